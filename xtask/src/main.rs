@@ -1,0 +1,72 @@
+//! `cargo xtask`: finds the command that was asked for and runs it. Each command is one file.
+
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a developer's tool: results go to stdout, progress to stderr"
+)]
+
+mod bench;
+mod ci;
+mod diagrams;
+mod process;
+mod python;
+mod repo;
+mod requirements;
+mod test;
+mod tidy;
+
+use std::process::ExitCode;
+
+use anyhow::{Result, bail};
+
+const HELP: &str = "\
+Usage: cargo xtask <command>
+
+  ci                       the whole gate: fmt, clippy, test, docs, tidy, diagrams --check
+  test [ARGS]              set up what the tests need, then run them; ARGS go to nextest
+  tidy                     check the repository's own rules
+  requirements [--missing] [--for LETTER]
+                           which tests prove which requirement
+  diagrams [--check]       write docs/states.md from the engine's transition table
+  bench [ARGS]             measure, in release mode; ARGS go to trackway-bench
+";
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    match dispatch(&args) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn dispatch(args: &[String]) -> Result<()> {
+    let Some((command, rest)) = args.split_first() else {
+        print!("{HELP}");
+        return Ok(());
+    };
+    match command.as_str() {
+        "ci" => no_arguments(command, rest).and_then(|()| ci::run()),
+        "test" => test::run(rest),
+        "tidy" => no_arguments(command, rest).and_then(|()| tidy::run()),
+        "requirements" => requirements::run(rest),
+        "diagrams" => diagrams::run(rest),
+        "bench" => bench::run(rest),
+        "help" | "--help" | "-h" => {
+            print!("{HELP}");
+            Ok(())
+        }
+        other => bail!("no command `{other}`\n\n{HELP}"),
+    }
+}
+
+/// A mistyped option must not look as if it had been obeyed.
+fn no_arguments(command: &str, rest: &[String]) -> Result<()> {
+    match rest {
+        [] => Ok(()),
+        _ => bail!("`{command}` takes no arguments, got: {}", rest.join(" ")),
+    }
+}

@@ -1,0 +1,65 @@
+//! All tests, on a fresh machine too: what they need is installed first, in git-ignored folders
+//! where possible, and every step says what it did.
+
+use anyhow::Result;
+
+use crate::process::{cargo, run as run_command, succeeds};
+use crate::{python, repo};
+
+pub(crate) fn run(args: &[String]) -> Result<()> {
+    let python = python::ensure()?;
+    eprintln!("Tests find Python as {}={}", python::VARIABLE, python.display());
+
+    let (runner, runner_has_doctests) = if ensure_nextest() {
+        (&["nextest", "run"][..], false)
+    } else {
+        eprintln!(
+            "Falling back to `cargo test`: the settings in .config/nextest.toml do not apply."
+        );
+        (&["test"][..], true)
+    };
+    let mut command = cargo();
+    command.env(python::VARIABLE, &python).args(runner);
+    if !names_packages(args) {
+        command.arg("--workspace");
+    }
+    run_command(command.args(args))?;
+
+    // Internal crates have doctests turned off; the authoring library's are its manual.
+    let has_manual = repo::path("crates/trackway/Cargo.toml").is_file();
+    if args.is_empty() && !runner_has_doctests && has_manual {
+        run_command(cargo().args(["test", "--doc", "--package", "trackway"]))?;
+    }
+    Ok(())
+}
+
+/// With `--workspace` beside it, cargo would ignore the package that was asked for.
+fn names_packages(args: &[String]) -> bool {
+    args.iter().any(|arg| arg.starts_with("-p") || arg.starts_with("--package"))
+}
+
+/// True if `cargo nextest` can be used, after installing it if needed.
+fn ensure_nextest() -> bool {
+    let present = || succeeds(cargo().args(["nextest", "--version"]));
+    if present() {
+        return true;
+    }
+    eprintln!("cargo-nextest is missing. Installing it takes some minutes, once.");
+    let installed = run_command(cargo().args(["install", "cargo-nextest", "--locked"]));
+    match installed {
+        Ok(()) if present() => true,
+        Ok(()) => {
+            eprintln!(
+                "cargo-nextest was installed, but cargo does not find it: is cargo's bin folder in PATH?"
+            );
+            false
+        }
+        Err(error) => {
+            eprintln!("cargo-nextest could not be installed: {error:#}");
+            false
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

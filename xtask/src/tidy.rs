@@ -1,0 +1,84 @@
+//! The repository's own rules, those that neither rustc nor clippy can check.
+//!
+//! A rule is a pure function from the tree of files to findings, so that its test is a few lines of
+//! text. This file reads the tree, runs every rule and prints what they found.
+
+mod crates;
+mod doors;
+mod edges;
+mod links;
+mod manifest;
+mod pages;
+mod readme;
+mod rust;
+mod text;
+mod tree;
+
+use std::fmt;
+
+use anyhow::{Result, bail};
+
+use crate::repo;
+use tree::Tree;
+
+type Rule = fn(&Tree) -> Vec<Finding>;
+
+const RULES: &[Rule] = &[
+    rust::opens_with_module_doc,
+    rust::no_mod_rs,
+    rust::not_too_long,
+    rust::no_ignored_tests,
+    rust::no_unexplained_sleep,
+    text::no_trailing_whitespace,
+    text::no_tabs,
+    text::no_marks,
+    text::no_machine_paths,
+    edges::run_downward,
+    edges::core_stays_light,
+    crates::have_readme,
+    crates::inherit_lints,
+    crates::have_no_features,
+    crates::inherit_versions,
+    doors::strict_files_repeat_the_root,
+    links::named_paths_exist,
+    pages::every_code_has_a_page,
+    pages::decisions_are_numbered,
+    readme::starts_in_two_commands,
+];
+
+/// Something to put right, at a place an editor can jump to.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Finding {
+    path: String,
+    line: usize,
+    message: String,
+}
+
+impl Finding {
+    fn new(path: &str, line: usize, message: impl Into<String>) -> Self {
+        Self { path: path.to_owned(), line, message: message.into() }
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}: {}", self.path, self.line, self.message)
+    }
+}
+
+pub(crate) fn run() -> Result<()> {
+    let tree = Tree::read(&repo::files()?)?;
+    let mut findings: Vec<Finding> = RULES.iter().flat_map(|rule| rule(&tree)).collect();
+    findings.sort();
+    for finding in &findings {
+        println!("{finding}");
+    }
+    if !findings.is_empty() {
+        bail!("tidy found {} things to put right", findings.len());
+    }
+    eprintln!("tidy: {} rules, {} files, nothing found.", RULES.len(), tree.files().len());
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,71 @@
+//! What every crate has, and has not.
+
+use super::Finding;
+use super::manifest::Manifest;
+use super::tree::Tree;
+
+/// The two lists of a crate's README: the second keeps the first honest.
+const README_LISTS: &[&str] = &["Belongs here", "Belongs elsewhere"];
+
+pub(super) fn have_readme(tree: &Tree) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for manifest in Manifest::members(tree) {
+        let Some(folder) = manifest.file.path.strip_suffix("/Cargo.toml") else {
+            continue;
+        };
+        // An example explains itself in its source.
+        if folder.starts_with("examples/") {
+            continue;
+        }
+        let path = format!("{folder}/README.md");
+        let text = tree.file(&path).map_or("", |file| file.text.as_str());
+        for list in README_LISTS.iter().filter(|list| !text.contains(**list)) {
+            findings.push(Finding::new(&path, 1, format!("say what \"{list}\"")));
+        }
+    }
+    findings
+}
+
+pub(super) fn inherit_lints(tree: &Tree) -> Vec<Finding> {
+    let inherits = |manifest: &Manifest<'_>| {
+        let value = manifest.value("lints", "workspace");
+        value.or_else(|| manifest.value("", "lints.workspace")) == Some("true")
+    };
+    Manifest::members(tree)
+        .iter()
+        .filter(|manifest| !inherits(manifest))
+        .map(|manifest| {
+            Finding::new(&manifest.file.path, 1, "inherit the lints: `[lints] workspace = true`")
+        })
+        .collect()
+}
+
+/// Features multiply what has to be built and tested.
+pub(super) fn have_no_features(tree: &Tree) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for manifest in Manifest::members(tree) {
+        let sections = manifest.sections.iter().filter(|(_, name)| *name == "features");
+        let message = "crates have no features; split the crate instead";
+        findings
+            .extend(sections.map(|(line, _)| Finding::new(&manifest.file.path, *line, message)));
+    }
+    findings
+}
+
+/// Versions stand once, in `[workspace.dependencies]`.
+pub(super) fn inherit_versions(tree: &Tree) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for manifest in Manifest::members(tree) {
+        let path = &manifest.file.path;
+        for dependency in manifest.dependencies().iter().filter(|d| !d.inherits) {
+            let message =
+                format!("take it from the workspace: `{}.workspace = true`", dependency.name);
+            findings.push(Finding::new(path, dependency.line, message));
+        }
+        // `[dependencies.x]` could hide a version and an edge; there is one way to write them.
+        let tables = manifest.sections.iter().filter(|(_, name)| name.contains("dependencies."));
+        let message = "write it in one line below `[dependencies]`";
+        findings.extend(tables.map(|(line, _)| Finding::new(path, *line, message)));
+    }
+    findings
+}

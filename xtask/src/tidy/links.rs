@@ -1,0 +1,86 @@
+//! Paths that documents name. A document that points to a moved file is wrong without anyone
+//! having touched it.
+
+use super::Finding;
+use super::tree::Tree;
+
+/// What a path into this repository begins with; anything else in backticks is just code.
+const ROOTS: &[&str] = &["crates/", "docs/", "xtask/", "examples/", ".ci/"];
+
+/// Signs of a pattern or a gap to fill, which name no single file.
+const PATTERN_SIGNS: &[&str] = &["*", "<", "{", "…", "...", "$", "NNNN"];
+
+pub(super) fn named_paths_exist(tree: &Tree) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for file in tree.files().iter().filter(|file| file.extension() == "md") {
+        for (number, line) in prose(&file.text) {
+            let quoted =
+                quoted(line).filter(|path| ROOTS.iter().any(|root| path.starts_with(root)));
+            let quoted = quoted.map(|path| (path, Some(path.to_owned())));
+            let linked = linked(line).map(|target| (target, resolve(&file.path, target)));
+            for (named, path) in quoted.chain(linked) {
+                let exists = path.is_some_and(|path| tree.exists(path.trim_end_matches('/')));
+                if !exists {
+                    findings.push(Finding::new(
+                        &file.path,
+                        number,
+                        format!("`{named}` does not exist"),
+                    ));
+                }
+            }
+        }
+    }
+    findings
+}
+
+/// Lines outside fenced blocks, which may show other people's folders.
+fn prose(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let mut fenced = false;
+    text.lines().enumerate().filter_map(move |(index, line)| {
+        let fence = line.trim_start().starts_with("```");
+        fenced ^= fence;
+        (!fenced && !fence).then_some((index + 1, line))
+    })
+}
+
+/// Paths between backticks, without what may follow one: a line number, an item, an anchor.
+fn quoted(line: &str) -> impl Iterator<Item = &str> {
+    line.split('`')
+        .skip(1)
+        .step_by(2)
+        .filter_map(|code| code.split([' ', ':', '#', ',']).next())
+        .filter(|path| !is_pattern(path))
+}
+
+/// Targets of `[text](target)` that lie in this repository.
+fn linked(line: &str) -> impl Iterator<Item = &str> {
+    line.split("](")
+        .skip(1)
+        .filter_map(|rest| rest.split([')', ' ', '#']).next())
+        .filter(|target| !target.is_empty() && !target.contains("://"))
+        .filter(|target| !target.starts_with("mailto:") && !is_pattern(target))
+}
+
+fn is_pattern(path: &str) -> bool {
+    PATTERN_SIGNS.iter().any(|sign| path.contains(sign))
+}
+
+/// A link is relative to its document, or to the root if it begins with a slash. None: it leaves
+/// the repository.
+fn resolve(document: &str, target: &str) -> Option<String> {
+    let (base, target) = match target.strip_prefix('/') {
+        Some(from_root) => ("", from_root),
+        None => (document.rsplit_once('/').map_or("", |(folder, _)| folder), target),
+    };
+    let mut folders: Vec<&str> = base.split('/').filter(|name| !name.is_empty()).collect();
+    for name in target.split('/') {
+        match name {
+            "" | "." => {}
+            ".." => {
+                folders.pop()?;
+            }
+            name => folders.push(name),
+        }
+    }
+    Some(folders.join("/"))
+}

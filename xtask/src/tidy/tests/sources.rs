@@ -1,0 +1,94 @@
+//! Rules for Rust sources and for text. Bad words are put together here, so that tidy does not
+//! find them in this file.
+
+use super::super::{rust, text};
+use super::check;
+
+#[test]
+fn a_rust_file_opens_with_its_doc() {
+    let rule = rust::opens_with_module_doc;
+    check(rule, &[("a.rs", "//! A.\n")], &[]);
+    check(rule, &[("a.md", "# A\n")], &[]);
+    check(rule, &[("a.rs", "use std::fmt;\n//! A.\n")], &["a.rs:1"]);
+    check(rule, &[("a.rs", "")], &["a.rs:1"]);
+}
+
+#[test]
+fn modules_are_named_after_their_folder() {
+    check(rust::no_mod_rs, &[("src/a.rs", ""), ("src/modern.rs", "")], &[]);
+    check(rust::no_mod_rs, &[("src/a/mod.rs", "")], &["src/a/mod.rs:1"]);
+}
+
+#[test]
+fn long_files_are_found_except_tests() {
+    let long = "x\n".repeat(501);
+    let at_bound = "x\n".repeat(500);
+    check(rust::not_too_long, &[("src/a.rs", &at_bound)], &[]);
+    check(rust::not_too_long, &[("src/a.rs", &long)], &["src/a.rs:501"]);
+    check(rust::not_too_long, &[("src/a/tests.rs", &long)], &[]);
+    check(rust::not_too_long, &[("c/tests/it/main.rs", &long)], &[]);
+    check(rust::not_too_long, &[("src/contests.rs", &long)], &["src/contests.rs:501"]);
+}
+
+#[test]
+fn ignored_tests_are_found() {
+    let rule = rust::no_ignored_tests;
+    check(rule, &[("a.rs", "#[test]\nfn ignore() {}\n")], &[]);
+    let attributes = "    #[ignore]\n#[ignore = \"slow\"]\n#[cfg_attr(windows, ignore)]\n";
+    check(rule, &[("a.rs", attributes)], &["a.rs:1", "a.rs:2", "a.rs:3"]);
+}
+
+#[test]
+fn a_sleep_in_a_test_says_why() {
+    let rule = rust::no_unexplained_sleep;
+    let bare = concat!("std::thread", "::sleep(d);\ntokio::time", "::sleep(d).await;\n");
+    check(rule, &[("c/src/a.rs", bare)], &[]);
+    check(rule, &[("c/tests/it/a.rs", bare)], &["c/tests/it/a.rs:1", "c/tests/it/a.rs:2"]);
+    check(rule, &[("c/src/a/tests.rs", bare)], &["c/src/a/tests.rs:1", "c/src/a/tests.rs:2"]);
+    let kit = "crates/trackway-testkit/src/a.rs";
+    check(rule, &[(kit, bare)], &[&format!("{kit}:1"), &format!("{kit}:2")]);
+    let explained = concat!("thread", "::sleep(d); // why: the kernel's clock\n");
+    check(rule, &[("c/tests/a.rs", explained)], &[]);
+    let explained_above = concat!("// why: the kernel's clock\nthread", "::sleep(d);\n");
+    check(rule, &[("c/tests/a.rs", explained_above)], &[]);
+    check(rule, &[("c/tests/a.rs", "ctx.sleep(d).await;\n")], &[]);
+}
+
+#[test]
+fn trailing_whitespace_is_found_where_people_write() {
+    let rule = text::no_trailing_whitespace;
+    check(rule, &[("a.rs", "fine\nnot \n")], &["a.rs:2"]);
+    check(rule, &[("a.md", "not\t\n")], &["a.md:1"]);
+    check(rule, &[("a.snap", "golden \n")], &[]);
+}
+
+#[test]
+fn tabs_are_found_in_rust_only() {
+    check(text::no_tabs, &[("a.rs", "fine\n\tnot\n")], &["a.rs:2"]);
+    check(text::no_tabs, &[("Makefile", "\tfine\n")], &[]);
+}
+
+#[test]
+fn unfinished_marks_are_found() {
+    let marks = [
+        concat!("to", "do!()"),
+        concat!("unimple", "mented!(\"x\")"),
+        concat!("// FIX", "ME later"),
+        concat!("# XX", "X"),
+    ];
+    for mark in marks {
+        check(text::no_marks, &[("a.rs", mark)], &["a.rs:1"]);
+    }
+    let innocent = concat!("let name = \"tmp.XX", "XXXX\"; my_to", "do!();\n");
+    check(text::no_marks, &[("a.rs", innocent)], &[]);
+}
+
+#[test]
+fn paths_of_one_machine_are_found() {
+    let rule = text::no_machine_paths;
+    for folder in ["work", "farm", "root"] {
+        check(rule, &[("a.md", &format!("see /{folder}/x"))], &["a.md:1"]);
+        check(rule, &[("run", &format!("\ncd \"/{folder}/x\""))], &["run:2"]);
+        check(rule, &[("a.md", &format!("see ../{folder}/x, home/{folder}/x, /{folder}s/x"))], &[]);
+    }
+}

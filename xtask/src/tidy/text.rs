@@ -1,0 +1,83 @@
+//! Rules for text of any kind.
+
+use super::Finding;
+use super::tree::Tree;
+
+/// Written by people. Snapshots and wire goldens keep every byte they were given.
+const PROSE_AND_CODE: &[&str] = &["rs", "md", "toml", "sh", "yml", "yaml", "py", "ts", "tsx"];
+const CODE: &[&str] = &["rs", "toml", "sh", "yml", "yaml", "py", "ts", "tsx"];
+
+/// In two halves, so that this file does not find itself.
+const MACROS: &[&str] = &[concat!("to", "do!"), concat!("unimple", "mented!")];
+const WORDS: &[&str] = &[concat!("FIX", "ME"), concat!("XX", "X")];
+
+/// First folders of paths that exist on one machine only.
+const MACHINE_FOLDERS: &[&str] = &["work", "farm", "root"];
+
+pub(super) fn no_trailing_whitespace(tree: &Tree) -> Vec<Finding> {
+    let bad = |line: &str| line.ends_with([' ', '\t']);
+    find(tree, PROSE_AND_CODE, bad, "whitespace at the end of the line")
+}
+
+pub(super) fn no_tabs(tree: &Tree) -> Vec<Finding> {
+    find(tree, &["rs"], |line| line.contains('\t'), "a tab; use spaces, or `\\t` in a string")
+}
+
+/// Unfinished work is an issue, not a mark in the code.
+pub(super) fn no_marks(tree: &Tree) -> Vec<Finding> {
+    let bad = |line: &str| {
+        let is_macro = MACROS.iter().any(|mark| has(line, mark, Side::Before));
+        is_macro || WORDS.iter().any(|mark| has(line, mark, Side::Both))
+    };
+    find(tree, CODE, bad, "an unfinished mark; finish it or open an issue")
+}
+
+pub(super) fn no_machine_paths(tree: &Tree) -> Vec<Finding> {
+    let message = "a path of one machine; make it relative or a setting";
+    tree.files().iter().flat_map(|file| file.find(has_machine_path, message)).collect()
+}
+
+/// A slash that begins a path (nothing of a name before it), then one of the folders, then a slash.
+fn has_machine_path(line: &str) -> bool {
+    line.match_indices('/').any(|(at, _)| {
+        let begins = !line[..at].ends_with(|c: char| is_word(c) || c == '.');
+        let rest = &line[at + 1..];
+        begins
+            && MACHINE_FOLDERS
+                .iter()
+                .any(|folder| rest.strip_prefix(folder).is_some_and(|r| r.starts_with('/')))
+    })
+}
+
+/// On which sides of a mark a letter would make it part of another word.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Before,
+    Both,
+}
+
+fn has(line: &str, mark: &str, side: Side) -> bool {
+    line.match_indices(mark).any(|(at, _)| {
+        let before = line[..at].ends_with(is_word);
+        let after = line[at + mark.len()..].starts_with(is_word);
+        let part_of_a_word = before || (after && side == Side::Both);
+        !part_of_a_word
+    })
+}
+
+fn is_word(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
+}
+
+fn find(
+    tree: &Tree,
+    extensions: &[&str],
+    bad: impl Fn(&str) -> bool,
+    message: &str,
+) -> Vec<Finding> {
+    tree.files()
+        .iter()
+        .filter(|file| extensions.contains(&file.extension()))
+        .flat_map(|file| file.find(&bad, message))
+        .collect()
+}
