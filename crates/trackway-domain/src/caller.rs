@@ -1,0 +1,23 @@
+//! Who sends a command.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+/// Tenant and user behind a command. Every run belongs to the caller that started it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Caller {
+    pub tenant: Arc<str>,
+    pub user: Arc<str>,
+}
+
+impl Caller {
+    pub fn new(tenant: &str, user: &str) -> Self {
+        Self { tenant: tenant.into(), user: user.into() }
+    }
+
+    /// The caller on a machine without auth: everything on the loopback address is this one.
+    pub fn local() -> Self {
+        Self::new("local", "local")
+    }
+}

@@ -1,0 +1,76 @@
+//! The catalogue of errors that a person or a program can act on. Each has a page in `docs/errors/`.
+
+use std::fmt;
+
+/// A stable error code. Doors translate it into their own convention and never invent one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Code {
+    /// The input does not satisfy the workflow's schema.
+    InvalidInput,
+    /// The request itself is not of the form that the door asks for.
+    InvalidRequest,
+    /// No workflow of that name.
+    UnknownWorkflow,
+    /// No run of that id for this caller.
+    UnknownRun,
+    /// The run belongs to another session than the one named.
+    SessionMismatch,
+    /// The run has ended; nothing can be sent to it.
+    RunEnded,
+    /// The same message id was used for another message.
+    MessageReused,
+    /// The program does not fit the run's log.
+    ReplayMismatch,
+    /// The run's log is damaged; it can be read up to the damage.
+    DamagedLog,
+    /// The store cannot write; the process must be restarted.
+    StoreFailed,
+    /// Another process holds the data folder.
+    DataInUse,
+    /// A body, message or name is larger than its bound.
+    TooLarge,
+    /// The server is stopping.
+    Stopping,
+}
+
+impl Code {
+    pub const ALL: [Self; 13] = [
+        Self::InvalidInput,
+        Self::InvalidRequest,
+        Self::UnknownWorkflow,
+        Self::UnknownRun,
+        Self::SessionMismatch,
+        Self::RunEnded,
+        Self::MessageReused,
+        Self::ReplayMismatch,
+        Self::DamagedLog,
+        Self::StoreFailed,
+        Self::DataInUse,
+        Self::TooLarge,
+        Self::Stopping,
+    ];
+
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::InvalidInput => "invalid-input",
+            Self::InvalidRequest => "invalid-request",
+            Self::UnknownWorkflow => "unknown-workflow",
+            Self::UnknownRun => "unknown-run",
+            Self::SessionMismatch => "session-mismatch",
+            Self::RunEnded => "run-ended",
+            Self::MessageReused => "message-reused",
+            Self::ReplayMismatch => "replay-mismatch",
+            Self::DamagedLog => "damaged-log",
+            Self::StoreFailed => "store-failed",
+            Self::DataInUse => "data-in-use",
+            Self::TooLarge => "too-large",
+            Self::Stopping => "stopping",
+        }
+    }
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}

@@ -1,0 +1,91 @@
+//! Commands: everything that can be asked of a run. A closed list; `engine::decide` answers each.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::{
+    Caller, ChildOutcome, Evidence, Failure, Message, Op, QuestionId, Retry, RunId, SessionId,
+    StepOutcome, Timer, Timestamp, WorkflowRef, Yield,
+};
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum Command {
+    /// Creates the run.
+    Submit(Box<Submission>),
+    /// The program says something.
+    Yield {
+        op: Op,
+        what: Yield,
+    },
+    /// The program's step came to its outcome.
+    FinishStep {
+        op: Op,
+        outcome: StepOutcome,
+    },
+    /// One attempt of the program's step failed and is to be tried again.
+    RetryStep(Retry),
+    /// The program drew a value that replays must repeat.
+    Draw {
+        op: Op,
+        value: Value,
+    },
+    /// The program sleeps.
+    Sleep {
+        op: Op,
+        due: Timestamp,
+    },
+    /// The program starts a child.
+    StartChild {
+        op: Op,
+        workflow: WorkflowRef,
+        input: Value,
+    },
+    /// The program stopped waiting for the answer to this question.
+    Withdraw {
+        op: Op,
+    },
+    /// The program returned.
+    End(Result<Value, Failure>),
+    /// A caller's message: an answer, or one for the history.
+    Deliver(Box<Delivery>),
+    Cancel,
+    /// A timer is due.
+    Fire(Timer),
+    /// A child ended.
+    EndChild {
+        child: RunId,
+        outcome: ChildOutcome,
+    },
+    /// The program does not fit the log.
+    Park(Evidence),
+    /// It fits again.
+    Unpark,
+}
+
+/// What a new run begins with.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Submission {
+    pub run: RunId,
+    pub session: SessionId,
+    pub workflow: WorkflowRef,
+    pub caller: Caller,
+    pub input: Value,
+    /// The message that asked for it, on doors that have messages.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<Message>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<RunId>,
+    /// The run fails at this moment if it has not ended by then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deadline: Option<Timestamp>,
+}
+
+/// A caller's message to an existing run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Delivery {
+    pub message: Message,
+    /// The question it answers: named by the sender, else the one that was open when it arrived.
+    pub question: Option<QuestionId>,
+    /// Other messages to this run are on their way at the same time.
+    pub others: bool,
+}

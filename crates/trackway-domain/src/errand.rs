@@ -1,0 +1,30 @@
+//! Errands: what one run owes to another.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::{Caller, ChildOutcome, RunId, SessionId, WorkflowRef};
+
+/// Work across two runs. It is recorded with the decision that owes it and struck out with the one
+/// that did it, so a crash between the two only repeats the attempt.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Errand {
+    /// Start this child; its id is fixed, so a repeated attempt finds it started.
+    StartChild {
+        parent: RunId,
+        child: RunId,
+        session: SessionId,
+        caller: Caller,
+        workflow: WorkflowRef,
+        input: Value,
+    },
+    CancelChild {
+        child: RunId,
+    },
+    TellParent {
+        parent: RunId,
+        child: RunId,
+        outcome: ChildOutcome,
+    },
+}

@@ -1,0 +1,182 @@
+//! Events: the recorded facts of a run. Everything anybody sees is a projection of these.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::{
+    ArtifactChunk, ChildOutcome, Evidence, Failure, Message, MessageId, Op, Problem, Question,
+    QuestionId, RunId, StateName, StepOutcome, Submission, Timestamp,
+};
+
+/// One recorded fact. The order of variants follows the life of a run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Event {
+    /// The run exists.
+    Submitted(Box<Submission>),
+    /// The program did its first thing.
+    Started,
+    /// Progress; `state` is the state the run was and stays in.
+    Status {
+        op: Op,
+        state: StateName,
+        message: Message,
+    },
+    /// A piece of an artifact. Its op is a question's where it stands before that question.
+    Artifact {
+        op: Op,
+        chunk: ArtifactChunk,
+    },
+    /// The run waits for an answer.
+    Asked {
+        op: Op,
+        question: Question,
+        message_id: MessageId,
+    },
+    /// An answer that does not satisfy the question's schema; the question is put again.
+    Refused {
+        resume: Resume,
+        problems: Vec<Problem>,
+        question: Question,
+        message_id: MessageId,
+    },
+    /// An answer that does; the run goes on with `input`.
+    Resumed {
+        resume: Resume,
+        input: Value,
+    },
+    /// An answer to a question that was answered already.
+    Late(Late),
+    /// A message that answers nothing.
+    Noted {
+        message: Message,
+    },
+    /// The workflow no longer needs the answer.
+    Withdrawn {
+        question: QuestionId,
+    },
+    /// A step came to its outcome; it is never done again.
+    StepDone {
+        op: Op,
+        outcome: StepOutcome,
+    },
+    /// One attempt of a step failed; the next is due at a moment.
+    StepFailed(Retry),
+    /// A value that must be the same on every replay: a moment, a random number.
+    Drawn {
+        op: Op,
+        value: Value,
+    },
+    /// The run sleeps until `due`.
+    Slept {
+        op: Op,
+        due: Timestamp,
+    },
+    /// The sleep is over, or the pause before a step's next attempt.
+    Woke {
+        op: Op,
+    },
+    /// A child run was started; its id is chosen here, so that a repeated start finds the same child.
+    ChildStarted {
+        op: Op,
+        child: RunId,
+        workflow: WorkflowRef,
+        input: Value,
+        state: StateName,
+        message: Message,
+    },
+    ChildEnded {
+        child: RunId,
+        outcome: ChildOutcome,
+    },
+    /// The program cannot be replayed. The state stays; the run waits for code that fits its log.
+    Parked {
+        evidence: Evidence,
+        state: StateName,
+        message_id: MessageId,
+    },
+    /// Code that fits the log was found.
+    Unparked,
+    Completed {
+        output: Value,
+    },
+    Failed {
+        failure: Failure,
+        message_id: MessageId,
+    },
+    Canceled,
+    Rejected {
+        reason: String,
+        message_id: MessageId,
+    },
+}
+
+/// Which workflow a run executes, pinned at its start.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct WorkflowRef {
+    pub name: String,
+    pub version: String,
+}
+
+/// One request to answer a question, and its place among the requests at that question.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Resume {
+    pub question: QuestionId,
+    pub message: Message,
+    /// 1 for the first request at this question.
+    pub order: u32,
+    /// Other requests came to the same question.
+    pub concurrent: bool,
+}
+
+/// A request that came after its question was answered.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Late {
+    pub resume: Resume,
+    /// What would have been wrong with it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub problems: Vec<Problem>,
+}
+
+/// A failed attempt of a step that will be tried again.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Retry {
+    pub op: Op,
+    /// 1 for the first attempt.
+    pub attempt: u32,
+    pub failure: Failure,
+    pub due: Timestamp,
+    /// When the first attempt began; a step's deadline counts from here.
+    pub since: Timestamp,
+}
+
+impl Event {
+    /// A stable name for tables and screens.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Submitted(_) => "submitted",
+            Self::Started => "started",
+            Self::Status { .. } => "status",
+            Self::Artifact { .. } => "artifact",
+            Self::Asked { .. } => "asked",
+            Self::Refused { .. } => "refused",
+            Self::Resumed { .. } => "resumed",
+            Self::Late(_) => "late",
+            Self::Noted { .. } => "noted",
+            Self::Withdrawn { .. } => "withdrawn",
+            Self::StepDone { .. } => "step-done",
+            Self::StepFailed(_) => "step-failed",
+            Self::Drawn { .. } => "drawn",
+            Self::Slept { .. } => "slept",
+            Self::Woke { .. } => "woke",
+            Self::ChildStarted { .. } => "child-started",
+            Self::ChildEnded { .. } => "child-ended",
+            Self::Parked { .. } => "parked",
+            Self::Unparked => "unparked",
+            Self::Completed { .. } => "completed",
+            Self::Failed { .. } => "failed",
+            Self::Canceled => "canceled",
+            Self::Rejected { .. } => "rejected",
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! The words of Trackway as types.
+//!
+//! Everything above this crate speaks in these words, and every stored record is made of them. There
+//! is no IO here, no clock and no async: a value of this crate means the same in the engine, in a
+//! store, in a test and on the screen. Wire names (A2A, MCP, …) live only in their front door.
+
+mod artifact;
+mod caller;
+mod code;
+mod command;
+mod errand;
+mod event;
+mod ids;
+mod message;
+mod op;
+mod outcome;
+mod part;
+mod problem;
+mod question;
+mod state;
+mod time;
+mod yields;
+
+pub use artifact::{Artifact, ArtifactChunk};
+pub use caller::Caller;
+pub use code::Code;
+pub use command::{Command, Delivery, Submission};
+pub use errand::Errand;
+pub use event::{Event, Late, Resume, Retry, WorkflowRef};
+pub use ids::{ArtifactId, BadId, MessageId, QuestionId, RunId, SessionId};
+pub use message::{Message, Role};
+pub use op::{BadOp, Op, OpKind, Timer};
+pub use outcome::{ChildOutcome, Evidence, Failure, StepOutcome};
+pub use part::{Content, File, FileSource, IntoParts, JSON_DEPTH_MAX, Part, is_too_deep};
+pub use problem::Problem;
+pub use question::{Question, Reason};
+pub use state::{State, StateName};
+pub use time::Timestamp;
+pub use yields::Yield;
+
+/// Number of an event inside its run's log; the first event has number 1.
+pub type Seq = u64;
+
+/// Position of an event in the store's whole log; grows with every event, across all runs.
+pub type Pos = u64;
+
+/// A JSON object, as metadata and schemas are kept.
+pub type Object = serde_json::Map<String, serde_json::Value>;

@@ -1,0 +1,48 @@
+//! How things ended, as recorded. These are data of the log: they keep their form across versions.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::StateName;
+
+/// Why a run or a step failed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Failure {
+    pub message: String,
+}
+
+impl Failure {
+    pub fn new(message: impl Into<String>) -> Self {
+        Self { message: message.into() }
+    }
+}
+
+/// What a step came to. Recorded once; a replay returns it instead of doing the step again.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum StepOutcome {
+    Ok(Value),
+    Err(Failure),
+}
+
+/// How a child run ended, as its parent is told.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ChildOutcome {
+    pub state: StateName,
+    /// The child's output, when it completed.
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    pub output: Value,
+    /// The reason, when it did not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+}
+
+/// Why a run could not be replayed: what the code asked for, and what the log holds instead.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Evidence {
+    pub message: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asked: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recorded: Option<String>,
+}

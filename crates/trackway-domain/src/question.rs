@@ -1,0 +1,25 @@
+//! Questions: what an interrupted run waits for.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::{Part, QuestionId};
+
+/// Why a run is interrupted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Reason {
+    InputRequired,
+    AuthRequired,
+}
+
+/// An open request for input.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Question {
+    pub id: QuestionId,
+    pub reason: Reason,
+    /// What is asked, in the workflow's own parts. The schema is added where it is shown.
+    pub prompt: Vec<Part>,
+    /// JSON Schema that an answer must satisfy.
+    pub schema: Value,
+}
