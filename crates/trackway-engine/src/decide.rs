@@ -1,0 +1,121 @@
+//! What a command does to a run. One file per family of commands; each ends with its effects.
+
+use trackway_domain::{
+    ChildOutcome, Command, Errand, Event, Failure, Message, Role, State, StateName, Submission,
+    Timer,
+};
+
+use crate::{Decision, Effect, Env, Refusal, Run, transition};
+
+mod children;
+mod deliver;
+mod ends;
+mod park;
+mod steps;
+mod timers;
+mod yields;
+
+/// Decides one command. `run` is `None` only for a run that does not exist yet.
+///
+/// The events are legal by construction: each was taken along the table before it is returned, so
+/// that folding them in cannot fail.
+pub fn decide(run: Option<&Run>, command: Command, env: Env<'_>) -> Result<Decision, Refusal> {
+    let (run, command) = match (run, command) {
+        (None, Command::Submit(submission)) => return Ok(submit(submission)),
+        (Some(_), Command::Submit(_)) => return Err(Refusal::AlreadySubmitted),
+        (None, _) => return Err(Refusal::NotSubmitted),
+        (Some(run), command) => (run, command),
+    };
+    let decision = match command {
+        Command::Submit(_) => return Err(Refusal::AlreadySubmitted),
+        Command::Yield { op, what } => yields::decide(run, op, what, env)?,
+        Command::FinishStep { op, outcome } => steps::finish(run, op, outcome)?,
+        Command::RetryStep(retry) => steps::retry(run, retry)?,
+        Command::Draw { op, value } => steps::draw(run, op, value)?,
+        Command::Sleep { op, due } => timers::sleep(run, op, due)?,
+        Command::StartChild { op, workflow, input } => {
+            children::start(run, op, workflow, input, env)?
+        }
+        Command::Withdraw { op } => yields::withdraw(run, &op),
+        Command::End(result) => ends::end(run, result, env)?,
+        Command::Deliver(delivery) => deliver::decide(run, *delivery, env)?,
+        Command::Cancel => ends::cancel(run)?,
+        Command::Fire(timer) => timers::fire(run, timer, env),
+        Command::EndChild { child, outcome } => children::end(run, child, outcome),
+        Command::Park(evidence) => park::park(run, evidence, env)?,
+        Command::Unpark => park::unpark(run),
+    };
+    legal(&run.state, &decision.events)?;
+    Ok(decision)
+}
+
+fn submit(submission: Box<Submission>) -> Decision {
+    let mut effects = vec![Effect::Drive];
+    if let Some(due) = submission.deadline {
+        effects.push(Effect::SetTimer(Timer::Deadline, due));
+    }
+    Decision { events: vec![Event::Submitted(submission)], effects, ..Decision::default() }
+}
+
+/// Takes the events along the table without changing anything.
+fn legal(state: &State, events: &[Event]) -> Result<(), Refusal> {
+    let mut moved: Option<State> = None;
+    for event in events {
+        if let Some(next) = transition(moved.as_ref().unwrap_or(state), event)? {
+            moved = Some(next);
+        }
+    }
+    Ok(())
+}
+
+/// Begins what a program does: refused when the run has ended, and `Started` goes before the first.
+fn begin(run: &Run) -> Result<Vec<Event>, Refusal> {
+    let state = run.state.name();
+    if state.is_terminal() {
+        return Err(Refusal::Ended { state });
+    }
+    Ok(if state == StateName::Submitted { vec![Event::Started] } else { Vec::new() })
+}
+
+/// The state in which something is said after [`begin`].
+fn spoken_in(run: &Run) -> StateName {
+    match run.state.name() {
+        StateName::Submitted => StateName::Working,
+        state => state,
+    }
+}
+
+fn agent_message(env: Env<'_>, parts: Vec<trackway_domain::Part>) -> Message {
+    Message::new(message_id(env), Role::Agent, parts)
+}
+
+fn message_id(env: Env<'_>) -> trackway_domain::MessageId {
+    trackway_domain::MessageId::made((env.ids)())
+}
+
+/// What follows from the end of a run: its program stops, its timers go, its parent is told, and
+/// children that nobody waits for any more are cancelled. A run that completed leaves them be.
+fn ended(run: &Run, outcome: ChildOutcome) -> Vec<Effect> {
+    let mut effects = vec![Effect::Stop, Effect::ClearTimers];
+    if outcome.state != StateName::Completed {
+        effects
+            .extend(run.children.iter().map(|&child| Effect::Owe(Errand::CancelChild { child })));
+    }
+    if let Some(parent) = run.submission.parent {
+        effects.push(Effect::Owe(Errand::TellParent { parent, child: run.id(), outcome }));
+    }
+    effects
+}
+
+fn failed(run: &Run, mut events: Vec<Event>, failure: Failure, env: Env<'_>) -> Decision {
+    let outcome = ChildOutcome {
+        state: StateName::Failed,
+        output: serde_json::Value::Null,
+        message: Some(failure.message.clone()),
+    };
+    events.push(Event::Failed { failure, message_id: message_id(env) });
+    Decision { events, effects: ended(run, outcome), ..Decision::default() }
+}
+
+#[cfg(test)]
+mod tests;

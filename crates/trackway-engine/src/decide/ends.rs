@@ -1,0 +1,41 @@
+//! How a run ends: its program returns, or somebody cancels it.
+
+use serde_json::Value;
+use trackway_domain::{ChildOutcome, Event, Failure, StateName};
+
+use super::{begin, ended, failed};
+use crate::{Decision, Env, Refusal, Run};
+
+pub(super) fn end(
+    run: &Run,
+    result: Result<Value, Failure>,
+    env: Env<'_>,
+) -> Result<Decision, Refusal> {
+    let mut events = begin(run)?;
+    // A program that returns beside an open question does not need its answer any more.
+    if let Some(question) = run.state.question() {
+        events.push(Event::Withdrawn { question: question.id });
+    }
+    match result {
+        Ok(output) => {
+            let outcome =
+                ChildOutcome { state: StateName::Completed, output: output.clone(), message: None };
+            events.push(Event::Completed { output });
+            Ok(Decision { events, effects: ended(run, outcome), ..Decision::default() })
+        }
+        Err(failure) => Ok(failed(run, events, failure, env)),
+    }
+}
+
+pub(super) fn cancel(run: &Run) -> Result<Decision, Refusal> {
+    let state = run.state.name();
+    if state.is_terminal() {
+        return Err(Refusal::Ended { state });
+    }
+    let outcome = ChildOutcome { state: StateName::Canceled, output: Value::Null, message: None };
+    Ok(Decision {
+        events: vec![Event::Canceled],
+        effects: ended(run, outcome),
+        ..Decision::default()
+    })
+}

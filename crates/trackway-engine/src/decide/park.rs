@@ -1,0 +1,25 @@
+//! Parking: a run whose program does not fit its log waits, with the evidence, for code that does.
+
+use trackway_domain::{Event, Evidence};
+
+use super::message_id;
+use crate::{Decision, Env, Refusal, Run};
+
+/// Parking again with the same evidence records nothing: each start tries again, and a run that
+/// stays parked must not grow its log.
+pub(super) fn park(run: &Run, evidence: Evidence, env: Env<'_>) -> Result<Decision, Refusal> {
+    let state = run.state.name();
+    if state.is_terminal() {
+        return Err(Refusal::Ended { state });
+    }
+    if run.parked.as_ref() == Some(&evidence) {
+        return Ok(Decision::default());
+    }
+    let events = vec![Event::Parked { evidence, state, message_id: message_id(env) }];
+    Ok(Decision { events, ..Decision::default() })
+}
+
+pub(super) fn unpark(run: &Run) -> Decision {
+    let events = if run.parked.is_some() { vec![Event::Unparked] } else { Vec::new() };
+    Decision { events, ..Decision::default() }
+}

@@ -1,0 +1,77 @@
+//! Tables of (given commands, command) → (events, effects, reply), a line for each row.
+//!
+//! The rows are words (see `fixture::words`). A table over all states shows one command in each of
+//! them; the coverage test goes over the same commands and so sees what the tables see.
+
+mod children;
+mod coverage;
+mod deliver;
+mod ends;
+mod model;
+mod park;
+mod properties;
+mod records;
+mod resumes;
+mod starts;
+mod steps;
+mod timers;
+mod yields;
+
+use crate::fixture::Story;
+
+/// A way into each state that a run can be in. All have a deadline, so that it can pass in each.
+const STATES: [(&str, &str); 8] = [
+    ("submitted", "submit deadline"),
+    ("working", "submit deadline; status on it"),
+    ("input-required", "submit deadline; ask amount"),
+    ("auth-required", "submit deadline; ask signature"),
+    ("completed", "submit deadline; return 1"),
+    ("failed", "submit deadline; error broken"),
+    ("canceled", "submit deadline; cancel"),
+    ("rejected", "submit deadline; reject no"),
+];
+
+/// The commands that have a table over all states.
+const COMMANDS: [&str; 25] = [
+    "submit",
+    "status hi",
+    "artifact a.txt one",
+    "append a.txt two",
+    "ask amount",
+    "ask form",
+    "ask signature",
+    "reject no",
+    "step pay",
+    "retry pay",
+    "draw 7",
+    "sleep nap",
+    "child echo",
+    "return 5",
+    "error oops",
+    "say hello",
+    "answer amount=5",
+    "answer signature=me",
+    "cancel",
+    "fire deadline",
+    "fire sleep:nap#0",
+    "child-ended c1 completed",
+    "park mismatch",
+    "unpark",
+    "withdraw q1",
+];
+
+/// What one command comes to after others, in one line.
+fn told(given: &str, command: &str) -> String {
+    Story::of(given).line(command)
+}
+
+/// What one command comes to in every state, a state a line.
+fn each_state(command: &str) -> String {
+    assert!(COMMANDS.contains(&command), "{command} is not in the list");
+    let rows = STATES.map(|(state, given)| {
+        let mut story = Story::of(given);
+        assert_eq!(story.state().as_str(), state, "`{given}` leads there");
+        format!("{state:<15}{}", story.line(command))
+    });
+    rows.join("\n")
+}

@@ -1,0 +1,83 @@
+//! Children: started with a fixed id, told of once, cancelled with a parent that did not complete.
+
+use insta::assert_snapshot;
+use serde_json::json;
+use trackway_domain::Event;
+
+use super::{each_state, told};
+use crate::fixture::Story;
+
+/// Proves L17: the parent's update refers to this child alone.
+#[test]
+fn a_child_is_recorded_before_it_is_started() {
+    assert_snapshot!(each_state("child echo"), @r#"
+    submitted      started | child-started c1 echo, working "Started echo as c1" about c1 | ! owe: start c1 echo of me | > child c1
+    working        child-started c1 echo, working "Started echo as c1" about c1 | ! owe: start c1 echo of me | > child c1
+    input-required child-started c1 echo, input-required "Started echo as c1" about c1 | ! owe: start c1 echo of me | > child c1
+    auth-required  child-started c1 echo, auth-required "Started echo as c1" about c1 | ! owe: start c1 echo of me | > child c1
+    completed      X the run has ended (completed)
+    failed         X the run has ended (failed)
+    canceled       X the run has ended (canceled)
+    rejected       X the run has ended (rejected)
+    "#);
+    let story = Story::of("submit; child echo; child review");
+    let messages: Vec<_> = story
+        .events()
+        .filter_map(|event| match event {
+            Event::ChildStarted { child, message, .. } => Some((*child, message)),
+            _ => None,
+        })
+        .collect();
+    let names = ["echo", "review"];
+    assert_eq!(messages.len(), names.len());
+    for ((child, message), name) in messages.into_iter().zip(names) {
+        assert_eq!(message.references, [child.to_string()]);
+        let about = &message.metadata["referencedWorkflow"];
+        assert_eq!(about, &json!({"workflowName": name}));
+    }
+}
+
+/// Proves L17: a child that the run does not wait for changes nothing.
+#[test]
+fn an_unknown_child_changes_nothing() {
+    assert_snapshot!(each_state("child-ended c1 completed"), @"
+    submitted      nothing
+    working        nothing
+    input-required nothing
+    auth-required  nothing
+    completed      nothing
+    failed         nothing
+    canceled       nothing
+    rejected       nothing
+    ");
+}
+
+/// Proves L17: told twice, or told to an ended parent, it changes nothing.
+#[test]
+fn a_childs_end_drives_its_parent_once() {
+    let one = "submit; child echo";
+    assert_snapshot!(told(one, "child-ended c1 completed"), @"child-ended c1 completed | ! drive");
+    assert_snapshot!(told(one, "child-ended c1 failed"), @"child-ended c1 failed | ! drive");
+    assert_snapshot!(told("submit; child echo; ask amount", "child-ended c1 rejected"), @"child-ended c1 rejected | ! drive");
+    let ended = "submit; child echo; child-ended c1 completed";
+    assert_snapshot!(told(ended, "child-ended c1 completed"), @"nothing");
+    assert_snapshot!(told("submit; child echo; cancel", "child-ended c1 canceled"), @"nothing");
+}
+
+/// Proves L17: whatever ends a parent early ends the children that are still open.
+#[test]
+fn a_parents_early_end_cancels_its_open_children() {
+    let three = "submit deadline; child echo; child review; child echo; child-ended c2 completed";
+    assert_snapshot!(told(three, "cancel"), @"canceled | ! stop | ! clear timers | ! owe: cancel c1 | ! owe: cancel c3");
+    assert_snapshot!(told(three, "error oops"), @r#"failed "oops" | ! stop | ! clear timers | ! owe: cancel c1 | ! owe: cancel c3"#);
+    assert_snapshot!(told(three, "reject no"), @r#"rejected "no" | ! stop | ! clear timers | ! owe: cancel c1 | ! owe: cancel c3"#);
+    assert_snapshot!(told(three, "fire deadline"), @r#"failed "the run's deadline has passed" | ! stop | ! clear timers | ! owe: cancel c1 | ! owe: cancel c3"#);
+    let asked = format!("{three}; ask amount");
+    assert_snapshot!(told(&asked, "cancel"), @"canceled | ! stop | ! clear timers | ! owe: cancel c1 | ! owe: cancel c3");
+}
+
+/// Proves L17: a parent that completed leaves them be.
+#[test]
+fn a_completed_parent_leaves_its_children() {
+    assert_snapshot!(told("submit; child echo; child review", "return 5"), @"completed 5 | ! stop | ! clear timers");
+}

@@ -1,0 +1,82 @@
+//! A caller's message: where it goes and what it is judged by.
+
+use insta::assert_snapshot;
+
+use super::{each_state, told};
+
+/// Proves L14, L9: the open question's schema decides; a valid answer resumes and drives.
+#[test]
+fn an_answer_goes_to_the_open_question() {
+    assert_snapshot!(each_state("answer amount=5"), @r#"
+    submitted      noted (data) | > noted
+    working        noted (data) | > noted
+    input-required resumed q1 #1 alone {"amount":5} | ! drive | > q1 #1 alone primary
+    auth-required  refused q1 #1 alone (wrong: /signature required) | > q1 #1 alone (wrong: /signature required)
+    completed      X the run has ended (completed)
+    failed         X the run has ended (failed)
+    canceled       X the run has ended (canceled)
+    rejected       X the run has ended (rejected)
+    "#);
+    assert_snapshot!(each_state("answer signature=me"), @r#"
+    submitted      noted (data) | > noted
+    working        noted (data) | > noted
+    input-required refused q1 #1 alone (wrong: /amount required) | > q1 #1 alone (wrong: /amount required)
+    auth-required  resumed q1 #1 alone {"signature":"me"} | ! drive | > q1 #1 alone primary
+    completed      X the run has ended (completed)
+    failed         X the run has ended (failed)
+    canceled       X the run has ended (canceled)
+    rejected       X the run has ended (rejected)
+    "#);
+}
+
+/// Proves L14, L13: a message that asks nothing joins the history; an ended run takes none.
+#[test]
+fn a_message_that_answers_nothing_is_noted() {
+    assert_snapshot!(each_state("say hello"), @r#"
+    submitted      noted "hello" | > noted
+    working        noted "hello" | > noted
+    input-required refused q1 #1 alone (wrong:  type) | > q1 #1 alone (wrong:  type)
+    auth-required  resumed q1 #1 alone {"signature":"hello"} | ! drive | > q1 #1 alone primary
+    completed      X the run has ended (completed)
+    failed         X the run has ended (failed)
+    canceled       X the run has ended (canceled)
+    rejected       X the run has ended (rejected)
+    "#);
+}
+
+/// Proves L14: every problem is told, the run stays, and a later valid answer works.
+#[test]
+fn an_invalid_answer_is_refused_and_a_valid_one_still_resumes() {
+    let asked = "submit; ask amount";
+    assert_snapshot!(told(asked, "answer amount=0"), @"refused q1 #1 alone (wrong: /amount exclusiveMinimum) | > q1 #1 alone (wrong: /amount exclusiveMinimum)");
+    assert_snapshot!(told(asked, "answer amount=many"), @"refused q1 #1 alone (wrong: /amount type) | > q1 #1 alone (wrong: /amount type)");
+    assert_snapshot!(told(asked, "answer sum=5"), @"refused q1 #1 alone (wrong: /amount required) | > q1 #1 alone (wrong: /amount required)");
+    assert_snapshot!(told("submit; ask amount; answer amount=0; answer sum=5", "answer amount=5"), @r#"resumed q1 #3 concurrent {"amount":5} | ! drive | > q1 #3 concurrent primary"#);
+}
+
+/// Proves L14: text stands for a schema that asks for one string, and for no other.
+#[test]
+fn a_text_answers_a_question_for_one_string() {
+    assert_snapshot!(told("submit; ask signature", "say 0xabc"), @r#"resumed q1 #1 alone {"signature":"0xabc"} | ! drive | > q1 #1 alone primary"#);
+    assert_snapshot!(told("submit; ask amount", "say 5"), @"refused q1 #1 alone (wrong:  type) | > q1 #1 alone (wrong:  type)");
+}
+
+/// Proves L16: named by its id, a question is the judge wherever it is still known.
+#[test]
+fn an_answer_can_name_its_question() {
+    assert_snapshot!(told("submit; ask amount", "answer q1 amount=5"), @r#"resumed q1 #1 alone {"amount":5} | ! drive | > q1 #1 alone primary"#);
+    assert_snapshot!(told("submit; ask amount", "answer q2 amount=5"), @"X this run never asked question qst_ffffffffffffffffffffffffffffffff");
+    assert_snapshot!(told("submit", "answer q1 amount=5"), @"X this run never asked question qst_ffffffffffffffffffffffffffffffff");
+    assert_snapshot!(told("submit; return 1", "answer q1 amount=5"), @"X this run never asked question qst_ffffffffffffffffffffffffffffffff");
+}
+
+/// Proves L16, L14: bound to an earlier question, an answer never meets the next one's schema.
+#[test]
+fn an_answer_is_never_judged_by_the_next_question() {
+    let second = "submit; ask amount; answer amount=5; ask signature";
+    assert_snapshot!(told(second, "answer q1 amount=7"), @"late q1 #2 concurrent | > q1 #2 concurrent");
+    assert_snapshot!(told(second, "answer q1 signature=me"), @"late q1 #2 concurrent (wrong: /amount required) | > q1 #2 concurrent (wrong: /amount required)");
+    assert_snapshot!(told(second, "answer q2 signature=me"), @r#"resumed q2 #1 alone {"signature":"me"} | ! drive | > q2 #1 alone primary"#);
+    assert_snapshot!(told(second, "answer signature=me"), @r#"resumed q2 #1 alone {"signature":"me"} | ! drive | > q2 #1 alone primary"#);
+    assert_snapshot!(told(second, "answer amount=7"), @"refused q2 #1 alone (wrong: /signature required) | > q2 #1 alone (wrong: /signature required)");
+}

@@ -1,0 +1,82 @@
+//! Return, error and cancel: from every open state, once, with everything released.
+
+use insta::assert_snapshot;
+
+use super::{COMMANDS, STATES, each_state, told};
+use crate::{Update, fixture::Story, update};
+
+/// Proves L10: an open question is withdrawn first, since no interrupted run completes.
+#[test]
+fn a_return_completes() {
+    assert_snapshot!(each_state("return 5"), @"
+    submitted      started | completed 5 | ! stop | ! clear timers
+    working        completed 5 | ! stop | ! clear timers
+    input-required withdrawn q1 | completed 5 | ! stop | ! clear timers
+    auth-required  withdrawn q1 | completed 5 | ! stop | ! clear timers
+    completed      X the run has ended (completed)
+    failed         X the run has ended (failed)
+    canceled       X the run has ended (canceled)
+    rejected       X the run has ended (rejected)
+    ");
+}
+
+/// Proves L10.
+#[test]
+fn an_error_fails_with_its_message() {
+    assert_snapshot!(each_state("error oops"), @r#"
+    submitted      started | failed "oops" | ! stop | ! clear timers
+    working        failed "oops" | ! stop | ! clear timers
+    input-required withdrawn q1 | failed "oops" | ! stop | ! clear timers
+    auth-required  withdrawn q1 | failed "oops" | ! stop | ! clear timers
+    completed      X the run has ended (completed)
+    failed         X the run has ended (failed)
+    canceled       X the run has ended (canceled)
+    rejected       X the run has ended (rejected)
+    "#);
+}
+
+/// Proves L10, L12: the answer is the end itself, from every open state.
+#[test]
+fn a_cancel_ends_at_once() {
+    assert_snapshot!(each_state("cancel"), @"
+    submitted      canceled | ! stop | ! clear timers
+    working        canceled | ! stop | ! clear timers
+    input-required canceled | ! stop | ! clear timers
+    auth-required  canceled | ! stop | ! clear timers
+    completed      X the run has ended (completed)
+    failed         X the run has ended (failed)
+    canceled       X the run has ended (canceled)
+    rejected       X the run has ended (rejected)
+    ");
+}
+
+/// Proves L13: after the end every command is refused or comes to nothing anybody sees.
+#[test]
+fn a_run_ends_once() {
+    let ended = STATES.iter().filter(|(_, given)| Story::of(given).state().is_terminal());
+    let mut tried = 0;
+    for (state, given) in ended {
+        for command in COMMANDS {
+            let mut story = Story::of(given);
+            let before = story.view().clone();
+            let _ = story.tell(command);
+            assert_eq!(story.view(), &before, "{command} in {state}");
+            let ends = story.events().filter(
+                |event| matches!(update(event), Some(Update::Status(status)) if status.last),
+            );
+            assert_eq!(ends.count(), 1, "{command} in {state}");
+            tried += 1;
+        }
+    }
+    assert_eq!(tried, 4 * COMMANDS.len());
+}
+
+/// Proves L10, L17: a parent is told once, with what it needs to go on.
+#[test]
+fn a_childs_end_is_owed_to_its_parent() {
+    assert_snapshot!(told("submit child; status on it", "return 5"), @"completed 5 | ! stop | ! clear timers | ! owe: tell parent that me completed 5");
+    assert_snapshot!(told("submit child; status on it", "error oops"), @r#"failed "oops" | ! stop | ! clear timers | ! owe: tell parent that me failed "oops""#);
+    assert_snapshot!(told("submit child; status on it", "reject no"), @r#"rejected "no" | ! stop | ! clear timers | ! owe: tell parent that me rejected "no""#);
+    assert_snapshot!(told("submit child; status on it", "cancel"), @"canceled | ! stop | ! clear timers | ! owe: tell parent that me canceled");
+    assert_snapshot!(told("submit child; cancel", "cancel"), @"X the run has ended (canceled)");
+}

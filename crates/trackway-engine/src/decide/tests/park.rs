@@ -1,0 +1,55 @@
+//! Parking and unparking: the state stays, and repeating either records nothing.
+
+use insta::assert_snapshot;
+
+use super::{each_state, told};
+
+/// Proves L12: the run keeps its state and says why it waits.
+#[test]
+fn a_run_is_parked_in_the_state_it_has() {
+    assert_snapshot!(each_state("park mismatch"), @r#"
+    submitted      parked submitted "mismatch"
+    working        parked working "mismatch"
+    input-required parked input-required "mismatch"
+    auth-required  parked auth-required "mismatch"
+    completed      X the run has ended (completed)
+    failed         X the run has ended (failed)
+    canceled       X the run has ended (canceled)
+    rejected       X the run has ended (rejected)
+    "#);
+}
+
+/// Proves L12: a run that is not parked has nothing to unpark.
+#[test]
+fn only_a_parked_run_is_unparked() {
+    assert_snapshot!(each_state("unpark"), @"
+    submitted      nothing
+    working        nothing
+    input-required nothing
+    auth-required  nothing
+    completed      nothing
+    failed         nothing
+    canceled       nothing
+    rejected       nothing
+    ");
+}
+
+/// Proves L13: each start of the server tries again, and the log does not grow by it.
+#[test]
+fn parking_is_idempotent() {
+    let parked = "submit; status on it; park mismatch";
+    assert_snapshot!(told(parked, "park mismatch"), @"nothing");
+    assert_snapshot!(told(parked, "park another"), @r#"parked working "another""#);
+    assert_snapshot!(told(parked, "unpark"), @"unparked");
+    assert_snapshot!(told("submit; park mismatch; unpark", "unpark"), @"nothing");
+    assert_snapshot!(told("submit; park mismatch; unpark", "park mismatch"), @r#"parked submitted "mismatch""#);
+}
+
+/// Proves L10, L14: a parked run can be answered and cancelled.
+#[test]
+fn a_parked_run_still_hears() {
+    assert_snapshot!(told("submit; ask amount; park mismatch", "answer amount=5"), @r#"resumed q1 #1 alone {"amount":5} | ! drive | > q1 #1 alone primary"#);
+    assert_snapshot!(told("submit; ask amount; park mismatch", "answer amount=0"), @"refused q1 #1 alone (wrong: /amount exclusiveMinimum) | > q1 #1 alone (wrong: /amount exclusiveMinimum)");
+    assert_snapshot!(told("submit; status on it; park mismatch", "cancel"), @"canceled | ! stop | ! clear timers");
+    assert_snapshot!(told("submit; park mismatch; cancel", "unpark"), @"nothing");
+}

@@ -1,0 +1,189 @@
+//! Every event, written as JSON and read back, is the same event.
+
+use std::collections::BTreeSet;
+
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use trackway_domain::{
+    Artifact, ArtifactId, Caller, ChildOutcome, Event, Evidence, Failure, File, FileSource, Late,
+    Message, MessageId, Object, Op, Part, Problem, Question, QuestionId, Reason, Resume, Retry,
+    Role, RunId, SessionId, StateName, StepOutcome, Submission, Timestamp, WorkflowRef,
+};
+use uuid::Uuid;
+
+use super::properties::seeded;
+
+/// An event of every kind, with `value` and `text` wherever a program or a caller may put its own.
+fn events(value: &Value, text: &str) -> Vec<Event> {
+    let op: Op = format!("step:{text}#3").parse().unwrap();
+    let run = RunId::new(Uuid::from_u128(1));
+    let question = question(value, text);
+    let message_id = MessageId::new("m").unwrap();
+    let message = message(value, text);
+    let resume =
+        Resume { question: question.id, message: message.clone(), order: 2, concurrent: true };
+    let problems = vec![problem(value, text)];
+    let failure = Failure::new(text);
+    let due = Timestamp::from_millis(5);
+    let state = StateName::Working;
+    let input = value.clone();
+    let mut artifact = Artifact::new(ArtifactId::new("a").unwrap(), parts(value, text));
+    artifact.name = Some(text.into());
+    artifact.metadata = object(value);
+    vec![
+        Event::Submitted(Box::new(submission(value, text))),
+        Event::Started,
+        Event::Status { op: op.clone(), state, message: message.clone() },
+        Event::Artifact { op: op.clone(), chunk: artifact.into() },
+        Event::Asked { op: op.clone(), question: question.clone(), message_id: message_id.clone() },
+        Event::Refused {
+            resume: resume.clone(),
+            problems: problems.clone(),
+            question,
+            message_id: message_id.clone(),
+        },
+        Event::Resumed { resume: resume.clone(), input: input.clone() },
+        Event::Late(Late { resume, problems }),
+        Event::Noted { message: message.clone() },
+        Event::Withdrawn { question: QuestionId::new(Uuid::from_u128(2)) },
+        Event::StepDone { op: op.clone(), outcome: StepOutcome::Ok(value.clone()) },
+        Event::StepDone { op: op.clone(), outcome: StepOutcome::Err(failure.clone()) },
+        Event::StepFailed(Retry {
+            op: op.clone(),
+            attempt: 1,
+            since: due,
+            failure: failure.clone(),
+            due,
+        }),
+        Event::Drawn { op: op.clone(), value: value.clone() },
+        Event::Slept { op: op.clone(), due },
+        Event::Woke { op: op.clone() },
+        Event::ChildStarted { op, child: run, workflow: workflow(text), input, state, message },
+        Event::ChildEnded { child: run, outcome: outcome(value, text) },
+        Event::Parked {
+            evidence: Evidence { message: text.into(), asked: Some(text.into()), recorded: None },
+            state,
+            message_id: message_id.clone(),
+        },
+        Event::Unparked,
+        Event::Completed { output: value.clone() },
+        Event::Failed { failure, message_id: message_id.clone() },
+        Event::Canceled,
+        Event::Rejected { reason: text.into(), message_id },
+    ]
+}
+
+fn submission(value: &Value, text: &str) -> Submission {
+    Submission {
+        run: RunId::new(Uuid::from_u128(1)),
+        session: SessionId::new("s").unwrap(),
+        workflow: workflow(text),
+        caller: Caller::new(text, text),
+        input: value.clone(),
+        message: Some(message(value, text)),
+        parent: Some(RunId::new(Uuid::from_u128(9))),
+        deadline: Some(Timestamp::from_millis(7)),
+    }
+}
+
+fn workflow(text: &str) -> WorkflowRef {
+    WorkflowRef { name: text.into(), version: text.into() }
+}
+
+fn question(value: &Value, text: &str) -> Question {
+    Question {
+        id: QuestionId::new(Uuid::from_u128(2)),
+        reason: Reason::AuthRequired,
+        prompt: parts(value, text),
+        schema: value.clone(),
+    }
+}
+
+fn outcome(value: &Value, text: &str) -> ChildOutcome {
+    ChildOutcome { state: StateName::Failed, output: value.clone(), message: Some(text.into()) }
+}
+
+fn problem(value: &Value, text: &str) -> Problem {
+    Problem {
+        path: text.into(),
+        code: "type".into(),
+        message: text.into(),
+        expected: value.clone(),
+        got: Some(value.clone()),
+        hint: Some(text.into()),
+    }
+}
+
+fn message(value: &Value, text: &str) -> Message {
+    let id = MessageId::new("user").unwrap();
+    let mut message = Message::new(id, Role::User, parts(value, text));
+    message.metadata = object(value);
+    message.references = vec![text.into()];
+    message.extensions = vec![text.into()];
+    message
+}
+
+fn parts(value: &Value, text: &str) -> Vec<Part> {
+    let file = |source| Part::file(File { name: Some(text.into()), mime_type: None, source });
+    vec![
+        Part::text(text).with(text, value.clone()),
+        Part::data(value.clone()),
+        file(FileSource::Base64(text.into())),
+        file(FileSource::Uri(text.into())),
+    ]
+}
+
+fn object(value: &Value) -> Object {
+    Object::from_iter([("key".to_owned(), value.clone())])
+}
+
+fn round_trip(event: &Event) {
+    let stored = serde_json::to_string(event).unwrap();
+    let read: Event = serde_json::from_str(&stored).unwrap();
+    assert_eq!(&read, event, "{stored}");
+}
+
+/// Values of every sort, some levels deep.
+fn values() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        any::<u64>().prop_map(Value::from),
+        any::<f64>().prop_map(Value::from),
+        any::<String>().prop_map(Value::from),
+    ];
+    leaf.prop_recursive(4, 24, 6, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..6).prop_map(Value::from),
+            prop::collection::btree_map(any::<String>(), inner, 0..6)
+                .prop_map(|map| Value::Object(map.into_iter().collect())),
+        ]
+    })
+}
+
+/// Proves L13, X2: every kind, with the values that formats tend to lose.
+#[test]
+fn every_kind_of_event_is_read_as_it_was_written() {
+    let hard = [json!(null), json!([]), json!({}), json!(31.245_270_191_439_438), json!(u64::MAX)];
+    let mut kinds = BTreeSet::new();
+    for value in hard {
+        for event in events(&value, "a:b#c \"ü\" \n \u{0}") {
+            kinds.insert(event.name());
+            round_trip(&event);
+        }
+    }
+    assert_eq!(kinds.len(), 23, "all kinds: {kinds:?}");
+}
+
+proptest! {
+    #![proptest_config(seeded())]
+
+    /// Proves X2: whatever a program or a caller puts into an event.
+    #[test]
+    fn any_value_is_read_as_it_was_written(value in values(), text in any::<String>()) {
+        for event in events(&value, &text) {
+            round_trip(&event);
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! Requests that meet at one question, and those that come too late.
+
+use insta::assert_snapshot;
+use trackway_domain::Event;
+
+use super::told;
+use crate::fixture::Story;
+
+/// Proves L16: a lone first request is alone; every later one is concurrent.
+#[test]
+fn requests_are_ordered_and_the_first_valid_one_resumes() {
+    let mut story = Story::of("submit; ask amount");
+    let answers = [
+        story.line("answer amount=0"),
+        story.line("answer amount=1"),
+        story.line("answer amount=2"),
+        story.line("answer q1 amount=-1"),
+    ];
+    assert_snapshot!(answers.join("\n"), @r#"
+    refused q1 #1 alone (wrong: /amount exclusiveMinimum) | > q1 #1 alone (wrong: /amount exclusiveMinimum)
+    resumed q1 #2 concurrent {"amount":1} | ! drive | > q1 #2 concurrent primary
+    late q1 #3 concurrent | > q1 #3 concurrent
+    late q1 #4 concurrent (wrong: /amount exclusiveMinimum) | > q1 #4 concurrent (wrong: /amount exclusiveMinimum)
+    "#);
+}
+
+/// Proves L16: the first is concurrent too when others are on their way.
+#[test]
+fn a_first_request_among_others_is_concurrent() {
+    assert_snapshot!(told("submit; ask amount", "answer among-others amount=5"), @r#"resumed q1 #1 concurrent {"amount":5} | ! drive | > q1 #1 concurrent primary"#);
+    assert_snapshot!(told("submit; ask amount", "answer among-others amount=0"), @"refused q1 #1 concurrent (wrong: /amount exclusiveMinimum) | > q1 #1 concurrent (wrong: /amount exclusiveMinimum)");
+}
+
+/// Proves L16: each question counts its own requests.
+#[test]
+fn orders_are_counted_per_question() {
+    let story = Story::of(
+        "submit; ask amount; answer amount=0; answer amount=1; answer amount=2; ask signature; \
+         answer q1 amount=3; answer amount=4; answer signature=me; answer q1 amount=5",
+    );
+    assert_snapshot!(story.lines(), @r#"
+    submitted demo
+    started
+    asked q1 input-required "How much?"
+    refused q1 #1 alone (wrong: /amount exclusiveMinimum)
+    resumed q1 #2 concurrent {"amount":1}
+    late q1 #3 concurrent
+    asked q2 auth-required "Please sign"
+    late q1 #4 concurrent
+    refused q2 #1 alone (wrong: /signature required)
+    resumed q2 #2 concurrent {"signature":"me"}
+    late q1 #5 concurrent
+    "#);
+}
+
+/// Proves L16: while the run works on, unnamed requests are late at the question answered last.
+#[test]
+fn a_request_while_working_after_an_answer_is_late() {
+    let working = "submit; ask amount; answer amount=5";
+    assert_snapshot!(told(working, "answer amount=6"), @"late q1 #2 concurrent | > q1 #2 concurrent");
+    assert_snapshot!(told(working, "answer amount=0"), @"late q1 #2 concurrent (wrong: /amount exclusiveMinimum) | > q1 #2 concurrent (wrong: /amount exclusiveMinimum)");
+    assert_snapshot!(told(working, "answer q1 amount=6"), @"late q1 #2 concurrent | > q1 #2 concurrent");
+    assert_snapshot!(told(working, "say hello"), @"late q1 #2 concurrent (wrong:  type) | > q1 #2 concurrent (wrong:  type)");
+}
+
+/// Proves L16, L13: after the end only those who name an answered question are told their place.
+#[test]
+fn a_request_after_the_end() {
+    for end in ["return 1", "error oops", "cancel", "reject no"] {
+        let ended = format!("submit; ask amount; answer amount=5; {end}");
+        let late = "late q1 #2 concurrent | > q1 #2 concurrent";
+        assert_eq!(told(&ended, "answer q1 amount=6"), late, "after {end}");
+        let refused = told(&ended, "answer amount=6");
+        assert!(refused.starts_with("X the run has ended"), "{refused}");
+    }
+}
+
+/// Proves L16, L13: a question that nobody answered goes with its run, however that ended.
+#[test]
+fn a_request_to_a_question_that_went_unanswered() {
+    for end in ["return 1", "error oops", "cancel", "reject no", "fire deadline"] {
+        let ended = format!("submit deadline; ask amount; {end}");
+        for request in ["answer q1 amount=6", "answer amount=6"] {
+            let refused = told(&ended, request);
+            assert!(refused.starts_with("X the run has ended"), "{end}: {refused}");
+        }
+    }
+}
+
+/// Proves L16: a withdrawn question was not answered, so that only a named request is late at it.
+#[test]
+fn a_request_after_a_withdrawal() {
+    let withdrawn = "submit; ask amount; withdraw q1";
+    assert_snapshot!(told(withdrawn, "answer q1 amount=6"), @"late q1 #1 alone | > q1 #1 alone");
+    assert_snapshot!(told(withdrawn, "answer amount=6"), @"noted (data) | > noted");
+    let earlier = "submit; ask amount; answer amount=5; ask signature; withdraw q2";
+    assert_snapshot!(told(earlier, "answer signature=me"), @"noted (data) | > noted");
+}
+
+/// Proves L13, L16: of many requests one resumes, and each has its own place.
+#[test]
+fn sixty_four_requests_at_one_question() {
+    let mut story = Story::of("submit; ask amount");
+    for _ in 0..64 {
+        story.tell("answer q1 among-others amount=5").unwrap();
+    }
+    let mut orders = Vec::new();
+    let mut resumed = 0;
+    for event in story.events() {
+        match event {
+            Event::Resumed { resume, .. } => {
+                resumed += 1;
+                orders.push((resume.order, resume.concurrent));
+            }
+            Event::Late(late) => orders.push((late.resume.order, late.resume.concurrent)),
+            _ => {}
+        }
+    }
+    assert_eq!(resumed, 1);
+    let expected: Vec<_> = (1..=64).map(|order| (order, true)).collect();
+    assert_eq!(orders, expected);
+}

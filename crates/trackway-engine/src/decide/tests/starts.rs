@@ -1,0 +1,94 @@
+//! `Started`: once, before the first thing a program does, and never where it did nothing.
+
+use insta::assert_snapshot;
+use trackway_domain::Event;
+
+use super::{COMMANDS, STATES, each_state, told};
+use crate::fixture::Story;
+
+/// Everything that a program can do first.
+const FIRST: [&str; 13] = [
+    "status hi",
+    "artifact a.txt one",
+    "append a.txt two",
+    "ask amount",
+    "ask form",
+    "ask signature",
+    "step pay",
+    "retry pay",
+    "draw 7",
+    "sleep nap",
+    "child echo",
+    "return 5",
+    "error oops",
+];
+
+fn starts(story: &Story) -> Vec<usize> {
+    let at = story.events().enumerate();
+    at.filter(|(_, event)| matches!(event, Event::Started)).map(|(index, _)| index).collect()
+}
+
+/// Proves L12, L13: once, from nothing; its deadline is a timer from then on.
+#[test]
+fn a_run_is_submitted_once() {
+    assert_snapshot!(Story::default().line("submit"), @"submitted demo | ! drive");
+    assert_snapshot!(Story::default().line("submit deadline"), @"submitted demo | ! drive | ! set deadline at 60000");
+    assert_snapshot!(each_state("submit"), @"
+    submitted      X the run exists already
+    working        X the run exists already
+    input-required X the run exists already
+    auth-required  X the run exists already
+    completed      X the run exists already
+    failed         X the run exists already
+    canceled       X the run exists already
+    rejected       X the run exists already
+    ");
+}
+
+/// Proves L12: a run that does not exist takes nothing but its submission.
+#[test]
+fn nothing_happens_to_a_run_that_does_not_exist() {
+    for command in COMMANDS.iter().filter(|command| **command != "submit") {
+        let mut story = Story::default();
+        assert_eq!(story.line(command), "X the run does not exist yet");
+        assert!(story.log.is_empty());
+    }
+}
+
+/// Proves L9, L13: second in the log whatever comes first, and never again.
+#[test]
+fn a_start_comes_once_and_before_the_first_thing() {
+    for first in FIRST {
+        let mut story = Story::of(&format!("submit; {first}"));
+        assert_eq!(starts(&story), [1], "by {first}");
+        for second in FIRST {
+            let before = starts(&story).len();
+            let _ = story.tell(second);
+            assert_eq!(starts(&story).len(), before, "{second} after {first}");
+        }
+    }
+}
+
+/// Proves L7, L9: what is not the program's doing never shows `working`.
+#[test]
+fn a_run_whose_program_did_nothing_never_started() {
+    for command in COMMANDS.iter().filter(|command| !FIRST.contains(command)) {
+        let mut story = Story::of("submit deadline");
+        let _ = story.tell(command);
+        assert_eq!(starts(&story), [0; 0], "by {command}");
+    }
+    assert_snapshot!(told("submit; say hello; park mismatch; unpark", "reject no"), @r#"rejected "no" | ! stop | ! clear timers"#);
+}
+
+/// Proves L13: in no state does any command start a run again.
+#[test]
+fn nothing_starts_twice() {
+    for (state, given) in STATES.iter().filter(|(state, _)| *state != "submitted") {
+        for command in COMMANDS {
+            let mut story = Story::of(given);
+            let before = starts(&story);
+            let _ = story.tell(command);
+            assert_eq!(starts(&story), before, "{command} in {state}");
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! Steps, their failed attempts, and drawn values.
+
+use insta::assert_snapshot;
+
+use super::each_state;
+
+/// Proves L9, L13: recorded beside a question too, and never after the end.
+#[test]
+fn a_step_is_recorded() {
+    assert_snapshot!(each_state("step pay"), @r#"
+    submitted      started | step-done step:pay#0 "done"
+    working        step-done step:pay#0 "done"
+    input-required step-done step:pay#0 "done"
+    auth-required  step-done step:pay#0 "done"
+    completed      X the run has ended (completed)
+    failed         X the run has ended (failed)
+    canceled       X the run has ended (canceled)
+    rejected       X the run has ended (rejected)
+    "#);
+}
+
+/// Proves L9, L13: the pause before the next attempt is a timer.
+#[test]
+fn a_failed_attempt_sets_a_timer() {
+    assert_snapshot!(each_state("retry pay"), @"
+    submitted      started | step-failed step:pay#0 attempt 1 | ! set step:pay#0 at 60000
+    working        step-failed step:pay#0 attempt 1 | ! set step:pay#0 at 60000
+    input-required step-failed step:pay#0 attempt 1 | ! set step:pay#0 at 60000
+    auth-required  step-failed step:pay#0 attempt 1 | ! set step:pay#0 at 60000
+    completed      X the run has ended (completed)
+    failed         X the run has ended (failed)
+    canceled       X the run has ended (canceled)
+    rejected       X the run has ended (rejected)
+    ");
+}
+
+/// Proves L9, L13.
+#[test]
+fn a_drawn_value_is_recorded() {
+    assert_snapshot!(each_state("draw 7"), @"
+    submitted      started | drawn random:#0 7
+    working        drawn random:#0 7
+    input-required drawn random:#0 7
+    auth-required  drawn random:#0 7
+    completed      X the run has ended (completed)
+    failed         X the run has ended (failed)
+    canceled       X the run has ended (canceled)
+    rejected       X the run has ended (rejected)
+    ");
+}

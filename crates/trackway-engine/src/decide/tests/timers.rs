@@ -1,0 +1,71 @@
+//! Sleeps, pauses before a next attempt, and the deadline.
+
+use insta::assert_snapshot;
+
+use super::{each_state, told};
+
+/// Proves L9: a wait starts a run like anything else it does.
+#[test]
+fn a_sleep_sets_a_timer() {
+    assert_snapshot!(each_state("sleep nap"), @"
+    submitted      started | slept sleep:nap#0 | ! set sleep:nap#0 at 60000
+    working        slept sleep:nap#0 | ! set sleep:nap#0 at 60000
+    input-required slept sleep:nap#0 | ! set sleep:nap#0 at 60000
+    auth-required  slept sleep:nap#0 | ! set sleep:nap#0 at 60000
+    completed      X the run has ended (completed)
+    failed         X the run has ended (failed)
+    canceled       X the run has ended (canceled)
+    rejected       X the run has ended (rejected)
+    ");
+}
+
+/// Proves L13: one that is not set only goes.
+#[test]
+fn a_timer_that_is_not_there_only_goes() {
+    assert_snapshot!(each_state("fire sleep:nap#0"), @"
+    submitted      ! clear sleep:nap#0
+    working        ! clear sleep:nap#0
+    input-required ! clear sleep:nap#0
+    auth-required  ! clear sleep:nap#0
+    completed      ! clear sleep:nap#0
+    failed         ! clear sleep:nap#0
+    canceled       ! clear sleep:nap#0
+    rejected       ! clear sleep:nap#0
+    ");
+}
+
+/// Proves L13: a timer fires once, for a sleep and for a step's next attempt.
+#[test]
+fn a_timer_fires_once() {
+    let wake = "fire sleep:nap#0";
+    assert_snapshot!(told("submit; sleep nap", wake), @"woke sleep:nap#0 | ! clear sleep:nap#0 | ! drive");
+    assert_snapshot!(told("submit; sleep nap; fire sleep:nap#0", wake), @"! clear sleep:nap#0");
+    assert_snapshot!(told("submit; sleep nap", "fire sleep:rest#0"), @"! clear sleep:rest#0");
+    assert_snapshot!(told("submit; retry pay", "fire step:pay#0"), @"woke step:pay#0 | ! clear step:pay#0 | ! drive");
+    assert_snapshot!(told("submit; retry pay; fire step:pay#0", "fire step:pay#0"), @"! clear step:pay#0");
+    assert_snapshot!(told("submit; retry pay; fire step:pay#0; retry pay", "fire step:pay#0"), @"woke step:pay#0 | ! clear step:pay#0 | ! drive");
+}
+
+/// Proves L13: also beside an open question, and not after the end.
+#[test]
+fn a_timer_fires_beside_a_question_but_not_after_the_end() {
+    assert_snapshot!(told("submit; sleep nap; ask amount", "fire sleep:nap#0"), @"woke sleep:nap#0 | ! clear sleep:nap#0 | ! drive");
+    assert_snapshot!(told("submit; sleep nap; cancel", "fire sleep:nap#0"), @"! clear sleep:nap#0");
+}
+
+/// Proves L10, L12: an interrupted run withdraws its question and fails; one that never started is
+/// not shown working.
+#[test]
+fn a_deadline_fails_the_run() {
+    assert_snapshot!(each_state("fire deadline"), @r#"
+    submitted      failed "the run's deadline has passed" | ! stop | ! clear timers
+    working        failed "the run's deadline has passed" | ! stop | ! clear timers
+    input-required withdrawn q1 | failed "the run's deadline has passed" | ! stop | ! clear timers
+    auth-required  withdrawn q1 | failed "the run's deadline has passed" | ! stop | ! clear timers
+    completed      ! clear deadline
+    failed         ! clear deadline
+    canceled       ! clear deadline
+    rejected       ! clear deadline
+    "#);
+    assert_snapshot!(told("submit", "fire deadline"), @"! clear deadline");
+}

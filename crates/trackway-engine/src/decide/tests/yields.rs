@@ -1,0 +1,139 @@
+//! What each of the four yields does in each state.
+
+use insta::assert_snapshot;
+
+use super::{each_state, told};
+use crate::fixture::Story;
+
+/// Proves L3, L7, L13: a status-update keeps the state it finds, and nothing is said after the end.
+#[test]
+fn a_status_update_keeps_the_state() {
+    assert_snapshot!(each_state("status hi"), @r#"
+    submitted      started | status working "hi"
+    working        status working "hi"
+    input-required status input-required "hi"
+    auth-required  status auth-required "hi"
+    completed      X the run has ended (completed)
+    failed         X the run has ended (failed)
+    canceled       X the run has ended (canceled)
+    rejected       X the run has ended (rejected)
+    "#);
+}
+
+/// Proves L4.
+#[test]
+fn an_artifact_is_published_as_it_is_yielded() {
+    assert_snapshot!(each_state("artifact a.txt one"), @r#"
+    submitted      started | artifact a.txt = "one"
+    working        artifact a.txt = "one"
+    input-required artifact a.txt = "one"
+    auth-required  artifact a.txt = "one"
+    completed      X the run has ended (completed)
+    failed         X the run has ended (failed)
+    canceled       X the run has ended (canceled)
+    rejected       X the run has ended (rejected)
+    "#);
+    assert_snapshot!(each_state("append a.txt two"), @r#"
+    submitted      started | artifact a.txt += "two"
+    working        artifact a.txt += "two"
+    input-required artifact a.txt += "two"
+    auth-required  artifact a.txt += "two"
+    completed      X the run has ended (completed)
+    failed         X the run has ended (failed)
+    canceled       X the run has ended (canceled)
+    rejected       X the run has ended (rejected)
+    "#);
+}
+
+/// Proves L6, L12: a question moves to its reason's state; a second one beside it is illegal.
+#[test]
+fn a_question_interrupts() {
+    assert_snapshot!(each_state("ask amount"), @r#"
+    submitted      started | asked q1 input-required "How much?" | > asked q1
+    working        asked q1 input-required "How much?" | > asked q1
+    input-required X a run that is input-required cannot become input-required (event: asked)
+    auth-required  X a run that is auth-required cannot become input-required (event: asked)
+    completed      X the run has ended (completed)
+    failed         X the run has ended (failed)
+    canceled       X the run has ended (canceled)
+    rejected       X the run has ended (rejected)
+    "#);
+    assert_snapshot!(each_state("ask signature"), @r#"
+    submitted      started | asked q1 auth-required "Please sign" | > asked q1
+    working        asked q1 auth-required "Please sign" | > asked q1
+    input-required X a run that is input-required cannot become auth-required (event: asked)
+    auth-required  X a run that is auth-required cannot become auth-required (event: asked)
+    completed      X the run has ended (completed)
+    failed         X the run has ended (failed)
+    canceled       X the run has ended (canceled)
+    rejected       X the run has ended (rejected)
+    "#);
+}
+
+/// Proves L5: the artifact goes first, and a refused question leaves no artifact behind.
+#[test]
+fn a_question_with_an_artifact_shows_it_first() {
+    assert_snapshot!(each_state("ask form"), @r#"
+    submitted      started | artifact form.json = "preview" | asked q1 input-required "How much?" | > asked q1
+    working        artifact form.json = "preview" | asked q1 input-required "How much?" | > asked q1
+    input-required X a run that is input-required cannot become input-required (event: asked)
+    auth-required  X a run that is auth-required cannot become input-required (event: asked)
+    completed      X the run has ended (completed)
+    failed         X the run has ended (failed)
+    canceled       X the run has ended (canceled)
+    rejected       X the run has ended (rejected)
+    "#);
+}
+
+/// Proves L7: from `submitted` without `working`, from every other open state at once.
+#[test]
+fn a_reject_ends_the_run() {
+    assert_snapshot!(each_state("reject no"), @r#"
+    submitted      rejected "no" | ! stop | ! clear timers
+    working        rejected "no" | ! stop | ! clear timers
+    input-required rejected "no" | ! stop | ! clear timers
+    auth-required  rejected "no" | ! stop | ! clear timers
+    completed      X the run has ended (completed)
+    failed         X the run has ended (failed)
+    canceled       X the run has ended (canceled)
+    rejected       X the run has ended (rejected)
+    "#);
+}
+
+/// Proves L15, L4: each artifact as it comes, then the question alone.
+#[test]
+fn several_artifacts_then_a_question() {
+    let given = "submit; artifact risk.json r; artifact opportunity.json o; \
+                 artifact recommendation.json c; ask amount";
+    let story = Story::of(given);
+    assert_snapshot!(story.lines(), @r#"
+    submitted demo
+    started
+    artifact risk.json = "r"
+    artifact opportunity.json = "o"
+    artifact recommendation.json = "c"
+    asked q1 input-required "How much?"
+    "#);
+    let ids: Vec<_> = story.view().artifacts.iter().map(|a| a.id.as_str()).collect();
+    assert_eq!(ids, ["risk.json", "opportunity.json", "recommendation.json"]);
+}
+
+/// Proves L9: a program that stops waiting works on, once; later or for another question, nothing.
+#[test]
+fn a_question_is_withdrawn_once() {
+    assert_snapshot!(each_state("withdraw q1"), @"
+    submitted      nothing
+    working        nothing
+    input-required withdrawn q1 | ! drive
+    auth-required  withdrawn q1 | ! drive
+    completed      nothing
+    failed         nothing
+    canceled       nothing
+    rejected       nothing
+    ");
+    assert_snapshot!(told("submit; ask amount; answer amount=5", "withdraw q1"), @"nothing");
+    assert_snapshot!(told("submit; ask amount; withdraw q1", "withdraw q1"), @"nothing");
+    let two = "submit; ask amount; answer amount=5; ask signature";
+    assert_snapshot!(told(two, "withdraw q1"), @"nothing");
+    assert_snapshot!(told(two, "withdraw q2"), @"withdrawn q2 | ! drive");
+}

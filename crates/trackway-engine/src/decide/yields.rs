@@ -1,0 +1,58 @@
+//! What a program says: status, artifact, question, reject.
+
+use trackway_domain::{ChildOutcome, Event, Op, Question, QuestionId, StateName, Yield};
+
+use super::{agent_message, begin, ended, message_id, spoken_in};
+use crate::{Decision, Effect, Env, Refusal, Reply, Run};
+
+pub(super) fn decide(run: &Run, op: Op, what: Yield, env: Env<'_>) -> Result<Decision, Refusal> {
+    match what {
+        Yield::Status { parts } => {
+            let mut events = begin(run)?;
+            let message = agent_message(env, parts);
+            events.push(Event::Status { op, state: spoken_in(run), message });
+            Ok(Decision { events, ..Decision::default() })
+        }
+        Yield::Artifact(chunk) => {
+            let mut events = begin(run)?;
+            events.push(Event::Artifact { op, chunk });
+            Ok(Decision { events, ..Decision::default() })
+        }
+        Yield::Interrupted { reason, prompt, schema, artifact } => {
+            let mut events = begin(run)?;
+            // The artifact goes first: whoever sees the question has what it speaks of.
+            if let Some(artifact) = artifact {
+                events.push(Event::Artifact { op: op.clone(), chunk: artifact.into() });
+            }
+            let id = QuestionId::new((env.ids)());
+            let question = Question { id, reason, prompt, schema };
+            events.push(Event::Asked { op, question, message_id: message_id(env) });
+            Ok(Decision { events, reply: Reply::Asked(id), ..Decision::default() })
+        }
+        Yield::Reject { reason } => {
+            // No `Started` here: a run that rejects before anything else was never seen working.
+            begin(run)?;
+            let outcome = ChildOutcome {
+                state: StateName::Rejected,
+                output: serde_json::Value::Null,
+                message: Some(reason.clone()),
+            };
+            let events = vec![Event::Rejected { reason, message_id: message_id(env) }];
+            Ok(Decision { events, effects: ended(run, outcome), ..Decision::default() })
+        }
+    }
+}
+
+/// The program no longer waits for this answer. Nothing happens when it was answered meanwhile.
+pub(super) fn withdraw(run: &Run, op: &Op) -> Decision {
+    let open = run.state.question().map(|question| question.id);
+    let open = open.filter(|id| run.questions.get(id).is_some_and(|asked| asked.op == *op));
+    match open {
+        Some(question) => Decision {
+            events: vec![Event::Withdrawn { question }],
+            effects: vec![Effect::Drive],
+            ..Decision::default()
+        },
+        None => Decision::default(),
+    }
+}

@@ -1,0 +1,52 @@
+//! What follows from a decision: effects on the world, and the answer to whoever sent the command.
+
+use trackway_domain::{Errand, Event, Problem, QuestionId, RunId, Timer, Timestamp};
+
+/// The result of [`crate::decide`]. Effects are carried out after the events are durable, never before.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Decision {
+    pub events: Vec<Event>,
+    pub effects: Vec<Effect>,
+    pub reply: Reply,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum Effect {
+    /// The program has something to go on with.
+    Drive,
+    /// The program must not go on.
+    Stop,
+    SetTimer(Timer, Timestamp),
+    ClearTimer(Timer),
+    ClearTimers,
+    /// Something is owed to another run.
+    Owe(Errand),
+}
+
+/// What the sender of a command is told, beside the run itself.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub enum Reply {
+    #[default]
+    Done,
+    Asked(QuestionId),
+    ChildStarted(RunId),
+    Delivered(Delivered),
+}
+
+/// What became of a message.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Delivered {
+    /// It joined the history; nothing was asked.
+    Noted,
+    /// It was judged as an answer.
+    Answer {
+        question: QuestionId,
+        /// 1 for the first request at this question.
+        order: u32,
+        /// Other requests came to the same question.
+        concurrent: bool,
+        /// This is the request that resumed the run.
+        primary: bool,
+        problems: Vec<Problem>,
+    },
+}

@@ -1,0 +1,154 @@
+//! A run told by words: commands in, events and views out. The tests of this crate share it.
+//!
+//! Ids are counted and time moves one second with each command, so that the same story always reads
+//! the same. Only the JSON Schema check is faked; everything else is the code that runs.
+
+pub(crate) mod render;
+mod schemas;
+mod words;
+
+use std::{cell::Cell, sync::Arc};
+
+use trackway_domain::{Command, Event, QuestionId, RunId, StateName, Timestamp};
+use uuid::Uuid;
+
+use crate::{Decision, Env, Refusal, Run, RunView, decide};
+
+pub(crate) use schemas::FewSchemas;
+
+/// One run with all that happened to it.
+#[derive(Default)]
+pub(crate) struct Story {
+    pub(crate) run: Option<Run>,
+    pub(crate) view: Option<RunView>,
+    /// Every event with the moment at which it was recorded.
+    pub(crate) log: Vec<(Event, Timestamp)>,
+    /// The transitions it went through.
+    pub(crate) moves: Vec<(StateName, StateName)>,
+    ids: Cell<u128>,
+    commands: i64,
+}
+
+impl Story {
+    /// The story after these commands, separated by `;` (see [`words`]). Each must be taken.
+    pub(crate) fn of(commands: &str) -> Self {
+        let mut story = Self::default();
+        for words in commands.split(';').map(str::trim) {
+            if let Err(refusal) = story.tell(words) {
+                panic!("`{words}` of `{commands}` was not taken: {refusal}");
+            }
+        }
+        story
+    }
+
+    /// One more command, told by words.
+    pub(crate) fn tell(&mut self, words: &str) -> Result<Decision, Refusal> {
+        let command = words::command(self, words);
+        self.take(command)
+    }
+
+    /// Decides a command and folds its events in, one by one.
+    pub(crate) fn take(&mut self, command: Command) -> Result<Decision, Refusal> {
+        self.commands += 1;
+        let now = Timestamp::from_millis(self.commands * 1_000);
+        let ids = || {
+            self.ids.set(self.ids.get() + 1);
+            Uuid::from_u128(self.ids.get())
+        };
+        let env = Env { now, ids: &ids, schemas: &FewSchemas };
+        let decision = decide(self.run.as_ref(), command, env)?;
+        for event in &decision.events {
+            self.fold(event, now);
+        }
+        Ok(decision)
+    }
+
+    /// A command's whole answer in one line.
+    pub(crate) fn line(&mut self, words: &str) -> String {
+        match self.tell(words) {
+            Ok(decision) => self.named(render::decision(&decision)),
+            Err(refusal) => self.named(format!("X {refusal}")),
+        }
+    }
+
+    /// The log so far, an event a line.
+    pub(crate) fn lines(&self) -> String {
+        let lines: Vec<_> = self.events().map(render::event).collect();
+        self.named(lines.join("\n"))
+    }
+
+    pub(crate) fn events(&self) -> impl DoubleEndedIterator<Item = &Event> {
+        self.log.iter().map(|(event, _)| event)
+    }
+
+    pub(crate) fn state(&self) -> StateName {
+        self.run.as_ref().expect("the run exists").state.name()
+    }
+
+    pub(crate) fn view(&self) -> &RunView {
+        self.view.as_ref().expect("the run exists")
+    }
+
+    /// Questions in the order in which they were put: `q1`, `q2`, …
+    pub(crate) fn questions(&self) -> Vec<QuestionId> {
+        self.events()
+            .filter_map(|event| match event {
+                Event::Asked { question, .. } => Some(question.id),
+                _ => None,
+            })
+            .collect()
+    }
+
+    /// Children in the order of their start: `c1`, `c2`, …
+    pub(crate) fn children(&self) -> Vec<RunId> {
+        self.events()
+            .filter_map(|event| match event {
+                Event::ChildStarted { child, .. } => Some(*child),
+                _ => None,
+            })
+            .collect()
+    }
+
+    fn fold(&mut self, event: &Event, now: Timestamp) {
+        let pos = self.log.len() as u64 + 1;
+        self.log.push((event.clone(), now));
+        let from = self.run.as_ref().map(|run| run.state.name());
+        fold(&mut self.run, &mut self.view, event, now, pos);
+        let to = self.state();
+        if let Some(from) = from.filter(|from| *from != to) {
+            self.moves.push((from, to));
+        }
+    }
+
+    /// Known ids by their short names.
+    pub(crate) fn named(&self, mut text: String) -> String {
+        for (index, id) in self.questions().iter().enumerate() {
+            text = text.replace(&id.to_string(), &format!("q{}", index + 1));
+        }
+        for (index, id) in self.children().iter().enumerate() {
+            text = text.replace(&id.to_string(), &format!("c{}", index + 1));
+        }
+        text.replace(&words::SELF.to_string(), "me").replace(&words::PARENT.to_string(), "parent")
+    }
+}
+
+/// Folds one event into both projections, as a store's reader does.
+pub(crate) fn fold(
+    run: &mut Option<Run>,
+    view: &mut Option<RunView>,
+    event: &Event,
+    at: Timestamp,
+    pos: u64,
+) {
+    match (event, run.as_mut(), view.as_mut()) {
+        (Event::Submitted(submission), None, None) => {
+            *run = Some(Run::begin(submission.clone(), at));
+            *view = Some(RunView::begin(Arc::new((**submission).clone()), at, pos));
+        }
+        (event, Some(run), Some(view)) => {
+            run.apply(event).expect("decided events are legal");
+            view.apply(event, at, pos);
+        }
+        (event, ..) => panic!("{} before the run exists", event.name()),
+    }
+}

@@ -1,0 +1,68 @@
+//! Which parts become an input, and what is said of those that cannot.
+
+use serde_json::{Value, json};
+use trackway_domain::{File, FileSource, Part};
+
+use super::*;
+
+fn object(required: &[&str]) -> Value {
+    json!({"type": "object", "required": required, "properties": {
+        "text": {"type": "string"}, "chunks": {"type": "integer"}}})
+}
+
+fn file() -> Part {
+    Part::file(File {
+        name: None,
+        mime_type: None,
+        source: FileSource::Uri("https://example.org/a.csv".into()),
+    })
+}
+
+/// Proves L14, L2: the first data part is the input, whatever stands around it.
+#[test]
+fn the_first_data_part_is_the_input() {
+    let first = Part::data(json!({"text": "x"}));
+    let second = Part::data(json!({"text": "y"}));
+    for parts in [
+        vec![first.clone()],
+        vec![Part::text("a"), first.clone()],
+        vec![file(), Part::text("a"), first, second],
+    ] {
+        let input = input_from_parts(&object(&["text"]), &parts);
+        assert_eq!(input, Ok(json!({"text": "x"})));
+    }
+    let null = input_from_parts(&object(&[]), &[Part::data(Value::Null)]);
+    assert_eq!(null, Ok(Value::Null), "judging it is the schema's affair");
+}
+
+/// Proves L14: text fills the one string that a schema asks for; several texts are lines.
+#[test]
+fn text_fills_one_required_string() {
+    let texts = [Part::text("a"), file(), Part::text("b")];
+    for (schema, input) in
+        [(object(&["text"]), json!({"text": "a\nb"})), (json!({"type": "string"}), json!("a\nb"))]
+    {
+        assert_eq!(input_from_parts(&schema, &texts), Ok(input));
+    }
+}
+
+/// Proves L14: what cannot be read is told with what was expected, what came and what to send.
+#[test]
+fn anything_else_is_a_problem_that_says_what_to_send() {
+    let text = || vec![Part::text("a")];
+    for (schema, parts, expected, got) in [
+        (object(&["chunks"]), text(), "object", Some(json!("a"))),
+        (object(&["text", "chunks"]), text(), "object", Some(json!("a"))),
+        (object(&[]), text(), "object", Some(json!("a"))),
+        (json!({"type": "number"}), text(), "number", Some(json!("a"))),
+        (json!(true), text(), "object", Some(json!("a"))),
+        (object(&["text"]), vec![], "object", None),
+        (object(&["text"]), vec![file()], "object", None),
+    ] {
+        let problem = input_from_parts(&schema, &parts).unwrap_err();
+        assert_eq!((problem.path.as_str(), problem.code.as_str()), ("", "type"));
+        assert_eq!(problem.expected, expected, "for {schema}");
+        assert_eq!(problem.got, got, "for {schema}");
+        assert!(problem.hint.unwrap().contains("data"));
+    }
+}

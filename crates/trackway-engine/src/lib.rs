@@ -1,0 +1,29 @@
+//! Pure decisions: what a command does to a run, and what everybody sees of it.
+//!
+//! [`decide`] is the only place that decides anything: it takes a run and a command and returns
+//! events, effects and a reply. [`Run`] and [`RunView`] are folds of events: the one holds what
+//! decisions need, the other what people see. [`transition`] is the only way from one state to
+//! another, live and on replay. Nothing here is async, reads a clock or makes an id by itself.
+
+mod decide;
+mod effect;
+mod env;
+#[cfg(test)]
+mod fixture;
+mod input;
+mod prompt;
+mod refusal;
+mod run;
+mod transition;
+mod update;
+mod view;
+
+pub use decide::decide;
+pub use effect::{Decision, Delivered, Effect, Reply};
+pub use env::{Env, Schemas};
+pub use input::input_from_parts;
+pub use refusal::{IllegalTransition, Refusal};
+pub use run::{Asked, Run};
+pub use transition::{TABLE, transition};
+pub use update::{ResumeMark, StatusUpdate, Update, update};
+pub use view::RunView;

@@ -1,0 +1,30 @@
+//! Messages that the engine makes from recorded facts: questions, repeated questions, reasons.
+
+use serde_json::{Value, json};
+use trackway_domain::{Message, MessageId, Part, Problem, Question, Role};
+
+/// The message that puts a question. The schema stands in the first part's metadata, where clients
+/// look for it; every part the workflow gave is kept.
+pub(crate) fn question(id: &MessageId, question: &Question, problems: &[Problem]) -> Message {
+    let mut parts = question.prompt.clone();
+    if parts.is_empty() {
+        parts.push(Part::text(""));
+    }
+    let errors = json!(problems);
+    let first = &mut parts[0].metadata;
+    first.insert("schema".into(), question.schema.clone());
+    first.insert("mimeType".into(), Value::from("application/json"));
+    let mut message = Message::new(id.clone(), Role::Agent, Vec::new());
+    message.metadata.insert("questionId".into(), json!(question.id));
+    if !problems.is_empty() {
+        first.insert("validationErrors".into(), errors.clone());
+        message.metadata.insert("validationErrors".into(), errors);
+    }
+    message.parts = parts;
+    message
+}
+
+/// A message of one text.
+pub(crate) fn text(id: &MessageId, text: &str) -> Message {
+    Message::new(id.clone(), Role::Agent, vec![Part::text(text)])
+}

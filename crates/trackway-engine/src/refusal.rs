@@ -1,0 +1,27 @@
+//! Why a command changes nothing.
+
+use trackway_domain::{QuestionId, StateName};
+
+/// A command that the run, as it stands, does not take. Nothing was changed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    #[error("the run has ended ({state})")]
+    Ended { state: StateName },
+    #[error("this run never asked question {0}")]
+    UnknownQuestion(QuestionId),
+    #[error("the run does not exist yet")]
+    NotSubmitted,
+    #[error("the run exists already")]
+    AlreadySubmitted,
+    #[error(transparent)]
+    Illegal(#[from] IllegalTransition),
+}
+
+/// A transition that the table does not hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("a run that is {from} cannot become {to} (event: {event})")]
+pub struct IllegalTransition {
+    pub from: StateName,
+    pub to: StateName,
+    pub event: &'static str,
+}

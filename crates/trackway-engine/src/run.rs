@@ -1,0 +1,122 @@
+//! A run as decisions see it: a fold of its events that holds no more than they need.
+
+use std::collections::BTreeMap;
+
+use trackway_domain::{
+    Event, Evidence, Question, QuestionId, RunId, Seq, State, Submission, Timer, Timestamp,
+};
+
+use crate::{IllegalTransition, transition};
+
+/// The decision state of one run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Run {
+    pub submission: Box<Submission>,
+    pub created_at: Timestamp,
+    /// Number of the last event folded in.
+    pub seq: Seq,
+    pub state: State,
+    /// Every question of this run, with the requests it has seen.
+    pub questions: BTreeMap<QuestionId, Asked>,
+    /// The question that was put last, open or not.
+    pub last_question: Option<QuestionId>,
+    pub timers: BTreeMap<Timer, Timestamp>,
+    /// Children that have not ended.
+    pub children: Vec<RunId>,
+    pub parked: Option<Evidence>,
+}
+
+/// A question and what came to it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Asked {
+    pub question: Question,
+    pub requests: u32,
+    /// A request resumed the run. A question that was withdrawn never was answered.
+    pub answered: bool,
+    /// The op that asked it.
+    pub op: trackway_domain::Op,
+}
+
+impl Run {
+    pub fn begin(submission: Box<Submission>, at: Timestamp) -> Self {
+        let timers = submission.deadline.map(|due| (Timer::Deadline, due)).into_iter().collect();
+        Self {
+            submission,
+            created_at: at,
+            seq: 1,
+            state: State::Submitted,
+            questions: BTreeMap::new(),
+            last_question: None,
+            timers,
+            children: Vec::new(),
+            parked: None,
+        }
+    }
+
+    pub fn id(&self) -> RunId {
+        self.submission.run
+    }
+
+    /// Folds one event in. The state moves by [`transition`] alone.
+    pub fn apply(&mut self, event: &Event) -> Result<(), IllegalTransition> {
+        if let Some(next) = transition(&self.state, event)? {
+            self.state = next;
+        }
+        self.seq += 1;
+        match event {
+            Event::Asked { op, question, .. } => {
+                let asked = Asked {
+                    question: question.clone(),
+                    requests: 0,
+                    answered: false,
+                    op: op.clone(),
+                };
+                self.questions.insert(question.id, asked);
+                self.last_question = Some(question.id);
+            }
+            Event::Refused { resume, .. } => self.count(resume.question, resume.order),
+            Event::Late(late) => self.count(late.resume.question, late.resume.order),
+            Event::Resumed { resume, .. } => {
+                self.count(resume.question, resume.order);
+                if let Some(asked) = self.questions.get_mut(&resume.question) {
+                    asked.answered = true;
+                }
+            }
+            Event::Slept { op, due } => {
+                self.timers.insert(Timer::Op(op.clone()), *due);
+            }
+            Event::StepFailed(retry) => {
+                self.timers.insert(Timer::Op(retry.op.clone()), retry.due);
+            }
+            Event::Woke { op } => {
+                self.timers.remove(&Timer::Op(op.clone()));
+            }
+            Event::ChildStarted { child, .. } => self.children.push(*child),
+            Event::ChildEnded { child, .. } => self.children.retain(|open| open != child),
+            Event::Parked { evidence, .. } => self.parked = Some(evidence.clone()),
+            Event::Unparked => self.parked = None,
+            Event::Completed { .. }
+            | Event::Failed { .. }
+            | Event::Canceled
+            | Event::Rejected { .. } => {
+                self.timers.clear();
+                self.parked = None;
+            }
+            Event::Submitted(_)
+            | Event::Started
+            | Event::Status { .. }
+            | Event::Artifact { .. }
+            | Event::Noted { .. }
+            | Event::Withdrawn { .. }
+            | Event::StepDone { .. }
+            | Event::Drawn { .. } => {}
+        }
+        Ok(())
+    }
+
+    fn count(&mut self, question: QuestionId, order: u32) {
+        if let Some(asked) = self.questions.get_mut(&question) {
+            asked.requests = order;
+        }
+    }
+}

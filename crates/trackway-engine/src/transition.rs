@@ -1,0 +1,90 @@
+//! The transition table, and the one function that moves a run along it.
+
+use trackway_domain::{Event, State, StateName};
+
+use crate::IllegalTransition;
+
+use StateName::{
+    AuthRequired, Canceled, Completed, Failed, InputRequired, Rejected, Submitted, Unknown, Working,
+};
+
+/// From each state, the states that may follow. Final states have none; nothing enters `Unknown`.
+pub const TABLE: [(StateName, &[StateName]); 9] = [
+    (Submitted, &[Working, Failed, Canceled, Rejected]),
+    (Working, &[InputRequired, AuthRequired, Completed, Failed, Canceled, Rejected]),
+    (InputRequired, &[Working, Canceled, Rejected]),
+    (AuthRequired, &[Working, Canceled, Rejected]),
+    (Completed, &[]),
+    (Failed, &[]),
+    (Canceled, &[]),
+    (Rejected, &[]),
+    (Unknown, &[]),
+];
+
+/// The state after `event`: `Some` where it moves, `None` where it stays. An event that does not
+/// belong in this state is illegal and changes nothing.
+pub fn transition(state: &State, event: &Event) -> Result<Option<State>, IllegalTransition> {
+    let from = state.name();
+    let illegal = |to| IllegalTransition { from, to, event: event.name() };
+    let next = match event {
+        // A run begins with this event; it never comes again.
+        Event::Submitted(_) => return Err(illegal(Submitted)),
+        Event::Started if from == Submitted => State::Working,
+        Event::Started => return Err(illegal(Working)),
+        Event::Asked { question, .. } => State::interrupted(question.clone()),
+        Event::Resumed { resume, .. } if answers(state, resume.question) => State::Working,
+        Event::Withdrawn { question } if answers(state, *question) => State::Working,
+        Event::Resumed { .. } | Event::Withdrawn { .. } => return Err(illegal(Working)),
+        Event::Refused { resume, .. } if answers(state, resume.question) => return Ok(None),
+        Event::Refused { .. } => return Err(illegal(from)),
+        Event::Completed { output } => State::Completed { output: output.clone() },
+        Event::Failed { failure, .. } => State::Failed { failure: failure.clone() },
+        Event::Canceled => State::Canceled,
+        Event::Rejected { reason, .. } => State::Rejected { reason: reason.clone() },
+        // A late answer is told so even when the run has ended meanwhile.
+        Event::Late(_) => return Ok(None),
+        Event::Noted { .. } | Event::Parked { .. } | Event::Unparked | Event::ChildEnded { .. }
+            if !from.is_terminal() =>
+        {
+            return Ok(None);
+        }
+        // What a program does is recorded between its start and its end, also beside an open question.
+        Event::Status { .. }
+        | Event::Artifact { .. }
+        | Event::StepDone { .. }
+        | Event::StepFailed(_)
+        | Event::Drawn { .. }
+        | Event::Slept { .. }
+        | Event::Woke { .. }
+        | Event::ChildStarted { .. }
+            if !from.is_terminal() && from != Submitted =>
+        {
+            return Ok(None);
+        }
+        Event::Noted { .. }
+        | Event::Parked { .. }
+        | Event::Unparked
+        | Event::ChildEnded { .. }
+        | Event::Status { .. }
+        | Event::Artifact { .. }
+        | Event::StepDone { .. }
+        | Event::StepFailed(_)
+        | Event::Drawn { .. }
+        | Event::Slept { .. }
+        | Event::Woke { .. }
+        | Event::ChildStarted { .. } => return Err(illegal(from)),
+    };
+    let to = next.name();
+    if may_follow(from, to) { Ok(Some(next)) } else { Err(illegal(to)) }
+}
+
+fn answers(state: &State, question: trackway_domain::QuestionId) -> bool {
+    state.question().is_some_and(|open| open.id == question)
+}
+
+fn may_follow(from: StateName, to: StateName) -> bool {
+    TABLE.iter().any(|(state, next)| *state == from && next.contains(&to))
+}
+
+#[cfg(test)]
+mod tests;

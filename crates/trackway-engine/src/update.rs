@@ -1,0 +1,127 @@
+//! What watchers of a run see of each event. Streams and snapshots are both made from this, so that
+//! they cannot disagree.
+
+use serde_json::Value;
+use trackway_domain::{ArtifactChunk, Event, Evidence, Message, Resume, StateName};
+
+use crate::prompt;
+
+/// The visible side of an event.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Update {
+    /// The run exists.
+    Submitted,
+    Status(StatusUpdate),
+    Artifact(ArtifactChunk),
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct StatusUpdate {
+    pub state: StateName,
+    pub message: Option<Message>,
+    /// Nothing follows.
+    pub last: bool,
+    /// The run waits for an answer from here on.
+    pub interrupts: bool,
+    /// For the `working` of a resume: which request it was.
+    pub resume: Option<ResumeMark>,
+    /// For `completed`: the workflow's output, null where it has none.
+    pub output: Value,
+    /// Why the run is parked.
+    pub parked: Option<Evidence>,
+}
+
+/// A request's place among those at its question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ResumeMark {
+    pub order: u32,
+    pub concurrent: bool,
+    pub primary: bool,
+}
+
+/// The update that an event is seen as, where it is seen at all.
+pub fn update(event: &Event) -> Option<Update> {
+    let status = match event {
+        Event::Submitted(_) => return Some(Update::Submitted),
+        Event::Artifact { chunk, .. } => return Some(Update::Artifact(chunk.clone())),
+        Event::Started | Event::Withdrawn { .. } => status(StateName::Working, None),
+        // A status-update may come without a message, and a message has at least one part.
+        Event::Status { state, message, .. } if message.parts.is_empty() => status(*state, None),
+        Event::Status { state, message, .. } | Event::ChildStarted { state, message, .. } => {
+            status(*state, Some(message.clone()))
+        }
+        Event::Asked { question, message_id, .. } => {
+            let message = prompt::question(message_id, question, &[]);
+            interrupts(status(reason(question), Some(message)))
+        }
+        Event::Refused { question, problems, message_id, .. } => {
+            let message = prompt::question(message_id, question, problems);
+            interrupts(status(reason(question), Some(message)))
+        }
+        Event::Resumed { resume, .. } => {
+            let mark = Some(ResumeMark::primary(resume));
+            StatusUpdate { resume: mark, ..status(StateName::Working, None) }
+        }
+        Event::Parked { evidence, state, message_id } => {
+            let message =
+                prompt::text(message_id, &format!("The run is parked: {}", evidence.message));
+            StatusUpdate { parked: Some(evidence.clone()), ..status(*state, Some(message)) }
+        }
+        Event::Completed { output } => {
+            StatusUpdate { output: output.clone(), ..last(status(StateName::Completed, None)) }
+        }
+        Event::Failed { failure, message_id } => {
+            last(status(StateName::Failed, Some(prompt::text(message_id, &failure.message))))
+        }
+        Event::Rejected { reason, message_id } => {
+            last(status(StateName::Rejected, Some(prompt::text(message_id, reason))))
+        }
+        Event::Canceled => last(status(StateName::Canceled, None)),
+        Event::Late(_)
+        | Event::Noted { .. }
+        | Event::StepDone { .. }
+        | Event::StepFailed(_)
+        | Event::Drawn { .. }
+        | Event::Slept { .. }
+        | Event::Woke { .. }
+        | Event::ChildEnded { .. }
+        | Event::Unparked => return None,
+    };
+    Some(Update::Status(status))
+}
+
+impl ResumeMark {
+    fn primary(resume: &Resume) -> Self {
+        Self { order: resume.order, concurrent: resume.concurrent, primary: true }
+    }
+}
+
+fn status(state: StateName, message: Option<Message>) -> StatusUpdate {
+    StatusUpdate {
+        state,
+        message,
+        last: false,
+        interrupts: false,
+        resume: None,
+        output: Value::Null,
+        parked: None,
+    }
+}
+
+fn last(status: StatusUpdate) -> StatusUpdate {
+    StatusUpdate { last: true, ..status }
+}
+
+fn interrupts(status: StatusUpdate) -> StatusUpdate {
+    StatusUpdate { interrupts: true, ..status }
+}
+
+fn reason(question: &trackway_domain::Question) -> StateName {
+    match question.reason {
+        trackway_domain::Reason::InputRequired => StateName::InputRequired,
+        trackway_domain::Reason::AuthRequired => StateName::AuthRequired,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,250 @@
+//! What is seen of each event, and the shapes of the messages that we make.
+
+use std::collections::BTreeSet;
+
+use insta::assert_snapshot;
+use serde_json::{Value, json};
+use trackway_domain::{Command, Event, File, FileSource, MessageId, Op, Part, Reason, Role, Yield};
+
+use super::*;
+use crate::fixture::{Story, render};
+
+/// Stories that hold an event of every kind between them.
+const STORIES: [&str; 4] = [
+    "submit; say early; status hi; artifact a.txt one; append a.txt two; ask amount; \
+     answer amount=0; answer amount=5; answer amount=6; step pay; retry pay; draw 7; sleep nap; \
+     fire sleep:nap#0; child echo; child-ended c1 completed; park mismatch; unpark; return 5; \
+     answer q1 amount=7",
+    "submit; ask signature; status wait; park mismatch; withdraw q1; error oops",
+    "submit; cancel",
+    "submit; reject no",
+];
+
+fn shown(update: &Update) -> String {
+    let status = match update {
+        Update::Submitted => return "the run".into(),
+        Update::Artifact(chunk) => {
+            let (append, last) = (chunk.append, chunk.last);
+            return format!("artifact {} append={append} last={last}", chunk.artifact.id);
+        }
+        Update::Status(status) => status,
+    };
+    let mut words = vec![status.state.to_string()];
+    let message = status.message.as_ref();
+    words.extend(message.map(|m| format!("{:?}", m.parts[0].as_text().unwrap())));
+    words.extend(status.interrupts.then(|| "interrupts".into()));
+    words.extend(status.last.then(|| "last".into()));
+    words.extend(status.resume.map(|mark| {
+        format!("resume #{} concurrent={} primary={}", mark.order, mark.concurrent, mark.primary)
+    }));
+    words.extend((!status.output.is_null()).then(|| format!("output {}", status.output)));
+    words.extend(status.parked.as_ref().map(|_| "parked".into()));
+    words.join(" ")
+}
+
+/// The message of the newest update.
+fn message(story: &Story) -> Message {
+    match update(story.events().next_back().unwrap()) {
+        Some(Update::Status(StatusUpdate { message: Some(message), .. })) => message,
+        other => panic!("{other:?} has no message"),
+    }
+}
+
+/// A question whose prompt has a text, some data and a file.
+fn rich_question() -> (Vec<Part>, Command) {
+    let prompt = vec![
+        Part::text("How much?").with("lang", "en"),
+        Part::data(json!({"options": [1, 2]})),
+        Part::file(File {
+            name: Some("terms.pdf".into()),
+            mime_type: Some("application/pdf".into()),
+            source: FileSource::Uri("https://example.org/terms.pdf".into()),
+        }),
+    ];
+    let command = ask(prompt.clone());
+    (prompt, command)
+}
+
+fn ask(prompt: Vec<Part>) -> Command {
+    Command::Yield {
+        op: "ask:rich#0".parse::<Op>().unwrap(),
+        what: Yield::Interrupted {
+            reason: Reason::InputRequired,
+            prompt,
+            schema: schema(),
+            artifact: None,
+        },
+    }
+}
+
+fn schema() -> Value {
+    json!({"type": "object", "required": ["amount"], "properties": {"amount": {"type": "number"}}})
+}
+
+/// Proves L3, L4, L6, L7, L9, L10, L13, L14: `last` at the ends alone, `interrupts` at questions
+/// alone, a `working` of start, resume or withdrawal without a message.
+#[test]
+fn each_event_is_seen_as_one_update_or_none() {
+    let mut kinds = BTreeSet::new();
+    let mut rows = Vec::new();
+    for words in STORIES {
+        let story = Story::of(words);
+        for event in story.events().filter(|event| !kinds.contains(event.name())) {
+            let seen = update(event).as_ref().map_or("-".into(), shown);
+            rows.push(story.named(format!("{}\n  {seen}", render::event(event))));
+        }
+        kinds.extend(story.events().map(Event::name));
+    }
+    assert_eq!(kinds.len(), 23, "every kind of event is in some story");
+    assert_snapshot!(rows.join("\n"), @r#"
+    submitted demo
+      the run
+    noted "early"
+      -
+    started
+      working
+    status working "hi"
+      working "hi"
+    artifact a.txt = "one"
+      artifact a.txt append=false last=true
+    artifact a.txt += "two"
+      artifact a.txt append=true last=true
+    asked q1 input-required "How much?"
+      input-required "How much?" interrupts
+    refused q1 #1 alone (wrong: /amount exclusiveMinimum)
+      input-required "How much?" interrupts
+    resumed q1 #2 concurrent {"amount":5}
+      working resume #2 concurrent=true primary=true
+    late q1 #3 concurrent
+      -
+    step-done step:pay#0 "done"
+      -
+    step-failed step:pay#0 attempt 1
+      -
+    drawn random:#0 7
+      -
+    slept sleep:nap#0
+      -
+    woke sleep:nap#0
+      -
+    child-started c1 echo, working "Started echo as c1" about c1
+      working "Started echo as c1"
+    child-ended c1 completed
+      -
+    parked working "mismatch"
+      working "The run is parked: mismatch" parked
+    unparked
+      -
+    completed 5
+      completed last output 5
+    late q1 #4 concurrent
+      -
+    withdrawn q1
+      working
+    failed "oops"
+      failed "oops" last
+    canceled
+      canceled last
+    rejected "no"
+      rejected "no" last
+    "#);
+}
+
+/// Proves L6, L2: the schema in the first part's metadata, every other part as given.
+#[test]
+fn a_question_carries_its_schema_and_keeps_its_parts() {
+    let (prompt, command) = rich_question();
+    let mut story = Story::of("submit");
+    story.take(command).unwrap();
+    let message = message(&story);
+    assert_eq!(message.role, Role::Agent);
+    assert_eq!(message.metadata["questionId"], json!(story.questions()[0]));
+    assert!(!message.metadata.contains_key("validationErrors"));
+    let first = &message.parts[0];
+    assert_eq!(first.as_text(), Some("How much?"));
+    let metadata = json!({"lang": "en", "schema": schema(), "mimeType": "application/json"});
+    assert_eq!(Value::Object(first.metadata.clone()), metadata);
+    assert_eq!(message.parts[1..], prompt[1..]);
+}
+
+/// Proves L14: the whole prompt again, with the schema and the list of what is wrong.
+#[test]
+fn a_repeated_question_carries_the_errors_beside_the_schema() {
+    let (prompt, command) = rich_question();
+    let mut story = Story::of("submit");
+    story.take(command).unwrap();
+    let first = message(&story);
+    story.tell("answer amount=many").unwrap();
+    let again = message(&story);
+    let errors = json!([{"path": "/amount", "code": "type", "message": "type does not hold",
+                         "expected": "number", "got": "many"}]);
+    assert_eq!(again.metadata["validationErrors"], errors);
+    assert_eq!(again.metadata["questionId"], first.metadata["questionId"]);
+    assert_ne!(again.id, first.id);
+    let metadata = &again.parts[0].metadata;
+    assert_eq!(metadata["validationErrors"], errors);
+    assert_eq!(metadata["schema"], schema());
+    assert_eq!(metadata["mimeType"], "application/json");
+    assert_eq!(again.parts[0].as_text(), Some("How much?"));
+    assert_eq!(again.parts[1..], prompt[1..]);
+}
+
+/// Proves L6: a question without a word still has a part that carries the schema.
+#[test]
+fn a_question_without_a_prompt_still_carries_its_schema() {
+    let mut story = Story::of("submit");
+    story.take(ask(vec![])).unwrap();
+    let message = message(&story);
+    assert_eq!(message.parts.len(), 1);
+    assert_eq!(message.parts[0].metadata["schema"], schema());
+}
+
+/// Proves L15: no update but the interrupting one speaks of the schema.
+#[test]
+fn the_schema_stands_in_the_interrupting_update_alone() {
+    let story = Story::of("submit; status hi; artifact a.txt one; artifact b.txt two; ask form");
+    let with_schema: Vec<bool> = story
+        .events()
+        .filter_map(update)
+        .map(|update| match update {
+            Update::Submitted => false,
+            Update::Artifact(chunk) => {
+                let parts = &chunk.artifact.parts;
+                parts.iter().any(|part| part.metadata.contains_key("schema"))
+            }
+            Update::Status(status) => {
+                let parts = status.message.into_iter().flat_map(|message| message.parts);
+                parts.into_iter().any(|part| part.metadata.contains_key("schema"))
+            }
+        })
+        .collect();
+    assert_eq!(with_schema, [false, false, false, false, false, false, true]);
+}
+
+/// Proves L3, L2: parts are kept as given in a whole message of ours with a fresh id.
+#[test]
+fn a_status_update_is_a_whole_message() {
+    let (parts, _) = rich_question();
+    let mut story = Story::of("submit");
+    let mut ids = BTreeSet::new();
+    for _ in 0..3 {
+        let what = Yield::Status { parts: parts.clone() };
+        let op = "status:#0".parse::<Op>().unwrap();
+        story.take(Command::Yield { op, what }).unwrap();
+        let message = message(&story);
+        assert_eq!((message.role, &message.parts), (Role::Agent, &parts));
+        assert!(uuid::Uuid::try_parse(message.id.as_str()).is_ok());
+        ids.insert(message.id);
+    }
+    assert_eq!(ids.len(), 3);
+}
+
+/// Proves L3: a status-update without a message is one without a message, not an empty one.
+#[test]
+fn a_status_update_may_have_no_message() {
+    let message = Message::new(MessageId::new("m").unwrap(), Role::Agent, vec![]);
+    let event =
+        Event::Status { op: "status:#0".parse().unwrap(), state: StateName::Working, message };
+    let seen = update(&event).unwrap();
+    assert_eq!(seen, Update::Status(status(StateName::Working, None)));
+}

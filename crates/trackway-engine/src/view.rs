@@ -1,0 +1,163 @@
+//! A run as people and doors see it: a fold of its updates and messages.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+use trackway_domain::{
+    Artifact, ArtifactChunk, Event, Evidence, Message, Pos, Question, Seq, StateName, Submission,
+    Timestamp,
+};
+
+use crate::{ResumeMark, StatusUpdate, Update, update};
+
+/// The snapshot that a door turns into its own shape. Cheap to clone: messages and artifacts are shared.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunView {
+    pub submission: Arc<Submission>,
+    pub state: StateName,
+    /// When the current status was published.
+    pub status_at: Timestamp,
+    pub created_at: Timestamp,
+    /// All messages, the caller's and ours, oldest first.
+    messages: Vec<Arc<Message>>,
+    /// Which of them is the current status' own.
+    status_message: Option<usize>,
+    /// Message and moment of the status that parking covered; they are shown again afterwards.
+    covered: Option<(Option<usize>, Timestamp)>,
+    pub artifacts: Vec<Arc<Artifact>>,
+    /// The open question.
+    pub question: Option<Arc<Question>>,
+    /// The request that resumed the run last.
+    pub resume: Option<ResumeMark>,
+    /// The workflow's output once it completed; null where it has none.
+    pub output: Value,
+    pub parked: Option<Evidence>,
+    /// Counts state and artifact changes without a gap.
+    pub generation: u64,
+    /// Number and position of the newest event folded in.
+    pub seq: Seq,
+    pub pos: Pos,
+}
+
+impl RunView {
+    /// The view of a run that was just submitted.
+    pub fn begin(submission: Arc<Submission>, at: Timestamp, pos: Pos) -> Self {
+        let messages = submission.message.clone().map(Arc::new).into_iter().collect();
+        Self {
+            submission,
+            state: StateName::Submitted,
+            status_at: at,
+            created_at: at,
+            messages,
+            status_message: None,
+            covered: None,
+            artifacts: Vec::new(),
+            question: None,
+            resume: None,
+            output: Value::Null,
+            parked: None,
+            generation: 1,
+            seq: 1,
+            pos,
+        }
+    }
+
+    /// Folds in the next event, recorded at `at` and stored at `pos`.
+    pub fn apply(&mut self, event: &Event, at: Timestamp, pos: Pos) {
+        self.seq += 1;
+        self.pos = pos;
+        self.hear(event);
+        match update(event) {
+            None | Some(Update::Submitted) => {}
+            Some(Update::Artifact(chunk)) => {
+                self.generation += 1;
+                self.keep(chunk);
+            }
+            Some(Update::Status(status)) => self.show(status, at),
+        }
+        match event {
+            Event::Asked { question, .. } => self.question = Some(Arc::new(question.clone())),
+            Event::Unparked => self.uncover(),
+            _ => {}
+        }
+        if !self.state.is_interrupted() {
+            self.question = None;
+        }
+    }
+
+    /// The current status' message.
+    pub fn status_message(&self) -> Option<&Arc<Message>> {
+        self.status_message.map(|index| &self.messages[index])
+    }
+
+    /// Every message but the current status' own, oldest first.
+    pub fn history(&self) -> impl DoubleEndedIterator<Item = &Arc<Message>> {
+        let current = self.status_message;
+        self.messages
+            .iter()
+            .enumerate()
+            .filter(move |(index, _)| Some(*index) != current)
+            .map(|(_, message)| message)
+    }
+
+    /// The caller's messages join the history in the order in which they were taken.
+    fn hear(&mut self, event: &Event) {
+        let message = match event {
+            Event::Refused { resume, .. } | Event::Resumed { resume, .. } => &resume.message,
+            Event::Late(late) if !self.state.is_terminal() => &late.resume.message,
+            Event::Noted { message } => message,
+            _ => return,
+        };
+        self.messages.push(Arc::new(message.clone()));
+    }
+
+    fn show(&mut self, status: StatusUpdate, at: Timestamp) {
+        if self.state != status.state {
+            self.generation += 1;
+        }
+        self.covered = match &status.parked {
+            Some(_) => self.covered.or(Some((self.status_message, self.status_at))),
+            None => None,
+        };
+        self.state = status.state;
+        self.status_at = at;
+        self.status_message = status.message.map(|message| {
+            self.messages.push(Arc::new(message));
+            self.messages.len() - 1
+        });
+        if status.resume.is_some() {
+            self.resume = status.resume;
+        }
+        if status.last {
+            self.output = status.output;
+            self.parked = None;
+        } else if status.parked.is_some() {
+            self.parked = status.parked;
+        }
+    }
+
+    /// A run that waits must show its question again, since clients find the schema there.
+    fn uncover(&mut self) {
+        self.parked = None;
+        if let Some((message, at)) = self.covered.take() {
+            self.status_message = message;
+            self.status_at = at;
+        }
+    }
+
+    fn keep(&mut self, chunk: ArtifactChunk) {
+        let known = self.artifacts.iter_mut().find(|known| known.id == chunk.artifact.id);
+        match known {
+            Some(known) if chunk.append => {
+                let grown = Arc::make_mut(known);
+                grown.parts.extend(chunk.artifact.parts);
+                grown.metadata.extend(chunk.artifact.metadata);
+            }
+            Some(known) => *known = Arc::new(chunk.artifact),
+            None => self.artifacts.push(Arc::new(chunk.artifact)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

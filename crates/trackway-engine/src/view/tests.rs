@@ -1,0 +1,220 @@
+//! The snapshot that doors show: history, artifacts, generations, moments.
+
+use insta::assert_snapshot;
+use serde_json::json;
+
+use super::*;
+use crate::fixture::{Story, render};
+
+fn text(message: &Message) -> &str {
+    message.parts[0].as_text().unwrap_or("(data)")
+}
+
+fn history(story: &Story) -> Vec<&str> {
+    story.view().history().map(|message| text(message)).collect()
+}
+
+fn status(story: &Story) -> Option<&str> {
+    story.view().status_message().map(|message| text(message))
+}
+
+fn artifacts(story: &Story) -> Vec<String> {
+    let artifacts = story.view().artifacts.iter();
+    artifacts
+        .map(|artifact| {
+            let texts: Vec<_> = artifact.parts.iter().filter_map(|part| part.as_text()).collect();
+            format!("{}: {}", artifact.id, texts.join(", "))
+        })
+        .collect()
+}
+
+/// Proves L3: all messages of both sides in their order, without the one that is the status' own.
+#[test]
+fn the_history_is_every_message_but_the_current_status() {
+    let mut story = Story::of("submit");
+    assert_eq!((history(&story), status(&story)), (vec!["please"], None));
+    story.tell("status one").unwrap();
+    story.tell("say meanwhile").unwrap();
+    assert_eq!(history(&story), ["please", "meanwhile"]);
+    assert_eq!(status(&story), Some("one"));
+    story.tell("status two").unwrap();
+    assert_eq!(history(&story), ["please", "one", "meanwhile"]);
+    story.tell("ask amount").unwrap();
+    story.tell("say lots").unwrap();
+    assert_eq!(history(&story), ["please", "one", "meanwhile", "two", "How much?", "lots"]);
+    assert_eq!(status(&story), Some("How much?"), "put again");
+    story.tell("answer amount=5").unwrap();
+    assert_eq!(status(&story), None, "the working of a resume has no message");
+    story.tell("say q1 again").unwrap();
+    story.tell("error oops").unwrap();
+    let all = "please, one, meanwhile, two, How much?, lots, How much?, (data), again";
+    assert_eq!(history(&story).join(", "), all);
+    assert_eq!(status(&story), Some("oops"));
+}
+
+/// Proves L13, L16: a request after the end is answered, but the finished run does not change.
+#[test]
+fn a_late_request_after_the_end_is_not_shown() {
+    let mut story = Story::of("submit; ask amount; answer amount=5; return 1");
+    let before = story.view().clone();
+    story.tell("answer q1 amount=6").unwrap();
+    let after = story.view();
+    assert_eq!((after.seq, after.pos), (before.seq + 1, before.pos + 1));
+    let (seq, pos) = (before.seq, before.pos);
+    assert_eq!(&RunView { seq, pos, ..after.clone() }, &before);
+}
+
+/// Proves L4: they accumulate in order; the same id replaces, or extends with append.
+#[test]
+fn artifacts_accumulate_replace_and_grow() {
+    let mut story = Story::of("submit; artifact a 1; artifact b 2; append a 3; append c 4");
+    assert_eq!(artifacts(&story), ["a: 1, 3", "b: 2", "c: 4"]);
+    story.tell("artifact a 5").unwrap();
+    assert_eq!(artifacts(&story), ["a: 5", "b: 2", "c: 4"]);
+    story.tell("append a 6").unwrap();
+    assert_eq!(artifacts(&story), ["a: 5, 6", "b: 2", "c: 4"]);
+}
+
+/// Proves L4, L9, L14: nothing that was there is lost by an answer, right or wrong.
+#[test]
+fn a_resume_keeps_artifacts_and_history() {
+    let mut story = Story::of("submit; status hi; artifact a 1; ask form");
+    let kept = artifacts(&story);
+    assert_eq!(kept, ["a: 1", "form.json: preview"]);
+    for answer in ["answer amount=0", "answer amount=5"] {
+        story.tell(answer).unwrap();
+        assert_eq!(artifacts(&story), kept, "after {answer}");
+        assert_eq!(history(&story)[..2], ["please", "hi"], "after {answer}");
+    }
+    assert_eq!(history(&story).len(), 6, "two prompts and two answers more");
+}
+
+/// Proves L9, L16: the task carries which request resumed it, until the next one does.
+#[test]
+fn the_view_carries_the_last_resume() {
+    let mut story = Story::of("submit; ask amount; answer amount=0");
+    assert_eq!(story.view().resume, None);
+    let mut marks = Vec::new();
+    for words in ["answer amount=5", "answer amount=6", "ask signature", "answer signature=me"] {
+        story.tell(words).unwrap();
+        let mark = story.view().resume.unwrap();
+        marks.push((mark.order, mark.concurrent, mark.primary));
+    }
+    let (first, second) = ((2, true, true), (1, false, true));
+    assert_eq!(marks, [first, first, first, second]);
+}
+
+/// Proves L14: the open question is there exactly while the run waits for it.
+#[test]
+fn the_question_is_shown_while_it_is_open() {
+    let mut story = Story::of("submit; ask amount; answer amount=0; status hi");
+    let question = story.view().question.clone().unwrap();
+    assert_eq!(question.id, story.questions()[0]);
+    story.tell("answer amount=5").unwrap();
+    assert_eq!(story.view().question, None);
+    for end in ["cancel", "reject no", "return 1", "error oops", "withdraw q1"] {
+        let story = Story::of(&format!("submit; ask amount; {end}"));
+        assert_eq!(story.view().question, None, "after {end}");
+    }
+}
+
+/// Proves L18: the runtime's moment of the newest status; artifacts and notes do not touch it.
+#[test]
+fn a_status_has_the_moment_it_was_published() {
+    let mut story = Story::of("submit");
+    let mut moments = Vec::new();
+    for words in [
+        "status hi",
+        "artifact a 1",
+        "say hello",
+        "ask amount",
+        "answer amount=0",
+        "answer amount=5",
+        "step pay",
+        "return 1",
+    ] {
+        story.tell(words).unwrap();
+        moments.push(story.view().status_at.millis() / 1_000);
+    }
+    assert_eq!(moments, [2, 2, 2, 5, 6, 7, 7, 9]);
+    assert_eq!(story.view().created_at.millis(), 1_000);
+}
+
+/// Proves L4, L13: one more with each change of state and each artifact, and with nothing else.
+#[test]
+fn generations_count_without_a_gap() {
+    let whole = Story::of(
+        "submit; status hi; artifact a 1; append a 2; ask form; answer amount=0; status wait; \
+         answer amount=5; say more; park mismatch; unpark; step pay; return 5; answer q1 amount=7",
+    );
+    let mut run = None;
+    let mut view = None;
+    let mut rows = Vec::new();
+    for (index, (event, at)) in whole.log.iter().enumerate() {
+        crate::fixture::fold(&mut run, &mut view, event, *at, index as u64 + 1);
+        let view: &RunView = view.as_ref().unwrap();
+        assert_eq!((view.seq, view.pos), (index as u64 + 1, index as u64 + 1));
+        rows.push(format!("{} {}", view.generation, render::event(event)));
+    }
+    assert_snapshot!(whole.named(rows.join("\n")), @r#"
+    1 submitted demo
+    2 started
+    2 status working "hi"
+    3 artifact a = "1"
+    4 artifact a += "2"
+    5 artifact form.json = "preview"
+    6 asked q1 input-required "How much?"
+    6 refused q1 #1 alone (wrong: /amount exclusiveMinimum)
+    6 status input-required "wait"
+    7 resumed q1 #2 concurrent {"amount":5}
+    7 late q1 #3 concurrent (wrong:  type)
+    7 parked working "mismatch"
+    7 unparked
+    7 step-done step:pay#0 "done"
+    8 completed 5
+    8 late q1 #4 concurrent
+    "#);
+}
+
+/// Proves L10: the output is there once the run completed.
+#[test]
+fn the_output_comes_with_the_end() {
+    assert_eq!(Story::of("submit; status hi").view().output, json!(null));
+    assert_eq!(Story::of("submit; return 5").view().output, json!(5));
+    assert_eq!(Story::of("submit; error oops").view().output, json!(null));
+}
+
+/// Proves L12: the state stays; the evidence is shown while the run is parked, and no longer.
+#[test]
+fn a_parked_run_says_why() {
+    let mut story = Story::of("submit; status hi; park mismatch");
+    assert_eq!(story.view().parked.as_ref().unwrap().message, "mismatch");
+    assert_eq!(status(&story), Some("The run is parked: mismatch"));
+    assert_eq!(story.view().state, StateName::Working);
+    story.tell("park another").unwrap();
+    assert_eq!(story.view().parked.as_ref().unwrap().message, "another");
+    story.tell("status on again").unwrap();
+    assert!(story.view().parked.is_some(), "until it is unparked");
+    story.tell("unpark").unwrap();
+    assert_eq!(story.view().parked, None);
+    let ended = Story::of("submit; park mismatch; cancel");
+    assert_eq!(ended.view().parked, None);
+}
+
+/// Proves L6: an unparked run that waits shows its question again, with the schema.
+#[test]
+fn an_unparked_run_shows_what_it_showed_before() {
+    let mut story = Story::of("submit; ask amount");
+    let asked = story.view().status_message().cloned();
+    story.tell("park mismatch").unwrap();
+    story.tell("park another").unwrap();
+    assert_eq!(status(&story), Some("The run is parked: another"));
+    story.tell("unpark").unwrap();
+    assert_eq!(story.view().status_message().cloned(), asked);
+    assert_eq!(story.view().status_at.millis(), 2_000, "when it was asked");
+    let parked = "The run is parked: mismatch, The run is parked: another";
+    assert_eq!(history(&story).join(", "), format!("please, {parked}"));
+    let said = Story::of("submit; ask amount; park mismatch; answer amount=0; unpark");
+    let message = said.view().status_message().unwrap();
+    assert!(message.metadata.contains_key("validationErrors"), "what was said since stays");
+}
