@@ -1,0 +1,33 @@
+//! What can go wrong at a store, by what its caller does about it.
+
+use trackway_domain::{RunId, Seq};
+
+use crate::Claim;
+
+/// Why an append was not written.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum AppendError {
+    /// Lost the race: the run's log has gone on. Load it again and decide anew.
+    #[error("the log of {run} has gone on past event {expected}")]
+    Conflict { run: RunId, expected: Seq },
+    /// The message was acted on before; this is what it led to.
+    #[error("message {} was acted on before", .0.key.message)]
+    Claimed(Box<Claim>),
+    /// Never: the store cannot write any more. Nothing of this append is durable; every later append
+    /// fails the same way until the process is started again.
+    #[error("the store cannot write: {reason}")]
+    Broken { reason: String },
+}
+
+/// Why something could not be read.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum ReadError {
+    /// A record is damaged. The run can be read up to the event before `seq`.
+    #[error("event {seq} of {run} is damaged: {reason}")]
+    Damaged { run: RunId, seq: Seq, reason: String },
+    /// A blob's bytes are gone or do not match their hash.
+    #[error("blob {hash} is damaged: {reason}")]
+    DamagedBlob { hash: String, reason: String },
+    #[error("the store cannot be read: {reason}")]
+    Broken { reason: String },
+}

@@ -1,0 +1,91 @@
+//! The journal: the one durable log, and the rows that are kept beside it for finding things.
+
+use std::fmt;
+
+use trackway_domain::{Caller, Pos, RunId, Seq, SessionId, Timestamp};
+
+use crate::{
+    Append, Claim, ClaimKey, Done, DueTimer, OutboxId, OutboxRow, PortFuture, ReadError, RunFilter,
+    RunRow, Stored,
+};
+
+/// An append-only log of events per run, with its indexes.
+///
+/// What a caller may assume after a crash: an append whose `done` was called with `Ok` is there,
+/// whole; one whose `done` was not called is there whole or not at all. Appends handed in one after
+/// the other by one thread commit in that order, and `done` is called in that order.
+///
+/// Reads see every append whose `done` was called before the read began.
+pub trait Journal: Send + Sync + fmt::Debug {
+    /// Hands in an append and returns at once. Many appends share one commit. Callers bound how many
+    /// they have under way; the journal does not.
+    fn append(&self, append: Append, done: Done);
+
+    /// The run's events after `after`, oldest first, at most `limit` of them. An event that cannot be
+    /// read ends the list: the events before it are returned, and a call that begins at it is
+    /// [`ReadError::Damaged`].
+    fn events(
+        &self,
+        run: RunId,
+        after: Seq,
+        limit: usize,
+    ) -> PortFuture<'_, Result<Vec<Stored>, ReadError>>;
+
+    /// The run's events whose position is greater than `after`, oldest first, at most `limit`.
+    fn events_after_pos(
+        &self,
+        run: RunId,
+        after: Pos,
+        limit: usize,
+    ) -> PortFuture<'_, Result<Vec<Stored>, ReadError>>;
+
+    fn run(&self, run: RunId) -> PortFuture<'_, Result<Option<RunRow>, ReadError>>;
+
+    /// Runs that match, newest first, at most `limit`, beginning after `before` where given.
+    fn runs(
+        &self,
+        filter: RunFilter,
+        before: Option<RunId>,
+        limit: usize,
+    ) -> PortFuture<'_, Result<Vec<RunRow>, ReadError>>;
+
+    /// Runs of the session that wait for an answer, of one workflow or of any; at most `limit`.
+    fn waiting(
+        &self,
+        caller: Caller,
+        session: SessionId,
+        workflow: Option<String>,
+        limit: usize,
+    ) -> PortFuture<'_, Result<Vec<RunId>, ReadError>>;
+
+    fn claim(&self, key: ClaimKey) -> PortFuture<'_, Result<Option<Claim>, ReadError>>;
+
+    /// Runs whose program must be driven: runnable ones, and parked ones to be tried again. In order
+    /// of id, after `after`, at most `limit`.
+    fn runnable(
+        &self,
+        after: Option<RunId>,
+        limit: usize,
+    ) -> PortFuture<'_, Result<Vec<RunId>, ReadError>>;
+
+    /// Timers due at or before `now`, earliest first, at most `limit`.
+    fn timers_due(
+        &self,
+        now: Timestamp,
+        limit: usize,
+    ) -> PortFuture<'_, Result<Vec<DueTimer>, ReadError>>;
+
+    /// When the next timer after `now` is due.
+    fn next_timer(&self, now: Timestamp) -> PortFuture<'_, Result<Option<Timestamp>, ReadError>>;
+
+    /// Outbox rows in order of id, after `after`, at most `limit`.
+    fn outbox(
+        &self,
+        after: Option<OutboxId>,
+        limit: usize,
+    ) -> PortFuture<'_, Result<Vec<OutboxRow>, ReadError>>;
+
+    /// Writes what is still buffered and ends. Appends handed in before are committed first; later
+    /// ones fail. Calling it twice is no error.
+    fn close(&self) -> PortFuture<'_, ()>;
+}

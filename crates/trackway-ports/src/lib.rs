@@ -1,0 +1,29 @@
+//! Traits at the edge of the core, and the stored record formats.
+//!
+//! The runtime reaches the world only through these. Every trait says what its caller may assume
+//! after a crash, since a crash is a normal way to stop.
+
+mod append;
+mod blobs;
+mod error;
+mod faults;
+mod journal;
+mod record;
+mod rows;
+mod world;
+
+use std::{future::Future, pin::Pin};
+
+pub use append::{Append, Claim, ClaimKey, Done, OutboxChange, OutboxId, Receipt, TimerChange};
+pub use blobs::{BlobHash, Blobs};
+pub use error::{AppendError, ReadError};
+pub use faults::{Faults, NoFaults};
+pub use journal::Journal;
+pub use record::{DecodeError, FORMAT_NEWEST, decode, encode};
+pub use rows::{DueTimer, OutboxRow, RunFilter, RunRow, Stored};
+/// What an outbox row holds.
+pub use trackway_domain::Errand as OutboxItem;
+pub use world::{Clock, Ids};
+
+/// The future that every port method returns: boxed, so that ports can be `dyn`.
+pub type PortFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
