@@ -1,0 +1,208 @@
+//! What goes wrong on this door, named once. Bindings give each kind their own number.
+
+use std::borrow::Cow;
+
+use serde::Serialize;
+use serde_json::Value;
+use trackway_domain::{Code, Problem};
+use trackway_runtime::Error;
+
+/// A refused request. Nothing was changed by it.
+#[derive(Debug, Clone)]
+pub(crate) struct Fault {
+    pub(crate) kind: Kind,
+    pub(crate) message: String,
+    /// Boxed, so that results stay small on the way that has no fault.
+    pub(crate) detail: Box<Detail>,
+}
+
+/// The errors of the protocol, by their names in the specification.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Parse,
+    InvalidRequest,
+    MethodNotFound,
+    InvalidParams,
+    Internal,
+    TaskNotFound,
+    TaskNotCancelable,
+    PushNotificationNotSupported,
+    UnsupportedOperation,
+    ContentTypeNotSupported,
+    ExtendedCardNotConfigured,
+}
+
+/// What a program can act on, beside the message for people.
+#[derive(Debug, Clone, Serialize)]
+#[serde(untagged)]
+pub(crate) enum Detail {
+    Advice(Advice),
+    /// The input does not satisfy the workflow's schema.
+    Input {
+        errors: Vec<Problem>,
+        schema: Value,
+    },
+}
+
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Advice {
+    /// A code of the catalogue; each has a page in `docs/errors/`.
+    pub(crate) code: &'static str,
+    /// What to do.
+    pub(crate) next: Cow<'static, str>,
+    /// JSON pointer into the request, where one place is to blame.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) path: Option<String>,
+    /// What there is instead of the unknown thing that was asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) known: Vec<String>,
+}
+
+impl Kind {
+    /// The number on a JSON-RPC binding, the same in every generation.
+    pub(crate) const fn json_rpc(self) -> i32 {
+        match self {
+            Self::Parse => -32700,
+            Self::InvalidRequest => -32600,
+            Self::MethodNotFound => -32601,
+            Self::InvalidParams => -32602,
+            Self::Internal => -32603,
+            Self::TaskNotFound => -32001,
+            Self::TaskNotCancelable => -32002,
+            Self::PushNotificationNotSupported => -32003,
+            Self::UnsupportedOperation => -32004,
+            Self::ContentTypeNotSupported => -32005,
+            Self::ExtendedCardNotConfigured => -32007,
+        }
+    }
+}
+
+impl Fault {
+    pub(crate) fn new(
+        kind: Kind,
+        code: Code,
+        message: impl Into<String>,
+        next: impl Into<Cow<'static, str>>,
+    ) -> Self {
+        let advice =
+            Advice { code: code.as_str(), next: next.into(), path: None, known: Vec::new() };
+        Self { kind, message: message.into(), detail: Box::new(Detail::Advice(advice)) }
+    }
+
+    /// A parameter that is not what it must be.
+    pub(crate) fn param(
+        path: impl Into<String>,
+        message: impl Into<String>,
+        next: impl Into<Cow<'static, str>>,
+    ) -> Self {
+        Self::new(Kind::InvalidParams, Code::InvalidRequest, message, next).at(path)
+    }
+
+    /// Input that does not satisfy the workflow's schema.
+    pub(crate) fn input(errors: Vec<Problem>, schema: Value) -> Self {
+        Self {
+            kind: Kind::InvalidParams,
+            message: "the input does not satisfy the workflow's schema".to_owned(),
+            detail: Box::new(Detail::Input { errors, schema }),
+        }
+    }
+
+    /// The same fault, blamed on one place of the request.
+    #[must_use]
+    pub(crate) fn at(mut self, path: impl Into<String>) -> Self {
+        if let Detail::Advice(advice) = &mut *self.detail {
+            advice.path = Some(path.into());
+        }
+        self
+    }
+
+    /// The same fault, with what there is instead.
+    #[must_use]
+    pub(crate) fn knowing(mut self, known: Vec<String>) -> Self {
+        if let Detail::Advice(advice) = &mut *self.detail {
+            advice.known = known;
+        }
+        self
+    }
+
+    /// No run of that id can be seen from this address.
+    pub(crate) fn unknown_run(id: &str) -> Self {
+        // What was sent may be any text of any length; a few words of it are enough to recognise it.
+        let shown: String = id.chars().take(64).collect();
+        Self::new(
+            Kind::TaskNotFound,
+            Code::UnknownRun,
+            format!("there is no task {shown:?} at this address"),
+            "send the id of a task that this agent returned, to this agent's address",
+        )
+    }
+
+    pub(crate) fn unknown_agent(name: &str, known: Vec<String>) -> Self {
+        let shown: String = name.chars().take(64).collect();
+        Self::new(
+            Kind::MethodNotFound,
+            Code::UnknownWorkflow,
+            format!("there is no agent {shown:?}"),
+            "take an address from the list at /a2a/agents",
+        )
+        .knowing(known)
+    }
+}
+
+impl From<Error> for Fault {
+    fn from(error: Error) -> Self {
+        let code = error.code();
+        let message = error.to_string();
+        match error {
+            Error::InvalidInput { problems, schema } => Self::input(problems, schema),
+            Error::UnknownWorkflow { name, known } => Self::unknown_agent(&name, known),
+            Error::UnknownRun { run } => Self::unknown_run(&run),
+            Error::SessionMismatch { .. } => Self::new(
+                Kind::InvalidParams,
+                code,
+                message,
+                "send the task's own contextId, or leave it out",
+            )
+            .at("/params/message/contextId"),
+            Error::Ended { .. } => Self::new(
+                Kind::UnsupportedOperation,
+                code,
+                message,
+                "start a new task: send the message without taskId",
+            ),
+            Error::UnknownQuestion { .. } => Self::new(
+                Kind::InvalidParams,
+                code,
+                message,
+                "repeat the questionId from the metadata of the question's message, or leave it out",
+            )
+            .at("/params/message/metadata/questionId"),
+            Error::MessageReused { .. } => Self::new(
+                Kind::InvalidParams,
+                code,
+                message,
+                "give every new message an id of its own; only a repetition of the same message may repeat it",
+            )
+            .at("/params/message/messageId"),
+            Error::Damaged { run, reason } => {
+                tracing::error!(%run, reason, "a run's log is damaged");
+                let message = format!("the log of {run} is damaged");
+                Self::new(Kind::Internal, code, message, "ask the operator; the server's log has the details")
+            }
+            Error::Store { reason } => {
+                tracing::error!(reason, "the store has failed");
+                let message = "the server cannot store anything at the moment";
+                Self::new(Kind::Internal, code, message, "ask the operator; the server's log has the details")
+            }
+            Error::Stopping => Self::new(
+                Kind::Internal,
+                code,
+                message,
+                "send the same message, with the same messageId, again in a moment",
+            ),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,154 @@
+//! HTTP around the bindings: bounded bodies, JSON answers, the address under which we were reached.
+
+use axum::{
+    body::{Body, Bytes},
+    http::{HeaderMap, HeaderValue, StatusCode, header},
+    response::Response,
+};
+use futures_util::StreamExt;
+use serde::Serialize;
+use trackway_domain::Code;
+
+use crate::{
+    Options,
+    fault::{Fault, Kind},
+};
+
+/// How much more of a too large body is read and dropped, in times of its bound, before the refusal
+/// is sent. Many clients look for an answer only when they have sent everything.
+const DRAIN_FACTOR: usize = 8;
+
+/// A response of JSON bytes.
+pub(crate) fn json(status: StatusCode, body: Vec<u8>) -> Response {
+    let mut response = Response::new(Body::from(body));
+    *response.status_mut() = status;
+    let json = HeaderValue::from_static("application/json");
+    response.headers_mut().insert(header::CONTENT_TYPE, json);
+    response
+}
+
+/// A response of JSON.
+pub(crate) fn json_of<T: Serialize>(status: StatusCode, value: &T) -> Response {
+    let body = serde_json::to_vec(value);
+    json(status, body.expect("our types hold no map with keys other than strings"))
+}
+
+/// A refusal outside of any binding: an address or a method that does not exist.
+pub(crate) fn refusal(status: StatusCode, fault: &Fault) -> Response {
+    #[derive(Serialize)]
+    struct Refusal<'a> {
+        error: Error<'a>,
+    }
+
+    #[derive(Serialize)]
+    struct Error<'a> {
+        message: &'a str,
+        #[serde(flatten)]
+        detail: &'a crate::fault::Detail,
+    }
+
+    let error = Error { message: &fault.message, detail: &fault.detail };
+    json_of(status, &Refusal { error })
+}
+
+/// Whether the body claims to be JSON. A browser sends that to another site only after asking it, so
+/// this also keeps foreign pages from starting runs on this machine.
+pub(crate) fn is_json(headers: &HeaderMap) -> bool {
+    let sent = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    let essence = sent.and_then(|value| value.split(';').next()).unwrap_or_default().trim();
+    ["application/json", "application/a2a+json"]
+        .iter()
+        .any(|ours| essence.eq_ignore_ascii_case(ours))
+}
+
+pub(crate) fn not_json() -> Fault {
+    Fault::new(
+        Kind::ContentTypeNotSupported,
+        Code::InvalidRequest,
+        "the body must be of type application/json",
+        "send the header Content-Type: application/json",
+    )
+}
+
+/// The whole body, or the refusal with its status.
+pub(crate) async fn body(
+    headers: &HeaderMap,
+    body: Body,
+    max: usize,
+) -> Result<Bytes, (StatusCode, Fault)> {
+    let length = headers.get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok());
+    let length = length.and_then(|text| text.parse::<usize>().ok()).unwrap_or(0);
+    if length > max && headers.contains_key(header::EXPECT) {
+        // The client waits for a word before it sends anything.
+        return Err(too_large(max));
+    }
+    let mut chunks = body.into_data_stream();
+    let mut first = Bytes::new();
+    let mut joined: Vec<u8> = Vec::new();
+    let mut total = 0_usize;
+    while let Some(chunk) = chunks.next().await {
+        let chunk = chunk.map_err(|_| broken_off())?;
+        total = total.saturating_add(chunk.len());
+        if total > max {
+            joined = Vec::new();
+            first = Bytes::new();
+            if total > max.saturating_mul(DRAIN_FACTOR) {
+                break;
+            }
+        } else if first.is_empty() && joined.is_empty() {
+            // Nearly every body is one chunk, which is used where it lies.
+            first = chunk;
+        } else {
+            if joined.is_empty() {
+                joined.reserve(length.clamp(first.len() + chunk.len(), max));
+                joined.extend_from_slice(&first);
+            }
+            joined.extend_from_slice(&chunk);
+        }
+    }
+    if total > max {
+        return Err(too_large(max));
+    }
+    Ok(if joined.is_empty() { first } else { joined.into() })
+}
+
+fn too_large(max: usize) -> (StatusCode, Fault) {
+    let fault = Fault::new(
+        Kind::InvalidRequest,
+        Code::TooLarge,
+        format!("the body is larger than {max} bytes"),
+        "send less at once; give large files by their uri",
+    );
+    (StatusCode::PAYLOAD_TOO_LARGE, fault)
+}
+
+fn broken_off() -> (StatusCode, Fault) {
+    let fault = Fault::new(
+        Kind::Parse,
+        Code::InvalidRequest,
+        "the body broke off",
+        "send the request again",
+    );
+    (StatusCode::BAD_REQUEST, fault)
+}
+
+/// The beginning of our addresses as the client knows them.
+pub(crate) fn base_url(headers: &HeaderMap, options: &Options) -> String {
+    let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
+    // What a client sends comes back to it in addresses, so nothing but a host may stand there.
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b".-_:[]".contains(&byte);
+    match text("host") {
+        Some(host) if !host.is_empty() && host.bytes().all(plain) => {
+            let forwarded = text("x-forwarded-proto").and_then(|list| list.split(',').next());
+            let scheme = match forwarded.map(str::trim) {
+                Some(proto) if proto.eq_ignore_ascii_case("https") => "https",
+                _ => "http",
+            };
+            format!("{scheme}://{host}")
+        }
+        _ => options.base_url.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

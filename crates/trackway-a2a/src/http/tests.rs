@@ -1,0 +1,86 @@
+//! Addresses and bodies.
+
+use futures_util::stream;
+
+use super::*;
+
+fn headers(sent: &[(&'static str, &'static str)]) -> HeaderMap {
+    sent.iter()
+        .map(|(name, value)| (name.parse().unwrap(), HeaderValue::from_static(value)))
+        .collect()
+}
+
+#[test]
+fn addresses_begin_as_the_client_reached_us() {
+    let options = Options { base_url: "https://fallback.example".into(), ..Options::default() };
+    for (sent, expected) in [
+        (&[("host", "127.0.0.1:7420")][..], "http://127.0.0.1:7420"),
+        (&[("host", "[::1]:80")], "http://[::1]:80"),
+        (&[("host", "a.example"), ("x-forwarded-proto", "https")], "https://a.example"),
+        (&[("host", "a.example"), ("x-forwarded-proto", "HTTPS, http")], "https://a.example"),
+        (&[("host", "a.example"), ("x-forwarded-proto", "javascript")], "http://a.example"),
+        (&[("host", "a.example/\"><b>")], "https://fallback.example"),
+        (&[("host", "")], "https://fallback.example"),
+        (&[], "https://fallback.example"),
+    ] {
+        assert_eq!(base_url(&headers(sent), &options), expected, "{sent:?}");
+    }
+}
+
+#[test]
+fn only_json_is_read() {
+    for (kind, expected) in [
+        ("application/json", true),
+        ("Application/JSON; charset=utf-8", true),
+        ("application/a2a+json", true),
+        ("text/plain", false),
+        ("application/x-www-form-urlencoded", false),
+        ("", false),
+    ] {
+        assert_eq!(is_json(&headers(&[("content-type", kind)])), expected, "{kind}");
+    }
+    assert!(!is_json(&HeaderMap::new()));
+}
+
+fn pieces(pieces: &[&'static str]) -> Body {
+    let pieces: Vec<_> = pieces.iter().map(|piece| Ok::<_, std::io::Error>(*piece)).collect();
+    Body::from_stream(stream::iter(pieces))
+}
+
+#[tokio::test]
+async fn a_body_is_read_whole_up_to_its_bound() {
+    let none = HeaderMap::new();
+    for (sent, expected) in [
+        (&["abc"][..], Ok("abc")),
+        (&["", "ab", "", "c"], Ok("abc")),
+        (&["ab", "cd", "efgh"], Ok("abcdefgh")),
+        (&[], Ok("")),
+        (&["abcdefghi"], Err(StatusCode::PAYLOAD_TOO_LARGE)),
+        (&["abcd", "efgh", "i", "j"], Err(StatusCode::PAYLOAD_TOO_LARGE)),
+    ] {
+        let read = body(&none, pieces(sent), 8).await.map_err(|(status, fault)| {
+            assert_eq!(serde_json::to_value(&fault.detail).unwrap()["code"], "too-large");
+            status
+        });
+        assert_eq!(read, expected.map(|text| Bytes::from_static(text.as_bytes())), "{sent:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_flood_is_cut_off_and_a_polite_client_is_told_first() {
+    let endless = stream::repeat_with(|| Ok::<_, std::io::Error>("x".repeat(64)));
+    let refused = body(&HeaderMap::new(), Body::from_stream(endless), 1_000).await;
+    assert_eq!(refused.unwrap_err().0, StatusCode::PAYLOAD_TOO_LARGE);
+
+    let polite = headers(&[("content-length", "1001"), ("expect", "100-continue")]);
+    let unread = Body::from_stream(stream::pending::<Result<Bytes, std::io::Error>>());
+    let refused = body(&polite, unread, 1_000).await;
+    assert_eq!(refused.unwrap_err().0, StatusCode::PAYLOAD_TOO_LARGE);
+}
+
+#[tokio::test]
+async fn a_body_that_breaks_off_is_no_request() {
+    let broken = stream::iter([Ok("{"), Err(std::io::Error::other("gone"))]);
+    let refused = body(&HeaderMap::new(), Body::from_stream(broken), 1_000).await;
+    assert_eq!(refused.unwrap_err().0, StatusCode::BAD_REQUEST);
+}

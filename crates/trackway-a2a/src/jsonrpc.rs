@@ -1,0 +1,210 @@
+//! The JSON-RPC 2.0 envelope. Requests are read where they lie; responses are written once.
+
+mod scan;
+pub(crate) mod v03;
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Deserializer, Serialize, de::IgnoredAny};
+use serde_json::value::RawValue;
+use trackway_domain::Code;
+
+use crate::fault::{Detail, Fault, Kind};
+
+/// Longest request id. It is echoed with every event of a stream, so it must not be a load of its own.
+const ID_BYTES_MAX: usize = 1_024;
+
+/// A request of the right form. Whether there is such a method is not known yet.
+#[derive(Debug)]
+pub(crate) struct Request<'a> {
+    /// As it was sent: a string, a number or null.
+    pub(crate) id: &'a RawValue,
+    pub(crate) method: Cow<'a, str>,
+    params: Option<&'a RawValue>,
+}
+
+/// A body that is no request, and the id to answer it under.
+#[derive(Debug)]
+pub(crate) struct Malformed<'a> {
+    pub(crate) id: &'a RawValue,
+    pub(crate) fault: Fault,
+}
+
+#[derive(Deserialize)]
+struct Envelope<'a> {
+    #[serde(borrow, default, deserialize_with = "present")]
+    jsonrpc: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "present")]
+    id: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "present")]
+    method: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "present")]
+    params: Option<&'a RawValue>,
+}
+
+pub(crate) fn parse(body: &[u8]) -> Result<Request<'_>, Malformed<'_>> {
+    let anonymous = |fault| Malformed { id: RawValue::NULL, fault };
+    let text = std::str::from_utf8(body).map_err(|error| {
+        anonymous(not_json(&format!("the body is not UTF-8 after byte {}", error.valid_up_to())))
+    })?;
+    let envelope = envelope(text).map_err(anonymous)?;
+    let id = envelope.id.unwrap_or(RawValue::NULL);
+    match checked(&envelope) {
+        Ok(method) => Ok(Request { id, method, params: envelope.params }),
+        // An id of no proper form is not echoed either.
+        Err(fault) if is_id(id) => Err(Malformed { id, fault }),
+        Err(fault) => Err(anonymous(fault)),
+    }
+}
+
+fn envelope(text: &str) -> Result<Envelope<'_>, Fault> {
+    let opens = text.trim_start().as_bytes().first();
+    let read = match opens {
+        // Anything but an object: a derived reader would take an array for one.
+        Some(b'{') => serde_json::from_str(text),
+        _ => serde_json::from_str(text).and_then(|_: IgnoredAny| {
+            let what = if opens == Some(&b'[') { "a batch" } else { "no object" };
+            Err(serde::de::Error::custom(what))
+        }),
+    };
+    read.map_err(|error: serde_json::Error| {
+        // A misplaced value can hide that the text behind it is no JSON at all.
+        match serde_json::from_str::<IgnoredAny>(text) {
+            Err(syntax) => not_json(&syntax.to_string()),
+            Ok(_) if opens == Some(&b'[') => {
+                invalid("batches are not part of A2A", "send each request by itself")
+            }
+            Ok(_) if opens != Some(&b'{') => invalid("a request is an object", NEXT_REQUEST),
+            Ok(_) => invalid(&error.to_string(), NEXT_REQUEST),
+        }
+    })
+}
+
+const NEXT_REQUEST: &str = "send {\"jsonrpc\": \"2.0\", \"id\": …, \"method\": …, \"params\": {…}}";
+
+fn checked<'a>(envelope: &Envelope<'a>) -> Result<Cow<'a, str>, Fault> {
+    let version = envelope.jsonrpc.and_then(text);
+    if version.as_deref() != Some("2.0") {
+        return Err(invalid("`jsonrpc` must be \"2.0\"", NEXT_REQUEST));
+    }
+    match envelope.id {
+        Some(id) if !is_id(id) => {
+            let next = "send a string or a number of your choice; it comes back with the response";
+            return Err(invalid("`id` must be a string, a number or null, and short", next));
+        }
+        Some(_) => {}
+        None => {
+            let next = "send an `id`; notifications are not part of A2A";
+            return Err(invalid("`id` is missing", next));
+        }
+    }
+    envelope.method.and_then(text).ok_or_else(|| invalid("`method` must be a string", NEXT_REQUEST))
+}
+
+fn is_id(id: &RawValue) -> bool {
+    let text = id.get();
+    let scalar = |byte: u8| matches!(byte, b'"' | b'-' | b'n') || byte.is_ascii_digit();
+    text.len() <= ID_BYTES_MAX && text.bytes().next().is_some_and(scalar)
+}
+
+impl<'a> Request<'a> {
+    /// The parameters as `T`, which is an object.
+    pub(crate) fn params<T: Deserialize<'a>>(&self) -> Result<T, Fault> {
+        let text = match self.params.map(RawValue::get) {
+            Some(text) if text.starts_with('{') => text,
+            Some(_) => {
+                let next = "send the parameters by name";
+                return Err(Fault::param("/params", "params must be an object", next));
+            }
+            None => return Err(Fault::param("/params", "params are missing", "send them")),
+        };
+        serde_json::from_str(text).map_err(|error| misfit(text, &error))
+    }
+}
+
+/// What serde says of a value, with the place instead of line and column, and what to send.
+fn misfit(text: &str, error: &serde_json::Error) -> Fault {
+    let said = error.to_string();
+    if said.starts_with("recursion limit exceeded") {
+        // What the engine takes is shallower still; this only keeps the reader from being exhausted.
+        let next = "send flatter data, or send it as text";
+        return Fault::param("/params", "params are nested too deeply", next);
+    }
+    let path = format!("/params{}", scan::pointer(text, error.line(), error.column()));
+    let said = said.rsplit_once(" at line ").map_or(said.as_str(), |(said, _)| said);
+    let next = if said.starts_with("missing field") {
+        format!("add it at {path}")
+    } else if let Some((_, expected)) = said.rsplit_once(", expected ") {
+        format!("send {expected} at {path}")
+    } else {
+        format!("put the value at {path} right")
+    };
+    Fault::param(path.clone(), format!("{path}: {said}"), next)
+}
+
+/// Whether a field is there at all; a null is there.
+fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'de RawValue>, D::Error> {
+    <&RawValue>::deserialize(deserializer).map(Some)
+}
+
+fn text(raw: &RawValue) -> Option<Cow<'_, str>> {
+    #[derive(Deserialize)]
+    struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
+    serde_json::from_str(raw.get()).ok().map(|Text(text)| text)
+}
+
+fn not_json(why: &str) -> Fault {
+    let message = format!("the body is not JSON: {why}");
+    Fault::new(Kind::Parse, Code::InvalidRequest, message, "send one JSON-RPC request as JSON")
+}
+
+fn invalid(why: &str, next: &'static str) -> Fault {
+    Fault::new(Kind::InvalidRequest, Code::InvalidRequest, why, next)
+}
+
+#[derive(Serialize)]
+struct Success<'a, T> {
+    jsonrpc: &'static str,
+    id: &'a RawValue,
+    result: T,
+}
+
+#[derive(Serialize)]
+struct Failure<'a> {
+    jsonrpc: &'static str,
+    id: &'a RawValue,
+    error: Failed<'a>,
+}
+
+#[derive(Serialize)]
+struct Failed<'a> {
+    code: i32,
+    message: &'a str,
+    data: &'a Detail,
+}
+
+/// Appends one response to `out`.
+pub(crate) fn write<T: Serialize>(out: &mut Vec<u8>, id: &RawValue, outcome: Result<T, &Fault>) {
+    let written = match outcome {
+        Ok(result) => serde_json::to_writer(out, &Success { jsonrpc: "2.0", id, result }),
+        Err(fault) => {
+            let error = Failed {
+                code: fault.kind.json_rpc(),
+                message: &fault.message,
+                data: &fault.detail,
+            };
+            serde_json::to_writer(out, &Failure { jsonrpc: "2.0", id, error })
+        }
+    };
+    written.expect("memory can be written, and our types hold no map with keys other than strings");
+}
+
+/// A refusal as a whole body.
+pub(crate) fn refusal(id: &RawValue, fault: &Fault) -> Vec<u8> {
+    let mut out = Vec::new();
+    write::<()>(&mut out, id, Err(fault));
+    out
+}
+
+#[cfg(test)]
+mod tests;

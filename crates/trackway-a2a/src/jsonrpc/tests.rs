@@ -1,0 +1,140 @@
+//! What a body must look like to be a request, and what is answered when it does not.
+
+use serde_json::{Value, json};
+
+use super::*;
+
+fn refused(body: &[u8]) -> (i32, Value) {
+    let malformed =
+        parse(body).map(|request| request.method.into_owned()).expect_err("it must be refused");
+    let answer: Value = serde_json::from_slice(&refusal(malformed.id, &malformed.fault)).unwrap();
+    assert_eq!(answer["jsonrpc"], "2.0");
+    assert!(answer["error"]["data"]["next"].is_string(), "it says what to do: {answer}");
+    assert_eq!(answer["error"]["data"]["code"], "invalid-request");
+    (malformed.fault.kind.json_rpc(), answer["id"].clone())
+}
+
+#[test]
+fn a_request_is_read_where_it_lies() {
+    let body = br#" {"params": {"id": "x"}, "extra": [1], "method": "tasks\/get", "id": 1.50, "jsonrpc": "2.0"} "#;
+    let request = parse(body).unwrap();
+    assert_eq!(request.method, "tasks/get");
+    assert_eq!(request.id.get(), "1.50", "an id comes back digit for digit");
+    let params: Value = request.params().unwrap();
+    assert_eq!(params, json!({"id": "x"}));
+    for id in ["null", "\"a\"", "-3", "0", "18446744073709551616"] {
+        let body = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"m"}}"#);
+        assert_eq!(parse(body.as_bytes()).unwrap().id.get(), id);
+    }
+}
+
+/// Proves X5.
+#[test]
+fn what_is_not_json_is_a_parse_error() {
+    for body in [
+        &b""[..],
+        b"{",
+        b"{]",
+        b"hello",
+        b"{\"jsonrpc\":\"2.0\",}",
+        b"{\"jsonrpc\":\"2.0\"} trailing",
+        b"[1, 2",
+        b"{\"jsonrpc\": \"2.0\", \"jsonrpc\": \"2.0\", oops}",
+        b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"\xff\"}",
+        b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"m\",\"x\":\"\xff\"}",
+    ] {
+        assert_eq!(refused(body), (-32700, Value::Null), "{:?}", String::from_utf8_lossy(body));
+    }
+}
+
+/// Proves X5.
+#[test]
+fn json_that_is_no_request_is_an_invalid_request() {
+    let long = format!(r#"{{"jsonrpc":"2.0","id":"{}","method":"m"}}"#, "x".repeat(2_000));
+    for (body, id) in [
+        (r#"[]"#, Value::Null),
+        (r#"[{"jsonrpc":"2.0","id":1,"method":"tasks/get"}]"#, Value::Null),
+        (r#"["2.0", 1, "tasks/get", {}]"#, Value::Null),
+        (r#""hello""#, Value::Null),
+        ("42", Value::Null),
+        ("null", Value::Null),
+        (r#"{}"#, Value::Null),
+        (r#"{"id":7,"method":"tasks/get"}"#, json!(7)),
+        (r#"{"jsonrpc":"1.0","id":7,"method":"tasks/get"}"#, json!(7)),
+        (r#"{"jsonrpc":2.0,"id":7,"method":"tasks/get"}"#, json!(7)),
+        (r#"{"jsonrpc":"2.0","method":"tasks/get"}"#, Value::Null),
+        (r#"{"jsonrpc":"2.0","id":{"a":1},"method":"tasks/get"}"#, Value::Null),
+        (r#"{"jsonrpc":"2.0","id":[1],"method":"tasks/get"}"#, Value::Null),
+        (r#"{"jsonrpc":"2.0","id":true,"method":"tasks/get"}"#, Value::Null),
+        (r#"{"jsonrpc":"2.0","id":"a"}"#, json!("a")),
+        (r#"{"jsonrpc":"2.0","id":"a","method":null}"#, json!("a")),
+        (r#"{"jsonrpc":"2.0","id":"a","method":5}"#, json!("a")),
+        (r#"{"jsonrpc":"2.0","id":"a","id":"b","method":"m"}"#, Value::Null),
+        (&long, Value::Null),
+    ] {
+        assert_eq!(refused(body.as_bytes()), (-32600, id), "{body}");
+    }
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Outer {
+    #[expect(dead_code, reason = "only its reading matters")]
+    inner: Vec<Inner>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Inner {
+    #[expect(dead_code, reason = "only its reading matters")]
+    message_id: String,
+}
+
+/// Proves X5.
+#[test]
+fn params_that_do_not_fit_name_the_place_and_what_to_send() {
+    for (params, path, next) in [
+        (r#""params": 3"#, "/params", "send the parameters by name"),
+        (r#""params": [{"inner": []}]"#, "/params", "send the parameters by name"),
+        (r#""params": null"#, "/params", "send the parameters by name"),
+        (r#""other": 3"#, "/params", "send them"),
+        (r#""params": {}"#, "/params", "add it at /params"),
+        (r#""params": {"inner": 3}"#, "/params/inner", "send a sequence at /params/inner"),
+        (
+            "\"params\": {\"inner\": [{\"messageId\": \"a\"},\n {\"messageId\": {}}]}",
+            "/params/inner/1/messageId",
+            "send a string at /params/inner/1/messageId",
+        ),
+        (
+            r#""params": {"inner": [{"messageId": "a"}, {}]}"#,
+            "/params/inner/1",
+            "add it at /params/inner/1",
+        ),
+    ] {
+        let body = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"m",{params}}}"#);
+        let request = parse(body.as_bytes()).unwrap();
+        let fault = request.params::<Outer>().unwrap_err();
+        assert_eq!(fault.kind, Kind::InvalidParams);
+        let answer: Value = serde_json::from_slice(&refusal(request.id, &fault)).unwrap();
+        let data = &answer["error"]["data"];
+        assert_eq!((&data["path"], &data["next"]), (&json!(path), &json!(next)), "{body}");
+        let message = answer["error"]["message"].as_str().unwrap();
+        assert!(!message.contains("column"), "the place is a path, not a column: {message}");
+    }
+}
+
+/// Proves X5.
+#[test]
+fn nesting_without_end_is_refused_and_not_followed() {
+    for (levels, taken) in [(100, true), (200, false), (100_000, false)] {
+        let deep = format!("{}1{}", "[".repeat(levels), "]".repeat(levels));
+        let body = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"m","params":{{"a":{deep}}}}}"#);
+        match parse(body.as_bytes()).unwrap().params::<Value>() {
+            Ok(_) => assert!(taken, "{levels} levels"),
+            Err(fault) => {
+                assert!(!taken, "{levels} levels");
+                assert_eq!(fault.message, "params are nested too deeply");
+            }
+        }
+    }
+}

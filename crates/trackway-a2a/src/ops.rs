@@ -1,0 +1,137 @@
+//! What every binding and generation of the protocol can do with a run. No wire type is known here.
+
+mod follow;
+mod send;
+
+use trackway_domain::{
+    ArtifactChunk, Caller, Message, Pos, Problem, QuestionId, RunId, SessionId, Timestamp,
+};
+use trackway_engine::{ResumeMark, RunView, StatusUpdate};
+use trackway_runtime::{Error, ProgramInfo, RunAddress, Runtime};
+
+use crate::fault::{Fault, Kind};
+
+pub(crate) use follow::Follow;
+
+/// One workflow, addressed by one caller.
+#[derive(Debug)]
+pub(crate) struct Agent<'a> {
+    pub(crate) runtime: &'a Runtime,
+    pub(crate) workflow: &'a ProgramInfo,
+    pub(crate) caller: Caller,
+}
+
+/// A caller's message, and what it says about where it belongs.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Incoming {
+    pub(crate) message: Message,
+    /// The run that it is for, as sent: text that names no run is an unknown run.
+    pub(crate) run: Option<String>,
+    pub(crate) session: Option<SessionId>,
+    pub(crate) question: Option<QuestionId>,
+}
+
+/// A run and its session: what stands on everything that is said about it.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Place {
+    pub(crate) run: RunId,
+    pub(crate) session: SessionId,
+}
+
+/// A run as it stood at one moment.
+#[derive(Debug, Clone)]
+pub(crate) struct Snapshot {
+    pub(crate) view: RunView,
+    /// What became of the message to which this is the answer.
+    pub(crate) answer: Option<Answer>,
+}
+
+/// A request's place among those at its question, and what was wrong with it.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Answer {
+    pub(crate) mark: ResumeMark,
+    pub(crate) problems: Vec<Problem>,
+}
+
+/// One thing that a stream shows, and the position after which it goes on.
+#[derive(Debug)]
+pub(crate) struct Item {
+    pub(crate) pos: Pos,
+    pub(crate) seen: Seen,
+}
+
+#[derive(Debug)]
+pub(crate) enum Seen {
+    Snapshot(Box<Snapshot>),
+    Status(Box<StatusUpdate>, Timestamp),
+    Artifact(ArtifactChunk),
+}
+
+/// Whether a send waits for the run to come to rest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Wait {
+    Commit,
+    Rest,
+}
+
+impl Agent<'_> {
+    pub(crate) async fn get(&self, id: &str) -> Result<Snapshot, Fault> {
+        let view = self.runtime.view(&self.address(id)?).await?;
+        Ok(Snapshot::of(view))
+    }
+
+    /// The run, already canceled.
+    pub(crate) async fn cancel(&self, id: &str) -> Result<Snapshot, Fault> {
+        match self.runtime.cancel(&self.address(id)?).await {
+            Ok(view) => Ok(Snapshot::of(view)),
+            Err(error @ Error::Ended { .. }) => Err(Fault::new(
+                Kind::TaskNotCancelable,
+                error.code(),
+                error.to_string(),
+                "nothing is left to cancel; tasks/get shows how it ended",
+            )),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// The run as it is and what follows; after a position, every event since instead.
+    pub(crate) async fn subscribe(&self, id: &str, after: Option<Pos>) -> Result<Follow, Fault> {
+        let address = self.address(id)?;
+        let view = self.runtime.view(&address).await?;
+        let watch = self.runtime.watch(&address, after.unwrap_or(view.pos)).await?;
+        Ok(match after {
+            None => Follow::from_now(Snapshot::of(view), watch),
+            Some(_) => Follow::from_position(view.place(), watch),
+        })
+    }
+
+    fn address(&self, id: &str) -> Result<RunAddress, Fault> {
+        let run = id.parse().map_err(|_| Fault::unknown_run(id))?;
+        Ok(self.address_of(run))
+    }
+
+    fn address_of(&self, run: RunId) -> RunAddress {
+        RunAddress { run, caller: self.caller.clone(), workflow: Some(self.workflow.name.clone()) }
+    }
+}
+
+impl Snapshot {
+    fn of(view: RunView) -> Self {
+        Self { view, answer: None }
+    }
+
+    pub(crate) fn place(&self) -> Place {
+        self.view.place()
+    }
+}
+
+/// Where a view's run stands.
+trait Placed {
+    fn place(&self) -> Place;
+}
+
+impl Placed for RunView {
+    fn place(&self) -> Place {
+        Place { run: self.submission.run, session: self.submission.session.clone() }
+    }
+}

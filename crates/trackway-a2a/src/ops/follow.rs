@@ -1,0 +1,109 @@
+//! A stream of what happens to a run, pulled by its reader: nothing is queued for a slow one.
+
+use std::sync::Arc;
+
+use trackway_domain::{Event, Pos};
+use trackway_engine::{RunView, StatusUpdate, Update, update};
+use trackway_ports::Stored;
+use trackway_runtime::Watch;
+
+use super::{Item, Place, Seen, Snapshot, send::rests};
+use crate::fault::Fault;
+
+#[derive(Debug)]
+pub(crate) struct Follow {
+    pub(crate) place: Place,
+    /// Shown before anything else. At most one Task is shown per stream.
+    first: Option<Item>,
+    watch: Watch,
+    until: Until,
+    closed: bool,
+}
+
+/// When a stream has shown enough.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Until {
+    /// The run has ended; the watch itself ends then.
+    Ended,
+    /// The run waits for somebody, or has ended. `at`: it did so already at this position, and
+    /// nothing but events up to there follows from the message.
+    Rests { at: Option<Pos> },
+}
+
+impl Follow {
+    /// What follows from a message: the run as of its commit, then every event after `after`.
+    pub(super) fn from_message(snapshot: Snapshot, after: Pos, watch: Watch) -> Self {
+        let at = rests(&snapshot.view).then_some(snapshot.view.pos);
+        Self::new(snapshot.place(), Some((after, snapshot)), watch, Until::Rests { at })
+    }
+
+    /// The run as it is, and all that follows.
+    pub(super) fn from_now(snapshot: Snapshot, watch: Watch) -> Self {
+        let pos = snapshot.view.pos;
+        Self::new(snapshot.place(), Some((pos, snapshot)), watch, Until::Ended)
+    }
+
+    /// Every event that the watch gives, from the run's beginning if need be.
+    pub(super) fn from_position(place: Place, watch: Watch) -> Self {
+        Self::new(place, None, watch, Until::Ended)
+    }
+
+    fn new(place: Place, first: Option<(Pos, Snapshot)>, watch: Watch, until: Until) -> Self {
+        let first =
+            first.map(|(pos, snapshot)| Item { pos, seen: Seen::Snapshot(Box::new(snapshot)) });
+        Self { place, first, watch, until, closed: false }
+    }
+
+    /// The next thing to show; `None` when there will be no more. Dropping the future loses nothing.
+    pub(crate) async fn next(&mut self) -> Result<Option<Item>, Fault> {
+        if let Some(first) = self.first.take() {
+            self.closed = self.until.is_reached(first.pos);
+            return Ok(Some(first));
+        }
+        while !self.closed {
+            let Some(stored) = self.watch.next().await? else {
+                self.closed = true;
+                break;
+            };
+            let pos = stored.pos;
+            let seen = seen(stored);
+            self.closed = self.until.is_reached(pos) || self.until.is_met_by(seen.as_ref());
+            if let Some(seen) = seen {
+                return Ok(Some(Item { pos, seen }));
+            }
+        }
+        Ok(None)
+    }
+}
+
+impl Until {
+    fn is_reached(self, pos: Pos) -> bool {
+        matches!(self, Self::Rests { at: Some(at) } if pos >= at)
+    }
+
+    fn is_met_by(self, seen: Option<&Seen>) -> bool {
+        match (self, seen) {
+            (_, Some(Seen::Status(status, _))) if status.last => true,
+            (Self::Rests { .. }, Some(Seen::Status(status, _))) => interrupts(status),
+            _ => false,
+        }
+    }
+}
+
+/// Somebody has to act before the run goes on: answer it, or mend the program that does not fit.
+fn interrupts(status: &StatusUpdate) -> bool {
+    status.interrupts || status.parked.is_some()
+}
+
+fn seen(stored: Stored) -> Option<Seen> {
+    if let Event::Submitted(submission) = stored.event {
+        // The run's first event is the run itself as it was then.
+        let view = RunView::begin(Arc::new(*submission), stored.at, stored.pos);
+        return Some(Seen::Snapshot(Box::new(Snapshot::of(view))));
+    }
+    match update(&stored.event)? {
+        Update::Submitted => None,
+        Update::Status(status) => Some(Seen::Status(Box::new(status), stored.at)),
+        Update::Artifact(chunk) => Some(Seen::Artifact(chunk)),
+    }
+}

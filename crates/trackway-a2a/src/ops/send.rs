@@ -1,0 +1,128 @@
+//! Messages: which run one is for, and what its sender sees of it.
+
+use trackway_domain::{Pos, RunId};
+use trackway_engine::{Delivered, ResumeMark, RunView, input_from_parts};
+use trackway_runtime::{Deliver, Error, Submit};
+
+use super::{Agent, Answer, Follow, Incoming, Snapshot, Wait};
+use crate::fault::Fault;
+
+/// A message that was taken.
+struct Taken {
+    /// As of the commit; as of now where the message had been taken before.
+    snapshot: Snapshot,
+    /// What follows from the message begins after this.
+    after: Pos,
+}
+
+impl Agent<'_> {
+    pub(crate) async fn send(&self, incoming: Incoming, wait: Wait) -> Result<Snapshot, Fault> {
+        let Snapshot { view, answer } = self.take(incoming).await?.snapshot;
+        let view = match wait {
+            Wait::Commit => view,
+            Wait::Rest => self.runtime.settled(view).await?,
+        };
+        Ok(Snapshot { view, answer })
+    }
+
+    pub(crate) async fn stream(&self, incoming: Incoming) -> Result<Follow, Fault> {
+        let Taken { snapshot, after } = self.take(incoming).await?;
+        let address = self.address_of(snapshot.view.submission.run);
+        let watch = self.runtime.watch(&address, after).await?;
+        Ok(Follow::from_message(snapshot, after, watch))
+    }
+
+    async fn take(&self, incoming: Incoming) -> Result<Taken, Fault> {
+        if let Some(id) = &incoming.run {
+            let run = self.address(id)?.run;
+            return Ok(self.deliver(run, incoming).await?);
+        }
+        // With a session alone, what the message meant depended on what waited then: a repetition goes
+        // where it went first. Without a session it can only have been a start, which knows its own.
+        if incoming.session.is_some()
+            && let Some(run) = self.runtime.taken_by(&self.caller, &incoming.message.id).await?
+        {
+            let message = incoming.message.id.clone();
+            return match self.deliver(run, incoming).await {
+                Err(Error::UnknownRun { .. }) => Err(Error::MessageReused { message, run }.into()),
+                taken => Ok(taken?),
+            };
+        }
+        match self.waiting(&incoming).await? {
+            None => self.start(incoming).await,
+            Some(run) => match self.deliver(run, incoming.clone()).await {
+                // Between the look and the delivery it ended; or the message had started another run
+                // of this session, and this is its repetition. Either way it is no answer to this one.
+                Err(Error::Ended { .. } | Error::MessageReused { .. }) => {
+                    self.start(incoming).await
+                }
+                taken => Ok(taken?),
+            },
+        }
+    }
+
+    /// The one run of the message's session that waits for an answer.
+    async fn waiting(&self, incoming: &Incoming) -> Result<Option<RunId>, Fault> {
+        let Some(session) = &incoming.session else {
+            return Ok(None);
+        };
+        let workflow = Some(self.workflow.name.as_str());
+        let waiting = self.runtime.waiting(&self.caller, session, workflow).await?;
+        Ok(match waiting.as_slice() {
+            [run] => Some(*run),
+            _ => None,
+        })
+    }
+
+    async fn start(&self, incoming: Incoming) -> Result<Taken, Fault> {
+        if incoming.question.is_some() {
+            // The sender means a question that nobody asks; a new run is not what it wants.
+            return Err(Fault::param(
+                "/params/message/metadata/questionId",
+                "the message answers a question, but names no task, and none of its context waits alone",
+                "send the taskId of the task that asked",
+            ));
+        }
+        let schema = &self.workflow.input_schema;
+        let input = input_from_parts(schema, &incoming.message.parts)
+            .map_err(|problem| Fault::input(vec![*problem], schema.clone()))?;
+        let submit = Submit {
+            workflow: self.workflow.name.clone(),
+            input,
+            caller: self.caller.clone(),
+            session: incoming.session,
+            message: Some(incoming.message),
+        };
+        let view = self.runtime.submit(submit).await?.view;
+        Ok(Taken { after: view.pos, snapshot: Snapshot::of(view) })
+    }
+
+    async fn deliver(&self, run: RunId, incoming: Incoming) -> Result<Taken, Error> {
+        let deliver = Deliver {
+            to: self.address_of(run),
+            session: incoming.session,
+            message: incoming.message,
+            question: incoming.question,
+        };
+        let answered = self.runtime.deliver(deliver).await?;
+        let view = answered.view;
+        // A repeated message is answered with the run as it is now; what led there is behind.
+        let after = if answered.repeated { view.pos } else { answered.before };
+        let answer = answer(answered.delivered);
+        Ok(Taken { after, snapshot: Snapshot { view, answer } })
+    }
+}
+
+fn answer(delivered: Delivered) -> Option<Answer> {
+    match delivered {
+        Delivered::Noted => None,
+        Delivered::Answer { order, concurrent, primary, problems, question: _ } => {
+            Some(Answer { mark: ResumeMark { order, concurrent, primary }, problems })
+        }
+    }
+}
+
+/// Nothing more happens to the run until somebody acts on it.
+pub(super) fn rests(view: &RunView) -> bool {
+    view.state.is_terminal() || view.state.is_interrupted() || view.parked.is_some()
+}

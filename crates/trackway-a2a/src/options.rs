@@ -1,0 +1,32 @@
+//! What the door can be told by whoever opens it.
+
+use std::time::Duration;
+
+use trackway_domain::Caller;
+
+/// Settings of the door. The defaults suit one machine on the loopback address.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Largest request body. Room for a document of some megabytes in base64; a body is in memory
+    /// while it is read, so this times the number of clients is what a flood can cost.
+    pub body_bytes_max: usize,
+    /// How long a stream stays silent before a comment is sent, so that proxies, which often cut at
+    /// 30 or 60 seconds, keep the connection.
+    pub heartbeat: Duration,
+    /// Who is calling, as long as the door asks nobody to prove it.
+    pub default_caller: Caller,
+    /// Begins the addresses in cards and lists when the request does not say under which name the
+    /// server was reached. Without a slash at its end.
+    pub base_url: String,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            body_bytes_max: 10 * 1024 * 1024,
+            heartbeat: Duration::from_secs(15),
+            default_caller: Caller::local(),
+            base_url: "http://127.0.0.1:7420".to_owned(),
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! The card, whole.
+
+use serde_json::json;
+
+use super::*;
+
+fn info() -> ProgramInfo {
+    ProgramInfo {
+        name: "echo".into(),
+        version: "1.0.0".into(),
+        description: "Says it again.".into(),
+        tags: vec!["demo".into()],
+        examples: vec!["hello".into()],
+        input_schema: json!({"type": "object"}),
+        output_schema: json!({"type": "string"}),
+        deadline: None,
+    }
+}
+
+#[test]
+fn a_card_says_where_what_and_how() {
+    let url = "http://127.0.0.1:7420/a2a/agents/echo";
+    assert_eq!(
+        serde_json::to_value(Card::new(&info(), url)).unwrap(),
+        json!({
+            "protocolVersion": "0.3.0",
+            "name": "echo",
+            "description": "Says it again.",
+            "url": url,
+            "preferredTransport": "JSONRPC",
+            "additionalInterfaces": [{"url": url, "transport": "JSONRPC"}],
+            "version": "1.0.0",
+            "capabilities": {
+                "streaming": true, "pushNotifications": false, "stateTransitionHistory": false,
+                "extensions": [
+                    {"uri": "https://solace.com/a2a/extensions/agent-type",
+                     "description": "What kind of agent this is.",
+                     "required": false, "params": {"type": "workflow"}},
+                    {"uri": "https://solace.com/a2a/extensions/sam/schemas",
+                     "description": "JSON Schemas of the first message's data part and of the output.",
+                     "required": false,
+                     "params": {"input_schema": {"type": "object"}, "output_schema": {"type": "string"}}},
+                ],
+            },
+            "defaultInputModes": ["application/json", "text/plain"],
+            "defaultOutputModes": ["application/json", "text/plain"],
+            "skills": [{"id": "echo", "name": "echo", "description": "Says it again.",
+                "tags": ["demo"], "examples": ["hello"]}],
+            "supportsAuthenticatedExtendedCard": false,
+        })
+    );
+}
+
+#[test]
+fn required_lists_are_never_empty() {
+    let bare = ProgramInfo { tags: vec![], examples: vec![], ..info() };
+    let card = serde_json::to_value(Card::new(&bare, "http://a.example")).unwrap();
+    assert_eq!(card["skills"][0]["tags"], json!(["workflow"]));
+    assert_eq!(card["skills"][0].get("examples"), None);
+}

@@ -1,0 +1,85 @@
+//! What a stream carries: the Task once, then updates.
+
+use serde::Serialize;
+use trackway_domain as domain;
+use trackway_engine::StatusUpdate;
+
+use super::message::{Artifact, Message};
+use super::task::{Metadata, Status, Task};
+use crate::ops::{Item, Place, Seen};
+
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub(crate) enum StreamItem<'a> {
+    Task(Task<'a>),
+    Status(TaskStatusUpdate<'a>),
+    Artifact(TaskArtifactUpdate<'a>),
+}
+
+impl<'a> StreamItem<'a> {
+    /// `history` bounds the messages of the Task.
+    pub(crate) fn new(item: &'a Item, place: &'a Place, history: usize) -> Self {
+        match &item.seen {
+            Seen::Snapshot(snapshot) => Self::Task(Task::new(snapshot, place, history)),
+            Seen::Status(status, at) => Self::Status(TaskStatusUpdate::new(status, *at, place)),
+            Seen::Artifact(chunk) => Self::Artifact(TaskArtifactUpdate::new(chunk, place)),
+        }
+    }
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct TaskStatusUpdate<'a> {
+    kind: &'static str,
+    task_id: domain::RunId,
+    context_id: &'a str,
+    status: Status<'a>,
+    #[serde(rename = "final")]
+    last: bool,
+    #[serde(skip_serializing_if = "Metadata::is_empty")]
+    metadata: Metadata<'a>,
+}
+
+impl<'a> TaskStatusUpdate<'a> {
+    fn new(update: &'a StatusUpdate, at: domain::Timestamp, place: &'a Place) -> Self {
+        Self {
+            kind: "status-update",
+            task_id: place.run,
+            context_id: place.session.as_str(),
+            status: Status {
+                state: update.state,
+                message: update.message.as_ref().map(|message| Message::new(message, place)),
+                timestamp: at,
+            },
+            last: update.last,
+            metadata: Metadata::new(update.resume, &update.output, update.parked.as_ref()),
+        }
+    }
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct TaskArtifactUpdate<'a> {
+    kind: &'static str,
+    task_id: domain::RunId,
+    context_id: &'a str,
+    artifact: Artifact<'a>,
+    append: bool,
+    last_chunk: bool,
+}
+
+impl<'a> TaskArtifactUpdate<'a> {
+    fn new(chunk: &'a domain::ArtifactChunk, place: &'a Place) -> Self {
+        Self {
+            kind: "artifact-update",
+            task_id: place.run,
+            context_id: place.session.as_str(),
+            artifact: Artifact::new(&chunk.artifact),
+            append: chunk.append,
+            last_chunk: chunk.last,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,9 @@
+//! The door as its clients see it, with a real engine and store behind it and no socket between.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod discovery;
+mod errors;
+mod send;
+mod site;
+mod stream;

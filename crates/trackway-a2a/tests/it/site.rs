@@ -1,0 +1,286 @@
+//! A door to speak to: a runtime on a fresh store, two small workflows, and a client without a socket.
+
+use std::{sync::Arc, time::Duration};
+
+use axum::{
+    Router,
+    body::{Body, to_bytes},
+    http::{HeaderMap, Request, StatusCode, header},
+};
+use futures_util::StreamExt;
+use serde_json::{Value, json};
+use tower::ServiceExt;
+use trackway_a2a::{Options, router};
+use trackway_domain::{Artifact, ArtifactId, Failure, Part, Reason};
+use trackway_runtime::{Program, ProgramFuture, ProgramInfo, Registry, Runtime, Stage, Stop};
+use trackway_sqlite::SqliteJournal;
+
+/// Far longer than anything here takes: only a hang gets there.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+pub(crate) struct Site {
+    pub(crate) runtime: Runtime,
+    router: Router,
+    _folder: tempfile::TempDir,
+}
+
+/// A response, read to its end.
+#[derive(Debug)]
+pub(crate) struct Reply {
+    pub(crate) status: StatusCode,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Value,
+}
+
+/// One event of a stream: its position and the result (or error) inside.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Event {
+    pub(crate) pos: u64,
+    pub(crate) result: Value,
+}
+
+pub(crate) struct Stream {
+    pub(crate) headers: HeaderMap,
+    body: axum::body::BodyDataStream,
+    text: String,
+    pub(crate) heartbeats: usize,
+}
+
+impl Site {
+    pub(crate) fn new() -> Self {
+        Self::with(Options::default())
+    }
+
+    pub(crate) fn with(options: Options) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let journal = Arc::new(SqliteJournal::open(folder.path()).unwrap());
+        let mut registry = Registry::new();
+        registry.add(Arc::new(Script::new("script"))).unwrap();
+        registry.add(Arc::new(Script::new("other"))).unwrap();
+        let options_of_runtime = trackway_runtime::Options::new(journal, Arc::new(registry));
+        let runtime = Runtime::start(options_of_runtime);
+        let router = router(runtime.clone(), options);
+        Self { runtime, router, _folder: folder }
+    }
+
+    pub(crate) async fn http(&self, request: Request<Body>) -> Reply {
+        let response = self.router.clone().oneshot(request).await.unwrap();
+        let (head, body) = response.into_parts();
+        let bytes = to_bytes(body, usize::MAX).await.unwrap();
+        let body = serde_json::from_slice(&bytes).unwrap_or_else(|_| {
+            panic!("every answer is JSON: {:?}", String::from_utf8_lossy(&bytes))
+        });
+        assert_eq!(head.headers[header::CONTENT_TYPE], "application/json");
+        Reply { status: head.status, headers: head.headers, body }
+    }
+
+    pub(crate) async fn get(&self, path: &str) -> Reply {
+        let request = Request::get(path).header("host", "door.example:1");
+        self.http(request.body(Body::empty()).unwrap()).await
+    }
+
+    /// Calls a method of the workflow `script`: its result, or its error's number and data.
+    pub(crate) async fn call(&self, method: &str, params: Value) -> Result<Value, (i64, Value)> {
+        self.call_at("script", method, params).await
+    }
+
+    pub(crate) async fn call_at(
+        &self,
+        agent: &str,
+        method: &str,
+        params: Value,
+    ) -> Result<Value, (i64, Value)> {
+        let request = rpc(agent, method, &params, &[]);
+        let reply =
+            tokio::time::timeout(PATIENCE, self.http(request)).await.expect("an answer in time");
+        assert_eq!(reply.status, StatusCode::OK);
+        assert_eq!(reply.body["jsonrpc"], "2.0");
+        assert_eq!(reply.body["id"], "req-1");
+        let mut body = reply.body;
+        match body.get_mut("error") {
+            Some(error) => Err((error["code"].as_i64().unwrap(), error["data"].take())),
+            None => Ok(body["result"].take()),
+        }
+    }
+
+    /// Opens a stream.
+    pub(crate) async fn open(
+        &self,
+        method: &str,
+        params: Value,
+        headers: &[(&str, &str)],
+    ) -> Stream {
+        let request = rpc("script", method, &params, headers);
+        let response = self.router.clone().oneshot(request).await.unwrap();
+        let (head, body) = response.into_parts();
+        assert_eq!(head.headers[header::CONTENT_TYPE], "text/event-stream");
+        Stream {
+            headers: head.headers,
+            body: body.into_data_stream(),
+            text: String::new(),
+            heartbeats: 0,
+        }
+    }
+
+    /// A stream, read until the door closes it.
+    pub(crate) async fn stream(
+        &self,
+        method: &str,
+        params: Value,
+        headers: &[(&str, &str)],
+    ) -> Vec<Event> {
+        let mut stream = self.open(method, params, headers).await;
+        let mut events = Vec::new();
+        while let Some(event) = stream.next().await {
+            events.push(event);
+        }
+        events
+    }
+
+    /// Starts a run of `script` and waits until it rests.
+    pub(crate) async fn start(&self, id: &str, text: &str) -> Value {
+        let params = json!({"message": message(id, text), "configuration": {"blocking": true}});
+        self.call("message/send", params).await.unwrap()
+    }
+}
+
+impl Stream {
+    pub(crate) async fn next(&mut self) -> Option<Event> {
+        loop {
+            while let Some((frame, rest)) = self.text.split_once("\n\n") {
+                let (frame, rest) = (frame.to_owned(), rest.to_owned());
+                self.text = rest;
+                if frame == ":" {
+                    self.heartbeats += 1;
+                    continue;
+                }
+                return Some(event(&frame));
+            }
+            let chunk =
+                tokio::time::timeout(PATIENCE, self.body.next()).await.expect("more, or an end");
+            match chunk {
+                Some(chunk) => self.text.push_str(std::str::from_utf8(&chunk.unwrap()).unwrap()),
+                None => {
+                    assert_eq!(self.text, "", "no half event at the end");
+                    return None;
+                }
+            }
+        }
+    }
+}
+
+fn event(frame: &str) -> Event {
+    let (id, data) = frame.split_once('\n').expect("two lines");
+    let data = data.strip_prefix("data: ").expect("the data in one line");
+    let mut response: Value = serde_json::from_str(data).unwrap();
+    assert_eq!(response["id"], "req-1");
+    Event {
+        pos: id.strip_prefix("id: ").unwrap().parse().unwrap(),
+        result: response["result"].take(),
+    }
+}
+
+pub(crate) fn rpc(
+    agent: &str,
+    method: &str,
+    params: &Value,
+    headers: &[(&str, &str)],
+) -> Request<Body> {
+    let body = json!({"jsonrpc": "2.0", "id": "req-1", "method": method, "params": params});
+    let mut request =
+        Request::post(format!("/a2a/agents/{agent}")).header("content-type", "application/json");
+    for (name, value) in headers {
+        request = request.header(*name, *value);
+    }
+    request.body(Body::from(body.to_string())).unwrap()
+}
+
+pub(crate) fn message(id: &str, text: &str) -> Value {
+    json!({"kind": "message", "messageId": id, "role": "user", "parts": [{"kind": "text", "text": text}]})
+}
+
+/// A message with a data part to a task.
+pub(crate) fn answer(id: &str, task: &Value, data: &Value) -> Value {
+    json!({"kind": "message", "messageId": id, "role": "user", "taskId": task["id"],
+        "parts": [{"kind": "data", "data": data}]})
+}
+
+/// What a stream showed, in short: `task:STATE`, `STATE`, `STATE!` for a final one, `+ARTIFACT`.
+pub(crate) fn shape(events: &[Event]) -> Vec<String> {
+    let short = |event: &Event| {
+        let result = &event.result;
+        let state = result["status"]["state"].as_str().unwrap_or_default();
+        match result["kind"].as_str() {
+            Some("task") => format!("task:{state}"),
+            Some("status-update") if result["final"] == true => format!("{state}!"),
+            Some("status-update") => state.to_owned(),
+            Some("artifact-update") => {
+                format!("+{}", result["artifact"]["artifactId"].as_str().unwrap())
+            }
+            kind => panic!("{kind:?} is not of this protocol"),
+        }
+    };
+    events.iter().map(short).collect()
+}
+
+/// A workflow that does what its text says.
+#[derive(Debug)]
+struct Script(ProgramInfo);
+
+impl Script {
+    fn new(name: &str) -> Self {
+        Self(ProgramInfo {
+            name: name.into(),
+            version: "1".into(),
+            description: "Does what its text says.".into(),
+            tags: vec![],
+            examples: vec![],
+            input_schema: json!({"type": "object", "required": ["text"],
+                "properties": {"text": {"type": "string"}}}),
+            output_schema: Value::Null,
+            deadline: None,
+        })
+    }
+}
+
+impl Program for Script {
+    fn info(&self) -> &ProgramInfo {
+        &self.0
+    }
+
+    fn run(&self, stage: Stage, input: Value) -> ProgramFuture {
+        Box::pin(async move {
+            match input["text"].as_str().unwrap_or_default() {
+                "reject" => Err(Stop::Rejected("not today".into())),
+                "fail" => Err(Stop::Failed(Failure::new("no luck"))),
+                "ask" => ask(&stage).await,
+                "wait" => {
+                    stage.status(vec![Part::text("waiting")]).await;
+                    stage.sleep(Duration::from_secs(3_600)).await;
+                    Ok(Value::Null)
+                }
+                text => {
+                    stage.status(vec![Part::text("saying it")]).await;
+                    let id = ArtifactId::new("said.txt").expect("a good id");
+                    stage.artifact(Artifact::new(id, vec![Part::text(text)]).into()).await;
+                    Ok(json!({ "said": text }))
+                }
+            }
+        })
+    }
+}
+
+/// Two questions, the first with an artifact.
+async fn ask(stage: &Stage) -> Result<Value, Stop> {
+    let form = ArtifactId::new("form.json").expect("a good id");
+    let form = Artifact::new(form, vec![Part::data(json!({"amount": 100}))]);
+    let schema = json!({"type": "object", "required": ["amount"],
+        "properties": {"amount": {"type": "number", "exclusiveMinimum": 0}}});
+    let prompt = vec![Part::text("How much?")];
+    let (_, answer) = stage.ask(Reason::InputRequired, prompt, schema, Some(form)).await;
+    let schema = json!({"type": "object", "required": ["signature"],
+        "properties": {"signature": {"type": "string"}}});
+    let prompt = vec![Part::text("Sign, please.")];
+    stage.ask(Reason::AuthRequired, prompt, schema, None).await;
+    Ok(json!({ "invested": answer["amount"] }))
+}
