@@ -13,8 +13,9 @@ pub enum AppendError {
     /// The message was acted on before; this is what it led to.
     #[error("message {} was acted on before", .0.key.message)]
     Claimed(Box<Claim>),
-    /// Never: the store cannot write any more. Nothing of this append is durable; every later append
-    /// fails the same way until the process is started again.
+    /// Never: the store cannot write any more. Whether this append is there, only the next start will
+    /// tell: after a failed sync nobody knows what the disk holds. Every later append fails the same
+    /// way until the process is started again.
     #[error("the store cannot write: {reason}")]
     Broken { reason: String },
 }

@@ -1,0 +1,150 @@
+//! The folder and its database: where the files lie, and how each kind of connection is set up.
+
+use std::{
+    fs::{self, File},
+    io,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use rusqlite::{Connection, OpenFlags};
+
+use crate::migrate;
+
+/// How long a connection waits for another process to finish its transaction. Our own take
+/// milliseconds, and a copy of the whole database with the `sqlite3` tool takes seconds; whoever holds
+/// the lock for longer than this is stuck.
+const BUSY_WAIT: Duration = Duration::from_secs(30);
+
+/// How long closing waits for readers of other processes before it leaves the write-ahead log as it is,
+/// which costs nothing but a file that the next start reads.
+const CLOSE_WAIT: Duration = Duration::from_secs(1);
+
+/// Page cache of the writer. It holds the ends of the tables and the index pages of the runs at work;
+/// memory is taken only as pages are touched.
+const WRITER_CACHE_KIB: i64 = 16 * 1024;
+
+/// Page cache of one reader: replays read in order and gain little from a larger one.
+const READER_CACHE_KIB: i64 = 1024;
+
+/// A write-ahead log that grew beyond this, while a slow reader held it, is cut back when it starts
+/// anew. Below it the file is kept, since writing over old blocks is cheaper than growing a file.
+const WAL_BYTES_KEPT: i64 = 128 * 1024 * 1024;
+
+/// Statements that a connection keeps prepared: more than there are different ones.
+const STATEMENTS_KEPT: usize = 64;
+
+/// Why a folder could not be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    #[error("the folder {} cannot be prepared", folder.display())]
+    Folder {
+        folder: PathBuf,
+        #[source]
+        source: io::Error,
+    },
+    #[error("there is no Trackway database in {}", folder.display())]
+    Missing { folder: PathBuf },
+    #[error(
+        "the database is of version {found}, this program knows {known}: it was written by a newer \
+         Trackway, which must be used to open it"
+    )]
+    Newer { found: u32, known: u32 },
+    #[error(
+        "the database is of version {found}, this program reads {known}: start the server once to \
+         bring it up to date"
+    )]
+    Older { found: u32, known: u32 },
+    #[error("the database cannot be opened")]
+    Database(#[from] rusqlite::Error),
+    #[error("a thread of the store could not be started")]
+    Thread(#[source] io::Error),
+}
+
+/// The paths of one store.
+#[derive(Debug, Clone)]
+pub(crate) struct Database {
+    folder: PathBuf,
+}
+
+impl Database {
+    /// Makes the folder where it is missing, and sees to it that it survives a power cut.
+    pub(crate) fn create(folder: &Path) -> Result<Self, OpenError> {
+        let failed = |source| OpenError::Folder { folder: folder.to_owned(), source };
+        fs::create_dir_all(folder).map_err(failed)?;
+        // The entry of a new folder lies in the folder above it.
+        if let Ok(parent) = folder.join("..").canonicalize() {
+            sync_folder(&parent).map_err(failed)?;
+        }
+        Ok(Self { folder: folder.to_owned() })
+    }
+
+    /// The store in an existing folder, for reading.
+    pub(crate) fn existing(folder: &Path) -> Result<Self, OpenError> {
+        let database = Self { folder: folder.to_owned() };
+        if !database.file().is_file() {
+            return Err(OpenError::Missing { folder: folder.to_owned() });
+        }
+        Ok(database)
+    }
+
+    fn file(&self) -> PathBuf {
+        self.folder.join("trackway.db")
+    }
+
+    /// The writer's connection, to a database that is up to date.
+    pub(crate) fn writer(&self) -> Result<Connection, OpenError> {
+        let mut conn = self.writable(OpenFlags::SQLITE_OPEN_CREATE)?;
+        conn.pragma_update(None, "cache_size", -WRITER_CACHE_KIB)?;
+        // A page written to the log before the commit would be written again at it.
+        conn.pragma_update(None, "cache_spill", false)?;
+        conn.pragma_update(None, "journal_size_limit", WAL_BYTES_KEPT)?;
+        migrate::migrate(&mut conn)?;
+        Ok(conn)
+    }
+
+    /// The connection that moves the write-ahead log into the database.
+    pub(crate) fn checkpointer(&self) -> Result<Connection, OpenError> {
+        let conn = self.writable(OpenFlags::empty())?;
+        conn.busy_timeout(CLOSE_WAIT)?;
+        Ok(conn)
+    }
+
+    /// A connection that cannot write.
+    pub(crate) fn reader(&self) -> Result<Connection, rusqlite::Error> {
+        let conn = self.connect(OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+        conn.set_prepared_statement_cache_capacity(STATEMENTS_KEPT);
+        conn.pragma_update(None, "cache_size", -READER_CACHE_KIB)?;
+        Ok(conn)
+    }
+
+    fn writable(&self, flags: OpenFlags) -> Result<Connection, rusqlite::Error> {
+        let conn = self.connect(OpenFlags::SQLITE_OPEN_READ_WRITE | flags)?;
+        conn.pragma_update(None, "journal_mode", "wal")?;
+        conn.pragma_update(None, "synchronous", "full")?;
+        // On macOS a plain fsync leaves the data in the drive's own cache; elsewhere this does nothing.
+        conn.pragma_update(None, "fullfsync", true)?;
+        conn.pragma_update(None, "checkpoint_fullfsync", true)?;
+        // Inside a commit a checkpoint makes everyone wait; the checkpoint thread does it beside them.
+        conn.pragma_update(None, "wal_autocheckpoint", 0)?;
+        Ok(conn)
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "this is the one place")]
+    fn connect(&self, flags: OpenFlags) -> Result<Connection, rusqlite::Error> {
+        // Each connection is used by one thread at a time, so SQLite need not lock it.
+        let conn =
+            Connection::open_with_flags(self.file(), flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+        conn.busy_timeout(BUSY_WAIT)?;
+        Ok(conn)
+    }
+}
+
+/// Makes the entries of a folder durable.
+pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
+    // A folder cannot be opened as a file on Windows, and its entries need no sync there.
+    if cfg!(unix) {
+        File::open(folder)?.sync_all()?;
+    }
+    Ok(())
+}

@@ -1,0 +1,221 @@
+//! The journal: hands appends to the writer thread and reads to the pool.
+
+use std::{
+    path::Path,
+    sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc::Sender},
+    thread::{self, JoinHandle},
+};
+
+use trackway_domain::{Caller, Pos, RunId, Seq, SessionId, Timestamp};
+use trackway_ports::{
+    Append, AppendError, Claim, ClaimKey, Done, DueTimer, Faults, Journal, NoFaults, OutboxId,
+    OutboxRow, PortFuture, ReadError, RunFilter, RunRow, Stored,
+};
+
+use crate::{
+    FolderBlobs, OpenError, checkpoint,
+    database::Database,
+    migrate,
+    prepared::{Job, Prepared},
+    read,
+    readers::Readers,
+    writer::{self, Writer},
+};
+
+/// How a store is opened.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Told at `store:before-commit`, `store:after-commit` and `store:after-done`, on the writer's
+    /// thread. A panic there is the end of that thread, with nobody answered: what a crash looks like
+    /// from inside.
+    pub faults: Arc<dyn Faults>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { faults: Arc::new(NoFaults) }
+    }
+}
+
+/// A journal in a folder. Several processes may open the same folder.
+#[derive(Debug)]
+pub struct SqliteJournal {
+    /// The writer's inbox; gone once the journal is closed. A plain mutex: it is held for one send,
+    /// and it makes sure that no append follows the closing.
+    inbox: Mutex<Option<Sender<Job>>>,
+    /// Why appends fail where there is no inbox.
+    refusal: &'static str,
+    /// Held while they are joined, so that a second `close` waits for the first.
+    threads: Arc<Mutex<Vec<JoinHandle<()>>>>,
+    readers: Readers,
+    blobs: FolderBlobs,
+}
+
+impl SqliteJournal {
+    /// Opens the store in this folder, making whatever is missing.
+    pub fn open(folder: &Path) -> Result<Self, OpenError> {
+        Self::open_with(folder, Options::default())
+    }
+
+    pub fn open_with(folder: &Path, options: Options) -> Result<Self, OpenError> {
+        let database = Database::create(folder)?;
+        let blobs = FolderBlobs::open(folder)
+            .map_err(|source| OpenError::Folder { folder: folder.to_owned(), source })?;
+        let conn = database.writer()?;
+        let (checkpoints, checkpointer) = checkpoint::pair(database.checkpointer()?);
+        let writer = Writer { blobs: blobs.clone(), faults: options.faults, checkpoints };
+        let (inbox, receiver) = writer::inbox();
+        let threads = vec![
+            start("trackway-writer", move || writer.run(conn, &receiver))?,
+            start("trackway-checkpoint", move || checkpointer.run())?,
+        ];
+        Ok(Self {
+            inbox: Mutex::new(Some(inbox)),
+            refusal: "it has been closed",
+            threads: Arc::new(Mutex::new(threads)),
+            readers: Readers::new(database),
+            blobs,
+        })
+    }
+
+    /// Opens an existing store for reading, also beside a running server. Every append fails.
+    pub fn open_read_only(folder: &Path) -> Result<Self, OpenError> {
+        let database = Database::existing(folder)?;
+        migrate::check(&database.reader()?)?;
+        Ok(Self {
+            inbox: Mutex::new(None),
+            refusal: "it was opened for reading only",
+            threads: Arc::default(),
+            readers: Readers::new(database),
+            blobs: FolderBlobs::existing(folder),
+        })
+    }
+
+    /// The blobs of the same folder.
+    pub fn blobs(&self) -> FolderBlobs {
+        self.blobs.clone()
+    }
+
+    fn inbox(&self) -> MutexGuard<'_, Option<Sender<Job>>> {
+        self.inbox.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Journal for SqliteJournal {
+    fn append(&self, append: Append, done: Done) {
+        let job = Job { append: Prepared::new(append), done };
+        let (job, reason) = match &*self.inbox() {
+            Some(inbox) => match inbox.send(job) {
+                Ok(()) => return,
+                Err(unsent) => (unsent.0, "its writer has died"),
+            },
+            None => (job, self.refusal),
+        };
+        (job.done)(Err(AppendError::Broken { reason: reason.to_owned() }));
+    }
+
+    fn events(
+        &self,
+        run: RunId,
+        after: Seq,
+        limit: usize,
+    ) -> PortFuture<'_, Result<Vec<Stored>, ReadError>> {
+        let blobs = self.blobs();
+        Box::pin(self.readers.read(move |conn| read::events(conn, &blobs, run, after, limit)))
+    }
+
+    fn events_after_pos(
+        &self,
+        run: RunId,
+        after: Pos,
+        limit: usize,
+    ) -> PortFuture<'_, Result<Vec<Stored>, ReadError>> {
+        let blobs = self.blobs();
+        Box::pin(
+            self.readers.read(move |conn| read::events_after_pos(conn, &blobs, run, after, limit)),
+        )
+    }
+
+    fn run(&self, run: RunId) -> PortFuture<'_, Result<Option<RunRow>, ReadError>> {
+        Box::pin(self.readers.read(move |conn| read::run(conn, run)))
+    }
+
+    fn runs(
+        &self,
+        filter: RunFilter,
+        before: Option<RunId>,
+        limit: usize,
+    ) -> PortFuture<'_, Result<Vec<RunRow>, ReadError>> {
+        Box::pin(self.readers.read(move |conn| read::runs(conn, &filter, before, limit)))
+    }
+
+    fn waiting(
+        &self,
+        caller: Caller,
+        session: SessionId,
+        workflow: Option<String>,
+        limit: usize,
+    ) -> PortFuture<'_, Result<Vec<RunId>, ReadError>> {
+        Box::pin(
+            self.readers.read(move |conn| {
+                read::waiting(conn, &caller, &session, workflow.as_deref(), limit)
+            }),
+        )
+    }
+
+    fn claim(&self, key: ClaimKey) -> PortFuture<'_, Result<Option<Claim>, ReadError>> {
+        Box::pin(self.readers.read(move |conn| read::claim(conn, key)))
+    }
+
+    fn runnable(
+        &self,
+        after: Option<RunId>,
+        limit: usize,
+    ) -> PortFuture<'_, Result<Vec<RunId>, ReadError>> {
+        Box::pin(self.readers.read(move |conn| read::runnable(conn, after, limit)))
+    }
+
+    fn timers_due(
+        &self,
+        now: Timestamp,
+        limit: usize,
+    ) -> PortFuture<'_, Result<Vec<DueTimer>, ReadError>> {
+        Box::pin(self.readers.read(move |conn| read::timers_due(conn, now, limit)))
+    }
+
+    fn next_timer(&self, now: Timestamp) -> PortFuture<'_, Result<Option<Timestamp>, ReadError>> {
+        Box::pin(self.readers.read(move |conn| read::next_timer(conn, now)))
+    }
+
+    fn outbox(
+        &self,
+        after: Option<OutboxId>,
+        limit: usize,
+    ) -> PortFuture<'_, Result<Vec<OutboxRow>, ReadError>> {
+        Box::pin(self.readers.read(move |conn| read::outbox(conn, after, limit)))
+    }
+
+    fn close(&self) -> PortFuture<'_, ()> {
+        // Without its inbox's sender the writer commits what waits and ends.
+        drop(self.inbox().take());
+        let threads = Arc::clone(&self.threads);
+        let readers = self.readers.clone();
+        Box::pin(async move {
+            let joined = tokio::task::spawn_blocking(move || {
+                // Readers hold the write-ahead log open, which the last checkpoint cuts.
+                readers.clear();
+                let mut threads = threads.lock().unwrap_or_else(PoisonError::into_inner);
+                threads.drain(..).for_each(|thread| {
+                    // A thread that panicked has ended too.
+                    let _ = thread.join();
+                });
+            });
+            // Cancelled only when the runtime itself goes away.
+            let _ = joined.await;
+        })
+    }
+}
+
+fn start(name: &str, work: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>, OpenError> {
+    thread::Builder::new().name(name.to_owned()).spawn(work).map_err(OpenError::Thread)
+}

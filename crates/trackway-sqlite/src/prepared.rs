@@ -1,0 +1,102 @@
+//! An append made ready for the writer. Encoding happens on the caller's thread, since the writer's
+//! time is what bounds the store.
+
+use trackway_domain::{Event, RunId, Seq};
+use trackway_ports::{
+    Append, BlobHash, Claim, Done, OutboxChange, OutboxId, RunRow, TimerChange, encode,
+};
+
+use crate::{blobs::hash_of, json};
+
+/// Largest event body that is kept in its row. SQLite reads bodies of this size faster than a file can
+/// be opened; beyond it they would push everything else out of the page cache and make every
+/// checkpoint longer.
+pub(crate) const INLINE_BYTES_MAX: usize = 64 * 1024;
+
+/// An append on its way to the writer.
+pub(crate) struct Job {
+    pub(crate) append: Prepared,
+    pub(crate) done: Done,
+}
+
+#[derive(Debug)]
+pub(crate) struct Prepared {
+    pub(crate) run: RunId,
+    /// The run's id as stored.
+    pub(crate) key: String,
+    pub(crate) expected: Seq,
+    pub(crate) at: i64,
+    pub(crate) records: Vec<Record>,
+    pub(crate) row: Option<RunRow>,
+    pub(crate) timers: Vec<TimerChange>,
+    pub(crate) outbox: Vec<OutboxWrite>,
+    pub(crate) claim: Option<ClaimWrite>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Record {
+    pub(crate) kind: &'static str,
+    pub(crate) crc: u32,
+    pub(crate) body: String,
+    /// Where the body goes when it is too large for its row.
+    pub(crate) blob: Option<BlobHash>,
+}
+
+#[derive(Debug)]
+pub(crate) enum OutboxWrite {
+    Add { id: String, body: String },
+    Remove { id: String },
+}
+
+#[derive(Debug)]
+pub(crate) struct ClaimWrite {
+    pub(crate) claim: Claim,
+    /// The claim's reply as stored.
+    pub(crate) reply: String,
+}
+
+impl Prepared {
+    pub(crate) fn new(append: Append) -> Self {
+        Self {
+            run: append.run,
+            key: append.run.to_string(),
+            expected: append.expected,
+            at: append.at.millis(),
+            records: append.events.iter().map(Record::new).collect(),
+            row: append.row,
+            timers: append.timers,
+            outbox: append.outbox.iter().map(OutboxWrite::new).collect(),
+            claim: append
+                .claim
+                .map(|claim| ClaimWrite { reply: json::to_text(&claim.reply), claim }),
+        }
+    }
+}
+
+impl Record {
+    fn new(event: &Event) -> Self {
+        let body = encode(event);
+        Self {
+            kind: event.name(),
+            crc: crc32fast::hash(body.as_bytes()),
+            blob: (body.len() > INLINE_BYTES_MAX).then(|| hash_of(body.as_bytes())),
+            body,
+        }
+    }
+}
+
+impl OutboxWrite {
+    fn new(change: &OutboxChange) -> Self {
+        match change {
+            OutboxChange::Add(id, item) => {
+                Self::Add { id: outbox_key(*id), body: json::to_text(item) }
+            }
+            OutboxChange::Remove(id) => Self::Remove { id: outbox_key(*id) },
+        }
+    }
+}
+
+/// An outbox id as stored; its text sorts as the id does.
+pub(crate) fn outbox_key(id: OutboxId) -> String {
+    id.0.simple().to_string()
+}

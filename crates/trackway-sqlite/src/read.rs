@@ -1,0 +1,65 @@
+//! What the port's reads ask of a connection. Damage is contained: a record that cannot be read ends
+//! its own run's list, and a row beside the log that cannot be read is left out of listings and logged.
+
+mod events;
+mod rows;
+
+use rusqlite::{Row, Rows, types::FromSqlError};
+use trackway_ports::ReadError;
+
+use crate::readers::broken;
+
+pub(crate) use self::{
+    events::{events, events_after_pos},
+    rows::{claim, next_timer, outbox, run, runnable, runs, timers_due, waiting},
+};
+
+/// Why one row could not be read.
+#[derive(Debug, thiserror::Error)]
+enum Unreadable {
+    #[error(transparent)]
+    Sql(#[from] rusqlite::Error),
+    #[error(transparent)]
+    Value(#[from] FromSqlError),
+    #[error("{0}")]
+    Content(String),
+}
+
+impl Unreadable {
+    #[expect(clippy::needless_pass_by_value, reason = "it is used as the argument of map_err")]
+    fn content(error: impl ToString) -> Self {
+        Self::Content(error.to_string())
+    }
+}
+
+/// Reads rows until there are `limit` good ones. One that cannot be read is logged and left out.
+fn collect<T>(
+    what: &str,
+    mut rows: Rows<'_>,
+    limit: usize,
+    read: impl Fn(&Row<'_>) -> Result<T, Unreadable>,
+) -> Result<Vec<T>, ReadError> {
+    let mut found = Vec::new();
+    while found.len() < limit {
+        let Some(row) = rows.next().map_err(broken)? else {
+            break;
+        };
+        match read(row) {
+            Ok(value) => found.push(value),
+            Err(error) => tracing::error!(%error, what, "a damaged row is left out"),
+        }
+    }
+    Ok(found)
+}
+
+/// A column's text, parsed.
+fn parsed<T>(row: &Row<'_>, column: usize) -> Result<T, Unreadable>
+where
+    T: std::str::FromStr,
+    T::Err: ToString,
+{
+    row.get_ref(column)?.as_str()?.parse().map_err(Unreadable::content)
+}
+
+#[cfg(test)]
+mod tests;

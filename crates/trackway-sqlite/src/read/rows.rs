@@ -1,0 +1,213 @@
+//! Reading what is kept beside the log: runs, timers, the outbox and claims.
+
+use rusqlite::{Connection, OptionalExtension as _, Row, ToSql, params};
+use trackway_domain::{Caller, RunId, SessionId, StateName, Timestamp, WorkflowRef};
+use trackway_ports::{
+    Claim, ClaimKey, DueTimer, OutboxId, OutboxRow, ReadError, RunFilter, RunRow,
+};
+use uuid::Uuid;
+
+use crate::{json, prepared::outbox_key, readers::broken};
+
+use super::{Unreadable, collect, parsed};
+
+const RUN_COLUMNS: &str = "id, session, tenant, user, workflow, version, parent, state, runnable, \
+                           parked, created_at, updated_at";
+
+/// Sorts after every run id.
+const AFTER_ALL_RUNS: &str = "run_~";
+
+pub(crate) fn run(conn: &Connection, run: RunId) -> Result<Option<RunRow>, ReadError> {
+    let sql = format!("SELECT {RUN_COLUMNS} FROM runs WHERE id = ?1");
+    let mut statement = conn.prepare_cached(&sql).map_err(broken)?;
+    let mut rows = statement.query([run.to_string()]).map_err(broken)?;
+    let Some(row) = rows.next().map_err(broken)? else {
+        return Ok(None);
+    };
+    let damaged = |error: Unreadable| ReadError::Damaged {
+        run,
+        seq: 1,
+        reason: format!("its row in the index of runs: {error}"),
+    };
+    run_row(row).map(Some).map_err(damaged)
+}
+
+pub(crate) fn runs(
+    conn: &Connection,
+    filter: &RunFilter,
+    before: Option<RunId>,
+    limit: usize,
+) -> Result<Vec<RunRow>, ReadError> {
+    let before = before.map_or_else(|| AFTER_ALL_RUNS.to_owned(), |run| run.to_string());
+    let session = filter.session.as_ref().map(SessionId::as_str);
+    let states = (!filter.states.is_empty()).then(|| json::to_text(&filter.states));
+    let values = [Some(&before as &dyn ToSql)]
+        .into_iter()
+        .chain([
+            filter.tenant.as_ref().map(|value| value as _),
+            session.as_ref().map(|value| value as _),
+            filter.workflow.as_ref().map(|value| value as _),
+            states.as_ref().map(|value| value as _),
+        ])
+        .flatten();
+    let mut statement = conn.prepare_cached(&runs_sql(filter)).map_err(broken)?;
+    let rows = statement.query(rusqlite::params_from_iter(values)).map_err(broken)?;
+    collect("run", rows, limit, run_row)
+}
+
+/// The listing's SQL. Its values: where to begin, then those of the filter in the order of its fields.
+pub(super) fn runs_sql(filter: &RunFilter) -> String {
+    let mut sql = format!("SELECT {RUN_COLUMNS} FROM runs WHERE id < ?");
+    match (&filter.tenant, &filter.session) {
+        // The plus keeps SQLite from walking through a whole tenant for the runs of one session.
+        (Some(_), Some(_)) => sql.push_str(" AND +tenant = ? AND session = ?"),
+        (Some(_), None) => sql.push_str(" AND tenant = ?"),
+        (None, Some(_)) => sql.push_str(" AND session = ?"),
+        (None, None) => {}
+    }
+    if filter.workflow.is_some() {
+        sql.push_str(" AND workflow = ?");
+    }
+    if !filter.states.is_empty() {
+        sql.push_str(" AND state IN (SELECT value FROM json_each(?))");
+    }
+    sql.push_str(" ORDER BY id DESC");
+    sql
+}
+
+/// The index is named, since SQLite would rather walk through all runs of the session.
+pub(super) const WAITING: &str = "SELECT id FROM runs INDEXED BY runs_waiting
+     WHERE state IN ('input-required', 'auth-required')
+       AND tenant = ?1 AND user = ?2 AND session = ?3
+     ORDER BY id";
+
+pub(super) const WAITING_OF_WORKFLOW: &str = "SELECT id FROM runs INDEXED BY runs_waiting
+     WHERE state IN ('input-required', 'auth-required')
+       AND tenant = ?1 AND user = ?2 AND session = ?3 AND workflow = ?4
+     ORDER BY id";
+
+pub(crate) fn waiting(
+    conn: &Connection,
+    caller: &Caller,
+    session: &SessionId,
+    workflow: Option<&str>,
+    limit: usize,
+) -> Result<Vec<RunId>, ReadError> {
+    let sql = workflow.map_or(WAITING, |_| WAITING_OF_WORKFLOW);
+    let mut statement = conn.prepare_cached(sql).map_err(broken)?;
+    let (tenant, user, session) = (&caller.tenant, &caller.user, session.as_str());
+    let rows = match workflow {
+        Some(workflow) => statement.query(params![tenant, user, session, workflow]),
+        None => statement.query(params![tenant, user, session]),
+    };
+    collect("run", rows.map_err(broken)?, limit, |row| parsed(row, 0))
+}
+
+pub(crate) fn claim(conn: &Connection, key: ClaimKey) -> Result<Option<Claim>, ReadError> {
+    let mut statement = conn
+        .prepare_cached(
+            "SELECT run, digest, reply FROM claims
+             WHERE tenant = ?1 AND user = ?2 AND message = ?3",
+        )
+        .map_err(broken)?;
+    let mut rows = statement
+        .query(params![key.caller.tenant, key.caller.user, key.message.as_str()])
+        .map_err(broken)?;
+    let Some(row) = rows.next().map_err(broken)? else {
+        return Ok(None);
+    };
+    let message = key.message.clone();
+    claim_row(row, key)
+        .map(Some)
+        .map_err(|error| broken(format!("the claim of message {message}: {error}")))
+}
+
+/// The condition is written as in the index, so that SQLite sees that the index serves.
+pub(super) const RUNNABLE: &str =
+    "SELECT id FROM runs WHERE (runnable = 1 OR parked = 1) AND id > ?1 ORDER BY id";
+
+pub(crate) fn runnable(
+    conn: &Connection,
+    after: Option<RunId>,
+    limit: usize,
+) -> Result<Vec<RunId>, ReadError> {
+    let mut statement = conn.prepare_cached(RUNNABLE).map_err(broken)?;
+    let after = after.map_or_else(String::new, |run| run.to_string());
+    let rows = statement.query([after]).map_err(broken)?;
+    collect("run", rows, limit, |row| parsed(row, 0))
+}
+
+pub(super) const TIMERS_DUE: &str =
+    "SELECT run, timer, due FROM timers WHERE due <= ?1 ORDER BY due, run, timer";
+
+pub(crate) fn timers_due(
+    conn: &Connection,
+    now: Timestamp,
+    limit: usize,
+) -> Result<Vec<DueTimer>, ReadError> {
+    let mut statement = conn.prepare_cached(TIMERS_DUE).map_err(broken)?;
+    let rows = statement.query([now.millis()]).map_err(broken)?;
+    collect("timer", rows, limit, |row| {
+        Ok(DueTimer {
+            run: parsed(row, 0)?,
+            timer: parsed(row, 1)?,
+            due: Timestamp::from_millis(row.get(2)?),
+        })
+    })
+}
+
+pub(crate) fn next_timer(
+    conn: &Connection,
+    now: Timestamp,
+) -> Result<Option<Timestamp>, ReadError> {
+    conn.prepare_cached("SELECT due FROM timers WHERE due > ?1 ORDER BY due LIMIT 1")
+        .and_then(|mut statement| statement.query_row([now.millis()], |row| row.get(0)).optional())
+        .map(|due| due.map(Timestamp::from_millis))
+        .map_err(broken)
+}
+
+pub(crate) fn outbox(
+    conn: &Connection,
+    after: Option<OutboxId>,
+    limit: usize,
+) -> Result<Vec<OutboxRow>, ReadError> {
+    let mut statement = conn
+        .prepare_cached("SELECT id, body FROM outbox WHERE id > ?1 ORDER BY id")
+        .map_err(broken)?;
+    let after = after.map_or_else(String::new, outbox_key);
+    let rows = statement.query([after]).map_err(broken)?;
+    collect("outbox", rows, limit, |row| {
+        Ok(OutboxRow {
+            id: OutboxId(parsed::<Uuid>(row, 0)?),
+            item: json::from_text(row.get_ref(1)?.as_str()?).map_err(Unreadable::content)?,
+        })
+    })
+}
+
+fn run_row(row: &Row<'_>) -> Result<RunRow, Unreadable> {
+    let text = |column| -> Result<&str, Unreadable> { Ok(row.get_ref(column)?.as_str()?) };
+    Ok(RunRow {
+        id: parsed(row, 0)?,
+        session: parsed(row, 1)?,
+        caller: Caller::new(text(2)?, text(3)?),
+        workflow: WorkflowRef { name: row.get(4)?, version: row.get(5)? },
+        parent: match row.get_ref(6)?.as_str_or_null()? {
+            Some(parent) => Some(parent.parse().map_err(Unreadable::content)?),
+            None => None,
+        },
+        state: parsed::<StateName>(row, 7)?,
+        runnable: row.get(8)?,
+        parked: row.get(9)?,
+        created_at: Timestamp::from_millis(row.get(10)?),
+        updated_at: Timestamp::from_millis(row.get(11)?),
+    })
+}
+
+fn claim_row(row: &Row<'_>, key: ClaimKey) -> Result<Claim, Unreadable> {
+    Ok(Claim {
+        key,
+        run: parsed(row, 0)?,
+        digest: row.get(1)?,
+        reply: json::from_text(row.get_ref(2)?.as_str()?).map_err(Unreadable::content)?,
+    })
+}

@@ -1,0 +1,66 @@
+//! The reads that must stay quick in a large store are answered from an index, in its order.
+
+use rusqlite::Connection;
+use trackway_domain::{SessionId, StateName};
+use trackway_ports::RunFilter;
+
+use super::rows::{RUNNABLE, TIMERS_DUE, WAITING, WAITING_OF_WORKFLOW, runs_sql};
+use crate::database::Database;
+
+/// What SQLite says about how it would answer, one line per step.
+fn plan(conn: &Connection, sql: &str) -> Vec<String> {
+    let mut statement = conn.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
+    let steps = statement.raw_query().mapped(|row| row.get(3));
+    steps.collect::<Result<_, _>>().unwrap()
+}
+
+#[track_caller]
+fn check(conn: &Connection, sql: &str, expected: &[&str]) {
+    assert_eq!(plan(conn, sql), expected, "for {sql}");
+}
+
+#[test]
+fn frequent_reads_use_their_index() {
+    let folder = tempfile::tempdir().unwrap();
+    let conn = Database::create(folder.path()).unwrap().writer().unwrap();
+    check(&conn, RUNNABLE, &["SEARCH runs USING COVERING INDEX runs_to_drive (id>?)"]);
+    check(
+        &conn,
+        WAITING,
+        &[
+            "SEARCH runs USING INDEX runs_waiting (tenant=? AND user=? AND session=?)",
+            "USE TEMP B-TREE FOR ORDER BY",
+        ],
+    );
+    check(
+        &conn,
+        WAITING_OF_WORKFLOW,
+        &[
+            "SEARCH runs USING INDEX runs_waiting (tenant=? AND user=? AND session=? AND workflow=?)",
+        ],
+    );
+    check(&conn, TIMERS_DUE, &["SEARCH timers USING COVERING INDEX timers_by_due (due<?)"]);
+}
+
+#[test]
+fn listings_walk_an_index_from_its_new_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let conn = Database::create(folder.path()).unwrap().writer().unwrap();
+    let any = RunFilter::default;
+    let of_tenant = RunFilter { tenant: Some(String::new()), ..any() };
+    let of_session = RunFilter { session: Some(SessionId::new("s").unwrap()), ..of_tenant.clone() };
+    let by_id = "SEARCH runs USING PRIMARY KEY (id<?)";
+    check(&conn, &runs_sql(&any()), &[by_id]);
+    check(
+        &conn,
+        &runs_sql(&of_tenant),
+        &["SEARCH runs USING INDEX runs_by_tenant (tenant=? AND id<?)"],
+    );
+    check(
+        &conn,
+        &runs_sql(&of_session),
+        &["SEARCH runs USING INDEX runs_by_session (session=? AND id<?)"],
+    );
+    let failed = RunFilter { states: vec![StateName::Failed], ..any() };
+    assert_eq!(plan(&conn, &runs_sql(&failed))[0], by_id);
+}

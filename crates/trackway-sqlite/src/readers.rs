@@ -1,0 +1,82 @@
+//! The connections that read: a few, shared by everyone, each used by one read at a time.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rusqlite::Connection;
+use tokio::sync::Semaphore;
+use trackway_ports::ReadError;
+
+use crate::database::Database;
+
+/// Reads at the same time. They are short and mostly answered from memory, so more than a few per
+/// core would only cost memory; a read beyond them waits its turn.
+const READERS_MAX: usize = 8;
+
+/// A pool of reading connections. Cheap to clone.
+#[derive(Debug, Clone)]
+pub(crate) struct Readers {
+    database: Arc<Database>,
+    /// One permit per read at work.
+    turns: Arc<Semaphore>,
+    /// Connections without work. A plain mutex: it is held only to push or pop.
+    idle: Arc<Mutex<Vec<Connection>>>,
+}
+
+impl Readers {
+    pub(crate) fn new(database: Database) -> Self {
+        Self {
+            database: Arc::new(database),
+            turns: Arc::new(Semaphore::new(READERS_MAX)),
+            idle: Arc::default(),
+        }
+    }
+
+    /// Runs `read` with a connection, away from the async threads.
+    pub(crate) async fn read<T, F>(&self, read: F) -> Result<T, ReadError>
+    where
+        T: Send + 'static,
+        F: FnOnce(&Connection) -> Result<T, ReadError> + Send + 'static,
+    {
+        let turn = Arc::clone(&self.turns).acquire_owned().await.map_err(broken)?;
+        let readers = self.clone();
+        off_the_runtime(move || {
+            // Moved in, so that a caller who stops waiting does not free the turn too early.
+            let _turn = turn;
+            let idle = readers.idle().pop();
+            let conn = match idle {
+                Some(conn) => conn,
+                None => readers.database.reader().map_err(broken)?,
+            };
+            let result = read(&conn);
+            // A connection that met an error is not used again.
+            if !matches!(result, Err(ReadError::Broken { .. })) {
+                readers.idle().push(conn);
+            }
+            result
+        })
+        .await
+    }
+
+    /// Closes the idle connections. Later reads open new ones.
+    pub(crate) fn clear(&self) {
+        self.idle().clear();
+    }
+
+    fn idle(&self) -> std::sync::MutexGuard<'_, Vec<Connection>> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Runs blocking work on a thread where blocking is allowed.
+pub(crate) async fn off_the_runtime<T, F>(work: F) -> Result<T, ReadError>
+where
+    T: Send + 'static,
+    F: FnOnce() -> Result<T, ReadError> + Send + 'static,
+{
+    tokio::task::spawn_blocking(work).await.unwrap_or_else(|error| Err(broken(error)))
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "it is used as the argument of map_err")]
+pub(crate) fn broken(error: impl ToString) -> ReadError {
+    ReadError::Broken { reason: error.to_string() }
+}

@@ -1,0 +1,230 @@
+//! The writer's SQL: every statement prepared once, and the writing of one append with them.
+
+use rusqlite::{Connection, OptionalExtension as _, Statement, params};
+use trackway_ports::{AppendError, Claim, FORMAT_NEWEST, Receipt, RunRow, TimerChange};
+
+use crate::{
+    json,
+    prepared::{ClaimWrite, OutboxWrite, Prepared, Record},
+    writer::{Outcome, heads::Heads},
+};
+
+pub(crate) struct Statements<'conn> {
+    begin: Statement<'conn>,
+    commit: Statement<'conn>,
+    rollback: Statement<'conn>,
+    data_version: Statement<'conn>,
+    newest_pos: Statement<'conn>,
+    frames: Statement<'conn>,
+    head: Statement<'conn>,
+    add_event: Statement<'conn>,
+    put_run: Statement<'conn>,
+    set_timer: Statement<'conn>,
+    clear_timer: Statement<'conn>,
+    clear_timers: Statement<'conn>,
+    add_outbox: Statement<'conn>,
+    remove_outbox: Statement<'conn>,
+    find_claim: Statement<'conn>,
+    add_claim: Statement<'conn>,
+}
+
+impl<'conn> Statements<'conn> {
+    pub(crate) fn prepare(conn: &'conn Connection) -> rusqlite::Result<Self> {
+        Ok(Self {
+            begin: conn.prepare("BEGIN IMMEDIATE")?,
+            commit: conn.prepare("COMMIT")?,
+            rollback: conn.prepare("ROLLBACK")?,
+            data_version: conn.prepare("PRAGMA data_version")?,
+            newest_pos: conn.prepare("SELECT ifnull(max(pos), 0) FROM events")?,
+            frames: conn.prepare("PRAGMA wal_checkpoint(NOOP)")?,
+            head: conn.prepare("SELECT ifnull(max(seq), 0) FROM events WHERE run = ?1")?,
+            add_event: conn.prepare(
+                "INSERT INTO events (pos, run, seq, at, kind, format, crc, body, blob)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+            )?,
+            // What a run is called and whom it belongs to never changes, so that an update touches
+            // only the indexes over its state.
+            put_run: conn.prepare(
+                "INSERT INTO runs (id, session, tenant, user, workflow, version, parent, state,
+                                   runnable, parked, created_at, updated_at)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
+                 ON CONFLICT (id) DO UPDATE
+                 SET state = ?8, runnable = ?9, parked = ?10, updated_at = ?12",
+            )?,
+            set_timer: conn.prepare(
+                "INSERT INTO timers (run, timer, due) VALUES (?1, ?2, ?3)
+                 ON CONFLICT (run, timer) DO UPDATE SET due = ?3",
+            )?,
+            clear_timer: conn.prepare("DELETE FROM timers WHERE run = ?1 AND timer = ?2")?,
+            clear_timers: conn.prepare("DELETE FROM timers WHERE run = ?1")?,
+            add_outbox: conn.prepare(
+                "INSERT INTO outbox (id, body) VALUES (?1, ?2)
+                 ON CONFLICT (id) DO UPDATE SET body = ?2",
+            )?,
+            remove_outbox: conn.prepare("DELETE FROM outbox WHERE id = ?1")?,
+            find_claim: conn.prepare(
+                "SELECT run, digest, reply FROM claims
+                 WHERE tenant = ?1 AND user = ?2 AND message = ?3",
+            )?,
+            add_claim: conn.prepare(
+                "INSERT INTO claims (tenant, user, message, run, digest, reply)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+            )?,
+        })
+    }
+
+    pub(crate) fn begin(&mut self) -> rusqlite::Result<()> {
+        self.begin.execute([]).map(drop)
+    }
+
+    pub(crate) fn commit(&mut self) -> rusqlite::Result<()> {
+        self.commit.execute([]).map(drop)
+    }
+
+    pub(crate) fn rollback(&mut self) -> rusqlite::Result<()> {
+        self.rollback.execute([]).map(drop)
+    }
+
+    /// Changes when another connection has committed.
+    pub(crate) fn data_version(&mut self) -> rusqlite::Result<i64> {
+        self.data_version.query_row([], |row| row.get(0))
+    }
+
+    pub(crate) fn newest_pos(&mut self) -> rusqlite::Result<i64> {
+        self.newest_pos.query_row([], |row| row.get(0))
+    }
+
+    /// Pages in the write-ahead log that a checkpoint would still have to move.
+    pub(crate) fn frames_to_move(&mut self) -> rusqlite::Result<i64> {
+        self.frames.query_row([], |row| Ok(row.get::<_, i64>(1)? - row.get::<_, i64>(2)?))
+    }
+
+    /// Writes one append, or refuses it. Everything that can refuse it is looked at before the first
+    /// write, so a refused append leaves nothing behind.
+    pub(crate) fn write(
+        &mut self,
+        append: &Prepared,
+        heads: &mut Heads,
+        newest: &mut i64,
+    ) -> rusqlite::Result<Outcome> {
+        if let Some(write) = &append.claim
+            && let Some(earlier) = self.claimed(&write.claim)?
+        {
+            return Ok(Err(AppendError::Claimed(Box::new(earlier))));
+        }
+        let head = match heads.get(append.run) {
+            Some(head) => head,
+            None => self.head.query_row([&append.key], |row| row.get(0))?,
+        };
+        if i64::try_from(append.expected) != Ok(head) {
+            heads.set(append.run, head);
+            return Ok(Err(AppendError::Conflict { run: append.run, expected: append.expected }));
+        }
+        let first = if append.records.is_empty() { *newest } else { *newest + 1 };
+        let mut seq = head;
+        for record in &append.records {
+            seq += 1;
+            *newest += 1;
+            self.add_event(append, seq, *newest, record)?;
+        }
+        heads.set(append.run, seq);
+        self.write_rows(append)?;
+        Ok(Ok(Receipt { first: first.unsigned_abs() }))
+    }
+
+    fn add_event(
+        &mut self,
+        append: &Prepared,
+        seq: i64,
+        pos: i64,
+        record: &Record,
+    ) -> rusqlite::Result<()> {
+        let blob = record.blob.map(|hash| hash.to_string());
+        let body = blob.is_none().then_some(&record.body);
+        self.add_event
+            .execute(params![
+                pos,
+                append.key,
+                seq,
+                append.at,
+                record.kind,
+                FORMAT_NEWEST,
+                record.crc,
+                body,
+                blob
+            ])
+            .map(drop)
+    }
+
+    fn write_rows(&mut self, append: &Prepared) -> rusqlite::Result<()> {
+        if let Some(row) = &append.row {
+            self.put_run(row)?;
+        }
+        for change in &append.timers {
+            match change {
+                TimerChange::Set(timer, due) => {
+                    self.set_timer.execute(params![append.key, timer.to_string(), due.millis()])?
+                }
+                TimerChange::Clear(timer) => {
+                    self.clear_timer.execute(params![append.key, timer.to_string()])?
+                }
+                TimerChange::ClearAll => self.clear_timers.execute([&append.key])?,
+            };
+        }
+        for change in &append.outbox {
+            match change {
+                OutboxWrite::Add { id, body } => self.add_outbox.execute([id, body])?,
+                OutboxWrite::Remove { id } => self.remove_outbox.execute([id])?,
+            };
+        }
+        if let Some(ClaimWrite { claim, reply }) = &append.claim {
+            self.add_claim.execute(params![
+                claim.key.caller.tenant,
+                claim.key.caller.user,
+                claim.key.message.as_str(),
+                claim.run.to_string(),
+                claim.digest,
+                reply
+            ])?;
+        }
+        Ok(())
+    }
+
+    fn put_run(&mut self, row: &RunRow) -> rusqlite::Result<()> {
+        self.put_run
+            .execute(params![
+                row.id.to_string(),
+                row.session.as_str(),
+                row.caller.tenant,
+                row.caller.user,
+                row.workflow.name,
+                row.workflow.version,
+                row.parent.map(|parent| parent.to_string()),
+                row.state.as_str(),
+                row.runnable,
+                row.parked,
+                row.created_at.millis(),
+                row.updated_at.millis()
+            ])
+            .map(drop)
+    }
+
+    /// The claim that was made before under the same key.
+    fn claimed(&mut self, claim: &Claim) -> rusqlite::Result<Option<Claim>> {
+        let key = &claim.key;
+        self.find_claim
+            .query_row(params![key.caller.tenant, key.caller.user, key.message.as_str()], |row| {
+                let run: String = row.get(0)?;
+                let reply: String = row.get(2)?;
+                Ok(Claim {
+                    key: key.clone(),
+                    // A damaged claim still says that the message was acted on: better answered
+                    // with less than acted on twice.
+                    run: run.parse().unwrap_or(claim.run),
+                    digest: row.get(1)?,
+                    reply: json::from_text(&reply).unwrap_or_default(),
+                })
+            })
+            .optional()
+    }
+}

@@ -1,0 +1,173 @@
+//! A damaged record ends its own run's log and leaves the others alone.
+
+use std::{fs, path::Path};
+
+use trackway_ports::{Journal as _, ReadError, RunFilter};
+use trackway_sqlite::SqliteJournal;
+
+use crate::helpers::*;
+
+/// Writes two runs of four events, damages event 3 of the first, and checks what is left.
+async fn check(damage: impl FnOnce(&Path)) {
+    let folder = tempfile::tempdir().unwrap();
+    let journal = SqliteJournal::open(folder.path()).unwrap();
+    fill(&journal, run(1), 4).await;
+    fill(&journal, run(2), 4).await;
+    let whole = journal.events(run(1), 0, 10).await.unwrap();
+    journal.close().await;
+    drop(journal);
+    damage(folder.path());
+
+    let journal = SqliteJournal::open(folder.path()).unwrap();
+    let left = journal.events(run(1), 0, 10).await.unwrap();
+    assert_eq!(left, whole[..2]);
+    for read in [
+        journal.events(run(1), 2, 10).await,
+        journal.events_after_pos(run(1), whole[1].pos, 10).await,
+    ] {
+        match read {
+            Err(ReadError::Damaged { run: of, seq, reason }) => {
+                assert_eq!((of, seq), (run(1), 3));
+                assert!(!reason.is_empty());
+            }
+            other => panic!("damage was expected: {other:?}"),
+        }
+    }
+    // What lies behind can still be asked for, and nothing else has changed.
+    assert_eq!(journal.events(run(1), 3, 10).await.unwrap(), whole[3..]);
+    assert_eq!(count(&journal, run(2)).await, 4);
+    append(&journal, appending(run(2), 4, [event("five")])).await.unwrap();
+    assert_eq!(count(&journal, run(2)).await, 5);
+}
+
+fn execute(folder: &Path, sql: &str) {
+    database(folder).execute_batch(sql).unwrap();
+}
+
+/// Proves X2.
+#[tokio::test]
+async fn a_flipped_byte_in_the_file() {
+    check(|folder| {
+        let path = folder.join("trackway.db");
+        let mut bytes = fs::read(&path).unwrap();
+        let text = format!("event 3 of {}", run(1));
+        let found = bytes.windows(text.len()).position(|w| w == text.as_bytes());
+        bytes[found.unwrap()] ^= 1;
+        fs::write(&path, bytes).unwrap();
+    })
+    .await;
+}
+
+/// Proves X2: bytes that are not even text.
+#[tokio::test]
+async fn a_byte_that_is_not_text() {
+    check(|folder| {
+        let path = folder.join("trackway.db");
+        let mut bytes = fs::read(&path).unwrap();
+        let text = format!("event 3 of {}", run(1));
+        let found = bytes.windows(text.len()).position(|w| w == text.as_bytes());
+        bytes[found.unwrap()] = 0xff;
+        fs::write(&path, bytes).unwrap();
+    })
+    .await;
+}
+
+/// Proves X2: a page of the file is gone, and with it more than a body.
+#[tokio::test]
+async fn a_page_of_zeros() {
+    let folder = tempfile::tempdir().unwrap();
+    let journal = SqliteJournal::open(folder.path()).unwrap();
+    // Each event fills most of a page, so that none shares one with another.
+    for number in 1..=2 {
+        for seq in 0..4 {
+            let text = format!("{number}-{}", seq + 1).repeat(1_000);
+            let one = appending(run(number), seq, [event(&text)]);
+            append(&journal, one).await.unwrap();
+        }
+    }
+    journal.close().await;
+    drop(journal);
+    let path = folder.path().join("trackway.db");
+    let mut bytes = fs::read(&path).unwrap();
+    let found = bytes.windows(6).position(|w| w == b"1-31-3").unwrap();
+    let page = found / 4_096 * 4_096;
+    bytes[page..page + 4_096].fill(0);
+    fs::write(&path, bytes).unwrap();
+
+    let journal = SqliteJournal::open(folder.path()).unwrap();
+    assert_eq!(count(&journal, run(1)).await, 2);
+    let error = journal.events(run(1), 2, 10).await.unwrap_err();
+    assert!(matches!(error, ReadError::Damaged { seq: 3, .. }), "{error}");
+    assert_eq!(count(&journal, run(2)).await, 4);
+}
+
+/// Proves X2.
+#[tokio::test]
+async fn a_changed_body() {
+    check(|folder| {
+        execute(folder, "UPDATE events SET body = replace(body, 'event', 'tnevent') WHERE pos = 3");
+    })
+    .await;
+}
+
+/// Proves X2: whole by its checksum, but nothing this program knows.
+#[tokio::test]
+async fn an_unknown_event() {
+    let body = r#"{"levitated":{}}"#;
+    let crc = crc32fast::hash(body.as_bytes());
+    let sql = format!("UPDATE events SET body = '{body}', crc = {crc} WHERE pos = 3");
+    check(|folder| execute(folder, &sql)).await;
+}
+
+/// Proves X2.
+#[tokio::test]
+async fn a_format_of_the_future() {
+    check(|folder| execute(folder, "UPDATE events SET format = 99 WHERE pos = 3")).await;
+}
+
+/// Proves X2.
+#[tokio::test]
+async fn a_missing_row() {
+    check(|folder| execute(folder, "DELETE FROM events WHERE pos = 3")).await;
+}
+
+/// Proves X2.
+#[tokio::test]
+async fn a_blob_that_never_was() {
+    let name = "0".repeat(64);
+    for blob in [name.as_str(), "../trackway.db", ""] {
+        let sql = format!("UPDATE events SET body = NULL, blob = '{blob}' WHERE pos = 3");
+        check(|folder| execute(folder, &sql)).await;
+    }
+}
+
+/// Proves X2: rows beside the log that cannot be read are left out, and the others are found.
+#[tokio::test]
+async fn damaged_rows_hide_no_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let journal = SqliteJournal::open(folder.path()).unwrap();
+    execute(
+        folder.path(),
+        "INSERT INTO outbox VALUES ('nonsense', '{}'),
+                ('00000000000000000000000000000001', 'nonsense'),
+                ('00000000000000000000000000000002',
+                 '{\"cancel-child\":{\"child\":\"run_00000000000000000000000000000001\"}}');
+         INSERT INTO timers VALUES ('nonsense', 'deadline', 1),
+                ('run_00000000000000000000000000000001', 'nonsense', 2),
+                ('run_00000000000000000000000000000001', 'deadline', 3);
+         INSERT INTO runs VALUES
+                ('run_9', 's', 't', 'u', 'w', '1', NULL, 'working', 1, 0, 0, 0),
+                ('run_00000000000000000000000000000002', 's', 't', 'u', 'w', '1', NULL, 'nonsense',
+                 1, 0, 0, 0),
+                ('run_00000000000000000000000000000001', 's', 't', 'u', 'w', '1', NULL, 'working',
+                 1, 0, 0, 0);",
+    );
+    assert_eq!(journal.outbox(None, 1).await.unwrap().len(), 1);
+    let due = journal.timers_due(trackway_domain::Timestamp(9), 1).await;
+    assert_eq!(due.unwrap().len(), 1);
+    let runs = journal.runs(RunFilter::default(), None, 1).await.unwrap();
+    assert_eq!(runs[0].id, run(1));
+    assert_eq!(journal.runnable(None, 9).await.unwrap().len(), 2);
+    let error = journal.run(run(2)).await.unwrap_err();
+    assert!(matches!(error, ReadError::Damaged { .. }), "{error}");
+}

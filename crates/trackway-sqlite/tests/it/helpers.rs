@@ -1,0 +1,63 @@
+//! Small appends, and the database behind the store's back.
+
+use std::path::Path;
+
+use rusqlite::Connection;
+use tokio::sync::oneshot;
+use trackway_domain::{Event, Op, OpKind, RunId, Seq, StepOutcome, Timestamp};
+use trackway_ports::{Append, AppendError, Journal, Receipt};
+use uuid::Uuid;
+
+pub(crate) fn run(number: u128) -> RunId {
+    RunId::new(Uuid::from_u128(number))
+}
+
+pub(crate) fn event(text: &str) -> Event {
+    Event::StepDone {
+        op: Op { kind: OpKind::Step, key: "sample".into(), occurrence: 0 },
+        outcome: StepOutcome::Ok(text.into()),
+    }
+}
+
+pub(crate) fn appending(
+    run: RunId,
+    expected: Seq,
+    events: impl IntoIterator<Item = Event>,
+) -> Append {
+    let mut append = Append::new(run, expected, Timestamp(0));
+    append.events.extend(events);
+    append
+}
+
+pub(crate) fn hand_in(
+    journal: &dyn Journal,
+    append: Append,
+) -> oneshot::Receiver<Result<Receipt, AppendError>> {
+    let (sender, receiver) = oneshot::channel();
+    journal.append(append, Box::new(move |outcome| drop(sender.send(outcome))));
+    receiver
+}
+
+pub(crate) async fn append(journal: &dyn Journal, append: Append) -> Result<Receipt, AppendError> {
+    hand_in(journal, append).await.unwrap()
+}
+
+/// Appends events until the run has `count` of them.
+pub(crate) async fn fill(journal: &dyn Journal, run: RunId, count: Seq) {
+    for seq in 0..count {
+        let text = format!("event {} of {run}", seq + 1);
+        append(journal, appending(run, seq, [event(&text)])).await.unwrap();
+    }
+}
+
+pub(crate) async fn count(journal: &dyn Journal, run: RunId) -> usize {
+    journal.events(run, 0, 1_000_000).await.unwrap().len()
+}
+
+/// The store's database, as the `sqlite3` tool would open it.
+#[expect(clippy::disallowed_methods, reason = "a test that plays another program")]
+pub(crate) fn database(folder: &Path) -> Connection {
+    let conn = Connection::open(folder.join("trackway.db")).unwrap();
+    conn.busy_timeout(std::time::Duration::from_secs(10)).unwrap();
+    conn
+}

@@ -1,0 +1,42 @@
+//! The SQLite store from outside: the suite of all journals, and what only a store on disk can suffer.
+
+#![expect(
+    clippy::unwrap_used,
+    reason = "helpers of tests are tests too, though they lie outside of test functions"
+)]
+
+mod blobs;
+mod breaking;
+mod crash;
+mod damage;
+mod helpers;
+mod opening;
+mod racing;
+
+use std::sync::Arc;
+
+use tempfile::TempDir;
+use trackway_ports::{Journal, PortFuture};
+use trackway_sqlite::SqliteJournal;
+use trackway_testkit::journal_suite::StoreUnderTest;
+
+/// A store in a folder that goes away with it.
+struct InFolder(TempDir);
+
+impl StoreUnderTest for InFolder {
+    fn fresh() -> PortFuture<'static, Self> {
+        Box::pin(async { Self(tempfile::tempdir().unwrap()) })
+    }
+
+    fn open(&self) -> PortFuture<'_, Arc<dyn Journal>> {
+        Box::pin(async {
+            Arc::new(SqliteJournal::open(self.0.path()).unwrap()) as Arc<dyn Journal>
+        })
+    }
+}
+
+mod suite {
+    use super::InFolder;
+
+    trackway_testkit::journal_suite!(InFolder);
+}
