@@ -1,0 +1,57 @@
+//! What the doors ask of the runtime, and what they are answered.
+
+use serde_json::Value;
+use trackway_domain::{Caller, Message, Pos, QuestionId, RunId, SessionId};
+use trackway_engine::{Delivered, RunView};
+
+/// A new run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Submit {
+    pub workflow: String,
+    pub input: Value,
+    pub caller: Caller,
+    /// The session it joins; a new one where absent.
+    pub session: Option<SessionId>,
+    /// The message that asks for it. Its id makes a repeated submit recognisable.
+    pub message: Option<Message>,
+}
+
+/// Which run, for whom, and through which workflow's address. A run of another caller's tenant, or of
+/// another workflow than the one addressed, does not exist for this request.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunAddress {
+    pub run: RunId,
+    pub caller: Caller,
+    pub workflow: Option<String>,
+}
+
+/// A message to an existing run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Deliver {
+    pub to: RunAddress,
+    /// The session the sender believes it belongs to.
+    pub session: Option<SessionId>,
+    pub message: Message,
+    /// The question it answers, where the sender names one.
+    pub question: Option<QuestionId>,
+}
+
+/// A run was submitted, or had been by the same message.
+#[derive(Debug, Clone)]
+pub struct Submitted {
+    /// The run as of the commit; as of now where the message was repeated.
+    pub view: RunView,
+    pub repeated: bool,
+}
+
+/// A message was taken, or had been before.
+#[derive(Debug, Clone)]
+pub struct Answered {
+    /// The run as of the commit; as of now where the message was repeated.
+    pub view: RunView,
+    /// Position of the run's last event before this message was taken: a stream of what follows from
+    /// the message begins after it.
+    pub before: Pos,
+    pub delivered: Delivered,
+    pub repeated: bool,
+}

@@ -1,0 +1,131 @@
+//! What every part of the runtime shares: the ports, the live runs, the bounds, the state of the store.
+
+use std::sync::Arc;
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use trackway_domain::{Event, RunId, Timestamp};
+use trackway_engine::{Run, RunView};
+use trackway_ports::Stored;
+
+use crate::{
+    Error, Options,
+    errand::ErrandLocks,
+    live::{LiveRef, Lives},
+    timers::Alarm,
+};
+
+/// Events read from the store at once while a run is loaded.
+const LOAD_PAGE_EVENTS: usize = 1_024;
+
+#[derive(Debug)]
+pub(crate) struct Core {
+    pub(crate) options: Options,
+    pub(crate) lives: Lives,
+    pub(crate) appends: Arc<Semaphore>,
+    pub(crate) programs: Arc<Semaphore>,
+    /// Why the store cannot write any more.
+    pub(crate) broken: watch::Sender<Option<String>>,
+    /// True once the runtime is stopping.
+    pub(crate) stopping: watch::Sender<bool>,
+    pub(crate) alarm: Alarm,
+    pub(crate) errands: ErrandLocks,
+    /// Effects are carried out on this tokio runtime, whatever thread a commit is announced on.
+    pub(crate) tokio: tokio::runtime::Handle,
+}
+
+impl Core {
+    pub(crate) fn new(options: Options) -> Arc<Self> {
+        Arc::new(Self {
+            appends: Arc::new(Semaphore::new(options.appends_max)),
+            programs: Arc::new(Semaphore::new(options.programs_max)),
+            options,
+            lives: Lives::default(),
+            broken: watch::Sender::new(None),
+            stopping: watch::Sender::new(false),
+            alarm: Alarm::default(),
+            errands: ErrandLocks::default(),
+            tokio: tokio::runtime::Handle::current(),
+        })
+    }
+
+    pub(crate) fn now(&self) -> Timestamp {
+        self.options.clock.now()
+    }
+
+    pub(crate) fn reach(&self, point: &'static str) {
+        self.options.faults.reach(point);
+    }
+
+    /// Leave to have one append under way.
+    pub(crate) async fn permit(&self) -> Result<OwnedSemaphorePermit, Error> {
+        if *self.stopping.borrow() {
+            return Err(Error::Stopping);
+        }
+        // Never closed, so acquiring fails only if that changes.
+        self.appends.clone().acquire_owned().await.map_err(|_| Error::Stopping)
+    }
+
+    pub(crate) fn is_stopping(&self) -> bool {
+        *self.stopping.borrow()
+    }
+
+    /// The run in memory, read from the store where it is not.
+    pub(crate) async fn load(self: &Arc<Self>, id: RunId) -> Result<LiveRef, Error> {
+        loop {
+            let live = self.lives.enter(self, id);
+            live.loaded.get_or_try_init(|| self.read(&live)).await?;
+            if !live.head().void {
+                return Ok(live);
+            }
+            self.lives.forget(&live);
+        }
+    }
+
+    /// Folds the run's events into its head and its view.
+    async fn read(&self, live: &LiveRef) -> Result<(), Error> {
+        let mut folded: Option<(Run, RunView)> = None;
+        let mut after = 0;
+        loop {
+            let page = self.options.journal.events(live.id, after, LOAD_PAGE_EVENTS).await?;
+            let Some(last) = page.last() else { break };
+            after = last.seq;
+            let full = page.len() == LOAD_PAGE_EVENTS;
+            for stored in page {
+                fold(&mut folded, stored, live.id)?;
+            }
+            if !full {
+                break;
+            }
+        }
+        let (run, view) = folded.ok_or_else(|| Error::UnknownRun { run: live.id.to_string() })?;
+        live.committed.send_replace(run.seq);
+        {
+            let mut head = live.head();
+            // The stored row may say that the run only waits; taking it for runnable is always safe.
+            head.runnable = true;
+            head.row = Some((run.state.name(), true, run.parked.is_some()));
+            head.run = Some(run);
+        }
+        live.shown().view = Some(view);
+        Ok(())
+    }
+}
+
+fn fold(folded: &mut Option<(Run, RunView)>, stored: Stored, id: RunId) -> Result<(), Error> {
+    match folded {
+        Some((run, view)) => {
+            run.apply(&stored.event)
+                .map_err(|illegal| Error::Damaged { run: id, reason: illegal.to_string() })?;
+            view.apply(&stored.event, stored.at, stored.pos);
+        }
+        None => {
+            let Event::Submitted(submission) = stored.event else {
+                let reason = "its first event is not `submitted`".to_owned();
+                return Err(Error::Damaged { run: id, reason });
+            };
+            let view = RunView::begin(Arc::new((*submission).clone()), stored.at, stored.pos);
+            *folded = Some((Run::begin(submission, stored.at), view));
+        }
+    }
+    Ok(())
+}

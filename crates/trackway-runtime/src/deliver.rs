@@ -1,0 +1,181 @@
+//! Messages to runs that exist.
+
+use std::sync::{Arc, atomic::Ordering};
+
+use serde::Deserialize;
+use serde_json::Value;
+use tokio::sync::OwnedSemaphorePermit;
+use trackway_domain::{Command, Delivery, Problem, QuestionId, Seq};
+use trackway_engine::{Delivered, Refusal, Reply};
+use trackway_ports::ClaimKey;
+
+use crate::{
+    Answered, Deliver, Error, RunAddress,
+    command::{Attached, Ordered},
+    core::Core,
+    depth,
+    live::{Durable, LiveRef},
+    submit::{Arriving, digest},
+};
+
+impl Core {
+    /// The run at that address, for that caller. Anything else does not exist.
+    pub(crate) async fn open(self: &Arc<Self>, address: &RunAddress) -> Result<LiveRef, Error> {
+        let live = self.load(address.run).await?;
+        let known = live.head().run.as_ref().is_some_and(|run| {
+            let submission = &run.submission;
+            submission.caller.tenant == address.caller.tenant
+                && address.workflow.as_ref().is_none_or(|name| submission.workflow.name == *name)
+        });
+        if known { Ok(live) } else { Err(Error::UnknownRun { run: address.run.to_string() }) }
+    }
+
+    pub(crate) async fn deliver(self: &Arc<Self>, deliver: Deliver) -> Result<Answered, Error> {
+        let live = self.open(&deliver.to).await?;
+        let _arriving = Arriving::at(&live.arriving);
+        let (session, workflow, open) = {
+            let head = live.head();
+            let run = head.run.as_ref().ok_or(Error::Stopping)?;
+            let open = run.state.question().map(|question| question.id);
+            (run.submission.session.clone(), run.submission.workflow.name.clone(), open)
+        };
+        if let Some(named) = deliver.session
+            && named != session
+        {
+            return Err(Error::SessionMismatch { run: live.id, session: named });
+        }
+        if depth::message_too_deep(&deliver.message) {
+            return Err(Error::InvalidInput {
+                problems: vec![depth::problem()],
+                schema: Value::Null,
+            });
+        }
+        // Bound to the question that was open on arrival: while this message waits for its turn the
+        // run may answer another and ask the next, which this message is not about.
+        let question = deliver.question.or(open);
+        let key =
+            ClaimKey { caller: deliver.to.caller.clone(), message: deliver.message.id.clone() };
+        let digest = digest(&workflow, &deliver.message);
+        if let Some(claim) = self.options.journal.claim(key.clone()).await? {
+            if claim.digest != digest || claim.run != live.id {
+                return Err(Error::MessageReused { message: key.message, run: claim.run });
+            }
+            return self.answered_before(&live, &claim.reply);
+        }
+        let delivery = Delivery { message: deliver.message, question, others: false };
+        self.take(live.clone(), delivery, key, digest).await
+    }
+
+    async fn take(
+        self: &Arc<Self>,
+        mut live: LiveRef,
+        mut delivery: Delivery,
+        key: ClaimKey,
+        digest: String,
+    ) -> Result<Answered, Error> {
+        loop {
+            let permit = self.permit().await?;
+            delivery.others = live.arriving.load(Ordering::Relaxed) > 1;
+            match self.turn(&live, &delivery, (key.clone(), digest.clone()), permit) {
+                Turn::Reused => {
+                    return Err(Error::MessageReused { message: key.message, run: live.id });
+                }
+                Turn::Repeated(reply, seq) => {
+                    if live.until_committed(seq).await != Durable::Void {
+                        return self.answered_before(&live, &reply);
+                    }
+                }
+                Turn::Refused(refusal) => {
+                    if let Some(error) = self.refuse(&live, &refusal).await {
+                        return Err(error);
+                    }
+                }
+                Turn::Void => {}
+                Turn::Ordered(ordered) => {
+                    if let Some((Reply::Delivered(delivered), commit)) =
+                        self.durable(&live, ordered).await?
+                    {
+                        let view = commit.view.ok_or(Error::Stopping)?;
+                        return Ok(Answered {
+                            view,
+                            before: commit.before,
+                            delivered,
+                            repeated: false,
+                        });
+                    }
+                }
+            }
+            // The race was lost: by another process, or by the same message sent twice at once.
+            live = self.load(live.id).await?;
+            if let Some(claim) = self.options.journal.claim(key.clone()).await? {
+                return self.answered_before(&live, &claim.reply);
+            }
+        }
+    }
+
+    /// One try at the head.
+    fn turn(
+        self: &Arc<Self>,
+        live: &LiveRef,
+        delivery: &Delivery,
+        claim: (ClaimKey, String),
+        permit: OwnedSemaphorePermit,
+    ) -> Turn {
+        let mut head = live.head();
+        if head.void {
+            return Turn::Void;
+        }
+        if let Some((known, reply)) = head.claims.get(&claim.0) {
+            let seq = head.run.as_ref().map_or(0, |run| run.seq);
+            return if *known == claim.1 {
+                Turn::Repeated(reply.clone(), seq)
+            } else {
+                Turn::Reused
+            };
+        }
+        let attached =
+            Attached { claim: Some(claim), snapshot: true, permit: Some(permit), settles: None };
+        let command = Command::Deliver(Box::new(delivery.clone()));
+        match self.order(live, &mut head, command, attached) {
+            Ok(ordered) => Turn::Ordered(ordered),
+            Err(refusal) => Turn::Refused(refusal),
+        }
+    }
+
+    fn answered_before(&self, live: &LiveRef, reply: &Value) -> Result<Answered, Error> {
+        let view = live.shown().view.clone().ok_or(Error::Stopping)?;
+        let before = view.pos;
+        let delivered = match RecordedAnswer::deserialize(reply) {
+            Ok(answer) => Delivered::Answer {
+                question: answer.question,
+                order: answer.order,
+                concurrent: answer.concurrent,
+                primary: answer.primary,
+                problems: answer.problems,
+            },
+            Err(_) => Delivered::Noted,
+        };
+        Ok(Answered { view, before, delivered, repeated: true })
+    }
+}
+
+/// What came of one try at the head.
+enum Turn {
+    Ordered(Ordered),
+    Refused(Refusal),
+    /// The same message was taken before, but may not be durable yet.
+    Repeated(Value, Seq),
+    /// Another message under the same id was.
+    Reused,
+    Void,
+}
+
+/// The reply stored with an answer's claim; anything else was a message for the history.
+#[derive(Deserialize)]
+struct RecordedAnswer {
+    question: QuestionId,
+    order: u32,
+    concurrent: bool,
+    primary: bool,
+    problems: Vec<Problem>,
+}

@@ -1,0 +1,55 @@
+//! The bound on nesting, kept where values enter the log: what is recorded must read back.
+
+use trackway_domain::{
+    Command, JSON_DEPTH_MAX, Message, Part, Problem, StepOutcome, Yield, is_too_deep,
+};
+
+/// Whether a program's command carries a value that is nested too deeply to be recorded.
+pub(crate) fn command_too_deep(command: &Command) -> bool {
+    let parts_too_deep = |parts: &[Part]| parts.iter().any(Part::is_too_deep);
+    match command {
+        Command::Yield { what: Yield::Status { parts }, .. } => parts_too_deep(parts),
+        Command::Yield { what: Yield::Artifact(chunk), .. } => {
+            parts_too_deep(&chunk.artifact.parts)
+        }
+        Command::Yield { what: Yield::Interrupted { prompt, schema, artifact, .. }, .. } => {
+            parts_too_deep(prompt)
+                || is_too_deep(schema)
+                || artifact.as_ref().is_some_and(|artifact| parts_too_deep(&artifact.parts))
+        }
+        Command::FinishStep { outcome: StepOutcome::Ok(value), .. }
+        | Command::Draw { value, .. }
+        | Command::StartChild { input: value, .. }
+        | Command::End(Ok(value)) => is_too_deep(value),
+        Command::Yield { what: Yield::Reject { .. }, .. }
+        | Command::FinishStep { outcome: StepOutcome::Err(_), .. }
+        | Command::End(Err(_))
+        | Command::Submit(_)
+        | Command::RetryStep(_)
+        | Command::Sleep { .. }
+        | Command::Withdraw { .. }
+        | Command::Deliver(_)
+        | Command::Cancel
+        | Command::Fire(_)
+        | Command::EndChild { .. }
+        | Command::Park(_)
+        | Command::Unpark => false,
+    }
+}
+
+/// Whether a caller's message is.
+pub(crate) fn message_too_deep(message: &Message) -> bool {
+    message.parts.iter().any(Part::is_too_deep) || message.metadata.values().any(is_too_deep)
+}
+
+/// What its sender is told.
+pub(crate) fn problem() -> Problem {
+    Problem {
+        path: String::new(),
+        code: "depth".into(),
+        message: format!("the message is nested deeper than {JSON_DEPTH_MAX} levels"),
+        expected: JSON_DEPTH_MAX.into(),
+        got: None,
+        hint: Some("flatten it, or send it as text".into()),
+    }
+}

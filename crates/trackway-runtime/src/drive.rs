@@ -1,0 +1,257 @@
+//! Driving programs: polling one until it ends, only waits, or turns out not to fit its log.
+
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::Arc,
+    task::{Context, Poll},
+};
+
+use serde_json::Value;
+use trackway_domain::{
+    Command, Event, Evidence, Failure, JSON_DEPTH_MAX, Op, OpKind, RunId, Seq, Yield, is_too_deep,
+};
+
+use crate::{
+    Error, ProgramFuture, Stop,
+    command::Attached,
+    core::Core,
+    live::{Durable, LiveRef},
+    stage::{Inner, Place, Stage},
+};
+
+/// Events read from the store at once while a program is taken up.
+const PAGE_EVENTS: usize = 1_024;
+
+/// How a drive ends.
+pub(crate) enum End {
+    Returned(Result<Value, Stop>),
+    /// Everything it asked for is recorded, and it waits. Its future is dropped.
+    Waits,
+    /// It does not fit its log.
+    Misfit(Evidence),
+    /// The run ended meanwhile.
+    Stopped,
+    /// Only in a check: the whole log was asked for.
+    Fits,
+}
+
+impl Core {
+    /// Drives the run's program in the background, unless it is being driven, has ended, or waits.
+    pub(crate) fn wake(self: &Arc<Self>, run: RunId) {
+        let core = self.clone();
+        self.tokio.spawn(async move {
+            match core.drive(run).await {
+                Ok(()) | Err(Error::Stopping) => {}
+                Err(error) => tracing::warn!(%run, %error, "a run could not be driven"),
+            }
+        });
+    }
+
+    async fn drive(self: &Arc<Self>, run: RunId) -> Result<(), Error> {
+        let _room = self.programs.clone().acquire_owned().await.map_err(|_| Error::Stopping)?;
+        if self.is_stopping() {
+            return Err(Error::Stopping);
+        }
+        let live = self.load(run).await?;
+        let Some((inner, input, seq)) = take_up(&live) else {
+            return Ok(());
+        };
+        let workflow = live.head().run.as_ref().map(|run| run.submission.workflow.clone());
+        let program = workflow.as_ref().and_then(|workflow| self.options.registry.pinned(workflow));
+        let Some(program) = program else {
+            let workflow = workflow.ok_or(Error::Stopping)?;
+            let known = self.options.registry.versions(&workflow.name).join(", ");
+            let message = format!(
+                "no program {} version {} is registered (registered versions: {})",
+                workflow.name,
+                workflow.version,
+                if known.is_empty() { "none" } else { &known },
+            );
+            return self
+                .finish(
+                    &live,
+                    &inner,
+                    End::Misfit(Evidence { message, asked: None, recorded: None }),
+                )
+                .await;
+        };
+        self.reach("effect:drive");
+        self.fill(&live, &inner, seq).await?;
+        let mut future = program.run(Stage(inner.clone()), input);
+        let end = std::future::poll_fn(|cx| poll(&inner, &mut future, cx)).await;
+        inner.book().leaving = true;
+        drop(future);
+        self.finish(&live, &inner, end).await
+    }
+
+    /// Puts what the log holds into the program's book.
+    async fn fill(&self, live: &LiveRef, inner: &Inner, seq: Seq) -> Result<(), Error> {
+        // The first event is the submission, which a program sees as its input.
+        let mut after = 1;
+        let mut events: Vec<Event> = Vec::new();
+        if seq > after && live.until_committed(seq).await != Durable::Yes {
+            return Err(Error::Stopping);
+        }
+        while after < seq {
+            let page = self.options.journal.events(live.id, after, PAGE_EVENTS).await?;
+            let Some(last) = page.last() else { break };
+            after = last.seq;
+            events.extend(
+                page.into_iter().filter(|stored| stored.seq <= seq).map(|stored| stored.event),
+            );
+        }
+        inner.book().fill(events.iter());
+        Ok(())
+    }
+
+    /// Records how a drive ended.
+    async fn finish(
+        self: &Arc<Self>,
+        live: &LiveRef,
+        inner: &Arc<Inner>,
+        end: End,
+    ) -> Result<(), Error> {
+        let command = match end {
+            End::Waits | End::Stopped | End::Fits => return Ok(()),
+            End::Returned(Ok(output)) if is_too_deep(&output) => {
+                let message = format!("the output is nested deeper than {JSON_DEPTH_MAX} levels");
+                Command::End(Err(Failure::new(message)))
+            }
+            End::Returned(Ok(output)) => Command::End(Ok(output)),
+            End::Returned(Err(Stop::Failed(failure))) => Command::End(Err(failure)),
+            End::Returned(Err(Stop::Rejected(reason))) => {
+                let op = Op { kind: OpKind::Reject, key: "".into(), occurrence: 0 };
+                Command::Yield { op, what: Yield::Reject { reason } }
+            }
+            End::Misfit(evidence) => {
+                tracing::warn!(run = %live.id, evidence = evidence.message, "a run is parked");
+                Command::Park(evidence)
+            }
+        };
+        let permit = Some(self.permit().await?);
+        let mut head = live.head();
+        if head.void || inner.is_stopped() {
+            return Ok(());
+        }
+        head.program = std::sync::Weak::new();
+        head.runnable = false;
+        let attached = Attached { permit, ..Attached::default() };
+        let ordered = self.order(live, &mut head, command, attached);
+        drop(head);
+        ordered.map(drop).map_err(|refusal| Error::refused(live.id, &refusal))
+    }
+}
+
+/// Makes this the program of the run, unless there is one or none is needed.
+fn take_up(live: &LiveRef) -> Option<(Arc<Inner>, Value, Seq)> {
+    let mut head = live.head();
+    let run = head.run.as_ref()?;
+    if head.void || run.state.name().is_terminal() || head.program.upgrade().is_some() {
+        return None;
+    }
+    let (input, seq) = (run.submission.input.clone(), run.seq);
+    let inner = Inner::new(live.id, Place::Live(live.clone()));
+    inner.book().filling = true;
+    head.program = Arc::downgrade(&inner);
+    head.runnable = true;
+    Some((inner, input, seq))
+}
+
+/// Polls the program until it rests; lets it see one more fact of the log and polls again.
+pub(crate) fn poll(
+    inner: &Arc<Inner>,
+    future: &mut ProgramFuture,
+    cx: &mut Context<'_>,
+) -> Poll<End> {
+    loop {
+        if inner.is_stopped() {
+            return Poll::Ready(End::Stopped);
+        }
+        match catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(cx))) {
+            Ok(Poll::Ready(result)) => {
+                let leftover = inner.book().leftover("its end");
+                return Poll::Ready(leftover.map_or(End::Returned(result), End::Misfit));
+            }
+            Ok(Poll::Pending) => {}
+            Err(panic) => {
+                let failure =
+                    Failure::new(format!("the program panicked: {}", panic_text(&*panic)));
+                return Poll::Ready(End::Returned(Err(Stop::Failed(failure))));
+            }
+        }
+        let mut book = inner.book();
+        if let Some(evidence) = book.fault.take() {
+            return Poll::Ready(End::Misfit(evidence));
+        }
+        if let Some(failure) = book.failure.take() {
+            return Poll::Ready(End::Returned(Err(Stop::Failed(failure))));
+        }
+        if book.reveal() {
+            continue;
+        }
+        if !book.live {
+            if let Some(evidence) = book.leftover("nothing more") {
+                return Poll::Ready(End::Misfit(evidence));
+            }
+            drop(book);
+            match go_live(inner) {
+                Some(end) => return Poll::Ready(end),
+                None => continue,
+            }
+        }
+        let only_waits = book.active == 0 && book.waits > 0;
+        let withdrawn = std::mem::take(&mut book.withdrawn);
+        if withdrawn.is_empty() && !only_waits {
+            book.driver = Some(cx.waker().clone());
+            return Poll::Pending;
+        }
+        drop(book);
+        if !withdrawn.is_empty() {
+            if let Some((_, live)) = inner.live()
+                && inner.withdraw(&mut live.head(), withdrawn).is_err()
+            {
+                return Poll::Ready(End::Stopped);
+            }
+        } else if leave(inner) {
+            return Poll::Ready(End::Waits);
+        }
+    }
+}
+
+/// The log is through. In a check that is the end; else new things may be done from here on.
+fn go_live(inner: &Arc<Inner>) -> Option<End> {
+    let Some((core, live)) = inner.live() else {
+        return Some(End::Fits);
+    };
+    let mut head = live.head();
+    if head.run.as_ref().is_some_and(|run| run.parked.is_some()) {
+        // The evidence is out of date: this program fits. A refusal means that the run ended.
+        let _ = core.order(live, &mut head, Command::Unpark, Attached::default());
+    }
+    drop(head);
+    let mut book = inner.book();
+    book.live = true;
+    book.deferred.drain(..).for_each(std::task::Waker::wake);
+    None
+}
+
+/// Leaves the run to wait, unless something arrived in the meantime. Under the head's lock, so that
+/// whatever arrives later finds no program and drives a new one.
+fn leave(inner: &Arc<Inner>) -> bool {
+    let Some((core, live)) = inner.live() else {
+        return false;
+    };
+    let mut head = live.head();
+    if inner.book().has_arrivals() {
+        return false;
+    }
+    head.program = std::sync::Weak::new();
+    head.runnable = false;
+    core.order_row(live, &mut head);
+    true
+}
+
+fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "(no text)".into())
+}

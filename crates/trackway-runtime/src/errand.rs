@@ -1,0 +1,184 @@
+//! Errands: what one run owes to another, carried out after the commit that owes it.
+//!
+//! An errand stands in the outbox until the append that carries it out strikes it. Carrying one out
+//! twice changes nothing, so a crash in between only repeats the attempt.
+
+use std::{
+    hash::{DefaultHasher, Hash, Hasher},
+    sync::Arc,
+};
+
+use serde_json::Value;
+use tokio::sync::{Mutex, MutexGuard};
+use trackway_domain::{ChildOutcome, Command, Errand, RunId, StateName, Submission};
+use trackway_ports::OutboxId;
+
+use crate::{Error, command::Attached, core::Core};
+
+/// More locks than errands are usually under way; two children sharing one only wait for each other.
+const ERRAND_LOCKS: usize = 64;
+
+/// Errands about one child are done one after the other: a cancel must not overtake the start.
+#[derive(Debug)]
+pub(crate) struct ErrandLocks([Mutex<()>; ERRAND_LOCKS]);
+
+impl Default for ErrandLocks {
+    fn default() -> Self {
+        Self(std::array::from_fn(|_| Mutex::new(())))
+    }
+}
+
+impl ErrandLocks {
+    async fn of(&self, child: RunId) -> MutexGuard<'_, ()> {
+        let mut hasher = DefaultHasher::new();
+        child.hash(&mut hasher);
+        let index = usize::try_from(hasher.finish() % ERRAND_LOCKS as u64).unwrap_or(0);
+        self.0[index].lock().await
+    }
+}
+
+impl Core {
+    /// Carries an errand out in the background.
+    pub(crate) fn send_errand(self: &Arc<Self>, id: OutboxId, errand: Errand) {
+        let core = self.clone();
+        self.tokio.spawn(async move { core.do_errand(id, errand).await });
+    }
+
+    pub(crate) async fn do_errand(self: &Arc<Self>, id: OutboxId, errand: Errand) {
+        self.reach("effect:errand");
+        let (about, result) = match errand {
+            Errand::StartChild { .. } => {
+                let child = child_of(&errand);
+                (child, self.start_child(id, errand).await)
+            }
+            Errand::CancelChild { child } => (child, self.cancel_child(id, child).await),
+            Errand::TellParent { parent, child, outcome } => {
+                (child, self.tell_parent(id, parent, child, outcome).await)
+            }
+        };
+        match result {
+            Ok(()) | Err(Error::Stopping) => {}
+            // The row stays, and the next start tries again.
+            Err(error) => {
+                tracing::warn!(child = %about, %error, "an errand could not be carried out")
+            }
+        }
+    }
+
+    async fn start_child(self: &Arc<Self>, id: OutboxId, errand: Errand) -> Result<(), Error> {
+        let Errand::StartChild { parent, child, session, caller, workflow, input } = errand else {
+            return Ok(());
+        };
+        let _turn = self.errands.of(child).await;
+        // A parent that has ended without completing wants no new children.
+        let parents_state =
+            self.load(parent).await?.head().run.as_ref().map(|run| run.state.name());
+        if parents_state.is_some_and(|state| state.is_terminal() && state != StateName::Completed) {
+            return self.settle(parent, id).await;
+        }
+        let Some(program) = self.options.registry.pinned(&workflow) else {
+            let message =
+                format!("no workflow {} version {} here", workflow.name, workflow.version);
+            let outcome = ChildOutcome {
+                state: StateName::Failed,
+                output: Value::Null,
+                message: Some(message),
+            };
+            return self
+                .execute(parent, &Command::EndChild { child, outcome }, Some(id))
+                .await
+                .map(drop);
+        };
+        let deadline = program.info().deadline.map(|span| self.now() + span);
+        let parent = Some(parent);
+        let submission = Submission {
+            run: child,
+            session,
+            workflow,
+            caller,
+            input,
+            message: None,
+            parent,
+            deadline,
+        };
+        let attached = Attached { settles: Some(id), ..Attached::default() };
+        match self.create(submission, attached).await {
+            Ok(_) => Ok(()),
+            // An earlier attempt got as far as the start.
+            Err(crate::submit::NotCreated::Exists) => self.settle(child, id).await,
+            Err(crate::submit::NotCreated::Claimed(_)) => Ok(()),
+            Err(crate::submit::NotCreated::Failed(error)) => Err(error),
+        }
+    }
+
+    async fn cancel_child(self: &Arc<Self>, id: OutboxId, child: RunId) -> Result<(), Error> {
+        let _turn = self.errands.of(child).await;
+        match self.execute(child, &Command::Cancel, Some(id)).await {
+            Ok(_) => Ok(()),
+            Err(Error::Ended { .. }) => self.settle(child, id).await,
+            // It was never started, and will not be: its parent has ended.
+            Err(Error::UnknownRun { .. }) => self.strike(id).await,
+            Err(error) => Err(error),
+        }
+    }
+
+    async fn tell_parent(
+        self: &Arc<Self>,
+        id: OutboxId,
+        parent: RunId,
+        child: RunId,
+        outcome: ChildOutcome,
+    ) -> Result<(), Error> {
+        match self.execute(parent, &Command::EndChild { child, outcome }, Some(id)).await {
+            Ok(_) => Ok(()),
+            Err(Error::UnknownRun { .. }) => self.strike(id).await,
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Strikes an errand that needs nothing else, in the log of a run that exists.
+    async fn settle(self: &Arc<Self>, run: RunId, id: OutboxId) -> Result<(), Error> {
+        loop {
+            let live = self.load(run).await?;
+            let permit = Some(self.permit().await?);
+            let ordered = {
+                let mut head = live.head();
+                if head.void {
+                    continue;
+                }
+                self.order_settled(&live, &mut head, id, permit)
+            };
+            if self.durable(&live, ordered).await?.is_some() {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Strikes an errand about a run that does not exist: there is no log to do it in.
+    async fn strike(&self, id: OutboxId) -> Result<(), Error> {
+        let _permit = self.permit().await?;
+        let (done, struck) = tokio::sync::oneshot::channel();
+        self.options.journal.append(
+            trackway_ports::Append {
+                outbox: vec![trackway_ports::OutboxChange::Remove(id)],
+                ..trackway_ports::Append::new(RunId::new(id.0), 0, self.now())
+            },
+            Box::new(move |result| {
+                let _ = done.send(result);
+            }),
+        );
+        match struck.await {
+            Ok(Ok(_)) => Ok(()),
+            Ok(Err(error)) => Err(Error::append(&error)),
+            Err(_) => Err(Error::Stopping),
+        }
+    }
+}
+
+fn child_of(errand: &Errand) -> RunId {
+    match errand {
+        Errand::StartChild { child, .. }
+        | Errand::CancelChild { child }
+        | Errand::TellParent { child, .. } => *child,
+    }
+}

@@ -1,0 +1,78 @@
+//! What the runtime answers when it does not do what was asked.
+
+use serde_json::Value;
+use trackway_domain::{Code, MessageId, Problem, QuestionId, RunId, SessionId, StateName};
+use trackway_engine::Refusal;
+use trackway_ports::{AppendError, ReadError};
+
+/// An error that a caller can act on; each has a code of the catalogue.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum Error {
+    #[error("the input does not satisfy the workflow's schema")]
+    InvalidInput { problems: Vec<Problem>, schema: Value },
+    #[error("there is no workflow named {name:?}")]
+    UnknownWorkflow { name: String, known: Vec<String> },
+    #[error("there is no run {run}")]
+    UnknownRun { run: String },
+    #[error("{run} does not belong to session {session}")]
+    SessionMismatch { run: RunId, session: SessionId },
+    #[error("{run} has ended ({state})")]
+    Ended { run: RunId, state: StateName },
+    #[error("{run} never asked question {question}")]
+    UnknownQuestion { run: RunId, question: QuestionId },
+    #[error("message id {message} was used before for another message (to {run})")]
+    MessageReused { message: MessageId, run: RunId },
+    #[error("the log of {run} is damaged: {reason}")]
+    Damaged { run: RunId, reason: String },
+    #[error("the store has failed: {reason}")]
+    Store { reason: String },
+    #[error("the server is stopping")]
+    Stopping,
+}
+
+impl Error {
+    pub fn code(&self) -> Code {
+        match self {
+            Self::InvalidInput { .. } => Code::InvalidInput,
+            Self::UnknownWorkflow { .. } => Code::UnknownWorkflow,
+            Self::UnknownRun { .. } => Code::UnknownRun,
+            Self::SessionMismatch { .. } => Code::SessionMismatch,
+            Self::Ended { .. } => Code::RunEnded,
+            Self::UnknownQuestion { .. } => Code::InvalidRequest,
+            Self::MessageReused { .. } => Code::MessageReused,
+            Self::Damaged { .. } => Code::DamagedLog,
+            Self::Store { .. } => Code::StoreFailed,
+            Self::Stopping => Code::Stopping,
+        }
+    }
+
+    pub(crate) fn refused(run: RunId, refusal: &Refusal) -> Self {
+        match refusal {
+            Refusal::Ended { state } => Self::Ended { run, state: *state },
+            Refusal::UnknownQuestion(question) => {
+                Self::UnknownQuestion { run, question: *question }
+            }
+            // The command path never sends these; if it does, the run is left as it was.
+            Refusal::NotSubmitted | Refusal::AlreadySubmitted | Refusal::Illegal(_) => {
+                Self::Store { reason: refusal.to_string() }
+            }
+        }
+    }
+
+    pub(crate) fn append(error: &AppendError) -> Self {
+        Self::Store { reason: error.to_string() }
+    }
+}
+
+impl From<ReadError> for Error {
+    fn from(error: ReadError) -> Self {
+        match error {
+            ReadError::Damaged { run, seq, reason } => {
+                Self::Damaged { run, reason: format!("event {seq}: {reason}") }
+            }
+            ReadError::DamagedBlob { .. } | ReadError::Broken { .. } => {
+                Self::Store { reason: error.to_string() }
+            }
+        }
+    }
+}

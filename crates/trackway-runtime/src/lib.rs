@@ -1,0 +1,38 @@
+//! The async driver: command → decide → commit → tell.
+//!
+//! A door calls [`Runtime`]; the runtime loads the run, asks `trackway_engine::decide`, appends the
+//! events in one transaction and, after the commit and only then, folds them into what is shown,
+//! tells watchers, carries out effects and answers. Programs are driven by replay ([`Stage`]);
+//! waiting programs are dropped and cost nothing but rows.
+
+mod api;
+mod command;
+mod core;
+mod deliver;
+mod depth;
+mod drive;
+mod errand;
+mod error;
+mod live;
+mod options;
+mod program;
+mod recovery;
+mod replay;
+mod runtime;
+mod schema;
+mod stage;
+mod submit;
+mod timers;
+mod watch;
+mod world;
+
+pub use api::{Answered, Deliver, RunAddress, Submit, Submitted};
+pub use error::Error;
+pub use options::Options;
+pub use program::{Program, ProgramFuture, ProgramInfo, Registry, RegistryError, Stop};
+pub use replay::{ReplayVerdict, replay};
+pub use runtime::Runtime;
+pub use schema::{SchemaBook, SchemaError};
+pub use stage::{Attempt, ChildError, RetryPolicy, Stage, StepWork};
+pub use watch::Watch;
+pub use world::{SystemClock, SystemIds};

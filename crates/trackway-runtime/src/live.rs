@@ -1,0 +1,183 @@
+//! A run in memory: its decided head, and what of it is committed and may be shown.
+
+use std::{
+    collections::{HashMap, VecDeque},
+    ops::Deref,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError, Weak,
+        atomic::{AtomicU32, AtomicUsize, Ordering},
+    },
+};
+
+use tokio::sync::{OnceCell, watch};
+use trackway_domain::{RunId, Seq, StateName};
+use trackway_engine::{Run, RunView};
+use trackway_ports::{ClaimKey, Stored};
+
+use crate::{core::Core, stage::Inner};
+
+/// Newest events kept in memory for watchers that keep up; others read from the store. A watcher
+/// that falls further behind costs reads, never memory.
+pub(crate) const TAIL_EVENTS_MAX: usize = 64;
+
+/// One run in memory. It is there while somebody uses it (a program, a watcher, a command) and goes
+/// when the last of them is done.
+#[derive(Debug)]
+pub(crate) struct Live {
+    pub(crate) id: RunId,
+    /// Filled by the first user; the others wait for it.
+    pub(crate) loaded: OnceCell<()>,
+    /// What has been decided, committed or not. A std mutex: sections are short and never await. The
+    /// append is handed to the journal inside, so that the log has the order of the decisions.
+    head: Mutex<Head>,
+    /// What is committed. Apart from the head, since nobody may see more than this.
+    shown: Mutex<Shown>,
+    /// Number of the last committed event.
+    pub(crate) committed: watch::Sender<Seq>,
+    /// Messages on their way to this run.
+    pub(crate) arriving: AtomicU32,
+    users: AtomicUsize,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Head {
+    pub(crate) run: Option<Run>,
+    /// The program that is being driven. Weak: the driver's task owns it.
+    pub(crate) program: Weak<Inner>,
+    /// The program must be driven after a crash.
+    pub(crate) runnable: bool,
+    /// State, runnable and parked as the run's row has them.
+    pub(crate) row: Option<(StateName, bool, bool)>,
+    /// Messages acted on since the run was loaded, with their digest and reply: a repetition that
+    /// comes before the first is committed must find it.
+    pub(crate) claims: HashMap<ClaimKey, (String, serde_json::Value)>,
+    /// Set when an append of this head was refused: what was decided on top of it is void, and the
+    /// run must be loaded again.
+    pub(crate) void: bool,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Shown {
+    pub(crate) view: Option<RunView>,
+    pub(crate) tail: VecDeque<Stored>,
+}
+
+impl Live {
+    fn new(id: RunId) -> Self {
+        Self {
+            id,
+            loaded: OnceCell::new(),
+            head: Mutex::default(),
+            shown: Mutex::default(),
+            committed: watch::Sender::new(0),
+            arriving: AtomicU32::new(0),
+            users: AtomicUsize::new(0),
+        }
+    }
+
+    pub(crate) fn head(&self) -> MutexGuard<'_, Head> {
+        self.head.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn shown(&self) -> MutexGuard<'_, Shown> {
+        self.shown.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A use of a live run. The last one to go evicts it.
+#[derive(Debug)]
+pub(crate) struct LiveRef {
+    live: Arc<Live>,
+    pub(crate) core: Arc<Core>,
+}
+
+impl LiveRef {
+    /// Waits until the run's first `seq` events are durable.
+    pub(crate) async fn until_committed(&self, seq: Seq) -> Durable {
+        let mut committed = self.live.committed.subscribe();
+        let mut broken = self.core.broken.subscribe();
+        let there = committed.wait_for(|now| *now >= seq || self.live.head().void);
+        tokio::select! {
+            biased;
+            there = there => match there {
+                Ok(now) if *now >= seq => Durable::Yes,
+                Ok(_) | Err(_) => Durable::Void,
+            },
+            _ = broken.wait_for(Option::is_some) => Durable::Broken,
+        }
+    }
+}
+
+/// Whether what was decided is durable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Durable {
+    Yes,
+    /// It never will be: an append before it was refused.
+    Void,
+    /// The store has failed.
+    Broken,
+}
+
+impl Deref for LiveRef {
+    type Target = Live;
+
+    fn deref(&self) -> &Live {
+        &self.live
+    }
+}
+
+impl Clone for LiveRef {
+    fn clone(&self) -> Self {
+        self.live.users.fetch_add(1, Ordering::Relaxed);
+        Self { live: self.live.clone(), core: self.core.clone() }
+    }
+}
+
+impl Drop for LiveRef {
+    fn drop(&mut self) {
+        if self.live.users.fetch_sub(1, Ordering::AcqRel) == 1 {
+            self.core.lives.evict(&self.live);
+        }
+    }
+}
+
+/// The runs in memory.
+#[derive(Debug, Default)]
+pub(crate) struct Lives {
+    runs: Mutex<HashMap<RunId, Arc<Live>>>,
+}
+
+impl Lives {
+    /// The live run of that id, loaded or not.
+    pub(crate) fn enter(&self, core: &Arc<Core>, id: RunId) -> LiveRef {
+        let mut runs = self.lock();
+        let live = runs.entry(id).or_insert_with(|| Arc::new(Live::new(id))).clone();
+        live.users.fetch_add(1, Ordering::Relaxed);
+        LiveRef { live, core: core.clone() }
+    }
+
+    /// Takes a void run out, so that the next user loads it afresh.
+    pub(crate) fn forget(&self, live: &Live) {
+        let mut runs = self.lock();
+        if runs.get(&live.id).is_some_and(|known| std::ptr::eq(&**known, live)) {
+            runs.remove(&live.id);
+        }
+    }
+
+    fn evict(&self, live: &Arc<Live>) {
+        let mut runs = self.lock();
+        // Somebody may have entered between the last drop and this lock.
+        let idle = live.users.load(Ordering::Acquire) == 0;
+        if idle && runs.get(&live.id).is_some_and(|known| Arc::ptr_eq(known, live)) {
+            runs.remove(&live.id);
+        }
+    }
+
+    pub(crate) fn count(&self) -> usize {
+        self.lock().len()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<RunId, Arc<Live>>> {
+        self.runs.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

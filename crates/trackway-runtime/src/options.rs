@@ -1,0 +1,41 @@
+//! What a runtime is made of, and its bounds.
+
+use std::sync::Arc;
+
+use trackway_ports::{Clock, Faults, Ids, Journal, NoFaults};
+
+use crate::{Registry, SystemClock, SystemIds};
+
+/// Everything a [`crate::Runtime`] needs. The bounds have defaults that suit one machine.
+#[derive(Debug, Clone)]
+pub struct Options {
+    pub journal: Arc<dyn Journal>,
+    pub registry: Arc<Registry>,
+    pub clock: Arc<dyn Clock>,
+    pub ids: Arc<dyn Ids>,
+    pub faults: Arc<dyn Faults>,
+    /// Whether runs that an earlier process left unfinished go on. A tool that only reads or cancels
+    /// leaves them be.
+    pub recover: bool,
+    /// Appends under way at once. Enough to fill a group commit several times over; beyond it,
+    /// callers wait for their turn instead of growing a queue.
+    pub appends_max: usize,
+    /// Programs in memory at once. Waiting programs are not in memory, so this bounds only those that
+    /// are doing something.
+    pub programs_max: usize,
+}
+
+impl Options {
+    pub fn new(journal: Arc<dyn Journal>, registry: Arc<Registry>) -> Self {
+        Self {
+            journal,
+            registry,
+            clock: Arc::new(SystemClock),
+            ids: Arc::new(SystemIds),
+            faults: Arc::new(NoFaults),
+            recover: true,
+            appends_max: 4_096,
+            programs_max: 4_096,
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! Going on after a crash: the same code as in ordinary work, started from what the store holds.
+
+use std::sync::Arc;
+
+use trackway_ports::ReadError;
+
+use crate::core::Core;
+
+/// Rows read at once while looking for work.
+const PAGE_ROWS: usize = 256;
+
+/// Takes up what an earlier process left: errands first, since they make runs, then programs.
+pub(crate) async fn recover(core: Arc<Core>) {
+    if let Err(error) = errands(&core).await {
+        tracing::error!(%error, "errands cannot be read; some runs will wait until a restart");
+    }
+    match programs(&core).await {
+        Ok(0) => {}
+        Ok(count) => tracing::info!(count, "unfinished runs go on"),
+        Err(error) => tracing::error!(%error, "unfinished runs cannot be read"),
+    }
+}
+
+async fn errands(core: &Arc<Core>) -> Result<(), ReadError> {
+    let mut after = None;
+    loop {
+        let page = core.options.journal.outbox(after, PAGE_ROWS).await?;
+        let Some(last) = page.last() else {
+            return Ok(());
+        };
+        after = Some(last.id);
+        // In order and one at a time: errands about one child must keep their order.
+        for row in page {
+            if core.is_stopping() {
+                return Ok(());
+            }
+            core.do_errand(row.id, row.item).await;
+        }
+    }
+}
+
+async fn programs(core: &Arc<Core>) -> Result<usize, ReadError> {
+    let (mut after, mut count) = (None, 0);
+    loop {
+        let page = core.options.journal.runnable(after, PAGE_ROWS).await?;
+        let Some(last) = page.last() else {
+            return Ok(count);
+        };
+        after = Some(*last);
+        count += page.len();
+        for run in page {
+            core.reach("recovery:run");
+            core.wake(run);
+        }
+    }
+}

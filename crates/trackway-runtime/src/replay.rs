@@ -1,0 +1,63 @@
+//! Checking a program against a log without doing anything: is this code fit for that run?
+
+use std::sync::Arc;
+
+use trackway_domain::{Event, Evidence};
+
+use crate::{
+    Program, Stop,
+    drive::{self, End},
+    stage::{Inner, Place, Stage},
+};
+
+/// What a replay came to.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ReplayVerdict {
+    /// The program asked for everything the log holds.
+    Fits,
+    /// It did not; the run would be parked.
+    Misfit(Evidence),
+}
+
+/// Runs a program against a run's whole log. Nothing is recorded and no step is done; the future never
+/// waits for anything but the program's own awaits.
+pub async fn replay(program: &Arc<dyn Program>, log: &[Event]) -> ReplayVerdict {
+    let Some(Event::Submitted(submission)) = log.first() else {
+        let message = "the log does not begin with `submitted`".to_owned();
+        return ReplayVerdict::Misfit(Evidence { message, asked: None, recorded: None });
+    };
+    let inner = Inner::new(submission.run, Place::Check);
+    inner.book().fill(log[1..].iter());
+    let mut future = program.run(Stage(inner.clone()), submission.input.clone());
+    let end = std::future::poll_fn(|cx| drive::poll(&inner, &mut future, cx)).await;
+    inner.book().leaving = true;
+    match (end, log.last()) {
+        (End::Misfit(evidence), _) => ReplayVerdict::Misfit(evidence),
+        (End::Returned(result), last) => ended_alike(&result, last),
+        (End::Waits | End::Stopped | End::Fits, _) => ReplayVerdict::Fits,
+    }
+}
+
+/// A program that returns must have an end in its log, and of the same kind; a log may only be short
+/// of it where the process stopped in between.
+fn ended_alike(result: &Result<serde_json::Value, Stop>, last: Option<&Event>) -> ReplayVerdict {
+    let asked = match result {
+        Ok(_) => "completed",
+        Err(Stop::Failed(_)) => "failed",
+        Err(Stop::Rejected(_)) => "rejected",
+    };
+    let recorded = match last {
+        Some(event @ (Event::Completed { .. } | Event::Failed { .. } | Event::Rejected { .. })) => {
+            event.name()
+        }
+        _ => return ReplayVerdict::Fits,
+    };
+    if asked == recorded {
+        return ReplayVerdict::Fits;
+    }
+    ReplayVerdict::Misfit(Evidence {
+        message: format!("the program ended {asked} where the log holds {recorded}"),
+        asked: Some(asked.to_owned()),
+        recorded: Some(recorded.to_owned()),
+    })
+}

@@ -1,0 +1,150 @@
+//! The handle that doors hold.
+
+use std::sync::Arc;
+
+use trackway_domain::{Caller, Command, MessageId, Pos, RunId, SessionId};
+use trackway_engine::{RunView, Update, update};
+use trackway_ports::{ClaimKey, RunFilter, RunRow};
+
+use crate::{
+    Answered, Deliver, Error, Options, Registry, RunAddress, Submit, Submitted, Watch, core::Core,
+    recovery, timers,
+};
+
+/// A running Trackway engine. Cheap to clone; every door holds one.
+#[derive(Debug, Clone)]
+pub struct Runtime {
+    core: Arc<Core>,
+}
+
+impl Runtime {
+    /// Starts the engine on the current tokio runtime. Runs that an earlier process left unfinished go
+    /// on in the background, unless the options say otherwise.
+    pub fn start(options: Options) -> Self {
+        let recover = options.recover;
+        let core = Core::new(options);
+        tokio::spawn(timers::run(core.clone()));
+        if recover {
+            tokio::spawn(recovery::recover(core.clone()));
+        }
+        Self { core }
+    }
+
+    pub fn registry(&self) -> &Registry {
+        &self.core.options.registry
+    }
+
+    /// Starts a run. Answered when the run is durable; its program goes on in the background.
+    pub async fn submit(&self, submit: Submit) -> Result<Submitted, Error> {
+        self.core.submit(submit).await
+    }
+
+    /// Gives a message to a run: an answer to its question, or one for the history.
+    pub async fn deliver(&self, deliver: Deliver) -> Result<Answered, Error> {
+        self.core.deliver(deliver).await
+    }
+
+    /// Runs of the session that wait for an answer; two at the most, since a caller only asks whether
+    /// there is exactly one.
+    pub async fn waiting(
+        &self,
+        caller: &Caller,
+        session: &SessionId,
+        workflow: Option<&str>,
+    ) -> Result<Vec<RunId>, Error> {
+        let workflow = workflow.map(str::to_owned);
+        let journal = &self.core.options.journal;
+        Ok(journal.waiting(caller.clone(), session.clone(), workflow, 2).await?)
+    }
+
+    /// The run that a message of this caller started or was given to.
+    pub async fn taken_by(
+        &self,
+        caller: &Caller,
+        message: &MessageId,
+    ) -> Result<Option<RunId>, Error> {
+        let key = ClaimKey { caller: caller.clone(), message: message.clone() };
+        Ok(self.core.options.journal.claim(key).await?.map(|claim| claim.run))
+    }
+
+    /// Cancels a run. The answer shows it canceled; its program stops at its next await.
+    pub async fn cancel(&self, address: &RunAddress) -> Result<RunView, Error> {
+        self.core.open(address).await?;
+        let (_, commit) = self.core.execute(address.run, &Command::Cancel, None).await?;
+        commit.view.ok_or(Error::Stopping)
+    }
+
+    /// The run as of the newest commit.
+    pub async fn view(&self, address: &RunAddress) -> Result<RunView, Error> {
+        let live = self.core.open(address).await?;
+        let view = live.shown().view.clone();
+        view.ok_or(Error::Stopping)
+    }
+
+    /// Everything after that position, in order, without gap or repetition, also of a finished run.
+    pub async fn watch(&self, address: &RunAddress, after: Pos) -> Result<Watch, Error> {
+        Ok(Watch::after_pos(self.core.open(address).await?, after))
+    }
+
+    /// The run as of the first event after `view` that interrupts, ends or parks it; `view` itself
+    /// where it is so already.
+    pub async fn settled(&self, mut view: RunView) -> Result<RunView, Error> {
+        if rests(&view) {
+            return Ok(view);
+        }
+        let live = self.core.load(view.submission.run).await?;
+        let mut watch = Watch::after_seq(live, view.seq);
+        while let Some(stored) = watch.next().await? {
+            let rested = matches!(update(&stored.event), Some(Update::Status(status))
+                if status.last || status.interrupts || status.parked.is_some());
+            view.apply(&stored.event, stored.at, stored.pos);
+            if rested {
+                break;
+            }
+        }
+        Ok(view)
+    }
+
+    /// Runs that match, newest first.
+    pub async fn runs(
+        &self,
+        filter: RunFilter,
+        before: Option<RunId>,
+        limit: usize,
+    ) -> Result<Vec<RunRow>, Error> {
+        Ok(self.core.options.journal.runs(filter, before, limit).await?)
+    }
+
+    /// Runs in memory at the moment: those that are doing something or are being watched.
+    pub fn runs_in_memory(&self) -> usize {
+        self.core.lives.count()
+    }
+
+    /// Why the store cannot write any more, where that is so.
+    pub fn broken(&self) -> Option<String> {
+        self.core.broken.borrow().clone()
+    }
+
+    /// Resolves when the store cannot write any more.
+    pub async fn failed(&self) {
+        let mut broken = self.core.broken.subscribe();
+        let _ = broken.wait_for(Option::is_some).await;
+    }
+
+    /// Takes no more commands, ends every watch, stops the programs at their next await, and closes
+    /// the store. What was acknowledged is durable; what was not goes on at the next start.
+    pub async fn stop(&self) {
+        self.core.stopping.send_replace(true);
+        self.core.options.journal.close().await;
+    }
+
+    /// Resolves when [`Runtime::stop`] was called.
+    pub async fn stopping(&self) {
+        let mut stopping = self.core.stopping.subscribe();
+        let _ = stopping.wait_for(|stop| *stop).await;
+    }
+}
+
+fn rests(view: &RunView) -> bool {
+    view.state.is_terminal() || view.state.is_interrupted() || view.parked.is_some()
+}

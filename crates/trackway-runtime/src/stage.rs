@@ -1,0 +1,265 @@
+//! The stage: what a program acts on. Everything it asks for is found in the log or recorded there.
+//!
+//! A program runs again from its start on every resume and recovery. Each thing it asks for has a
+//! name ([`Op`]); what the log holds under that name is handed back instead of being done again.
+//! Results become visible one at a time, in the order of the log, and the program is polled until it
+//! rests between any two of them: so it sees the same order of things live and on every replay.
+
+mod book;
+mod children;
+mod guard;
+mod steps;
+mod verbs;
+
+use std::{
+    fmt,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    task::{Poll, Waker},
+};
+
+use tokio::sync::OwnedSemaphorePermit;
+use trackway_domain::{Command, Event, Evidence, Failure, JSON_DEPTH_MAX, Op, RunId, Timestamp};
+use trackway_engine::{Refusal, Reply, Run};
+
+use self::book::{Book, Fact};
+use crate::{
+    command::Attached,
+    core::Core,
+    depth::command_too_deep,
+    live::{Head, LiveRef},
+};
+
+pub use children::ChildError;
+pub use steps::{Attempt, RetryPolicy, StepWork};
+
+/// A program's handle on its run. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Stage(pub(crate) Arc<Inner>);
+
+pub(crate) struct Inner {
+    run: RunId,
+    place: Place,
+    /// Short sections that never await. Locked after the live run's head where both are needed.
+    book: Mutex<Book>,
+    /// The run has ended: the program is dropped at its next await.
+    stopped: AtomicBool,
+}
+
+/// Where the program runs.
+pub(crate) enum Place {
+    /// For real: what is new is recorded and done.
+    Live(LiveRef),
+    /// Against a log alone: nothing is recorded or done.
+    Check,
+}
+
+impl fmt::Debug for Inner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Stage").field("run", &self.run).finish_non_exhaustive()
+    }
+}
+
+impl Inner {
+    pub(crate) fn new(run: RunId, place: Place) -> Arc<Self> {
+        Arc::new(Self {
+            run,
+            place,
+            book: Mutex::new(Book::default()),
+            stopped: AtomicBool::new(false),
+        })
+    }
+
+    pub(crate) fn book(&self) -> MutexGuard<'_, Book> {
+        self.book.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// An event was ordered while the program runs. Called under the head's lock, so arrivals have the
+    /// order of the log.
+    pub(crate) fn arrive(&self, event: &Event) {
+        self.book().arrive(event);
+    }
+
+    /// The program must not go on.
+    pub(crate) fn stop(&self) {
+        self.stopped.store(true, Ordering::Release);
+        if let Some(driver) = self.book().driver.take() {
+            driver.wake();
+        }
+    }
+
+    /// Takes back questions that the program no longer waits for. Fails when the run has ended.
+    pub(crate) fn withdraw(&self, head: &mut Head, ops: Vec<Op>) -> Result<(), Refusal> {
+        let Some((core, live)) = self.live() else { return Ok(()) };
+        for op in ops {
+            core.order(live, head, Command::Withdraw { op }, Attached::default())?;
+        }
+        self.book().turns.drain(..).for_each(Waker::wake);
+        Ok(())
+    }
+
+    /// What the program wants recorded cannot be; its driver ends the run.
+    fn fail(&self, failure: Failure) {
+        let mut book = self.book();
+        book.failure = Some(failure);
+        if let Some(driver) = book.driver.take() {
+            driver.wake();
+        }
+    }
+
+    /// The program does not fit; its driver parks the run.
+    fn blame(&self, evidence: Evidence) {
+        let mut book = self.book();
+        book.fault = Some(evidence);
+        if let Some(driver) = book.driver.take() {
+            driver.wake();
+        }
+    }
+
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.stopped.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn live(&self) -> Option<(&Arc<Core>, &LiveRef)> {
+        match &self.place {
+            Place::Live(live) => Some((&live.core, live)),
+            Place::Check => None,
+        }
+    }
+}
+
+impl Stage {
+    pub fn run(&self) -> RunId {
+        self.0.run
+    }
+
+    /// Says that the log does not fit the program: the run is parked with this evidence. Never returns.
+    pub async fn misfit(&self, op: &str, message: String) -> ! {
+        let evidence = Evidence { message, asked: None, recorded: Some(op.to_owned()) };
+        self.fault(evidence).await
+    }
+
+    async fn fault<T>(&self, evidence: Evidence) -> T {
+        self.0.blame(evidence);
+        std::future::pending().await
+    }
+
+    fn now_for_real(&self) -> Timestamp {
+        // Only reached live: a check never gets past the end of the log.
+        self.0.live().map(|(core, _)| core.now()).unwrap_or_default()
+    }
+
+    /// Waits until everything that the log holds was asked for again. What is not in the log may only
+    /// be done after that: until then it may turn out that the program does not fit.
+    async fn go_live(&self, op: &Op) {
+        std::future::poll_fn(|cx| {
+            let mut book = self.0.book();
+            if book.live {
+                return Poll::Ready(());
+            }
+            book.fresh.get_or_insert_with(|| op.clone());
+            book.deferred.push(cx.waker().clone());
+            Poll::Pending
+        })
+        .await;
+    }
+
+    /// The next recorded fact of this op.
+    async fn fact(&self, op: &Op) -> Fact {
+        std::future::poll_fn(|cx| self.0.book().poll_fact(op, cx.waker())).await
+    }
+
+    /// As [`Stage::fact`], where it may come days later: the program may be dropped meanwhile.
+    async fn wait(&self, op: &Op) -> Fact {
+        let _waiting = guard::Waiting::at(self.0.clone());
+        self.fact(op).await
+    }
+
+    /// Records a command. Returns when it is ordered; whoever shows it waits for the commit.
+    async fn order(&self, command: Command) -> Reply {
+        self.order_when(command, |_| true).await
+    }
+
+    /// Records a command once the run allows it.
+    async fn order_when(&self, command: Command, allowed: impl Fn(&Run) -> bool + Send) -> Reply {
+        let Some((core, _)) = self.0.live() else {
+            return std::future::pending().await;
+        };
+        if command_too_deep(&command) {
+            self.0.fail(Failure::new(format!(
+                "a value is nested deeper than {JSON_DEPTH_MAX} levels"
+            )));
+            return std::future::pending().await;
+        }
+        loop {
+            let active = guard::Active::at(self.0.clone());
+            let Ok(permit) = core.permit().await else {
+                return std::future::pending().await;
+            };
+            drop(active);
+            match self.try_order(&command, &allowed, permit) {
+                Tried::Ordered(reply) => return reply,
+                Tried::NotYet => self.turn().await,
+                // The run ended, or its head is void: the driver drops this program.
+                Tried::Over => return std::future::pending().await,
+                Tried::Refused(refusal) => {
+                    let message = format!("the engine refused it: {refusal}");
+                    return self.fault(Evidence { message, asked: None, recorded: None }).await;
+                }
+            }
+        }
+    }
+
+    fn try_order(
+        &self,
+        command: &Command,
+        allowed: &impl Fn(&Run) -> bool,
+        permit: OwnedSemaphorePermit,
+    ) -> Tried {
+        let Some((core, live)) = self.0.live() else {
+            return Tried::Over;
+        };
+        let mut head = live.head();
+        if head.void || self.0.is_stopped() {
+            return Tried::Over;
+        }
+        // A question that the program dropped is withdrawn before anything it does next.
+        let withdrawn = std::mem::take(&mut self.0.book().withdrawn);
+        if self.0.withdraw(&mut head, withdrawn).is_err() {
+            return Tried::Over;
+        }
+        if !head.run.as_ref().is_some_and(allowed) {
+            return Tried::NotYet;
+        }
+        let attached = Attached { permit: Some(permit), ..Attached::default() };
+        match core.order(live, &mut head, command.clone(), attached) {
+            Ok(ordered) => Tried::Ordered(ordered.reply),
+            Err(Refusal::Ended { .. }) => Tried::Over,
+            Err(refusal) => Tried::Refused(refusal),
+        }
+    }
+
+    /// Waits until something else became visible. The program may be dropped meanwhile.
+    async fn turn(&self) {
+        let _waiting = guard::Waiting::at(self.0.clone());
+        let mut registered = false;
+        std::future::poll_fn(|cx| {
+            if std::mem::replace(&mut registered, true) {
+                return Poll::Ready(());
+            }
+            self.0.book().turns.push(cx.waker().clone());
+            Poll::Pending
+        })
+        .await;
+    }
+}
+
+/// What came of one try to record a command.
+enum Tried {
+    Ordered(Reply),
+    NotYet,
+    Over,
+    Refused(Refusal),
+}

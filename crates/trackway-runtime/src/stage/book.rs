@@ -1,0 +1,218 @@
+//! The book of a program: what it asked for, what the log holds, what it may see by now.
+
+use std::{
+    collections::{HashMap, VecDeque},
+    sync::Arc,
+    task::{Poll, Waker},
+};
+
+use serde_json::Value;
+use trackway_domain::{
+    ChildOutcome, Event, Evidence, Failure, Op, OpKind, QuestionId, RunId, StepOutcome, Timestamp,
+};
+
+/// Something that became known under an op's name.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Fact {
+    /// It was said, asked, or set.
+    Said,
+    Answer(Value),
+    Done(StepOutcome),
+    /// An attempt failed; the next is to begin when the op wakes.
+    Failed {
+        attempt: u32,
+        since: Timestamp,
+    },
+    Woke,
+    Child(RunId),
+    ChildEnded(ChildOutcome),
+    Drawn(Value),
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Book {
+    /// How often each kind and key was asked for.
+    counts: HashMap<(OpKind, Arc<str>), u32>,
+    /// Ops that the log holds and the program has not asked for, with their place in the log.
+    unclaimed: HashMap<Op, usize>,
+    /// Facts in the order of the log that the program may not see yet.
+    queue: VecDeque<(Op, Fact)>,
+    /// Facts that it may see, by op.
+    visible: HashMap<Op, VecDeque<Fact>>,
+    /// Facts of each op, in the queue or visible.
+    known: HashMap<Op, usize>,
+    wakers: HashMap<Op, Waker>,
+    questions: HashMap<QuestionId, Op>,
+    children: HashMap<RunId, Op>,
+    /// Events put in so far; orders `unclaimed`.
+    events: usize,
+    /// The log was asked for completely; new things may be done.
+    pub(crate) live: bool,
+    /// The log is still being read: arrivals wait in `early`.
+    pub(crate) filling: bool,
+    early: Vec<Event>,
+    /// The first op that the log does not hold.
+    pub(crate) fresh: Option<Op>,
+    /// Ops that wait for `live`.
+    pub(crate) deferred: Vec<Waker>,
+    /// Ops that wait for anything to become visible.
+    pub(crate) turns: Vec<Waker>,
+    /// Questions that were dropped unanswered.
+    pub(crate) withdrawn: Vec<Op>,
+    /// The program is being dropped as a whole.
+    pub(crate) leaving: bool,
+    /// Why the program does not fit, found while it ran.
+    pub(crate) fault: Option<Evidence>,
+    /// Why what it wants recorded cannot be.
+    pub(crate) failure: Option<Failure>,
+    pub(crate) active: usize,
+    pub(crate) waits: usize,
+    /// The driver's task, where it sleeps.
+    pub(crate) driver: Option<Waker>,
+}
+
+impl Book {
+    /// The name of the next op of this kind and key; the log's record of it, if any, is claimed.
+    pub(crate) fn claim(&mut self, kind: OpKind, key: &str) -> Op {
+        let key: Arc<str> = key.into();
+        let count = self.counts.entry((kind, key.clone())).or_default();
+        let op = Op { kind, key, occurrence: *count };
+        *count += 1;
+        self.unclaimed.remove(&op);
+        op
+    }
+
+    /// Whether the log, or what was recorded since, holds something more under this name.
+    pub(crate) fn knows(&self, op: &Op) -> bool {
+        self.known.get(op).is_some_and(|count| *count > 0)
+    }
+
+    /// Puts in the log up to where the program was taken up; what arrived meanwhile follows.
+    pub(crate) fn fill<'a>(&mut self, log: impl Iterator<Item = &'a Event>) {
+        self.filling = false;
+        for event in log {
+            self.put(event, true);
+        }
+        for event in std::mem::take(&mut self.early) {
+            self.put(&event, false);
+        }
+    }
+
+    /// An event was ordered while the program runs.
+    pub(crate) fn arrive(&mut self, event: &Event) {
+        if self.filling {
+            self.early.push(event.clone());
+            return;
+        }
+        self.put(event, false);
+        if let Some(driver) = self.driver.take() {
+            driver.wake();
+        }
+    }
+
+    fn put(&mut self, event: &Event, from_log: bool) {
+        self.events += 1;
+        let Some((op, fact)) = self.fact_of(event) else {
+            return;
+        };
+        if from_log && !self.counted(&op) {
+            self.unclaimed.entry(op.clone()).or_insert(self.events);
+        }
+        *self.known.entry(op.clone()).or_default() += 1;
+        self.queue.push_back((op, fact));
+    }
+
+    /// The program has asked for this op already.
+    fn counted(&self, op: &Op) -> bool {
+        self.counts.get(&(op.kind, op.key.clone())).is_some_and(|count| *count > op.occurrence)
+    }
+
+    fn fact_of(&mut self, event: &Event) -> Option<(Op, Fact)> {
+        match event {
+            Event::Status { op, .. } | Event::Slept { op, .. } => Some((op.clone(), Fact::Said)),
+            // An artifact before a question belongs to the question.
+            Event::Artifact { op, .. } if op.kind == OpKind::Ask => None,
+            Event::Artifact { op, .. } => Some((op.clone(), Fact::Said)),
+            Event::Asked { op, question, .. } => {
+                self.questions.insert(question.id, op.clone());
+                Some((op.clone(), Fact::Said))
+            }
+            Event::Resumed { resume, input } => {
+                let op = self.questions.get(&resume.question)?;
+                Some((op.clone(), Fact::Answer(input.clone())))
+            }
+            Event::StepDone { op, outcome } => Some((op.clone(), Fact::Done(outcome.clone()))),
+            Event::StepFailed(retry) => {
+                let fact = Fact::Failed { attempt: retry.attempt, since: retry.since };
+                Some((retry.op.clone(), fact))
+            }
+            Event::Woke { op } => Some((op.clone(), Fact::Woke)),
+            Event::Drawn { op, value } => Some((op.clone(), Fact::Drawn(value.clone()))),
+            Event::ChildStarted { op, child, .. } => {
+                self.children.insert(*child, op.clone());
+                Some((op.clone(), Fact::Child(*child)))
+            }
+            Event::ChildEnded { child, outcome } => {
+                let op = self.children.get(child)?;
+                Some((op.clone(), Fact::ChildEnded(outcome.clone())))
+            }
+            Event::Submitted(_)
+            | Event::Started
+            | Event::Refused { .. }
+            | Event::Late(_)
+            | Event::Noted { .. }
+            | Event::Withdrawn { .. }
+            | Event::Parked { .. }
+            | Event::Unparked
+            | Event::Completed { .. }
+            | Event::Failed { .. }
+            | Event::Canceled
+            | Event::Rejected { .. } => None,
+        }
+    }
+
+    /// Lets the program see the next fact of the log. False when there is none.
+    pub(crate) fn reveal(&mut self) -> bool {
+        let Some((op, fact)) = self.queue.pop_front() else {
+            return false;
+        };
+        if let Some(waker) = self.wakers.remove(&op) {
+            waker.wake();
+        }
+        self.visible.entry(op).or_default().push_back(fact);
+        self.turns.drain(..).for_each(Waker::wake);
+        true
+    }
+
+    pub(crate) fn has_arrivals(&self) -> bool {
+        !self.queue.is_empty()
+    }
+
+    pub(crate) fn poll_fact(&mut self, op: &Op, waker: &Waker) -> Poll<Fact> {
+        let Some(fact) = self.visible.get_mut(op).and_then(VecDeque::pop_front) else {
+            self.wakers.insert(op.clone(), waker.clone());
+            return Poll::Pending;
+        };
+        if let Some(count) = self.known.get_mut(op) {
+            *count -= 1;
+            if *count == 0 {
+                self.known.remove(op);
+                self.visible.remove(op);
+            }
+        }
+        Poll::Ready(fact)
+    }
+
+    /// What the log holds and the program never asked for: the earliest of it is the evidence.
+    pub(crate) fn leftover(&self, asked: &str) -> Option<Evidence> {
+        let (op, _) = self.unclaimed.iter().min_by_key(|(_, place)| **place)?;
+        let asked = self.fresh.as_ref().map_or_else(|| asked.to_owned(), Op::to_string);
+        Some(Evidence {
+            message: format!(
+                "the program does not fit its log: it asked for {asked} where the log holds {op}"
+            ),
+            asked: Some(asked),
+            recorded: Some(op.to_string()),
+        })
+    }
+}

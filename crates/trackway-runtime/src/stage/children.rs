@@ -1,0 +1,63 @@
+//! Children: runs that a program starts and waits for.
+
+use serde_json::Value;
+use trackway_domain::{ChildOutcome, Command, Op, OpKind, Problem, RunId};
+use trackway_engine::Schemas;
+
+use super::{Fact, Stage};
+
+/// Why a child was not started.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum ChildError {
+    #[error("there is no workflow named {0:?}")]
+    UnknownWorkflow(String),
+    #[error("the input does not satisfy the schema of workflow {name:?}: {}", told(.problems))]
+    InvalidInput { name: String, problems: Vec<Problem> },
+}
+
+fn told(problems: &[Problem]) -> String {
+    let each = problems.iter().map(|problem| format!("{}: {}", problem.path, problem.message));
+    each.collect::<Vec<_>>().join("; ")
+}
+
+impl Stage {
+    /// Starts a child of the workflow with that name. Returns when it is ordered.
+    pub async fn start_child(&self, name: &str, input: Value) -> Result<(Op, RunId), ChildError> {
+        let op = self.0.book().claim(OpKind::Child, name);
+        if !self.0.book().knows(&op) {
+            self.go_live(&op).await;
+            let workflow = self.check_child(name, &input)?;
+            self.order(Command::StartChild { op: op.clone(), workflow, input }).await;
+        }
+        loop {
+            if let Fact::Child(child) = self.fact(&op).await {
+                return Ok((op, child));
+            }
+        }
+    }
+
+    /// Waits for a child's end.
+    pub async fn child_outcome(&self, op: &Op) -> ChildOutcome {
+        loop {
+            if let Fact::ChildEnded(outcome) = self.wait(op).await {
+                return outcome;
+            }
+        }
+    }
+
+    fn check_child(
+        &self,
+        name: &str,
+        input: &Value,
+    ) -> Result<trackway_domain::WorkflowRef, ChildError> {
+        let unknown = || ChildError::UnknownWorkflow(name.to_owned());
+        let (core, _) = self.0.live().ok_or_else(unknown)?;
+        let registry = &core.options.registry;
+        let info = registry.get(name).ok_or_else(unknown)?.info();
+        let problems = registry.schemas.check(&info.input_schema, input);
+        if !problems.is_empty() {
+            return Err(ChildError::InvalidInput { name: name.to_owned(), problems });
+        }
+        Ok(info.workflow())
+    }
+}

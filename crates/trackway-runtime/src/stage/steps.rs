@@ -1,0 +1,146 @@
+//! Steps: side effects whose outcome is recorded once.
+
+use std::{future::Future, pin::Pin, time::Duration};
+
+use serde_json::Value;
+use trackway_domain::{Command, Failure, Op, OpKind, Retry, StepOutcome, Timestamp};
+
+use super::{Fact, Stage, guard};
+use crate::live::Durable;
+
+/// One attempt at a step, as its closure sees it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Attempt {
+    /// The same for every attempt of this step, also after a crash: give it to services that can
+    /// recognise a repeated request.
+    pub idempotency_key: String,
+    /// 1 for the first.
+    pub number: u32,
+}
+
+/// How often a failing step is tried, and how long.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RetryPolicy {
+    /// Attempts in all; 1 means that the first failure is final.
+    pub attempts: u32,
+    /// Pause after the first failure; it doubles with each further one.
+    pub backoff: Duration,
+    pub backoff_max: Duration,
+    /// Time for all attempts together.
+    pub deadline: Option<Duration>,
+}
+
+impl Default for RetryPolicy {
+    fn default() -> Self {
+        Self {
+            attempts: 1,
+            backoff: Duration::from_millis(100),
+            backoff_max: Duration::from_secs(60),
+            deadline: None,
+        }
+    }
+}
+
+/// What a step does; called once for each attempt.
+pub type StepWork<'a> = dyn FnMut(Attempt) -> Pin<Box<dyn Future<Output = Result<Value, Failure>> + Send + 'a>>
+    + Send
+    + 'a;
+
+impl Stage {
+    /// Does a step, or returns what it came to before.
+    ///
+    /// Everything recorded before it is durable when the work begins. A crash between the work and its
+    /// record repeats the work with the same idempotency key; once recorded, it is never done again.
+    pub async fn step(
+        &self,
+        key: &str,
+        policy: RetryPolicy,
+        work: &mut StepWork<'_>,
+    ) -> (Op, StepOutcome) {
+        let op = self.0.book().claim(OpKind::Step, key);
+        let (mut number, mut since) = (1, None);
+        loop {
+            if !self.0.book().knows(&op) {
+                self.go_live(&op).await;
+                let command = self.attempt(&op, policy, number, since, work).await;
+                self.order(command).await;
+            }
+            match self.fact(&op).await {
+                Fact::Done(outcome) => return (op, outcome),
+                Fact::Failed { attempt, since: first } => {
+                    (number, since) = (attempt + 1, Some(first));
+                    self.wait(&op).await;
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// One attempt; the command that records what it came to.
+    async fn attempt(
+        &self,
+        op: &Op,
+        policy: RetryPolicy,
+        number: u32,
+        since: Option<Timestamp>,
+        work: &mut StepWork<'_>,
+    ) -> Command {
+        let Some((core, live)) = self.0.live() else {
+            return std::future::pending().await;
+        };
+        let _active = guard::Active::at(self.0.clone());
+        let seq = live.head().run.as_ref().map_or(0, |run| run.seq);
+        if live.until_committed(seq).await != Durable::Yes {
+            return std::future::pending().await;
+        }
+        core.reach("step:before");
+        let since = since.unwrap_or_else(|| core.now());
+        let end = policy.deadline.map(|span| since + span);
+        let idempotency_key = format!("{}/{op}", self.run());
+        let result = match end {
+            None => work(Attempt { idempotency_key, number }).await,
+            Some(end) => tokio::select! {
+                biased;
+                result = work(Attempt { idempotency_key, number }) => result,
+                () = core.options.clock.sleep_until(end) => {
+                    let failure = Failure::new(format!("step {:?} passed its deadline", op.key));
+                    return finish(op, StepOutcome::Err(failure));
+                }
+            },
+        };
+        core.reach("step:after");
+        let failure = match result {
+            Ok(value) => return finish(op, StepOutcome::Ok(value)),
+            Err(failure) => failure,
+        };
+        let due = core.now() + pause(policy, number);
+        if number >= policy.attempts || end.is_some_and(|end| due >= end) {
+            return finish(op, StepOutcome::Err(failure));
+        }
+        Command::RetryStep(Retry { op: op.clone(), attempt: number, failure, due, since })
+    }
+}
+
+fn finish(op: &Op, outcome: StepOutcome) -> Command {
+    Command::FinishStep { op: op.clone(), outcome }
+}
+
+/// The pause after the attempt of that number.
+fn pause(policy: RetryPolicy, number: u32) -> Duration {
+    let factor = 2_u32.saturating_pow(number.saturating_sub(1));
+    policy.backoff.saturating_mul(factor).min(policy.backoff_max)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_pause_doubles_up_to_its_bound() {
+        let policy =
+            RetryPolicy { backoff_max: Duration::from_millis(500), ..RetryPolicy::default() };
+        let pauses: Vec<_> = (1..=5).map(|number| pause(policy, number).as_millis()).collect();
+        assert_eq!(pauses, [100, 200, 400, 500, 500]);
+        assert_eq!(pause(policy, u32::MAX).as_millis(), 500);
+    }
+}

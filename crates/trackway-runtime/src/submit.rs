@@ -1,0 +1,145 @@
+//! Starting runs.
+
+use std::sync::{Arc, atomic::Ordering};
+
+use sha2::{Digest, Sha256};
+use trackway_domain::{Command, Message, RunId, SessionId, Submission, is_too_deep};
+use trackway_engine::Schemas;
+use trackway_ports::{AppendError, Claim, ClaimKey};
+
+use crate::{
+    Error, Submit, Submitted,
+    command::{Attached, Commit},
+    core::Core,
+    depth::{self, message_too_deep},
+};
+
+/// Why a run was not created.
+pub(crate) enum NotCreated {
+    /// A run of that id exists.
+    Exists,
+    /// The message had been acted on.
+    Claimed(Box<Claim>),
+    Failed(Error),
+}
+
+impl Core {
+    pub(crate) async fn submit(self: &Arc<Self>, submit: Submit) -> Result<Submitted, Error> {
+        let registry = &self.options.registry;
+        let Some(program) = registry.get(&submit.workflow) else {
+            return Err(Error::UnknownWorkflow { name: submit.workflow, known: registry.names() });
+        };
+        let info = program.info();
+        let deep =
+            is_too_deep(&submit.input) || submit.message.as_ref().is_some_and(message_too_deep);
+        let problems = if deep {
+            vec![depth::problem()]
+        } else {
+            registry.schemas.check(&info.input_schema, &submit.input)
+        };
+        if !problems.is_empty() {
+            return Err(Error::InvalidInput { problems, schema: info.input_schema.clone() });
+        }
+        let claim = submit.message.as_ref().map(|message| {
+            let key = ClaimKey { caller: submit.caller.clone(), message: message.id.clone() };
+            (key, digest(&info.name, message))
+        });
+        let sent = claim.as_ref().map(|(key, digest)| (key.message.clone(), digest.clone()));
+        let submission = Submission {
+            run: RunId::new(self.options.ids.uuid()),
+            session: submit.session.unwrap_or_else(|| SessionId::made(self.options.ids.uuid())),
+            workflow: info.workflow(),
+            caller: submit.caller,
+            input: submit.input,
+            message: submit.message,
+            parent: None,
+            deadline: info.deadline.map(|span| self.now() + span),
+        };
+        let attached = Attached { claim, snapshot: true, ..Attached::default() };
+        match self.create(submission, attached).await {
+            Ok(commit) => {
+                let view = commit.view.ok_or(Error::Stopping)?;
+                Ok(Submitted { view, repeated: false })
+            }
+            Err(NotCreated::Claimed(claim)) => self.repeated(*claim, sent).await,
+            Err(NotCreated::Exists) => {
+                Err(Error::Store { reason: "a fresh run id was taken".into() })
+            }
+            Err(NotCreated::Failed(error)) => Err(error),
+        }
+    }
+
+    /// Creates a run and waits until it is durable. Its program is driven after that.
+    pub(crate) async fn create(
+        self: &Arc<Self>,
+        submission: Submission,
+        mut attached: Attached,
+    ) -> Result<Commit, NotCreated> {
+        attached.permit = Some(self.permit().await.map_err(NotCreated::Failed)?);
+        let live = self.lives.enter(self, submission.run);
+        let ordered = {
+            let mut head = live.head();
+            if head.run.is_some() || head.void {
+                return Err(NotCreated::Exists);
+            }
+            let submit = Command::Submit(Box::new(submission));
+            let ordered = self.order(&live, &mut head, submit, attached);
+            ordered.map_err(|refusal| NotCreated::Failed(Error::refused(live.id, &refusal)))?
+        };
+        // Nothing is to be read for it: everything that is known of the run is here.
+        let _ = live.loaded.set(());
+        let commit = ordered.commit.ok_or(NotCreated::Failed(Error::Stopping))?;
+        match commit.await {
+            Ok(Ok(commit)) => Ok(commit),
+            Ok(Err(AppendError::Conflict { .. })) => Err(NotCreated::Exists),
+            Ok(Err(AppendError::Claimed(claim))) => Err(NotCreated::Claimed(claim)),
+            Ok(Err(error @ AppendError::Broken { .. })) => {
+                Err(NotCreated::Failed(Error::append(&error)))
+            }
+            Err(_) => Err(NotCreated::Failed(Error::Stopping)),
+        }
+    }
+
+    /// The same message again: the run that it started, as it is now.
+    async fn repeated(
+        self: &Arc<Self>,
+        claim: Claim,
+        sent: Option<(trackway_domain::MessageId, String)>,
+    ) -> Result<Submitted, Error> {
+        if let Some((message, digest)) = sent
+            && digest != claim.digest
+        {
+            return Err(Error::MessageReused { message, run: claim.run });
+        }
+        let live = self.load(claim.run).await?;
+        let view = live.shown().view.clone().ok_or(Error::Stopping)?;
+        Ok(Submitted { view, repeated: true })
+    }
+}
+
+/// Digest of what a message says and where it went. The id alone must not make two messages one.
+pub(crate) fn digest(workflow: &str, message: &Message) -> String {
+    let mut hash = Sha256::new();
+    hash.update(workflow.as_bytes());
+    hash.update([0]);
+    // Serialising parts cannot fail: they hold JSON values and strings.
+    hash.update(serde_json::to_vec(&message.parts).unwrap_or_default());
+    let bytes: [u8; 32] = hash.finalize().into();
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Counts a message as on its way for as long as it lives.
+pub(crate) struct Arriving<'a>(pub(crate) &'a std::sync::atomic::AtomicU32);
+
+impl<'a> Arriving<'a> {
+    pub(crate) fn at(counter: &'a std::sync::atomic::AtomicU32) -> Self {
+        counter.fetch_add(1, Ordering::Relaxed);
+        Self(counter)
+    }
+}
+
+impl Drop for Arriving<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}

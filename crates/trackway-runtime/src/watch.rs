@@ -1,0 +1,114 @@
+//! Watching a run: every event once and in order, pulled by the watcher at its own pace.
+//!
+//! There is no queue per watcher. A watcher holds a place in the log; what it has not seen yet it
+//! takes from the run's newest events in memory, or reads from the store. So a slow one costs reads
+//! and never memory, and none can see a gap or a repetition.
+
+use std::collections::VecDeque;
+
+use tokio::sync::watch;
+use trackway_domain::{Pos, Seq};
+use trackway_ports::Stored;
+
+use crate::{Error, live::LiveRef};
+
+/// Events read from the store at once.
+const PAGE_EVENTS: usize = 256;
+
+/// A place in a run's log, and what comes after it.
+#[derive(Debug)]
+pub struct Watch {
+    live: LiveRef,
+    place: Place,
+    page: VecDeque<Stored>,
+    committed: watch::Receiver<Seq>,
+    stopping: watch::Receiver<bool>,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Place {
+    /// After this event of the run.
+    Seq(Seq),
+    /// After this position; its event is looked up with the first read.
+    Pos(Pos),
+}
+
+impl Watch {
+    pub(crate) fn after_pos(live: LiveRef, pos: Pos) -> Self {
+        Self::new(live, if pos == 0 { Place::Seq(0) } else { Place::Pos(pos) })
+    }
+
+    pub(crate) fn after_seq(live: LiveRef, seq: Seq) -> Self {
+        Self::new(live, Place::Seq(seq))
+    }
+
+    fn new(live: LiveRef, place: Place) -> Self {
+        let committed = live.committed.subscribe();
+        let stopping = live.core.stopping.subscribe();
+        Self { live, place, page: VecDeque::new(), committed, stopping }
+    }
+
+    /// The next event. `None` when the run has ended and everything was seen, or the runtime stops.
+    /// Dropping the future loses nothing.
+    pub async fn next(&mut self) -> Result<Option<Stored>, Error> {
+        loop {
+            if let Some(stored) = self.page.pop_front() {
+                self.place = Place::Seq(stored.seq);
+                return Ok(Some(stored));
+            }
+            self.committed.mark_unchanged();
+            if self.live.head().void {
+                self.live = self.live.core.load(self.live.id).await?;
+                self.committed = self.live.committed.subscribe();
+                continue;
+            }
+            let (ended, newest) = {
+                let shown = self.live.shown();
+                let view = shown.view.as_ref().ok_or(Error::Stopping)?;
+                (view.state.is_terminal(), view.seq)
+            };
+            self.fill(newest).await?;
+            if !self.page.is_empty() {
+                continue;
+            }
+            if ended {
+                return Ok(None);
+            }
+            tokio::select! {
+                biased;
+                _ = self.stopping.wait_for(|stop| *stop) => return Ok(None),
+                changed = self.committed.changed() => if changed.is_err() { return Ok(None) },
+            }
+        }
+    }
+
+    /// Takes what follows the place, from memory where it is there.
+    async fn fill(&mut self, newest: Seq) -> Result<(), Error> {
+        let journal = &self.live.core.options.journal;
+        match self.place {
+            Place::Seq(seq) if seq >= newest => {}
+            Place::Seq(seq) => {
+                let in_memory = {
+                    let shown = self.live.shown();
+                    let first = shown.tail.front().map(|stored| stored.seq);
+                    first.is_some_and(|first| first <= seq + 1).then(|| {
+                        let after = shown.tail.iter().filter(|stored| stored.seq > seq);
+                        after.cloned().collect::<VecDeque<_>>()
+                    })
+                };
+                self.page = match in_memory {
+                    Some(page) => page,
+                    None => journal.events(self.live.id, seq, PAGE_EVENTS).await?.into(),
+                };
+            }
+            Place::Pos(pos) => {
+                self.page = journal.events_after_pos(self.live.id, pos, PAGE_EVENTS).await?.into();
+                if self.page.is_empty() {
+                    // Nothing after it yet: from here on the run's own numbers serve.
+                    self.place = Place::Seq(newest);
+                }
+            }
+        }
+        Ok(())
+    }
+}
