@@ -96,7 +96,10 @@ fn message_id(env: Env<'_>) -> trackway_domain::MessageId {
 /// What follows from the end of a run: its program stops, its timers go, its parent is told, and
 /// children that nobody waits for any more are cancelled. A run that completed leaves them be.
 fn ended(run: &Run, outcome: ChildOutcome) -> Vec<Effect> {
-    let mut effects = vec![Effect::Stop, Effect::ClearTimers];
+    let mut effects = vec![Effect::Stop];
+    if !run.timers.is_empty() {
+        effects.push(Effect::ClearTimers);
+    }
     if outcome.state != StateName::Completed {
         effects
             .extend(run.children.iter().map(|&child| Effect::Owe(Errand::CancelChild { child })));

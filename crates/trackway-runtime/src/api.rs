@@ -4,6 +4,8 @@ use serde_json::Value;
 use trackway_domain::{Caller, Message, Pos, QuestionId, RunId, SessionId};
 use trackway_engine::{Delivered, RunView};
 
+use crate::live::LiveRef;
+
 /// A new run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Submit {
@@ -36,9 +38,15 @@ pub struct Deliver {
     pub question: Option<QuestionId>,
 }
 
+/// Keeps a run in memory for a caller that goes on with it: to follow it from here on, nothing has to
+/// be read again.
+#[derive(Debug, Clone)]
+pub struct Hold(#[expect(dead_code, reason = "holding it is its use")] pub(crate) LiveRef);
+
 /// A run was submitted, or had been by the same message.
 #[derive(Debug, Clone)]
 pub struct Submitted {
+    pub hold: Hold,
     /// The run as of the commit; as of now where the message was repeated.
     pub view: RunView,
     pub repeated: bool,
@@ -47,6 +55,7 @@ pub struct Submitted {
 /// A message was taken, or had been before.
 #[derive(Debug, Clone)]
 pub struct Answered {
+    pub hold: Hold,
     /// The run as of the commit; as of now where the message was repeated.
     pub view: RunView,
     /// Position of the run's last event before this message was taken: a stream of what follows from

@@ -285,7 +285,12 @@ impl AfterCommit {
     fn run(self, result: Result<Receipt, AppendError>) {
         match result {
             Ok(receipt) => self.committed(receipt),
-            Err(error) => self.failed(error),
+            // Apart from this thread: a store that refuses at once does so inside the very call that
+            // hands the append in, under the head's lock.
+            Err(error) => {
+                let tokio = self.live.core.tokio.clone();
+                tokio.spawn(async move { self.failed(error) });
+            }
         }
     }
 
@@ -341,6 +346,12 @@ impl AfterCommit {
         self.live.committed.send_modify(|_| {});
         if let Some(program) = program.upgrade() {
             program.stop();
+        }
+        // What a program did on top of it is lost, its end perhaps; it goes on from what is durable.
+        // Not where the store has failed: it would do its next step over and over. And a run that was
+        // not created has no program.
+        let broken = matches!(error, AppendError::Broken { .. });
+        if !broken && !matches!(self.events.first(), Some(Event::Submitted(_))) {
             core.wake(self.live.id);
         }
         if let Some((answer, _)) = self.answer {

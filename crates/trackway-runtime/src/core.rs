@@ -10,7 +10,7 @@ use trackway_ports::Stored;
 use crate::{
     Error, Options,
     errand::ErrandLocks,
-    live::{LiveRef, Lives},
+    live::{Durable, LiveRef, Lives},
     timers::Alarm,
 };
 
@@ -74,6 +74,13 @@ impl Core {
         loop {
             let live = self.lives.enter(self, id);
             live.loaded.get_or_try_init(|| self.read(&live)).await?;
+            // A run that is being created is not there before its first commit.
+            let creating = *live.committed.borrow() == 0 && live.head().run.is_some();
+            if creating && live.until_committed(1).await == Durable::Broken {
+                return Err(Error::Store {
+                    reason: self.broken.borrow().clone().unwrap_or_default(),
+                });
+            }
             if !live.head().void {
                 return Ok(live);
             }
@@ -87,14 +94,12 @@ impl Core {
         let mut after = 0;
         loop {
             let page = self.options.journal.events(live.id, after, LOAD_PAGE_EVENTS).await?;
+            // Only an empty page is the end: a short one may stop before a damaged event, and nothing
+            // may be decided on half a log.
             let Some(last) = page.last() else { break };
             after = last.seq;
-            let full = page.len() == LOAD_PAGE_EVENTS;
             for stored in page {
                 fold(&mut folded, stored, live.id)?;
-            }
-            if !full {
-                break;
             }
         }
         let (run, view) = folded.ok_or_else(|| Error::UnknownRun { run: live.id.to_string() })?;

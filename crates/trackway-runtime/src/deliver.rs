@@ -10,7 +10,7 @@ use trackway_engine::{Delivered, Refusal, Reply};
 use trackway_ports::ClaimKey;
 
 use crate::{
-    Answered, Deliver, Error, RunAddress,
+    Answered, Deliver, Error, Hold, RunAddress,
     command::{Attached, Ordered},
     core::Core,
     depth,
@@ -21,7 +21,16 @@ use crate::{
 impl Core {
     /// The run at that address, for that caller. Anything else does not exist.
     pub(crate) async fn open(self: &Arc<Self>, address: &RunAddress) -> Result<LiveRef, Error> {
-        let live = self.load(address.run).await?;
+        let live = match self.load(address.run).await {
+            Err(Error::UnknownRun { .. }) => {
+                // Its parent's log may name it already, though the errand that starts it is still owed.
+                self.start_owed(address.run).await?;
+                self.load(address.run).await?
+            }
+            loaded => loaded?,
+        };
+        // A run that is just being created is there when it is durable.
+        live.until_committed(1).await;
         let known = live.head().run.as_ref().is_some_and(|run| {
             let submission = &run.submission;
             submission.caller.tenant == address.caller.tenant
@@ -96,18 +105,17 @@ impl Core {
                         self.durable(&live, ordered).await?
                     {
                         let view = commit.view.ok_or(Error::Stopping)?;
-                        return Ok(Answered {
-                            view,
-                            before: commit.before,
-                            delivered,
-                            repeated: false,
-                        });
+                        let (hold, before) = (Hold(live), commit.before);
+                        return Ok(Answered { hold, view, before, delivered, repeated: false });
                     }
                 }
             }
             // The race was lost: by another process, or by the same message sent twice at once.
             live = self.load(live.id).await?;
             if let Some(claim) = self.options.journal.claim(key.clone()).await? {
+                if claim.digest != digest || claim.run != live.id {
+                    return Err(Error::MessageReused { message: key.message, run: claim.run });
+                }
                 return self.answered_before(&live, &claim.reply);
             }
         }
@@ -155,7 +163,7 @@ impl Core {
             },
             Err(_) => Delivered::Noted,
         };
-        Ok(Answered { view, before, delivered, repeated: true })
+        Ok(Answered { hold: Hold(live.clone()), view, before, delivered, repeated: true })
     }
 }
 

@@ -1,7 +1,7 @@
 //! The bound on nesting, kept where values enter the log: what is recorded must read back.
 
 use trackway_domain::{
-    Command, JSON_DEPTH_MAX, Message, Part, Problem, StepOutcome, Yield, is_too_deep,
+    Artifact, Command, JSON_DEPTH_MAX, Message, Part, Problem, StepOutcome, Yield, is_too_deep,
 };
 
 /// Whether a program's command carries a value that is nested too deeply to be recorded.
@@ -9,13 +9,11 @@ pub(crate) fn command_too_deep(command: &Command) -> bool {
     let parts_too_deep = |parts: &[Part]| parts.iter().any(Part::is_too_deep);
     match command {
         Command::Yield { what: Yield::Status { parts }, .. } => parts_too_deep(parts),
-        Command::Yield { what: Yield::Artifact(chunk), .. } => {
-            parts_too_deep(&chunk.artifact.parts)
-        }
+        Command::Yield { what: Yield::Artifact(chunk), .. } => artifact_too_deep(&chunk.artifact),
         Command::Yield { what: Yield::Interrupted { prompt, schema, artifact, .. }, .. } => {
             parts_too_deep(prompt)
                 || is_too_deep(schema)
-                || artifact.as_ref().is_some_and(|artifact| parts_too_deep(&artifact.parts))
+                || artifact.as_ref().is_some_and(artifact_too_deep)
         }
         Command::FinishStep { outcome: StepOutcome::Ok(value), .. }
         | Command::Draw { value, .. }
@@ -35,6 +33,10 @@ pub(crate) fn command_too_deep(command: &Command) -> bool {
         | Command::Park(_)
         | Command::Unpark => false,
     }
+}
+
+fn artifact_too_deep(artifact: &Artifact) -> bool {
+    artifact.parts.iter().any(Part::is_too_deep) || artifact.metadata.values().any(is_too_deep)
 }
 
 /// Whether a caller's message is.

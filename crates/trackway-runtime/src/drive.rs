@@ -49,7 +49,7 @@ impl Core {
 
     async fn drive(self: &Arc<Self>, run: RunId) -> Result<(), Error> {
         let _room = self.programs.clone().acquire_owned().await.map_err(|_| Error::Stopping)?;
-        if self.is_stopping() {
+        if self.is_stopping() || self.broken.borrow().is_some() {
             return Err(Error::Stopping);
         }
         let live = self.load(run).await?;
@@ -186,10 +186,13 @@ pub(crate) fn poll(
         if let Some(failure) = book.failure.take() {
             return Poll::Ready(End::Returned(Err(Stop::Failed(failure))));
         }
-        if book.reveal() {
+        // A program that awaits something of its own does not rest: it is not judged yet, and sees
+        // nothing new, so that its replays see the same.
+        let rests = book.asking > 0 || book.active > 0 || book.waits > 0;
+        if rests && book.reveal() {
             continue;
         }
-        if !book.live {
+        if rests && !book.live {
             if let Some(evidence) = book.leftover("nothing more") {
                 return Poll::Ready(End::Misfit(evidence));
             }
@@ -200,9 +203,13 @@ pub(crate) fn poll(
             }
         }
         let only_waits = book.active == 0 && book.waits > 0;
-        let withdrawn = std::mem::take(&mut book.withdrawn);
+        let withdrawn = if book.live { std::mem::take(&mut book.withdrawn) } else { Vec::new() };
         if withdrawn.is_empty() && !only_waits {
             book.driver = Some(cx.waker().clone());
+            // It may have been stopped during the poll, when there was nobody to wake.
+            if inner.is_stopped() {
+                return Poll::Ready(End::Stopped);
+            }
             return Poll::Pending;
         }
         drop(book);

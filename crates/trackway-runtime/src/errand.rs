@@ -18,6 +18,9 @@ use crate::{Error, command::Attached, core::Core};
 /// More locks than errands are usually under way; two children sharing one only wait for each other.
 const ERRAND_LOCKS: usize = 64;
 
+/// Rows read at once while looking for one errand. There are only as many as are under way.
+const OWED_PAGE_ROWS: usize = 256;
+
 /// Errands about one child are done one after the other: a cancel must not overtake the start.
 #[derive(Debug)]
 pub(crate) struct ErrandLocks([Mutex<()>; ERRAND_LOCKS]);
@@ -61,6 +64,23 @@ impl Core {
             // The row stays, and the next start tries again.
             Err(error) => {
                 tracing::warn!(child = %about, %error, "an errand could not be carried out")
+            }
+        }
+    }
+
+    /// Starts the child if its start is still owed. Who read of it in its parent's log may ask for it
+    /// before the errand had its turn, or right after a restart.
+    pub(crate) async fn start_owed(self: &Arc<Self>, child: RunId) -> Result<(), Error> {
+        let mut after = None;
+        loop {
+            let page = self.options.journal.outbox(after, OWED_PAGE_ROWS).await?;
+            let Some(last) = page.last() else { return Ok(()) };
+            after = Some(last.id);
+            let is_start = |errand: &Errand| {
+                matches!(errand, Errand::StartChild { child: owed, .. } if *owed == child)
+            };
+            if let Some(row) = page.into_iter().find(|row| is_start(&row.item)) {
+                return self.start_child(row.id, row.item).await;
             }
         }
     }

@@ -26,7 +26,7 @@ mod timers;
 mod watch;
 mod world;
 
-pub use api::{Answered, Deliver, RunAddress, Submit, Submitted};
+pub use api::{Answered, Deliver, Hold, RunAddress, Submit, Submitted};
 pub use error::Error;
 pub use options::Options;
 pub use program::{Program, ProgramFuture, ProgramInfo, Registry, RegistryError, Stop};

@@ -154,6 +154,7 @@ impl Stage {
     /// Waits until everything that the log holds was asked for again. What is not in the log may only
     /// be done after that: until then it may turn out that the program does not fit.
     async fn go_live(&self, op: &Op) {
+        let mut asking = None;
         std::future::poll_fn(|cx| {
             let mut book = self.0.book();
             if book.live {
@@ -161,6 +162,8 @@ impl Stage {
             }
             book.fresh.get_or_insert_with(|| op.clone());
             book.deferred.push(cx.waker().clone());
+            drop(book);
+            asking.get_or_insert_with(|| guard::Asking::at(self.0.clone()));
             Poll::Pending
         })
         .await;
@@ -168,7 +171,15 @@ impl Stage {
 
     /// The next recorded fact of this op.
     async fn fact(&self, op: &Op) -> Fact {
-        std::future::poll_fn(|cx| self.0.book().poll_fact(op, cx.waker())).await
+        let mut asking = None;
+        std::future::poll_fn(|cx| {
+            let polled = self.0.book().poll_fact(op, cx.waker());
+            if polled.is_pending() {
+                asking.get_or_insert_with(|| guard::Asking::at(self.0.clone()));
+            }
+            polled
+        })
+        .await
     }
 
     /// As [`Stage::fact`], where it may come days later: the program may be dropped meanwhile.

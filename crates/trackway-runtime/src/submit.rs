@@ -8,10 +8,11 @@ use trackway_engine::Schemas;
 use trackway_ports::{AppendError, Claim, ClaimKey};
 
 use crate::{
-    Error, Submit, Submitted,
+    Error, Hold, Submit, Submitted,
     command::{Attached, Commit},
     core::Core,
     depth::{self, message_too_deep},
+    live::LiveRef,
 };
 
 /// Why a run was not created.
@@ -57,9 +58,9 @@ impl Core {
         };
         let attached = Attached { claim, snapshot: true, ..Attached::default() };
         match self.create(submission, attached).await {
-            Ok(commit) => {
+            Ok((commit, live)) => {
                 let view = commit.view.ok_or(Error::Stopping)?;
-                Ok(Submitted { view, repeated: false })
+                Ok(Submitted { hold: Hold(live), view, repeated: false })
             }
             Err(NotCreated::Claimed(claim)) => self.repeated(*claim, sent).await,
             Err(NotCreated::Exists) => {
@@ -74,9 +75,12 @@ impl Core {
         self: &Arc<Self>,
         submission: Submission,
         mut attached: Attached,
-    ) -> Result<Commit, NotCreated> {
+    ) -> Result<(Commit, LiveRef), NotCreated> {
         attached.permit = Some(self.permit().await.map_err(NotCreated::Failed)?);
         let live = self.lives.enter(self, submission.run);
+        // Nothing is to be read for it: everything that is known of the run is here. Somebody who knew
+        // its id may be reading already; that must be over before anything is decided.
+        live.loaded.get_or_init(|| std::future::ready(())).await;
         let ordered = {
             let mut head = live.head();
             if head.run.is_some() || head.void {
@@ -86,11 +90,9 @@ impl Core {
             let ordered = self.order(&live, &mut head, submit, attached);
             ordered.map_err(|refusal| NotCreated::Failed(Error::refused(live.id, &refusal)))?
         };
-        // Nothing is to be read for it: everything that is known of the run is here.
-        let _ = live.loaded.set(());
         let commit = ordered.commit.ok_or(NotCreated::Failed(Error::Stopping))?;
         match commit.await {
-            Ok(Ok(commit)) => Ok(commit),
+            Ok(Ok(commit)) => Ok((commit, live)),
             Ok(Err(AppendError::Conflict { .. })) => Err(NotCreated::Exists),
             Ok(Err(AppendError::Claimed(claim))) => Err(NotCreated::Claimed(claim)),
             Ok(Err(error @ AppendError::Broken { .. })) => {
@@ -113,7 +115,7 @@ impl Core {
         }
         let live = self.load(claim.run).await?;
         let view = live.shown().view.clone().ok_or(Error::Stopping)?;
-        Ok(Submitted { view, repeated: true })
+        Ok(Submitted { hold: Hold(live), view, repeated: true })
     }
 }
 

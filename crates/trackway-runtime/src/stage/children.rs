@@ -1,13 +1,15 @@
 //! Children: runs that a program starts and waits for.
 
-use serde_json::Value;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 use trackway_domain::{ChildOutcome, Command, Op, OpKind, Problem, RunId};
 use trackway_engine::Schemas;
 
 use super::{Fact, Stage};
 
-/// Why a child was not started.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+/// Why a child was not started. Recorded, so that replays fail the same way.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, thiserror::Error)]
+#[serde(rename_all = "kebab-case")]
 pub enum ChildError {
     #[error("there is no workflow named {0:?}")]
     UnknownWorkflow(String),
@@ -26,12 +28,20 @@ impl Stage {
         let op = self.0.book().claim(OpKind::Child, name);
         if !self.0.book().knows(&op) {
             self.go_live(&op).await;
-            let workflow = self.check_child(name, &input)?;
-            self.order(Command::StartChild { op: op.clone(), workflow, input }).await;
+            let command = match self.check_child(name, &input) {
+                Ok(workflow) => Command::StartChild { op: op.clone(), workflow, input },
+                Err(error) => Command::Draw { op: op.clone(), value: json!(error) },
+            };
+            self.order(command).await;
         }
         loop {
-            if let Fact::Child(child) = self.fact(&op).await {
-                return Ok((op, child));
+            match self.fact(&op).await {
+                Fact::Child(child) => return Ok((op, child)),
+                Fact::Drawn(error) => match ChildError::deserialize(&error) {
+                    Ok(error) => return Err(error),
+                    Err(unknown) => self.misfit(&op.to_string(), unknown.to_string()).await,
+                },
+                _ => {}
             }
         }
     }

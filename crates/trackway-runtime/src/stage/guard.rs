@@ -22,6 +22,22 @@ impl Drop for Active {
     }
 }
 
+/// The program waits for its context, for however long.
+pub(super) struct Asking(Arc<Inner>);
+
+impl Asking {
+    pub(super) fn at(inner: Arc<Inner>) -> Self {
+        inner.book().asking += 1;
+        Self(inner)
+    }
+}
+
+impl Drop for Asking {
+    fn drop(&mut self) {
+        self.0.book().asking -= 1;
+    }
+}
+
 /// The program waits for something that is durable: an answer, a timer, a child.
 pub(super) struct Waiting(Arc<Inner>);
 

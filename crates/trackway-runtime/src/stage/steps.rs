@@ -90,22 +90,30 @@ impl Stage {
         };
         let _active = guard::Active::at(self.0.clone());
         let seq = live.head().run.as_ref().map_or(0, |run| run.seq);
-        if live.until_committed(seq).await != Durable::Yes {
+        // Nor is anything done that could not be recorded.
+        let durable = live.until_committed(seq).await == Durable::Yes;
+        if !durable || core.broken.borrow().is_some() {
             return std::future::pending().await;
         }
         core.reach("step:before");
+        let again = since.is_some();
         let since = since.unwrap_or_else(|| core.now());
         let end = policy.deadline.map(|span| since + span);
+        let late = || {
+            let failure = Failure::new(format!("step {:?} passed its deadline", op.key));
+            finish(op, StepOutcome::Err(failure))
+        };
+        // The pause may have been longer than planned: nobody ran when it was over.
+        if again && end.is_some_and(|end| core.now() >= end) {
+            return late();
+        }
         let idempotency_key = format!("{}/{op}", self.run());
         let result = match end {
             None => work(Attempt { idempotency_key, number }).await,
             Some(end) => tokio::select! {
                 biased;
                 result = work(Attempt { idempotency_key, number }) => result,
-                () = core.options.clock.sleep_until(end) => {
-                    let failure = Failure::new(format!("step {:?} passed its deadline", op.key));
-                    return finish(op, StepOutcome::Err(failure));
-                }
+                () = core.options.clock.sleep_until(end) => return late(),
             },
         };
         core.reach("step:after");

@@ -74,9 +74,9 @@ fn a_run_ends_once() {
 /// Proves L10, L17: a parent is told once, with what it needs to go on.
 #[test]
 fn a_childs_end_is_owed_to_its_parent() {
-    assert_snapshot!(told("submit child; status on it", "return 5"), @"completed 5 | ! stop | ! clear timers | ! owe: tell parent that me completed 5");
-    assert_snapshot!(told("submit child; status on it", "error oops"), @r#"failed "oops" | ! stop | ! clear timers | ! owe: tell parent that me failed "oops""#);
-    assert_snapshot!(told("submit child; status on it", "reject no"), @r#"rejected "no" | ! stop | ! clear timers | ! owe: tell parent that me rejected "no""#);
-    assert_snapshot!(told("submit child; status on it", "cancel"), @"canceled | ! stop | ! clear timers | ! owe: tell parent that me canceled");
+    assert_snapshot!(told("submit child; status on it", "return 5"), @"completed 5 | ! stop | ! owe: tell parent that me completed 5");
+    assert_snapshot!(told("submit child; status on it", "error oops"), @r#"failed "oops" | ! stop | ! owe: tell parent that me failed "oops""#);
+    assert_snapshot!(told("submit child; status on it", "reject no"), @r#"rejected "no" | ! stop | ! owe: tell parent that me rejected "no""#);
+    assert_snapshot!(told("submit child; status on it", "cancel"), @"canceled | ! stop | ! owe: tell parent that me canceled");
     assert_snapshot!(told("submit child; cancel", "cancel"), @"X the run has ended (canceled)");
 }

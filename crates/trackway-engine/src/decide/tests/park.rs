@@ -50,6 +50,6 @@ fn parking_is_idempotent() {
 fn a_parked_run_still_hears() {
     assert_snapshot!(told("submit; ask amount; park mismatch", "answer amount=5"), @r#"resumed q1 #1 alone {"amount":5} | ! drive | > q1 #1 alone primary"#);
     assert_snapshot!(told("submit; ask amount; park mismatch", "answer amount=0"), @"refused q1 #1 alone (wrong: /amount exclusiveMinimum) | > q1 #1 alone (wrong: /amount exclusiveMinimum)");
-    assert_snapshot!(told("submit; status on it; park mismatch", "cancel"), @"canceled | ! stop | ! clear timers");
+    assert_snapshot!(told("submit; status on it; park mismatch", "cancel"), @"canceled | ! stop");
     assert_snapshot!(told("submit; park mismatch; cancel", "unpark"), @"nothing");
 }

@@ -77,7 +77,7 @@ fn a_run_whose_program_did_nothing_never_started() {
         let _ = story.tell(command);
         assert_eq!(starts(&story), [0; 0], "by {command}");
     }
-    assert_snapshot!(told("submit; say hello; park mismatch; unpark", "reject no"), @r#"rejected "no" | ! stop | ! clear timers"#);
+    assert_snapshot!(told("submit; say hello; park mismatch; unpark", "reject no"), @r#"rejected "no" | ! stop"#);
 }
 
 /// Proves L13: in no state does any command start a run again.
