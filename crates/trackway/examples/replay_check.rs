@@ -1,0 +1,42 @@
+//! Checks that a program's workflows still fit the runs in a data folder, before it is deployed. Nothing
+//! is done and nothing is changed.
+
+use std::{error::Error, sync::Arc};
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use trackway::{Ctx, Server, Stop, Workflow};
+
+#[derive(Debug, Deserialize, JsonSchema)]
+struct Note {
+    text: String,
+}
+
+struct Tell;
+
+impl Workflow for Tell {
+    const NAME: &'static str = "tell";
+    const DESCRIPTION: &'static str = "Tells a note.";
+    type Input = Note;
+    type Output = ();
+
+    async fn run(self: Arc<Self>, ctx: Ctx, note: Note) -> Result<(), Stop> {
+        ctx.status(note.text).await;
+        Ok(())
+    }
+}
+
+/// The workflows of this program, as its `main` serves them.
+fn server() -> Server {
+    Server::new().workflow(Tell).data("trackway-data/tell")
+}
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn Error>> {
+    for check in server().replay_check().await? {
+        if let Some(evidence) = check.misfit {
+            return Err(format!("{} would be parked: {}", check.run, evidence.message).into());
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,88 @@
+//! How a workflow is tested: an engine on a folder of its own, and no server. In a project this `main`
+//! is the body of a `#[tokio::test]`.
+
+use std::{error::Error, sync::Arc};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use trackway::{
+    Ctx, Server, StateName, Stop, Workflow,
+    api::{ResumeRequest, Runs, StartRequest, What},
+    reject,
+};
+
+#[derive(Debug, Deserialize, JsonSchema)]
+struct Order {
+    item: String,
+}
+
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+struct Answer {
+    approved: bool,
+}
+
+struct Purchase;
+
+impl Workflow for Purchase {
+    const NAME: &'static str = "purchase";
+    const DESCRIPTION: &'static str = "Buys something once a person has approved it.";
+    type Input = Order;
+    type Output = String;
+
+    async fn run(self: Arc<Self>, ctx: Ctx, order: Order) -> Result<String, Stop> {
+        let answer: Answer = ctx.ask(format!("Buy {}?", order.item)).await;
+        if !answer.approved {
+            reject("not approved")?;
+        }
+        Ok(order.item)
+    }
+}
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn Error>> {
+    let folder = std::env::temp_dir().join(format!("trackway-testing-{}", std::process::id()));
+    let (runtime, held) = Server::new().workflow(Purchase).data(&folder).engine().await?;
+    let runs = Runs::local(runtime.clone());
+
+    let start = StartRequest {
+        workflow: "purchase".into(),
+        input: json!({ "item": "a lamp" }),
+        session_id: None,
+    };
+    let run = runs.start(start).await?.summary.id;
+
+    // Every update of the run, in order, as it happens. No polling.
+    let mut updates = runs.updates(run, 0).await?;
+    let mut seen = Vec::new();
+    let mut output = None;
+    while let Some(update) = updates.next().await? {
+        let What::Status { state, question, output: returned, .. } = update.what else {
+            continue;
+        };
+        seen.push(state);
+        if question.is_some_and(|question| question.errors.is_empty()) {
+            let wrong =
+                ResumeRequest { input: json!({ "approved": "perhaps" }), question_id: None };
+            assert_eq!(runs.resume(run, wrong).await?.errors[0].path, "/approved");
+            let right = ResumeRequest { input: json!({ "approved": true }), question_id: None };
+            assert!(runs.resume(run, right).await?.errors.is_empty());
+        }
+        output = Some(returned);
+    }
+
+    let expected = [
+        StateName::Working,
+        StateName::InputRequired,
+        StateName::InputRequired, // asked again after the wrong answer
+        StateName::Working,
+        StateName::Completed,
+    ];
+    assert_eq!(seen, expected);
+    assert_eq!(output, Some(json!("a lamp")));
+
+    runtime.stop().await;
+    drop(held);
+    std::fs::remove_dir_all(&folder)?;
+    Ok(())
+}

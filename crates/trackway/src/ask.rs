@@ -1,0 +1,59 @@
+//! Questions: typed, with their schema derived from the answer's type.
+
+use std::{fmt, future::IntoFuture, marker::PhantomData, pin::Pin};
+
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use trackway_domain::{Artifact, Part, Reason};
+use trackway_runtime::Stage;
+
+use crate::typed::schema_of;
+
+/// A question that is put when it is awaited.
+#[must_use = "a question is put when it is awaited"]
+pub struct Ask<T> {
+    stage: Stage,
+    reason: Reason,
+    prompt: Vec<Part>,
+    artifact: Option<Artifact>,
+    answer: PhantomData<fn() -> T>,
+}
+
+impl<T> Ask<T> {
+    pub(crate) fn new(stage: Stage, reason: Reason, prompt: Vec<Part>) -> Self {
+        Self { stage, reason, prompt, artifact: None, answer: PhantomData }
+    }
+
+    /// Shows this first: a preview, a form with values filled in.
+    pub fn artifact(mut self, artifact: Artifact) -> Self {
+        self.artifact = Some(artifact);
+        self
+    }
+}
+
+impl<T> fmt::Debug for Ask<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Ask").field("reason", &self.reason).finish_non_exhaustive()
+    }
+}
+
+impl<T: DeserializeOwned + JsonSchema + 'static> IntoFuture for Ask<T> {
+    type Output = T;
+    type IntoFuture = Pin<Box<dyn Future<Output = T> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        let Self { stage, reason, prompt, artifact, .. } = self;
+        Box::pin(async move {
+            let (op, answer) = stage.ask(reason, prompt, schema_of::<T>(), artifact).await;
+            // It satisfied the schema when it was taken; if it has no place in the type, the type has
+            // changed since, and the run waits for code that fits.
+            let error = match serde_json::from_value(answer) {
+                Ok(answer) => return answer,
+                Err(error) => error,
+            };
+            let message =
+                format!("the recorded answer does not have the type it is read as: {error}");
+            stage.misfit(&op.to_string(), message).await
+        })
+    }
+}

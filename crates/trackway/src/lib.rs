@@ -1,0 +1,77 @@
+//! Durable workflows for AI agents.
+//!
+//! A workflow is an `async fn` over a [`Ctx`]. Trackway records what it says, asks and does; after a
+//! crash or a restart it goes on where it was, and nothing that was recorded is done twice. Every
+//! workflow of a [`Server`] is at once an A2A agent with a task lifecycle.
+//!
+//! ```no_run
+//! use std::sync::Arc;
+//! use trackway::{Ctx, Server, Stop, Workflow, reject};
+//!
+//! #[derive(serde::Deserialize, schemars::JsonSchema)]
+//! struct Order { item: String, count: u32 }
+//!
+//! #[derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+//! struct Approval { approved: bool }
+//!
+//! struct Purchase;
+//!
+//! impl Workflow for Purchase {
+//!     const NAME: &'static str = "purchase";
+//!     const DESCRIPTION: &'static str = "Buys something once a person has approved it.";
+//!     type Input = Order;
+//!     type Output = String;
+//!
+//!     async fn run(self: Arc<Self>, ctx: Ctx, order: Order) -> Result<String, Stop> {
+//!         if order.count == 0 {
+//!             reject("nothing to buy")?;
+//!         }
+//!         ctx.status(format!("{} × {}", order.count, order.item)).await;
+//!         let answer: Approval = ctx.ask("Shall I buy it?").await;
+//!         if !answer.approved {
+//!             reject("not approved")?;
+//!         }
+//!         let receipt = ctx
+//!             .step("buy", |attempt| async move { Ok::<_, std::io::Error>(attempt.idempotency_key) })
+//!             .await?;
+//!         Ok(receipt)
+//!     }
+//! }
+//!
+//! #[tokio::main]
+//! async fn main() -> Result<(), trackway::ServerError> {
+//!     Server::new().workflow(Purchase).data("trackway-data").serve().await
+//! }
+//! ```
+
+mod ask;
+mod child;
+mod ctx;
+mod server;
+mod step;
+mod stop;
+mod typed;
+mod workflow;
+
+/// Runs as the REST API shows them, for programs that talk to it or hold the engine themselves.
+pub mod api {
+    pub use crate::server::runs::{
+        Artifact, EventPage, EventRecord, File, ListFilter, Message, Part, PartContent, Question,
+        ResumeMark, ResumeRequest, Resumed, RunDetail, RunList, RunSummary, RunUpdate, Runs,
+        RunsError, RunsReader, StartRequest, Updates, What,
+    };
+}
+
+pub use ask::Ask;
+pub use child::{Child, ChildFailed};
+pub use ctx::Ctx;
+pub use futures_util::future::Either;
+pub use server::{Bound, DataFolder, DataFolderError, ReplayCheck, Server, ServerError};
+pub use step::{Step, StepFailed};
+pub use stop::{Stop, reject};
+pub use trackway_domain::{
+    Artifact, ArtifactChunk, ArtifactId, ChildOutcome, Content, Evidence, File, FileSource,
+    IntoParts, Part, RunId, StateName, Timestamp, WorkflowRef,
+};
+pub use trackway_runtime::{Attempt, RetryPolicy};
+pub use workflow::Workflow;

@@ -1,0 +1,151 @@
+//! The server: an embedded store, an engine, and the front doors behind one listener.
+
+mod data;
+mod http;
+mod replay;
+pub(crate) mod runs;
+
+use std::{
+    net::SocketAddr,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use trackway_ports::{Faults, NoFaults};
+use trackway_runtime::{Options, Program, Registry, RegistryError, Runtime};
+use trackway_sqlite::SqliteJournal;
+
+use crate::{Workflow, typed::Typed};
+
+pub use data::{DataFolder, DataFolderError};
+pub use http::Bound;
+pub use replay::ReplayCheck;
+
+/// Where a server listens unless told otherwise.
+const LISTEN_DEFAULT: &str = "127.0.0.1:7420";
+/// Where a server keeps everything unless told otherwise.
+const DATA_DEFAULT: &str = "trackway-data";
+
+/// Builds a server: `Server::new().workflow(MyWorkflow).serve().await`.
+#[derive(Debug)]
+pub struct Server {
+    workflows: Vec<Arc<dyn Program>>,
+    listen: String,
+    data: PathBuf,
+    recover: bool,
+    faults: Arc<dyn Faults>,
+}
+
+/// Why a server did not start, or stopped.
+#[derive(Debug, thiserror::Error)]
+pub enum ServerError {
+    #[error(transparent)]
+    Registry(#[from] RegistryError),
+    #[error(transparent)]
+    Data(#[from] DataFolderError),
+    #[error("the store in {folder} cannot be opened")]
+    Store { folder: String, source: trackway_sqlite::OpenError },
+    #[error(
+        "{listen:?} is not an address to listen on (write host:port, for example 127.0.0.1:7420)"
+    )]
+    Address { listen: String, source: std::io::Error },
+    #[error("{address} is not a loopback address; without auth Trackway listens on loopback only")]
+    Exposed { address: SocketAddr },
+    #[error("cannot listen on {address}")]
+    Listen { address: SocketAddr, source: std::io::Error },
+    #[error("the runs cannot be read")]
+    Read(#[source] trackway_ports::ReadError),
+    #[error("the listener failed")]
+    Serve(#[source] std::io::Error),
+    #[error("the store has failed: {reason}")]
+    StoreFailed { reason: String },
+}
+
+impl Default for Server {
+    fn default() -> Self {
+        Self {
+            workflows: Vec::new(),
+            listen: LISTEN_DEFAULT.to_owned(),
+            data: DATA_DEFAULT.into(),
+            recover: true,
+            faults: Arc::new(NoFaults),
+        }
+    }
+}
+
+impl Server {
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a workflow. Several versions of one name may be added, the newest last.
+    #[must_use]
+    pub fn workflow<W: Workflow>(mut self, workflow: W) -> Self {
+        self.workflows.push(Arc::new(Typed::new(workflow)));
+        self
+    }
+
+    /// The address to listen on; port 0 takes a free one. Loopback only, for now.
+    #[must_use]
+    pub fn listen(mut self, address: impl Into<String>) -> Self {
+        self.listen = address.into();
+        self
+    }
+
+    /// The folder that holds everything.
+    #[must_use]
+    pub fn data(mut self, folder: impl AsRef<Path>) -> Self {
+        self.data = folder.as_ref().to_owned();
+        self
+    }
+
+    /// Leaves runs that an earlier process did not finish where they are.
+    #[must_use]
+    pub fn without_recovery(mut self) -> Self {
+        self.recover = false;
+        self
+    }
+
+    /// Fault points, for crash tests.
+    #[must_use]
+    pub fn faults(mut self, faults: Arc<dyn Faults>) -> Self {
+        self.faults = faults;
+        self
+    }
+
+    /// The workflows alone, for checks that need no server.
+    pub fn registry(&self) -> Result<Registry, RegistryError> {
+        let mut registry = Registry::new();
+        for workflow in &self.workflows {
+            registry.add(workflow.clone())?;
+        }
+        Ok(registry)
+    }
+
+    /// Opens the store and starts the engine without any door, for programs that embed it. The folder
+    /// is held for as long as the second value lives.
+    pub async fn engine(&self) -> Result<(Runtime, DataFolder), ServerError> {
+        let registry = Arc::new(self.registry()?);
+        let folder = DataFolder::hold(&self.data)?;
+        let store = trackway_sqlite::Options { faults: self.faults.clone() };
+        let journal = SqliteJournal::open_with(folder.path(), store).map_err(|source| {
+            ServerError::Store { folder: folder.path().display().to_string(), source }
+        })?;
+        let mut options = Options::new(Arc::new(journal), registry);
+        options.recover = self.recover;
+        options.faults = self.faults.clone();
+        Ok((Runtime::start(options), folder))
+    }
+
+    /// Takes the address and the folder; nothing is answered before [`Bound::serve`].
+    pub async fn bind(self) -> Result<Bound, ServerError> {
+        let listener = http::listen(&self.listen).await?;
+        let (runtime, folder) = self.engine().await?;
+        Bound::new(listener, runtime, folder)
+    }
+
+    /// Serves until Ctrl-C or a termination signal.
+    pub async fn serve(self) -> Result<(), ServerError> {
+        self.bind().await?.serve_until_interrupted().await
+    }
+}

@@ -1,0 +1,177 @@
+//! One listener and what it answers: the doors, health, and a JSON error for everything else.
+
+use std::{future::Future, io, net::SocketAddr};
+
+use axum::{
+    Json, Router,
+    extract::State,
+    http::{Method, StatusCode, Uri, header},
+    response::{IntoResponse, Response},
+    routing::get,
+    serve::ListenerExt,
+};
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+use tower_http::catch_panic::CatchPanicLayer;
+use trackway_domain::{Code, Object};
+use trackway_runtime::Runtime;
+
+use super::{DataFolder, ServerError, runs};
+
+/// A server that has its address and its folder.
+#[derive(Debug)]
+pub struct Bound {
+    listener: TcpListener,
+    address: SocketAddr,
+    runtime: Runtime,
+    folder: DataFolder,
+}
+
+impl Bound {
+    pub(super) fn new(
+        listener: TcpListener,
+        runtime: Runtime,
+        folder: DataFolder,
+    ) -> Result<Self, ServerError> {
+        let address = listener.local_addr().map_err(ServerError::Serve)?;
+        folder.note(&format!("http://{address}"))?;
+        Ok(Self { listener, address, runtime, folder })
+    }
+
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    pub fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    pub fn runtime(&self) -> &Runtime {
+        &self.runtime
+    }
+
+    /// Serves until Ctrl-C or a termination signal.
+    pub async fn serve_until_interrupted(self) -> Result<(), ServerError> {
+        self.serve(interrupted()).await
+    }
+
+    /// Serves until `end` resolves or the store fails. Streams are closed, the store is closed last.
+    pub async fn serve(
+        self,
+        end: impl Future<Output = ()> + Send + 'static,
+    ) -> Result<(), ServerError> {
+        let Self { listener, address, runtime, folder } = self;
+        let options =
+            trackway_a2a::Options { base_url: format!("http://{address}"), ..Default::default() };
+        let app = router(runtime.clone(), options);
+        // Streamed events are small: without this each would wait for the one before to be acknowledged.
+        let listener = listener.tap_io(|stream| {
+            if let Err(error) = stream.set_nodelay(true) {
+                tracing::debug!(%error, "TCP_NODELAY could not be set");
+            }
+        });
+        let stopping = {
+            let runtime = runtime.clone();
+            async move {
+                tokio::select! {
+                    () = end => {}
+                    () = runtime.failed() => {}
+                }
+                runtime.stop().await;
+            }
+        };
+        let served = axum::serve(listener, app).with_graceful_shutdown(stopping).await;
+        drop(folder);
+        served.map_err(ServerError::Serve)?;
+        match runtime.broken() {
+            Some(reason) => Err(ServerError::StoreFailed { reason }),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Takes the address. Without auth only loopback is safe.
+pub(super) async fn listen(listen: &str) -> Result<TcpListener, ServerError> {
+    let bad = |source| ServerError::Address { listen: listen.to_owned(), source };
+    let mut addresses = tokio::net::lookup_host(listen).await.map_err(bad)?;
+    let address = addresses.next().ok_or_else(|| bad(io::ErrorKind::AddrNotAvailable.into()))?;
+    if !address.ip().is_loopback() {
+        return Err(ServerError::Exposed { address });
+    }
+    TcpListener::bind(address).await.map_err(|source| ServerError::Listen { address, source })
+}
+
+/// Resolves on Ctrl-C, and on the signal by which supervisors end a process.
+async fn interrupted() {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        match signal(SignalKind::terminate()) {
+            Ok(mut terminate) => tokio::select! {
+                _ = tokio::signal::ctrl_c() => {}
+                _ = terminate.recv() => {}
+            },
+            Err(_) => drop(tokio::signal::ctrl_c().await),
+        }
+    }
+    #[cfg(not(unix))]
+    drop(tokio::signal::ctrl_c().await);
+}
+
+fn router(runtime: Runtime, options: trackway_a2a::Options) -> Router {
+    let health = Router::new()
+        .route("/livez", get(async || Json(json!({ "status": "alive" }))))
+        .route("/readyz", get(ready))
+        .with_state(runtime.clone());
+    Router::new()
+        .merge(health)
+        .merge(runs::router(runtime.clone()))
+        .merge(trackway_a2a::router(runtime, options))
+        .fallback(not_found)
+        .method_not_allowed_fallback(wrong_method)
+        .layer(CatchPanicLayer::custom(|_: Box<dyn std::any::Any + Send>| {
+            problem(
+                StatusCode::INTERNAL_SERVER_ERROR,
+                Code::StoreFailed,
+                "something went wrong inside",
+            )
+        }))
+}
+
+async fn ready(State(runtime): State<Runtime>) -> Response {
+    match runtime.broken() {
+        None => Json(json!({ "status": "ready" })).into_response(),
+        Some(reason) => problem(StatusCode::SERVICE_UNAVAILABLE, Code::StoreFailed, &reason),
+    }
+}
+
+async fn not_found(uri: Uri) -> Response {
+    let detail = format!("nothing is served at {}; /a2a/agents lists the agents", uri.path());
+    problem(StatusCode::NOT_FOUND, Code::InvalidRequest, &detail)
+}
+
+async fn wrong_method(method: Method, uri: Uri) -> Response {
+    let detail = format!("{} does not take {method}", uri.path());
+    problem(StatusCode::METHOD_NOT_ALLOWED, Code::InvalidRequest, &detail)
+}
+
+/// An error as RFC 9457 has it, with our stable code.
+pub(super) fn problem(status: StatusCode, code: Code, detail: &str) -> Response {
+    problem_with(status, code, detail, Object::new())
+}
+
+/// The same with members of its own.
+pub(super) fn problem_with(
+    status: StatusCode,
+    code: Code,
+    detail: &str,
+    mut body: Object,
+) -> Response {
+    body.insert("type".into(), format!("docs/errors/{code}.md").into());
+    body.insert("title".into(), status.canonical_reason().into());
+    body.insert("status".into(), status.as_u16().into());
+    body.insert("code".into(), code.as_str().into());
+    body.insert("detail".into(), detail.into());
+    let content_type = [(header::CONTENT_TYPE, "application/problem+json")];
+    (status, content_type, Value::Object(body).to_string()).into_response()
+}

@@ -1,0 +1,158 @@
+//! Runs over REST, for the command line and scripts.
+//!
+//! Handlers are thin: they take a request apart, ask [`Runs`] and give back its answer. What is not
+//! done is answered with a problem (RFC 9457) that has a code of the catalogue.
+
+mod content;
+mod extract;
+mod project;
+mod reader;
+mod refusal;
+mod service;
+mod shapes;
+mod stream;
+
+use axum::{
+    Json, Router,
+    extract::{DefaultBodyLimit, State},
+    http::{HeaderMap, StatusCode, header},
+    response::{IntoResponse, Response},
+    routing::{get, post},
+};
+use serde::Deserialize;
+use serde_json::json;
+use trackway_domain::{Code, Pos, RunId, SessionId, StateName};
+use trackway_runtime::Runtime;
+
+use extract::{Body, Named, Params};
+use refusal::Refusal;
+
+pub use content::{Artifact, File, Message, Part, PartContent};
+pub use reader::RunsReader;
+pub use service::{Runs, RunsError, Updates};
+pub use shapes::{
+    EventPage, EventRecord, ListFilter, Question, ResumeMark, ResumeRequest, Resumed, RunDetail,
+    RunList, RunSummary, RunUpdate, StartRequest, What,
+};
+
+/// Largest body; as on the A2A door.
+const BODY_BYTES_MAX: usize = 10 * 1024 * 1024;
+
+/// Runs in a list, unless asked for more or fewer.
+const LIST_DEFAULT: usize = 50;
+const LIST_MAX: usize = 500;
+
+pub(super) fn router(runtime: Runtime) -> Router {
+    Router::new()
+        .route("/api/runs", get(list).post(start))
+        .route("/api/runs/{id}", get(show))
+        .route("/api/runs/{id}/events", get(events))
+        .route("/api/runs/{id}/stream", get(follow))
+        .route("/api/runs/{id}/cancel", post(cancel))
+        .route("/api/runs/{id}/resume", post(resume))
+        .layer(DefaultBodyLimit::max(BODY_BYTES_MAX))
+        .with_state(Runs::local(runtime))
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ListParams {
+    workflow: Option<String>,
+    /// One state, or several with commas between them.
+    state: Option<String>,
+    session: Option<SessionId>,
+    limit: Option<usize>,
+    before: Option<RunId>,
+}
+
+async fn list(
+    State(runs): State<Runs>,
+    Params(params): Params<ListParams>,
+) -> Result<Response, Refusal> {
+    let states = params.state.as_deref().map(states).transpose()?.unwrap_or_default();
+    let limit = params.limit.unwrap_or(LIST_DEFAULT);
+    if limit == 0 || limit > LIST_MAX {
+        let detail = format!("limit is from 1 to {LIST_MAX}, not {limit}");
+        return Err(Refusal::new(Code::InvalidRequest, detail));
+    }
+    let ListParams { workflow, session, before, .. } = params;
+    let filter = ListFilter { workflow, states, session, before, limit };
+    Ok(Json(runs.list(filter).await?).into_response())
+}
+
+fn states(text: &str) -> Result<Vec<StateName>, Refusal> {
+    let parse = |name: &str| {
+        name.trim().parse().map_err(|why: String| {
+            let known = StateName::ALL.map(StateName::as_str);
+            Refusal::new(Code::InvalidRequest, why).with("known", json!(known))
+        })
+    };
+    text.split(',').map(parse).collect()
+}
+
+async fn start(
+    State(runs): State<Runs>,
+    Body(request): Body<StartRequest>,
+) -> Result<Response, Refusal> {
+    let run = runs.start(request).await?;
+    let location = [(header::LOCATION, format!("/api/runs/{}", run.summary.id))];
+    Ok((StatusCode::CREATED, location, Json(run)).into_response())
+}
+
+async fn show(State(runs): State<Runs>, Named(run): Named) -> Result<Response, Refusal> {
+    Ok(Json(runs.detail(run).await?).into_response())
+}
+
+/// A place in a run's log.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct After {
+    after: Option<Pos>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct EventParams {
+    after: Option<Pos>,
+    limit: Option<usize>,
+}
+
+async fn events(
+    State(runs): State<Runs>,
+    Named(run): Named,
+    Params(params): Params<EventParams>,
+) -> Result<Response, Refusal> {
+    // Beyond its bound a page is simply full.
+    let limit = params.limit.unwrap_or(usize::MAX).max(1);
+    Ok(Json(runs.events(run, params.after.unwrap_or(0), limit).await?).into_response())
+}
+
+async fn follow(
+    State(runs): State<Runs>,
+    Named(run): Named,
+    Params(params): Params<After>,
+    headers: HeaderMap,
+) -> Result<Response, Refusal> {
+    // Who comes back after a lost connection sends the header beside the address it began with.
+    let after = stream::last_event_id(&headers).or(params.after).unwrap_or(0);
+    stream::updates(&runs, run, after).await
+}
+
+async fn cancel(State(runs): State<Runs>, Named(run): Named) -> Result<Response, Refusal> {
+    Ok(Json(runs.cancel(run).await?).into_response())
+}
+
+async fn resume(
+    State(runs): State<Runs>,
+    Named(run): Named,
+    Body(request): Body<ResumeRequest>,
+) -> Result<Response, Refusal> {
+    let resumed = runs.resume(run, request).await?;
+    if resumed.errors.is_empty() {
+        return Ok(Json(resumed).into_response());
+    }
+    let schema =
+        resumed.run.question.as_ref().map(|question| question.schema.clone()).unwrap_or_default();
+    let detail = "the answer does not satisfy the question's schema";
+    Err(Refusal::invalid(detail, &resumed.errors, &schema).with("answer", json!(resumed.answer)))
+}

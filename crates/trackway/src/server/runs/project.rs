@@ -1,0 +1,163 @@
+//! Runs, events and questions of the engine, turned into the shapes of the API.
+
+use std::sync::Arc;
+
+use trackway_domain::{self as domain, Event, Problem, RunId};
+use trackway_engine::{RunView, StatusUpdate, Update, update};
+use trackway_ports::{RunRow, Stored};
+
+use super::{
+    content::{Message, parts},
+    shapes::{EventRecord, Question, ResumeMark, RunDetail, RunSummary, RunUpdate, What},
+};
+
+impl From<RunRow> for RunSummary {
+    fn from(row: RunRow) -> Self {
+        Self {
+            id: row.id,
+            session_id: row.session,
+            workflow: row.workflow.name,
+            version: row.workflow.version,
+            state: row.state,
+            parked: row.parked,
+            parent_id: row.parent,
+            created_at: row.created_at.to_string(),
+            updated_at: row.updated_at.to_string(),
+        }
+    }
+}
+
+impl From<&RunView> for RunDetail {
+    fn from(view: &RunView) -> Self {
+        let submission = &view.submission;
+        let message = view.status_message();
+        let errors = message.map(|message| repeated_errors(message)).unwrap_or_default();
+        let mut children: Vec<String> = Vec::new();
+        for named in view.history().chain(message).filter(|said| said.role == domain::Role::Agent) {
+            children.extend(named.references.iter().cloned());
+        }
+        Self {
+            summary: RunSummary {
+                id: submission.run,
+                session_id: submission.session.clone(),
+                workflow: submission.workflow.name.clone(),
+                version: submission.workflow.version.clone(),
+                state: view.state,
+                parked: view.parked.is_some(),
+                parent_id: submission.parent,
+                created_at: view.created_at.to_string(),
+                updated_at: view.status_at.to_string(),
+            },
+            input: submission.input.clone(),
+            question: view.question.as_ref().map(|question| Question::new(question, errors)),
+            message: message.map(|message| (&**message).into()),
+            history: view.history().map(|message| (&**message).into()).collect(),
+            artifacts: view.artifacts.iter().map(|artifact| (&**artifact).into()).collect(),
+            children,
+            output: view.output.clone(),
+            evidence: view.parked.clone(),
+            pos: view.pos,
+        }
+    }
+}
+
+impl Question {
+    fn new(question: &domain::Question, errors: Vec<Problem>) -> Self {
+        Self {
+            id: question.id,
+            reason: question.reason,
+            prompt: parts(&question.prompt),
+            schema: question.schema.clone(),
+            errors,
+        }
+    }
+
+    /// The question that an event puts.
+    fn put_by(event: &Event) -> Option<Self> {
+        match event {
+            Event::Asked { question, .. } => Some(Self::new(question, Vec::new())),
+            Event::Refused { question, problems, .. } => {
+                Some(Self::new(question, problems.clone()))
+            }
+            _ => None,
+        }
+    }
+}
+
+impl RunUpdate {
+    /// What people see of an event, where they see anything.
+    pub(crate) fn of(run: RunId, stored: &Stored) -> Option<Self> {
+        let (what, last) = match update(&stored.event)? {
+            Update::Submitted => (submitted(&stored.event)?, false),
+            Update::Artifact(chunk) => {
+                let artifact = (&chunk.artifact).into();
+                (What::Artifact { artifact, append: chunk.append, last_chunk: chunk.last }, false)
+            }
+            Update::Status(status) => {
+                let last = status.last;
+                (status_of(status, Question::put_by(&stored.event)), last)
+            }
+        };
+        Some(Self { pos: stored.pos, what, run_id: run, at: stored.at.to_string(), last })
+    }
+}
+
+fn submitted(event: &Event) -> Option<What> {
+    let Event::Submitted(submission) = event else {
+        return None;
+    };
+    Some(What::Task {
+        state: domain::StateName::Submitted,
+        session_id: submission.session.clone(),
+        workflow: submission.workflow.name.clone(),
+        version: submission.workflow.version.clone(),
+        input: submission.input.clone(),
+        parent_id: submission.parent,
+    })
+}
+
+fn status_of(status: StatusUpdate, question: Option<Question>) -> What {
+    What::Status {
+        state: status.state,
+        message: status.message.as_ref().map(Message::from),
+        question,
+        resume: status.resume.map(|mark| ResumeMark {
+            request_order: mark.order,
+            concurrent_request: mark.concurrent,
+            primary_resume: mark.primary,
+        }),
+        output: status.output,
+        evidence: status.parked,
+    }
+}
+
+impl From<Stored> for EventRecord {
+    fn from(stored: Stored) -> Self {
+        Self {
+            pos: stored.pos,
+            seq: stored.seq,
+            at: stored.at.to_string(),
+            name: stored.event.name().to_owned(),
+            event: stored.event,
+        }
+    }
+}
+
+/// What a repeated question says was wrong with the answer before.
+fn repeated_errors(message: &domain::Message) -> Vec<Problem> {
+    let errors = message.metadata.get("validationErrors").cloned();
+    errors.and_then(|errors| serde_json::from_value(errors).ok()).unwrap_or_default()
+}
+
+/// The view that a log folds into; `None` where it does not begin with a submission.
+pub(super) fn fold(log: &[Stored]) -> Option<RunView> {
+    let (first, rest) = log.split_first()?;
+    let Event::Submitted(submission) = &first.event else {
+        return None;
+    };
+    let mut view = RunView::begin(Arc::new((**submission).clone()), first.at, first.pos);
+    for stored in rest {
+        view.apply(&stored.event, stored.at, stored.pos);
+    }
+    Some(view)
+}

@@ -1,0 +1,84 @@
+//! Runs read from a store without an engine: nothing is driven, held or written.
+
+use std::sync::Arc;
+
+use trackway_domain::{Caller, Pos, RunId};
+use trackway_ports::{FORMAT_NEWEST, Journal, ReadError, RunFilter, Stored, encode};
+
+use super::{
+    project::fold,
+    service::PAGE_BYTES_MAX,
+    shapes::{EventPage, EventRecord, ListFilter, RunDetail, RunList, RunSummary},
+};
+
+/// Events read from the store at once.
+const READ_EVENTS: usize = 256;
+
+/// The runs of a store that somebody else may be writing to.
+#[derive(Debug, Clone)]
+pub struct RunsReader {
+    journal: Arc<dyn Journal>,
+    caller: Caller,
+}
+
+impl RunsReader {
+    /// For the caller on a machine without auth.
+    pub fn local(journal: Arc<dyn Journal>) -> Self {
+        Self { journal, caller: Caller::local() }
+    }
+
+    pub async fn list(&self, filter: ListFilter) -> Result<RunList, ReadError> {
+        let wanted = RunFilter {
+            tenant: Some(self.caller.tenant.to_string()),
+            session: filter.session,
+            workflow: filter.workflow,
+            states: filter.states,
+        };
+        let rows = self.journal.runs(wanted, filter.before, filter.limit).await?;
+        let next = rows.last().filter(|_| rows.len() == filter.limit).map(|row| row.id);
+        Ok(RunList { runs: rows.into_iter().map(RunSummary::from).collect(), next })
+    }
+
+    /// `None` where there is no such run.
+    pub async fn detail(&self, run: RunId) -> Result<Option<RunDetail>, ReadError> {
+        if !self.knows(run).await? {
+            return Ok(None);
+        }
+        let mut log: Vec<Stored> = Vec::new();
+        loop {
+            let after = log.last().map_or(0, |stored| stored.seq);
+            let page = self.journal.events(run, after, READ_EVENTS).await?;
+            if page.is_empty() {
+                return Ok(fold(&log).as_ref().map(RunDetail::from));
+            }
+            log.extend(page);
+        }
+    }
+
+    /// Recorded events after a position, at most a page of them; `None` where there is no such run.
+    pub async fn events(&self, run: RunId, after: Pos) -> Result<Option<EventPage>, ReadError> {
+        if !self.knows(run).await? {
+            return Ok(None);
+        }
+        let read = self.journal.events_after_pos(run, after, READ_EVENTS).await?;
+        let mut page = EventPage { format: FORMAT_NEWEST, events: Vec::new(), next: None };
+        let (full, mut bytes) = (read.len() == READ_EVENTS, 0);
+        let last = read.last().map(|stored| stored.pos);
+        for stored in read {
+            let pos = stored.pos;
+            bytes += encode(&stored.event).len();
+            page.events.push(EventRecord::from(stored));
+            let more = full || last != Some(pos);
+            if more && (bytes > PAGE_BYTES_MAX || last == Some(pos)) {
+                page.next = Some(pos);
+                break;
+            }
+        }
+        Ok(Some(page))
+    }
+
+    async fn knows(&self, run: RunId) -> Result<bool, ReadError> {
+        let row = self.journal.run(run).await?;
+        Ok(row.is_some_and(|row| row.caller.tenant == self.caller.tenant))
+    }
+}

@@ -1,0 +1,113 @@
+//! A request that was not done, as a problem (RFC 9457). Nothing was changed by it, but for an answer
+//! that does not fit, which is recorded.
+
+use axum::{
+    http::StatusCode,
+    response::{IntoResponse, Response},
+};
+use serde_json::{Value, json};
+use trackway_domain::{Code, Object, Problem};
+use trackway_runtime::Error;
+
+use super::service::RunsError;
+use crate::server::http::problem_with;
+
+#[derive(Debug)]
+pub(super) struct Refusal {
+    status: StatusCode,
+    code: Code,
+    detail: String,
+    /// Members beside those of the standard.
+    more: Object,
+}
+
+impl Refusal {
+    pub(super) fn new(code: Code, detail: impl Into<String>) -> Self {
+        Self { status: status(code), code, detail: detail.into(), more: Object::new() }
+    }
+
+    #[must_use]
+    pub(super) fn with_status(mut self, status: StatusCode) -> Self {
+        self.status = status;
+        self
+    }
+
+    /// What to do about it.
+    #[must_use]
+    pub(super) fn hint(self, hint: &str) -> Self {
+        self.with("hint", json!(hint))
+    }
+
+    #[must_use]
+    pub(super) fn with(mut self, member: &str, value: Value) -> Self {
+        self.more.insert(member.to_owned(), value);
+        self
+    }
+
+    /// A value that does not satisfy its schema.
+    pub(super) fn invalid(detail: impl Into<String>, errors: &[Problem], schema: &Value) -> Self {
+        Self::new(Code::InvalidInput, detail)
+            .with("errors", json!(errors))
+            .with("schema", schema.clone())
+    }
+}
+
+impl IntoResponse for Refusal {
+    fn into_response(self) -> Response {
+        problem_with(self.status, self.code, &self.detail, self.more)
+    }
+}
+
+impl From<RunsError> for Refusal {
+    fn from(error: RunsError) -> Self {
+        let (code, detail) = (error.code(), error.to_string());
+        match error {
+            RunsError::NotWaiting { .. } => Self::new(code, detail)
+                .with_status(StatusCode::CONFLICT)
+                .hint("a run can be resumed when its state is input-required or auth-required"),
+            RunsError::TooDeep => Self::new(code, detail),
+            RunsError::Runtime(error) => match error {
+                Error::InvalidInput { problems, schema } => {
+                    Self::invalid(detail, &problems, &schema)
+                }
+                Error::UnknownWorkflow { known, .. } => {
+                    Self::new(code, detail).with("known", json!(known))
+                }
+                Error::Damaged { run, reason } => {
+                    tracing::error!(%run, reason, "a run's log is damaged");
+                    Self::new(code, format!("the log of {run} is damaged"))
+                        .hint("see the server's log")
+                }
+                Error::Store { reason } => {
+                    // What went wrong inside is for the operator.
+                    tracing::error!(reason, "the store has failed");
+                    Self::new(code, "the store has failed")
+                        .hint("see the server's log, and start it again")
+                }
+                Error::UnknownRun { .. }
+                | Error::SessionMismatch { .. }
+                | Error::Ended { .. }
+                | Error::UnknownQuestion { .. }
+                | Error::MessageReused { .. }
+                | Error::Stopping => Self::new(code, detail),
+            },
+        }
+    }
+}
+
+/// The status that a code has on this door.
+const fn status(code: Code) -> StatusCode {
+    match code {
+        Code::InvalidInput => StatusCode::UNPROCESSABLE_ENTITY,
+        Code::InvalidRequest => StatusCode::BAD_REQUEST,
+        Code::UnknownWorkflow | Code::UnknownRun => StatusCode::NOT_FOUND,
+        Code::SessionMismatch
+        | Code::RunEnded
+        | Code::MessageReused
+        | Code::ReplayMismatch
+        | Code::DataInUse => StatusCode::CONFLICT,
+        Code::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+        Code::DamagedLog => StatusCode::INTERNAL_SERVER_ERROR,
+        Code::StoreFailed | Code::Stopping => StatusCode::SERVICE_UNAVAILABLE,
+    }
+}

@@ -1,0 +1,187 @@
+//! What can be asked about runs, whoever asks: the REST handlers, and the command line where it has
+//! the engine in its own process.
+
+use serde_json::Value;
+use trackway_domain::{
+    Caller, Code, JSON_DEPTH_MAX, Message, MessageId, Part, Pos, Role, RunId, SessionId, StateName,
+    is_too_deep,
+};
+use trackway_engine::Delivered;
+use trackway_ports::{FORMAT_NEWEST, Ids, RunFilter, encode};
+use trackway_runtime::{Deliver, RunAddress, Runtime, Submit, SystemIds, Watch};
+
+use super::shapes::{
+    EventPage, EventRecord, ListFilter, ResumeMark, ResumeRequest, Resumed, RunDetail, RunList,
+    RunSummary, RunUpdate, StartRequest,
+};
+
+/// Events in one page at the most.
+const PAGE_EVENTS_MAX: usize = 500;
+
+/// A page ends when its events have this many bytes, so that a log of large artifacts is not in
+/// memory at once.
+pub(super) const PAGE_BYTES_MAX: usize = 4 * 1024 * 1024;
+
+/// Why something asked about runs was not done.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum RunsError {
+    #[error(transparent)]
+    Runtime(#[from] trackway_runtime::Error),
+    #[error("{run} is {state} and asks nothing")]
+    NotWaiting { run: RunId, state: StateName },
+    #[error("the input is nested deeper than {JSON_DEPTH_MAX} levels")]
+    TooDeep,
+}
+
+impl RunsError {
+    pub fn code(&self) -> Code {
+        match self {
+            Self::Runtime(error) => error.code(),
+            Self::NotWaiting { .. } => Code::InvalidRequest,
+            Self::TooDeep => Code::TooLarge,
+        }
+    }
+}
+
+/// The runs of one engine, for one caller.
+#[derive(Debug, Clone)]
+pub struct Runs {
+    runtime: Runtime,
+    caller: Caller,
+}
+
+impl Runs {
+    /// For the caller on a machine without auth.
+    pub fn local(runtime: Runtime) -> Self {
+        Self { runtime, caller: Caller::local() }
+    }
+
+    pub async fn list(&self, filter: ListFilter) -> Result<RunList, RunsError> {
+        let wanted = RunFilter {
+            tenant: Some(self.caller.tenant.to_string()),
+            session: filter.session,
+            workflow: filter.workflow,
+            states: filter.states,
+        };
+        let rows = self.runtime.runs(wanted, filter.before, filter.limit).await?;
+        let next = rows.last().filter(|_| rows.len() == filter.limit).map(|row| row.id);
+        Ok(RunList { runs: rows.into_iter().map(RunSummary::from).collect(), next })
+    }
+
+    /// Answered when the run is durable.
+    pub async fn start(&self, request: StartRequest) -> Result<RunDetail, RunsError> {
+        let StartRequest { workflow, input, session_id } = request;
+        let message = message(&input)?;
+        let caller = self.caller.clone();
+        let submit =
+            Submit { workflow, input, caller, session: session_id, message: Some(message) };
+        let submitted = self.runtime.submit(submit).await?;
+        Ok((&submitted.view).into())
+    }
+
+    pub async fn detail(&self, run: RunId) -> Result<RunDetail, RunsError> {
+        Ok((&self.runtime.view(&self.address(run)).await?).into())
+    }
+
+    /// Answers the run's question. Errors in the answer are part of a good reply: the question is put
+    /// again, and that is recorded.
+    pub async fn resume(&self, run: RunId, request: ResumeRequest) -> Result<Resumed, RunsError> {
+        let view = self.runtime.view(&self.address(run)).await?;
+        // A message to a run that asks nothing would only join its history; whoever resumes wants more.
+        if !view.state.is_terminal() && view.question.is_none() && request.question_id.is_none() {
+            return Err(RunsError::NotWaiting { run, state: view.state });
+        }
+        let deliver = Deliver {
+            to: self.address(run),
+            session: None::<SessionId>,
+            message: message(&request.input)?,
+            question: request.question_id,
+        };
+        let answered = self.runtime.deliver(deliver).await?;
+        let (answer, errors) = match answered.delivered {
+            Delivered::Noted => (None, Vec::new()),
+            Delivered::Answer { order, concurrent, primary, problems, question: _ } => {
+                let mark = ResumeMark {
+                    request_order: order,
+                    concurrent_request: concurrent,
+                    primary_resume: primary,
+                };
+                (Some(mark), problems)
+            }
+        };
+        Ok(Resumed { run: (&answered.view).into(), answer, errors, after: answered.before })
+    }
+
+    /// The run, already canceled.
+    pub async fn cancel(&self, run: RunId) -> Result<RunDetail, RunsError> {
+        Ok((&self.runtime.cancel(&self.address(run)).await?).into())
+    }
+
+    /// Recorded events after a position, at most a page of them. Waits for nothing.
+    pub async fn events(
+        &self,
+        run: RunId,
+        after: Pos,
+        limit: usize,
+    ) -> Result<EventPage, RunsError> {
+        let address = self.address(run);
+        let newest = self.runtime.view(&address).await?.pos;
+        let mut watch = self.runtime.watch(&address, after).await?;
+        let mut page = EventPage { format: FORMAT_NEWEST, events: Vec::new(), next: None };
+        let (limit, mut bytes) = (limit.min(PAGE_EVENTS_MAX), 0);
+        let mut seen = after;
+        // Without the comparison the watch would wait for what has not happened yet.
+        while seen < newest {
+            if page.events.len() == limit || bytes > PAGE_BYTES_MAX {
+                page.next = Some(seen);
+                break;
+            }
+            let Some(stored) = watch.next().await? else {
+                break;
+            };
+            seen = stored.pos;
+            bytes += encode(&stored.event).len();
+            page.events.push(EventRecord::from(stored));
+        }
+        Ok(page)
+    }
+
+    /// Everything that happens to the run after a position, as it happens.
+    pub async fn updates(&self, run: RunId, after: Pos) -> Result<Updates, RunsError> {
+        let watch = self.runtime.watch(&self.address(run), after).await?;
+        Ok(Updates { run, watch })
+    }
+
+    fn address(&self, run: RunId) -> RunAddress {
+        RunAddress { run, caller: self.caller.clone(), workflow: None }
+    }
+}
+
+/// A place in the story of a run.
+#[derive(Debug)]
+pub struct Updates {
+    run: RunId,
+    watch: Watch,
+}
+
+impl Updates {
+    /// The next update. `None` when the run has ended and everything was seen, or the engine stops.
+    /// Dropping the future loses nothing.
+    pub async fn next(&mut self) -> Result<Option<RunUpdate>, RunsError> {
+        while let Some(stored) = self.watch.next().await? {
+            if let Some(update) = RunUpdate::of(self.run, &stored) {
+                return Ok(Some(update));
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// The message that stands in the run's history for an input that came without one.
+fn message(input: &Value) -> Result<Message, RunsError> {
+    if is_too_deep(input) {
+        return Err(RunsError::TooDeep);
+    }
+    let id = MessageId::made(SystemIds.uuid());
+    Ok(Message::new(id, Role::User, vec![Part::data(input.clone())]))
+}

@@ -1,0 +1,230 @@
+//! Runs as JSON: what the REST API sends and takes, and what the command line prints.
+//!
+//! Names are camelCase and moments are RFC 3339. Messages, parts and artifacts have the shape that
+//! A2A gives them, so that a reader of one knows the other. Requests refuse unknown keys; answers may
+//! grow keys, which readers skip.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use trackway_domain::{
+    Event, Evidence, Pos, Problem, QuestionId, Reason, RunId, Seq, SessionId, StateName,
+};
+
+use super::content::{Artifact, Message, Part};
+
+/// `POST /api/runs`: what to start.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct StartRequest {
+    pub workflow: String,
+    pub input: Value,
+    /// The session it joins; a new one where absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session_id: Option<SessionId>,
+}
+
+/// `POST /api/runs/{id}/resume`: an answer.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ResumeRequest {
+    pub input: Value,
+    /// The question it answers; the open one where absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub question_id: Option<QuestionId>,
+}
+
+/// Which runs a list shows.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct ListFilter {
+    pub workflow: Option<String>,
+    /// Any of these; every state where empty.
+    pub states: Vec<StateName>,
+    pub session: Option<SessionId>,
+    /// Runs older than this one: the `next` of the page before.
+    pub before: Option<RunId>,
+    pub limit: usize,
+}
+
+/// One page of runs, newest first.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RunList {
+    pub runs: Vec<RunSummary>,
+    /// Where the next page begins (`before`); absent on the last one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<RunId>,
+}
+
+/// One run in a list.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RunSummary {
+    pub id: RunId,
+    pub session_id: SessionId,
+    pub workflow: String,
+    pub version: String,
+    pub state: StateName,
+    /// The program does not fit the log; the run waits for one that does.
+    pub parked: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent_id: Option<RunId>,
+    pub created_at: String,
+    pub updated_at: String,
+}
+
+/// One run, whole.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RunDetail {
+    #[serde(flatten)]
+    pub summary: RunSummary,
+    pub input: Value,
+    /// What it waits for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub question: Option<Question>,
+    /// The message of its current status.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<Message>,
+    /// Every message but that one, oldest first.
+    pub history: Vec<Message>,
+    pub artifacts: Vec<Artifact>,
+    /// Runs that its messages refer to: the children it started.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub children: Vec<String>,
+    /// What a completed run returned; absent where that is nothing.
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    pub output: Value,
+    /// Why it is parked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub evidence: Option<Evidence>,
+    /// Position of its newest event.
+    pub pos: Pos,
+}
+
+/// The answer to a resume.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Resumed {
+    pub run: RunDetail,
+    /// How it was judged; absent where nothing was asked any more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer: Option<ResumeMark>,
+    /// What is wrong with it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub errors: Vec<Problem>,
+    /// Position before it was taken: a stream of what follows begins after it.
+    pub after: Pos,
+}
+
+/// A request's place among those at its question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ResumeMark {
+    /// 1 for the first request at this question.
+    pub request_order: u32,
+    pub concurrent_request: bool,
+    /// This is the one that resumed the run.
+    pub primary_resume: bool,
+}
+
+/// An open question.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Question {
+    pub id: QuestionId,
+    pub reason: Reason,
+    /// What is asked.
+    pub prompt: Vec<Part>,
+    /// JSON Schema that an answer must satisfy.
+    pub schema: Value,
+    /// What was wrong with the answer before, where the question is put again.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub errors: Vec<Problem>,
+}
+
+/// One thing that happened to a run, for people: a line of `trackway run --json`, the data of one
+/// event of `/api/runs/{id}/stream`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RunUpdate {
+    /// Position in the log; grows.
+    pub pos: Pos,
+    #[serde(flatten)]
+    pub what: What,
+    pub run_id: RunId,
+    pub at: String,
+    /// Nothing follows.
+    #[serde(rename = "final")]
+    pub last: bool,
+}
+
+impl RunUpdate {
+    /// The runs that it refers to: children that were started.
+    pub fn children(&self) -> impl Iterator<Item = RunId> {
+        let message = match &self.what {
+            What::Status { message, .. } => message.as_ref(),
+            What::Task { .. } | What::Artifact { .. } => None,
+        };
+        message
+            .into_iter()
+            .flat_map(|message| &message.reference_task_ids)
+            .filter_map(|id| id.parse().ok())
+    }
+}
+
+/// What happened, told apart by `type`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
+pub enum What {
+    /// The run exists. Always the first.
+    Task {
+        state: StateName,
+        session_id: SessionId,
+        workflow: String,
+        version: String,
+        input: Value,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        parent_id: Option<RunId>,
+    },
+    Status {
+        state: StateName,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        message: Option<Message>,
+        /// The run waits for an answer to this.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        question: Option<Question>,
+        /// The request that resumed the run.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        resume: Option<ResumeMark>,
+        /// What a completed run returned.
+        #[serde(default, skip_serializing_if = "Value::is_null")]
+        output: Value,
+        /// Why the run is parked.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        evidence: Option<Evidence>,
+    },
+    Artifact {
+        artifact: Artifact,
+        /// Extends the artifact of the same id instead of replacing it.
+        append: bool,
+        /// Nothing more will be appended.
+        last_chunk: bool,
+    },
+}
+
+/// One page of a run's recorded events, as they are stored.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct EventPage {
+    /// Format of the events; see `trackway-ports`.
+    pub format: u32,
+    pub events: Vec<EventRecord>,
+    /// Where the next page begins (`after`); absent on the last one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<Pos>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct EventRecord {
+    pub pos: Pos,
+    pub seq: Seq,
+    pub at: String,
+    pub name: String,
+    pub event: Event,
+}

@@ -1,0 +1,40 @@
+//! The trait that authors implement.
+
+use std::{future::Future, sync::Arc, time::Duration};
+
+use schemars::JsonSchema;
+use serde::{Serialize, de::DeserializeOwned};
+
+use crate::{Ctx, Stop};
+
+/// A workflow in Rust.
+///
+/// `run` is called again from its start after every question, sleep, child and crash, and finds what
+/// it already did in the log. So whatever it does to the world must go through its [`Ctx`]: a clock,
+/// a random number, a file or a request outside a step would differ the next time, and a run whose
+/// code does not ask for what its log holds is parked. [`Server::replay_check`](crate::Server::replay_check)
+/// finds such changes before a deployment.
+pub trait Workflow: Send + Sync + 'static {
+    /// Part of addresses and tool names: letters, digits, `-` and `_`.
+    const NAME: &'static str;
+    /// Runs keep the version they began with. Raise it when the order of recorded things changes, and
+    /// register the old one beside the new until its runs have ended.
+    const VERSION: &'static str = "1";
+    /// What it does, for people and models that choose.
+    const DESCRIPTION: &'static str;
+    const TAGS: &'static [&'static str] = &[];
+    /// Things a person could say to have it run.
+    const EXAMPLES: &'static [&'static str] = &[];
+    /// A run that has not ended this long after its start fails.
+    const DEADLINE: Option<Duration> = None;
+
+    /// Checked against its JSON Schema before a run exists.
+    type Input: DeserializeOwned + JsonSchema + Send + 'static;
+    type Output: Serialize + DeserializeOwned + JsonSchema + Send + 'static;
+
+    fn run(
+        self: Arc<Self>,
+        ctx: Ctx,
+        input: Self::Input,
+    ) -> impl Future<Output = Result<Self::Output, Stop>> + Send;
+}
