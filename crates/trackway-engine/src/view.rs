@@ -32,6 +32,8 @@ pub struct RunView {
     /// The workflow's output once it completed; null where it has none.
     pub output: Value,
     pub parked: Option<Evidence>,
+    /// Why nothing more of the run can be read. What is shown ends before the damage.
+    pub damaged: Option<String>,
     /// Counts state and artifact changes without a gap.
     pub generation: u64,
     /// Number and position of the newest event folded in.
@@ -56,6 +58,7 @@ impl RunView {
             resume: None,
             output: Value::Null,
             parked: None,
+            damaged: None,
             generation: 1,
             seq: 1,
             pos,
@@ -83,6 +86,13 @@ impl RunView {
         if !self.state.is_interrupted() {
             self.question = None;
         }
+    }
+
+    /// The log cannot be read any further: where the run stands is unknown.
+    pub fn damage(&mut self, reason: String) {
+        self.state = StateName::Unknown;
+        self.question = None;
+        self.damaged = Some(reason);
     }
 
     /// The current status' message.

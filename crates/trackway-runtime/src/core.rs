@@ -69,8 +69,18 @@ impl Core {
         *self.stopping.borrow()
     }
 
-    /// The run in memory, read from the store where it is not.
+    /// The run in memory, to decide something about it.
     pub(crate) async fn load(self: &Arc<Self>, id: RunId) -> Result<LiveRef, Error> {
+        let live = self.load_to_read(id).await?;
+        let damaged = live.head().damaged.clone();
+        match damaged {
+            None => Ok(live),
+            Some(reason) => Err(Error::Damaged { run: id, reason }),
+        }
+    }
+
+    /// The run in memory, read from the store where it is not; a damaged one up to the damage.
+    pub(crate) async fn load_to_read(self: &Arc<Self>, id: RunId) -> Result<LiveRef, Error> {
         loop {
             let live = self.lives.enter(self, id);
             live.loaded.get_or_try_init(|| self.read(&live)).await?;
@@ -91,18 +101,17 @@ impl Core {
     /// Folds the run's events into its head and its view.
     async fn read(&self, live: &LiveRef) -> Result<(), Error> {
         let mut folded: Option<(Run, RunView)> = None;
-        let mut after = 0;
-        loop {
-            let page = self.options.journal.events(live.id, after, LOAD_PAGE_EVENTS).await?;
-            // Only an empty page is the end: a short one may stop before a damaged event, and nothing
-            // may be decided on half a log.
-            let Some(last) = page.last() else { break };
-            after = last.seq;
-            for stored in page {
-                fold(&mut folded, stored, live.id)?;
-            }
+        let damaged = match self.fold_all(live.id, &mut folded).await {
+            Ok(()) => None,
+            Err(Error::Damaged { reason, .. }) if folded.is_some() => Some(reason),
+            Err(error) => return Err(error),
+        };
+        let (run, mut view) =
+            folded.ok_or_else(|| Error::UnknownRun { run: live.id.to_string() })?;
+        if let Some(reason) = &damaged {
+            tracing::warn!(run = %live.id, reason, "the log of a run is damaged; it can only be read");
+            view.damage(reason.clone());
         }
-        let (run, view) = folded.ok_or_else(|| Error::UnknownRun { run: live.id.to_string() })?;
         live.committed.send_replace(run.seq);
         {
             let mut head = live.head();
@@ -110,9 +119,23 @@ impl Core {
             head.runnable = true;
             head.row = Some((run.state.name(), true, run.parked.is_some()));
             head.run = Some(run);
+            head.damaged = damaged;
         }
         live.shown().view = Some(view);
         Ok(())
+    }
+
+    async fn fold_all(&self, id: RunId, folded: &mut Option<(Run, RunView)>) -> Result<(), Error> {
+        let mut after = 0;
+        loop {
+            let page = self.options.journal.events(id, after, LOAD_PAGE_EVENTS).await?;
+            // Only an empty page is the end: a short one may stop before a damaged event.
+            let Some(last) = page.last() else { return Ok(()) };
+            after = last.seq;
+            for stored in page {
+                fold(folded, stored, id)?;
+            }
+        }
     }
 }
 

@@ -19,18 +19,26 @@ use crate::{
 };
 
 impl Core {
-    /// The run at that address, for that caller. Anything else does not exist.
+    /// The run at that address, for that caller, to decide something about it.
     pub(crate) async fn open(self: &Arc<Self>, address: &RunAddress) -> Result<LiveRef, Error> {
-        let live = match self.load(address.run).await {
+        // Held until the second look, so that it is not read twice.
+        let _live = self.open_to_read(address).await?;
+        self.load(address.run).await
+    }
+
+    /// The run at that address, for that caller. Anything else does not exist.
+    pub(crate) async fn open_to_read(
+        self: &Arc<Self>,
+        address: &RunAddress,
+    ) -> Result<LiveRef, Error> {
+        let live = match self.load_to_read(address.run).await {
             Err(Error::UnknownRun { .. }) => {
                 // Its parent's log may name it already, though the errand that starts it is still owed.
                 self.start_owed(address.run).await?;
-                self.load(address.run).await?
+                self.load_to_read(address.run).await?
             }
             loaded => loaded?,
         };
-        // A run that is just being created is there when it is durable.
-        live.until_committed(1).await;
         let known = live.head().run.as_ref().is_some_and(|run| {
             let submission = &run.submission;
             submission.caller.tenant == address.caller.tenant

@@ -60,20 +60,8 @@ impl Core {
         let program = workflow.as_ref().and_then(|workflow| self.options.registry.pinned(workflow));
         let Some(program) = program else {
             let workflow = workflow.ok_or(Error::Stopping)?;
-            let known = self.options.registry.versions(&workflow.name).join(", ");
-            let message = format!(
-                "no program {} version {} is registered (registered versions: {})",
-                workflow.name,
-                workflow.version,
-                if known.is_empty() { "none" } else { &known },
-            );
-            return self
-                .finish(
-                    &live,
-                    &inner,
-                    End::Misfit(Evidence { message, asked: None, recorded: None }),
-                )
-                .await;
+            let evidence = self.options.registry.missing(&workflow);
+            return self.finish(&live, &inner, End::Misfit(evidence)).await;
         };
         self.reach("effect:drive");
         self.fill(&live, &inner, seq).await?;

@@ -76,9 +76,7 @@ impl Core {
             let page = self.options.journal.outbox(after, OWED_PAGE_ROWS).await?;
             let Some(last) = page.last() else { return Ok(()) };
             after = Some(last.id);
-            let is_start = |errand: &Errand| {
-                matches!(errand, Errand::StartChild { child: owed, .. } if *owed == child)
-            };
+            let is_start = |errand: &Errand| matches!(errand, Errand::StartChild { child: owed, .. } if *owed == child);
             if let Some(row) = page.into_iter().find(|row| is_start(&row.item)) {
                 return self.start_child(row.id, row.item).await;
             }

@@ -30,7 +30,7 @@ pub use api::{Answered, Deliver, Hold, RunAddress, Submit, Submitted};
 pub use error::Error;
 pub use options::Options;
 pub use program::{Program, ProgramFuture, ProgramInfo, Registry, RegistryError, Stop};
-pub use replay::{ReplayVerdict, replay};
+pub use replay::{ReplayVerdict, replay, replay_with};
 pub use runtime::Runtime;
 pub use schema::{SchemaBook, SchemaError};
 pub use stage::{Attempt, ChildError, RetryPolicy, Stage, StepWork};

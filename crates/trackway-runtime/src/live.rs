@@ -51,6 +51,8 @@ pub(crate) struct Head {
     /// Messages acted on since the run was loaded, with their digest and reply: a repetition that
     /// comes before the first is committed must find it.
     pub(crate) claims: HashMap<ClaimKey, (String, serde_json::Value)>,
+    /// Why the log cannot be read to its end: nothing may be decided on half of it.
+    pub(crate) damaged: Option<String>,
     /// Set when an append of this head was refused: what was decided on top of it is void, and the
     /// run must be loaded again.
     pub(crate) void: bool,

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, fmt, future::Future, pin::Pin, sync::Arc, time::Duration};
 
 use serde_json::Value;
-use trackway_domain::{Failure, WorkflowRef};
+use trackway_domain::{Evidence, Failure, WorkflowRef};
 
 use crate::{SchemaBook, SchemaError, Stage};
 
@@ -111,6 +111,17 @@ impl Registry {
     pub fn versions(&self, name: &str) -> Vec<&str> {
         let versions = self.programs.get(name).map(Vec::as_slice).unwrap_or_default();
         versions.iter().map(|known| known.info().version.as_str()).collect()
+    }
+
+    /// Why the program that a run began with cannot be had here.
+    pub(crate) fn missing(&self, workflow: &WorkflowRef) -> Evidence {
+        let WorkflowRef { name, version } = workflow;
+        let known = self.versions(name).join(", ");
+        let known = if known.is_empty() { "none" } else { &known };
+        let message = format!(
+            "no program {name} version {version} is registered (registered versions: {known})"
+        );
+        Evidence { message, asked: None, recorded: None }
     }
 
     pub(crate) fn names(&self) -> Vec<String> {

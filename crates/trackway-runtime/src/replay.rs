@@ -1,11 +1,11 @@
 //! Checking a program against a log without doing anything: is this code fit for that run?
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use trackway_domain::{Event, Evidence};
 
 use crate::{
-    Program, Stop,
+    Program, Registry, Stop,
     drive::{self, End},
     stage::{Inner, Place, Stage},
 };
@@ -19,12 +19,32 @@ pub enum ReplayVerdict {
     Misfit(Evidence),
 }
 
+/// A replay only computes. One that takes longer waits for something outside of its context.
+const REPLAY_PATIENCE: Duration = Duration::from_secs(10);
+
+/// Checks a run's whole log against the program it began with.
+pub async fn replay_with(registry: &Registry, log: &[Event]) -> ReplayVerdict {
+    let Some(Event::Submitted(submission)) = log.first() else {
+        return misfit("the log does not begin with `submitted`".to_owned());
+    };
+    let Some(program) = registry.pinned(&submission.workflow) else {
+        return ReplayVerdict::Misfit(registry.missing(&submission.workflow));
+    };
+    match tokio::time::timeout(REPLAY_PATIENCE, replay(program, log)).await {
+        Ok(verdict) => verdict,
+        Err(_) => misfit("the program waits for something outside of its context".to_owned()),
+    }
+}
+
+fn misfit(message: String) -> ReplayVerdict {
+    ReplayVerdict::Misfit(Evidence { message, asked: None, recorded: None })
+}
+
 /// Runs a program against a run's whole log. Nothing is recorded and no step is done; the future never
 /// waits for anything but the program's own awaits.
 pub async fn replay(program: &Arc<dyn Program>, log: &[Event]) -> ReplayVerdict {
     let Some(Event::Submitted(submission)) = log.first() else {
-        let message = "the log does not begin with `submitted`".to_owned();
-        return ReplayVerdict::Misfit(Evidence { message, asked: None, recorded: None });
+        return misfit("the log does not begin with `submitted`".to_owned());
     };
     let inner = Inner::new(submission.run, Place::Check);
     inner.book().fill(log[1..].iter());

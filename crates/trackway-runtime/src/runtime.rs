@@ -76,14 +76,14 @@ impl Runtime {
 
     /// The run as of the newest commit.
     pub async fn view(&self, address: &RunAddress) -> Result<RunView, Error> {
-        let live = self.core.open(address).await?;
+        let live = self.core.open_to_read(address).await?;
         let view = live.shown().view.clone();
         view.ok_or(Error::Stopping)
     }
 
     /// Everything after that position, in order, without gap or repetition, also of a finished run.
     pub async fn watch(&self, address: &RunAddress, after: Pos) -> Result<Watch, Error> {
-        Ok(Watch::after_pos(self.core.open(address).await?, after))
+        Ok(Watch::after_pos(self.core.open_to_read(address).await?, after))
     }
 
     /// The run as of the first event after `view` that interrupts, ends or parks it; `view` itself

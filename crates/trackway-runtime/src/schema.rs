@@ -131,12 +131,21 @@ fn problems(schema: &Value, error: &jsonschema::ValidationError<'_>) -> Vec<Prob
         kind => vec![Problem {
             code: kind.keyword().to_owned(),
             message: error.to_string(),
-            // The rule itself, as the schema states it.
-            expected: schema.pointer(error.schema_path().as_str()).map_or(Value::Null, bounded),
+            expected: expected(schema, error, kind.keyword()),
             got: Some(bounded(error.instance())),
             hint: branches(kind),
             path,
         }],
+    }
+}
+
+/// The rule itself, as the schema states it. A type or a list of choices speaks for itself; any other
+/// rule needs its name, or `0` would be taken for the right value.
+fn expected(schema: &Value, error: &jsonschema::ValidationError<'_>, rule: &str) -> Value {
+    let stated = schema.pointer(error.schema_path().as_str()).map_or(Value::Null, bounded);
+    match rule {
+        "type" | "enum" | "const" => stated,
+        rule => json!({ rule: stated }),
     }
 }
 

@@ -74,7 +74,7 @@ impl Watch {
             }
             self.committed.mark_unchanged();
             if self.live.head().void {
-                self.live = self.live.core.load(self.live.id).await?;
+                self.live = self.live.core.load_to_read(self.live.id).await?;
                 self.committed = self.live.committed.subscribe();
                 continue;
             }

@@ -26,7 +26,7 @@ fn each_problem_names_the_place_the_rule_and_what_stood_there() {
     assert_eq!(
         told(&json!({"amount": 0})),
         vec![
-            row("/amount", "exclusiveMinimum", json!(0), Some(json!(0))),
+            row("/amount", "exclusiveMinimum", json!({"exclusiveMinimum": 0}), Some(json!(0))),
             row("/walletAddress", "required", json!({"type": "string"}), None),
         ]
     );

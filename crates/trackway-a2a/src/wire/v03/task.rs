@@ -47,6 +47,7 @@ impl<'a> Task<'a> {
             history: (history > 0).then_some(History { view, place, newest: history }),
             metadata: Metadata {
                 validation_errors: problems,
+                damaged: view.damaged.as_deref(),
                 ..Metadata::new(mark, &view.output, view.parked.as_ref())
             },
         }
@@ -79,6 +80,9 @@ pub(super) struct Metadata<'a> {
     output: &'a Value,
     #[serde(skip_serializing_if = "Option::is_none")]
     parked: Option<Parked<'a>>,
+    /// Why the rest of the task cannot be read; its state is `unknown` then.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    damaged: Option<&'a str>,
 }
 
 impl<'a> Metadata<'a> {
@@ -94,11 +98,15 @@ impl<'a> Metadata<'a> {
             validation_errors: &[],
             output,
             parked: parked.map(Parked::new),
+            damaged: None,
         }
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.request_order.is_none() && self.output.is_null() && self.parked.is_none()
+        self.request_order.is_none()
+            && self.output.is_null()
+            && self.parked.is_none()
+            && self.damaged.is_none()
     }
 }
 
