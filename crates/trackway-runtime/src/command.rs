@@ -257,11 +257,10 @@ impl AfterCommit {
             match effect {
                 Effect::Drive => {
                     head.runnable = true;
-                    if program.is_none() {
-                        // Whatever the stored row says, after a crash this run must be driven.
-                        head.row = None;
-                        self.drive = true;
-                    }
+                    // Whatever the stored row says, after a crash this run must be driven. Also where a
+                    // program is there to see it: it may have been taken up again from a run that waits.
+                    head.row = None;
+                    self.drive = program.is_none();
                 }
                 Effect::Stop => {
                     head.runnable = false;

@@ -11,12 +11,16 @@ const PAGE_ROWS: usize = 256;
 
 /// Takes up what an earlier process left: errands first, since they make runs, then programs.
 pub(crate) async fn recover(core: Arc<Core>) {
-    if let Err(error) = errands(&core).await {
+    // A store that is being closed answers no more; that is no news.
+    if let Err(error) = errands(&core).await
+        && !core.is_stopping()
+    {
         tracing::error!(%error, "errands cannot be read; some runs will wait until a restart");
     }
     match programs(&core).await {
         Ok(0) => {}
         Ok(count) => tracing::info!(count, "unfinished runs go on"),
+        Err(_) if core.is_stopping() => {}
         Err(error) => tracing::error!(%error, "unfinished runs cannot be read"),
     }
 }

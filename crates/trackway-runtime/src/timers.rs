@@ -54,6 +54,8 @@ pub(crate) async fn run(core: Arc<Core>) {
         let next = match look(&core, now, &mut passed_over).await {
             Ok(Next::Now) => continue,
             Ok(Next::At(next)) => next,
+            // A store that is being closed answers no more; that is no news.
+            Err(_) if core.is_stopping() => return,
             Err(error) => {
                 tracing::error!(%error, "timers cannot be read; no timer fires until a restart");
                 return;

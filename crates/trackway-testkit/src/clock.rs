@@ -1,0 +1,57 @@
+//! A clock that stands still until a test moves it.
+
+use std::time::Duration;
+
+use tokio::sync::watch;
+use trackway_domain::Timestamp;
+use trackway_ports::{Clock, PortFuture};
+
+/// The time at which every test begins: 2023-11-14T22:13:20Z.
+const BEGIN: Timestamp = Timestamp::from_millis(1_700_000_000_000);
+
+/// A clock moved by hand. It goes on over restarts: give the same one to the next process.
+#[derive(Debug)]
+pub struct ManualClock {
+    now: watch::Sender<Timestamp>,
+}
+
+impl Default for ManualClock {
+    fn default() -> Self {
+        Self { now: watch::Sender::new(BEGIN) }
+    }
+}
+
+impl ManualClock {
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    pub fn advance(&self, span: Duration) {
+        self.now.send_modify(|now| *now = *now + span);
+    }
+
+    /// Moves to that moment, unless it is past.
+    pub fn advance_to(&self, moment: Timestamp) {
+        self.now.send_if_modified(|now| {
+            let later = moment > *now;
+            if later {
+                *now = moment;
+            }
+            later
+        });
+    }
+}
+
+impl Clock for ManualClock {
+    fn now(&self) -> Timestamp {
+        *self.now.borrow()
+    }
+
+    fn sleep_until(&self, moment: Timestamp) -> PortFuture<'_, ()> {
+        let mut now = self.now.subscribe();
+        Box::pin(async move {
+            // The sender lives as long as this borrow of the clock.
+            let _ = now.wait_for(|now| *now >= moment).await;
+        })
+    }
+}

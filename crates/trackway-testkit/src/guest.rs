@@ -1,0 +1,291 @@
+//! A client that can be sent again: whatever it does follows from what it sees, with the same message
+//! ids each time. So a test may kill the process under it at any moment and send it anew.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    fmt,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use futures_util::{
+    StreamExt,
+    future::{BoxFuture, join},
+    stream::FuturesUnordered,
+};
+use serde_json::Value;
+use trackway_domain::{Caller, Errand, Event, Message, MessageId, Part, Role, RunId, Submission};
+use trackway_engine::Delivered;
+use trackway_ports::Stored;
+use trackway_runtime::{Deliver, Error, RunAddress, Submit, Watch};
+
+use crate::Process;
+
+/// What is sent to the question of that number (0 for the first) of a run of that workflow, in order.
+type Answers = Arc<dyn Fn(&str, usize) -> Vec<Value> + Send + Sync>;
+
+/// What a client wants.
+#[derive(Clone)]
+pub struct Guest {
+    workflow: String,
+    input: Value,
+    answers: Answers,
+    cancels_at: Option<String>,
+    patience: Duration,
+}
+
+/// What it saw, over all the processes that it met.
+#[derive(Debug, Default)]
+pub struct Visit {
+    seen: Mutex<BTreeMap<RunId, Vec<Vec<Stored>>>>,
+    told: Mutex<HashMap<MessageId, Delivered>>,
+}
+
+/// What it knows of one run.
+#[derive(Default)]
+struct Told {
+    submission: Option<Box<Submission>>,
+    questions: usize,
+}
+
+impl fmt::Debug for Guest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.workflow, self.input)
+    }
+}
+
+impl Guest {
+    pub fn new(workflow: &str, input: Value) -> Self {
+        Self {
+            workflow: workflow.to_owned(),
+            input,
+            answers: Arc::new(|_, _| Vec::new()),
+            cancels_at: None,
+            patience: Duration::ZERO,
+        }
+    }
+
+    #[must_use]
+    pub fn answers(
+        mut self,
+        answers: impl Fn(&str, usize) -> Vec<Value> + Send + Sync + 'static,
+    ) -> Self {
+        self.answers = Arc::new(answers);
+        self
+    }
+
+    /// How far it moves the clock at a question that it has no answer to.
+    #[must_use]
+    pub fn patience(mut self, patience: Duration) -> Self {
+        self.patience = patience;
+        self
+    }
+
+    /// Cancels the run once it says this.
+    #[must_use]
+    pub fn cancels_at(mut self, status: &str) -> Self {
+        self.cancels_at = Some(status.to_owned());
+        self
+    }
+
+    /// Starts the run, answers what it and its children ask, moves the clock when one of them sleeps,
+    /// and returns when all of them have ended and nothing is left to do.
+    pub async fn visit(&self, process: &Process, visit: &Visit) -> RunId {
+        let message = message("start", Part::data(self.input.clone()));
+        let submit = Submit {
+            workflow: self.workflow.clone(),
+            input: self.input.clone(),
+            caller: Caller::local(),
+            session: None,
+            message: Some(message),
+        };
+        let submitted = process.alive(process.submit(submit).await).await;
+        let run = submitted.expect("the start is taken").view.submission.run;
+        self.attend(process, visit, run).await;
+        process.quiet().await;
+        run
+    }
+
+    /// Stays with a run, and with the children that it starts, until they end.
+    fn attend<'a>(
+        &'a self,
+        process: &'a Process,
+        visit: &'a Visit,
+        run: RunId,
+    ) -> BoxFuture<'a, ()> {
+        Box::pin(async move {
+            let Some(mut watch) = process.started(run).await else {
+                return;
+            };
+            lock(&visit.seen).entry(run).or_default().push(Vec::new());
+            let mut children = FuturesUnordered::new();
+            let (mut told, mut ended) = (Told::default(), false);
+            while !ended || !children.is_empty() {
+                tokio::select! {
+                    next = process.next(&mut watch), if !ended => match next {
+                        Some(stored) => {
+                            visit.note(run, stored.clone());
+                            if let Some(child) = self.heed(process, visit, &mut told, stored).await {
+                                children.push(self.attend(process, visit, child));
+                            }
+                        }
+                        None => ended = true,
+                    },
+                    _ = children.next(), if !children.is_empty() => {}
+                }
+            }
+        })
+    }
+
+    /// Does what an event calls for. A child to attend is returned.
+    async fn heed(
+        &self,
+        process: &Process,
+        visit: &Visit,
+        told: &mut Told,
+        stored: Stored,
+    ) -> Option<RunId> {
+        match stored.event {
+            Event::Submitted(submission) => told.submission = Some(submission),
+            Event::Asked { question, .. } => {
+                let submission = told.submission.as_ref()?;
+                let run = submission.run;
+                let answers = (self.answers)(&submission.workflow.name, told.questions);
+                if answers.is_empty() {
+                    process.clock.advance_to(stored.at + self.patience);
+                }
+                for (number, answer) in answers.into_iter().enumerate() {
+                    let id = format!("{run}-{}-{number}", told.questions);
+                    let mut deliver = answer_to(run, &id, answer);
+                    deliver.question = Some(question.id);
+                    self.deliver(process, visit, deliver).await;
+                }
+                told.questions += 1;
+            }
+            Event::Slept { due, .. } => process.clock.advance_to(due),
+            Event::StepFailed(retry) => process.clock.advance_to(retry.due),
+            Event::ChildStarted { child, .. } => return Some(child),
+            Event::Status { message, .. } if self.cancels_at.is_some() => {
+                let text = message.parts.first().and_then(Part::as_text);
+                if text == self.cancels_at.as_deref() {
+                    let run = told.submission.as_ref()?.run;
+                    ended_is_fine(process.alive(process.cancel(&at(run)).await).await);
+                }
+            }
+            _ => {}
+        }
+        None
+    }
+
+    async fn deliver(&self, process: &Process, visit: &Visit, deliver: Deliver) {
+        let id = deliver.message.id.clone();
+        let answered = process.alive(process.deliver(deliver).await).await;
+        let Some(answered) = ended_is_fine(answered) else {
+            return;
+        };
+        let mut told = lock(&visit.told);
+        if let Some(before) = told.insert(id.clone(), answered.delivered.clone()) {
+            assert!(answered.repeated, "{id} was acknowledged and forgotten");
+            assert_eq!(before, answered.delivered, "{id} is answered differently");
+        }
+    }
+}
+
+impl Visit {
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The runs that were seen, in order of their ids, each with what every process showed of it.
+    pub fn seen(&self) -> BTreeMap<RunId, Vec<Vec<Stored>>> {
+        lock(&self.seen).clone()
+    }
+
+    fn note(&self, run: RunId, stored: Stored) {
+        let mut seen = lock(&self.seen);
+        if let Some(newest) = seen.get_mut(&run).and_then(|lists| lists.last_mut()) {
+            newest.push(stored);
+        }
+    }
+}
+
+impl Process {
+    /// The result of a call, unless the process died under it: then its client waits for ever.
+    async fn alive<T>(&self, result: Result<T, Error>) -> Result<T, Error> {
+        if result.is_err() && self.faults.life().is_over() {
+            std::future::pending().await
+        }
+        result
+    }
+
+    async fn next(&self, watch: &mut Watch) -> Option<Stored> {
+        let next = self.alive(watch.next().await).await;
+        let next = next.expect("a watch shows every event");
+        if next.is_none() && self.faults.life().is_over() {
+            std::future::pending().await
+        }
+        next
+    }
+
+    /// A watch on a run that exists, or will: the start of a child may be on its way.
+    async fn started(&self, run: RunId) -> Option<Watch> {
+        loop {
+            let owed = self.alive(self.owes_start(run).await).await;
+            match self.alive(self.watch(&at(run), 0).await).await {
+                Ok(watch) => return Some(watch),
+                Err(Error::UnknownRun { .. }) => {}
+                Err(error) => panic!("{run} cannot be watched: {error}"),
+            }
+            if !owed.expect("the outbox can be read") {
+                return None;
+            }
+            tokio::task::yield_now().await;
+        }
+    }
+
+    async fn owes_start(&self, run: RunId) -> Result<bool, Error> {
+        let rows = self.journal.outbox(None, usize::MAX).await?;
+        let starts =
+            |errand: &Errand| matches!(errand, Errand::StartChild { child, .. } if *child == run);
+        Ok(rows.iter().any(|row| starts(&row.item)))
+    }
+
+    /// Resolves when nothing is owed and no run is in memory.
+    pub async fn quiet(&self) {
+        loop {
+            let (outbox, ()) = join(self.journal.outbox(None, 1), tokio::task::yield_now()).await;
+            let owed = self.alive(outbox.map_err(Error::from)).await;
+            if owed.expect("the outbox can be read").is_empty() && self.runs_in_memory() == 0 {
+                return;
+            }
+        }
+    }
+}
+
+/// The address of a run, for the caller that every test is.
+pub fn at(run: RunId) -> RunAddress {
+    RunAddress { run, caller: Caller::local(), workflow: None }
+}
+
+/// A message of one part.
+pub fn message(id: &str, part: Part) -> Message {
+    let id = MessageId::new(id).expect("a good message id");
+    Message::new(id, Role::User, vec![part])
+}
+
+/// An answer of one data part.
+pub fn answer_to(run: RunId, id: &str, answer: Value) -> Deliver {
+    Deliver { to: at(run), session: None, message: message(id, Part::data(answer)), question: None }
+}
+
+fn ended_is_fine<T>(result: Result<T, Error>) -> Option<T> {
+    match result {
+        Ok(value) => Some(value),
+        Err(Error::Ended { .. }) => None,
+        Err(error) => panic!("the run takes it: {error}"),
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,122 @@
+//! The suite that every journal must pass. A store says how it is made and opened
+//! ([`StoreUnderTest`]); [`journal_suite!`](crate::journal_suite!) expands every case into a test of
+//! that store.
+//!
+//! Cases are plain async functions, one file per part of the port. They use a fresh store each, so ids
+//! are plain numbers.
+
+#![expect(clippy::unwrap_used, reason = "these are tests, though they lie outside of cfg(test)")]
+
+pub mod claims;
+pub mod content;
+pub mod lasting;
+pub mod log;
+pub mod outbox;
+pub mod rows;
+mod samples;
+pub mod timers;
+
+use std::sync::Arc;
+
+use trackway_ports::{Journal, PortFuture};
+
+/// A store that the suite can make, and open again after closing it.
+pub trait StoreUnderTest: Send + Sync + Sized {
+    /// A new, empty store.
+    fn fresh() -> PortFuture<'static, Self>;
+
+    /// Opens it, as the next process would.
+    fn open(&self) -> PortFuture<'_, Arc<dyn Journal>>;
+}
+
+/// Expands into one test per case for a type that implements [`StoreUnderTest`].
+#[macro_export]
+macro_rules! journal_suite {
+    ($store:ty) => {
+        $crate::journal_suite! { @cases $store =>
+            claims {
+                the_first_claim_wins
+                two_claims_at_once_have_one_winner
+                another_caller_may_use_the_same_message_id
+                a_refused_append_claims_nothing
+                an_unknown_claim_is_none
+            }
+            content {
+                a_large_event_reads_back
+                many_large_events_in_one_append_read_back
+                any_text_reads_back
+                huge_numbers_read_back
+                fractions_read_back_exactly
+                a_deep_value_reads_back
+            }
+            lasting {
+                everything_is_there_after_opening_again
+                a_second_opening_sees_what_the_first_wrote
+                many_runs_at_once
+                many_appenders_on_one_run
+                what_was_handed_in_before_closing_is_committed
+                after_closing_appends_fail
+                closing_twice_is_no_error
+                an_answer_may_lead_to_the_next_append
+                a_caller_that_went_away_disturbs_nobody
+            }
+            log {
+                an_append_reads_back_as_written
+                positions_grow_without_gaps
+                an_append_without_events_names_the_newest_position
+                answers_come_in_the_order_of_appends
+                events_are_read_in_pages
+                events_are_read_after_a_position
+                an_unknown_run_has_no_events
+                an_append_behind_the_log_is_refused
+                an_append_ahead_of_the_log_is_refused
+                an_append_without_events_is_refused_behind_the_log
+                an_append_without_events_changes_rows_alone
+                a_refused_append_leaves_its_neighbours_alone
+                appends_to_one_run_may_follow_without_waiting
+                what_follows_a_refused_append_is_refused_too
+            }
+            outbox {
+                rows_are_added_and_removed
+                rows_are_read_in_pages
+                removing_what_is_gone_is_no_error
+                one_append_may_add_and_remove
+                every_kind_of_item_reads_back
+            }
+            rows {
+                a_row_reads_back_and_is_replaced
+                what_a_run_is_called_never_changes
+                an_unknown_run_has_no_row
+                runs_are_listed_newest_first_in_pages
+                every_filter_selects
+                filters_work_together
+                waiting_runs_are_found_by_caller_session_and_workflow
+                a_run_that_no_longer_waits_is_not_found
+                runnable_and_parked_runs_are_found_in_pages
+            }
+            timers {
+                timers_are_due_earliest_first
+                a_timer_is_replaced
+                a_timer_is_cleared
+                all_timers_of_a_run_are_cleared
+                the_next_timer_lies_after_now
+                any_moment_and_any_name_is_kept
+            }
+        }
+    };
+    (@cases $store:ty => $($part:ident { $($case:ident)+ })+) => {
+        $(mod $part {
+            use super::*;
+            $(
+                /// Expanded from the suite; the case itself names the requirement.
+                #[::tokio::test(flavor = "multi_thread", worker_threads = 2)]
+                async fn $case() {
+                    $crate::journal_suite::$part::$case::<$store>().await;
+                }
+            )+
+        })+
+    };
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,182 @@
+//! What lasts: opening again, many callers at once, closing.
+
+use std::sync::Arc;
+
+use tokio::sync::{mpsc, oneshot};
+use trackway_domain::Caller;
+use trackway_ports::{AppendError, Journal, OutboxChange, OutboxItem, TimerChange};
+
+use super::{StoreUnderTest, samples::*};
+
+/// Proves X2.
+pub async fn everything_is_there_after_opening_again<S: StoreUnderTest>() {
+    let (store, journal) = fresh::<S>().await;
+    let caller = Caller::new("tenant", "user");
+    let mut append = appending(run(1), 0, [1, 2, 3]);
+    append.row = Some(row(1));
+    append.timers = vec![TimerChange::Set(timer("t"), at(7))];
+    let item = OutboxItem::CancelChild { child: run(2) };
+    append.outbox = vec![OutboxChange::Add(outbox_id(1), item.clone())];
+    append.claim = Some(claim(&caller, "message", run(1)));
+    let receipt = write(&*journal, append).await;
+    let before = log(&*journal, run(1)).await;
+    journal.close().await;
+    drop(journal);
+
+    let journal = store.open().await;
+    assert_eq!(log(&*journal, run(1)).await, before);
+    assert_eq!(journal.run(run(1)).await.unwrap(), Some(row(1)));
+    assert_eq!(journal.next_timer(at(0)).await.unwrap(), Some(at(7)));
+    assert_eq!(journal.outbox(None, ALL).await.unwrap()[0].item, item);
+    let expected = claim(&caller, "message", run(1));
+    let found = journal.claim(expected.key.clone()).await.unwrap();
+    assert_eq!(found, Some(expected));
+    // The log goes on where it was.
+    let next = write(&*journal, appending(run(1), 3, [4])).await;
+    assert_eq!(next.first, receipt.first + 3);
+}
+
+/// Proves X2: a read sees every append that was acknowledged before it, whoever wrote it.
+pub async fn a_second_opening_sees_what_the_first_wrote<S: StoreUnderTest>() {
+    let (store, one) = fresh::<S>().await;
+    let two = store.open().await;
+    for seq in 0..20 {
+        let (writer, reader) = if seq % 2 == 0 { (&one, &two) } else { (&two, &one) };
+        write(&**writer, appending(run(1), seq, [seq])).await;
+        assert!((0..=seq).eq(numbers(&**reader, run(1)).await));
+        let late = append(&**reader, appending(run(1), seq, [99])).await;
+        assert!(is_conflict(&late), "{late:?}");
+    }
+}
+
+/// Proves X2.
+pub async fn many_runs_at_once<S: StoreUnderTest>() {
+    const RUNS: u128 = 100;
+    const EVENTS: u64 = 30;
+    let (_store, journal) = fresh::<S>().await;
+    let tasks: Vec<_> = (1..=RUNS)
+        .map(|number| {
+            let journal = Arc::clone(&journal);
+            tokio::spawn(async move {
+                for seq in 0..EVENTS {
+                    write(&*journal, appending(run(number), seq, [seq])).await;
+                    // A read sees the append that was just acknowledged.
+                    let tail = journal.events(run(number), seq, ALL).await.unwrap();
+                    assert_eq!(tail.len(), 1);
+                }
+            })
+        })
+        .collect();
+    for task in tasks {
+        task.await.unwrap();
+    }
+    let mut positions = Vec::new();
+    for number in 1..=RUNS {
+        let events = log(&*journal, run(number)).await;
+        assert_eq!(events.len() as u64, EVENTS);
+        assert!(events.is_sorted_by(|a, b| a.pos < b.pos && a.seq + 1 == b.seq));
+        positions.extend(events.iter().map(|stored| stored.pos));
+    }
+    positions.sort_unstable();
+    assert!(positions.is_sorted_by(|a, b| a + 1 == *b), "no gap, no position twice");
+}
+
+/// Proves X2: at each number of a run exactly one of the racing decisions is written.
+pub async fn many_appenders_on_one_run<S: StoreUnderTest>() {
+    const APPENDERS: u64 = 16;
+    const EACH: u64 = 20;
+    let (_store, journal) = fresh::<S>().await;
+    let tasks: Vec<_> = (0..APPENDERS)
+        .map(|appender| {
+            let journal = Arc::clone(&journal);
+            tokio::spawn(async move {
+                for round in 0..EACH {
+                    let number = appender * EACH + round;
+                    let mut seen = log(&*journal, run(1)).await.len() as u64;
+                    while is_conflict(&append(&*journal, appending(run(1), seen, [number])).await) {
+                        seen = log(&*journal, run(1)).await.len() as u64;
+                    }
+                }
+            })
+        })
+        .collect();
+    for task in tasks {
+        task.await.unwrap();
+    }
+    let mut found = numbers(&*journal, run(1)).await;
+    found.sort_unstable();
+    assert!((0..APPENDERS * EACH).eq(found));
+}
+
+/// Proves X2.
+pub async fn what_was_handed_in_before_closing_is_committed<S: StoreUnderTest>() {
+    let (store, journal) = fresh::<S>().await;
+    let outcomes: Vec<_> =
+        (1..=200).map(|number| hand_in(&*journal, appending(run(number), 0, [1]))).collect();
+    journal.close().await;
+    for outcome in outcomes {
+        outcome.await.unwrap().unwrap();
+    }
+    let journal = store.open().await;
+    for number in 1..=200 {
+        assert_eq!(numbers(&*journal, run(number)).await, [1]);
+    }
+}
+
+/// Proves X2.
+pub async fn after_closing_appends_fail<S: StoreUnderTest>() {
+    let (store, journal) = fresh::<S>().await;
+    write(&*journal, appending(run(1), 0, [1])).await;
+    journal.close().await;
+    let outcome = append(&*journal, appending(run(1), 1, [2])).await;
+    assert!(matches!(outcome, Err(AppendError::Broken { .. })));
+    let journal = store.open().await;
+    assert_eq!(numbers(&*journal, run(1)).await, [1]);
+}
+
+/// Proves X2.
+pub async fn closing_twice_is_no_error<S: StoreUnderTest>() {
+    let (_store, journal) = fresh::<S>().await;
+    write(&*journal, appending(run(1), 0, [1])).await;
+    tokio::join!(journal.close(), journal.close());
+    journal.close().await;
+}
+
+/// Proves L8: `done` may hand in the next append.
+pub async fn an_answer_may_lead_to_the_next_append<S: StoreUnderTest>() {
+    fn go_on(journal: &Arc<dyn Journal>, seq: u64, end: mpsc::UnboundedSender<u64>) {
+        let next = Arc::clone(journal);
+        journal.append(
+            appending(run(1), seq, [seq]),
+            Box::new(move |outcome| {
+                outcome.unwrap();
+                if seq < 50 {
+                    go_on(&next, seq + 1, end);
+                } else {
+                    end.send(seq).unwrap();
+                }
+            }),
+        );
+    }
+    let (_store, journal) = fresh::<S>().await;
+    let (sender, mut receiver) = mpsc::unbounded_channel();
+    go_on(&journal, 0, sender);
+    assert_eq!(receiver.recv().await, Some(50));
+    assert!((0..=50).eq(numbers(&*journal, run(1)).await));
+}
+
+/// Proves X2.
+pub async fn a_caller_that_went_away_disturbs_nobody<S: StoreUnderTest>() {
+    let (_store, journal) = fresh::<S>().await;
+    drop(hand_in(&*journal, appending(run(1), 0, [1])));
+    let (sender, receiver) = oneshot::channel::<()>();
+    drop(receiver);
+    journal.append(appending(run(1), 1, [2]), Box::new(move |_| assert!(sender.send(()).is_err())));
+    write(&*journal, appending(run(1), 2, [3])).await;
+    // A read that is dropped before it ends leaves its place to others.
+    for _ in 0..100 {
+        let read = journal.events(run(1), 0, ALL);
+        tokio::select! { biased; _ = std::future::ready(()) => {}, _ = read => {} }
+    }
+    assert_eq!(numbers(&*journal, run(1)).await, [1, 2, 3]);
+}

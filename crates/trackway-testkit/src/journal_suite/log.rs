@@ -1,0 +1,235 @@
+//! The log: appending, reading back, and losing a race.
+
+use std::sync::{Arc, Mutex};
+
+use tokio::sync::Notify;
+use trackway_ports::{Append, AppendError};
+
+use super::{StoreUnderTest, samples::*};
+
+/// Proves X2.
+pub async fn an_append_reads_back_as_written<S: StoreUnderTest>() {
+    let (_store, journal) = fresh::<S>().await;
+    let mut first = Append::new(run(1), 0, at(1_234));
+    first.events = vec![event(10), trackway_domain::Event::Started, event(11)];
+    let receipt = write(&*journal, first.clone()).await;
+    let events = log(&*journal, run(1)).await;
+    assert_eq!(events.len(), 3);
+    for (index, stored) in events.iter().enumerate() {
+        assert_eq!(stored.seq, index as u64 + 1);
+        assert_eq!(stored.pos, receipt.first + index as u64);
+        assert_eq!(stored.at, at(1_234));
+        assert_eq!(stored.event, first.events[index]);
+    }
+}
+
+/// Proves X2.
+pub async fn positions_grow_without_gaps<S: StoreUnderTest>() {
+    let (_store, journal) = fresh::<S>().await;
+    let one = write(&*journal, appending(run(1), 0, [1, 2, 3])).await;
+    let two = write(&*journal, appending(run(2), 0, [1])).await;
+    let three = write(&*journal, appending(run(1), 3, [4, 5])).await;
+    assert!(one.first >= 1);
+    assert_eq!(two.first, one.first + 3);
+    assert_eq!(three.first, two.first + 1);
+    let positions: Vec<u64> = log(&*journal, run(1)).await.iter().map(|e| e.pos).collect();
+    let (a, c) = (one.first, three.first);
+    assert_eq!(positions, [a, a + 1, a + 2, c, c + 1]);
+}
+
+/// Proves X2.
+pub async fn an_append_without_events_names_the_newest_position<S: StoreUnderTest>() {
+    let (_store, journal) = fresh::<S>().await;
+    let events = write(&*journal, appending(run(1), 0, [1, 2])).await;
+    let mut rows_alone = Append::new(run(1), 2, at(0));
+    rows_alone.row = Some(row(1));
+    let rows = write(&*journal, rows_alone).await;
+    assert_eq!(rows.first, events.first + 1);
+}
+
+/// Proves L8: callers are told in the order of commits.
+pub async fn answers_come_in_the_order_of_appends<S: StoreUnderTest>() {
+    const APPENDS: u64 = 3_000;
+    let (_store, journal) = fresh::<S>().await;
+    let answered = Arc::new(Mutex::new(Vec::new()));
+    let all = Arc::new(Notify::new());
+    for number in 0..APPENDS {
+        let answered = Arc::clone(&answered);
+        let all = Arc::clone(&all);
+        // Every third is refused; it keeps its place in the order.
+        let expected = if number % 3 == 2 { 7 } else { 0 };
+        journal.append(
+            appending(run(number.into()), expected, [number]),
+            Box::new(move |outcome| {
+                assert_eq!(outcome.is_err(), expected == 7);
+                let mut answered = answered.lock().unwrap();
+                answered.push((number, outcome.ok()));
+                if answered.len() as u64 == APPENDS {
+                    all.notify_one();
+                }
+            }),
+        );
+    }
+    all.notified().await;
+    let answered = answered.lock().unwrap();
+    assert!((0..APPENDS).eq(answered.iter().map(|(number, _)| *number)));
+    let positions: Vec<u64> = answered.iter().filter_map(|a| a.1).map(|r| r.first).collect();
+    assert!(positions.is_sorted_by(|a, b| a + 1 == *b));
+}
+
+/// Proves X2.
+pub async fn events_are_read_in_pages<S: StoreUnderTest>() {
+    let (_store, journal) = fresh::<S>().await;
+    write(&*journal, appending(run(1), 0, 1..=10)).await;
+    for (after, limit, expected) in [
+        (0, 3, vec![1, 2, 3]),
+        (3, 3, vec![4, 5, 6]),
+        (8, 3, vec![9, 10]),
+        (10, 3, vec![]),
+        (99, 3, vec![]),
+        (u64::MAX, 3, vec![]),
+        (0, 0, vec![]),
+        (9, usize::MAX, vec![10]),
+    ] {
+        let page = journal.events(run(1), after, limit).await.unwrap();
+        let found: Vec<u64> = page.iter().map(number).collect();
+        assert_eq!(found, expected, "after {after}, limit {limit}");
+    }
+}
+
+/// Proves X2.
+pub async fn events_are_read_after_a_position<S: StoreUnderTest>() {
+    let (_store, journal) = fresh::<S>().await;
+    // Two runs in turn, so that positions of one lie between those of the other.
+    for seq in 0..20 {
+        write(&*journal, appending(run(1), seq, [seq + 1])).await;
+        write(&*journal, appending(run(2), seq, [seq + 1])).await;
+    }
+    for id in [run(1), run(2)] {
+        let all = log(&*journal, id).await;
+        let newest = all.last().unwrap().pos;
+        for after in 0..=newest + 2 {
+            let found = journal.events_after_pos(id, after, ALL).await.unwrap();
+            let expected: Vec<_> = all.iter().filter(|e| e.pos > after).cloned().collect();
+            assert_eq!(found, expected, "after position {after}");
+            let page = journal.events_after_pos(id, after, 3).await.unwrap();
+            assert_eq!(page, expected[..expected.len().min(3)]);
+        }
+        let none = journal.events_after_pos(id, u64::MAX, ALL).await.unwrap();
+        assert!(none.is_empty());
+    }
+}
+
+/// Proves X2.
+pub async fn an_unknown_run_has_no_events<S: StoreUnderTest>() {
+    let (_store, journal) = fresh::<S>().await;
+    write(&*journal, appending(run(1), 0, [1])).await;
+    assert!(log(&*journal, run(2)).await.is_empty());
+    let after_pos = journal.events_after_pos(run(2), 0, ALL).await.unwrap();
+    assert!(after_pos.is_empty());
+}
+
+/// Proves X2: of two decisions on the same state one is written.
+pub async fn an_append_behind_the_log_is_refused<S: StoreUnderTest>() {
+    let (_store, journal) = fresh::<S>().await;
+    write(&*journal, appending(run(1), 0, [1, 2])).await;
+    for expected in [0, 1] {
+        match append(&*journal, appending(run(1), expected, [9])).await {
+            Err(AppendError::Conflict { run: of, expected: at }) => {
+                assert_eq!((of, at), (run(1), expected))
+            }
+            other => panic!("expected a conflict, got {other:?}"),
+        }
+    }
+    assert_eq!(numbers(&*journal, run(1)).await, [1, 2]);
+    write(&*journal, appending(run(1), 2, [3])).await;
+    assert_eq!(numbers(&*journal, run(1)).await, [1, 2, 3]);
+}
+
+/// Proves X2: a log never has a gap.
+pub async fn an_append_ahead_of_the_log_is_refused<S: StoreUnderTest>() {
+    let (_store, journal) = fresh::<S>().await;
+    write(&*journal, appending(run(1), 0, [1])).await;
+    for (id, expected) in [(1, 2), (1, u64::MAX), (2, 1)] {
+        let outcome = append(&*journal, appending(run(id), expected, [9])).await;
+        assert!(is_conflict(&outcome), "{outcome:?}");
+    }
+    assert_eq!(numbers(&*journal, run(1)).await, [1]);
+    assert!(log(&*journal, run(2)).await.is_empty());
+}
+
+/// Proves X2: a change of rows alone races like any other.
+pub async fn an_append_without_events_is_refused_behind_the_log<S: StoreUnderTest>() {
+    let (_store, journal) = fresh::<S>().await;
+    write(&*journal, appending(run(1), 0, [1])).await;
+    let mut late = Append::new(run(1), 0, at(0));
+    late.row = Some(row(1));
+    late.timers = vec![trackway_ports::TimerChange::Set(timer("t"), at(1))];
+    late.outbox = vec![trackway_ports::OutboxChange::Add(
+        outbox_id(1),
+        trackway_ports::OutboxItem::CancelChild { child: run(2) },
+    )];
+    assert!(is_conflict(&append(&*journal, late).await));
+    assert_eq!(journal.run(run(1)).await.unwrap(), None);
+    assert!(journal.timers_due(at(10), ALL).await.unwrap().is_empty());
+    assert!(journal.outbox(None, ALL).await.unwrap().is_empty());
+}
+
+/// Proves X2.
+pub async fn an_append_without_events_changes_rows_alone<S: StoreUnderTest>() {
+    let (_store, journal) = fresh::<S>().await;
+    write(&*journal, appending(run(1), 0, [1])).await;
+    let mut rows = Append::new(run(1), 1, at(0));
+    rows.row = Some(row(1));
+    write(&*journal, rows.clone()).await;
+    write(&*journal, rows).await;
+    assert_eq!(journal.run(run(1)).await.unwrap(), Some(row(1)));
+    assert_eq!(numbers(&*journal, run(1)).await, [1]);
+}
+
+/// Proves X2: appends that share a commit do not share a fate.
+pub async fn a_refused_append_leaves_its_neighbours_alone<S: StoreUnderTest>() {
+    let (_store, journal) = fresh::<S>().await;
+    write(&*journal, appending(run(1), 0, [1])).await;
+    // Handed in together, so that a store which groups commits puts them into one.
+    let outcomes: Vec<_> = (1..=500_u64)
+        .map(|number| {
+            let mut refused = appending(run(1), 0, [number]);
+            refused.row = Some(row(1));
+            let good = appending(run(1_000 + u128::from(number)), 0, [number]);
+            (hand_in(&*journal, refused), hand_in(&*journal, good))
+        })
+        .collect();
+    for (refused, good) in outcomes {
+        assert!(is_conflict(&refused.await.unwrap()));
+        good.await.unwrap().unwrap();
+    }
+    assert_eq!(numbers(&*journal, run(1)).await, [1]);
+    assert_eq!(journal.run(run(1)).await.unwrap(), None);
+    for number in 1..=500_u64 {
+        let id = run(1_000 + u128::from(number));
+        assert_eq!(numbers(&*journal, id).await, [number]);
+    }
+}
+
+/// Proves X2: yields are pipelined, each naming the one before it.
+pub async fn appends_to_one_run_may_follow_without_waiting<S: StoreUnderTest>() {
+    let (_store, journal) = fresh::<S>().await;
+    let outcomes: Vec<_> =
+        (0..2_500).map(|seq| hand_in(&*journal, appending(run(1), seq, [seq]))).collect();
+    for outcome in outcomes {
+        outcome.await.unwrap().unwrap();
+    }
+    assert!((0..2_500).eq(numbers(&*journal, run(1)).await));
+}
+
+/// Proves X2: nothing is built on an append that was not written.
+pub async fn what_follows_a_refused_append_is_refused_too<S: StoreUnderTest>() {
+    let (_store, journal) = fresh::<S>().await;
+    write(&*journal, appending(run(1), 0, [1])).await;
+    let lost = hand_in(&*journal, appending(run(1), 0, [7, 8]));
+    let on_top = hand_in(&*journal, appending(run(1), 2, [9]));
+    assert!(is_conflict(&lost.await.unwrap()));
+    assert!(is_conflict(&on_top.await.unwrap()));
+    assert_eq!(numbers(&*journal, run(1)).await, [1]);
+}

@@ -1,0 +1,48 @@
+//! The suite itself, for the memory journal, and a check that no case is forgotten.
+
+use super::*;
+use crate::MemoryJournal;
+
+struct InMemory(MemoryJournal);
+
+impl StoreUnderTest for InMemory {
+    fn fresh() -> PortFuture<'static, Self> {
+        Box::pin(async { Self(MemoryJournal::new()) })
+    }
+
+    fn open(&self) -> PortFuture<'_, Arc<dyn Journal>> {
+        Box::pin(async { Arc::new(self.0.reopen()) as Arc<dyn Journal> })
+    }
+}
+
+mod in_memory {
+    use super::InMemory;
+
+    crate::journal_suite!(InMemory);
+}
+
+#[test]
+fn every_case_is_in_the_macro() {
+    let list = include_str!("../journal_suite.rs");
+    let files = [
+        include_str!("claims.rs"),
+        include_str!("content.rs"),
+        include_str!("lasting.rs"),
+        include_str!("log.rs"),
+        include_str!("outbox.rs"),
+        include_str!("rows.rs"),
+        include_str!("timers.rs"),
+    ];
+    let cases = files
+        .iter()
+        .flat_map(|file| file.lines())
+        .filter_map(|line| line.strip_prefix("pub async fn "))
+        .filter_map(|line| line.split('<').next());
+    let mut found = 0;
+    for case in cases {
+        let listed = list.lines().any(|line| line.trim() == case);
+        assert!(listed, "{case} is not in the macro");
+        found += 1;
+    }
+    assert!(found > 40, "only {found} cases were found");
+}

@@ -1,0 +1,103 @@
+//! Durable timers.
+
+use trackway_domain::{RunId, Timer, Timestamp};
+use trackway_ports::{Append, DueTimer, Journal, TimerChange};
+
+use super::{StoreUnderTest, samples::*};
+
+async fn change(journal: &dyn Journal, id: RunId, timers: Vec<TimerChange>) {
+    let mut append = Append::new(id, 0, at(0));
+    append.timers = timers;
+    write(journal, append).await;
+}
+
+fn set(key: &str, due: i64) -> TimerChange {
+    TimerChange::Set(timer(key), at(due))
+}
+
+async fn due(journal: &dyn Journal, now: i64) -> Vec<(RunId, Timer, i64)> {
+    let timers = journal.timers_due(at(now), ALL).await.unwrap();
+    timers.into_iter().map(|DueTimer { run, timer, due }| (run, timer, due.millis())).collect()
+}
+
+/// Proves X2: an unfinished sleep goes on after any crash.
+pub async fn timers_are_due_earliest_first<S: StoreUnderTest>() {
+    let (_store, journal) = fresh::<S>().await;
+    change(&*journal, run(1), vec![set("late", 300), set("early", 100)]).await;
+    change(&*journal, run(2), vec![set("middle", 200)]).await;
+    assert!(due(&*journal, 99).await.is_empty());
+    assert_eq!(due(&*journal, 100).await, [(run(1), timer("early"), 100)]);
+    let all = [
+        (run(1), timer("early"), 100),
+        (run(2), timer("middle"), 200),
+        (run(1), timer("late"), 300),
+    ];
+    assert_eq!(due(&*journal, 1_000).await, all);
+    let page = journal.timers_due(at(1_000), 2).await.unwrap();
+    assert_eq!(page.len(), 2);
+    assert_eq!(page[1].timer, timer("middle"));
+}
+
+/// Proves X2.
+pub async fn a_timer_is_replaced<S: StoreUnderTest>() {
+    let (_store, journal) = fresh::<S>().await;
+    change(&*journal, run(1), vec![set("t", 100)]).await;
+    change(&*journal, run(1), vec![set("t", 500)]).await;
+    // The same name at another run is another timer.
+    change(&*journal, run(2), vec![set("t", 50)]).await;
+    let expected = [(run(2), timer("t"), 50), (run(1), timer("t"), 500)];
+    assert_eq!(due(&*journal, 1_000).await, expected);
+    assert_eq!(due(&*journal, 100).await.len(), 1);
+}
+
+/// Proves X2.
+pub async fn a_timer_is_cleared<S: StoreUnderTest>() {
+    let (_store, journal) = fresh::<S>().await;
+    change(&*journal, run(1), vec![set("a", 1), set("b", 2)]).await;
+    change(&*journal, run(2), vec![set("a", 3)]).await;
+    let clear = || vec![TimerChange::Clear(timer("a"))];
+    change(&*journal, run(1), clear()).await;
+    // Clearing what is gone is no error.
+    change(&*journal, run(1), clear()).await;
+    let expected = [(run(1), timer("b"), 2), (run(2), timer("a"), 3)];
+    assert_eq!(due(&*journal, 10).await, expected);
+}
+
+/// Proves X2: nothing wakes a run that has ended.
+pub async fn all_timers_of_a_run_are_cleared<S: StoreUnderTest>() {
+    let (_store, journal) = fresh::<S>().await;
+    let deadline = TimerChange::Set(Timer::Deadline, at(5));
+    change(&*journal, run(1), vec![set("a", 1), set("b", 2), deadline]).await;
+    change(&*journal, run(2), vec![set("a", 3)]).await;
+    // Changes of one append are made in their order.
+    change(&*journal, run(1), vec![set("c", 4), TimerChange::ClearAll]).await;
+    assert_eq!(due(&*journal, 10).await, [(run(2), timer("a"), 3)]);
+}
+
+/// Proves X2.
+pub async fn the_next_timer_lies_after_now<S: StoreUnderTest>() {
+    let (_store, journal) = fresh::<S>().await;
+    assert_eq!(journal.next_timer(at(0)).await.unwrap(), None);
+    change(&*journal, run(1), vec![set("a", 300), set("b", 100)]).await;
+    for (now, next) in [(0, Some(at(100))), (99, Some(at(100))), (100, Some(at(300))), (300, None)]
+    {
+        assert_eq!(journal.next_timer(at(now)).await.unwrap(), next, "at {now}");
+    }
+}
+
+/// Proves X2.
+pub async fn any_moment_and_any_name_is_kept<S: StoreUnderTest>() {
+    let (_store, journal) = fresh::<S>().await;
+    let keys = ["", "deadline", "a:b#c", "ü 🧭", "'; DROP TABLE timers; --"];
+    let moments = [i64::MIN, -1, 0, 1, i64::MAX];
+    for (key, due) in keys.iter().zip(moments) {
+        change(&*journal, run(1), vec![set(key, due)]).await;
+    }
+    let deadline = TimerChange::Set(Timer::Deadline, Timestamp(i64::MAX));
+    change(&*journal, run(2), vec![deadline]).await;
+    let mut expected: Vec<_> =
+        keys.iter().zip(moments).map(|(key, due)| (run(1), timer(key), due)).collect();
+    expected.push((run(2), Timer::Deadline, i64::MAX));
+    assert_eq!(due(&*journal, i64::MAX).await, expected);
+    assert_eq!(journal.next_timer(at(i64::MIN)).await.unwrap(), Some(at(-1)));
+}

@@ -1,0 +1,29 @@
+//! What Trackway's tests are made of.
+//!
+//! No released program links this crate. [`MemoryJournal`] is a journal that can die and come back;
+//! [`journal_suite!`] expands into the tests that every journal must pass. [`World`] is where runtimes
+//! live and die at fault points ([`CrashAt`]) while store, clock and ids go on; [`Guest`] is a client
+//! that can be sent again after each crash.
+
+mod clock;
+mod faults;
+mod guest;
+mod ids;
+pub mod journal_suite;
+mod memory;
+mod story;
+mod sweep;
+mod tap;
+mod taps;
+mod world;
+
+pub use clock::ManualClock;
+pub use faults::{CrashAt, Life};
+pub use guest::{Guest, Visit, answer_to, at, message};
+pub use ids::{CountingIds, scatter};
+pub use memory::{MemoryBlobs, MemoryJournal};
+pub use story::{Names, seen, story, updates};
+pub use sweep::{Store, Subject, one_life, sweep, sweep_again};
+pub use tap::{Tap, Tapped};
+pub use taps::{Breaks, Gate, Mortal, OwnThread};
+pub use world::{Process, Setup, World};

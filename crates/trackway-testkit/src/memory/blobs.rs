@@ -1,0 +1,41 @@
+//! Blobs in memory.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use sha2::{Digest as _, Sha256};
+use trackway_ports::{BlobHash, Blobs, PortFuture, ReadError};
+
+/// Blobs in memory; clones share them.
+#[derive(Debug, Clone, Default)]
+pub struct MemoryBlobs {
+    blobs: Arc<Mutex<HashMap<BlobHash, Vec<u8>>>>,
+}
+
+impl MemoryBlobs {
+    pub fn new() -> Self {
+        Self::default()
+    }
+}
+
+impl Blobs for MemoryBlobs {
+    fn put(&self, bytes: Vec<u8>) -> PortFuture<'_, Result<BlobHash, ReadError>> {
+        Box::pin(async move {
+            let hash = BlobHash(Sha256::digest(&bytes).into());
+            self.blobs.lock().unwrap_or_else(PoisonError::into_inner).insert(hash, bytes);
+            Ok(hash)
+        })
+    }
+
+    fn get(&self, hash: BlobHash) -> PortFuture<'_, Result<Vec<u8>, ReadError>> {
+        Box::pin(async move {
+            let blobs = self.blobs.lock().unwrap_or_else(PoisonError::into_inner);
+            blobs.get(&hash).cloned().ok_or_else(|| ReadError::DamagedBlob {
+                hash: hash.to_string(),
+                reason: "it is gone".to_owned(),
+            })
+        })
+    }
+}

@@ -1,0 +1,215 @@
+//! What a journal in memory holds, and the meaning of every read and write on it in its plainest form.
+//! Events are kept as their records, so that what comes back is what a store on disk would give back.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    ops::Bound,
+};
+
+use trackway_domain::{Caller, Pos, RunId, Seq, SessionId, Timer, Timestamp};
+use trackway_ports::{
+    Append, AppendError, Claim, ClaimKey, DueTimer, FORMAT_NEWEST, OutboxChange, OutboxId,
+    OutboxItem, OutboxRow, ReadError, Receipt, RunFilter, RunRow, Stored, TimerChange, decode,
+    encode,
+};
+
+#[derive(Debug, Default)]
+pub(super) struct Contents {
+    newest: Pos,
+    logs: HashMap<RunId, Vec<Record>>,
+    rows: BTreeMap<RunId, RunRow>,
+    timers: BTreeMap<(RunId, Timer), Timestamp>,
+    outbox: BTreeMap<OutboxId, OutboxItem>,
+    claims: HashMap<ClaimKey, Claim>,
+}
+
+#[derive(Debug)]
+struct Record {
+    pos: Pos,
+    at: Timestamp,
+    body: String,
+}
+
+impl Contents {
+    pub(super) fn append(&mut self, append: Append) -> Result<Receipt, AppendError> {
+        if let Some(claim) = &append.claim
+            && let Some(earlier) = self.claims.get(&claim.key)
+        {
+            return Err(AppendError::Claimed(Box::new(earlier.clone())));
+        }
+        let head = self.logs.get(&append.run).map_or(0, Vec::len);
+        if head as Seq != append.expected {
+            return Err(AppendError::Conflict { run: append.run, expected: append.expected });
+        }
+        let first = match append.events.is_empty() {
+            true => self.newest,
+            false => self.newest + 1,
+        };
+        for event in &append.events {
+            self.newest += 1;
+            self.logs.entry(append.run).or_default().push(Record {
+                pos: self.newest,
+                at: append.at,
+                body: encode(event),
+            });
+        }
+        self.write_rows(append);
+        Ok(Receipt { first })
+    }
+
+    fn write_rows(&mut self, append: Append) {
+        if let Some(row) = append.row {
+            let kept = self.rows.entry(row.id).or_insert_with(|| row.clone());
+            kept.state = row.state;
+            kept.runnable = row.runnable;
+            kept.parked = row.parked;
+            kept.updated_at = row.updated_at;
+        }
+        for change in append.timers {
+            match change {
+                TimerChange::Set(timer, due) => {
+                    self.timers.insert((append.run, timer), due);
+                }
+                TimerChange::Clear(timer) => {
+                    self.timers.remove(&(append.run, timer));
+                }
+                TimerChange::ClearAll => self.timers.retain(|(run, _), _| *run != append.run),
+            }
+        }
+        for change in append.outbox {
+            match change {
+                OutboxChange::Add(id, item) => self.outbox.insert(id, item),
+                OutboxChange::Remove(id) => self.outbox.remove(&id),
+            };
+        }
+        if let Some(claim) = append.claim {
+            self.claims.insert(claim.key.clone(), claim);
+        }
+    }
+
+    pub(super) fn damage(&mut self, run: RunId, seq: Seq) {
+        let log = self.logs.get_mut(&run);
+        let index = usize::try_from(seq).unwrap_or(usize::MAX).wrapping_sub(1);
+        if let Some(record) = log.and_then(|log| log.get_mut(index)) {
+            record.body = "damaged".to_owned();
+        }
+    }
+
+    pub(super) fn events(
+        &self,
+        run: RunId,
+        after: Seq,
+        limit: usize,
+    ) -> Result<Vec<Stored>, ReadError> {
+        let log = self.logs.get(&run).map_or(&[][..], Vec::as_slice);
+        let begin = usize::try_from(after).unwrap_or(usize::MAX);
+        let mut found = Vec::new();
+        for (record, seq) in log.iter().skip(begin).take(limit).zip(after.saturating_add(1)..) {
+            match decode(FORMAT_NEWEST, &record.body) {
+                Ok(event) => found.push(Stored { pos: record.pos, seq, at: record.at, event }),
+                Err(_) if !found.is_empty() => break,
+                Err(error) => {
+                    let reason = error.to_string();
+                    return Err(ReadError::Damaged { run, seq, reason });
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    pub(super) fn events_after_pos(
+        &self,
+        run: RunId,
+        after: Pos,
+        limit: usize,
+    ) -> Result<Vec<Stored>, ReadError> {
+        let log = self.logs.get(&run).map_or(&[][..], Vec::as_slice);
+        let begin = log.partition_point(|record| record.pos <= after);
+        self.events(run, begin as Seq, limit)
+    }
+
+    pub(super) fn run(&self, run: RunId) -> Option<RunRow> {
+        self.rows.get(&run).cloned()
+    }
+
+    pub(super) fn runs(
+        &self,
+        filter: &RunFilter,
+        before: Option<RunId>,
+        limit: usize,
+    ) -> Vec<RunRow> {
+        let older = (Bound::Unbounded, before.map_or(Bound::Unbounded, Bound::Excluded));
+        self.rows
+            .range(older)
+            .rev()
+            .map(|(_, row)| row)
+            .filter(|row| matches(filter, row))
+            .take(limit)
+            .cloned()
+            .collect()
+    }
+
+    pub(super) fn waiting(
+        &self,
+        caller: &Caller,
+        session: &SessionId,
+        workflow: Option<&str>,
+        limit: usize,
+    ) -> Vec<RunId> {
+        self.rows
+            .values()
+            .filter(|row| row.state.is_interrupted())
+            .filter(|row| row.caller == *caller && row.session == *session)
+            .filter(|row| workflow.is_none_or(|name| name == row.workflow.name))
+            .map(|row| row.id)
+            .take(limit)
+            .collect()
+    }
+
+    pub(super) fn claim(&self, key: &ClaimKey) -> Option<Claim> {
+        self.claims.get(key).cloned()
+    }
+
+    pub(super) fn runnable(&self, after: Option<RunId>, limit: usize) -> Vec<RunId> {
+        let later = (after.map_or(Bound::Unbounded, Bound::Excluded), Bound::Unbounded);
+        self.rows
+            .range(later)
+            .filter(|(_, row)| row.runnable || row.parked)
+            .map(|(run, _)| *run)
+            .take(limit)
+            .collect()
+    }
+
+    pub(super) fn timers_due(&self, now: Timestamp, limit: usize) -> Vec<DueTimer> {
+        let mut due: Vec<DueTimer> = self
+            .timers
+            .iter()
+            .filter(|(_, due)| **due <= now)
+            .map(|((run, timer), due)| DueTimer { run: *run, timer: timer.clone(), due: *due })
+            .collect();
+        due.sort_by_key(|timer| timer.due);
+        due.truncate(limit);
+        due
+    }
+
+    pub(super) fn next_timer(&self, now: Timestamp) -> Option<Timestamp> {
+        self.timers.values().copied().filter(|due| *due > now).min()
+    }
+
+    pub(super) fn outbox(&self, after: Option<OutboxId>, limit: usize) -> Vec<OutboxRow> {
+        let later = (after.map_or(Bound::Unbounded, Bound::Excluded), Bound::Unbounded);
+        self.outbox
+            .range(later)
+            .take(limit)
+            .map(|(id, item)| OutboxRow { id: *id, item: item.clone() })
+            .collect()
+    }
+}
+
+fn matches(filter: &RunFilter, row: &RunRow) -> bool {
+    let RunFilter { tenant, session, workflow, states } = filter;
+    tenant.as_deref().is_none_or(|name| name == &*row.caller.tenant)
+        && session.as_ref().is_none_or(|name| *name == row.session)
+        && workflow.as_ref().is_none_or(|name| *name == row.workflow.name)
+        && (states.is_empty() || states.contains(&row.state))
+}

@@ -1,0 +1,153 @@
+//! What must be true at the end of a journey.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use serde_json::{Value, json};
+use trackway_domain::{Event, RunId, StateName};
+use trackway_engine::RunView;
+use trackway_ports::{Journal, Stored};
+
+use crate::{Names, Visit, World, seen, updates};
+
+/// What was recorded when a process died.
+pub(super) struct Recorded {
+    /// Idempotency keys of the steps whose outcome is in a log.
+    steps: HashSet<String>,
+    /// How many side effects had been done.
+    done: usize,
+}
+
+/// What everything came to.
+pub(super) struct Ending {
+    logs: BTreeMap<RunId, Vec<Stored>>,
+    /// Each run's updates and view, without ids and moments: the first run, then the others.
+    pub(super) plain: Vec<Value>,
+}
+
+async fn logs(journal: &dyn Journal) -> BTreeMap<RunId, Vec<Stored>> {
+    let rows =
+        journal.runs(Default::default(), None, usize::MAX).await.expect("the store can be read");
+    let mut logs = BTreeMap::new();
+    for row in rows {
+        logs.insert(
+            row.id,
+            journal.events(row.id, 0, usize::MAX).await.expect("the store can be read"),
+        );
+    }
+    logs
+}
+
+pub(super) fn recorded(world: &World, done: &[String]) -> Recorded {
+    let logs = world.look(async |journal| logs(&*journal).await);
+    let key = |run: &RunId, stored: &Stored| match &stored.event {
+        Event::StepDone { op, .. } => Some(format!("{run}/{op}")),
+        _ => None,
+    };
+    let steps =
+        logs.iter().flat_map(|(run, log)| log.iter().filter_map(move |stored| key(run, stored)));
+    Recorded { steps: steps.collect(), done: done.len() }
+}
+
+pub(super) fn ending(world: &World, children_alike: bool) -> Ending {
+    let logs = world.look(async |journal| {
+        let left = journal.outbox(None, 9).await.expect("the store can be read");
+        assert!(left.is_empty(), "nothing is owed any more: {left:?}");
+        let runnable = journal.runnable(None, 9).await.expect("the store can be read");
+        assert!(runnable.is_empty(), "nothing is to be driven any more: {runnable:?}");
+        let timer = journal.next_timer(Default::default()).await.expect("the store can be read");
+        assert_eq!(timer, None, "no timer is left");
+        logs(&*journal).await
+    });
+    let mut names = Names::new();
+    let mut plain = Vec::new();
+    for run in in_order(&logs) {
+        let log = &logs[&run];
+        one_life(run, log);
+        let view = view(log);
+        if !children_alike {
+            assert_eq!(view.state, StateName::Canceled, "{run}, a child of a cancelled family");
+        }
+        if plain.is_empty() || children_alike {
+            plain.push(names.plain(&json!({ "updates": updates(log), "view": seen(&view) })));
+        }
+    }
+    Ending { logs, plain }
+}
+
+/// The first run, then its children in the order of their starts, each followed by its own.
+fn in_order(logs: &BTreeMap<RunId, Vec<Stored>>) -> Vec<RunId> {
+    let mut ordered = Vec::new();
+    let mut next: Vec<RunId> = logs.keys().next().copied().into_iter().collect();
+    while let Some(run) = next.pop() {
+        // A child whose parent ended first was never started.
+        let Some(log) = logs.get(&run) else { continue };
+        ordered.push(run);
+        let children = log.iter().rev().filter_map(|stored| match stored.event {
+            Event::ChildStarted { child, .. } => Some(child),
+            _ => None,
+        });
+        next.extend(children);
+    }
+    assert_eq!(ordered.len(), logs.len(), "every run is the first one or a child");
+    ordered
+}
+
+fn view(log: &[Stored]) -> RunView {
+    let Event::Submitted(submission) = &log[0].event else {
+        panic!("a log begins with its submission")
+    };
+    let mut view = RunView::begin((**submission).clone().into(), log[0].at, log[0].pos);
+    log[1..].iter().for_each(|stored| view.apply(&stored.event, stored.at, stored.pos));
+    view
+}
+
+/// A run begins once, works once for each start and resume, and ends once. This holds for every log.
+pub fn one_life(run: RunId, log: &[Stored]) {
+    let names: Vec<_> = log.iter().map(|stored| stored.event.name()).collect();
+    let count = |name| names.iter().filter(|other| **other == name).count();
+    assert_eq!(count("submitted"), 1, "{run}: {names:?}");
+    assert!(count("started") <= 1, "{run}: {names:?}");
+    let ends = ["completed", "failed", "canceled", "rejected"].map(count);
+    assert_eq!(ends.iter().sum::<usize>(), 1, "{run} ends once: {names:?}");
+    assert!(log.iter().zip(1..).all(|(stored, seq)| stored.seq == seq), "{run} has no gap");
+    assert!(log.is_sorted_by(|a, b| a.pos < b.pos), "{run} is in the order of the store");
+    let mut steps = HashMap::new();
+    for stored in log {
+        if let Event::StepDone { op, .. } = &stored.event {
+            let before = steps.insert(op.clone(), stored.seq);
+            assert_eq!(before, None, "{run} records {op} once");
+        }
+    }
+}
+
+/// Whatever a watcher saw, whenever it was, is the beginning of what is stored now.
+pub(super) fn nothing_taken_back(visit: &Visit, ending: &Ending) {
+    for (run, lists) in visit.seen() {
+        let log = &ending.logs[&run];
+        for seen in lists {
+            assert!(seen.len() <= log.len(), "{run} showed more than there is");
+            assert_eq!(seen, log[..seen.len()], "{run} showed something else than there is");
+        }
+    }
+}
+
+/// No step whose outcome was recorded was done after that; and nothing was done twice without a crash
+/// in between.
+pub(super) fn nothing_done_again(recorded: &[Recorded], done: &[String]) {
+    for crash in recorded {
+        for key in &done[crash.done..] {
+            assert!(!crash.steps.contains(key), "{key} was recorded, and done again");
+        }
+    }
+    let mut bounds: Vec<usize> = recorded.iter().map(|crash| crash.done).collect();
+    bounds.push(done.len());
+    let mut from = 0;
+    for to in bounds {
+        let mut once = HashSet::new();
+        for key in &done[from..to] {
+            // A step that failed and was tried again is marked once for each attempt.
+            assert!(once.insert(key), "{key} was done twice by one process");
+        }
+        from = to;
+    }
+}

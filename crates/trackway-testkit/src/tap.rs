@@ -1,0 +1,133 @@
+//! A journal with something between it and its user.
+
+use std::{fmt, sync::Arc};
+
+use trackway_domain::{Caller, Pos, RunId, Seq, SessionId, Timestamp};
+use trackway_ports::{
+    Append, Claim, ClaimKey, Done, DueTimer, Journal, OutboxId, OutboxRow, PortFuture, ReadError,
+    RunFilter, RunRow, Stored,
+};
+
+/// What stands between.
+pub trait Tap: fmt::Debug + Send + Sync {
+    fn append(&self, journal: &Arc<dyn Journal>, append: Append, done: Done) {
+        journal.append(append, done);
+    }
+
+    /// Awaited before each read; of one run's events where `run` is given.
+    fn before_read(&self, _run: Option<RunId>) -> PortFuture<'_, ()> {
+        Box::pin(std::future::ready(()))
+    }
+
+    /// The journal is about to be closed.
+    fn close(&self) {}
+}
+
+/// The journal as seen through a tap.
+#[derive(Debug, Clone)]
+pub struct Tapped {
+    journal: Arc<dyn Journal>,
+    tap: Arc<dyn Tap>,
+}
+
+impl Tapped {
+    pub fn new(journal: Arc<dyn Journal>, tap: Arc<dyn Tap>) -> Self {
+        Self { journal, tap }
+    }
+
+    /// Awaits the tap, then reads.
+    fn read<'a, T: Send + 'a>(
+        &'a self,
+        run: Option<RunId>,
+        read: impl FnOnce(&'a dyn Journal) -> PortFuture<'a, T> + Send + 'a,
+    ) -> PortFuture<'a, T> {
+        Box::pin(async move {
+            self.tap.before_read(run).await;
+            read(&*self.journal).await
+        })
+    }
+}
+
+impl Journal for Tapped {
+    fn append(&self, append: Append, done: Done) {
+        self.tap.append(&self.journal, append, done);
+    }
+
+    fn events(
+        &self,
+        run: RunId,
+        after: Seq,
+        limit: usize,
+    ) -> PortFuture<'_, Result<Vec<Stored>, ReadError>> {
+        self.read(Some(run), move |journal| journal.events(run, after, limit))
+    }
+
+    fn events_after_pos(
+        &self,
+        run: RunId,
+        after: Pos,
+        limit: usize,
+    ) -> PortFuture<'_, Result<Vec<Stored>, ReadError>> {
+        self.read(Some(run), move |journal| journal.events_after_pos(run, after, limit))
+    }
+
+    fn run(&self, run: RunId) -> PortFuture<'_, Result<Option<RunRow>, ReadError>> {
+        self.read(None, move |journal| journal.run(run))
+    }
+
+    fn runs(
+        &self,
+        filter: RunFilter,
+        before: Option<RunId>,
+        limit: usize,
+    ) -> PortFuture<'_, Result<Vec<RunRow>, ReadError>> {
+        self.read(None, move |journal| journal.runs(filter, before, limit))
+    }
+
+    fn waiting(
+        &self,
+        caller: Caller,
+        session: SessionId,
+        workflow: Option<String>,
+        limit: usize,
+    ) -> PortFuture<'_, Result<Vec<RunId>, ReadError>> {
+        self.read(None, move |journal| journal.waiting(caller, session, workflow, limit))
+    }
+
+    fn claim(&self, key: ClaimKey) -> PortFuture<'_, Result<Option<Claim>, ReadError>> {
+        self.read(None, move |journal| journal.claim(key))
+    }
+
+    fn runnable(
+        &self,
+        after: Option<RunId>,
+        limit: usize,
+    ) -> PortFuture<'_, Result<Vec<RunId>, ReadError>> {
+        self.read(None, move |journal| journal.runnable(after, limit))
+    }
+
+    fn timers_due(
+        &self,
+        now: Timestamp,
+        limit: usize,
+    ) -> PortFuture<'_, Result<Vec<DueTimer>, ReadError>> {
+        self.read(None, move |journal| journal.timers_due(now, limit))
+    }
+
+    fn next_timer(&self, now: Timestamp) -> PortFuture<'_, Result<Option<Timestamp>, ReadError>> {
+        self.read(None, move |journal| journal.next_timer(now))
+    }
+
+    fn outbox(
+        &self,
+        after: Option<OutboxId>,
+        limit: usize,
+    ) -> PortFuture<'_, Result<Vec<OutboxRow>, ReadError>> {
+        self.read(None, move |journal| journal.outbox(after, limit))
+    }
+
+    fn close(&self) -> PortFuture<'_, ()> {
+        self.tap.close();
+        self.journal.close()
+    }
+}

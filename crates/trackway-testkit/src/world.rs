@@ -1,0 +1,223 @@
+//! A world in which processes live and die: one store, one clock and one source of ids that outlast them.
+
+use std::{
+    future::Future,
+    ops::Deref,
+    panic::{AssertUnwindSafe, catch_unwind, resume_unwind},
+    path::PathBuf,
+    sync::Arc,
+    time::Duration,
+};
+
+use tempfile::TempDir;
+use trackway_domain::{RunId, Seq};
+use trackway_ports::Journal;
+use trackway_runtime::{Options, Registry, Runtime};
+use trackway_sqlite::SqliteJournal;
+
+use crate::{
+    CountingIds, CrashAt, Life, ManualClock, MemoryJournal,
+    tap::{Tap, Tapped},
+    taps::{Mortal, OwnThread},
+};
+
+/// Far longer than anything in a test takes: only a hang gets there.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A thread that hangs must not keep the failure from being told.
+const SHUTDOWN: Duration = Duration::from_secs(10);
+
+/// Where a memory-backed file system usually is. A sweep syncs many thousand times.
+const MEMORY_FOLDER: &str = "/dev/shm";
+
+/// What outlasts a process.
+#[derive(Debug)]
+pub struct World {
+    store: Store,
+    pub clock: Arc<ManualClock>,
+    pub ids: Arc<CountingIds>,
+}
+
+#[derive(Debug)]
+enum Store {
+    Memory(MemoryJournal),
+    Sqlite(TempDir),
+}
+
+/// How one process differs from the plain one.
+#[derive(Debug)]
+pub struct Setup {
+    pub registry: Registry,
+    pub faults: Arc<CrashAt>,
+    /// Stands between the runtime and the store.
+    pub tap: Option<Arc<dyn Tap>>,
+    pub recover: bool,
+}
+
+/// A process: a runtime on the world's store.
+#[derive(Debug, Clone)]
+pub struct Process {
+    pub runtime: Runtime,
+    pub journal: Arc<dyn Journal>,
+    pub clock: Arc<ManualClock>,
+    pub faults: Arc<CrashAt>,
+}
+
+impl Deref for Process {
+    type Target = Runtime;
+
+    fn deref(&self) -> &Runtime {
+        &self.runtime
+    }
+}
+
+impl From<Registry> for Setup {
+    fn from(registry: Registry) -> Self {
+        Self { registry, faults: Arc::new(CrashAt::never()), tap: None, recover: true }
+    }
+}
+
+impl Setup {
+    #[must_use]
+    pub fn tap(mut self, tap: Arc<dyn Tap>) -> Self {
+        self.tap = Some(tap);
+        self
+    }
+
+    #[must_use]
+    pub fn faults(mut self, faults: Arc<CrashAt>) -> Self {
+        self.faults = faults;
+        self
+    }
+}
+
+impl World {
+    pub fn memory() -> Self {
+        Self::new(Store::Memory(MemoryJournal::new()))
+    }
+
+    pub fn sqlite() -> Self {
+        let folder = tempfile::tempdir_in(MEMORY_FOLDER).or_else(|_| tempfile::tempdir());
+        Self::new(Store::Sqlite(folder.expect("a folder for the store")))
+    }
+
+    fn new(store: Store) -> Self {
+        Self { store, clock: Arc::default(), ids: Arc::default() }
+    }
+
+    /// The store's folder, where it has one.
+    pub fn folder(&self) -> Option<PathBuf> {
+        match &self.store {
+            Store::Memory(_) => None,
+            Store::Sqlite(folder) => Some(folder.path().to_owned()),
+        }
+    }
+
+    /// Makes an event unreadable. Only a store in memory can do that from outside.
+    pub fn damage(&self, run: RunId, seq: Seq) {
+        match &self.store {
+            Store::Memory(memory) => memory.damage(run, seq),
+            Store::Sqlite(_) => panic!("a store on disk is damaged by its own tests"),
+        }
+    }
+
+    /// Looks into the store while no process runs.
+    pub fn look<T, F: Future<Output = T>>(&self, look: impl FnOnce(Arc<dyn Journal>) -> F) -> T {
+        let thread =
+            tokio::runtime::Builder::new_current_thread().build().expect("a tokio runtime");
+        thread.block_on(async {
+            let journal: Arc<dyn Journal> = match &self.store {
+                Store::Memory(memory) => Arc::new(memory.reopen()),
+                Store::Sqlite(folder) => {
+                    Arc::new(SqliteJournal::open(folder.path()).expect("the store opens"))
+                }
+            };
+            let seen = look(journal.clone()).await;
+            journal.close().await;
+            seen
+        })
+    }
+
+    /// One process from its start to its death: `client` is what the world does to it. When the client
+    /// is through the process is killed, as it is when a fault point says so; then there is no result.
+    pub fn process<T, F: Future<Output = T>>(
+        &self,
+        setup: impl Into<Setup>,
+        client: impl FnOnce(Process) -> F,
+    ) -> Option<T> {
+        let setup = setup.into();
+        let life = setup.faults.life().clone();
+        let threads = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(2)
+            .enable_time()
+            .build()
+            .expect("a tokio runtime");
+        let (process, store) = {
+            let _inside = threads.enter();
+            self.open(setup)
+        };
+        let lived = catch_unwind(AssertUnwindSafe(|| {
+            threads.block_on(async {
+                tokio::select! {
+                    biased;
+                    () = life.over() => None,
+                    result = client(process) => Some(result),
+                    // why: a guard against a hang; nothing waits for it.
+                    () = tokio::time::sleep(PATIENCE) => panic!("nothing happens any more"),
+                }
+            })
+        }));
+        life.end();
+        // The store's threads end at their next fault point. The next process must not meet them.
+        threads.block_on(store.close());
+        drop(store);
+        threads.shutdown_timeout(SHUTDOWN);
+        match lived {
+            Ok(result) => result,
+            Err(payload) if Life::took(&*payload) => None,
+            Err(payload) => resume_unwind(payload),
+        }
+    }
+
+    /// As [`World::process`], where nothing goes wrong.
+    pub fn run<T, F: Future<Output = T>>(
+        &self,
+        setup: impl Into<Setup>,
+        client: impl FnOnce(Process) -> F,
+    ) -> T {
+        let result = self.process(setup, client);
+        result.expect("a process without faults lives as long as its client")
+    }
+
+    fn open(&self, setup: Setup) -> (Process, Arc<dyn Journal>) {
+        let faults = setup.faults;
+        let store: Arc<dyn Journal> = match &self.store {
+            Store::Memory(memory) => Arc::new(Tapped::new(
+                Arc::new(memory.reopen()),
+                Arc::new(OwnThread::new(faults.clone())),
+            )),
+            Store::Sqlite(folder) => {
+                let options = trackway_sqlite::Options { faults: faults.clone() };
+                let journal = SqliteJournal::open_with(folder.path(), options);
+                Arc::new(journal.expect("the store opens"))
+            }
+        };
+        let mortal = Arc::new(Mortal::new(faults.life().clone()));
+        let mut journal: Arc<dyn Journal> = Arc::new(Tapped::new(store.clone(), mortal));
+        if let Some(tap) = setup.tap {
+            journal = Arc::new(Tapped::new(journal, tap));
+        }
+        let mut options = Options::new(journal.clone(), Arc::new(setup.registry));
+        options.clock = self.clock.clone();
+        options.ids = self.ids.clone();
+        options.faults = faults.clone();
+        options.recover = setup.recover;
+        let process = Process {
+            runtime: Runtime::start(options),
+            journal,
+            clock: self.clock.clone(),
+            faults,
+        };
+        (process, store)
+    }
+}

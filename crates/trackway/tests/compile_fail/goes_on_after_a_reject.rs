@@ -1,0 +1,13 @@
+//! A reject has no value to go on with.
+
+use trackway::{Ctx, Stop, reject};
+
+async fn run(ctx: Ctx) -> Result<(), Stop> {
+    let reason: String = reject("the market is closed")?;
+    ctx.status(reason).await;
+    Ok(())
+}
+
+fn main() {
+    let _ = run;
+}

@@ -1,0 +1,24 @@
+//! A workflow may go on on another thread, so it must not hold what cannot be sent to one.
+
+use std::{rc::Rc, sync::Arc};
+
+use trackway::{Ctx, Stop, Workflow};
+
+struct Holds;
+
+impl Workflow for Holds {
+    const NAME: &'static str = "holds";
+    const DESCRIPTION: &'static str = "Holds an Rc over an await.";
+    type Input = String;
+    type Output = String;
+
+    async fn run(self: Arc<Self>, ctx: Ctx, input: String) -> Result<String, Stop> {
+        let input = Rc::new(input);
+        ctx.status("working").await;
+        Ok((*input).clone())
+    }
+}
+
+fn main() {
+    let _ = trackway::Server::new().workflow(Holds);
+}

@@ -1,0 +1,14 @@
+//! A reject takes effect by being returned; one that is only written down is a mistake.
+#![deny(unused_must_use)]
+
+use trackway::{Ctx, Stop, reject};
+
+async fn run(ctx: Ctx) -> Result<(), Stop> {
+    reject("the market is closed");
+    ctx.status("never mind").await;
+    Ok(())
+}
+
+fn main() {
+    let _ = run;
+}

@@ -1,0 +1,163 @@
+//! Cancelling: it reaches the running code, and everybody sees it once.
+
+use std::{
+    future::poll_fn,
+    sync::{Arc, Mutex, mpsc},
+    task::Poll,
+};
+
+use serde_json::Value;
+use trackway::{Ctx, Stop, Workflow};
+use trackway_domain::StateName;
+use trackway_runtime::Error;
+use trackway_testkit::{World, at};
+
+use crate::kit::{Probe, answer, ended, settled, start, told};
+
+workflow!(Endless, "endless", |probe, ctx, how: String| -> () {
+    let _gone = probe.guard("gone");
+    match how.as_str() {
+        "step" => {
+            ctx.step("for ever", |_| async {
+                let _dropped = probe.guard("step dropped");
+                probe.mark("running");
+                std::future::pending::<Result<(), std::io::Error>>().await
+            })
+            .await?;
+        }
+        "question" => ctx.ask::<()>("Well?").await,
+        "sleep" => ctx.sleep(std::time::Duration::from_secs(3_600)).await,
+        _ => {
+            probe.mark("running");
+            std::future::pending().await
+        }
+    }
+    probe.mark("went on");
+    Ok(())
+});
+
+/// Proves L10, L13.
+#[test]
+fn cancelling_drops_the_running_code_and_answers_with_the_run_canceled() {
+    for how in ["step", "code"] {
+        let (world, probe) = (World::sqlite(), Probe::new());
+        world.run(registry![Endless(probe.clone())], async |process| {
+            let run = start(&process, "endless", how).await;
+            probe.until("running", 1).await;
+            let view = process.cancel(&at(run)).await.unwrap();
+            assert_eq!(view.state, StateName::Canceled);
+            probe.until("gone", 1).await;
+            process.quiet().await;
+            let told = told(&process, run).await;
+            assert_eq!(told.last().unwrap(), "canceled.");
+            assert_eq!(told.iter().filter(|line| line.ends_with('.')).count(), 1);
+        });
+        assert_eq!(probe.count("step dropped"), usize::from(how == "step"));
+        assert_eq!(probe.count("went on"), 0);
+    }
+}
+
+/// Proves L10, L13.
+#[test]
+fn a_waiting_run_can_be_cancelled_and_then_takes_nothing_more() {
+    for how in ["question", "sleep"] {
+        let (world, probe) = (World::sqlite(), Probe::new());
+        world.run(registry![Endless(probe.clone())], async |process| {
+            let run = start(&process, "endless", how).await;
+            probe.until("gone", 1).await;
+            process.quiet().await;
+            assert_eq!(process.cancel(&at(run)).await.unwrap().state, StateName::Canceled);
+            let again = process.cancel(&at(run)).await;
+            assert!(matches!(again, Err(Error::Ended { state: StateName::Canceled, .. })));
+            let late = answer(&process, run, "late", Value::Null).await;
+            assert!(matches!(late, Err(Error::Ended { .. })));
+            assert_eq!(told(&process, run).await.last().unwrap(), "canceled.");
+            assert_eq!(process.journal.next_timer(Default::default()).await.unwrap(), None);
+        });
+        assert_eq!(probe.count("went on"), 0);
+    }
+}
+
+/// A future that tells when it is polled, and waits inside the poll.
+struct Blocks {
+    polled: mpsc::Sender<()>,
+    go_on: Mutex<mpsc::Receiver<()>>,
+    probe: Probe,
+}
+
+impl Workflow for Blocks {
+    const NAME: &'static str = "blocks";
+    const DESCRIPTION: &'static str = "Is in the middle of a poll when it is cancelled.";
+    type Input = Value;
+    type Output = ();
+
+    async fn run(self: Arc<Self>, ctx: Ctx, _input: Value) -> Result<(), Stop> {
+        let _gone = self.probe.guard("gone");
+        ctx.status("soon").await;
+        poll_fn(|_| {
+            if self.probe.count("block") > 0 && self.probe.count("blocked") == 0 {
+                self.probe.mark("blocked");
+                let _ = self.polled.send(());
+                let _ = self.go_on.lock().unwrap().recv();
+            }
+            Poll::Pending::<()>
+        })
+        .await;
+        Ok(())
+    }
+}
+
+/// The stop must not be lost when it comes while the program is being polled.
+///
+/// Proves L10.
+#[test]
+fn a_cancel_that_comes_in_the_middle_of_a_poll_reaches_the_program() {
+    let probe = Probe::new();
+    let (polled, was_polled) = mpsc::channel();
+    let (go_on, receiver) = mpsc::channel();
+    let blocks = Blocks { polled, go_on: Mutex::new(receiver), probe: probe.clone() };
+    World::memory().run(registry![blocks], async |process| {
+        let run = start(&process, "blocks", Value::Null).await;
+        crate::kit::until(&process, run, |event| event.name() == "status").await;
+        probe.mark("block");
+        // A message that is none of its business makes its driver poll it, and nothing else does.
+        answer(&process, run, "m", "hello").await.unwrap();
+        was_polled.recv().unwrap();
+        process.cancel(&at(run)).await.unwrap();
+        go_on.send(()).unwrap();
+        probe.until("gone", 1).await;
+        process.quiet().await;
+    });
+}
+
+/// Proves L10, L13, X2.
+#[test]
+fn a_cancel_that_was_acknowledged_is_kept_over_a_restart() {
+    let (world, probe) = (World::sqlite(), Probe::new());
+    let run = world.run(registry![Endless(probe.clone())], async |process| {
+        let run = start(&process, "endless", "step").await;
+        probe.until("running", 1).await;
+        process.cancel(&at(run)).await.unwrap();
+        run
+    });
+    world.run(registry![Endless(probe.clone())], async |process| {
+        assert_eq!(ended(&process, run).await.state, StateName::Canceled);
+        process.quiet().await;
+    });
+    assert_eq!(probe.count("running"), 1);
+}
+
+/// Proves L10, L13.
+#[test]
+fn of_many_cancels_at_once_one_cancels() {
+    World::memory().run(registry![Endless(Probe::new())], async |process| {
+        let run = start(&process, "endless", "question").await;
+        settled(&process, run).await;
+        let (address, process) = (at(run), &process);
+        let all = futures_util::future::join_all((0..32).map(|_| process.cancel(&address))).await;
+        assert_eq!(all.iter().filter(|result| result.is_ok()).count(), 1);
+        let ended = |result: &Result<_, Error>| matches!(result, Err(Error::Ended { .. }));
+        assert_eq!(all.iter().filter(|result| ended(result)).count(), 31);
+        assert_eq!(told(process, run).await.iter().filter(|line| *line == "canceled.").count(), 1);
+    });
+}

@@ -1,0 +1,342 @@
+//! Children: runs that a workflow starts and waits for.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use trackway::{ChildFailed, reject};
+use trackway_domain::{Event, RunId, StateName};
+use trackway_testkit::{Gate, Setup, World, at};
+
+use crate::kit::{Probe, answer, ended, log, settled, start, told, until};
+
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Number {
+    number: u32,
+}
+
+workflow!(Doubles, "doubles", |probe, ctx, input: Number| -> Number {
+    probe.mark("doubles");
+    match input.number {
+        0 => reject("zero has no double worth having").map(|never| match never {}),
+        13 => Err(std::io::Error::other("unlucky").into()),
+        99 => Ok(ctx.ask("How much is it?").await),
+        number => Ok(Number { number: 2 * number }),
+    }
+});
+
+workflow!(Parent, "parent", |_probe, ctx, numbers: Vec<u32>| -> Value {
+    let mut children = Vec::new();
+    for number in numbers {
+        children.push(ctx.child::<Doubles>(&Number { number }).await?);
+    }
+    let results = ctx.join_all(children.into_iter().map(|child| child.output())).await;
+    let told = |result: Result<Number, ChildFailed>| match result {
+        Ok(output) => json!(output.number),
+        Err(failed) => json!([failed.state, failed.message]),
+    };
+    Ok(results.into_iter().map(told).collect())
+});
+
+fn child_of(event: &Event) -> Option<RunId> {
+    match event {
+        Event::ChildStarted { child, .. } => Some(*child),
+        _ => None,
+    }
+}
+
+/// Proves L17, X2.
+#[test]
+fn children_run_on_their_own_and_their_ends_reach_the_parent() {
+    let (world, probe) = (World::sqlite(), Probe::new());
+    world.run(registry![Doubles(probe.clone()), Parent(probe.clone())], async |process| {
+        let run = start(&process, "parent", json!([4, 0, 13, 5])).await;
+        let view = ended(&process, run).await;
+        assert_eq!(
+            view.output,
+            json!([8, ["rejected", "zero has no double worth having"], ["failed", "unlucky"], 10])
+        );
+        let children: Vec<_> =
+            log(&process, run).await.iter().filter_map(|s| child_of(&s.event)).collect();
+        assert_eq!(children.len(), 4);
+        for (child, message) in children.iter().zip(view.history()) {
+            assert_eq!(message.references, [child.to_string()], "each is told of alone");
+            let child = process.view(&at(*child)).await.unwrap();
+            assert_eq!(child.submission.parent, Some(run));
+            assert_eq!(child.submission.session, view.submission.session);
+        }
+        assert_eq!(told(&process, children[0]).await, ["submitted", "working", "completed."]);
+        process.quiet().await;
+    });
+    assert_eq!(probe.count("doubles"), 4);
+}
+
+/// Proves L17, X2.
+#[test]
+fn a_child_that_asks_is_answered_by_itself_and_the_parent_costs_nothing_meanwhile() {
+    let (world, probe) = (World::sqlite(), Probe::new());
+    let (run, child) =
+        world.run(registry![Doubles(probe.clone()), Parent(probe.clone())], async |process| {
+            let run = start(&process, "parent", json!([99])).await;
+            let child =
+                child_of(&until(&process, run, |event| child_of(event).is_some()).await.event)
+                    .unwrap();
+            process.quiet().await;
+            (run, child)
+        });
+    world.run(registry![Doubles(probe.clone()), Parent(probe)], async |process| {
+        settled(&process, child).await;
+        answer(&process, child, "a", json!({"number": 7})).await.unwrap();
+        assert_eq!(ended(&process, run).await.state, StateName::Completed);
+    });
+}
+
+workflow!(Curious, "curious", |_probe, ctx, name: String| -> Value {
+    let started = ctx.child_named::<Value>(&name, json!({"number": "many"})).await;
+    let first = match started {
+        Ok(child) => format!("{:?}", child.outcome().await.state),
+        Err(stop) => format!("{stop:?}"),
+    };
+    // The answer is replayed after the failed start, which must be found again.
+    let more: u32 = ctx.ask("Go on?").await;
+    ctx.status("went on").await;
+    Ok(json!([first, more]))
+});
+
+/// Proves L17, X5.
+#[test]
+fn a_child_that_cannot_be_started_is_an_error_and_not_the_end() {
+    for (name, why) in [("nobody", "no workflow named"), ("doubles", "number: ")] {
+        let world = World::memory();
+        let registry = || registry![Doubles(Probe::new()), Curious(Probe::new())];
+        let run = world.run(registry(), async |process| {
+            let run = start(&process, "curious", name).await;
+            let view = settled(&process, run).await;
+            assert_eq!(view.state, StateName::InputRequired, "{view:?}");
+            run
+        });
+        world.run(registry(), async |process| {
+            answer(&process, run, "a", 1).await.unwrap();
+            let view = settled(&process, run).await;
+            assert_eq!(view.parked, None);
+            assert!(view.output[0].as_str().unwrap().contains(why), "{:?}", view.output);
+            assert_eq!(view.output[1], 1);
+        });
+    }
+}
+
+workflow!(Generations, "generations", |probe, ctx, below: u32| -> () {
+    let _gone = probe.guard("gone");
+    if below == 0 {
+        ctx.step("for ever", |_| async {
+            probe.mark("at the bottom");
+            std::future::pending::<Result<(), std::io::Error>>().await
+        })
+        .await?;
+    }
+    let below = ctx.child_named::<()>("generations", json!(below - 1)).await?;
+    below.output().await?;
+    Ok(())
+});
+
+/// Proves L10, L17.
+#[test]
+fn cancelling_a_parent_cancels_its_children_and_theirs() {
+    let (world, probe) = (World::sqlite(), Probe::new());
+    world.run(registry![Generations(probe.clone())], async |process| {
+        let top = start(&process, "generations", 3).await;
+        probe.until("at the bottom", 1).await;
+        let canceled = process.cancel(&at(top)).await.unwrap();
+        assert_eq!(canceled.state, StateName::Canceled);
+        process.quiet().await;
+        let mut runs = process.runs(Default::default(), None, 10).await.unwrap();
+        runs.retain(|row| row.state != StateName::Canceled);
+        assert_eq!(runs, []);
+        for row in process.runs(Default::default(), None, 10).await.unwrap() {
+            assert_eq!(told(&process, row.id).await.last().unwrap(), "canceled.");
+        }
+    });
+    assert_eq!(probe.marks().last().unwrap(), "gone", "the code at the bottom was dropped");
+}
+
+workflow!(Careless, "careless", |probe, ctx, how: String| -> () {
+    let child = ctx.child_named::<()>("generations", json!(0)).await?;
+    probe.gate("the end").await;
+    match how.as_str() {
+        "fails" => Err(std::io::Error::other("oh"))?,
+        "rejects" => reject("no")?,
+        _ => {
+            return {
+                let _: () = drop(child);
+                Ok(())
+            };
+        }
+    };
+    Ok(())
+});
+
+/// Proves L10, L17.
+#[test]
+fn a_parent_that_fails_or_rejects_cancels_its_children_and_one_that_completes_leaves_them() {
+    for (how, childs) in
+        [("fails", "canceled."), ("rejects", "canceled."), ("completes", "working")]
+    {
+        let (world, probe) = (World::memory(), Probe::new());
+        world.run(
+            registry![Generations(probe.clone()), Careless(probe.clone())],
+            async |process| {
+                let run = start(&process, "careless", how).await;
+                let child =
+                    child_of(&until(&process, run, |event| child_of(event).is_some()).await.event)
+                        .unwrap();
+                probe.until("at the bottom", 1).await;
+                probe.open("the end");
+                ended(&process, run).await;
+                if how == "completes" {
+                    assert_eq!(process.view(&at(child)).await.unwrap().state, StateName::Submitted);
+                    process.cancel(&at(child)).await.unwrap();
+                } else {
+                    ended(&process, child).await;
+                    assert_eq!(told(&process, child).await.last().unwrap(), childs);
+                }
+                process.quiet().await;
+            },
+        );
+    }
+}
+
+/// Proves L10, L17.
+#[test]
+fn a_child_that_is_just_being_started_is_cancelled_with_its_parent() {
+    for cancel_while_starting in [true, false] {
+        let (world, probe) = (World::memory(), Probe::new());
+        let gate = Arc::new(Gate::new());
+        let setup = Setup::from(registry![Generations(probe.clone()), Careless(probe.clone())])
+            .tap(gate.clone());
+        world.run(setup, async |process| {
+            // The child's own first append is withheld; or the parent's record of the start is.
+            gate.hold(move |append| {
+                let begins = append.expected == 0;
+                let child = append.row.as_ref().is_some_and(|row| row.parent.is_some());
+                if cancel_while_starting { begins && child } else { !append.outbox.is_empty() }
+            });
+            let run = start(&process, "careless", "waits").await;
+            gate.withheld(1).await;
+            let canceling = tokio::spawn({
+                let process = process.clone();
+                async move { process.cancel(&at(run)).await }
+            });
+            if cancel_while_starting {
+                canceling.await.unwrap().unwrap();
+                gate.release();
+            } else {
+                gate.withheld(2).await;
+                gate.release();
+                canceling.await.unwrap().unwrap();
+            }
+            process.quiet().await;
+            for row in process.runs(Default::default(), None, 10).await.unwrap() {
+                assert_eq!(row.state, StateName::Canceled);
+            }
+        });
+        if !cancel_while_starting {
+            assert_eq!(probe.count("at the bottom"), 0, "it was never started");
+        }
+    }
+}
+
+/// A parent's stream names a child before the child exists: whoever looks at once must not be told
+/// nonsense, and must not disturb the start.
+///
+/// Proves L8, L17, X5.
+#[test]
+fn a_child_can_be_looked_at_while_it_is_being_started() {
+    let (world, probe) = (World::memory(), Probe::new());
+    let gate = Arc::new(Gate::new());
+    let setup = Setup::from(registry![Doubles(probe.clone()), Parent(probe)]).tap(gate.clone());
+    world.run(setup, async |process| {
+        gate.hold(|append| {
+            append.expected == 0 && append.row.as_ref().is_some_and(|row| row.parent.is_some())
+        });
+        let run = start(&process, "parent", json!([99])).await;
+        gate.withheld(1).await;
+        let child =
+            child_of(&until(&process, run, |event| child_of(event).is_some()).await.event).unwrap();
+        let looking = tokio::spawn({
+            let process = process.clone();
+            async move { process.view(&at(child)).await }
+        });
+        let unknown = tokio::spawn({
+            let process = process.clone();
+            async move {
+                let mut watch = process.watch(&at(child), 0).await?;
+                watch.next().await
+            }
+        });
+        tokio::task::yield_now().await;
+        gate.release();
+        // Either it is not there yet, or it is; nothing else is true.
+        match looking.await.unwrap() {
+            Ok(view) => assert_eq!(view.submission.run, child),
+            Err(error) => {
+                assert!(matches!(error, trackway_runtime::Error::UnknownRun { .. }), "{error}")
+            }
+        }
+        match unknown.await.unwrap() {
+            Ok(stored) => assert_eq!(stored.unwrap().seq, 1),
+            Err(error) => {
+                assert!(matches!(error, trackway_runtime::Error::UnknownRun { .. }), "{error}")
+            }
+        }
+        settled(&process, child).await;
+        answer(&process, child, "a", json!({"number": 1})).await.unwrap();
+        assert_eq!(ended(&process, run).await.state, StateName::Completed);
+    });
+}
+
+/// Proves L8, L17, X2.
+#[test]
+fn a_child_that_is_started_under_a_reader_keeps_its_log_and_its_view_together() {
+    let (world, probe) = (World::memory(), Probe::new());
+    let gate = Arc::new(Gate::new());
+    let setup = Setup::from(registry![Doubles(probe.clone()), Parent(probe)]).tap(gate.clone());
+    world.run(setup, async |process| {
+        gate.hold(|append| append.events.iter().any(|event| child_of(event).is_some()));
+        let run = start(&process, "parent", json!([99])).await;
+        gate.withheld(1).await;
+        // The id that the child will have: ids count, and the child's was made with its record.
+        let child = gate.peek(|append| append.events.iter().find_map(child_of)).unwrap();
+        gate.hold_reads(child);
+        let looking = tokio::spawn({
+            let process = process.clone();
+            async move { process.view(&at(child)).await }
+        });
+        gate.reading(1).await;
+        gate.release();
+        until(&process, run, |event| child_of(event).is_some()).await;
+        // The start must not overtake the reader, nor the reader spoil the start.
+        process.journal.run(child).await.unwrap();
+        gate.release_reads();
+        let looked = looking.await.unwrap();
+        assert!(
+            looked.is_ok() || matches!(looked, Err(trackway_runtime::Error::UnknownRun { .. }))
+        );
+        let mut seen = Vec::new();
+        let mut watch = loop {
+            match process.watch(&at(child), 0).await {
+                Ok(watch) => break watch,
+                Err(_) => tokio::task::yield_now().await,
+            }
+        };
+        while seen.last() != Some(&"asked") {
+            seen.push(watch.next().await.unwrap().unwrap().event.name());
+        }
+        assert_eq!(seen, ["submitted", "started", "asked"]);
+        let view = process.view(&at(child)).await.unwrap();
+        assert_eq!(view.seq, 3);
+        answer(&process, child, "a", json!({"number": 1})).await.unwrap();
+        assert_eq!(ended(&process, run).await.state, StateName::Completed);
+    });
+}

@@ -1,0 +1,123 @@
+//! A store that breaks, closes or is damaged under a running process.
+
+use std::{sync::Arc, time::Duration};
+
+use serde_json::Value;
+use trackway_domain::StateName;
+use trackway_runtime::Error;
+use trackway_testkit::{Breaks, Gate, Setup, World, at};
+
+use crate::kit::{Probe, answer, settled, start};
+
+workflow!(Works, "works", |probe, ctx, _input: Value| -> () {
+    for number in 0..3 {
+        ctx.step("work", |_| async {
+            probe.mark(format!("work {number}"));
+            Ok::<_, std::io::Error>(())
+        })
+        .await?;
+    }
+    ctx.ask::<()>("Enough?").await;
+    Ok(())
+});
+
+/// A step whose record cannot be written is not done over and over: the process waits for a restart.
+///
+/// Proves X2, X5.
+#[test]
+fn when_the_store_cannot_write_no_side_effect_is_repeated() {
+    for appends in 1..6 {
+        let (world, probe) = (World::memory(), Probe::new());
+        let setup =
+            Setup::from(registry![Works(probe.clone())]).tap(Arc::new(Breaks::after(appends)));
+        world.run(setup, async |process| {
+            start(&process, "works", Value::Null).await;
+            process.failed().await;
+            assert!(process.broken().unwrap().contains("disk is full"));
+            for number in 0..20 {
+                let refused =
+                    crate::kit::start_as(&process, &format!("m{number}"), "works", Value::Null)
+                        .await;
+                assert!(matches!(refused, Err(Error::Store { .. })), "{refused:?}");
+                tokio::task::yield_now().await;
+            }
+        });
+        let marks = probe.marks();
+        let mut once = marks.clone();
+        once.dedup();
+        assert_eq!(marks, once, "after {appends} appends");
+        // After a restart it goes on; only the one step without a record is done again.
+        world.run(registry![Works(probe.clone())], async |process| {
+            let runs = process.runs(Default::default(), None, 2).await.unwrap();
+            assert_eq!(runs.len(), 1);
+            assert_eq!(settled(&process, runs[0].id).await.state, StateName::InputRequired);
+        });
+        let repeated = probe.marks().len() - 3;
+        assert!(repeated <= 1, "after {appends} appends: {:?}", probe.marks());
+    }
+}
+
+workflow!(WaitsForBoth, "waits-for-both", |probe, ctx, _input: Value| -> () {
+    let _gone = probe.guard("gone");
+    let asked = ctx.ask::<()>("Well?").into_future();
+    ctx.join(asked, ctx.sleep(Duration::from_secs(60))).await;
+    Ok(())
+});
+
+/// A program that is taken up just before the store is closed finds that it only waits, and writes
+/// that down. The store refuses at once; that must not hang the thread.
+///
+/// Proves X2.
+#[test]
+fn a_program_that_leaves_after_the_store_was_closed_does_not_hang_its_thread() {
+    for world in [World::memory(), World::sqlite()] {
+        let (gate, probe) = (Arc::new(Gate::new()), Probe::new());
+        let setup = Setup::from(registry![WaitsForBoth(probe.clone())]).tap(gate.clone());
+        let run = world.run(setup, async |process| {
+            let run = start(&process, "waits-for-both", Value::Null).await;
+            probe.until("gone", 1).await;
+            process.quiet().await;
+            let _kept = process.watch(&at(run), 0).await.unwrap();
+            gate.hold_reads(run);
+            answer(&process, run, "a", Value::Null).await.unwrap();
+            gate.reading(1).await;
+            process.stop().await;
+            gate.release_reads();
+            probe.until("gone", 2).await;
+            let refused = crate::kit::start_as(&process, "m", "waits-for-both", Value::Null).await;
+            assert!(matches!(refused, Err(Error::Stopping)), "{refused:?}");
+            run
+        });
+        world.run(registry![WaitsForBoth(probe.clone())], async |process| {
+            process.clock.advance(Duration::from_secs(60));
+            assert_eq!(crate::kit::ended(&process, run).await.state, StateName::Completed);
+        });
+    }
+}
+
+/// Proves X2, X5.
+#[test]
+fn a_damaged_run_is_told_as_such_and_the_others_go_on() {
+    // The store's own tests damage its records; here the runtime meets what the port reports.
+    let world = World::memory();
+    let (run, other) = world.run(registry![Works(Probe::new())], async |process| {
+        let run = start(&process, "works", Value::Null).await;
+        let other = start(&process, "works", Value::Null).await;
+        for run in [run, other] {
+            settled(&process, run).await;
+        }
+        (run, other)
+    });
+    world.damage(run, 3);
+    world.run(registry![Works(Probe::new())], async |process| {
+        // It can be read up to the damage, and nothing more can be done with it.
+        assert_eq!(process.view(&at(run)).await.unwrap().seq, 2);
+        let damaged = process.cancel(&at(run)).await;
+        assert!(matches!(damaged, Err(Error::Damaged { .. })), "{damaged:?}");
+        let damaged = answer(&process, run, "a", Value::Null).await;
+        assert!(matches!(damaged, Err(Error::Damaged { .. })), "{damaged:?}");
+        answer(&process, other, "b", Value::Null).await.unwrap();
+        assert_eq!(crate::kit::ended(&process, other).await.state, StateName::Completed);
+        process.quiet().await;
+    });
+}

@@ -1,0 +1,30 @@
+//! The core, shown to hold by breaking things: what a workflow says and does through its `Ctx`, across
+//! restarts, crashes at every fault point, concurrent callers and programs that have changed.
+
+#![expect(clippy::unwrap_used, reason = "in a test a panic is the report")]
+#![expect(
+    clippy::print_stderr,
+    reason = "a random test says its seed, so that it can be run again"
+)]
+
+#[macro_use]
+mod kit;
+
+mod cancels;
+mod children;
+mod compile_fail;
+mod deadlines;
+mod faulty_store;
+mod idempotency;
+mod memory;
+mod parking;
+mod questions;
+mod random;
+mod replay;
+mod resumes;
+mod steps;
+mod sweep;
+mod time;
+mod versions;
+mod watches;
+mod yields;

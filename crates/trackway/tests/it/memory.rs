@@ -1,0 +1,96 @@
+//! Waiting costs nothing.
+
+use futures_util::{StreamExt, stream};
+use serde_json::{Value, json};
+use trackway_domain::StateName;
+use trackway_testkit::{Setup, World};
+
+use crate::kit::{Probe, answer, ended, settled, start};
+
+const RUNS: usize = 1_000;
+
+workflow!(Waits, "waits", |probe, ctx, number: u32| -> u32 {
+    let _gone = probe.guard("gone");
+    ctx.status("on my way").await;
+    let more: u32 = ctx.ask("And?").await;
+    Ok(number + more)
+});
+
+/// Proves X2.
+#[test]
+fn heavy_a_thousand_waiting_runs_are_not_in_memory_and_each_can_be_answered_after_a_restart() {
+    let (world, probe) = (World::sqlite(), Probe::new());
+    // Without recovery, which would take up runs that were just started for those of a dead process.
+    let setup = Setup { recover: false, ..registry![Waits(probe.clone())].into() };
+    let runs = world.run(setup, async |process| {
+        let runs: Vec<_> = stream::iter(0..RUNS)
+            .map(|number| start(&process, "waits", number))
+            .buffered(64)
+            .collect()
+            .await;
+        for run in &runs {
+            settled(&process, *run).await;
+        }
+        probe.until("gone", RUNS).await;
+        process.quiet().await;
+        assert_eq!(process.runs_in_memory(), 0);
+        assert_eq!(probe.count("gone"), RUNS, "each program was dropped once");
+        runs
+    });
+    world.run(registry![Waits(probe.clone())], async |process| {
+        process.quiet().await;
+        assert_eq!(probe.count("gone"), RUNS, "no program is taken up for nothing");
+        let answered = stream::iter(runs.iter().enumerate()).map(async |(number, run)| {
+            answer(&process, *run, &format!("a{number}"), 1).await.unwrap();
+            let view = ended(&process, *run).await;
+            assert_eq!((view.state, view.output), (StateName::Completed, json!(number + 1)));
+        });
+        answered.buffer_unordered(64).collect::<Vec<()>>().await;
+        process.quiet().await;
+    });
+}
+
+workflow!(Rests, "rests", |probe, ctx, how: String| -> () {
+    let _gone = probe.guard("gone");
+    match how.as_str() {
+        "child" => ctx.child_named::<()>("rests", "question".into()).await?.output().await?,
+        "sleep" => ctx.sleep(std::time::Duration::from_secs(9)).await,
+        "both" => {
+            let asked = ctx.ask::<()>("Well?").into_future();
+            ctx.join(asked, ctx.sleep(std::time::Duration::from_secs(9))).await;
+        }
+        _ => ctx.ask::<()>("Well?").await,
+    }
+    Ok(())
+});
+
+/// Proves X2.
+#[test]
+fn a_run_that_waits_for_anything_is_not_in_memory() {
+    for how in ["question", "sleep", "child", "both"] {
+        let (world, probe) = (World::memory(), Probe::new());
+        world.run(registry![Rests(probe.clone())], async |process| {
+            start(&process, "rests", how).await;
+            probe.until("gone", if how == "child" { 2 } else { 1 }).await;
+            process.quiet().await;
+        });
+    }
+}
+
+/// Proves L10.
+#[test]
+fn a_run_that_has_ended_is_not_in_memory() {
+    World::memory().run(registry![Waits(Probe::new())], async |process| {
+        let run = start(&process, "waits", 1).await;
+        settled(&process, run).await;
+        answer(&process, run, "a", 1).await.unwrap();
+        ended(&process, run).await;
+        process.quiet().await;
+        let unknown = trackway_domain::RunId::new(Default::default());
+        process.view(&trackway_testkit::at(unknown)).await.unwrap_err();
+        assert_eq!(process.runs_in_memory(), 0, "asking for an unknown run leaves nothing behind");
+        let nothing = answer(&process, run, "b", Value::Null).await;
+        assert!(nothing.is_ok() || nothing.is_err());
+        process.quiet().await;
+    });
+}

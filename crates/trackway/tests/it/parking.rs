@@ -1,0 +1,249 @@
+//! Programs that have changed: a run that cannot be replayed waits with its evidence, and nothing else
+//! is disturbed.
+
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use trackway_domain::{Evidence, StateName};
+use trackway_runtime::Registry;
+use trackway_testkit::{Process, World, at};
+
+use crate::kit::{Probe, answer, ended, log, names, settled, start};
+
+type Ready = Result<u32, std::io::Error>;
+
+workflow!(Original, "job", |probe, ctx, _input: Value| -> u32 {
+    ctx.status("begins").await;
+    let one = ctx
+        .step("one", |_| async {
+            probe.mark("one");
+            Ready::Ok(1)
+        })
+        .await?;
+    let two = ctx
+        .step("two", |_| async {
+            probe.mark("two");
+            Ready::Ok(2)
+        })
+        .await?;
+    let answer: u32 = ctx.ask("Go on?").await;
+    ctx.sleep(Duration::ZERO).await;
+    Ok(one + two + answer)
+});
+
+workflow!(OtherKey, "job", |probe, ctx, _input: Value| -> u32 {
+    ctx.status("begins").await;
+    let one = ctx
+        .step("uno", |_| async {
+            probe.mark("uno");
+            Ready::Ok(1)
+        })
+        .await?;
+    let two = ctx.step("two", |_| async { Ready::Ok(2) }).await?;
+    Ok(one + two + ctx.ask::<u32>("Go on?").await)
+});
+
+workflow!(StepRemoved, "job", |_probe, ctx, _input: Value| -> u32 {
+    ctx.status("begins").await;
+    let one = ctx.step("one", |_| async { Ready::Ok(1) }).await?;
+    Ok(one + ctx.ask::<u32>("Go on?").await)
+});
+
+workflow!(StepAdded, "job", |probe, ctx, _input: Value| -> u32 {
+    ctx.status("begins").await;
+    let one = ctx.step("one", |_| async { Ready::Ok(1) }).await?;
+    let new = ctx
+        .step("new", |_| async {
+            probe.mark("new");
+            Ready::Ok(1)
+        })
+        .await?;
+    let two = ctx.step("two", |_| async { Ready::Ok(2) }).await?;
+    Ok(one + new + two + ctx.ask::<u32>("Go on?").await)
+});
+
+workflow!(ReturnsEarly, "job", |_probe, ctx, _input: Value| -> u32 {
+    ctx.status("begins").await;
+    Ok(ctx.step("one", |_| async { Ready::Ok(1) }).await?)
+});
+
+workflow!(FailsEarly, "job", |_probe, ctx, _input: Value| -> u32 {
+    ctx.status("begins").await;
+    Err(trackway::Stop::failed("no more of this"))
+});
+
+workflow!(OtherStepType, "job", |_probe, ctx, _input: Value| -> u32 {
+    ctx.status("begins").await;
+    let one: String =
+        ctx.step("one", |_| async { Ok::<_, std::io::Error>("1".to_owned()) }).await?;
+    let two = ctx.step("two", |_| async { Ready::Ok(2) }).await?;
+    Ok(one.len() as u32 + two + ctx.ask::<u32>("Go on?").await)
+});
+
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+struct Yes {
+    yes: bool,
+}
+
+workflow!(OtherAnswer, "job", |_probe, ctx, _input: Value| -> u32 {
+    ctx.status("begins").await;
+    let one = ctx.step("one", |_| async { Ready::Ok(1) }).await?;
+    let two = ctx.step("two", |_| async { Ready::Ok(2) }).await?;
+    let answer: Yes = ctx.ask("Go on?").await;
+    Ok(one + two + u32::from(answer.yes))
+});
+
+workflow!(NewVersion, "job", "2", |_probe, ctx, _input: Value| -> u32 {
+    Ok(ctx.ask::<u32>("Anything?").await)
+});
+
+workflow!(Other, "other", |_probe, ctx, _input: Value| -> u32 {
+    Ok(ctx.ask::<u32>("And you?").await)
+});
+
+/// The program as it was.
+pub(crate) fn original(probe: &Probe) -> Registry {
+    registry![Original(probe.clone()), Other(probe.clone())]
+}
+
+/// Every way in which the program can have changed, with what the evidence must speak of.
+pub(crate) fn changes(probe: &Probe) -> Vec<(&'static str, Registry, &'static str, &'static str)> {
+    let other = || Other(probe.clone());
+    vec![
+        ("another key", registry![OtherKey(probe.clone()), other()], "step:uno#0", "step:one#0"),
+        ("a step removed", registry![StepRemoved(probe.clone()), other()], "", "step:two#0"),
+        ("a step added", registry![StepAdded(probe.clone()), other()], "step:new#0", "step:two#0"),
+        (
+            "an early return",
+            registry![ReturnsEarly(probe.clone()), other()],
+            "its end",
+            "step:two#0",
+        ),
+        (
+            "an early failure",
+            registry![FailsEarly(probe.clone()), other()],
+            "its end",
+            "step:one#0",
+        ),
+        ("another step type", registry![OtherStepType(probe.clone()), other()], "", "step:one#0"),
+        ("another answer type", registry![OtherAnswer(probe.clone()), other()], "", "ask:#0"),
+        ("no such version", registry![NewVersion(probe.clone()), other()], "", ""),
+        ("no such workflow", registry![other()], "", ""),
+    ]
+}
+
+/// Two runs at their question; the answer to the first is recorded while nobody drives it.
+fn begin(world: &World, probe: &Probe) -> (trackway_domain::RunId, trackway_domain::RunId) {
+    world.run(original(probe), async |process| {
+        let job = start(&process, "job", Value::Null).await;
+        let other = start(&process, "other", Value::Null).await;
+        for run in [job, other] {
+            settled(&process, run).await;
+        }
+        process.quiet().await;
+        (job, other)
+    })
+}
+
+async fn evidence(process: &Process, run: trackway_domain::RunId) -> Evidence {
+    let view = settled(process, run).await;
+    view.parked.unwrap_or_else(|| panic!("{run} is not parked"))
+}
+
+/// Proves L13, X2, X5.
+#[test]
+fn a_run_whose_program_has_changed_is_parked_with_the_evidence_and_goes_on_when_it_fits_again() {
+    let probe = Probe::new();
+    for (what, changed, asked, recorded) in changes(&probe) {
+        let (world, probe) = (World::sqlite(), Probe::new());
+        let (job, other) = begin(&world, &probe);
+        let length = world.run(changed, async |process| {
+            answer(&process, job, "a", 4).await.unwrap();
+            let mut watch = process.watch(&at(job), 0).await.unwrap();
+            while watch.next().await.unwrap().unwrap().event.name() != "parked" {}
+            let evidence = evidence(&process, job).await;
+            if !asked.is_empty() {
+                assert_eq!(evidence.asked.as_deref(), Some(asked), "{what}: {evidence:?}");
+            }
+            if !recorded.is_empty() {
+                assert_eq!(evidence.recorded.as_deref(), Some(recorded), "{what}: {evidence:?}");
+            }
+            let view = process.view(&at(job)).await.unwrap();
+            assert_eq!(view.state, StateName::Working, "{what}: the state is kept");
+            answer(&process, other, "o", 5).await.unwrap();
+            assert_eq!(ended(&process, other).await.output, json!(5), "{what}: others go on");
+            drop(watch);
+            process.quiet().await;
+            log(&process, job).await.len()
+        });
+        assert_eq!(probe.marks(), ["one", "two"], "{what}: nothing new was done");
+        for _ in 0..2 {
+            let (.., changed, _, _) =
+                changes(&probe).into_iter().find(|change| change.0 == what).unwrap();
+            world.run(changed, async |process| {
+                evidence(&process, job).await;
+                process.quiet().await;
+                assert_eq!(log(&process, job).await.len(), length, "{what}: the log does not grow");
+            });
+        }
+        world.run(original(&probe), async |process| {
+            let mut watch = process.watch(&at(job), 0).await.unwrap();
+            while watch.next().await.unwrap().is_some() {}
+            let view = process.view(&at(job)).await.unwrap();
+            assert_eq!((view.parked, view.output), (None, json!(7)), "{what}");
+            let names = names(&process, job).await;
+            let count = |name| names.iter().filter(|other| **other == name).count();
+            assert_eq!(
+                (count("parked"), count("unparked"), count("completed")),
+                (1, 1, 1),
+                "{names:?}"
+            );
+        });
+        assert_eq!(probe.marks(), ["one", "two"], "{what}: no step was done again");
+    }
+}
+
+/// Proves L10, X2.
+#[test]
+fn a_parked_run_can_be_cancelled() {
+    let (world, probe) = (World::memory(), Probe::new());
+    let (job, _) = begin(&world, &probe);
+    world.run(registry![OtherKey(probe.clone())], async |process| {
+        answer(&process, job, "a", 4).await.unwrap();
+        let mut watch = process.watch(&at(job), 0).await.unwrap();
+        while watch.next().await.unwrap().unwrap().event.name() != "parked" {}
+        let view = process.cancel(&at(job)).await.unwrap();
+        assert_eq!((view.state, view.parked), (StateName::Canceled, None));
+    });
+    world.run(original(&probe), async |process| {
+        process.quiet().await;
+        assert_eq!(process.view(&at(job)).await.unwrap().state, StateName::Canceled);
+    });
+}
+
+/// Proves L14, X2.
+#[test]
+fn a_run_that_is_parked_at_its_question_shows_it_again_when_the_program_fits() {
+    let (world, probe) = (World::memory(), Probe::new());
+    let job =
+        world.run(original(&probe), async |process| start(&process, "job", Value::Null).await);
+    world.run(original(&probe), async |process| {
+        settled(&process, job).await;
+    });
+    // An answer that is no answer takes it up without moving it.
+    world.run(registry![StepRemoved(probe.clone())], async |process| {
+        process.quiet().await;
+        answer(&process, job, "a", 4).await.unwrap();
+        evidence_soon(&process, job).await;
+    });
+    world.run(original(&probe), async |process| {
+        assert_eq!(ended(&process, job).await.output, json!(7));
+    });
+}
+
+async fn evidence_soon(process: &Process, run: trackway_domain::RunId) {
+    let mut watch = process.watch(&at(run), 0).await.unwrap();
+    while watch.next().await.unwrap().unwrap().event.name() != "parked" {}
+}

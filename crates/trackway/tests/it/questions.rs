@@ -1,0 +1,253 @@
+//! Questions: typed answers, several at once, questions that race a timer.
+
+use std::time::Duration;
+
+use futures_util::future::Either;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use trackway::{Artifact, Part};
+use trackway_domain::{Event, StateName};
+use trackway_testkit::{Gate, Setup, World};
+
+use crate::kit::{Probe, answer, ended, names, settled, start, told, until};
+
+const MINUTE: Duration = Duration::from_secs(60);
+
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Form {
+    amount: u32,
+    note: Option<String>,
+}
+
+workflow!(Asks, "asks", |_probe, ctx, _input: Value| -> String {
+    let preview = Artifact::data("preview.json", json!({"amount": 100}))?;
+    let form: Form =
+        ctx.ask([Part::text("How much?"), Part::text("(in euro)")]).artifact(preview).await;
+    let signature: String = ctx.authorize("Sign, please.").await;
+    Ok(format!("{} {:?} {signature}", form.amount, form.note))
+});
+
+/// Proves L5, L6, L9, L14.
+#[test]
+fn an_answer_has_the_type_that_was_asked_for_and_a_wrong_one_changes_nothing() {
+    World::memory().run(registry![Asks(Probe::new())], async |process| {
+        let run = start(&process, "asks", Value::Null).await;
+        let view = settled(&process, run).await;
+        let schema = &view.status_message().unwrap().parts[0].metadata["schema"];
+        assert_eq!(schema["required"], json!(["amount"]));
+        let wrong = answer(&process, run, "wrong", json!({"amount": -1, "more": 1})).await.unwrap();
+        let trackway_engine::Delivered::Answer { problems, primary, .. } = wrong.delivered else {
+            panic!()
+        };
+        assert_eq!((problems.len(), primary), (2, false));
+        answer(&process, run, "right", json!({"amount": 7})).await.unwrap();
+        settled(&process, run).await;
+        answer(&process, run, "signed", "ok").await.unwrap();
+        assert_eq!(ended(&process, run).await.output, json!("7 None ok"));
+        assert_eq!(
+            told(&process, run).await,
+            [
+                "submitted",
+                "working",
+                "+preview.json",
+                "input-required: How much? (in euro)",
+                "input-required: How much? (in euro)",
+                "working",
+                "auth-required: Sign, please.",
+                "working",
+                "completed.",
+            ]
+        );
+    });
+}
+
+workflow!(AsksBoth, "asks-both", |probe, ctx, _input: Value| -> Value {
+    let _gone = probe.guard("gone");
+    let (first, second): (String, u32) =
+        ctx.join(ctx.ask("First?").into_future(), ctx.ask("Second?").into_future()).await;
+    Ok(json!([first, second]))
+});
+
+/// Proves L12, L13.
+#[test]
+fn two_questions_at_once_are_put_one_after_the_other() {
+    let (world, probe) = (World::memory(), Probe::new());
+    world.run(registry![AsksBoth(probe.clone())], async |process| {
+        let run = start(&process, "asks-both", Value::Null).await;
+        settled(&process, run).await;
+        probe.until("gone", 1).await;
+        answer(&process, run, "1", "one").await.unwrap();
+        settled(&process, run).await;
+        answer(&process, run, "2", 2).await.unwrap();
+        assert_eq!(ended(&process, run).await.output, json!(["one", 2]));
+        assert_eq!(
+            told(&process, run).await,
+            [
+                "submitted",
+                "working",
+                "input-required: First?",
+                "working",
+                "input-required: Second?",
+                "working",
+                "completed.",
+            ]
+        );
+    });
+}
+
+workflow!(Impatient, "impatient", |_probe, ctx, _input: Value| -> Value {
+    let first = match ctx.select(ctx.ask::<u32>("Quick?").into_future(), ctx.sleep(MINUTE)).await {
+        Either::Left(answer) => json!(answer),
+        Either::Right(()) => json!("too late"),
+    };
+    ctx.status(format!("chose {first}")).await;
+    let last: u32 = ctx.ask("Really?").await;
+    Ok(json!([first, last]))
+});
+
+/// Proves L12, L13, X2.
+#[test]
+fn a_question_that_loses_to_a_timer_is_withdrawn_and_the_run_goes_on() {
+    let world = World::sqlite();
+    let run = world.run(registry![Impatient(Probe::new())], async |process| {
+        let run = start(&process, "impatient", Value::Null).await;
+        let question = settled(&process, run).await.question.unwrap().id;
+        until(&process, run, |event| matches!(event, Event::Slept { .. })).await;
+        process.clock.advance(MINUTE);
+        let chose = |event: &Event| matches!(event, Event::Asked { question: asked, .. } if asked.id != question);
+        until(&process, run, chose).await;
+        let mut late = trackway_testkit::answer_to(run, "late", json!(1));
+        late.question = Some(question);
+        let late = process.deliver(late).await.unwrap();
+        assert_eq!(late.view.state, StateName::InputRequired, "the next question stays open");
+        run
+    });
+    world.run(registry![Impatient(Probe::new())], async |process| {
+        answer(&process, run, "last", 2).await.unwrap();
+        assert_eq!(ended(&process, run).await.output, json!(["too late", 2]));
+        assert_eq!(
+            told(&process, run).await,
+            [
+                "submitted",
+                "working",
+                "input-required: Quick?",
+                "working",
+                "working: chose \"too late\"",
+                "input-required: Really?",
+                "working",
+                "completed.",
+            ]
+        );
+    });
+}
+
+/// Proves L12, L13, X2.
+#[test]
+fn an_answer_that_comes_before_the_timer_wins_and_the_timer_does_no_harm() {
+    let world = World::sqlite();
+    let run = world.run(registry![Impatient(Probe::new())], async |process| {
+        let run = start(&process, "impatient", Value::Null).await;
+        settled(&process, run).await;
+        answer(&process, run, "quick", 1).await.unwrap();
+        until(&process, run, |event| matches!(event, Event::Status { .. })).await;
+        settled(&process, run).await;
+        process.clock.advance(MINUTE);
+        until(&process, run, |event| matches!(event, Event::Woke { .. })).await;
+        run
+    });
+    world.run(registry![Impatient(Probe::new())], async |process| {
+        answer(&process, run, "last", 2).await.unwrap();
+        assert_eq!(ended(&process, run).await.output, json!([1, 2]));
+    });
+}
+
+/// Both the answer and the timer are recorded before the program runs again; whichever comes first in
+/// the log wins, at once and on every replay.
+///
+/// Proves L13, X2.
+#[test]
+fn when_an_answer_and_a_timer_race_the_log_decides_and_replays_agree() {
+    for answer_first in [true, false] {
+        let world = World::memory();
+        let run = world.run(registry![Impatient(Probe::new())], async |process| {
+            let run = start(&process, "impatient", Value::Null).await;
+            until(&process, run, |event| matches!(event, Event::Slept { .. })).await;
+            process.quiet().await;
+            run
+        });
+        // The program cannot read its log before both are in it.
+        let gate = std::sync::Arc::new(Gate::new());
+        let setup = Setup::from(registry![Impatient(Probe::new())]).tap(gate.clone());
+        let expected = if answer_first { json!([1, 2]) } else { json!(["too late", 2]) };
+        world.run(setup, async |process| {
+            let mut watch = process.watch(&trackway_testkit::at(run), 0).await.unwrap();
+            while !matches!(watch_next(&mut watch).await, Event::Slept { .. }) {}
+            gate.hold_reads(run);
+            let mut wake = async || {
+                process.clock.advance(MINUTE);
+                while !matches!(watch_next(&mut watch).await, Event::Woke { .. }) {}
+            };
+            if !answer_first {
+                wake().await;
+            }
+            let _ = answer(&process, run, "quick", 1).await.unwrap();
+            if answer_first {
+                wake().await;
+            }
+            gate.release_reads();
+            until(&process, run, |event| matches!(event, Event::Status { .. })).await;
+            let order: Vec<_> = names(&process, run).await;
+            let place = |name| order.iter().position(|event| *event == name).unwrap();
+            assert_eq!(place("resumed") < place("woke"), answer_first, "{order:?}");
+        });
+        world.run(registry![Impatient(Probe::new())], async |process| {
+            settled(&process, run).await;
+            answer(&process, run, "last", 2).await.unwrap();
+            let view = settled(&process, run).await;
+            assert_eq!((view.parked, view.output), (None, expected));
+        });
+    }
+}
+
+async fn watch_next(watch: &mut trackway_runtime::Watch) -> Event {
+    watch.next().await.unwrap().unwrap().event
+}
+
+workflow!(Crowd, "crowd", |_probe, ctx, count: u64| -> u64 {
+    // More than the number of futures that `join_all` polls without regard to who was woken.
+    let branches = (0..count).map(|number| {
+        let ctx = &ctx;
+        async move {
+            let ask = ctx.ask::<u64>(format!("{number}?")).into_future();
+            match ctx.select(ask, ctx.sleep(MINUTE * (1 + number as u32))).await {
+                Either::Left(answer) => answer,
+                Either::Right(()) => 1_000,
+            }
+        }
+    });
+    Ok(ctx.join_all(branches).await.iter().sum())
+});
+
+/// Proves L12, L13.
+#[test]
+fn a_withdrawn_question_makes_room_for_the_next_of_many() {
+    World::memory().run(registry![Crowd(Probe::new())], async |process| {
+        let run = start(&process, "crowd", 40).await;
+        let first = settled(&process, run).await.question.unwrap().id;
+        let last = |event: &Event| matches!(event, Event::Slept { op, .. } if op.occurrence == 39);
+        until(&process, run, last).await;
+        process.clock.advance(MINUTE);
+        until(&process, run, |event| matches!(event, Event::Withdrawn { .. })).await;
+        let next =
+            |event: &Event| matches!(event, Event::Asked { question, .. } if question.id != first);
+        until(&process, run, next).await;
+        for number in 1..40 {
+            let id = format!("a{number}");
+            settled(&process, run).await;
+            answer(&process, run, &id, number).await.unwrap();
+        }
+        assert_eq!(ended(&process, run).await.output, json!(1_000 + (1..40).sum::<u64>()));
+    });
+}

@@ -1,0 +1,263 @@
+//! The one who sends the commands, kills the processes, and remembers what it was told.
+
+use std::{
+    collections::{BTreeMap, HashMap, HashSet},
+    panic::AssertUnwindSafe,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use futures_util::FutureExt;
+use serde_json::{Value, json};
+use trackway_domain::{Event, Message, RunId};
+use trackway_engine::Delivered;
+use trackway_ports::{Journal, Stored};
+use trackway_runtime::{Error, Registry};
+use trackway_testkit::{CrashAt, Life, Process, Setup, World, at, one_life, scatter};
+
+use crate::kit::{Probe, answer, start_as};
+
+const COMMANDS: usize = 40;
+
+pub(super) struct Chaos {
+    world: World,
+    dice: Dice,
+    probe: Probe,
+    memory: Arc<Mutex<Memory>>,
+    /// Steps recorded when each process died, and how much had been done.
+    recorded: Vec<(HashSet<String>, usize)>,
+}
+
+/// What was acknowledged and seen.
+#[derive(Default)]
+struct Memory {
+    runs: Vec<RunId>,
+    /// Starts that were acknowledged, by message id.
+    starts: HashMap<String, RunId>,
+    /// Messages that were, with what their sender was told.
+    told: HashMap<String, (RunId, Delivered)>,
+    canceled: Vec<RunId>,
+    failures: Vec<String>,
+    /// What watchers saw, each from a run's beginning.
+    seen: Vec<(RunId, Arc<Mutex<Vec<Stored>>>)>,
+}
+
+#[derive(Clone, Copy)]
+struct Dice(u64);
+
+impl Dice {
+    fn roll(&mut self, sides: u64) -> u64 {
+        self.0 = self.0.wrapping_add(1);
+        scatter(self.0) % sides
+    }
+}
+
+impl Chaos {
+    pub(super) fn new(world: World, seed: u64) -> Self {
+        let dice = Dice(scatter(seed));
+        Self { world, dice, probe: Probe::new(), memory: Arc::default(), recorded: Vec::new() }
+    }
+
+    /// A process that is sent random commands until it dies, of a fault or because they are through.
+    pub(super) fn process(&mut self, registry: impl Fn(Probe) -> Registry) {
+        let crash = self.dice.roll(3) * self.dice.roll(400);
+        let faults = Arc::new(CrashAt::any(usize::try_from(crash).unwrap()));
+        let setup = Setup::from(registry(self.probe.clone())).faults(faults);
+        let (mut dice, memory) = (self.dice, self.memory.clone());
+        self.dice.roll(2);
+        self.world.process(setup, async |process| {
+            for _ in 0..COMMANDS {
+                let dice = Dice(scatter(dice.roll(u64::MAX)));
+                // Some are waited for, others go on beside the next.
+                let sent = tokio::spawn(noting(process.clone(), memory.clone(), dice));
+                if !dice.0.is_multiple_of(3) {
+                    let _ = sent.await;
+                }
+            }
+        });
+        let logs = self.world.look(async |journal| logs(&*journal).await);
+        self.recorded.push((steps(&logs), self.probe.marks().len()));
+    }
+
+    /// The last process brings everything to its end; then all of it is compared with what was told.
+    pub(super) fn end(&self, registry: impl Fn(Probe) -> Registry) {
+        self.world.run(registry(self.probe.clone()), async |process| finish(&process).await);
+        let logs = self.world.look(async |journal| logs(&*journal).await);
+        for (run, log) in &logs {
+            one_life(*run, log);
+        }
+        let done = self.probe.marks();
+        for (steps, before) in &self.recorded {
+            let again = done[*before..].iter().find(|key| steps.contains(*key));
+            assert_eq!(again, None, "a recorded step was done again");
+        }
+        self.memory.lock().unwrap().compare(&logs);
+    }
+}
+
+impl Memory {
+    fn compare(&self, logs: &BTreeMap<RunId, Vec<Stored>>) {
+        assert!(self.failures.is_empty(), "{:#?}", self.failures);
+        for (id, run) in &self.starts {
+            let started: Vec<_> = logs.iter().filter(|(_, log)| begun_by(log, id)).collect();
+            assert_eq!(started.len(), 1, "{id} started one run");
+            assert_eq!(started[0].0, run, "{id} was told which");
+        }
+        for (id, (run, told)) in &self.told {
+            let taken = logs[run]
+                .iter()
+                .filter(|stored| heard(&stored.event).is_some_and(|m| m.id.as_str() == id));
+            assert_eq!(taken.count(), 1, "{id} was acknowledged as {told:?}");
+        }
+        for run in &self.canceled {
+            let canceled = logs[run].iter().any(|stored| stored.event == Event::Canceled);
+            assert!(canceled, "{run} was told to be canceled");
+        }
+        for (run, seen) in &self.seen {
+            let seen = seen.lock().unwrap();
+            assert_eq!(**seen, logs[run][..seen.len()], "{run} showed something else");
+        }
+    }
+}
+
+fn begun_by(log: &[Stored], id: &str) -> bool {
+    let Event::Submitted(submission) = &log[0].event else {
+        panic!("a log begins with its submission")
+    };
+    submission.message.as_ref().is_some_and(|message| message.id.as_str() == id)
+}
+
+/// The caller's message that an event took in.
+fn heard(event: &Event) -> Option<&Message> {
+    match event {
+        Event::Refused { resume, .. } | Event::Resumed { resume, .. } => Some(&resume.message),
+        Event::Late(late) => Some(&late.resume.message),
+        Event::Noted { message } => Some(message),
+        _ => None,
+    }
+}
+
+/// A command whose failure is told at the end; that it was killed with its process is none.
+async fn noting(process: Process, memory: Arc<Mutex<Memory>>, dice: Dice) {
+    let sent = AssertUnwindSafe(command(process, memory.clone(), dice)).catch_unwind().await;
+    if let Err(panic) = sent
+        && !Life::took(&*panic)
+    {
+        let text = panic.downcast_ref::<String>().cloned().unwrap_or_default();
+        memory.lock().unwrap_or_else(PoisonError::into_inner).failures.push(text);
+    }
+}
+
+async fn command(process: Process, memory: Arc<Mutex<Memory>>, mut dice: Dice) {
+    let known = {
+        let memory = memory.lock().unwrap();
+        let runs = memory.runs.len() as u64;
+        (runs > 0).then(|| memory.runs[dice.roll(runs) as usize])
+    };
+    let Some(run) = known.filter(|_| dice.roll(4) > 0) else {
+        return begin(&process, &memory, dice).await;
+    };
+    match dice.roll(8) {
+        0 => process.clock.advance(Duration::from_secs(dice.roll(40))),
+        1 => match process.cancel(&at(run)).await {
+            Ok(_) => memory.lock().unwrap().canceled.push(run),
+            Err(error) => expected(&error),
+        },
+        2 => watch(&process, &memory, run).await,
+        _ => {
+            // Few ids, so that some are sent twice; the content follows from the id.
+            let number = dice.roll(12);
+            let id = format!("{run}-{number}");
+            let value = if number.is_multiple_of(3) { json!(true) } else { json!(number) };
+            match answer(&process, run, &id, value).await {
+                Ok(answered) => {
+                    let told = (run, answered.delivered);
+                    let before = memory.lock().unwrap().told.insert(id.clone(), told.clone());
+                    if let Some(before) = before {
+                        assert!(before == told, "{id} was told {before:?} and {told:?}");
+                    }
+                }
+                Err(error) => expected(&error),
+            }
+        }
+    }
+}
+
+async fn begin(process: &Process, memory: &Mutex<Memory>, mut dice: Dice) {
+    let number = dice.roll(30);
+    let id = format!("start-{number}");
+    let mut plan = Dice(scatter(number));
+    let steps = plan.roll(6);
+    let plan: Value = (0..steps).map(|_| json!(plan.roll(1_000))).collect();
+    match start_as(process, &id, "wild", plan).await {
+        Ok(submitted) => {
+            let mut memory = memory.lock().unwrap();
+            let run = submitted.view.submission.run;
+            let before = memory.starts.insert(id.clone(), run);
+            assert!(before.is_none_or(|before| before == run), "{id} started two runs");
+            if !memory.runs.contains(&run) {
+                memory.runs.push(run);
+            }
+        }
+        Err(error) => expected(&error),
+    }
+}
+
+async fn watch(process: &Process, memory: &Mutex<Memory>, run: RunId) {
+    let Ok(mut watch) = process.watch(&at(run), 0).await else { return };
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    memory.lock().unwrap().seen.push((run, seen.clone()));
+    tokio::spawn(async move {
+        while let Ok(Some(stored)) = watch.next().await {
+            seen.lock().unwrap().push(stored);
+        }
+    });
+}
+
+/// Errors that a caller may meet at a run that exists.
+fn expected(error: &Error) {
+    let fine = matches!(error, Error::Ended { .. } | Error::Stopping);
+    assert!(fine, "{error}");
+}
+
+/// Answers and waits until every run has ended.
+async fn finish(process: &Process) {
+    for round in 0_u64.. {
+        let mut rows = process.runs(Default::default(), None, usize::MAX).await.unwrap();
+        rows.retain(|row| !row.state.is_terminal());
+        if rows.is_empty() {
+            break;
+        }
+        for row in rows.iter().filter(|row| row.state.is_interrupted()) {
+            for value in [json!(true), json!(1)] {
+                let answered =
+                    answer(process, row.id, &format!("{}-end-{round}-{value}", row.id), value)
+                        .await;
+                answered.map_or_else(|error| expected(&error), drop);
+            }
+        }
+        process.clock.advance(Duration::from_secs(3_600));
+        tokio::task::yield_now().await;
+    }
+    process.quiet().await;
+}
+
+async fn logs(journal: &dyn Journal) -> BTreeMap<RunId, Vec<Stored>> {
+    let mut logs = BTreeMap::new();
+    for row in journal.runs(Default::default(), None, usize::MAX).await.unwrap() {
+        logs.insert(row.id, journal.events(row.id, 0, usize::MAX).await.unwrap());
+    }
+    logs
+}
+
+fn steps(logs: &BTreeMap<RunId, Vec<Stored>>) -> HashSet<String> {
+    let mut steps = HashSet::new();
+    for (run, log) in logs {
+        for stored in log {
+            if let Event::StepDone { op, .. } = &stored.event {
+                steps.insert(format!("{run}/{op}"));
+            }
+        }
+    }
+    steps
+}

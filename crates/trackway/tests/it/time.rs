@@ -1,0 +1,123 @@
+//! Sleeping, and things that must be the same on every replay.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use trackway_domain::{Event, StateName};
+use trackway_testkit::{Setup, World};
+
+use crate::kit::{Probe, answer, ended, settled, start, until};
+
+const HOUR: Duration = Duration::from_secs(3_600);
+
+workflow!(Naps, "naps", |probe, ctx, _input: Value| -> () {
+    let _gone = probe.guard("gone");
+    ctx.status("good night").await;
+    ctx.sleep(HOUR).await;
+    ctx.status("good morning").await;
+    Ok(())
+});
+
+/// Proves X2.
+#[test]
+fn a_sleep_goes_on_while_no_process_runs() {
+    let (world, probe) = (World::sqlite(), Probe::new());
+    let setup = Setup { recover: false, ..registry![Naps(probe.clone())].into() };
+    let run = world.run(setup, async |process| {
+        let run = start(&process, "naps", Value::Null).await;
+        probe.until("gone", 1).await;
+        process.quiet().await;
+        run
+    });
+    world.clock.advance(HOUR);
+    world.run(registry![Naps(probe.clone())], async |process| {
+        assert_eq!(ended(&process, run).await.state, StateName::Completed);
+    });
+    assert_eq!(probe.count("gone"), 2, "it was dropped, and taken up again once");
+}
+
+/// Proves X2.
+#[test]
+fn a_sleep_does_not_end_before_its_time() {
+    let world = World::memory();
+    world.run(registry![Naps(Probe::new())], async |process| {
+        let early = start(&process, "naps", Value::Null).await;
+        until(&process, early, |event| matches!(event, Event::Slept { .. })).await;
+        process.clock.advance(HOUR / 2);
+        let late = start(&process, "naps", Value::Null).await;
+        until(&process, late, |event| matches!(event, Event::Slept { .. })).await;
+        process.clock.advance(HOUR / 2);
+        assert_eq!(ended(&process, early).await.state, StateName::Completed);
+        // The early one's timer has fired, so the late one's would have if it were due.
+        assert_eq!(
+            process.view(&trackway_testkit::at(late)).await.unwrap().state,
+            StateName::Working
+        );
+        process.clock.advance(HOUR / 2);
+        assert_eq!(ended(&process, late).await.state, StateName::Completed);
+    });
+}
+
+workflow!(Draws, "draws", |probe, ctx, _input: Value| -> Value {
+    let drawn = (
+        ctx.now().await.millis(),
+        ctx.random().await,
+        ctx.random().await,
+        ctx.now().await.millis(),
+    );
+    probe.mark(format!("{drawn:?}"));
+    ctx.ask::<()>("Go on?").await;
+    Ok(json!([drawn.0, drawn.1, drawn.2]))
+});
+
+/// Proves X2.
+#[test]
+fn a_moment_and_a_random_number_are_the_same_on_every_replay() {
+    let (world, probe) = (World::sqlite(), Probe::new());
+    let run = world.run(registry![Draws(probe.clone())], async |process| {
+        let run = start(&process, "draws", Value::Null).await;
+        settled(&process, run).await;
+        run
+    });
+    world.clock.advance(HOUR);
+    world.run(registry![Draws(probe.clone())], async |process| {
+        answer(&process, run, "a", Value::Null).await.unwrap();
+        let output = ended(&process, run).await.output;
+        assert_ne!(output[1], output[2], "two draws are two numbers");
+    });
+    let marks = probe.marks();
+    assert!(marks.len() >= 2);
+    assert!(marks.iter().all(|mark| *mark == marks[0]), "{marks:?}");
+}
+
+workflow!(Sleepers, "sleepers", |_probe, ctx, seconds: u64| -> () {
+    ctx.sleep(Duration::from_secs(seconds)).await;
+    Ok(())
+});
+
+/// Proves X2.
+#[test]
+fn a_thousand_sleepers_wake_when_their_time_comes_and_none_is_forgotten() {
+    let world = World::sqlite();
+    let runs = world.run(registry![Sleepers(Probe::new())], async |process| {
+        let mut runs = Vec::new();
+        for number in 0..1_000 {
+            runs.push(start(&process, "sleepers", 1 + number % 3).await);
+        }
+        for run in &runs {
+            until(&process, *run, |event| matches!(event, Event::Slept { .. })).await;
+        }
+        process.quiet().await;
+        process.clock.advance(Duration::from_secs(1));
+        ended(&process, runs[0]).await;
+        runs
+    });
+    world.clock.advance(HOUR);
+    world.run(registry![Sleepers(Probe::new())], async |process| {
+        for run in runs {
+            assert_eq!(ended(&process, run).await.state, StateName::Completed);
+        }
+        let none = process.journal.next_timer(Default::default()).await.unwrap();
+        assert_eq!(none, None, "every timer is gone");
+    });
+}

@@ -1,0 +1,75 @@
+//! Several versions side by side: a run keeps the one it began with.
+
+use serde_json::{Value, json};
+use trackway_testkit::World;
+
+use crate::kit::{Probe, answer, ended, settled, start};
+
+workflow!(First, "job", "1", |_probe, ctx, _input: Value| -> String {
+    ctx.status("the old way").await;
+    let answer: String = ctx.ask("Well?").await;
+    Ok(format!("1: {answer}"))
+});
+
+workflow!(Second, "job", "2", |_probe, ctx, _input: Value| -> String {
+    let answer: String = ctx.ask("Well?").await;
+    ctx.step("the new way", |_| async { Ok::<_, std::io::Error>(()) }).await?;
+    Ok(format!("2: {answer}"))
+});
+
+/// Proves X2.
+#[test]
+fn runs_keep_their_version_and_new_runs_take_the_newest() {
+    let (world, probe) = (World::sqlite(), Probe::new());
+    let old = world.run(registry![First(probe.clone())], async |process| {
+        let run = start(&process, "job", Value::Null).await;
+        settled(&process, run).await;
+        run
+    });
+    world.run(registry![First(probe.clone()), Second(probe)], async |process| {
+        let new = start(&process, "job", Value::Null).await;
+        settled(&process, new).await;
+        for (run, version) in [(old, "1"), (new, "2")] {
+            answer(&process, run, &format!("m{version}"), "yes").await.unwrap();
+            let view = ended(&process, run).await;
+            assert_eq!(view.output, json!(format!("{version}: yes")));
+            assert_eq!(view.submission.workflow.version, version);
+        }
+    });
+}
+
+workflow!(Parent, "parent", "1", |_probe, ctx, _input: Value| -> String {
+    let child = ctx.child_named::<String>("job", Value::Null).await?;
+    Ok(child.output().await?)
+});
+
+/// The version is chosen with the record of the start, so a start that is carried out after a
+/// deployment still takes the version that was meant.
+///
+/// Proves L17, X2.
+#[test]
+fn a_child_keeps_the_version_that_was_newest_when_it_was_started() {
+    let (world, probe) = (World::sqlite(), Probe::new());
+    let before = trackway_testkit::CrashAt::point("effect:errand", 1);
+    let setup =
+        trackway_testkit::Setup::from(registry![First(probe.clone()), Parent(probe.clone())])
+            .faults(before.into());
+    let crashed = world.process(setup, async |process| {
+        start(&process, "parent", Value::Null).await;
+        std::future::pending::<()>().await
+    });
+    assert!(crashed.is_none());
+    let all = || registry![First(probe.clone()), Second(probe.clone()), Parent(probe.clone())];
+    world.run(all(), async |process| {
+        let parent = process.runs(Default::default(), None, 9).await.unwrap().last().unwrap().id;
+        let started =
+            crate::kit::until(&process, parent, |event| event.name() == "child-started").await;
+        let trackway_domain::Event::ChildStarted { child, .. } = started.event else { panic!() };
+        while process.view(&trackway_testkit::at(child)).await.is_err() {
+            tokio::task::yield_now().await;
+        }
+        settled(&process, child).await;
+        answer(&process, child, "a", "yes").await.unwrap();
+        assert_eq!(ended(&process, parent).await.output, json!("1: yes"));
+    });
+}
