@@ -1,11 +1,16 @@
 //! One listener and what it answers: the doors, health, and a JSON error for everything else.
 
-use std::{future::Future, io, net::SocketAddr};
+use std::{
+    future::Future,
+    io,
+    net::{IpAddr, SocketAddr},
+};
 
 use axum::{
     Json, Router,
-    extract::State,
+    extract::{Request, State},
     http::{Method, StatusCode, Uri, header},
+    middleware::{self, Next},
     response::{IntoResponse, Response},
     routing::get,
     serve::ListenerExt,
@@ -129,6 +134,7 @@ fn router(runtime: Runtime, options: trackway_a2a::Options) -> Router {
         .merge(trackway_a2a::router(runtime, options))
         .fallback(not_found)
         .method_not_allowed_fallback(wrong_method)
+        .layer(middleware::from_fn(refuse_foreign_pages))
         .layer(CatchPanicLayer::custom(|_: Box<dyn std::any::Any + Send>| {
             problem(
                 StatusCode::INTERNAL_SERVER_ERROR,
@@ -136,6 +142,27 @@ fn router(runtime: Runtime, options: trackway_a2a::Options) -> Router {
                 "something went wrong inside",
             )
         }))
+}
+
+/// A page of another site, open in a browser on this machine, must not act here: without auth the
+/// loopback address is all that protects the server. Only browsers send the header.
+async fn refuse_foreign_pages(request: Request, next: Next) -> Response {
+    let origin = request.headers().get(header::ORIGIN);
+    if origin.is_some_and(|origin| !origin.to_str().is_ok_and(is_local_page)) {
+        let detail = "requests from pages of other sites are not taken";
+        return problem(StatusCode::FORBIDDEN, Code::InvalidRequest, detail);
+    }
+    next.run(request).await
+}
+
+/// Whether an `Origin` names this machine.
+fn is_local_page(origin: &str) -> bool {
+    let Some((_scheme, rest)) = origin.split_once("://") else { return false };
+    let host = match rest.strip_prefix('[') {
+        Some(v6) => v6.split(']').next().unwrap_or_default(),
+        None => rest.split(':').next().unwrap_or_default(),
+    };
+    host == "localhost" || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
 async fn ready(State(runtime): State<Runtime>) -> Response {
@@ -174,4 +201,28 @@ pub(super) fn problem_with(
     body.insert("detail".into(), detail.into());
     let content_type = [(header::CONTENT_TYPE, "application/problem+json")];
     (status, content_type, Value::Object(body).to_string()).into_response()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Proves X5.
+    #[test]
+    fn only_pages_of_this_machine_are_local() {
+        for origin in
+            ["http://localhost:7420", "http://127.0.0.1", "https://[::1]:9", "http://127.9.9.9:1"]
+        {
+            assert!(is_local_page(origin), "{origin}");
+        }
+        for origin in [
+            "null",
+            "",
+            "http://example.com",
+            "http://localhost.example.com",
+            "http://10.0.0.1:7420",
+        ] {
+            assert!(!is_local_page(origin), "{origin}");
+        }
+    }
 }
