@@ -1,0 +1,91 @@
+//! Many requests, a given number at a time.
+
+use std::{
+    net::SocketAddr,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use anyhow::Result;
+
+use crate::{report::Times, wire::Connection};
+
+/// Runs `count` of something, `at_once` at a time, each worker with its own state.
+pub(crate) async fn spread<S, F, Fut>(at_once: usize, count: usize, open: F) -> Result<Times>
+where
+    S: Send + 'static,
+    F: Fn(Arc<AtomicUsize>) -> Fut,
+    Fut: Future<Output = Result<S>> + Send + 'static,
+    S: Worker,
+{
+    let next = Arc::new(AtomicUsize::new(0));
+    let mut workers = Vec::new();
+    for _ in 0..at_once {
+        workers.push(open(next.clone()).await?);
+    }
+    let begun = Instant::now();
+    let tasks: Vec<_> = workers
+        .into_iter()
+        .map(|mut worker| {
+            let next = next.clone();
+            tokio::spawn(async move {
+                let mut each = Vec::new();
+                loop {
+                    let number = next.fetch_add(1, Ordering::Relaxed);
+                    if number >= count {
+                        return anyhow::Ok(each);
+                    }
+                    each.push(worker.once(number).await?);
+                }
+            })
+        })
+        .collect();
+    let mut each: Vec<Duration> = Vec::new();
+    for task in tasks {
+        each.extend(task.await??);
+    }
+    Ok(Times::new(each, begun))
+}
+
+/// One of those who work at the same time.
+pub(crate) trait Worker {
+    /// Does it once; how long it took.
+    fn once(&mut self, number: usize) -> impl Future<Output = Result<Duration>> + Send;
+}
+
+struct Poster<B> {
+    connection: Connection,
+    path: String,
+    body: Arc<B>,
+}
+
+impl<B: Fn(usize) -> String + Send + Sync> Worker for Poster<B> {
+    async fn once(&mut self, number: usize) -> Result<Duration> {
+        let body = (self.body)(number);
+        let begun = Instant::now();
+        self.connection.post(&self.path, &body).await?;
+        Ok(begun.elapsed())
+    }
+}
+
+/// Posts bodies over kept connections.
+pub(crate) async fn posts<B>(
+    address: SocketAddr,
+    path: &str,
+    at_once: usize,
+    count: usize,
+    body: B,
+) -> Result<Times>
+where
+    B: Fn(usize) -> String + Send + Sync + 'static,
+{
+    let body = Arc::new(body);
+    spread(at_once, count, move |_| {
+        let (path, body) = (path.to_owned(), body.clone());
+        async move { Ok(Poster { connection: Connection::open(address).await?, path, body }) }
+    })
+    .await
+}

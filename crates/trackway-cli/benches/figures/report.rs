@@ -1,0 +1,106 @@
+//! Rows, the table of them, and the file.
+
+use std::{
+    path::PathBuf,
+    time::{Duration, Instant},
+};
+
+use anyhow::Result;
+use serde_json::{Value, json};
+
+/// One figure.
+#[derive(Debug)]
+struct Row {
+    name: String,
+    value: String,
+    target: String,
+    raw: Value,
+}
+
+/// All figures of one run.
+#[derive(Debug)]
+pub(crate) struct Report {
+    wanted: Vec<String>,
+    rows: Vec<Row>,
+}
+
+impl Report {
+    pub(crate) fn new(wanted: Vec<String>) -> Self {
+        Self { wanted, rows: Vec::new() }
+    }
+
+    /// Whether this row is to be measured.
+    pub(crate) fn wants(&self, name: &str) -> bool {
+        self.wanted.is_empty() || self.wanted.iter().any(|part| name.contains(part.as_str()))
+    }
+
+    pub(crate) fn add(&mut self, name: &str, value: String, target: &str, raw: Value) {
+        eprintln!("{name}: {value}");
+        self.rows.push(Row { name: name.to_owned(), value, target: target.to_owned(), raw });
+    }
+
+    pub(crate) fn table(&self) -> String {
+        let width = |column: fn(&Row) -> &String| {
+            self.rows.iter().map(|row| column(row).chars().count()).max().unwrap_or(0)
+        };
+        let (names, values) = (width(|row| &row.name), width(|row| &row.value));
+        let line = |row: &Row| {
+            let (name, value, target) = (&row.name, &row.value, &row.target);
+            format!("{name:<names$}  {value:<values$}  {target}\n")
+        };
+        self.rows.iter().map(line).collect()
+    }
+
+    /// Writes the rows as JSON beside the build's other output.
+    pub(crate) fn write(&self) -> Result<PathBuf> {
+        let rows: Vec<_> = self
+            .rows
+            .iter()
+            .map(|row| json!({ "name": row.name, "value": row.value, "target": row.target, "raw": row.raw }))
+            .collect();
+        let file = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("bench.json");
+        std::fs::write(&file, serde_json::to_string_pretty(&rows)?)?;
+        Ok(file)
+    }
+}
+
+/// How long each of many things took, and all of them together.
+#[derive(Debug)]
+pub(crate) struct Times {
+    sorted: Vec<Duration>,
+    pub(crate) wall: Duration,
+}
+
+impl Times {
+    pub(crate) fn new(mut each: Vec<Duration>, begun: Instant) -> Self {
+        each.sort();
+        Self { sorted: each, wall: begun.elapsed() }
+    }
+
+    pub(crate) fn per_second(&self) -> f64 {
+        self.sorted.len() as f64 / self.wall.as_secs_f64()
+    }
+
+    fn percentile(&self, percent: usize) -> Duration {
+        let last = self.sorted.len().saturating_sub(1);
+        self.sorted.get(last * percent / 100).copied().unwrap_or_default()
+    }
+
+    pub(crate) fn text(&self) -> String {
+        let (p50, p99) = (self.percentile(50), self.percentile(99));
+        format!("{:>8.0}/s  p50 {}  p99 {}", self.per_second(), ms(p50), ms(p99))
+    }
+
+    pub(crate) fn raw(&self) -> Value {
+        json!({
+            "count": self.sorted.len(),
+            "perSecond": self.per_second(),
+            "p50Us": self.percentile(50).as_micros() as u64,
+            "p99Us": self.percentile(99).as_micros() as u64,
+        })
+    }
+}
+
+pub(crate) fn ms(span: Duration) -> String {
+    format!("{:.2} ms", span.as_secs_f64() * 1_000.0)
+}

@@ -1,0 +1,148 @@
+//! The real binary as a process: start to ready, memory idle and with waiting runs.
+
+use std::{
+    io::{BufRead, BufReader},
+    net::SocketAddr,
+    path::Path,
+    process::{Child, Command, Stdio},
+    time::{Duration, Instant},
+};
+
+use anyhow::{Context, Result};
+use serde_json::{Value, json};
+
+use crate::{
+    load,
+    report::{Report, ms},
+    wire::Connection,
+};
+
+/// `trackway serve` in a process of its own, ended when dropped.
+pub(crate) struct Served {
+    child: Child,
+    pub(crate) address: SocketAddr,
+    /// From the start of the process until it answered `/readyz`.
+    ready: Duration,
+    _folder: Option<tempfile::TempDir>,
+}
+
+impl Served {
+    pub(crate) fn start() -> Result<Self> {
+        let folder = tempfile::tempdir()?;
+        let mut served = Self::on(folder.path())?;
+        served._folder = Some(folder);
+        Ok(served)
+    }
+
+    fn on(folder: &Path) -> Result<Self> {
+        let begun = Instant::now();
+        let mut child = Command::new(env!("CARGO_BIN_EXE_trackway"))
+            .args(["serve", "--json", "--listen", "127.0.0.1:0", "--data"])
+            .arg(folder)
+            .stdout(Stdio::piped())
+            .spawn()?;
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().context("no stdout")?).read_line(&mut line)?;
+        let url: Value = serde_json::from_str(&line)?;
+        let url = url["url"].as_str().context("no url")?;
+        let address: SocketAddr = url.trim_start_matches("http://").parse()?;
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        std::thread::scope(|scope| {
+            // In a thread of its own: the caller may be inside a runtime already.
+            let asked = scope.spawn(|| {
+                runtime.block_on(async { Connection::open(address).await?.get("/readyz").await })
+            });
+            asked.join().map_err(|_| anyhow::anyhow!("the readiness check panicked"))?
+        })?;
+        Ok(Self { child, address, ready: begun.elapsed(), _folder: None })
+    }
+
+    /// CPU time used so far, all threads.
+    pub(crate) fn cpu(&self) -> Result<Duration> {
+        cpu_of(&self.child.id().to_string())
+    }
+
+    fn memory_mb(&self) -> Result<f64> {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id()))?;
+        let line = status.lines().find(|line| line.starts_with("VmRSS:")).context("no VmRSS")?;
+        let kb: f64 = line.split_whitespace().nth(1).context("no figure")?.parse()?;
+        Ok(kb / 1_024.0)
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// CPU time that a process has used so far, all threads.
+pub(crate) fn cpu_of(process: &str) -> Result<Duration> {
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat"))?;
+    let after_name = stat.rsplit_once(')').context("no name")?.1;
+    let fields: Vec<&str> = after_name.split_whitespace().collect();
+    let ticks: u64 = fields[11].parse::<u64>()? + fields[12].parse::<u64>()?;
+    // A tick is 10 ms on every Linux that we meet.
+    Ok(Duration::from_millis(ticks * 10))
+}
+
+pub(crate) fn rows(report: &mut Report) -> Result<()> {
+    if report.wants("start to ready, empty") {
+        let mut each: Vec<Duration> = Vec::new();
+        for _ in 0..9 {
+            each.push(Served::start()?.ready);
+        }
+        each.sort();
+        let us = each[4].as_micros() as u64;
+        report.add(
+            "start to ready, empty (median of 9)",
+            ms(each[4]),
+            "target <= 30 ms",
+            json!({ "us": us }),
+        );
+    }
+    if report.wants("memory idle") {
+        let mb = Served::start()?.memory_mb()?;
+        report.add("memory idle", format!("{mb:.1} MB"), "target <= 25 MB", json!({ "mb": mb }));
+    }
+    for (count, target) in [(10_000, "target <= 30 MB"), (100_000, "target <= 50 MB")] {
+        if report.wants(&format!("{count} waiting")) {
+            waiting(report, count, target)?;
+        }
+    }
+    Ok(())
+}
+
+fn waiting(report: &mut Report, count: usize, target: &str) -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let served = Served::on(folder.path())?;
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    runtime.block_on(load::posts(served.address, "/a2a/agents/review", 16, count, |number| {
+        json!({ "jsonrpc": "2.0", "id": 1, "method": "message/send", "params": {
+            "message": { "kind": "message", "messageId": format!("w-{number}"), "role": "user",
+                "parts": [{ "kind": "data", "data": { "subject": "x" } }] },
+            "configuration": { "blocking": true } } })
+        .to_string()
+    }))?;
+    let mb = served.memory_mb()?;
+    report.add(
+        &format!("memory with {count} waiting"),
+        format!("{mb:.1} MB"),
+        target,
+        json!({ "mb": mb }),
+    );
+    drop(served);
+    let served = Served::on(folder.path())?;
+    let (ready, mb) = (served.ready, served.memory_mb()?);
+    let goal = if count == 10_000 { "target <= 300 ms" } else { "" };
+    let raw = json!({ "us": ready.as_micros() as u64, "mb": mb });
+    report.add(
+        &format!("restart to ready with {count} waiting"),
+        format!("{}, {mb:.1} MB", ms(ready)),
+        goal,
+        raw,
+    );
+    Ok(())
+}

@@ -1,0 +1,230 @@
+//! What can be typed. What happens then is in `commands`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+use clap_complete::Shell;
+use trackway_domain::{QuestionId, RunId, SessionId, StateName};
+
+use crate::{exit, fault::FaultPoint};
+
+/// Durable workflows for AI agents.
+#[derive(Debug, Parser)]
+#[command(name = "trackway", version, max_term_width = 100)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+    /// Which log lines are written to stderr
+    #[arg(
+        long,
+        global = true,
+        env = "TRACKWAY_LOG",
+        default_value = "warn",
+        value_name = "FILTER"
+    )]
+    pub(crate) log: String,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Serve every bundled workflow as an A2A agent
+    Serve(Serve),
+    /// Run one workflow to its end, here or on a server
+    #[command(after_help = exit::HELP)]
+    Run(Run),
+    /// Look at runs, answer them, cancel them, check them
+    #[command(subcommand)]
+    Runs(Runs),
+    /// Begin a project with a workflow of your own
+    Init(Init),
+    /// Print a completion script for a shell
+    Completions(Completions),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Serve {
+    /// Address to listen on; port 0 takes a free one
+    #[arg(
+        long,
+        env = "TRACKWAY_LISTEN",
+        default_value = "127.0.0.1:7420",
+        value_name = "HOST:PORT"
+    )]
+    pub(crate) listen: String,
+    #[command(flatten)]
+    pub(crate) data: Data,
+    /// Print one line of JSON with the address, for programs
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) testing: Testing,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Run {
+    /// Name of the workflow
+    pub(crate) name: String,
+    /// Its input as JSON; asked for at the terminal where it is missing and needed
+    #[arg(long, value_name = "JSON")]
+    pub(crate) input: Option<String>,
+    /// Session that the run joins; a new one unless given
+    #[arg(long, value_name = "ID")]
+    pub(crate) session: Option<SessionId>,
+    #[command(flatten)]
+    pub(crate) place: Place,
+    /// Print one JSON object per update; answers to questions are read from stdin, one JSON value per
+    /// line
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) testing: Testing,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Runs {
+    /// List runs, newest first
+    List(List),
+    /// Show one run: its state, question, messages and artifacts
+    Show(Show),
+    /// Cancel a run and its children
+    Cancel(Cancel),
+    /// Answer the question that a run waits for
+    #[command(after_help = exit::HELP)]
+    Resume(Resume),
+    /// Check that this binary's programs fit the logs of runs; nothing is changed
+    ReplayCheck(ReplayCheck),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct List {
+    /// Only runs of this workflow
+    #[arg(long, value_name = "NAME")]
+    pub(crate) workflow: Option<String>,
+    /// Only runs in this state; may be given several times, or several with commas
+    #[arg(long, value_name = "STATE", value_delimiter = ',')]
+    pub(crate) state: Vec<StateName>,
+    /// Only runs of this session
+    #[arg(long, value_name = "ID")]
+    pub(crate) session: Option<SessionId>,
+    /// Only runs older than this one
+    #[arg(long, value_name = "RUN")]
+    pub(crate) before: Option<RunId>,
+    /// How many
+    #[arg(long, default_value_t = 50, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=500))]
+    pub(crate) limit: u16,
+    #[command(flatten)]
+    pub(crate) place: Place,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Show {
+    #[arg(value_name = "RUN")]
+    pub(crate) id: RunId,
+    #[command(flatten)]
+    pub(crate) place: Place,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Cancel {
+    #[arg(value_name = "RUN")]
+    pub(crate) id: RunId,
+    #[command(flatten)]
+    pub(crate) place: Place,
+    /// Print the canceled run as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Resume {
+    #[arg(value_name = "RUN")]
+    pub(crate) id: RunId,
+    /// The answer as JSON
+    #[arg(long, value_name = "JSON")]
+    pub(crate) input: String,
+    /// The question that is answered; the open one unless given
+    #[arg(long, value_name = "ID")]
+    pub(crate) question: Option<QuestionId>,
+    #[command(flatten)]
+    pub(crate) place: Place,
+    /// Print one JSON object per update
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) testing: Testing,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReplayCheck {
+    /// Which runs; all unfinished ones unless given
+    #[arg(value_name = "RUN")]
+    pub(crate) ids: Vec<RunId>,
+    #[command(flatten)]
+    pub(crate) place: Place,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Init {
+    /// Folder of the new project; it must be empty or not exist
+    #[arg(value_name = "DIR")]
+    pub(crate) dir: PathBuf,
+    /// Checkout of Trackway that the project depends on; the one this binary was built from unless given
+    #[arg(long, value_name = "PATH")]
+    pub(crate) trackway: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Completions {
+    pub(crate) shell: Shell,
+}
+
+/// Where the runs are: on a server, else on the server that holds the folder, else in the folder.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct Place {
+    #[command(flatten)]
+    pub(crate) data: Data,
+    /// Server to talk to; the one that holds the data folder unless given
+    #[arg(long, env = "TRACKWAY_SERVER", value_name = "URL")]
+    pub(crate) server: Option<String>,
+}
+
+#[derive(Debug, Clone, Args)]
+pub(crate) struct Data {
+    /// Folder that holds everything
+    #[arg(
+        long = "data",
+        env = "TRACKWAY_DATA",
+        default_value = "trackway-data",
+        value_name = "FOLDER"
+    )]
+    pub(crate) folder: PathBuf,
+}
+
+/// Testing aids, not part of the interface.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct Testing {
+    /// Abort at a fault point; see `fault`.
+    #[arg(long, env = "TRACKWAY_FAULT", value_name = "POINT:N", hide = true)]
+    pub(crate) fault: Option<FaultPoint>,
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn arguments_are_consistent() {
+        Cli::command().debug_assert();
+    }
+}

@@ -1,0 +1,39 @@
+//! What each command does: one file each.
+
+mod completions;
+mod init;
+mod run;
+mod runs;
+mod serve;
+
+use serde_json::Value;
+
+use crate::{
+    args::{Command, Runs},
+    exit::Exit,
+    failure::Failure,
+};
+
+pub(crate) async fn execute(command: Command) -> Result<Exit, Failure> {
+    match command {
+        Command::Serve(args) => serve::serve(args).await,
+        Command::Run(args) => run::run(args).await,
+        Command::Runs(Runs::List(args)) => runs::list::list(args).await,
+        Command::Runs(Runs::Show(args)) => runs::show::show(args).await,
+        Command::Runs(Runs::Cancel(args)) => runs::cancel::cancel(args).await,
+        Command::Runs(Runs::Resume(args)) => runs::resume::resume(args).await,
+        Command::Runs(Runs::ReplayCheck(args)) => runs::replay_check::replay_check(args).await,
+        Command::Init(args) => init::init(&args),
+        Command::Completions(args) => completions::completions(&args),
+    }
+}
+
+/// The value of `--input`.
+fn parse_input(text: &str) -> Result<Value, Failure> {
+    serde_json::from_str(text).map_err(|error| {
+        Failure::new("--input is not JSON")
+            .cause(&error)
+            .hint("quote it for the shell: --input '{\"text\": \"hello\"}'")
+            .exit(Exit::Usage)
+    })
+}

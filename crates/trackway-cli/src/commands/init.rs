@@ -1,0 +1,134 @@
+//! `trackway init`: a small project that builds and runs.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use anyhow::Context;
+
+use crate::{args::Init, exit::Exit, failure::Failure, output, text};
+
+/// The checkout that this binary was built from.
+const BUILT_FROM: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+
+/// The files of a project and their templates: real files, so that they are read and edited as what
+/// they are.
+const FILES: &[(&str, &str)] = &[
+    ("Cargo.toml", include_str!("init/template/Cargo.toml.template")),
+    ("README.md", include_str!("init/template/README.md.template")),
+    (".gitignore", include_str!("init/template/gitignore.template")),
+    ("src/main.rs", include_str!("init/template/main.rs")),
+];
+
+pub(super) fn init(args: &Init) -> Result<Exit, Failure> {
+    let trackway = checkout(args.trackway.as_deref())?;
+    let folder = empty_folder(&args.dir)?;
+    let name = package_name(&folder);
+    for (path, template) in FILES {
+        let library = trackway.join("crates/trackway");
+        let text = template
+            .replace("{{name}}", &name)
+            .replace("{{trackway}}", &toml_string(&library.to_string_lossy()));
+        let file = folder.join(path);
+        if let Some(parent) = file.parent() {
+            fs::create_dir_all(parent)
+                .with_context(|| format!("cannot make {}", parent.display()))?;
+        }
+        fs::write(&file, text).with_context(|| format!("cannot write {}", file.display()))?;
+    }
+    // The same versions as the checkout's: they are known to build together, and are there already.
+    let lock = trackway.join("Cargo.lock");
+    if lock.is_file() {
+        fs::copy(&lock, folder.join("Cargo.lock"))
+            .with_context(|| format!("cannot copy {}", lock.display()))?;
+    }
+    next_steps(&args.dir).iter().try_for_each(|line| output::line(line))?;
+    Ok(Exit::Done)
+}
+
+fn checkout(given: Option<&Path>) -> Result<PathBuf, Failure> {
+    let path = given.unwrap_or(Path::new(BUILT_FROM));
+    let usable =
+        path.canonicalize().ok().filter(|path| path.join("crates/trackway/Cargo.toml").is_file());
+    usable.ok_or_else(|| {
+        Failure::new(format!("{} is not a checkout of Trackway", path.display()))
+            .hint("name one with --trackway PATH: the folder that holds crates/trackway")
+            .exit(Exit::Usage)
+    })
+}
+
+/// The folder, made where it is missing.
+fn empty_folder(dir: &Path) -> Result<PathBuf, Failure> {
+    let read = || format!("cannot use {}", dir.display());
+    if dir.exists() {
+        let mut entries = fs::read_dir(dir).with_context(read)?;
+        if entries.next().is_some() {
+            return Err(Failure::new(format!("{} is not empty", dir.display()))
+                .hint("name a folder that is empty or does not exist")
+                .exit(Exit::Usage));
+        }
+    }
+    fs::create_dir_all(dir).with_context(read)?;
+    Ok(dir.canonicalize().with_context(read)?)
+}
+
+/// A name that Cargo takes, from the folder's.
+fn package_name(folder: &Path) -> String {
+    let folder =
+        folder.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
+    let plain = |c: char| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' };
+    let name: String = folder.chars().map(plain).collect();
+    let name = name.trim_matches('-');
+    // Names of the language and of the crates beside it are taken.
+    let taken = [
+        "",
+        "test",
+        "core",
+        "std",
+        "alloc",
+        "proc_macro",
+        "trackway",
+        "tokio",
+        "serde",
+        "schemars",
+    ];
+    if taken.contains(&name) || name.starts_with(|c: char| c.is_ascii_digit()) {
+        return format!("my-{name}").trim_end_matches('-').to_owned();
+    }
+    name.to_owned()
+}
+
+/// Text as a TOML string; its escapes are those of JSON.
+fn toml_string(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+fn next_steps(dir: &Path) -> Vec<String> {
+    let dir = text::quoted(&dir.to_string_lossy());
+    vec![
+        format!("A project is in {dir}. Next:"),
+        format!("  cd {dir}"),
+        "  cargo run".to_owned(),
+        "then follow its README.md; the workflow is in src/main.rs.".to_owned(),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_become_names_that_cargo_takes() {
+        for (folder, name) in [
+            ("shop", "shop"),
+            ("My Shop!", "my-shop"),
+            ("2shop", "my-2shop"),
+            ("test", "my-test"),
+            ("ü", "my"),
+            ("/", "my"),
+        ] {
+            assert_eq!(package_name(Path::new(folder)), name, "{folder}");
+        }
+    }
+}

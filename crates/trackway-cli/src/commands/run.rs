@@ -1,0 +1,87 @@
+//! `trackway run`: starts a workflow and stays with it.
+
+use std::path::Path;
+
+use serde_json::json;
+use trackway::api::{RunDetail, StartRequest};
+
+use crate::{
+    args::Run, ask::Asker, commands::parse_input, engine::Engine, exit::Exit, failure::Failure,
+    follow::Follow, place::Place, programs, screen::Screen, signals::Signals,
+};
+
+pub(super) async fn run(args: Run) -> Result<Exit, Failure> {
+    let request = StartRequest {
+        workflow: args.name.clone(),
+        input: args.input.as_deref().map_or_else(|| Ok(json!({})), parse_input)?,
+        session_id: args.session.clone(),
+    };
+    let mut signals = Signals::install()?;
+    let place = Place::find(&args.place)?;
+    if let Place::Folder(folder) = &place {
+        known(folder, &args.name)?;
+    }
+    let engine = Engine::open(place, &args.testing).await?;
+    let ended = drive(&args, &engine, request, &mut signals).await;
+    engine.close().await;
+    ended
+}
+
+/// Before anything is opened: a mistyped name makes no folder.
+fn known(folder: &Path, name: &str) -> Result<(), Failure> {
+    let registry = programs::bundled(folder).registry().map_err(|error| Failure::of(&error))?;
+    if registry.get(name).is_some() {
+        return Ok(());
+    }
+    let known: Vec<String> =
+        registry.list().iter().map(|program| program.info().name.clone()).collect();
+    let message = format!("there is no workflow named {name:?}");
+    Err(Failure::unknown_workflow(message, name, &known))
+}
+
+async fn drive(
+    args: &Run,
+    engine: &Engine,
+    request: StartRequest,
+    signals: &mut Signals,
+) -> Result<Exit, Failure> {
+    let mut asker = Asker::new(args.json);
+    let Some(run) = start(args, engine, request, &mut asker, signals).await? else {
+        return Ok(Exit::Interrupted);
+    };
+    let follow =
+        Follow::new(engine, Screen::new(args.json), &args.place, run.summary.id, 0).await?;
+    follow.run(&mut asker, signals).await
+}
+
+/// Starts the run. Input that was not given, but is needed, is asked for. `None`: interrupted.
+async fn start(
+    args: &Run,
+    engine: &Engine,
+    mut request: StartRequest,
+    asker: &mut Asker,
+    signals: &mut Signals,
+) -> Result<Option<RunDetail>, Failure> {
+    let mut asked = false;
+    loop {
+        let failure = match engine.start(request.clone()).await {
+            Ok(run) => return Ok(Some(run)),
+            Err(failure) => failure,
+        };
+        let Some(invalid) = failure.invalid.clone().filter(|_| args.input.is_none()) else {
+            return Err(failure);
+        };
+        // The first time nothing was given, so there is nothing to complain about.
+        let problems = if asked { invalid.problems.as_slice() } else { &[] };
+        let filled = tokio::select! {
+            biased;
+            () = signals.next() => return Ok(None),
+            filled = asker.fill(&invalid.schema, problems) => filled,
+        };
+        match filled {
+            Some(input) => request.input = input,
+            None => return Err(failure.hint("give the input with --input JSON")),
+        }
+        asked = true;
+    }
+}

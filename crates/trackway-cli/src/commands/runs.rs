@@ -1,0 +1,7 @@
+//! `trackway runs …`: runs that exist.
+
+pub(super) mod cancel;
+pub(super) mod list;
+pub(super) mod replay_check;
+pub(super) mod resume;
+pub(super) mod show;

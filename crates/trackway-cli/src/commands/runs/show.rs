@@ -1,0 +1,73 @@
+//! `trackway runs show`: one run, whole.
+
+use trackway::api::{Message, RunDetail};
+use trackway_domain::Role;
+
+use crate::{args::Show, exit::Exit, failure::Failure, output, place::Place, screen, text};
+
+pub(in crate::commands) async fn show(args: Show) -> Result<Exit, Failure> {
+    let reader = Place::find(&args.place)?.reader()?;
+    let run = reader.detail(args.id).await?;
+    if args.json {
+        output::json(&run)?;
+    } else {
+        page(&run).iter().try_for_each(|line| output::line(line))?;
+    }
+    Ok(Exit::Done)
+}
+
+/// A run for a person to read.
+pub(super) fn page(run: &RunDetail) -> Vec<String> {
+    let summary = &run.summary;
+    let mut rows = vec![
+        ("Run", summary.id.to_string()),
+        ("Workflow", format!("{} (version {})", summary.workflow, summary.version)),
+        ("State", summary.state.to_string()),
+        ("Session", summary.session_id.to_string()),
+        ("Created", text::moment(&summary.created_at)),
+        ("Updated", text::moment(&summary.updated_at)),
+        ("Input", run.input.to_string()),
+    ];
+    rows.extend(summary.parent_id.map(|parent| ("Parent", parent.to_string())));
+    rows.extend(run.children.iter().map(|child| ("Child", child.clone())));
+    if !run.output.is_null() {
+        rows.push(("Output", run.output.to_string()));
+    }
+    if let Some(evidence) = &run.evidence {
+        rows.push(("Parked", evidence.message.clone()));
+        rows.extend(evidence.asked.clone().map(|asked| ("  asked", asked)));
+        rows.extend(evidence.recorded.clone().map(|recorded| ("  recorded", recorded)));
+    }
+    let rows: Vec<_> = rows.into_iter().map(|(name, value)| vec![name.to_owned(), value]).collect();
+    let mut lines = text::table(&rows);
+    if let Some(question) = &run.question {
+        lines.push(String::new());
+        lines.push(format!("Question {}", question.id));
+        lines.extend(text::parts(&question.prompt, "  "));
+        lines.extend(text::problems(&question.errors));
+        lines.push(text::printable(&format!("  schema: {}", question.schema)));
+    }
+    let messages: Vec<&Message> = run.history.iter().chain(&run.message).collect();
+    if !messages.is_empty() {
+        lines.push(String::new());
+        lines.push("Messages".to_owned());
+        lines.extend(messages.into_iter().flat_map(message));
+    }
+    if !run.artifacts.is_empty() {
+        lines.push(String::new());
+        lines.push("Artifacts".to_owned());
+    }
+    for artifact in &run.artifacts {
+        lines.push(format!("  {}", screen::title(artifact, false)));
+        lines.extend(text::parts(&artifact.parts, "    "));
+    }
+    lines
+}
+
+fn message(message: &Message) -> Vec<String> {
+    let who = match message.role {
+        Role::User => "  user   ",
+        Role::Agent => "  agent  ",
+    };
+    text::parts(&message.parts, who)
+}

@@ -1,0 +1,94 @@
+//! `trackway serve`: the bundled workflows behind one address.
+
+use std::{path::Path, sync::Arc, time::Duration};
+
+use serde_json::json;
+use trackway::Bound;
+
+use crate::{
+    args::Serve, exit::Exit, failure::Failure, fault::Crash, output, programs, signals::Signals,
+    text,
+};
+
+/// How long connections that are still open may keep a server from ending.
+const FAREWELL_MAX: Duration = Duration::from_secs(10);
+
+pub(super) async fn serve(args: Serve) -> Result<Exit, Failure> {
+    // Before the address is told: whoever reads it may end us at once.
+    let mut signals = Signals::install()?;
+    let mut server = programs::bundled(&args.data.folder).listen(args.listen);
+    if let Some(point) = args.testing.fault {
+        server = server.faults(Arc::new(Crash::at(point)));
+    }
+    let bound = server.bind().await?;
+    if args.json {
+        output::json(&announcement(&bound, &args.data.folder))?;
+    } else {
+        page(&bound, &args.data.folder).iter().try_for_each(|line| output::line(line))?;
+    }
+    let (end, ending) = tokio::sync::oneshot::channel();
+    let mut serving = std::pin::pin!(bound.serve(async {
+        // Dropped or sent, it is over.
+        let _ = ending.await;
+    }));
+    tokio::select! {
+        // It ends by itself only when something failed.
+        served = &mut serving => return Ok(served.map(|()| Exit::Done)?),
+        () = signals.next() => {}
+    }
+    let _ = end.send(());
+    tokio::select! {
+        served = &mut serving => served?,
+        // Everything that was acknowledged is durable: leaving early loses nothing.
+        () = signals.next() => output::note("Not waiting for open connections."),
+        () = tokio::time::sleep(FAREWELL_MAX) => output::note("Some connections stayed open; leaving them."),
+    }
+    Ok(Exit::Done)
+}
+
+/// What programs read: one line, of which `url` is promised.
+fn announcement(bound: &Bound, data: &Path) -> serde_json::Value {
+    let url = bound.url();
+    let agents: Vec<_> = names(bound)
+        .into_iter()
+        .map(|(name, _)| json!({ "name": name, "url": format!("{url}/a2a/agents/{name}") }))
+        .collect();
+    json!({ "url": url, "data": data, "pid": std::process::id(), "agents": agents })
+}
+
+/// What a person reads.
+fn page(bound: &Bound, data: &Path) -> Vec<String> {
+    let url = bound.url();
+    let mut lines = vec![
+        format!("Trackway is serving at {url}"),
+        String::new(),
+        "Agents (A2A 0.3):".to_owned(),
+    ];
+    let rows: Vec<Vec<String>> = names(bound)
+        .into_iter()
+        .map(|(name, description)| {
+            vec![format!("  {name}"), format!("{url}/a2a/agents/{name}"), description]
+        })
+        .collect();
+    lines.extend(text::table(&rows));
+    let message = r#"{"role":"user","messageId":"try-'$(date +%s)'","parts":[{"kind":"text","text":"hello"}]}"#;
+    let call = format!(
+        r#"{{"jsonrpc":"2.0","id":1,"method":"message/send","params":{{"configuration":{{"blocking":true}},"message":{message}}}}}"#
+    );
+    lines.extend([
+        String::new(),
+        format!("Data:  {}", data.display()),
+        "Stop:  Ctrl-C (unfinished runs go on at the next start)".to_owned(),
+        "Try:".to_owned(),
+        format!("  curl -s {url}/a2a/agents/echo -H 'content-type: application/json' -d '{call}'"),
+    ]);
+    lines
+}
+
+fn names(bound: &Bound) -> Vec<(String, String)> {
+    let programs = bound.runtime().registry().list();
+    programs
+        .iter()
+        .map(|program| (program.info().name.clone(), program.info().description.clone()))
+        .collect()
+}

@@ -1,0 +1,249 @@
+//! An engine to drive runs with: one in this process, or one behind a server. Commands see no
+//! difference.
+
+use std::{path::Path, sync::Arc, time::Duration};
+
+use futures_util::{
+    StreamExt,
+    stream::{self, BoxStream},
+};
+use serde_json::Value;
+use trackway::{
+    DataFolder, DataFolderError, ServerError,
+    api::{ResumeRequest, Resumed, RunDetail, RunUpdate, Runs, StartRequest},
+};
+use trackway_domain::{Code, Pos, Problem, QuestionId, RunId};
+use trackway_runtime::Runtime;
+
+use crate::{
+    args::Testing,
+    failure::Failure,
+    fault::Crash,
+    place::{self, Place},
+    programs,
+    remote::{Api, Stream},
+};
+
+/// Something that drives runs.
+#[derive(Debug)]
+pub(crate) struct Engine {
+    runs: Source,
+    /// What keeps an engine of our own going.
+    here: Option<Here>,
+}
+
+/// Where the runs are. Cheap to clone.
+#[derive(Debug, Clone)]
+enum Source {
+    Here(Runs),
+    Server(Api),
+}
+
+/// An engine of our own. The folder is held until it is dropped.
+#[derive(Debug)]
+struct Here {
+    runtime: Runtime,
+    _folder: DataFolder,
+}
+
+/// Whether an engine takes up what others left unfinished.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Recover {
+    Yes,
+    No,
+}
+
+/// What became of an answer.
+#[derive(Debug)]
+pub(crate) enum Answer {
+    /// The run goes on; what follows stands after this position.
+    Taken {
+        after: Pos,
+    },
+    /// Nobody waited for it any more.
+    Late,
+    Refused(Vec<Problem>),
+}
+
+/// What happens to one run; ends with it.
+pub(crate) type Updates = BoxStream<'static, Result<RunUpdate, Failure>>;
+
+impl Engine {
+    /// An engine for a folder that may be new.
+    pub(crate) async fn open(place: Place, testing: &Testing) -> Result<Self, Failure> {
+        match place {
+            Place::Server(api) => Ok(Self::server(api)),
+            Place::Folder(folder) => Self::here(&folder, Recover::Yes, testing).await,
+        }
+    }
+
+    /// An engine for runs that exist, and therefore for a folder that does.
+    pub(crate) async fn open_existing(
+        place: Place,
+        recover: Recover,
+        testing: &Testing,
+    ) -> Result<Self, Failure> {
+        match place {
+            Place::Server(api) => Ok(Self::server(api)),
+            Place::Folder(folder) => {
+                place::existing(&folder)?;
+                Self::here(&folder, recover, testing).await
+            }
+        }
+    }
+
+    fn server(api: Api) -> Self {
+        Self { runs: Source::Server(api), here: None }
+    }
+
+    async fn here(folder: &Path, recover: Recover, testing: &Testing) -> Result<Self, Failure> {
+        let mut server = programs::bundled(folder);
+        if recover == Recover::No {
+            server = server.without_recovery();
+        }
+        if let Some(point) = testing.fault.clone() {
+            server = server.faults(Arc::new(Crash::at(point)));
+        }
+        let (runtime, folder) = match server.engine().await {
+            Ok(engine) => engine,
+            // A server that was about to start when we looked for one.
+            Err(ServerError::Data(DataFolderError::InUse { url: Some(url), .. })) => {
+                return Ok(Self::server(Api::new(&url)?));
+            }
+            Err(error) => return Err(error.into()),
+        };
+        let runs = Source::Here(Runs::local(runtime.clone()));
+        Ok(Self { runs, here: Some(Here { runtime, _folder: folder }) })
+    }
+
+    pub(crate) async fn start(&self, request: StartRequest) -> Result<RunDetail, Failure> {
+        match &self.runs {
+            Source::Here(runs) => Ok(runs.start(request).await?),
+            Source::Server(api) => api.start(&request).await,
+        }
+    }
+
+    pub(crate) async fn answer(
+        &self,
+        run: RunId,
+        question: Option<QuestionId>,
+        input: Value,
+    ) -> Result<Answer, Failure> {
+        let request = ResumeRequest { input, question_id: question };
+        let resumed = match &self.runs {
+            Source::Here(runs) => runs.resume(run, request).await.map_err(Failure::from),
+            Source::Server(api) => api.resume(run, &request).await,
+        };
+        match resumed {
+            Ok(Resumed { errors, .. }) if !errors.is_empty() => Ok(Answer::Refused(errors)),
+            Ok(Resumed { answer: Some(mark), after, .. }) if mark.primary_resume => {
+                Ok(Answer::Taken { after })
+            }
+            Ok(_) => Ok(Answer::Late),
+            Err(Failure { invalid: Some(invalid), .. }) => Ok(Answer::Refused(invalid.problems)),
+            Err(failure) => Err(failure),
+        }
+    }
+
+    pub(crate) async fn cancel(&self, run: RunId) -> Result<RunDetail, Failure> {
+        match &self.runs {
+            Source::Here(runs) => Ok(runs.cancel(run).await?),
+            Source::Server(api) => api.cancel(run).await,
+        }
+    }
+
+    /// Everything that happens to a run after a position.
+    pub(crate) async fn updates(&self, run: RunId, after: Pos) -> Result<Updates, Failure> {
+        self.runs.updates(run, after).await
+    }
+
+    /// Everything that happens to a child that may not exist yet: its parent says that it starts it
+    /// before it does.
+    pub(crate) fn updates_of_child(&self, child: RunId) -> Updates {
+        const TRIES: u32 = 100;
+        const PAUSE: Duration = Duration::from_millis(50);
+        let runs = self.runs.clone();
+        let opening = async move {
+            for _ in 0..TRIES {
+                match runs.updates(child, 0).await {
+                    Ok(updates) => return updates,
+                    Err(_) => tokio::time::sleep(PAUSE).await,
+                }
+            }
+            stream::empty().boxed()
+        };
+        stream::once(opening).flatten().boxed()
+    }
+
+    /// Waits until these runs and their children have ended, for as long as that takes a moment: their
+    /// parent was canceled, and what that owes them is done in the background.
+    pub(crate) async fn let_end(&self, children: Vec<RunId>) {
+        const PATIENCE: Duration = Duration::from_secs(1);
+        let all = async {
+            let mut left = children;
+            while let Some(child) = left.pop() {
+                let mut updates = self.updates_of_child(child);
+                while let Some(Ok(update)) = updates.next().await {
+                    left.extend(update.children());
+                }
+            }
+        };
+        // What is not done by then is done at the next start.
+        let _ = tokio::time::timeout(PATIENCE, all).await;
+    }
+
+    /// Why a run's updates broke off before its end.
+    pub(crate) fn broke_off(&self) -> Failure {
+        let reason = self.here.as_ref().and_then(|here| here.runtime.broken());
+        let failure = Failure::new("the engine stopped before the run's end");
+        match reason {
+            Some(reason) => failure.hint(reason).code(Code::StoreFailed.as_str()),
+            None => failure,
+        }
+    }
+
+    /// Closes the store: what was acknowledged is durable, the rest goes on at the next start.
+    pub(crate) async fn close(self) {
+        if let Some(here) = self.here {
+            here.runtime.stop().await;
+        }
+    }
+
+    /// Whether the runs stop when this process does.
+    pub(crate) const fn is_here(&self) -> bool {
+        self.here.is_some()
+    }
+}
+
+impl Source {
+    async fn updates(&self, run: RunId, after: Pos) -> Result<Updates, Failure> {
+        let teller = match self {
+            Self::Here(runs) => Teller::Here(runs.updates(run, after).await?),
+            Self::Server(api) => Teller::Server(Box::new(api.updates(run, after).await?)),
+        };
+        let told = stream::unfold(Some(teller), |teller| async {
+            let mut teller = teller?;
+            match teller.next().await {
+                Ok(Some(update)) => Some((Ok(update), Some(teller))),
+                Ok(None) => None,
+                Err(failure) => Some((Err(failure), None)),
+            }
+        });
+        Ok(told.boxed())
+    }
+}
+
+/// Who tells what happens to a run.
+enum Teller {
+    Here(trackway::api::Updates),
+    Server(Box<Stream>),
+}
+
+impl Teller {
+    async fn next(&mut self) -> Result<Option<RunUpdate>, Failure> {
+        match self {
+            Self::Here(updates) => Ok(updates.next().await?),
+            Self::Server(stream) => stream.next().await,
+        }
+    }
+}

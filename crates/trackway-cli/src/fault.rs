@@ -1,0 +1,70 @@
+//! A testing aid: ends the process at a named fault point, as a crash would.
+//!
+//! `TRACKWAY_FAULT=store:after-commit:3` aborts when that point is reached for the third time;
+//! `*:10` counts every point. Nothing is cleaned up: that is what the crash tests are about.
+
+use std::{
+    str::FromStr,
+    sync::atomic::{AtomicU64, Ordering},
+};
+
+use trackway_ports::Faults;
+
+/// Which point, and at which time of reaching it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct FaultPoint {
+    point: String,
+    at: u64,
+}
+
+impl FromStr for FaultPoint {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        // Names of points hold colons themselves; the count is behind the last one.
+        let parsed = text.rsplit_once(':').and_then(|(point, at)| {
+            let at = at.parse().ok().filter(|at| *at > 0)?;
+            (!point.is_empty()).then(|| Self { point: point.to_owned(), at })
+        });
+        parsed.ok_or_else(|| "write point:n, for example store:after-commit:3 or *:10".to_owned())
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct Crash {
+    point: FaultPoint,
+    reached: AtomicU64,
+}
+
+impl Crash {
+    pub(crate) fn at(point: FaultPoint) -> Self {
+        Self { point, reached: AtomicU64::new(0) }
+    }
+}
+
+impl Faults for Crash {
+    fn reach(&self, point: &'static str) {
+        if self.point.point != "*" && self.point.point != point {
+            return;
+        }
+        if self.reached.fetch_add(1, Ordering::Relaxed) + 1 == self.point.at {
+            std::process::abort();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_point_has_a_name_and_a_count() {
+        let parse = |text: &str| text.parse::<FaultPoint>();
+        let point = FaultPoint { point: "store:after-commit".into(), at: 3 };
+        assert_eq!(parse("store:after-commit:3"), Ok(point));
+        assert_eq!(parse("*:10"), Ok(FaultPoint { point: "*".into(), at: 10 }));
+        for bad in ["", "step:before", ":3", "x:0", "x:-1"] {
+            assert!(parse(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,193 @@
+//! Following a run: shows what happens, asks what is asked, until the run ends or has to wait.
+
+use std::collections::{HashSet, VecDeque};
+
+use futures_util::{StreamExt, stream::SelectAll};
+use trackway::api::{Question, RunUpdate, What};
+use trackway_domain::{Code, Pos, RunId};
+
+use crate::{
+    args,
+    ask::Asker,
+    engine::{Answer, Engine, Updates},
+    exit::Exit,
+    failure::Failure,
+    form, output, place,
+    screen::Screen,
+    signals::Signals,
+    text,
+};
+
+/// Runs that are followed at once: the one that was started, and children, whose questions nobody
+/// else may be there to answer. On a server each is a connection.
+const FOLLOWED_MAX: usize = 64;
+
+/// A run on its way.
+pub(crate) struct Follow<'a> {
+    engine: &'a Engine,
+    screen: Screen,
+    /// How to get here again, for hints.
+    place: &'a args::Place,
+    root: RunId,
+    updates: SelectAll<Updates>,
+    known: HashSet<RunId>,
+    /// Questions that wait for an answer, the oldest first.
+    open: VecDeque<(RunId, Question)>,
+}
+
+/// What following came to so far.
+enum Step {
+    On,
+    /// The run rests.
+    Rests(Exit),
+}
+
+impl<'a> Follow<'a> {
+    /// From this position on.
+    pub(crate) async fn new(
+        engine: &'a Engine,
+        screen: Screen,
+        place: &'a args::Place,
+        root: RunId,
+        after: Pos,
+    ) -> Result<Self, Failure> {
+        let mut updates = SelectAll::new();
+        updates.push(engine.updates(root, after).await?);
+        let known = HashSet::from([root]);
+        Ok(Self { engine, screen, place, root, updates, known, open: VecDeque::new() })
+    }
+
+    /// Until the run ends, is parked, or waits for an answer that nobody gives.
+    pub(crate) async fn run(
+        mut self,
+        asker: &mut Asker,
+        signals: &mut Signals,
+    ) -> Result<Exit, Failure> {
+        loop {
+            let step = match self.open.front().cloned() {
+                Some((run, question)) => self.put(run, &question, asker, signals).await?,
+                None => tokio::select! {
+                    biased;
+                    () = signals.next() => Step::Rests(self.interrupted()),
+                    heard = self.updates.next() => self.hear(heard)?,
+                },
+            };
+            if let Step::Rests(exit) = step {
+                return Ok(exit);
+            }
+        }
+    }
+
+    /// Puts one question, while everything goes on: somebody else may answer it first.
+    async fn put(
+        &mut self,
+        run: RunId,
+        question: &Question,
+        asker: &mut Asker,
+        signals: &mut Signals,
+    ) -> Result<Step, Failure> {
+        let mut asking = std::pin::pin!(asker.ask(question));
+        loop {
+            let answer = tokio::select! {
+                biased;
+                () = signals.next() => return Ok(Step::Rests(self.interrupted())),
+                heard = self.updates.next() => match self.hear(heard)? {
+                    Step::On if self.open.front().is_some_and(|(_, open)| open == question) => continue,
+                    step => return Ok(step),
+                },
+                answer = &mut asking => answer,
+            };
+            let Some(answer) = answer else {
+                return Ok(Step::Rests(self.waits(run, question)));
+            };
+            // Refused, it is put again by the update that says so.
+            self.open.retain(|(_, open)| open.id != question.id);
+            match self.engine.answer(run, Some(question.id), answer).await {
+                Ok(Answer::Taken { .. } | Answer::Refused(_)) => {}
+                Ok(Answer::Late) => output::note("Somebody else had answered already."),
+                // It was canceled meanwhile; its last update says so.
+                Err(failure) if failure.code.as_deref() == Some(Code::RunEnded.as_str()) => {}
+                Err(failure) => return Err(failure),
+            }
+            return Ok(Step::On);
+        }
+    }
+
+    fn hear(&mut self, heard: Option<Result<RunUpdate, Failure>>) -> Result<Step, Failure> {
+        let update = match heard {
+            Some(Ok(update)) => update,
+            Some(Err(failure)) => return Err(self.interrupting(failure)),
+            None => return Err(self.engine.broke_off()),
+        };
+        let is_root = update.run_id == self.root;
+        if is_root {
+            self.screen.update(&update)?;
+        }
+        for child in update.children() {
+            if self.updates.len() < FOLLOWED_MAX && self.known.insert(child) {
+                self.updates.push(self.engine.updates_of_child(child));
+            }
+        }
+        let What::Status { state, question, evidence, .. } = &update.what else {
+            return Ok(Step::On);
+        };
+        self.open.retain(|(run, _)| *run != update.run_id);
+        if let Some(question) = question {
+            if !is_root {
+                self.screen.child(&update)?;
+            }
+            self.open.push_back((update.run_id, question.clone()));
+        }
+        Ok(match evidence {
+            _ if is_root && update.last => Step::Rests(Exit::of(*state)),
+            Some(_) if is_root => Step::Rests(self.parked()),
+            _ => Step::On,
+        })
+    }
+
+    fn interrupting(&self, failure: Failure) -> Failure {
+        failure.hint(format!("trackway runs show {} {}", self.root, place::repeated(self.place)))
+    }
+
+    fn waits(&self, run: RunId, question: &Question) -> Exit {
+        output::note(&format!("{run} waits for an answer."));
+        self.hint_resume(run, question);
+        Exit::Waiting
+    }
+
+    fn hint_resume(&self, run: RunId, question: &Question) {
+        let answer = text::quoted(&form::skeleton(&question.schema));
+        let place = place::repeated(self.place);
+        output::note(&text::printable(&format!(
+            "hint: trackway runs resume {run} --input {answer} {place}"
+        )));
+    }
+
+    fn parked(&self) -> Exit {
+        output::note(
+            "The program does not fit the run's log; the run goes on when one is there that does.",
+        );
+        output::note(&format!(
+            "hint: trackway runs replay-check {} {}",
+            self.root,
+            place::repeated(self.place)
+        ));
+        output::note(&format!("see: docs/errors/{}.md", Code::ReplayMismatch));
+        Exit::Misfit
+    }
+
+    fn interrupted(&self) -> Exit {
+        let root = self.root;
+        if self.engine.is_here() {
+            let place = place::repeated(self.place);
+            output::note(&format!("\nInterrupted. {root} is kept, and goes on at the next start:"));
+            output::note(&format!("hint: trackway serve {place}"));
+        } else {
+            output::note(&format!("\nNo longer watching. {root} goes on at the server."));
+        }
+        if let Some((run, question)) = self.open.front() {
+            self.hint_resume(*run, question);
+        }
+        Exit::Interrupted
+    }
+}

@@ -1,0 +1,242 @@
+//! A JSON Schema as a form: one line per field, read as the field's type.
+//!
+//! The form is a help, not a check: whether an answer satisfies the schema is judged where the run is.
+
+use serde_json::{Map, Value};
+
+/// What a person is asked for.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Form {
+    /// An object, field by field.
+    Fields(Vec<Field>),
+    /// One value.
+    One(Field),
+    /// Something no form can be made of: the whole value as JSON.
+    Json,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Field {
+    /// Empty for a value that is no field of an object.
+    pub(crate) name: String,
+    pub(crate) kind: Kind,
+    pub(crate) required: bool,
+    pub(crate) description: Option<String>,
+    /// Bounds and the like, in words.
+    pub(crate) rules: Vec<String>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Kind {
+    Text,
+    Number,
+    Integer,
+    Boolean,
+    Choice(Vec<Value>),
+    /// Lists, objects and whatever else has no line form.
+    Json,
+}
+
+impl Form {
+    pub(crate) fn of(schema: &Value) -> Self {
+        let Some(object) = schema.as_object() else { return Self::Json };
+        match object.get("properties").and_then(Value::as_object) {
+            // Rules that reach across fields cannot be asked field by field.
+            Some(_)
+                if ["oneOf", "anyOf", "allOf", "$ref", "if"]
+                    .iter()
+                    .any(|key| object.contains_key(*key)) =>
+            {
+                Self::Json
+            }
+            Some(properties) => Self::Fields(fields(object, properties)),
+            None => match kind(object) {
+                Kind::Json => Self::Json,
+                kind => Self::One(field("", kind, true, object)),
+            },
+        }
+    }
+}
+
+fn fields(object: &Map<String, Value>, properties: &Map<String, Value>) -> Vec<Field> {
+    let required: Vec<&str> = object
+        .get("required")
+        .and_then(Value::as_array)
+        .map(|names| names.iter().filter_map(Value::as_str).collect())
+        .unwrap_or_default();
+    let empty = Map::new();
+    let each = properties.iter().map(|(name, schema)| {
+        let schema = schema.as_object().unwrap_or(&empty);
+        field(name, kind(schema), required.contains(&name.as_str()), schema)
+    });
+    let mut fields: Vec<Field> = each.collect();
+    // What must be there is asked first.
+    fields.sort_by_key(|field| !field.required);
+    fields
+}
+
+fn field(name: &str, kind: Kind, required: bool, schema: &Map<String, Value>) -> Field {
+    Field {
+        name: name.to_owned(),
+        kind,
+        required,
+        description: schema.get("description").and_then(Value::as_str).map(str::to_owned),
+        rules: rules(schema),
+    }
+}
+
+fn kind(schema: &Map<String, Value>) -> Kind {
+    if let Some(choices) = choices(schema) {
+        return Kind::Choice(choices);
+    }
+    // `["string", "null"]` is how an optional string is written.
+    let types: Vec<&str> = match schema.get("type") {
+        Some(Value::String(one)) => vec![one],
+        Some(Value::Array(many)) => {
+            many.iter().filter_map(Value::as_str).filter(|name| *name != "null").collect()
+        }
+        _ => Vec::new(),
+    };
+    match types.as_slice() {
+        ["string"] => Kind::Text,
+        ["number"] => Kind::Number,
+        ["integer"] => Kind::Integer,
+        ["boolean"] => Kind::Boolean,
+        _ => Kind::Json,
+    }
+}
+
+/// The values of an `enum`, or of a `oneOf`/`anyOf` of constants and enums.
+fn choices(schema: &Map<String, Value>) -> Option<Vec<Value>> {
+    if let Some(values) = schema.get("enum").and_then(Value::as_array) {
+        return Some(values.iter().filter(|value| !value.is_null()).cloned().collect());
+    }
+    let branches = schema.get("oneOf").or_else(|| schema.get("anyOf"))?.as_array()?;
+    let mut values = Vec::new();
+    for branch in branches {
+        let branch = branch.as_object()?;
+        if branch.get("type").is_some_and(|kind| kind == "null") {
+            continue;
+        }
+        match branch.get("const") {
+            Some(value) => values.push(value.clone()),
+            None => values.extend(choices(branch)?),
+        }
+    }
+    (!values.is_empty()).then_some(values)
+}
+
+fn rules(schema: &Map<String, Value>) -> Vec<String> {
+    let words = [
+        ("minimum", "at least"),
+        ("exclusiveMinimum", "more than"),
+        ("maximum", "at most"),
+        ("exclusiveMaximum", "less than"),
+        ("multipleOf", "a multiple of"),
+        ("minLength", "characters at least"),
+        ("maxLength", "characters at most"),
+        ("pattern", "like"),
+        ("default", "default"),
+    ];
+    let said = words.iter().filter_map(|(key, word)| {
+        let value = schema.get(*key)?;
+        let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        Some(format!("{word} {value}"))
+    });
+    said.collect()
+}
+
+impl Field {
+    /// What stands before the place where the answer is typed.
+    pub(crate) fn prompt(&self) -> String {
+        let kind = match &self.kind {
+            Kind::Text => "text".to_owned(),
+            Kind::Number => "number".to_owned(),
+            Kind::Integer => "whole number".to_owned(),
+            Kind::Boolean => "y/n".to_owned(),
+            Kind::Choice(values) => values.iter().map(plain).collect::<Vec<_>>().join(" | "),
+            Kind::Json => "JSON".to_owned(),
+        };
+        let mut words = vec![kind];
+        words.extend(self.rules.iter().cloned());
+        if !self.required {
+            words.push("empty to leave out".to_owned());
+        }
+        let name = if self.name.is_empty() { "answer" } else { &self.name };
+        let description =
+            self.description.as_deref().map(|text| format!(" {text}")).unwrap_or_default();
+        format!("  {name} ({}){description}: ", words.join(", "))
+    }
+
+    /// What a typed line stands for: `None` to leave the field out, or why it stands for nothing.
+    pub(crate) fn read(&self, line: &str) -> Result<Option<Value>, String> {
+        let typed = line.trim();
+        if typed.is_empty() {
+            return if self.required { Err("a value is needed".to_owned()) } else { Ok(None) };
+        }
+        let value = match &self.kind {
+            Kind::Text => Value::from(typed),
+            Kind::Number | Kind::Integer => match serde_json::from_str(typed) {
+                Ok(number @ Value::Number(_)) => number,
+                _ => return Err(format!("{typed:?} is not a number")),
+            },
+            Kind::Boolean => match typed.to_lowercase().as_str() {
+                "y" | "yes" | "true" => Value::Bool(true),
+                "n" | "no" | "false" => Value::Bool(false),
+                _ => return Err("answer y or n".to_owned()),
+            },
+            Kind::Choice(values) => match values.iter().find(|value| plain(value) == typed) {
+                Some(value) => value.clone(),
+                None => {
+                    let known: Vec<String> = values.iter().map(plain).collect();
+                    return Err(format!("it is one of: {}", known.join(", ")));
+                }
+            },
+            Kind::Json => json(typed)?,
+        };
+        Ok(Some(value))
+    }
+}
+
+/// What an answer looks like, with words where the values go: the shape of a command that is to be
+/// filled in. It is no JSON on purpose: nobody confirms anything by pasting it.
+pub(crate) fn skeleton(schema: &Value) -> String {
+    match Form::of(schema) {
+        Form::Json => "JSON".to_owned(),
+        Form::One(field) => field.kind.word(),
+        Form::Fields(fields) => {
+            let required = fields.iter().filter(|field| field.required);
+            let pairs: Vec<String> = required
+                .map(|field| format!("\"{}\": {}", field.name, field.kind.word()))
+                .collect();
+            format!("{{{}}}", pairs.join(", "))
+        }
+    }
+}
+
+impl Kind {
+    fn word(&self) -> String {
+        match self {
+            Self::Text => "\"TEXT\"".to_owned(),
+            Self::Number | Self::Integer => "NUMBER".to_owned(),
+            Self::Boolean => "true|false".to_owned(),
+            Self::Choice(values) => {
+                values.iter().map(Value::to_string).collect::<Vec<_>>().join("|")
+            }
+            Self::Json => "JSON".to_owned(),
+        }
+    }
+}
+
+/// A typed line as JSON.
+pub(crate) fn json(line: &str) -> Result<Value, String> {
+    serde_json::from_str(line).map_err(|error| format!("that is not JSON: {error}"))
+}
+
+/// A value as it is typed: strings without quotes.
+fn plain(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,91 @@
+//! Forms made from the schemas of the bundled programs and from awkward ones.
+
+use serde_json::json;
+
+use super::*;
+
+fn only(form: Form) -> Vec<Field> {
+    match form {
+        Form::Fields(fields) => fields,
+        Form::One(field) => vec![field],
+        Form::Json => panic!("no form"),
+    }
+}
+
+/// Proves L6: the schema that a question carries is enough to ask for its answer.
+#[test]
+fn an_object_becomes_fields_the_required_ones_first() {
+    let fields = only(Form::of(&json!({
+        "type": "object",
+        "properties": {
+            "note": { "type": ["string", "null"] },
+            "amount": { "type": "number", "exclusiveMinimum": 0, "description": "How much to invest." },
+            "confirmed": { "type": "boolean" },
+            "tags": { "type": "array", "items": { "type": "string" } },
+        },
+        "required": ["amount", "confirmed"],
+    })));
+    let shown: Vec<(&str, &Kind, bool)> =
+        fields.iter().map(|field| (field.name.as_str(), &field.kind, field.required)).collect();
+    let expected = [
+        ("amount", &Kind::Number, true),
+        ("confirmed", &Kind::Boolean, true),
+        ("note", &Kind::Text, false),
+        ("tags", &Kind::Json, false),
+    ];
+    assert_eq!(shown, expected);
+    assert_eq!(fields[0].prompt(), "  amount (number, more than 0) How much to invest.: ");
+    assert_eq!(fields[2].prompt(), "  note (text, empty to leave out): ");
+}
+
+#[test]
+fn a_skeleton_shows_what_must_be_filled_in() {
+    let schema = json!({
+        "type": "object",
+        "properties": { "amount": { "type": "number" }, "note": { "type": "string" }, "ok": { "type": "boolean" } },
+        "required": ["amount", "ok"],
+    });
+    assert_eq!(skeleton(&schema), r#"{"amount": NUMBER, "ok": true|false}"#);
+    assert_eq!(skeleton(&json!({ "type": "string" })), "\"TEXT\"");
+    assert_eq!(skeleton(&json!({})), "JSON");
+}
+
+#[test]
+fn lines_are_read_as_the_type_of_their_field() {
+    let read = |schema: Value, line: &str| only(Form::of(&schema))[0].read(line);
+    assert_eq!(read(json!({ "type": "number" }), " 1.5 "), Ok(Some(json!(1.5))));
+    assert!(read(json!({ "type": "number" }), "much").is_err());
+    assert_eq!(read(json!({ "type": "boolean" }), "Yes"), Ok(Some(json!(true))));
+    assert!(read(json!({ "type": "boolean" }), "maybe").is_err());
+    assert_eq!(read(json!({ "type": "string" }), "42"), Ok(Some(json!("42"))));
+    assert!(read(json!({ "type": "string" }), "").is_err());
+    assert_eq!(read(json!({ "enum": ["echo", 2] }), "2"), Ok(Some(json!(2))));
+    assert!(read(json!({ "enum": ["echo"] }), "review").is_err());
+}
+
+#[test]
+fn choices_are_found_wherever_a_generator_puts_them() {
+    let described =
+        json!({ "oneOf": [{ "const": "a", "description": "first" }, { "const": "b" }] });
+    let optional =
+        json!({ "anyOf": [{ "type": "string", "enum": ["a", "b"] }, { "type": "null" }] });
+    for schema in
+        [described, optional, json!({ "type": ["string", "null"], "enum": ["a", "b", null] })]
+    {
+        let fields = only(Form::of(&schema));
+        assert_eq!(fields[0].kind, Kind::Choice(vec![json!("a"), json!("b")]), "{schema}");
+    }
+}
+
+#[test]
+fn what_has_no_form_is_asked_for_as_json() {
+    for schema in [
+        json!(true),
+        json!({}),
+        json!({ "type": "array" }),
+        json!({ "oneOf": [{ "type": "string" }, { "type": "number" }] }),
+        json!({ "type": "object", "properties": { "a": {} }, "anyOf": [{ "required": ["a"] }] }),
+    ] {
+        assert_eq!(Form::of(&schema), Form::Json, "{schema}");
+    }
+}

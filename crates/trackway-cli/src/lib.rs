@@ -1,0 +1,70 @@
+//! The library side of the `trackway` binary: the bundled programs and the commands.
+//!
+//! `args` says what can be typed, `commands` what happens then. A command finds out where its runs are
+//! (`place`), talks to an engine in this process or behind a server (`engine`), shows what happens
+//! (`screen`) and asks what is asked (`form`). Data goes to stdout; the rest goes to stderr.
+
+mod args;
+mod ask;
+mod commands;
+mod engine;
+mod exit;
+mod failure;
+mod fault;
+mod follow;
+mod form;
+mod output;
+mod place;
+pub mod programs;
+mod remote;
+mod screen;
+mod signals;
+mod suggest;
+mod terminal;
+mod text;
+
+use std::{io, process::ExitCode};
+
+use clap::Parser;
+use tracing_subscriber::EnvFilter;
+
+use crate::{args::Cli, exit::Exit, failure::Failure};
+
+/// Reads the command line, does what it says and returns the exit code.
+pub fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Help and versions come as errors too; they go to stdout with code 0.
+            let _ = error.print();
+            return if error.use_stderr() { Exit::Usage } else { Exit::Done }.into();
+        }
+    };
+    let done = log(&cli.log).and_then(|()| {
+        let runtime = tokio::runtime::Runtime::new()?;
+        runtime.block_on(commands::execute(cli.command))
+    });
+    match done {
+        Ok(exit) => exit.into(),
+        Err(failure) => {
+            failure.print();
+            failure.exit.into()
+        }
+    }
+}
+
+/// Logs go to stderr, without colour: they are as often in a file as on a screen.
+fn log(filter: &str) -> Result<(), Failure> {
+    let filter = EnvFilter::try_new(filter).map_err(|error| {
+        Failure::new(format!("{filter:?} is not a log filter"))
+            .cause(&error)
+            .hint("write for example `info` or `trackway_runtime=debug,warn`")
+            .exit(Exit::Usage)
+    })?;
+    tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_ansi(false)
+        .with_writer(io::stderr)
+        .init();
+    Ok(())
+}

@@ -1,0 +1,102 @@
+//! Where the runs of a command are: on a server that is named, else on the server that holds the data
+//! folder, else in the folder itself.
+
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use trackway::{
+    DataFolder,
+    api::{EventRecord, ListFilter, RunDetail, RunList, RunsReader},
+};
+use trackway_domain::{Code, RunId};
+use trackway_sqlite::SqliteJournal;
+
+use crate::{args, failure::Failure, remote::Api, text};
+
+#[derive(Debug, Clone)]
+pub(crate) enum Place {
+    Server(Api),
+    Folder(PathBuf),
+}
+
+impl Place {
+    pub(crate) fn find(args: &args::Place) -> Result<Self, Failure> {
+        // A variable that is set to nothing is not set.
+        if let Some(url) = args.server.as_deref().filter(|url| !url.is_empty()) {
+            return Ok(Self::Server(Api::new(url)?));
+        }
+        match DataFolder::served_at(&args.data.folder) {
+            Some(url) => Ok(Self::Server(Api::new(&url)?)),
+            None => Ok(Self::Folder(args.data.folder.clone())),
+        }
+    }
+
+    /// A way to read runs that changes nothing, also beside a process that holds the folder.
+    pub(crate) fn reader(self) -> Result<Reader, Failure> {
+        match self {
+            Self::Server(api) => Ok(Reader::Server(api)),
+            Self::Folder(folder) => {
+                Ok(Reader::Folder(RunsReader::local(Arc::new(existing(&folder)?))))
+            }
+        }
+    }
+}
+
+/// The store in this folder, which must be there: a mistyped folder is not made.
+pub(crate) fn existing(folder: &Path) -> Result<SqliteJournal, Failure> {
+    Ok(SqliteJournal::open_read_only(folder)?)
+}
+
+#[derive(Debug)]
+pub(crate) enum Reader {
+    Server(Api),
+    Folder(RunsReader),
+}
+
+impl Reader {
+    pub(crate) async fn list(&self, filter: ListFilter) -> Result<RunList, Failure> {
+        match self {
+            Self::Server(api) => api.list(&filter).await,
+            Self::Folder(reader) => Ok(reader.list(filter).await?),
+        }
+    }
+
+    pub(crate) async fn detail(&self, run: RunId) -> Result<RunDetail, Failure> {
+        match self {
+            Self::Server(api) => api.detail(run).await,
+            Self::Folder(reader) => reader.detail(run).await?.ok_or_else(|| unknown_run(run)),
+        }
+    }
+
+    /// The whole log of a run.
+    pub(crate) async fn log(&self, run: RunId) -> Result<Vec<EventRecord>, Failure> {
+        let (mut log, mut after) = (Vec::new(), 0);
+        loop {
+            let page = match self {
+                Self::Server(api) => api.events(run, after).await?,
+                Self::Folder(reader) => {
+                    reader.events(run, after).await?.ok_or_else(|| unknown_run(run))?
+                }
+            };
+            log.extend(page.events);
+            match page.next {
+                Some(next) => after = next,
+                None => return Ok(log),
+            }
+        }
+    }
+}
+
+fn unknown_run(run: RunId) -> Failure {
+    Failure::new(format!("there is no run {run}")).code(Code::UnknownRun.as_str())
+}
+
+/// The options that lead another command to the same place, for hints.
+pub(crate) fn repeated(args: &args::Place) -> String {
+    match args.server.as_deref().filter(|url| !url.is_empty()) {
+        Some(url) => format!("--server {}", text::quoted(url)),
+        None => format!("--data {}", text::quoted(&args.data.folder.to_string_lossy())),
+    }
+}

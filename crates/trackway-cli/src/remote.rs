@@ -1,0 +1,213 @@
+//! The REST API of a server, from outside.
+
+mod sse;
+
+use std::time::Duration;
+
+use reqwest::{Client, Method, RequestBuilder, Response, Url};
+use serde::{Deserialize, de::DeserializeOwned};
+use serde_json::Value;
+use trackway::api::{
+    EventPage, ListFilter, ResumeRequest, Resumed, RunDetail, RunList, RunUpdate, StartRequest,
+};
+use trackway_domain::{Pos, Problem, RunId};
+
+use crate::{
+    exit::Exit,
+    failure::{Failure, Invalid},
+};
+
+/// A server on this machine answers at once or is not there.
+const CONNECT_PATIENCE: Duration = Duration::from_secs(5);
+/// A stream is never silent for longer than its heartbeat, which is 15 seconds.
+const SILENCE_MAX: Duration = Duration::from_secs(60);
+/// Answers come with the commit, which is a matter of milliseconds.
+const ANSWER_PATIENCE: Duration = Duration::from_secs(30);
+
+/// A server that is talked to. Cheap to clone.
+#[derive(Debug, Clone)]
+pub(crate) struct Api {
+    base: Url,
+    client: Client,
+}
+
+impl Api {
+    pub(crate) fn new(url: &str) -> Result<Self, Failure> {
+        let bad = |why: &str| {
+            Failure::new(format!("{url:?} is not the address of a server: {why}"))
+                .hint("write for example --server http://127.0.0.1:7420")
+                .exit(Exit::Usage)
+        };
+        let base = Url::parse(url).map_err(|error| bad(&error.to_string()))?;
+        if base.scheme() != "http" || base.cannot_be_a_base() {
+            return Err(bad("only http:// is spoken"));
+        }
+        Ok(Self { base, client: client()? })
+    }
+
+    /// The address, as it was given.
+    pub(crate) fn url(&self) -> &str {
+        self.base.as_str().trim_end_matches('/')
+    }
+
+    pub(crate) async fn list(&self, filter: &ListFilter) -> Result<RunList, Failure> {
+        let states: Vec<&str> = filter.states.iter().map(|state| state.as_str()).collect();
+        let mut query = vec![("limit", filter.limit.to_string())];
+        query.extend(filter.workflow.clone().map(|name| ("workflow", name)));
+        query.extend((!states.is_empty()).then(|| ("state", states.join(","))));
+        query.extend(filter.session.as_ref().map(|id| ("session", id.to_string())));
+        query.extend(filter.before.map(|run| ("before", run.to_string())));
+        self.ask(self.request(Method::GET, &[], &query)).await
+    }
+
+    pub(crate) async fn start(&self, request: &StartRequest) -> Result<RunDetail, Failure> {
+        self.ask(self.request(Method::POST, &[], &[]).json(request)).await
+    }
+
+    pub(crate) async fn detail(&self, run: RunId) -> Result<RunDetail, Failure> {
+        self.ask(self.request(Method::GET, &[&run.to_string()], &[])).await
+    }
+
+    pub(crate) async fn events(&self, run: RunId, after: Pos) -> Result<EventPage, Failure> {
+        let query = [("after", after.to_string())];
+        self.ask(self.request(Method::GET, &[&run.to_string(), "events"], &query)).await
+    }
+
+    pub(crate) async fn cancel(&self, run: RunId) -> Result<RunDetail, Failure> {
+        self.ask(self.request(Method::POST, &[&run.to_string(), "cancel"], &[])).await
+    }
+
+    pub(crate) async fn resume(
+        &self,
+        run: RunId,
+        request: &ResumeRequest,
+    ) -> Result<Resumed, Failure> {
+        self.ask(self.request(Method::POST, &[&run.to_string(), "resume"], &[]).json(request)).await
+    }
+
+    pub(crate) async fn updates(&self, run: RunId, after: Pos) -> Result<Stream, Failure> {
+        let query = [("after", after.to_string())];
+        let request = self.request(Method::GET, &[&run.to_string(), "stream"], &query);
+        let response = self.accepted(request.send().await).await?;
+        Ok(Stream { api: self.clone(), response, parser: sse::Parser::default() })
+    }
+
+    fn request(&self, method: Method, path: &[&str], query: &[(&str, String)]) -> RequestBuilder {
+        let mut url = self.base.clone();
+        if let Ok(mut segments) = url.path_segments_mut() {
+            segments.pop_if_empty().extend(["api", "runs"]).extend(path);
+        }
+        if !query.is_empty() {
+            url.query_pairs_mut().extend_pairs(query);
+        }
+        self.client.request(method, url)
+    }
+
+    async fn ask<T: DeserializeOwned>(&self, request: RequestBuilder) -> Result<T, Failure> {
+        let response = self.accepted(request.timeout(ANSWER_PATIENCE).send().await).await?;
+        response.json().await.map_err(|error| {
+            Failure::new(format!("the answer of {} cannot be read", self.url())).cause(&error)
+        })
+    }
+
+    /// The response, where it is a good one.
+    async fn accepted(&self, sent: reqwest::Result<Response>) -> Result<Response, Failure> {
+        let response = sent.map_err(|error| {
+            Failure::new(format!("the server at {} cannot be reached", self.url()))
+                .cause(&error.without_url())
+                .hint("is it running? `trackway serve` starts one")
+        })?;
+        let status = response.status();
+        if status.is_success() {
+            return Ok(response);
+        }
+        let body = response.bytes().await.unwrap_or_default();
+        match serde_json::from_slice::<Refused>(&body) {
+            Ok(refused) => Err(refused.into()),
+            Err(_) => Err(Failure::new(format!("{} answered {status}", self.url()))
+                .hint("is it a Trackway server of this version?")),
+        }
+    }
+}
+
+/// What happens to a run, as the server tells it.
+#[derive(Debug)]
+pub(crate) struct Stream {
+    api: Api,
+    response: Response,
+    parser: sse::Parser,
+}
+
+impl Stream {
+    /// The next update; `None` when the run has ended. Dropping the future loses nothing.
+    pub(crate) async fn next(&mut self) -> Result<Option<RunUpdate>, Failure> {
+        loop {
+            while let Some(frame) = self.parser.next() {
+                let failed = |error| Failure::new("an update cannot be read").cause(&error);
+                match frame.event.as_deref() {
+                    None => return serde_json::from_str(&frame.data).map(Some).map_err(failed),
+                    Some("end") if frame.data.contains("\"ended\"") => return Ok(None),
+                    Some("end") => return Err(self.gone()),
+                    Some(_) => {}
+                }
+            }
+            match self.response.chunk().await {
+                Ok(Some(chunk)) => self.parser.push(&chunk).map_err(|sse::TooLong| {
+                    Failure::new("the server sent an update that is too long")
+                })?,
+                Ok(None) => return Err(self.gone()),
+                Err(error) => return Err(self.gone().cause(&error.without_url())),
+            }
+        }
+    }
+
+    fn gone(&self) -> Failure {
+        Failure::new(format!("the server at {} went away before the run's end", self.api.url()))
+            .hint("the run goes on when the server is started again")
+    }
+}
+
+/// A problem (RFC 9457) with the members that our server adds.
+#[derive(Debug, Deserialize)]
+struct Refused {
+    code: String,
+    detail: String,
+    #[serde(default)]
+    hint: Option<String>,
+    #[serde(default)]
+    errors: Vec<Problem>,
+    #[serde(default)]
+    schema: Value,
+    #[serde(default)]
+    known: Vec<String>,
+}
+
+impl From<Refused> for Failure {
+    fn from(refused: Refused) -> Self {
+        let Refused { code, detail, hint, errors, schema, known } = refused;
+        let failure = match code.as_str() {
+            "invalid-input" => Self::invalid(detail, Invalid { problems: errors, schema }),
+            "unknown-workflow" => {
+                // The detail quotes the name that was asked for.
+                let name = detail.split('"').nth(1).unwrap_or_default().to_owned();
+                Self::unknown_workflow(detail, &name, &known)
+            }
+            _ => Self::new(detail).code(&code),
+        };
+        match hint {
+            Some(hint) => failure.hint(hint),
+            None => failure,
+        }
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "this is the one builder of HTTP clients")]
+fn client() -> Result<Client, Failure> {
+    Client::builder()
+        .connect_timeout(CONNECT_PATIENCE)
+        .read_timeout(SILENCE_MAX)
+        // Servers listen on the loopback address only, where no proxy can reach them.
+        .no_proxy()
+        .build()
+        .map_err(|error| Failure::new("no HTTP client can be made").cause(&error))
+}

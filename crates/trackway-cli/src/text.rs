@@ -1,0 +1,135 @@
+//! Text for people: harmless, short enough, in columns.
+
+use serde_json::Value;
+use trackway::api::{Part, PartContent};
+use trackway_domain::Problem;
+
+/// Characters of one part that are shown; the whole is in `--json`.
+const SHOWN_MAX: usize = 2_000;
+
+/// The same text without what a terminal would act on: it may come from anywhere.
+pub(crate) fn printable(text: &str) -> String {
+    text.chars()
+        .map(
+            |c| {
+                if c.is_control() && c != '\n' && c != '\t' {
+                    char::REPLACEMENT_CHARACTER
+                } else {
+                    c
+                }
+            },
+        )
+        .collect()
+}
+
+/// What is wrong with a value: one line for each problem, and one for its hint.
+pub(crate) fn problems(problems: &[Problem]) -> Vec<String> {
+    let mut lines = Vec::new();
+    for problem in problems {
+        let path = if problem.path.is_empty() { "(the whole value)" } else { &problem.path };
+        let mut line =
+            format!("  {path}: {} (expected {}", problem.message, short(&problem.expected));
+        if let Some(got) = &problem.got {
+            line.push_str(&format!(", got {}", short(got)));
+        }
+        line.push(')');
+        lines.push(printable(&line));
+        if let Some(hint) = &problem.hint {
+            lines.push(printable(&format!("    {hint}")));
+        }
+    }
+    lines
+}
+
+/// A value in one line; a string that stands for itself goes without quotes.
+fn short(value: &Value) -> String {
+    let text = match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    cut(&text, 120)
+}
+
+fn cut(text: &str, characters: usize) -> String {
+    match text.char_indices().nth(characters) {
+        Some((at, _)) => format!("{}…", &text[..at]),
+        None => text.to_owned(),
+    }
+}
+
+/// Parts as lines, each behind an indent.
+pub(crate) fn parts(parts: &[Part], indent: &str) -> Vec<String> {
+    let mut lines = Vec::new();
+    for part in parts {
+        let shown = match &part.content {
+            PartContent::Text { text } => cut(text, SHOWN_MAX),
+            PartContent::Data { data } => cut(&data.to_string(), SHOWN_MAX),
+            PartContent::File { file } => {
+                let name = file.name.as_deref().unwrap_or("file");
+                let kind = file.mime_type.as_deref().unwrap_or("unknown type");
+                format!(
+                    "[{name}, {kind}{}]",
+                    file.uri.as_deref().map(|uri| format!(", {uri}")).unwrap_or_default()
+                )
+            }
+        };
+        lines.extend(printable(&shown).lines().map(|line| format!("{indent}{line}")));
+    }
+    lines
+}
+
+/// Rows in columns as wide as their widest cell; the last column is as long as it is.
+pub(crate) fn table(rows: &[Vec<String>]) -> Vec<String> {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let width = |column: usize| {
+        rows.iter()
+            .filter_map(|row| row.get(column))
+            .map(|cell| cell.chars().count())
+            .max()
+            .unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..columns).map(width).collect();
+    let line = |row: &Vec<String>| {
+        let cells =
+            row.iter().zip(&widths).map(|(cell, width)| format!("{:<width$}", printable(cell)));
+        cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
+    };
+    rows.iter().map(line).collect()
+}
+
+/// A moment without its fraction, as a table has room for.
+pub(crate) fn moment(text: &str) -> String {
+    match text.split_once('.') {
+        Some((seconds, _)) => format!("{seconds}Z"),
+        None => text.to_owned(),
+    }
+}
+
+/// A command line that can be pasted into a shell.
+pub(crate) fn quoted(argument: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@".contains(c);
+    if !argument.is_empty() && argument.chars().all(plain) {
+        argument.to_owned()
+    } else {
+        format!("'{}'", argument.replace('\'', r"'\''"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Proves X5.
+    #[test]
+    fn text_from_elsewhere_cannot_steer_the_terminal() {
+        assert_eq!(printable("a\x1b[2Jb\r\nc\td"), "a\u{fffd}[2Jb\u{fffd}\nc\td");
+    }
+
+    #[test]
+    fn tables_align_and_arguments_are_quoted() {
+        let rows = [vec!["A".into(), "B".into()], vec!["long".into(), "x".into()]];
+        assert_eq!(table(&rows), ["A     B", "long  x"]);
+        assert_eq!(quoted("run_1"), "run_1");
+        assert_eq!(quoted("it's"), r"'it'\''s'");
+    }
+}

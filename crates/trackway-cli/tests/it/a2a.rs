@@ -1,0 +1,24 @@
+//! The A2A door from outside: the real binary, real sockets, and `kill -9` in between.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![expect(clippy::print_stderr, reason = "what a failed test tells beside its failure")]
+#![expect(clippy::needless_pass_by_value, reason = "JSON is written where it is handed over")]
+
+mod bad_input;
+mod bad_requests;
+mod cancels;
+mod contexts;
+mod crowds;
+mod discovery;
+mod endings;
+mod families;
+mod kills;
+mod patterns;
+mod python;
+mod repeats;
+mod resumes;
+mod scenarios;
+mod sends;
+mod streams;
+mod support;
+mod waiting;

@@ -1,0 +1,129 @@
+//! Cancelling: at once, once, and for good.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use super::support::{Server, data, ended, told};
+
+/// Proves L10: the answer shows the task already canceled, and its stream ends with that.
+#[tokio::test]
+async fn a_waiting_task_is_canceled_at_once() {
+    let mut server = Server::start();
+    let agent = server.agent("invest");
+    let task = agent.settle(&data(json!({ "walletAddress": "0x1" }))).await.unwrap();
+    let canceled = agent.cancel(&task).await.unwrap();
+    assert_eq!(
+        (&canceled["id"], canceled["status"]["state"].as_str()),
+        (&task["id"], Some("canceled"))
+    );
+    assert_eq!(canceled["status"].get("message"), None);
+    assert_eq!(canceled["artifacts"], task["artifacts"], "what was made is kept");
+    assert_eq!(told(&agent.replay(&task).await)[5..], [ended("canceled", None)]);
+    server.crash();
+    assert_eq!(server.agent("invest").get(&task).await, canceled);
+}
+
+/// Proves L10, L13: the running code stops, also for a restart.
+#[tokio::test]
+async fn a_working_task_stops_working() {
+    let mut server = Server::start();
+    let agent = server.agent("ledger");
+    let task = agent.send(&data(json!({ "entries": 1000, "delayMs": 20 }))).await.unwrap();
+    let mut stream = agent.subscribe(&task, Some(0)).await;
+    stream.until(|event| event["status"]["message"].is_object()).await;
+    let canceled = agent.cancel(&task).await.unwrap();
+    assert_eq!(canceled["status"]["state"], "canceled");
+    let rest = stream.rest().await;
+    assert_eq!(told(&rest).last(), Some(&ended("canceled", None)));
+    let written = |server: &Server, task: &Value| {
+        let ledger = fs::read_to_string(server.data().join("ledger.txt")).unwrap();
+        let id = task["id"].as_str().unwrap();
+        ledger.lines().filter(|line| line.starts_with(id)).count()
+    };
+    // A second run with the same pauses shows that there was time enough to go on.
+    let probe = data(json!({ "entries": 10, "delayMs": 20 }));
+    let before = written(&server, &task);
+    agent.settle(&probe).await.unwrap();
+    // One line more may have been on its way into the file.
+    assert!(written(&server, &task) <= before + 1);
+    server.crash();
+    let settled = written(&server, &task);
+    server.agent("ledger").settle(&probe.anew()).await.unwrap();
+    assert_eq!(written(&server, &task), settled, "a restart does not take it up again");
+    assert_eq!(server.agent("ledger").get(&task).await, canceled);
+}
+
+/// Proves L10, L12: what has ended cannot be canceled, and stays as it is.
+#[tokio::test]
+async fn a_finished_task_cannot_be_canceled() {
+    let server = Server::start();
+    for (agent, input) in [
+        ("echo", json!({ "text": "x" })),
+        ("fails", json!({ "message": "x" })),
+        ("invest", json!({ "walletAddress": "0x1", "chainId": 5 })),
+    ] {
+        let agent = server.agent(agent);
+        let task = agent.settle(&data(input)).await.unwrap();
+        let refused = agent.cancel(&task).await.unwrap_err();
+        assert_eq!((refused.code, refused.data["code"].as_str()), (-32002, Some("run-ended")));
+        assert_eq!(agent.get(&task).await, task);
+    }
+    let refused = server.agent("echo").cancel(&json!({ "id": "run_x" })).await.unwrap_err();
+    assert_eq!(refused.code, -32001);
+}
+
+/// Proves L10, L13: of many cancels one is answered with the canceled task.
+#[tokio::test(flavor = "multi_thread")]
+async fn of_many_cancels_one_cancels() {
+    let server = Server::start();
+    for (agent, input) in [
+        ("review", json!({ "subject": "tea" })),
+        ("ledger", json!({ "entries": 1000, "delayMs": 10 })),
+    ] {
+        let agent = server.agent(agent);
+        let task = agent.send(&data(input)).await.unwrap();
+        agent.subscribe(&task, Some(0)).await.take(3).await;
+        let cancels: Vec<_> = (0..16)
+            .map(|_| {
+                let (agent, task) = (agent.clone(), task.clone());
+                tokio::spawn(async move { agent.cancel(&task).await })
+            })
+            .collect();
+        let mut canceled = 0;
+        for cancel in cancels {
+            match cancel.await.unwrap() {
+                Ok(task) => {
+                    assert_eq!(task["status"]["state"], "canceled");
+                    canceled += 1;
+                }
+                Err(refused) => assert_eq!(refused.code, -32002),
+            }
+        }
+        assert_eq!(canceled, 1);
+        let finals = agent.replay(&task).await;
+        assert_eq!(finals.iter().filter(|event| event.result["final"] == true).count(), 1);
+    }
+}
+
+/// Proves L10: whoever waits for the task is answered.
+#[tokio::test]
+async fn a_blocking_send_returns_when_somebody_cancels() {
+    let server = Server::start();
+    let agent = server.agent("review");
+    let task =
+        agent.settle(&data(json!({ "subject": "tea", "delayMs": 3_600_000 }))).await.unwrap();
+    let mut stream = agent.subscribe(&task, None).await;
+    stream.next().await.unwrap();
+    let answer = data(json!({ "confirmed": true })).to(&task);
+    let (answered, ()) = tokio::join!(agent.settle(&answer), async {
+        // The answer was taken when the stream says so.
+        assert_eq!(stream.next().await.unwrap().result["status"]["state"], "working");
+        agent.cancel(&task).await.unwrap();
+    });
+    let answered = answered.unwrap();
+    assert_eq!(
+        (answered["status"]["state"].as_str(), &answered["metadata"]["primaryResume"]),
+        (Some("canceled"), &json!(true))
+    );
+}

@@ -1,0 +1,201 @@
+//! Many requests at one question: one resumes, and every caller is told the truth.
+
+use serde_json::{Value, json};
+use tokio::task::JoinSet;
+
+use super::{
+    patterns::{form, opportunities, preview, signature},
+    scenarios::{confirmation, reviewed},
+    support::{Agent, Message, Server, data, ended, resumed, submitted, told, working},
+};
+
+const CROWD: u64 = 64;
+
+/// Every message at the same time; the tasks in the order of the messages.
+async fn at_once(agent: &Agent, messages: &[Message]) -> Vec<Value> {
+    let mut sends = JoinSet::new();
+    for (index, message) in messages.iter().enumerate() {
+        let (agent, message) = (agent.clone(), message.clone());
+        sends.spawn(async move { (index, agent.send(&message).await.unwrap()) });
+    }
+    let mut tasks = sends.join_all().await;
+    tasks.sort_by_key(|(index, _)| *index);
+    tasks.into_iter().map(|(_, task)| task).collect()
+}
+
+fn order(task: &Value) -> u64 {
+    task["metadata"]["requestOrder"].as_u64().unwrap_or_else(|| panic!("no place: {task}"))
+}
+
+fn primary(task: &Value) -> bool {
+    task["metadata"]["primaryResume"].as_bool().unwrap()
+}
+
+/// What must hold for every crowd: places 1, 2, …, each once; one resumes; all but a lone first are
+/// concurrent.
+fn places(tasks: &[Value]) {
+    let mut orders: Vec<_> = tasks.iter().map(order).collect();
+    orders.sort_unstable();
+    assert_eq!(orders, (1..=tasks.len() as u64).collect::<Vec<_>>());
+    assert_eq!(tasks.iter().filter(|task| primary(task)).count(), 1);
+    for task in tasks {
+        let concurrent = task["metadata"]["concurrentRequest"].as_bool().unwrap();
+        assert!(concurrent || order(task) == 1, "{}", task["metadata"]);
+    }
+}
+
+/// Proves L9, L13, L16, X2: sixty-four at once, and again, as repetitions, after a crash.
+#[tokio::test(flavor = "multi_thread")]
+async fn of_many_answers_one_resumes() {
+    let mut server = Server::start();
+    let agent = server.agent("review");
+    let start = data(json!({ "subject": "tea", "delayMs": 2000 }));
+    let task = agent.settle(&start).await.unwrap();
+    let answers: Vec<_> =
+        (0..CROWD).map(|_| data(json!({ "confirmed": true })).to(&task)).collect();
+    let tasks = at_once(&agent, &answers).await;
+    places(&tasks);
+    let first = tasks.iter().find(|task| primary(task)).unwrap();
+    assert_eq!(order(first), 1, "all are valid, so the first resumes");
+    for task in &tasks {
+        assert_eq!(task["status"]["state"], "working");
+        assert_eq!(task["metadata"].get("validationErrors"), None);
+    }
+    server.crash();
+    let again = at_once(&server.agent("review"), &answers).await;
+    let metadata =
+        |tasks: &[Value]| tasks.iter().map(|task| task["metadata"].clone()).collect::<Vec<_>>();
+    assert_eq!(metadata(&again), metadata(&tasks), "a repetition keeps its place");
+    let whole = server.agent("review").subscribe(&task, Some(0)).await.rest().await;
+    let mut expected = reviewed(&start, "tea");
+    let concurrent = first["metadata"]["concurrentRequest"] == true;
+    expected.extend([resumed(concurrent, 1), ended("completed", None)]);
+    assert_eq!(told(&whole), expected);
+}
+
+/// Proves L14, L16: valid and invalid ones mixed; each is told what was wrong with its own.
+#[tokio::test(flavor = "multi_thread")]
+async fn of_many_valid_and_invalid_answers_the_first_valid_resumes() {
+    let server = Server::start();
+    let agent = server.agent("review");
+    let start = data(json!({ "subject": "tea", "delayMs": 1500 }));
+    let task = agent.settle(&start).await.unwrap();
+    // Every third is valid; each of the others is wrong in a way of its own.
+    let valid = |number: u64| number % 3 == 2;
+    let payload = |number: u64| if valid(number) { json!(true) } else { json!(number) };
+    let answers: Vec<_> =
+        (0..CROWD).map(|number| data(json!({ "confirmed": payload(number) })).to(&task)).collect();
+    let tasks = at_once(&agent, &answers).await;
+    places(&tasks);
+    let mut refused = Vec::new();
+    for (number, task) in (0..CROWD).zip(&tasks) {
+        let errors = &task["metadata"]["validationErrors"];
+        if valid(number) {
+            assert!(errors.is_null(), "{errors}");
+        } else {
+            let error = &errors[0];
+            assert_eq!((&error["path"], &error["got"]), (&json!("/confirmed"), &json!(number)));
+            refused.push((order(task), errors.clone()));
+        }
+    }
+    let first_valid = (0..CROWD)
+        .zip(&tasks)
+        .filter(|(number, _)| valid(*number))
+        .map(|(_, task)| order(task))
+        .min();
+    let resumes = tasks.iter().find(|task| primary(task)).unwrap();
+    assert_eq!(Some(order(resumes)), first_valid);
+
+    // Whoever was refused before the resume has the question put again; afterwards nobody sees anything.
+    refused.sort_by_key(|(order, _)| *order);
+    let mut expected = reviewed(&start, "tea");
+    let before = refused.iter().filter(|(place, _)| *place < order(resumes));
+    expected.extend(before.map(|(_, errors)| confirmation(Some(errors))));
+    let concurrent = resumes["metadata"]["concurrentRequest"] == true;
+    expected.extend([
+        resumed(concurrent, u32::try_from(order(resumes)).unwrap()),
+        ended("completed", None),
+    ]);
+    let whole = agent.subscribe(&task, Some(0)).await.rest().await;
+    assert_eq!(told(&whole), expected);
+}
+
+/// Proves L16: the next question has another schema, and nobody's answer is judged by it.
+#[tokio::test(flavor = "multi_thread")]
+async fn concurrent_answers_are_judged_by_the_question_that_they_name() {
+    let server = Server::start();
+    let agent = server.agent("invest");
+    let start = data(json!({ "walletAddress": "0x1" }));
+    let task = agent.settle(&start).await.unwrap();
+    let question = &task["status"]["message"]["metadata"]["questionId"];
+    let answers = [1, 2, 3].map(|amount| {
+        data(json!({ "walletAddress": "0x1", "amount": amount })).to(&task).about(question)
+    });
+    let tasks = at_once(&agent, &answers).await;
+    places(&tasks);
+    assert!(tasks.iter().all(|task| task["metadata"].get("validationErrors").is_none()));
+    let amount = 1 + tasks.iter().position(primary).unwrap();
+    let concurrent = tasks[amount - 1]["metadata"]["concurrentRequest"] == true;
+    agent.subscribe(&task, Some(0)).await.take(7).await;
+    agent.cancel(&task).await.unwrap();
+    let expected = [
+        submitted(&start),
+        working(),
+        opportunities(),
+        preview("0x1"),
+        form(None),
+        resumed(concurrent, 1),
+        signature(&amount.to_string()),
+        ended("canceled", None),
+    ];
+    assert_eq!(told(&agent.replay(&task).await), expected);
+}
+
+/// Proves L16: on streams too every caller is answered, and every stream ends.
+#[tokio::test(flavor = "multi_thread")]
+async fn concurrent_answers_over_streams_all_see_the_end() {
+    let server = Server::start();
+    let agent = server.agent("review");
+    let task = agent.settle(&data(json!({ "subject": "tea", "delayMs": 1000 }))).await.unwrap();
+    let mut streams = JoinSet::new();
+    for _ in 0..16 {
+        let (agent, answer) = (agent.clone(), data(json!({ "confirmed": true })).to(&task));
+        streams.spawn(async move { agent.stream(&answer).await });
+    }
+    let streams = streams.join_all().await;
+    let firsts: Vec<_> = streams.iter().map(|events| events[0].result.clone()).collect();
+    places(&firsts);
+    for events in &streams {
+        let resumes = usize::from(primary(&events[0].result));
+        assert_eq!(events.len(), 2 + resumes, "{events:#?}");
+        assert_eq!(told(&events[1 + resumes..]), [ended("completed", None)]);
+    }
+}
+
+/// Proves L16: an answer and a cancel at once: one of them is first, and both are answered.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_and_a_cancel_at_once_are_both_answered() {
+    let server = Server::start();
+    let agent = server.agent("review");
+    for _ in 0..20 {
+        let task = agent.settle(&data(json!({ "subject": "tea" }))).await.unwrap();
+        let yes = data(json!({ "confirmed": true })).to(&task);
+        let (answered, canceled) = tokio::join!(agent.settle(&yes), agent.cancel(&task));
+        let whole = agent.subscribe(&task, Some(0)).await.rest().await;
+        let last = whole.last().unwrap().result["status"]["state"].clone();
+        match (answered, canceled) {
+            (Ok(task), Ok(_)) => assert_eq!(
+                (&task["status"]["state"], &last),
+                (&json!("canceled"), &json!("canceled"))
+            ),
+            (Ok(task), Err(refused)) => {
+                assert_eq!((&task["status"]["state"], refused.code), (&json!("completed"), -32002));
+            }
+            (Err(refused), Ok(_)) => {
+                assert_eq!((refused.code, &last), (-32004, &json!("canceled")))
+            }
+            (Err(answer), Err(cancel)) => panic!("nobody was first: {answer:?}, {cancel:?}"),
+        }
+        assert_eq!(whole.iter().filter(|event| event.result["final"] == true).count(), 1);
+    }
+}

@@ -1,0 +1,152 @@
+//! Families: parents and the children that they start.
+
+use serde_json::{Value, json};
+
+use super::support::{
+    Agent, Event, Server, data, ended, says, submitted, text_part, told, whole_artifact, working,
+};
+
+/// The children that a family's stream told of, as tasks.
+fn children(events: &[Event]) -> Vec<Value> {
+    let references = events.iter().filter_map(|event| {
+        let ids = event.result["status"]["message"]["referenceTaskIds"].as_array()?;
+        assert_eq!(ids.len(), 1, "each update names its own child alone");
+        Some(json!({ "id": ids[0] }))
+    });
+    references.collect()
+}
+
+/// A child's events up to its question.
+async fn asks(reviews: &Agent, child: &Value) -> Vec<Event> {
+    let waits = |event: &Value| event["status"]["state"] == "input-required";
+    reviews.subscribe(child, Some(0)).await.until(waits).await
+}
+
+/// Proves L8, L17: whoever reads of a child can turn to it at once.
+#[tokio::test]
+async fn a_child_can_be_asked_for_as_soon_as_it_is_named() {
+    let mut server = Server::start();
+    let family = server.agent("family");
+    for _ in 0..20 {
+        let parent =
+            family.send(&data(json!({ "children": 1, "workflow": "review" }))).await.unwrap();
+        let events = family.subscribe(&parent, Some(0)).await.take(3).await;
+        let child = &children(&events)[0];
+        let get = json!({ "id": child["id"] });
+        let known = server.agent("review").call("tasks/get", get).await;
+        assert!(known.is_ok(), "{child} was named and is not there: {known:?}");
+    }
+    // The same when the server is killed as soon as the child is named.
+    let parent = family.send(&data(json!({ "children": 1, "workflow": "review" }))).await.unwrap();
+    let events = family.subscribe(&parent, Some(0)).await.take(3).await;
+    server.crash();
+    let get = json!({ "id": children(&events)[0]["id"] });
+    let known = server.agent("review").call("tasks/get", get).await;
+    assert!(known.is_ok(), "it was named before the kill and is not there: {known:?}");
+}
+
+/// Proves L13, L17, X2: a family killed at once has as many children as asked for, each once.
+#[tokio::test]
+async fn a_family_killed_at_once_goes_on() {
+    let mut server = Server::start();
+    let message = data(json!({ "children": 12 }));
+    let parent = server.agent("family").send(&message).await.unwrap();
+    for _ in 0..3 {
+        server.crash();
+    }
+    let events = server.agent("family").subscribe(&parent, Some(0)).await.rest().await;
+    let mut children = children(&events);
+    assert_eq!(children.len(), 12);
+    let told = told(&events);
+    assert_eq!((told.len(), told.last()), (16, Some(&ended("completed", None))));
+    for (number, child) in children.iter().enumerate() {
+        let echoed = server.agent("echo").get(child).await;
+        let text = format!("child {}", number + 1);
+        assert_eq!(echoed["artifacts"][0]["parts"], json!([text_part(&text)]));
+    }
+    children.dedup();
+    assert_eq!(children.len(), 12);
+}
+
+/// Proves L17: children are `echo` unless told otherwise, and answer at their own address only.
+#[tokio::test]
+async fn a_family_lists_one_result_per_child() {
+    let server = Server::start();
+    let agent = server.agent("family");
+    let message = data(json!({ "children": 3 }));
+    let events = agent.stream(&message).await;
+    let children = children(&events);
+    let started = |child: &Value| {
+        let mut update =
+            says(json!([text_part(&format!("Started echo as {}", child["id"].as_str().unwrap()))]));
+        let message = &mut update["status"]["message"];
+        message["referenceTaskIds"] = json!([child["id"]]);
+        message["metadata"] = json!({ "referencedWorkflow": { "workflowName": "echo" } });
+        update
+    };
+    let result =
+        |child: &Value| json!({ "taskId": child["id"], "state": "completed", "message": null });
+    let results: Vec<_> = children.iter().map(result).collect();
+    let mut expected = vec![submitted(&message), working()];
+    expected.extend(children.iter().map(started));
+    expected.push(whole_artifact(
+        "family.json",
+        "Results",
+        json!({ "workflow": "echo", "results": results }),
+    ));
+    expected.push(ended("completed", None));
+    assert_eq!(told(&events), expected);
+    for (number, child) in children.iter().enumerate() {
+        let echoed = server.agent("echo").get(child).await;
+        let text = format!("child {}", number + 1);
+        assert_eq!(echoed["artifacts"][0]["parts"], json!([text_part(&text)]));
+        assert_eq!(echoed["contextId"], events[0].result["contextId"]);
+        let elsewhere = agent.call("tasks/get", json!({ "id": child["id"] })).await.unwrap_err();
+        assert_eq!(elsewhere.code, -32001);
+    }
+    let none = agent.settle(&data(json!({ "children": 0 }))).await.unwrap();
+    assert_eq!(none["artifacts"][0]["parts"][0]["data"]["results"], json!([]));
+}
+
+/// Proves L10, L17, X2: cancelling a parent cancels its children, also when the server is killed at once.
+#[tokio::test]
+async fn cancelling_a_parent_cancels_its_children() {
+    for crash in [false, true] {
+        let mut server = Server::start();
+        let agent = server.agent("family");
+        let family =
+            agent.send(&data(json!({ "children": 3, "workflow": "review" }))).await.unwrap();
+        let events = agent.subscribe(&family, Some(0)).await.take(5).await;
+        let children = children(&events);
+        assert_eq!(children.len(), 3);
+        for child in &children {
+            asks(&server.agent("review"), child).await;
+        }
+        let canceled = agent.cancel(&family).await.unwrap();
+        assert_eq!(canceled["status"]["state"], "canceled");
+        if crash {
+            server.crash();
+        }
+        for child in &children {
+            let events = server.agent("review").subscribe(child, Some(0)).await.rest().await;
+            assert_eq!(told(&events).last(), Some(&ended("canceled", None)));
+        }
+    }
+}
+
+/// Proves L17: a child that is canceled by itself is one result among the others.
+#[tokio::test]
+async fn a_canceled_child_does_not_end_its_parent() {
+    let server = Server::start();
+    let agent = server.agent("family");
+    let family = agent.send(&data(json!({ "children": 1, "workflow": "review" }))).await.unwrap();
+    let mut stream = agent.subscribe(&family, Some(0)).await;
+    let child = children(&stream.take(3).await).remove(0);
+    let reviews = server.agent("review");
+    asks(&reviews, &child).await;
+    reviews.cancel(&child).await.unwrap();
+    let rest = told(&stream.rest().await);
+    let results = json!([{ "taskId": child["id"], "state": "canceled", "message": null }]);
+    let results = json!({ "workflow": "review", "results": results });
+    assert_eq!(rest, [whole_artifact("family.json", "Results", results), ended("completed", None)]);
+}

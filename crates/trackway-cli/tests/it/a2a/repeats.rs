@@ -1,0 +1,150 @@
+//! One message sent twice is one message: for starts and answers, at once and after a restart.
+
+use serde_json::{Value, json};
+
+use super::support::{Agent, Message, Server, data, ended, reply, resumed, soon, told};
+
+/// The message that many times at once.
+async fn at_once(agent: &Agent, message: &Message, times: usize) -> Vec<Value> {
+    let sends: Vec<_> = (0..times)
+        .map(|_| {
+            let (agent, message) = (agent.clone(), message.clone());
+            tokio::spawn(async move { agent.send(&message).await.unwrap() })
+        })
+        .collect();
+    let mut tasks = Vec::new();
+    for send in sends {
+        tasks.push(send.await.unwrap());
+    }
+    tasks
+}
+
+fn same<'a>(tasks: &'a [Value], pointer: &str) -> &'a Value {
+    let first = tasks[0].pointer(pointer).unwrap();
+    assert!(tasks.iter().all(|task| task.pointer(pointer) == Some(first)), "{pointer}: {tasks:#?}");
+    first
+}
+
+/// Proves L13, X2.
+#[tokio::test]
+async fn a_start_sent_many_times_starts_once() {
+    let mut server = Server::start();
+    let message = data(json!({ "entries": 2, "delayMs": 50 }));
+    let tasks = at_once(&server.agent("ledger"), &message, 16).await;
+    let task = json!({ "id": same(&tasks, "/id") });
+    same(&tasks, "/contextId");
+    server.crash();
+    let agent = server.agent("ledger");
+    let again = agent.settle(&message).await.unwrap();
+    assert_eq!((&again["id"], again["status"]["state"].as_str()), (&task["id"], Some("completed")));
+    let streamed = agent.stream(&message).await;
+    assert_eq!(streamed.len(), 1, "a repetition of a finished start shows the task as it is");
+    assert_eq!(streamed[0].result, again);
+    let ledger = std::fs::read_to_string(server.data().join("ledger.txt")).unwrap();
+    let id = task["id"].as_str().unwrap();
+    assert!(ledger.lines().all(|line| line.starts_with(id)), "{ledger}");
+}
+
+/// Proves L13, L16, X2.
+#[tokio::test]
+async fn an_answer_sent_many_times_is_one_request() {
+    let mut server = Server::start();
+    let agent = server.agent("review");
+    let task = agent.settle(&data(json!({ "subject": "tea", "delayMs": 600 }))).await.unwrap();
+    let answer = data(json!({ "confirmed": true })).to(&task);
+    let tasks = at_once(&agent, &answer, 16).await;
+    assert_eq!(same(&tasks, "/metadata/requestOrder"), 1);
+    assert_eq!(same(&tasks, "/metadata/primaryResume"), true);
+    same(&tasks, "/metadata/concurrentRequest");
+    server.crash();
+    let agent = server.agent("review");
+    let again = agent.settle(&answer).await.unwrap();
+    assert_eq!(again["metadata"], tasks[0]["metadata"], "the same place after a restart");
+    assert_eq!(again["status"]["state"], "completed");
+    let after = agent.settle(&answer).await.unwrap();
+    assert_eq!(after["metadata"], again["metadata"], "and of a finished task");
+    let whole = told(&agent.replay(&task).await);
+    let concurrent = tasks[0]["metadata"]["concurrentRequest"] == true;
+    assert_eq!(whole[6..], [resumed(concurrent, 1), ended("completed", None)]);
+}
+
+/// Proves L14, L16: an invalid answer repeated is told the same, and the question is not put again.
+#[tokio::test]
+async fn an_invalid_answer_repeated_is_one_request() {
+    let mut server = Server::start();
+    let agent = server.agent("review");
+    let task = agent.settle(&data(json!({ "subject": "tea" }))).await.unwrap();
+    let answer = data(json!({ "confirmed": "maybe" })).to(&task);
+    let first = agent.settle(&answer).await.unwrap();
+    assert_eq!(agent.settle(&answer).await.unwrap(), first);
+    server.crash();
+    let agent = server.agent("review");
+    assert_eq!(agent.settle(&answer).await.unwrap(), first);
+    let next = agent.settle(&answer.anew()).await.unwrap();
+    assert_eq!(next["metadata"]["requestOrder"], 2);
+}
+
+/// Proves L16, X2: the repetition of an answer that was given by context alone finds its run, also
+/// when that has ended or another waits there now.
+#[tokio::test]
+async fn an_answer_by_context_repeated_is_one_request() {
+    let mut server = Server::start();
+    let agent = server.agent("review");
+    let context = json!("one");
+    let start = data(json!({ "subject": "tea" })).within(&context);
+    let task = agent.settle(&start).await.unwrap();
+    let repeated = agent.settle(&start).await.unwrap();
+    assert_eq!(repeated, task, "a repeated start is no answer to its own question");
+    let answer = data(json!({ "confirmed": true })).within(&context);
+    let done = agent.settle(&answer).await.unwrap();
+    assert_eq!((&done["id"], done["status"]["state"].as_str()), (&task["id"], Some("completed")));
+    assert_eq!(agent.settle(&answer).await.unwrap(), done, "nobody waits in the context any more");
+
+    let other = agent.settle(&data(json!({ "subject": "milk" })).within(&context)).await.unwrap();
+    assert_eq!(agent.settle(&answer).await.unwrap(), done, "another run waits in the context");
+    server.crash();
+    let agent = server.agent("review");
+    assert_eq!(agent.settle(&answer).await.unwrap(), done, "and after a restart");
+    assert_eq!(agent.get(&other).await, other);
+}
+
+/// Proves X5: an id that was used for something else is refused, and nothing changes.
+#[tokio::test]
+async fn an_id_used_for_another_message_is_refused() {
+    let mut server = Server::start();
+    let start = data(json!({ "subject": "tea" }));
+    let task = server.agent("review").settle(&start).await.unwrap();
+    server.crash();
+    let agent = server.agent("review");
+    let mut other =
+        data(json!({ "subject": "milk" })).with("messageId", start.json()["messageId"].clone());
+    for _ in 0..2 {
+        let refused = agent.send(&other).await.unwrap_err();
+        assert_eq!((refused.code, refused.data["code"].as_str()), (-32602, Some("message-reused")));
+        // The same as an answer.
+        other = other
+            .with("parts", json!([{ "kind": "data", "data": { "confirmed": true } }]))
+            .to(&task);
+    }
+    assert_eq!(agent.get(&task).await, task);
+    // Another agent is another place: there too it is not this message.
+    let echo = data(json!({ "text": "x" })).with("messageId", start.json()["messageId"].clone());
+    assert_eq!(server.agent("echo").send(&echo).await.unwrap_err().code, -32602);
+}
+
+/// A request that is refused uses up no id.
+#[tokio::test]
+async fn a_refused_start_can_be_put_right_under_the_same_id() {
+    let server = Server::start();
+    let agent = server.agent("echo");
+    let wrong = data(json!({ "txt": "hello" }));
+    assert_eq!(agent.send(&wrong).await.unwrap_err().code, -32602);
+    let right = wrong.with("parts", json!([{ "kind": "data", "data": { "text": "hello" } }]));
+    let done = agent.settle(&right).await.unwrap();
+    assert_eq!(done["status"]["state"], "completed");
+    let live = server.http().get(server.url("/livez")).send();
+    assert_eq!(
+        soon("a body", reply(live.await.unwrap())).await.unwrap(),
+        json!({ "status": "alive" })
+    );
+}

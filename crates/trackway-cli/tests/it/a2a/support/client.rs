@@ -1,0 +1,140 @@
+//! A small JSON-RPC client that takes nothing for granted.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use reqwest::{Response, StatusCode, header::CONTENT_TYPE};
+use serde_json::{Value, json};
+
+use super::{Event, Message, Stream, soon};
+
+/// One agent's address.
+#[derive(Debug, Clone)]
+pub(crate) struct Agent {
+    http: reqwest::Client,
+    url: String,
+}
+
+/// A JSON-RPC error.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Refused {
+    pub(crate) code: i64,
+    pub(crate) message: String,
+    pub(crate) data: Value,
+}
+
+impl Agent {
+    pub(super) fn new(http: reqwest::Client, url: String) -> Self {
+        Self { http, url }
+    }
+
+    pub(crate) async fn call(&self, method: &str, params: Value) -> Result<Value, Refused> {
+        self.try_call(method, params).await.expect("the connection holds")
+    }
+
+    /// The same, where the server may be killed meanwhile.
+    pub(crate) async fn try_call(
+        &self,
+        method: &str,
+        params: Value,
+    ) -> Result<Result<Value, Refused>, reqwest::Error> {
+        let (response, id) = self.post(method, params, None).await?;
+        assert_eq!(response.status(), StatusCode::OK);
+        let mut body = soon(method, reply(response)).await?;
+        assert_eq!((&body["jsonrpc"], &body["id"]), (&json!("2.0"), &id));
+        Ok(match (body.get("result").is_some(), body.get("error").is_some()) {
+            (true, false) => Ok(body["result"].take()),
+            (false, true) => Err(refused(body["error"].take())),
+            _ => panic!("a result or an error: {body}"),
+        })
+    }
+
+    /// `message/send` without waiting.
+    pub(crate) async fn send(&self, message: &Message) -> Result<Value, Refused> {
+        self.call("message/send", json!({ "message": message.json() })).await
+    }
+
+    /// `message/send` until the task rests.
+    pub(crate) async fn settle(&self, message: &Message) -> Result<Value, Refused> {
+        let configuration = json!({ "blocking": true });
+        self.call(
+            "message/send",
+            json!({ "message": message.json(), "configuration": configuration }),
+        )
+        .await
+    }
+
+    pub(crate) async fn get(&self, task: &Value) -> Value {
+        self.call("tasks/get", json!({ "id": task["id"] })).await.expect("the task is known")
+    }
+
+    pub(crate) async fn cancel(&self, task: &Value) -> Result<Value, Refused> {
+        self.call("tasks/cancel", json!({ "id": task["id"] })).await
+    }
+
+    /// `message/stream`, read until the server closes it.
+    pub(crate) async fn stream(&self, message: &Message) -> Vec<Event> {
+        self.open("message/stream", json!({ "message": message.json() }), None).await.rest().await
+    }
+
+    /// `tasks/resubscribe`.
+    pub(crate) async fn subscribe(&self, task: &Value, after: Option<u64>) -> Stream {
+        self.open("tasks/resubscribe", json!({ "id": task["id"] }), after).await
+    }
+
+    /// The same after a position, where the server may be killed meanwhile.
+    pub(crate) async fn try_subscribe(
+        &self,
+        task: &Value,
+        after: u64,
+    ) -> Result<Stream, reqwest::Error> {
+        let (response, id) =
+            self.post("tasks/resubscribe", json!({ "id": task["id"] }), Some(after)).await?;
+        Ok(Stream::new(response, id))
+    }
+
+    /// Everything that ever happened to a finished task.
+    pub(crate) async fn replay(&self, task: &Value) -> Vec<Event> {
+        self.subscribe(task, Some(0)).await.rest().await
+    }
+
+    pub(crate) async fn open(&self, method: &str, params: Value, after: Option<u64>) -> Stream {
+        let (response, id) = self.post(method, params, after).await.expect("the connection holds");
+        assert_eq!(response.status(), StatusCode::OK);
+        Stream::new(response, id)
+    }
+
+    async fn post(
+        &self,
+        method: &str,
+        params: Value,
+        after: Option<u64>,
+    ) -> Result<(Response, Value), reqwest::Error> {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        let id = json!(NEXT.fetch_add(1, Ordering::Relaxed));
+        let body = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
+        let mut request = self.http.post(&self.url).json(&body);
+        if let Some(after) = after {
+            request = request.header("last-event-id", after.to_string());
+        }
+        Ok((soon(method, request.send()).await?, id))
+    }
+}
+
+/// A JSON body; anything else is a failure.
+pub(crate) async fn reply(response: Response) -> Result<Value, reqwest::Error> {
+    let kind = response.headers().get(CONTENT_TYPE).cloned();
+    let bytes = response.bytes().await?;
+    let body = String::from_utf8_lossy(&bytes);
+    let kind = kind.unwrap_or_else(|| panic!("an answer without a type: {body}"));
+    let kind = kind.to_str().expect("the type is ASCII");
+    assert!(["application/json", "application/problem+json"].contains(&kind), "{kind}: {body}");
+    Ok(serde_json::from_slice(&bytes).unwrap_or_else(|_| panic!("every answer is JSON: {body}")))
+}
+
+fn refused(mut error: Value) -> Refused {
+    Refused {
+        code: error["code"].as_i64().expect("an error has a number"),
+        message: error["message"].as_str().expect("an error has a message").to_owned(),
+        data: error["data"].take(),
+    }
+}

@@ -1,0 +1,57 @@
+//! Messages to send. Each has an id of its own unless a test repeats one on purpose.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use serde_json::{Value, json};
+
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Message(Value);
+
+/// A message of one data part.
+pub(crate) fn data(data: Value) -> Message {
+    Message::of(json!({ "kind": "data", "data": data }))
+}
+
+/// A message of one text part.
+pub(crate) fn text(text: &str) -> Message {
+    Message::of(json!({ "kind": "text", "text": text }))
+}
+
+impl Message {
+    fn of(part: Value) -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        let id = format!("sent-{}", NEXT.fetch_add(1, Ordering::Relaxed));
+        Self(json!({ "kind": "message", "messageId": id, "role": "user", "parts": [part] }))
+    }
+
+    /// The same for a task.
+    pub(crate) fn to(self, task: &Value) -> Self {
+        self.with("taskId", task["id"].clone())
+    }
+
+    /// The same in a context.
+    pub(crate) fn within(self, context: &Value) -> Self {
+        self.with("contextId", context.clone())
+    }
+
+    /// The same as an answer to a question.
+    pub(crate) fn about(self, question: &Value) -> Self {
+        assert!(question.is_string(), "{question} is no question's id");
+        self.with("metadata", json!({ "questionId": question }))
+    }
+
+    pub(crate) fn with(mut self, field: &str, value: Value) -> Self {
+        self.0[field] = value;
+        self
+    }
+
+    /// The same words under a new id.
+    pub(crate) fn anew(&self) -> Self {
+        let fresh = Self::of(Value::Null).0["messageId"].clone();
+        self.clone().with("messageId", fresh)
+    }
+
+    pub(crate) fn json(&self) -> &Value {
+        &self.0
+    }
+}

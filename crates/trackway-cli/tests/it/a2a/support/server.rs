@@ -1,0 +1,156 @@
+//! The real binary as a child process, on a folder of its own. It dies with its owner.
+
+use std::{
+    fs::{self, File},
+    io::{BufRead, BufReader},
+    path::{Path, PathBuf},
+    process::{Child, ChildStdout, Command, Stdio},
+    thread,
+};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use super::Agent;
+
+/// A server and its data folder. The folder outlives every crash of the process.
+#[derive(Debug)]
+pub(crate) struct Server {
+    home: TempDir,
+    process: Process,
+    http: reqwest::Client,
+}
+
+#[derive(Debug)]
+struct Process {
+    child: Child,
+    url: String,
+    log: PathBuf,
+    /// Kept open: a server that cannot print may end.
+    _stdout: BufReader<ChildStdout>,
+}
+
+impl Server {
+    /// A fresh server on a fresh folder.
+    pub(crate) fn start() -> Self {
+        let home = tempfile::tempdir().unwrap();
+        let process = Process::start(home.path());
+        let http = client();
+        Self { home, process, http }
+    }
+
+    /// `kill -9`, then a new process on the same folder, at another address.
+    pub(crate) fn crash(&mut self) {
+        self.crash_and_look(|_| {});
+    }
+
+    /// The same, with a look at what lies in the folder while nobody is there.
+    pub(crate) fn crash_and_look(&mut self, look: impl FnOnce(&Self)) {
+        self.process.kill();
+        look(self);
+        self.process = Process::start(self.home.path());
+        // Connections to the dead process are of no use.
+        self.http = client();
+    }
+
+    pub(crate) fn agent(&self, name: &str) -> Agent {
+        Agent::new(self.http.clone(), format!("{}/a2a/agents/{name}", self.process.url))
+    }
+
+    pub(crate) fn http(&self) -> &reqwest::Client {
+        &self.http
+    }
+
+    pub(crate) fn url(&self, path: &str) -> String {
+        format!("{}{path}", self.process.url)
+    }
+
+    pub(crate) fn data(&self) -> PathBuf {
+        data(self.home.path())
+    }
+
+    fn pid(&self) -> u32 {
+        self.process.child.id()
+    }
+
+    /// Resident memory in kibibytes.
+    pub(crate) fn memory_kib(&self) -> u64 {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.pid())).unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+        line.trim().trim_end_matches(" kB").parse().unwrap()
+    }
+
+    /// Processor time spent so far, in ticks of 10 ms.
+    pub(crate) fn ticks(&self) -> u64 {
+        let stat = fs::read_to_string(format!("/proc/{}/stat", self.pid())).unwrap();
+        // The second field is a name that may hold spaces; the numbers follow its bracket.
+        let (_, fields) = stat.rsplit_once(") ").unwrap();
+        let field =
+            |number: usize| fields.split(' ').nth(number - 3).unwrap().parse::<u64>().unwrap();
+        field(14) + field(15)
+    }
+
+    /// Whether the process is there and answers.
+    pub(crate) async fn is_alive(&self) -> bool {
+        let answer = self.http.get(self.url("/livez")).send().await;
+        answer.is_ok_and(|answer| answer.status().is_success())
+    }
+}
+
+fn data(home: &Path) -> PathBuf {
+    home.join("data")
+}
+
+impl Process {
+    fn start(home: &Path) -> Self {
+        let log = home.join("server.log");
+        let stderr = File::options().create(true).append(true).open(&log).unwrap();
+        let mut child = Command::new(env!("CARGO_BIN_EXE_trackway"))
+            .args(["serve", "--json", "--listen", "127.0.0.1:0", "--data"])
+            .arg(data(home))
+            .current_dir(home)
+            .env_remove("TRACKWAY_LISTEN")
+            .env_remove("TRACKWAY_DATA")
+            .env_remove("TRACKWAY_SERVER")
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(stderr)
+            .spawn()
+            .unwrap();
+        let mut stdout = BufReader::new(child.stdout.take().unwrap());
+        let mut line = String::new();
+        stdout.read_line(&mut line).unwrap();
+        let said: Value = serde_json::from_str(&line).unwrap_or_else(|_| {
+            let _ = child.kill();
+            panic!("the server said {line:?}, and {}", fs::read_to_string(&log).unwrap())
+        });
+        let url = said["url"].as_str().expect("the server's address").to_owned();
+        Self { child, url, log, _stdout: stdout }
+    }
+
+    fn kill(&mut self) {
+        // On Unix this is SIGKILL: no handler runs, nothing is flushed.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.kill();
+        if thread::panicking() {
+            eprintln!(
+                "what the server logged:\n{}",
+                fs::read_to_string(&self.log).unwrap_or_default()
+            );
+        }
+    }
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the one client of these tests, which speaks to loopback only"
+)]
+fn client() -> reqwest::Client {
+    reqwest::Client::builder().no_proxy().build().unwrap()
+}

@@ -1,0 +1,109 @@
+//! Server-sent events, read as strictly as they are meant: an id, one line of data, a blank line.
+
+use std::collections::VecDeque;
+
+use reqwest::{Response, header::CONTENT_TYPE};
+use serde_json::{Value, json};
+
+use super::soon;
+
+/// One event: its place in the log and the result inside.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Event {
+    pub(crate) pos: u64,
+    pub(crate) result: Value,
+}
+
+#[derive(Debug)]
+pub(crate) struct Stream {
+    response: Response,
+    request: Value,
+    bytes: Vec<u8>,
+    ready: VecDeque<Event>,
+}
+
+impl Stream {
+    pub(super) fn new(response: Response, request: Value) -> Self {
+        assert_eq!(response.headers()[CONTENT_TYPE], "text/event-stream");
+        assert_eq!(response.headers()["cache-control"], "no-store");
+        Self { response, request, bytes: Vec::new(), ready: VecDeque::new() }
+    }
+
+    /// The next event; `None` when the server has closed the stream.
+    pub(crate) async fn next(&mut self) -> Option<Event> {
+        self.try_next().await.expect("the connection holds")
+    }
+
+    /// The same, where the server may be killed meanwhile.
+    pub(crate) async fn try_next(&mut self) -> Result<Option<Event>, reqwest::Error> {
+        // Heartbeats are no events: patience is for the whole.
+        soon("an event or an end", self.read()).await
+    }
+
+    async fn read(&mut self) -> Result<Option<Event>, reqwest::Error> {
+        loop {
+            if let Some(event) = self.ready.pop_front() {
+                return Ok(Some(event));
+            }
+            let Some(chunk) = self.response.chunk().await? else {
+                assert!(self.bytes.is_empty(), "no half event at the end");
+                return Ok(None);
+            };
+            self.bytes.extend_from_slice(&chunk);
+            while let Some(end) = self.bytes.windows(2).position(|two| two == b"\n\n") {
+                let frame: Vec<u8> = self.bytes.drain(..end + 2).take(end).collect();
+                let frame = String::from_utf8(frame).expect("events are UTF-8");
+                if frame != ":" {
+                    self.ready.push_back(event(&frame, &self.request));
+                }
+            }
+        }
+    }
+
+    /// So many events.
+    pub(crate) async fn take(&mut self, count: usize) -> Vec<Event> {
+        let mut events = Vec::new();
+        while events.len() < count {
+            let event = self.next().await;
+            events
+                .push(event.unwrap_or_else(|| {
+                    panic!("{count} events; the stream ended after {events:?}")
+                }));
+        }
+        events
+    }
+
+    /// Everything until the server closes the stream.
+    pub(crate) async fn rest(mut self) -> Vec<Event> {
+        let mut events = Vec::new();
+        while let Some(event) = self.next().await {
+            events.push(event);
+        }
+        events
+    }
+
+    /// Everything up to the first event that fits.
+    pub(crate) async fn until(&mut self, fits: impl Fn(&Value) -> bool) -> Vec<Event> {
+        let mut events = Vec::new();
+        loop {
+            let event = self.next().await;
+            events.push(event.unwrap_or_else(|| panic!("the stream ended after {events:#?}")));
+            if events.last().is_some_and(|event| fits(&event.result)) {
+                return events;
+            }
+        }
+    }
+}
+
+fn event(frame: &str, request: &Value) -> Event {
+    let (id, data) = frame.split_once('\n').unwrap_or_else(|| panic!("two lines: {frame:?}"));
+    let data = data.strip_prefix("data: ").expect("the data in one line");
+    let mut response: Value = serde_json::from_str(data).expect("the data is JSON");
+    assert_eq!(response["jsonrpc"], "2.0");
+    assert_eq!(&response["id"], request, "every event answers the request");
+    assert_eq!(response.get("error"), None);
+    let result = response["result"].take();
+    assert_eq!(response, json!({ "jsonrpc": "2.0", "id": request, "result": null }));
+    let pos = id.strip_prefix("id: ").expect("an id").parse().expect("the id is a position");
+    Event { pos, result }
+}

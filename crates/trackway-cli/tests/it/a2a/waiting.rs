@@ -1,0 +1,116 @@
+//! Ten thousand runs that wait at a question cost next to nothing, before and after a restart.
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use serde_json::{Value, json};
+// why: that a server is idle shows only over time.
+use tokio::{sync::Mutex, task::JoinSet, time::sleep};
+
+use super::support::{Agent, Server, data};
+
+const WAITING: usize = 10_000;
+const WARM_UP: usize = 1_000;
+const SAMPLE: usize = 200;
+/// Enough to fill group commits, few enough not to be the load itself.
+const CONNECTIONS: usize = 32;
+const GROWTH_KIB_MAX: u64 = 20 * 1024;
+/// The window in which an idle server may use two ticks of 10 ms.
+const WINDOW: Duration = Duration::from_secs(2);
+const TICKS_MAX: u64 = 2;
+
+/// Does something so many times, over so many connections.
+async fn many<T, F, Fut>(count: usize, agent: &Agent, each: F) -> Vec<T>
+where
+    T: Send + 'static,
+    F: Fn(Agent, usize) -> Fut + Clone + Send + 'static,
+    Fut: Future<Output = T> + Send,
+{
+    let next = Arc::new(Mutex::new(0..count));
+    let mut workers = JoinSet::new();
+    for _ in 0..CONNECTIONS {
+        let (next, agent, each) = (next.clone(), agent.clone(), each.clone());
+        workers.spawn(async move {
+            let mut done = Vec::new();
+            loop {
+                let Some(number) = next.lock().await.next() else { return done };
+                done.push(each(agent.clone(), number).await);
+            }
+        });
+    }
+    workers.join_all().await.into_iter().flatten().collect()
+}
+
+/// Starts a review and returns it when it waits at its question.
+async fn start(agent: Agent, number: usize) -> Value {
+    let task =
+        agent.settle(&data(json!({ "subject": format!("subject {number}") }))).await.unwrap();
+    assert_eq!(task["status"]["state"], "input-required");
+    json!({ "id": task["id"], "contextId": task["contextId"] })
+}
+
+async fn confirm(agent: Agent, task: Value) {
+    let done = agent.settle(&data(json!({ "confirmed": true })).to(&task)).await.unwrap();
+    assert_eq!((&done["id"], done["status"]["state"].as_str()), (&task["id"], Some("completed")));
+    assert_eq!(done["artifacts"].as_array().unwrap().len(), 3);
+}
+
+/// Processor time in a window in which nothing happens.
+async fn idle_ticks(server: &Server) -> u64 {
+    let before = server.ticks();
+    // why: that nothing is done while time passes can be seen in no other way.
+    sleep(WINDOW).await;
+    server.ticks() - before
+}
+
+/// Answers every fiftieth of the waiting runs, from `first` on.
+async fn answer_some(agent: &Agent, waiting: &[Value], first: usize) {
+    let some: Arc<Vec<Value>> =
+        Arc::new(waiting.iter().skip(first).step_by(WAITING / SAMPLE).cloned().collect());
+    assert_eq!(some.len(), SAMPLE);
+    many(SAMPLE, agent, move |agent, number| confirm(agent, some[number].clone())).await;
+}
+
+/// Proves X2.
+#[tokio::test(flavor = "multi_thread")]
+async fn heavy_ten_thousand_waiting() {
+    let began = Instant::now();
+    let mut server = Server::start();
+    let fresh = server.memory_kib();
+    let agent = server.agent("review");
+    many(WARM_UP, &agent, |agent, number| async move {
+        let task = start(agent.clone(), number).await;
+        confirm(agent, task).await;
+    })
+    .await;
+    let idle = server.memory_kib();
+    let warm = began.elapsed();
+    let waiting = many(WAITING, &agent, start).await;
+    let started = began.elapsed();
+    let full = server.memory_kib();
+    let ticks = idle_ticks(&server).await;
+    eprintln!(
+        "{fresh} KiB fresh, {idle} KiB idle after {WARM_UP} runs in {warm:?}, {full} KiB with {WAITING} waiting after \
+         {started:?}; {ticks} ticks in {WINDOW:?}"
+    );
+    assert!(full < idle + GROWTH_KIB_MAX, "{idle} KiB became {full} KiB");
+    assert!(ticks <= TICKS_MAX, "{ticks} ticks while nothing happened");
+    answer_some(&agent, &waiting, 0).await;
+
+    server.crash();
+    let agent = server.agent("review");
+    agent.get(&waiting[1]).await;
+    let ticks = idle_ticks(&server).await;
+    let recovered = server.memory_kib();
+    answer_some(&agent, &waiting, 1).await;
+    let answered = server.memory_kib();
+    eprintln!(
+        "after a crash: {recovered} KiB, {ticks} ticks in {WINDOW:?}, {answered} KiB after {SAMPLE} answers; \
+         {:?} in all",
+        began.elapsed()
+    );
+    assert!(recovered.max(answered) < idle + GROWTH_KIB_MAX, "{idle} KiB became {recovered} KiB");
+    assert!(ticks <= TICKS_MAX, "{ticks} ticks while nothing happened");
+}

@@ -1,0 +1,8 @@
+//! The commands, as somebody types them.
+
+mod errors;
+mod init;
+mod replay_check;
+mod run;
+mod runs;
+mod serve;

@@ -1,0 +1,101 @@
+//! `trackway init`.
+
+use std::{fs, path::Path, process::Command};
+
+use crate::support::{Folder, Project, trackway};
+
+/// Proves L19.
+#[test]
+fn a_project_uses_all_four_yields() {
+    let folder = Folder::new();
+    let dir = folder.path().join("My Shop");
+    let made = trackway(&["init", &dir.to_string_lossy()]).finish("").expect(0);
+    assert!(made.stdout.contains("cargo run"), "{made:?}");
+    let main = fs::read_to_string(dir.join("src/main.rs")).unwrap();
+    for verb in ["ctx.status(", "ctx.artifact(", "ctx.ask(", "ctx.authorize(", "reject(", ".step("]
+    {
+        assert!(main.contains(verb), "{verb}");
+    }
+    let manifest = fs::read_to_string(dir.join("Cargo.toml")).unwrap();
+    assert!(
+        manifest.contains("name = \"my-shop\"") && manifest.contains("[workspace]"),
+        "{manifest}"
+    );
+    for file in ["README.md", ".gitignore", "Cargo.lock"] {
+        assert!(dir.join(file).is_file(), "{file}");
+    }
+    for text in [main, manifest, fs::read_to_string(dir.join("README.md")).unwrap()] {
+        assert!(!text.contains("{{"), "{text}");
+    }
+}
+
+/// Proves X5.
+#[test]
+fn a_folder_with_something_in_it_is_left_alone() {
+    let folder = Folder::new();
+    fs::write(folder.path().join("mine.txt"), "mine").unwrap();
+    let refused = trackway(&["init", &folder.path().to_string_lossy()]).finish("").expect(2);
+    assert!(refused.stderr.contains("is not empty"), "{refused:?}");
+    let dir = folder.path().join("new");
+    let args = ["init", &dir.to_string_lossy(), "--trackway", &folder.path().to_string_lossy()];
+    let refused = trackway(&args).finish("").expect(2);
+    assert!(refused.stderr.contains("not a checkout"), "{refused:?}");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing was made");
+}
+
+/// Proves L19: what is generated builds, and its workflow runs to its end.
+#[test]
+fn heavy_init_builds() {
+    let folder = Folder::new();
+    let dir = folder.path().join("shop");
+    let checkout = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let args = ["init", &dir.to_string_lossy(), "--trackway", &checkout.to_string_lossy()];
+    trackway(&args).finish("").expect(0);
+    let program = build(&dir);
+
+    let mut shop = Project::start(&program, folder.path());
+    let url = shop.url();
+    let args = [
+        "run",
+        "purchase",
+        "--input",
+        r#"{"item": "coffee", "count": 2}"#,
+        "--json",
+        "--server",
+        &url,
+    ];
+    let run = trackway(&args).finish("{\"approved\": true}\n{\"signature\": \"me\"}\n").expect(0);
+    let expected = [
+        "submitted",
+        "working",
+        "working",
+        "input-required",
+        "working",
+        "auth-required",
+        "working",
+        "completed",
+    ];
+    assert_eq!(run.states(), expected);
+    assert_eq!(run.json_lines().last().unwrap()["output"]["signed_by"], "me");
+    let nothing =
+        ["run", "purchase", "--input", r#"{"item": "nothing", "count": 1}"#, "--server", &url];
+    trackway(&nothing).finish("").expect(4);
+}
+
+/// Builds the project, without the network where that is possible. Its dependencies are kept between
+/// runs of the test, beside the workspace's own.
+fn build(dir: &Path) -> std::path::PathBuf {
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("init");
+    let cargo = |args: &[&str]| {
+        let mut cargo = Command::new(env!("CARGO"));
+        cargo
+            .args(["build", "--quiet"])
+            .args(args)
+            .current_dir(dir)
+            .env("CARGO_TARGET_DIR", &target);
+        // Without debug information it is built in half the time.
+        cargo.env("CARGO_PROFILE_DEV_DEBUG", "0").status().unwrap().success()
+    };
+    assert!(cargo(&["--offline"]) || cargo(&[]), "the project does not build");
+    target.join("debug/shop")
+}

@@ -1,0 +1,9 @@
+//! Black-box tests of the `trackway` binary: real processes, real folders, real sockets.
+
+#![expect(clippy::unwrap_used, reason = "in a test a panic is the report")]
+
+mod a2a;
+mod cli;
+mod rest;
+mod support;
+mod sweep;

@@ -1,0 +1,165 @@
+//! Commands of the binary, to their end or under way.
+
+use std::{
+    ffi::OsStr,
+    io::{BufRead, BufReader, Write},
+    path::Path,
+    process::{Child, ChildStdout, Command, Stdio},
+};
+
+use serde_json::Value;
+
+/// The binary with these arguments, and without whatever the developer's own environment says.
+pub(crate) fn trackway(args: &[&str]) -> Trackway {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_trackway"));
+    for variable in ["LISTEN", "DATA", "SERVER", "LOG", "FAULT"] {
+        command.env_remove(format!("TRACKWAY_{variable}"));
+    }
+    command.args(args);
+    Trackway { command }
+}
+
+#[derive(Debug)]
+pub(crate) struct Trackway {
+    command: Command,
+}
+
+impl Trackway {
+    pub(crate) fn env(mut self, name: &str, value: impl AsRef<OsStr>) -> Self {
+        self.command.env(name, value);
+        self
+    }
+
+    /// Starts it. Its stderr goes where the test's goes.
+    pub(crate) fn start(mut self) -> Started {
+        self.command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = self.command.spawn().unwrap();
+        let lines = BufReader::new(child.stdout.take().unwrap());
+        Started { child, lines }
+    }
+
+    /// Runs it to its end.
+    pub(crate) fn finish(mut self, stdin: &str) -> Finished {
+        self.command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = self.command.spawn().unwrap();
+        // It may end without having read everything.
+        let _ = child.stdin.take().unwrap().write_all(stdin.as_bytes());
+        let output = child.wait_with_output().unwrap();
+        Finished {
+            code: output.status.code().unwrap_or(-1),
+            stdout: String::from_utf8(output.stdout).unwrap(),
+            stderr: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+}
+
+/// A program that `trackway init` made, serving on a free port.
+#[derive(Debug)]
+pub(crate) struct Project(Started);
+
+impl Project {
+    pub(crate) fn start(program: &Path, folder: &Path) -> Self {
+        let mut command = Command::new(program);
+        command.arg("127.0.0.1:0").current_dir(folder);
+        Self(Trackway { command }.start())
+    }
+
+    /// Where it serves, as it says itself.
+    pub(crate) fn url(&mut self) -> String {
+        let line = self.0.line();
+        line.split(' ').find(|word| word.starts_with("http://")).unwrap().to_owned()
+    }
+}
+
+/// A command that ended.
+#[derive(Debug)]
+pub(crate) struct Finished {
+    /// −1 where a signal ended it.
+    pub(crate) code: i32,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl Finished {
+    /// Stdout as one JSON value.
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}: {self:?}"))
+    }
+
+    /// Stdout as JSON objects, one per line and nothing else.
+    pub(crate) fn json_lines(&self) -> Vec<Value> {
+        let parse = |line: &str| {
+            let value: Value =
+                serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {self:?}"));
+            assert!(value.is_object(), "{self:?}");
+            value
+        };
+        self.stdout.lines().map(parse).collect()
+    }
+
+    /// The states of its JSON lines that have one.
+    pub(crate) fn states(&self) -> Vec<String> {
+        let lines = self.json_lines();
+        lines.iter().filter_map(|line| line["state"].as_str()).map(str::to_owned).collect()
+    }
+
+    #[track_caller]
+    pub(crate) fn expect(self, code: i32) -> Self {
+        assert_eq!(self.code, code, "{self:#?}");
+        self
+    }
+}
+
+/// A command under way. It is killed when it is dropped.
+#[derive(Debug)]
+pub(crate) struct Started {
+    pub(crate) child: Child,
+    lines: BufReader<ChildStdout>,
+}
+
+impl Started {
+    /// The next line of its stdout; empty at the end.
+    pub(crate) fn line(&mut self) -> String {
+        let mut line = String::new();
+        self.lines.read_line(&mut line).unwrap();
+        line
+    }
+
+    /// Its stdout up to the first line that holds this text.
+    pub(crate) fn until(&mut self, text: &str) -> String {
+        loop {
+            let line = self.line();
+            assert!(!line.is_empty(), "it ended without {text:?}");
+            if line.contains(text) {
+                return line;
+            }
+        }
+    }
+
+    pub(crate) fn write(&mut self, text: &str) {
+        self.child.stdin.as_mut().unwrap().write_all(text.as_bytes()).unwrap();
+    }
+
+    /// It gets no more input.
+    pub(crate) fn close_stdin(&mut self) {
+        drop(self.child.stdin.take());
+    }
+
+    /// Sends it a signal by its name.
+    pub(crate) fn signal(&self, name: &str) {
+        let pid = self.child.id().to_string();
+        assert!(Command::new("kill").args(["-s", name, &pid]).status().unwrap().success());
+    }
+
+    /// Waits for its end; −1 where a signal ended it.
+    pub(crate) fn exit_code(&mut self) -> i32 {
+        self.child.wait().unwrap().code().unwrap_or(-1)
+    }
+}
+
+impl Drop for Started {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

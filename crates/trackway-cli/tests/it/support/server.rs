@@ -1,0 +1,125 @@
+//! A real `trackway serve` on a free port.
+
+use std::path::{Path, PathBuf};
+
+use reqwest::Client;
+use serde_json::{Value, json};
+
+use super::command::{Started, trackway};
+
+/// A server of the binary under test. It is killed when it is dropped.
+#[derive(Debug)]
+pub(crate) struct Served {
+    data: PathBuf,
+    process: Started,
+    pub(crate) url: String,
+    pub(crate) http: Client,
+}
+
+impl Served {
+    pub(crate) fn start(data: &Path) -> Self {
+        Self::start_with(data, &[])
+    }
+
+    /// With these environment variables.
+    pub(crate) fn start_with(data: &Path, env: &[(&str, &str)]) -> Self {
+        let (process, url) = launch(data, env);
+        Self { data: data.to_owned(), process, url, http: client() }
+    }
+
+    /// Ends it as a power cut would.
+    pub(crate) fn kill(&mut self) {
+        self.process.child.kill().unwrap();
+        self.process.child.wait().unwrap();
+    }
+
+    /// Kills it and starts another one on the same folder, at another address.
+    pub(crate) fn restart(&mut self) {
+        self.kill();
+        (self.process, self.url) = launch(&self.data, &[]);
+        self.http = client();
+    }
+
+    /// Ends it as Ctrl-C does, and returns its exit code.
+    pub(crate) fn interrupt(&mut self) -> i32 {
+        self.process.signal("INT");
+        self.process.exit_code()
+    }
+
+    /// Waits until it ends by itself; −1 where that was a crash.
+    pub(crate) fn crashed(&mut self) -> i32 {
+        self.process.exit_code()
+    }
+
+    pub(crate) async fn get(&self, path: &str) -> (u16, Value) {
+        self.answer(self.http.get(format!("{}{path}", self.url))).await
+    }
+
+    pub(crate) async fn post(&self, path: &str, body: &Value) -> (u16, Value) {
+        self.answer(self.http.post(format!("{}{path}", self.url)).json(body)).await
+    }
+
+    /// Starts a run over REST and returns its id.
+    pub(crate) async fn begin(&self, workflow: &str, input: Value) -> String {
+        let (status, run) =
+            self.post("/api/runs", &json!({ "workflow": workflow, "input": input })).await;
+        assert_eq!(status, 201, "{run}");
+        run["id"].as_str().unwrap().to_owned()
+    }
+
+    /// Waits until the run has ended, and returns all its updates.
+    pub(crate) async fn ended(&self, run: &str) -> Vec<Value> {
+        let address = format!("{}/api/runs/{run}/stream?after=0", self.url);
+        let text = self.http.get(address).send().await.unwrap().text().await.unwrap();
+        let data = text.lines().filter_map(|line| line.strip_prefix("data: "));
+        let values = data.map(|line| serde_json::from_str::<Value>(line).unwrap());
+        values.filter(|value| value.get("pos").is_some()).collect()
+    }
+
+    /// Waits until the run asks something, and returns the question.
+    pub(crate) async fn asked(&self, run: &str) -> Value {
+        let address = format!("{}/api/runs/{run}/stream?after=0", self.url);
+        let mut response = self.http.get(address).send().await.unwrap();
+        let mut text = String::new();
+        loop {
+            let updates = text.rsplit_once("\n\n").map_or("", |(whole, _)| whole);
+            let data = updates.lines().filter_map(|line| line.strip_prefix("data: "));
+            let mut values = data.map(|line| serde_json::from_str::<Value>(line).unwrap());
+            if let Some(asked) = values.find(|value| value.get("question").is_some()) {
+                return asked["question"].clone();
+            }
+            let chunk = response.chunk().await.unwrap().expect("the run ended without a question");
+            text.push_str(std::str::from_utf8(&chunk).unwrap());
+        }
+    }
+
+    async fn answer(&self, request: reqwest::RequestBuilder) -> (u16, Value) {
+        let response = request.send().await.unwrap();
+        let status = response.status().as_u16();
+        let kind = response.headers()["content-type"].to_str().unwrap().to_owned();
+        let expected = if status < 400 { "application/json" } else { "application/problem+json" };
+        assert_eq!(kind, expected, "{status}");
+        (status, response.json().await.unwrap())
+    }
+}
+
+fn launch(data: &Path, env: &[(&str, &str)]) -> (Started, String) {
+    let mut command =
+        trackway(&["serve", "--json", "--listen", "127.0.0.1:0"]).env("TRACKWAY_DATA", data);
+    for (name, value) in env {
+        command = command.env(name, value);
+    }
+    let mut process = command.start();
+    let line = process.line();
+    let said: Value =
+        serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line:?}"));
+    (process, said["url"].as_str().unwrap().to_owned())
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "tests talk to the loopback address without any policy"
+)]
+pub(crate) fn client() -> Client {
+    Client::builder().no_proxy().build().unwrap()
+}
