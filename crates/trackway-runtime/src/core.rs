@@ -85,7 +85,7 @@ impl Core {
             let live = self.lives.enter(self, id);
             live.loaded.get_or_try_init(|| self.read(&live)).await?;
             // A run that is being created is not there before its first commit.
-            let creating = *live.committed.borrow() == 0 && live.head().run.is_some();
+            let creating = *live.committed.borrow() == 0;
             if creating && live.until_committed(1).await == Durable::Broken {
                 return Err(Error::Store {
                     reason: self.broken.borrow().clone().unwrap_or_default(),

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use trackway_domain::RunId;
 use trackway_ports::ReadError;
 
 use crate::core::Core;
@@ -9,15 +10,16 @@ use crate::core::Core;
 /// Rows read at once while looking for work.
 const PAGE_ROWS: usize = 256;
 
-/// Takes up what an earlier process left: errands first, since they make runs, then programs.
-pub(crate) async fn recover(core: Arc<Core>) {
+/// Takes up what an earlier process left: errands first, since they make runs, then programs. `newest`
+/// was made when this process began: ids grow with time, so a later run is this process's own.
+pub(crate) async fn recover(core: Arc<Core>, newest: RunId) {
     // A store that is being closed answers no more; that is no news.
     if let Err(error) = errands(&core).await
         && !core.is_stopping()
     {
         tracing::error!(%error, "errands cannot be read; some runs will wait until a restart");
     }
-    match programs(&core).await {
+    match programs(&core, newest).await {
         Ok(0) => {}
         Ok(count) => tracing::info!(count, "unfinished runs go on"),
         Err(_) if core.is_stopping() => {}
@@ -43,7 +45,7 @@ async fn errands(core: &Arc<Core>) -> Result<(), ReadError> {
     }
 }
 
-async fn programs(core: &Arc<Core>) -> Result<usize, ReadError> {
+async fn programs(core: &Arc<Core>, newest: RunId) -> Result<usize, ReadError> {
     let (mut after, mut count) = (None, 0);
     loop {
         let page = core.options.journal.runnable(after, PAGE_ROWS).await?;
@@ -51,8 +53,11 @@ async fn programs(core: &Arc<Core>) -> Result<usize, ReadError> {
             return Ok(count);
         };
         after = Some(*last);
-        count += page.len();
         for run in page {
+            if run > newest {
+                return Ok(count);
+            }
+            count += 1;
             core.reach("recovery:run");
             core.wake(run);
         }

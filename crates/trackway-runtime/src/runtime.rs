@@ -25,7 +25,8 @@ impl Runtime {
         let core = Core::new(options);
         tokio::spawn(timers::run(core.clone()));
         if recover {
-            tokio::spawn(recovery::recover(core.clone()));
+            let newest = RunId::new(core.options.ids.uuid());
+            tokio::spawn(recovery::recover(core.clone(), newest));
         }
         Self { core }
     }

@@ -211,7 +211,7 @@ impl Visit {
 
 impl Process {
     /// The result of a call, unless the process died under it: then its client waits for ever.
-    async fn alive<T>(&self, result: Result<T, Error>) -> Result<T, Error> {
+    pub async fn alive<T>(&self, result: Result<T, Error>) -> Result<T, Error> {
         if result.is_err() && self.faults.life().is_over() {
             std::future::pending().await
         }

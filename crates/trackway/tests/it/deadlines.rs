@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 use trackway_domain::StateName;
-use trackway_testkit::{World, at};
+use trackway_testkit::{Setup, World, at};
 
 use crate::kit::{Probe, answer, ended, settled, start, start_as, told};
 
@@ -46,7 +46,8 @@ fn a_run_that_has_not_ended_by_its_deadline_fails_whatever_it_does() {
     ];
     for (what, before) in expected {
         let (world, probe) = (World::memory(), Probe::new());
-        world.run(registry![Hurries(probe.clone())], async |process| {
+        let setup = Setup { recover: false, ..registry![Hurries(probe.clone())].into() };
+        world.run(setup, async |process| {
             let run = start(&process, "hurries", what).await;
             match what {
                 "submitted" => probe.until("running", 1).await,

@@ -40,6 +40,7 @@ async fn at_once(
     run: RunId,
     value: impl Fn(u32) -> Value,
 ) -> Vec<Told> {
+    process.quiet().await;
     gate.hold(|append| append.claim.is_some());
     let sending: Vec<_> = (0..CALLERS)
         .map(|number| {

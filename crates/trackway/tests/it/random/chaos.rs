@@ -159,7 +159,7 @@ async fn command(process: Process, memory: Arc<Mutex<Memory>>, mut dice: Dice) {
     };
     match dice.roll(8) {
         0 => process.clock.advance(Duration::from_secs(dice.roll(40))),
-        1 => match process.cancel(&at(run)).await {
+        1 => match process.alive(process.cancel(&at(run)).await).await {
             Ok(_) => memory.lock().unwrap().canceled.push(run),
             Err(error) => expected(&error),
         },
@@ -169,7 +169,7 @@ async fn command(process: Process, memory: Arc<Mutex<Memory>>, mut dice: Dice) {
             let number = dice.roll(12);
             let id = format!("{run}-{number}");
             let value = if number.is_multiple_of(3) { json!(true) } else { json!(number) };
-            match answer(&process, run, &id, value).await {
+            match process.alive(answer(&process, run, &id, value).await).await {
                 Ok(answered) => {
                     let told = (run, answered.delivered);
                     let before = memory.lock().unwrap().told.insert(id.clone(), told.clone());
@@ -189,7 +189,7 @@ async fn begin(process: &Process, memory: &Mutex<Memory>, mut dice: Dice) {
     let mut plan = Dice(scatter(number));
     let steps = plan.roll(6);
     let plan: Value = (0..steps).map(|_| json!(plan.roll(1_000))).collect();
-    match start_as(process, &id, "wild", plan).await {
+    match process.alive(start_as(process, &id, "wild", plan).await).await {
         Ok(submitted) => {
             let mut memory = memory.lock().unwrap();
             let run = submitted.view.submission.run;
