@@ -129,12 +129,16 @@ pub struct Gate {
     count: watch::Sender<usize>,
     reads: watch::Sender<HashSet<RunId>>,
     readers: watch::Sender<usize>,
+    answers: Arc<watch::Sender<Vec<Answer>>>,
 }
+
+type Answer = Box<dyn FnOnce() + Send + Sync>;
 
 #[derive(Default)]
 struct Withheld {
     choose: Option<Chooser>,
     appends: Vec<(Arc<dyn Journal>, Append, Done)>,
+    choose_answers: Option<Chooser>,
 }
 
 impl fmt::Debug for Gate {
@@ -159,6 +163,24 @@ impl Gate {
         withheld.choose = None;
         for (journal, append, done) in std::mem::take(&mut withheld.appends) {
             journal.append(append, done);
+        }
+    }
+
+    /// Lets chosen appends be committed, and withholds that they were.
+    pub fn hold_answers(&self, choose: impl Fn(&Append) -> bool + Send + 'static) {
+        locked(&self.withheld).choose_answers = Some(Box::new(choose));
+    }
+
+    /// Resolves when this many answers are withheld.
+    pub async fn unanswered(&self, answers: usize) {
+        let _ = self.answers.subscribe().wait_for(|held| held.len() >= answers).await;
+    }
+
+    /// Gives the answers that were withheld, and withholds no more.
+    pub fn release_answers(&self) {
+        locked(&self.withheld).choose_answers = None;
+        for answer in self.answers.send_replace(Vec::new()) {
+            answer();
         }
     }
 
@@ -190,9 +212,28 @@ impl Gate {
     }
 }
 
+impl Gate {
+    /// The same answer, given when answers are released.
+    fn later(&self, done: Done) -> Done {
+        let answers = self.answers.clone();
+        // Only ever called by one thread, which the compiler cannot know.
+        let done = Mutex::new(Some(done));
+        Box::new(move |result| {
+            let answer = move || {
+                if let Some(done) = locked(&done).take() {
+                    done(result);
+                }
+            };
+            answers.send_modify(|held| held.push(Box::new(answer)));
+        })
+    }
+}
+
 impl Tap for Gate {
     fn append(&self, journal: &Arc<dyn Journal>, append: Append, done: Done) {
         let mut withheld = locked(&self.withheld);
+        let quiet = withheld.choose_answers.as_ref().is_some_and(|choose| choose(&append));
+        let done = if quiet { self.later(done) } else { done };
         let behind = withheld.appends.iter().any(|(_, other, _)| other.run == append.run);
         let chosen = withheld.choose.as_ref().is_some_and(|choose| choose(&append));
         if behind || chosen {

@@ -107,9 +107,9 @@ impl Workflow for Blocks {
     }
 }
 
-/// The stop must not be lost when it comes while the program is being polled.
-///
 /// Proves L10.
+///
+/// The stop must not be lost when it comes while the program is being polled.
 #[test]
 fn a_cancel_that_comes_in_the_middle_of_a_poll_reaches_the_program() {
     let probe = Probe::new();

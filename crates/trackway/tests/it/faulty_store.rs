@@ -21,9 +21,9 @@ workflow!(Works, "works", |probe, ctx, _input: Value| -> () {
     Ok(())
 });
 
-/// A step whose record cannot be written is not done over and over: the process waits for a restart.
-///
 /// Proves X2, X5.
+///
+/// A step whose record cannot be written is not done over and over: the process waits for a restart.
 #[test]
 fn when_the_store_cannot_write_no_side_effect_is_repeated() {
     for appends in 1..6 {
@@ -64,15 +64,16 @@ workflow!(WaitsForBoth, "waits-for-both", |probe, ctx, _input: Value| -> () {
     Ok(())
 });
 
+/// Proves X2.
+///
 /// A program that is taken up just before the store is closed finds that it only waits, and writes
 /// that down. The store refuses at once; that must not hang the thread.
-///
-/// Proves X2.
 #[test]
 fn a_program_that_leaves_after_the_store_was_closed_does_not_hang_its_thread() {
     for world in [World::memory(), World::sqlite()] {
         let (gate, probe) = (Arc::new(Gate::new()), Probe::new());
-        let setup = Setup::from(registry![WaitsForBoth(probe.clone())]).tap(gate.clone());
+        let mut setup = Setup::from(registry![WaitsForBoth(probe.clone())]).tap(gate.clone());
+        setup.recover = false;
         let run = world.run(setup, async |process| {
             let run = start(&process, "waits-for-both", Value::Null).await;
             probe.until("gone", 1).await;
@@ -90,6 +91,32 @@ fn a_program_that_leaves_after_the_store_was_closed_does_not_hang_its_thread() {
         });
         world.run(registry![WaitsForBoth(probe.clone())], async |process| {
             process.clock.advance(Duration::from_secs(60));
+            assert_eq!(crate::kit::ended(&process, run).await.state, StateName::Completed);
+        });
+    }
+}
+
+/// Proves L10, X2.
+#[test]
+fn stopping_ends_every_watch_and_takes_nothing_more_and_the_next_process_goes_on() {
+    for world in [World::memory(), World::sqlite()] {
+        let probe = Probe::new();
+        let run = world.run(registry![Works(probe.clone())], async |process| {
+            let run = start(&process, "works", Value::Null).await;
+            settled(&process, run).await;
+            let mut watch = process.watch(&at(run), 0).await.unwrap();
+            let watching =
+                tokio::spawn(async move { while watch.next().await.unwrap().is_some() {} });
+            process.stop().await;
+            watching.await.unwrap();
+            process.stopping().await;
+            let refused = answer(&process, run, "a", Value::Null).await;
+            assert!(matches!(refused, Err(Error::Stopping)), "{refused:?}");
+            process.stop().await;
+            run
+        });
+        world.run(registry![Works(probe.clone())], async |process| {
+            answer(&process, run, "a", Value::Null).await.unwrap();
             assert_eq!(crate::kit::ended(&process, run).await.state, StateName::Completed);
         });
     }

@@ -20,6 +20,7 @@ mod memory;
 mod parking;
 mod questions;
 mod random;
+mod refusals;
 mod replay;
 mod resumes;
 mod steps;

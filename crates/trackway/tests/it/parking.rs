@@ -1,14 +1,14 @@
 //! Programs that have changed: a run that cannot be replayed waits with its evidence, and nothing else
 //! is disturbed.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use trackway_domain::{Evidence, StateName};
+use trackway_domain::{Evidence, RunId, StateName};
 use trackway_runtime::Registry;
-use trackway_testkit::{Process, World, at};
+use trackway_testkit::{Gate, Process, Setup, World, at};
 
 use crate::kit::{Probe, answer, ended, log, names, settled, start};
 
@@ -135,7 +135,7 @@ pub(crate) fn changes(probe: &Probe) -> Vec<(&'static str, Registry, &'static st
 }
 
 /// Two runs at their question; the answer to the first is recorded while nobody drives it.
-fn begin(world: &World, probe: &Probe) -> (trackway_domain::RunId, trackway_domain::RunId) {
+fn begin(world: &World, probe: &Probe) -> (RunId, RunId) {
     world.run(original(probe), async |process| {
         let job = start(&process, "job", Value::Null).await;
         let other = start(&process, "other", Value::Null).await;
@@ -147,7 +147,7 @@ fn begin(world: &World, probe: &Probe) -> (trackway_domain::RunId, trackway_doma
     })
 }
 
-async fn evidence(process: &Process, run: trackway_domain::RunId) -> Evidence {
+async fn evidence(process: &Process, run: RunId) -> Evidence {
     let view = settled(process, run).await;
     view.parked.unwrap_or_else(|| panic!("{run} is not parked"))
 }
@@ -161,8 +161,7 @@ fn a_run_whose_program_has_changed_is_parked_with_the_evidence_and_goes_on_when_
         let (job, other) = begin(&world, &probe);
         let length = world.run(changed, async |process| {
             answer(&process, job, "a", 4).await.unwrap();
-            let mut watch = process.watch(&at(job), 0).await.unwrap();
-            while watch.next().await.unwrap().unwrap().event.name() != "parked" {}
+            parked(&process, job).await;
             let evidence = evidence(&process, job).await;
             if !asked.is_empty() {
                 assert_eq!(evidence.asked.as_deref(), Some(asked), "{what}: {evidence:?}");
@@ -174,7 +173,6 @@ fn a_run_whose_program_has_changed_is_parked_with_the_evidence_and_goes_on_when_
             assert_eq!(view.state, StateName::Working, "{what}: the state is kept");
             answer(&process, other, "o", 5).await.unwrap();
             assert_eq!(ended(&process, other).await.output, json!(5), "{what}: others go on");
-            drop(watch);
             process.quiet().await;
             log(&process, job).await.len()
         });
@@ -189,9 +187,7 @@ fn a_run_whose_program_has_changed_is_parked_with_the_evidence_and_goes_on_when_
             });
         }
         world.run(original(&probe), async |process| {
-            let mut watch = process.watch(&at(job), 0).await.unwrap();
-            while watch.next().await.unwrap().is_some() {}
-            let view = process.view(&at(job)).await.unwrap();
+            let view = ended(&process, job).await;
             assert_eq!((view.parked, view.output), (None, json!(7)), "{what}");
             let names = names(&process, job).await;
             let count = |name| names.iter().filter(|other| **other == name).count();
@@ -212,8 +208,7 @@ fn a_parked_run_can_be_cancelled() {
     let (job, _) = begin(&world, &probe);
     world.run(registry![OtherKey(probe.clone())], async |process| {
         answer(&process, job, "a", 4).await.unwrap();
-        let mut watch = process.watch(&at(job), 0).await.unwrap();
-        while watch.next().await.unwrap().unwrap().event.name() != "parked" {}
+        parked(&process, job).await;
         let view = process.cancel(&at(job)).await.unwrap();
         assert_eq!((view.state, view.parked), (StateName::Canceled, None));
     });
@@ -223,27 +218,40 @@ fn a_parked_run_can_be_cancelled() {
     });
 }
 
-/// Proves L14, X2.
+/// Proves L6, L14, X2.
 #[test]
 fn a_run_that_is_parked_at_its_question_shows_it_again_when_the_program_fits() {
     let (world, probe) = (World::memory(), Probe::new());
-    let job =
-        world.run(original(&probe), async |process| start(&process, "job", Value::Null).await);
-    world.run(original(&probe), async |process| {
-        settled(&process, job).await;
+    // The process dies before it has written down that the program only waits.
+    let gate = Arc::new(Gate::new());
+    let setup = Setup::from(original(&probe)).tap(gate.clone());
+    let (run, prompt) = world.run(setup, async |process| {
+        gate.hold(|append| append.events.is_empty());
+        let run = start(&process, "job", Value::Null).await;
+        let view = settled(&process, run).await;
+        gate.withheld(1).await;
+        (run, view.status_message().cloned())
     });
-    // An answer that is no answer takes it up without moving it.
     world.run(registry![StepRemoved(probe.clone())], async |process| {
-        process.quiet().await;
-        answer(&process, job, "a", 4).await.unwrap();
-        evidence_soon(&process, job).await;
+        parked(&process, run).await;
+        let view = process.view(&at(run)).await.unwrap();
+        assert_eq!(view.state, StateName::InputRequired, "the state is kept");
+        let text = view.status_message().unwrap().parts[0].as_text().unwrap();
+        assert!(text.contains("parked"), "{text}");
     });
     world.run(original(&probe), async |process| {
-        assert_eq!(ended(&process, job).await.output, json!(7));
+        while process.view(&at(run)).await.unwrap().parked.is_some() {
+            tokio::task::yield_now().await;
+        }
+        let view = process.view(&at(run)).await.unwrap();
+        assert_eq!(view.status_message().cloned(), prompt, "with its schema");
+        answer(&process, run, "a", 4).await.unwrap();
+        assert_eq!(ended(&process, run).await.output, json!(7));
     });
+    assert_eq!(probe.marks(), ["one", "two"]);
 }
 
-async fn evidence_soon(process: &Process, run: trackway_domain::RunId) {
-    let mut watch = process.watch(&at(run), 0).await.unwrap();
-    while watch.next().await.unwrap().unwrap().event.name() != "parked" {}
+/// Waits until the run is parked.
+async fn parked(process: &Process, run: RunId) {
+    crate::kit::until(process, run, |event| event.name() == "parked").await;
 }

@@ -163,10 +163,10 @@ fn an_answer_that_comes_before_the_timer_wins_and_the_timer_does_no_harm() {
     });
 }
 
+/// Proves L13, X2.
+///
 /// Both the answer and the timer are recorded before the program runs again; whichever comes first in
 /// the log wins, at once and on every replay.
-///
-/// Proves L13, X2.
 #[test]
 fn when_an_answer_and_a_timer_race_the_log_decides_and_replays_agree() {
     for answer_first in [true, false] {

@@ -86,9 +86,9 @@ fn of_64_answers_at_once_one_resumes_and_every_caller_is_told_its_place() {
     }
 }
 
-/// Without holding anything back: whoever comes late is bound to the question it found.
-///
 /// Proves L13, L16.
+///
+/// Without holding anything back: whoever comes late is bound to the question it found.
 #[test]
 fn of_64_answers_that_name_their_question_one_resumes_whenever_they_come() {
     World::sqlite().run(registry![Asks(Probe::new())], async |process| {

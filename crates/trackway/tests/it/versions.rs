@@ -43,10 +43,10 @@ workflow!(Parent, "parent", "1", |_probe, ctx, _input: Value| -> String {
     Ok(child.output().await?)
 });
 
+/// Proves L17, X2.
+///
 /// The version is chosen with the record of the start, so a start that is carried out after a
 /// deployment still takes the version that was meant.
-///
-/// Proves L17, X2.
 #[test]
 fn a_child_keeps_the_version_that_was_newest_when_it_was_started() {
     let (world, probe) = (World::sqlite(), Probe::new());

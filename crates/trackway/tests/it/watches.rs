@@ -2,13 +2,12 @@
 
 use std::sync::Arc;
 
-use serde_json::{Value, json};
 use trackway_domain::Event;
 use trackway_ports::Stored;
-use trackway_runtime::{Error, Watch};
+use trackway_runtime::Watch;
 use trackway_testkit::{Gate, Process, Setup, World, at};
 
-use crate::kit::{Probe, answer, ended, log, settled, start, until};
+use crate::kit::{Probe, ended, log, start, until};
 
 /// Enough that the newest events in memory are only a part of them.
 const EVENTS: u32 = 300;
@@ -158,99 +157,4 @@ async fn yields(times: usize) {
     for _ in 0..times {
         tokio::task::yield_now().await;
     }
-}
-
-workflow!(Listens, "listens", |_probe, ctx, _input: Value| -> u32 {
-    let answer: u32 = ctx.ask("Well?").await;
-    Ok(answer)
-});
-
-/// The same message id sent to two runs at once: the second is refused by the store after it was
-/// decided. Whoever watches that run, and whoever sent something behind it, must not be left hanging.
-///
-/// Proves L8, L13, X5.
-#[test]
-fn a_decision_that_the_store_refuses_leaves_no_watcher_and_no_caller_behind() {
-    let world = World::memory();
-    let gate = Arc::new(Gate::new());
-    let setup = Setup::from(registry![Listens(Probe::new())]).tap(gate.clone());
-    world.run(setup, async |process| {
-        let taken = start(&process, "listens", Value::Null).await;
-        let loser = start(&process, "listens", Value::Null).await;
-        for run in [taken, loser] {
-            settled(&process, run).await;
-        }
-        process.quiet().await;
-        let mut watch = process.watch(&at(loser), 0).await.unwrap();
-        gate.hold(|append| append.claim.is_some());
-        let send = |run, id: &'static str, value: Value| {
-            let process = process.clone();
-            tokio::spawn(async move { answer(&process, run, id, value).await })
-        };
-        let first = send(taken, "same", json!(1));
-        gate.withheld(1).await;
-        let second = send(loser, "same", json!(1));
-        gate.withheld(2).await;
-        let again = send(loser, "same", json!(1));
-        let other = send(loser, "other", json!("wrong"));
-        gate.withheld(3).await;
-        gate.release();
-        first.await.unwrap().unwrap();
-        for reused in [second, again] {
-            let reused = reused.await.unwrap();
-            assert!(matches!(reused, Err(Error::MessageReused { .. })), "{reused:?}");
-        }
-        other.await.unwrap().unwrap();
-        answer(&process, loser, "valid", 2).await.unwrap();
-        let seen: Vec<_> =
-            rest(&mut watch).await.iter().map(|stored| stored.event.name()).collect();
-        assert_eq!(seen, ["submitted", "started", "asked", "refused", "resumed", "completed"]);
-        assert_eq!(ended(&process, loser).await.output, json!(2));
-        drop(watch);
-        process.quiet().await;
-    });
-}
-
-workflow!(Proceeds, "proceeds", |probe, ctx, _input: Value| -> u32 {
-    ctx.status("one").await;
-    probe.gate("go").await;
-    ctx.status("two").await;
-    Ok(7)
-});
-
-/// As above, with a program that ends on top of the refused decision: its end must not be lost.
-///
-/// Proves L10, L13.
-#[test]
-fn a_program_that_ends_on_top_of_a_refused_decision_ends_all_the_same() {
-    let (world, probe) = (World::memory(), Probe::new());
-    let gate = Arc::new(Gate::new());
-    let setup =
-        Setup::from(registry![Listens(Probe::new()), Proceeds(probe.clone())]).tap(gate.clone());
-    world.run(setup, async |process| {
-        let taken = start(&process, "listens", Value::Null).await;
-        settled(&process, taken).await;
-        let run = start(&process, "proceeds", Value::Null).await;
-        probe.until("at go", 1).await;
-        until(&process, run, |event| event.name() == "status").await;
-        gate.hold(|append| append.claim.is_some());
-        let send = |run| {
-            let process = process.clone();
-            tokio::spawn(async move { answer(&process, run, "same", 1).await })
-        };
-        let first = send(taken);
-        gate.withheld(1).await;
-        let second = send(run);
-        gate.withheld(2).await;
-        probe.open("go");
-        // The refused message, the second status, the end.
-        gate.withheld(4).await;
-        gate.release();
-        first.await.unwrap().unwrap();
-        second.await.unwrap().unwrap_err();
-        assert_eq!(ended(&process, run).await.output, json!(7));
-        let names: Vec<_> =
-            log(&process, run).await.iter().map(|stored| stored.event.name()).collect();
-        assert_eq!(names, ["submitted", "started", "status", "status", "completed"]);
-    });
 }
