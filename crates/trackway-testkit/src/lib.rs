@@ -7,6 +7,7 @@
 
 mod clock;
 mod faults;
+mod gate;
 mod guest;
 mod ids;
 pub mod journal_suite;
@@ -19,11 +20,12 @@ mod world;
 
 pub use clock::ManualClock;
 pub use faults::{CrashAt, Life};
+pub use gate::Gate;
 pub use guest::{Guest, Visit, answer_to, at, message};
 pub use ids::{CountingIds, scatter};
 pub use memory::{MemoryBlobs, MemoryJournal};
 pub use story::{Names, seen, story, updates};
 pub use sweep::{Store, Subject, one_life, sweep, sweep_again};
 pub use tap::{Tap, Tapped};
-pub use taps::{Breaks, Gate, Mortal, OwnThread};
+pub use taps::{Breaks, Mortal, OwnThread};
 pub use world::{Process, Setup, World};

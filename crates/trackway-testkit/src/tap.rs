@@ -19,6 +19,11 @@ pub trait Tap: fmt::Debug + Send + Sync {
         Box::pin(std::future::ready(()))
     }
 
+    /// Awaited before a message is looked up.
+    fn before_claim(&self, _key: &ClaimKey) -> PortFuture<'_, ()> {
+        Box::pin(std::future::ready(()))
+    }
+
     /// The journal is about to be closed.
     fn close(&self) {}
 }
@@ -95,7 +100,10 @@ impl Journal for Tapped {
     }
 
     fn claim(&self, key: ClaimKey) -> PortFuture<'_, Result<Option<Claim>, ReadError>> {
-        self.read(None, move |journal| journal.claim(key))
+        Box::pin(async move {
+            self.tap.before_claim(&key).await;
+            self.read(None, move |journal| journal.claim(key)).await
+        })
     }
 
     fn runnable(

@@ -215,34 +215,50 @@ async fn watch_next(watch: &mut trackway_runtime::Watch) -> Event {
     watch.next().await.unwrap().unwrap().event
 }
 
-workflow!(Crowd, "crowd", |_probe, ctx, count: u64| -> u64 {
+workflow!(Crowd, "crowd", |probe, ctx, count: u64| -> u64 {
     // More than the number of futures that `join_all` polls without regard to who was woken.
     let branches = (0..count).map(|number| {
         let ctx = &ctx;
         async move {
             let ask = ctx.ask::<u64>(format!("{number}?")).into_future();
-            match ctx.select(ask, ctx.sleep(MINUTE * (1 + number as u32))).await {
+            let elsewhere = async {
+                match number {
+                    // Not the context's, so that nothing in the log tells of it.
+                    0 => probe.gate("elsewhere").await,
+                    number => ctx.sleep(MINUTE * number as u32).await,
+                }
+            };
+            match ctx.select(ask, elsewhere).await {
                 Either::Left(answer) => answer,
                 Either::Right(()) => 1_000,
             }
         }
     });
-    Ok(ctx.join_all(branches).await.iter().sum())
+    // A step keeps the program in memory for as long as it takes.
+    let busy = ctx.step("busy", |_| async {
+        probe.gate("end of work").await;
+        Ok::<_, std::io::Error>(())
+    });
+    let (answers, worked) = ctx.join(ctx.join_all(branches), busy.into_future()).await;
+    worked?;
+    Ok(answers.iter().sum())
 });
 
 /// Proves L12, L13.
 #[test]
 fn a_withdrawn_question_makes_room_for_the_next_of_many() {
-    World::memory().run(registry![Crowd(Probe::new())], async |process| {
+    let probe = Probe::new();
+    World::memory().run(registry![Crowd(probe.clone())], async |process| {
         let run = start(&process, "crowd", 40).await;
         let first = settled(&process, run).await.question.unwrap().id;
-        let last = |event: &Event| matches!(event, Event::Slept { op, .. } if op.occurrence == 39);
+        let last = |event: &Event| matches!(event, Event::Slept { op, .. } if op.occurrence == 38);
         until(&process, run, last).await;
-        process.clock.advance(MINUTE);
+        probe.open("elsewhere");
         until(&process, run, |event| matches!(event, Event::Withdrawn { .. })).await;
         let next =
             |event: &Event| matches!(event, Event::Asked { question, .. } if question.id != first);
         until(&process, run, next).await;
+        probe.open("end of work");
         for number in 1..40 {
             let id = format!("a{number}");
             settled(&process, run).await;

@@ -133,6 +133,34 @@ fn among_wrong_and_right_answers_the_first_right_one_resumes() {
 }
 
 /// Proves L16.
+///
+/// It came while the first question was open, and was held up on its way until the second was.
+#[test]
+fn an_answer_is_judged_by_the_question_that_it_found_open() {
+    let gate = Arc::new(Gate::new());
+    let setup = Setup::from(registry![Asks(Probe::new())]).tap(gate.clone());
+    World::memory().run(setup, async |process| {
+        let run = start(&process, "asks", Value::Null).await;
+        settled(&process, run).await;
+        gate.hold_message("slow");
+        let slow = tokio::spawn({
+            let process = process.clone();
+            async move { answer(&process, run, "slow", 2).await }
+        });
+        gate.reading(1).await;
+        answer(&process, run, "quick", 1).await.unwrap();
+        settled(&process, run).await;
+        gate.release_reads();
+        let slow = slow.await.unwrap().unwrap();
+        let told = unpack(&slow.delivered);
+        assert_eq!((told.order, told.primary, told.problems), (2, false, 0));
+        assert_eq!(slow.view.state, StateName::InputRequired, "the second question is still open");
+        let lines = crate::kit::told(&process, run).await;
+        assert_eq!(lines.iter().filter(|line| line.contains("A word?")).count(), 1);
+    });
+}
+
+/// Proves L16.
 #[test]
 fn an_answer_to_a_question_that_was_answered_is_told_so_and_not_taken_for_the_next() {
     World::memory().run(registry![Asks(Probe::new())], async |process| {

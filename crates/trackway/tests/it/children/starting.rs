@@ -122,6 +122,9 @@ fn a_child_that_is_started_under_a_reader_keeps_its_log_and_its_view_together() 
         gate.hold_answers(move |append| append.run == child && append.expected == 0);
         gate.release();
         // The start must wait for the reader. If it does not, this is when it is written.
+        while !process.faults.reached().contains(&"effect:errand") {
+            tokio::task::yield_now().await;
+        }
         let early = async {
             for _ in 0..100_000 {
                 tokio::task::yield_now().await;

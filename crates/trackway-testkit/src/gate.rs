@@ -1,0 +1,172 @@
+//! A tap that withholds: commits, the news of them, and reads, each until it is released.
+
+use std::{
+    collections::HashSet,
+    fmt,
+    sync::{Arc, Mutex},
+};
+
+use tokio::sync::watch;
+use trackway_domain::RunId;
+use trackway_ports::{Append, ClaimKey, Done, Journal, PortFuture};
+
+use crate::{tap::Tap, taps::locked};
+
+type Chooser = Box<dyn Fn(&Append) -> bool + Send>;
+
+/// Withholds appends, or reads of a run's events, until they are released.
+#[derive(Default)]
+pub struct Gate {
+    withheld: Mutex<Withheld>,
+    count: watch::Sender<usize>,
+    reads: watch::Sender<HashSet<RunId>>,
+    readers: watch::Sender<usize>,
+    answers: Arc<watch::Sender<Vec<Answer>>>,
+    /// Ids of messages whose lookup is withheld.
+    messages: watch::Sender<HashSet<String>>,
+}
+
+type Answer = Box<dyn FnOnce() + Send + Sync>;
+
+#[derive(Default)]
+struct Withheld {
+    choose: Option<Chooser>,
+    appends: Vec<(Arc<dyn Journal>, Append, Done)>,
+    choose_answers: Option<Chooser>,
+}
+
+impl fmt::Debug for Gate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Gate").finish_non_exhaustive()
+    }
+}
+
+impl Gate {
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Withholds every append that is chosen, and whatever follows it in the same run.
+    pub fn hold(&self, choose: impl Fn(&Append) -> bool + Send + 'static) {
+        locked(&self.withheld).choose = Some(Box::new(choose));
+    }
+
+    /// Hands on what was withheld, in order, and withholds nothing more.
+    pub fn release(&self) {
+        let mut withheld = locked(&self.withheld);
+        withheld.choose = None;
+        for (journal, append, done) in std::mem::take(&mut withheld.appends) {
+            journal.append(append, done);
+        }
+    }
+
+    /// Lets chosen appends be committed, and withholds that they were.
+    pub fn hold_answers(&self, choose: impl Fn(&Append) -> bool + Send + 'static) {
+        locked(&self.withheld).choose_answers = Some(Box::new(choose));
+    }
+
+    /// Resolves when this many answers are withheld.
+    pub async fn unanswered(&self, answers: usize) {
+        let _ = self.answers.subscribe().wait_for(|held| held.len() >= answers).await;
+    }
+
+    /// Gives the answers that were withheld, and withholds no more.
+    pub fn release_answers(&self) {
+        locked(&self.withheld).choose_answers = None;
+        for answer in self.answers.send_replace(Vec::new()) {
+            answer();
+        }
+    }
+
+    /// Looks into the appends that are withheld; the first thing found.
+    pub fn peek<T>(&self, look: impl Fn(&Append) -> Option<T>) -> Option<T> {
+        let withheld = locked(&self.withheld);
+        withheld.appends.iter().find_map(|(_, append, _)| look(append))
+    }
+
+    /// Resolves when this many appends in all were withheld.
+    pub async fn withheld(&self, appends: usize) {
+        let _ = self.count.subscribe().wait_for(|n| *n >= appends).await;
+    }
+
+    /// Withholds reads of this run's events.
+    pub fn hold_reads(&self, run: RunId) {
+        self.reads.send_modify(|held| {
+            held.insert(run);
+        });
+    }
+
+    /// Withholds the lookup of this message, which counts as a read.
+    pub fn hold_message(&self, id: &str) {
+        self.messages.send_modify(|held| {
+            held.insert(id.to_owned());
+        });
+    }
+
+    pub fn release_reads(&self) {
+        self.reads.send_modify(HashSet::clear);
+        self.messages.send_modify(HashSet::clear);
+    }
+
+    /// Resolves when this many reads in all were withheld.
+    pub async fn reading(&self, reads: usize) {
+        let _ = self.readers.subscribe().wait_for(|n| *n >= reads).await;
+    }
+}
+
+impl Gate {
+    /// The same answer, given when answers are released.
+    fn later(&self, done: Done) -> Done {
+        let answers = self.answers.clone();
+        // Only ever called by one thread, which the compiler cannot know.
+        let done = Mutex::new(Some(done));
+        Box::new(move |result| {
+            let answer = move || {
+                if let Some(done) = locked(&done).take() {
+                    done(result);
+                }
+            };
+            answers.send_modify(|held| held.push(Box::new(answer)));
+        })
+    }
+}
+
+impl Tap for Gate {
+    fn append(&self, journal: &Arc<dyn Journal>, append: Append, done: Done) {
+        let mut withheld = locked(&self.withheld);
+        let quiet = withheld.choose_answers.as_ref().is_some_and(|choose| choose(&append));
+        let done = if quiet { self.later(done) } else { done };
+        let behind = withheld.appends.iter().any(|(_, other, _)| other.run == append.run);
+        let chosen = withheld.choose.as_ref().is_some_and(|choose| choose(&append));
+        if behind || chosen {
+            withheld.appends.push((journal.clone(), append, done));
+            self.count.send_modify(|count| *count += 1);
+        } else {
+            journal.append(append, done);
+        }
+    }
+
+    fn before_read(&self, run: Option<RunId>) -> PortFuture<'_, ()> {
+        Box::pin(async move {
+            if let Some(run) = run {
+                self.pass(&self.reads, |held| held.contains(&run)).await;
+            }
+        })
+    }
+
+    fn before_claim(&self, key: &ClaimKey) -> PortFuture<'_, ()> {
+        let id = key.message.as_str().to_owned();
+        Box::pin(async move { self.pass(&self.messages, |held| held.contains(&id)).await })
+    }
+}
+
+impl Gate {
+    /// Waits until something is no longer held.
+    async fn pass<T>(&self, held: &watch::Sender<T>, is_held: impl Fn(&T) -> bool) {
+        let mut changes = held.subscribe();
+        if is_held(&changes.borrow_and_update()) {
+            self.readers.send_modify(|count| *count += 1);
+            let _ = changes.wait_for(|held| !is_held(held)).await;
+        }
+    }
+}
