@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use trackway_domain::{Caller, Command, MessageId, Pos, RunId, SessionId};
+use trackway_domain::{Caller, Command, MessageId, Pos, RunId, SessionId, Timestamp};
 use trackway_engine::{RunView, Update, update};
 use trackway_ports::{ClaimKey, RunFilter, RunRow};
 
@@ -33,6 +33,16 @@ impl Runtime {
 
     pub fn registry(&self) -> &Registry {
         &self.core.options.registry
+    }
+
+    /// What time it is for the engine.
+    pub fn now(&self) -> Timestamp {
+        self.core.now()
+    }
+
+    /// A fresh id; ids made later sort later.
+    pub fn fresh_id(&self) -> uuid::Uuid {
+        self.core.options.ids.uuid()
     }
 
     /// Starts a run. Answered when the run is durable; its program goes on in the background.
