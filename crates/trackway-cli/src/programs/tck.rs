@@ -41,7 +41,7 @@ impl Workflow for Tck {
     async fn run(self: Arc<Self>, ctx: Ctx, input: Value) -> Result<(), Stop> {
         let mut act = match ctx.message() {
             Some(message) => script::opening(message),
-            None => input.as_str().and_then(script::of_text).unwrap_or(Act::Pause),
+            None => input.as_str().and_then(script::of_text).unwrap_or(Act::Linger),
         };
         let mut conversing = false;
         loop {
@@ -62,10 +62,10 @@ impl Workflow for Tck {
                 }
                 Act::Fail => return Err(Stop::failed("The script failed")),
                 Act::Make(product) => return make(&ctx, product).await,
-                Act::Linger => return works_for(&ctx, self.patience * 2).await,
                 Act::Work => return works_for(&ctx, WORK).await,
                 Act::Hold => return works_for(&ctx, HOLD).await,
-                Act::Pause => return works_for(&ctx, self.patience).await,
+                // Long enough for a client that comes back after its stream timed out.
+                Act::Linger => return works_for(&ctx, self.patience * 2).await,
             }
         }
     }

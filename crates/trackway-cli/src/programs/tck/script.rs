@@ -18,14 +18,13 @@ pub(super) enum Act {
     Answer,
     /// Produces something and completes.
     Make(Product),
-    /// Stays active for as long as a client needs to lose its stream and take it up again.
+    /// Stays active for as long as a client needs to cancel it, to add messages, or to lose its stream
+    /// and take it up again; then completes.
     Linger,
     /// Works for a while that a poller can see.
     Work,
     /// Works until it is canceled.
     Hold,
-    /// Can be canceled for a moment, then completes.
-    Pause,
 }
 
 /// What it produces.
@@ -83,7 +82,7 @@ const SUITE_ID: &str = "tck-";
 /// What a message asks for that begins a run.
 pub(super) fn opening(message: &Message) -> Act {
     let otherwise =
-        if message.id.as_str().starts_with(SUITE_ID) { Act::Complete } else { Act::Pause };
+        if message.id.as_str().starts_with(SUITE_ID) { Act::Complete } else { Act::Linger };
     named(message).unwrap_or(otherwise)
 }
 

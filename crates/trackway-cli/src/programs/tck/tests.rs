@@ -114,7 +114,7 @@ fn a_conversation_ends_with_done() {
 #[test]
 fn lasting_acts_last_as_long_as_the_suites_need() {
     for (id, text, span) in [
-        ("test-message-id-1", "hi", PATIENCE),
+        ("test-message-id-1", "hi", PATIENCE * 2),
         ("test-resubscribe-message-id-1", "hi", PATIENCE * 2),
         ("0198", "tck-long-running start", WORK),
         ("0198", "tck-cancel start", HOLD),
