@@ -33,6 +33,6 @@ pub use program::{Extension, Program, ProgramFuture, ProgramInfo, Registry, Regi
 pub use replay::{ReplayVerdict, replay, replay_with};
 pub use runtime::Runtime;
 pub use schema::{SchemaBook, SchemaError};
-pub use stage::{Attempt, ChildError, RetryPolicy, Stage, StepWork};
+pub use stage::{Answer, Attempt, ChildError, RetryPolicy, Stage, StepWork};
 pub use watch::Watch;
 pub use world::{SystemClock, SystemIds};

@@ -5,7 +5,7 @@ use std::{
 };
 
 use serde_json::Value;
-use trackway_domain::{Evidence, Failure, WorkflowRef};
+use trackway_domain::{Evidence, Failure, Message, Part, WorkflowRef};
 
 use crate::{SchemaBook, SchemaError, Stage};
 
@@ -25,6 +25,13 @@ pub type ProgramFuture = Pin<Box<dyn Future<Output = Result<Value, Stop>> + Send
 pub trait Program: Send + Sync + fmt::Debug {
     fn info(&self) -> &ProgramInfo;
     fn run(&self, stage: Stage, input: Value) -> ProgramFuture;
+
+    /// The answer to a message that needs no run. It must follow from the message alone: nothing is
+    /// recorded, and a repeated message is answered anew.
+    fn answer(&self, message: &Message) -> Option<Vec<Part>> {
+        let _ = message;
+        None
+    }
 }
 
 /// What everybody may know of a program.

@@ -34,6 +34,10 @@ pub struct Server {
     data: PathBuf,
     recover: bool,
     faults: Arc<dyn Faults>,
+    default_agent: Option<String>,
+    repeat_messages: bool,
+    allow_loopback_targets: bool,
+    grpc_listen: Option<String>,
 }
 
 /// Why a server did not start, or stopped.
@@ -69,6 +73,10 @@ impl Default for Server {
             data: DATA_DEFAULT.into(),
             recover: true,
             faults: Arc::new(NoFaults),
+            default_agent: None,
+            repeat_messages: false,
+            allow_loopback_targets: false,
+            grpc_listen: None,
         }
     }
 }
@@ -110,6 +118,37 @@ impl Server {
     #[must_use]
     pub fn faults(mut self, faults: Arc<dyn Faults>) -> Self {
         self.faults = faults;
+        self
+    }
+
+    /// The workflow that is also served at the addresses that name none: its card at the well-known
+    /// place of the whole server, its operations at `/a2a` and `/a2a/rest`.
+    #[must_use]
+    pub fn default_agent(mut self, name: impl Into<String>) -> Self {
+        self.default_agent = Some(name.into());
+        self
+    }
+
+    /// Takes every message as a new one, also one whose id was used before. A client that repeats a
+    /// message because it saw no answer then starts a second run: for test suites that reuse ids.
+    #[must_use]
+    pub fn repeat_messages(mut self, repeat: bool) -> Self {
+        self.repeat_messages = repeat;
+        self
+    }
+
+    /// Lets push notifications go to loopback addresses. A stranger who may set a target could then
+    /// reach services that only this machine is meant to reach.
+    #[must_use]
+    pub fn allow_loopback_targets(mut self, allow: bool) -> Self {
+        self.allow_loopback_targets = allow;
+        self
+    }
+
+    /// The address that gRPC is served on; none unless given. Port 0 takes a free one.
+    #[must_use]
+    pub fn grpc_listen(mut self, address: Option<String>) -> Self {
+        self.grpc_listen = address;
         self
     }
 

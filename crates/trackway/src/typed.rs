@@ -4,7 +4,7 @@ use std::{fmt, sync::Arc};
 
 use schemars::{JsonSchema, generate::SchemaSettings};
 use serde_json::Value;
-use trackway_domain::Failure;
+use trackway_domain::{Failure, Message, Part};
 use trackway_runtime::{Program, ProgramFuture, ProgramInfo, Stage, Stop};
 
 use crate::{Ctx, Workflow};
@@ -57,6 +57,10 @@ impl<W: Workflow> Program for Typed<W> {
             let output = workflow.run(Ctx::new(stage), input).await.map_err(|stop| stop.0)?;
             serde_json::to_value(output).map_err(|error| failed("output", error))
         })
+    }
+
+    fn answer(&self, message: &Message) -> Option<Vec<Part>> {
+        self.workflow.answer(message)
     }
 }
 

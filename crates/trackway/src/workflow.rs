@@ -6,6 +6,8 @@ use schemars::JsonSchema;
 use serde::{Serialize, de::DeserializeOwned};
 use trackway_runtime::{Extension, ProgramInfo};
 
+use trackway_domain::{Message, Part};
+
 use crate::{Ctx, Stop};
 
 /// A workflow in Rust.
@@ -45,4 +47,12 @@ pub trait Workflow: Send + Sync + 'static {
         ctx: Ctx,
         input: Self::Input,
     ) -> impl Future<Output = Result<Self::Output, Stop>> + Send;
+
+    /// The answer to a message that needs no run, such as a question about the workflow itself. It must
+    /// follow from the message alone: no run is made of it and nothing is recorded. Most workflows have
+    /// none, and every message starts a run.
+    fn answer(&self, message: &Message) -> Option<Vec<Part>> {
+        let _ = message;
+        None
+    }
 }

@@ -285,5 +285,5 @@ async fn ask(stage: &Stage) -> Result<Value, Stop> {
         "properties": {"signature": {"type": "string"}}});
     let prompt = vec![Part::text("Sign, please.")];
     stage.ask(Reason::AuthRequired, prompt, schema, None).await;
-    Ok(json!({ "invested": answer["amount"] }))
+    Ok(json!({ "invested": answer.input["amount"] }))
 }

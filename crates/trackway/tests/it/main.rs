@@ -17,6 +17,7 @@ mod deadlines;
 mod faulty_store;
 mod idempotency;
 mod memory;
+mod messages;
 mod parking;
 mod questions;
 mod random;
