@@ -6,7 +6,7 @@ use trackway_domain::{Caller, Pos, RunId, Seq, SessionId, Timestamp};
 
 use crate::{
     Append, Claim, ClaimKey, Done, DueTimer, OutboxId, OutboxRow, PortFuture, ReadError, RunFilter,
-    RunRow, Stored,
+    RunPage, RunQuery, RunRow, Stored,
 };
 
 /// An append-only log of events per run, with its indexes.
@@ -48,6 +48,10 @@ pub trait Journal: Send + Sync + fmt::Debug {
         before: Option<RunId>,
         limit: usize,
     ) -> PortFuture<'_, Result<Vec<RunRow>, ReadError>>;
+
+    /// A page of the tenant's runs in the order of their status times, and how many match in all. A run
+    /// whose status changes meanwhile moves to the front: who follows pages misses no other one.
+    fn runs_by_status(&self, query: RunQuery) -> PortFuture<'_, Result<RunPage, ReadError>>;
 
     /// Runs of the session that wait for an answer, of one workflow or of any; at most `limit`.
     fn waiting(

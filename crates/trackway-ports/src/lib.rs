@@ -20,7 +20,7 @@ pub use error::{AppendError, ReadError};
 pub use faults::{Faults, NoFaults};
 pub use journal::Journal;
 pub use record::{DecodeError, FORMAT_NEWEST, decode, encode};
-pub use rows::{DueTimer, OutboxRow, RunFilter, RunRow, Stored};
+pub use rows::{DueTimer, OutboxRow, RunFilter, RunPage, RunPlace, RunQuery, RunRow, Stored};
 /// What an outbox row holds.
 pub use trackway_domain::Errand as OutboxItem;
 pub use world::{Clock, Ids};

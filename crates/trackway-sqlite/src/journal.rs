@@ -9,7 +9,7 @@ use std::{
 use trackway_domain::{Caller, Pos, RunId, Seq, SessionId, Timestamp};
 use trackway_ports::{
     Append, AppendError, Claim, ClaimKey, Done, DueTimer, Faults, Journal, NoFaults, OutboxId,
-    OutboxRow, PortFuture, ReadError, RunFilter, RunRow, Stored,
+    OutboxRow, PortFuture, ReadError, RunFilter, RunPage, RunQuery, RunRow, Stored,
 };
 
 use crate::{
@@ -147,6 +147,10 @@ impl Journal for SqliteJournal {
         limit: usize,
     ) -> PortFuture<'_, Result<Vec<RunRow>, ReadError>> {
         Box::pin(self.readers.read(move |conn| read::runs(conn, &filter, before, limit)))
+    }
+
+    fn runs_by_status(&self, query: RunQuery) -> PortFuture<'_, Result<RunPage, ReadError>> {
+        Box::pin(self.readers.read(move |conn| read::runs_by_status(conn, &query)))
     }
 
     fn waiting(

@@ -14,6 +14,7 @@ pub mod log;
 pub mod outbox;
 pub mod rows;
 mod samples;
+pub mod statuses;
 pub mod timers;
 
 use std::sync::Arc;
@@ -93,6 +94,13 @@ macro_rules! journal_suite {
                 waiting_runs_are_found_by_caller_session_and_workflow
                 a_run_that_no_longer_waits_is_not_found
                 runnable_and_parked_runs_are_found_in_pages
+            }
+            statuses {
+                runs_are_listed_by_the_time_of_their_status
+                pages_by_status_have_no_gap_and_no_repetition
+                every_part_of_a_query_selects
+                a_run_moves_to_the_front_with_its_status
+                the_total_counts_what_matches_on_any_page
             }
             timers {
                 timers_are_due_earliest_first

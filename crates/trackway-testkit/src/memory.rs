@@ -13,7 +13,7 @@ use std::{
 use trackway_domain::{Caller, Pos, RunId, Seq, SessionId, Timestamp};
 use trackway_ports::{
     Append, AppendError, Claim, ClaimKey, Done, DueTimer, Journal, OutboxId, OutboxRow, PortFuture,
-    ReadError, Receipt, RunFilter, RunRow, Stored,
+    ReadError, Receipt, RunFilter, RunPage, RunQuery, RunRow, Stored,
 };
 
 pub use self::blobs::MemoryBlobs;
@@ -203,6 +203,10 @@ impl Journal for MemoryJournal {
         limit: usize,
     ) -> PortFuture<'_, Result<Vec<RunRow>, ReadError>> {
         self.read(move |contents| Ok(contents.runs(&filter, before, limit)))
+    }
+
+    fn runs_by_status(&self, query: RunQuery) -> PortFuture<'_, Result<RunPage, ReadError>> {
+        self.read(move |contents| Ok(contents.runs_by_status(&query)))
     }
 
     fn waiting(

@@ -5,7 +5,7 @@ use std::{fmt, sync::Arc};
 use trackway_domain::{Caller, Pos, RunId, Seq, SessionId, Timestamp};
 use trackway_ports::{
     Append, Claim, ClaimKey, Done, DueTimer, Journal, OutboxId, OutboxRow, PortFuture, ReadError,
-    RunFilter, RunRow, Stored,
+    RunFilter, RunPage, RunQuery, RunRow, Stored,
 };
 
 /// What stands between.
@@ -87,6 +87,10 @@ impl Journal for Tapped {
         limit: usize,
     ) -> PortFuture<'_, Result<Vec<RunRow>, ReadError>> {
         self.read(None, move |journal| journal.runs(filter, before, limit))
+    }
+
+    fn runs_by_status(&self, query: RunQuery) -> PortFuture<'_, Result<RunPage, ReadError>> {
+        self.read(None, move |journal| journal.runs_by_status(query))
     }
 
     fn waiting(

@@ -46,10 +46,10 @@ impl<'conn> Statements<'conn> {
             // only the indexes over its state.
             put_run: conn.prepare(
                 "INSERT INTO runs (id, session, tenant, user, workflow, version, parent, state,
-                                   runnable, parked, created_at, updated_at)
+                                   runnable, parked, created_at, status_at)
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
                  ON CONFLICT (id) DO UPDATE
-                 SET state = ?8, runnable = ?9, parked = ?10, updated_at = ?12",
+                 SET state = ?8, runnable = ?9, parked = ?10, status_at = ?12",
             )?,
             set_timer: conn.prepare(
                 "INSERT INTO timers (run, timer, due) VALUES (?1, ?2, ?3)
@@ -204,7 +204,7 @@ impl<'conn> Statements<'conn> {
                 row.runnable,
                 row.parked,
                 row.created_at.millis(),
-                row.updated_at.millis()
+                row.status_at.millis()
             ])
             .map(drop)
     }

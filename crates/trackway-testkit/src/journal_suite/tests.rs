@@ -31,6 +31,7 @@ fn every_case_is_in_the_macro() {
         include_str!("log.rs"),
         include_str!("outbox.rs"),
         include_str!("rows.rs"),
+        include_str!("statuses.rs"),
         include_str!("timers.rs"),
     ];
     let cases = files

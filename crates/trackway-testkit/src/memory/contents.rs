@@ -9,8 +9,8 @@ use std::{
 use trackway_domain::{Caller, Pos, RunId, Seq, SessionId, Timer, Timestamp};
 use trackway_ports::{
     Append, AppendError, Claim, ClaimKey, DueTimer, FORMAT_NEWEST, OutboxChange, OutboxId,
-    OutboxItem, OutboxRow, ReadError, Receipt, RunFilter, RunRow, Stored, TimerChange, decode,
-    encode,
+    OutboxItem, OutboxRow, ReadError, Receipt, RunFilter, RunPage, RunQuery, RunRow, Stored,
+    TimerChange, decode, encode,
 };
 
 #[derive(Debug, Default)]
@@ -63,7 +63,7 @@ impl Contents {
             kept.state = row.state;
             kept.runnable = row.runnable;
             kept.parked = row.parked;
-            kept.updated_at = row.updated_at;
+            kept.status_at = row.status_at;
         }
         for change in append.timers {
             match change {
@@ -149,6 +149,16 @@ impl Contents {
             .collect()
     }
 
+    pub(super) fn runs_by_status(&self, query: &RunQuery) -> RunPage {
+        let mut rows: Vec<&RunRow> =
+            self.rows.values().filter(|row| is_asked_for(query, row)).collect();
+        rows.sort_by_key(|row| std::cmp::Reverse(row.place()));
+        let total = rows.len() as u64;
+        let behind = |row: &&RunRow| query.after.is_none_or(|after| row.place() < after);
+        let rows = rows.into_iter().filter(behind).take(query.limit).cloned().collect();
+        RunPage { rows, total }
+    }
+
     pub(super) fn waiting(
         &self,
         caller: &Caller,
@@ -204,6 +214,15 @@ impl Contents {
             .map(|(id, item)| OutboxRow { id: *id, item: item.clone() })
             .collect()
     }
+}
+
+fn is_asked_for(query: &RunQuery, row: &RunRow) -> bool {
+    let RunQuery { tenant, session, workflow, state, since, after: _, limit: _ } = query;
+    **tenant == *row.caller.tenant
+        && session.as_ref().is_none_or(|name| *name == row.session)
+        && workflow.as_ref().is_none_or(|name| *name == row.workflow.name)
+        && state.is_none_or(|state| state == row.state)
+        && since.is_none_or(|since| row.status_at >= since)
 }
 
 fn matches(filter: &RunFilter, row: &RunRow) -> bool {
