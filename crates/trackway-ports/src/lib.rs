@@ -7,6 +7,7 @@ mod append;
 mod blobs;
 mod error;
 mod faults;
+mod hooks;
 mod journal;
 mod record;
 mod rows;
@@ -18,6 +19,7 @@ pub use append::{Append, Claim, ClaimKey, Done, OutboxChange, OutboxId, Receipt,
 pub use blobs::{BlobHash, Blobs};
 pub use error::{AppendError, ReadError};
 pub use faults::{Faults, NoFaults};
+pub use hooks::{Hook, HookChange, HookTarget};
 pub use journal::Journal;
 pub use record::{DecodeError, FORMAT_NEWEST, decode, encode};
 pub use rows::{DueTimer, OutboxRow, RunFilter, RunPage, RunPlace, RunQuery, RunRow, Stored};

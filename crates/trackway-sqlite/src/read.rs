@@ -3,6 +3,7 @@
 
 mod by_status;
 mod events;
+mod hooks;
 mod rows;
 
 use rusqlite::{Row, Rows, types::FromSqlError};
@@ -13,6 +14,7 @@ use crate::readers::broken;
 pub(crate) use self::{
     by_status::runs_by_status,
     events::{events, events_after_pos},
+    hooks::{hook, hooks, hooks_due, next_hook},
     rows::{claim, next_timer, outbox, run, runnable, runs, timers_due, waiting},
 };
 

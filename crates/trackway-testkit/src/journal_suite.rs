@@ -9,6 +9,7 @@
 
 pub mod claims;
 pub mod content;
+pub mod hooks;
 pub mod lasting;
 pub mod log;
 pub mod outbox;
@@ -49,6 +50,22 @@ macro_rules! journal_suite {
                 huge_numbers_read_back
                 fractions_read_back_exactly
                 a_deep_value_reads_back
+            }
+            hooks {
+                a_hook_reads_back
+                hooks_are_listed_in_the_order_of_their_making
+                a_removed_hook_is_gone
+                a_hook_may_come_with_the_first_event
+                a_refused_append_changes_no_hook
+                events_make_idle_hooks_due
+                a_told_hook_is_idle_unless_there_is_more
+                a_failed_attempt_is_due_again_later
+                a_hook_set_anew_keeps_its_place_but_not_its_failures
+                hooks_are_due_earliest_first_in_pages
+                hooks_are_there_after_opening_again
+                a_hook_of_a_second_opening_is_woken_by_the_first
+                no_event_falls_between_telling_and_appending
+                a_target_is_not_printed
             }
             lasting {
                 everything_is_there_after_opening_again

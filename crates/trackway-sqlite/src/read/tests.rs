@@ -6,6 +6,7 @@ use trackway_ports::{RunFilter, RunQuery};
 
 use super::{
     by_status::{BEHIND, condition, count_sql, page_sql},
+    hooks::{NEXT, due_sql},
     rows::{RUNNABLE, TIMERS_DUE, WAITING, WAITING_OF_WORKFLOW, runs_sql},
 };
 use crate::database::Database;
@@ -42,6 +43,8 @@ fn frequent_reads_use_their_index() {
             "SEARCH runs USING INDEX runs_waiting (tenant=? AND user=? AND session=? AND workflow=?)",
         ],
     );
+    check(&conn, &due_sql(), &["SEARCH hooks USING INDEX hooks_by_due (due<?)"]);
+    check(&conn, NEXT, &["SEARCH hooks USING COVERING INDEX hooks_by_due (due>?)"]);
     check(&conn, TIMERS_DUE, &["SEARCH timers USING COVERING INDEX timers_by_due (due<?)"]);
 }
 

@@ -6,6 +6,7 @@ use std::{
     ops::Bound,
 };
 
+use super::hooks::Hooks;
 use trackway_domain::{Caller, Pos, RunId, Seq, SessionId, Timer, Timestamp};
 use trackway_ports::{
     Append, AppendError, Claim, ClaimKey, DueTimer, FORMAT_NEWEST, OutboxChange, OutboxId,
@@ -21,6 +22,7 @@ pub(super) struct Contents {
     timers: BTreeMap<(RunId, Timer), Timestamp>,
     outbox: BTreeMap<OutboxId, OutboxItem>,
     claims: HashMap<ClaimKey, Claim>,
+    pub(super) hooks: Hooks,
 }
 
 #[derive(Debug)]
@@ -31,7 +33,7 @@ struct Record {
 }
 
 impl Contents {
-    pub(super) fn append(&mut self, append: Append) -> Result<Receipt, AppendError> {
+    pub(super) fn append(&mut self, mut append: Append) -> Result<Receipt, AppendError> {
         if let Some(claim) = &append.claim
             && let Some(earlier) = self.claims.get(&claim.key)
         {
@@ -53,8 +55,16 @@ impl Contents {
                 body: encode(event),
             });
         }
+        let newest = self.logs.get(&append.run).map_or(0, Vec::len) as Seq;
+        let mut hooks = false;
+        if append.tells && !append.events.is_empty() {
+            hooks |= self.hooks.wake(append.run, append.at);
+        }
+        for change in std::mem::take(&mut append.hooks) {
+            hooks |= self.hooks.change(append.run, change, newest, append.at);
+        }
         self.write_rows(append);
-        Ok(Receipt { first })
+        Ok(Receipt { first, hooks })
     }
 
     fn write_rows(&mut self, append: Append) {
