@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use trackway_domain::{Caller, Command, MessageId, Pos, RunId, SessionId, Timestamp};
 use trackway_engine::{RunView, Update, update};
-use trackway_ports::{ClaimKey, RunFilter, RunRow};
+use trackway_ports::{ClaimKey, RunFilter, RunPage, RunQuery, RunRow};
 
 use crate::{
     Answered, Deliver, Error, Options, Registry, RunAddress, Submit, Submitted, Watch, core::Core,
@@ -124,6 +124,12 @@ impl Runtime {
         limit: usize,
     ) -> Result<Vec<RunRow>, Error> {
         Ok(self.core.options.journal.runs(filter, before, limit).await?)
+    }
+
+    /// A page of one tenant's runs, those whose status was published last coming first, and how many
+    /// match in all.
+    pub async fn runs_by_status(&self, query: RunQuery) -> Result<RunPage, Error> {
+        Ok(self.core.options.journal.runs_by_status(query).await?)
     }
 
     /// Runs in memory at the moment: those that are doing something or are being watched.
