@@ -5,6 +5,7 @@
 //! and written back from the run's view. Protocol 0.3 over JSON-RPC with server-sent events is
 //! served; other generations and bindings come beside these modules, not into them.
 
+pub mod client;
 mod discovery;
 mod fault;
 mod http;
