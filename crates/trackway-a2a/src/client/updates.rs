@@ -21,6 +21,10 @@ use super::{
     sse, wire,
 };
 
+/// How often a subscription is opened again that was closed while its task waits. A server that
+/// stops may close a few before it is gone.
+const CLOSED_AT_REST_MAX: u32 = 3;
+
 /// What happens to a task, or comes of a message.
 #[derive(Debug)]
 pub struct Updates {
@@ -32,6 +36,8 @@ pub struct Updates {
     connection: Connection,
     /// Connections in a row that brought nothing new.
     failures: u32,
+    /// Connections in a row that were closed in proper form while the task waited.
+    closed_at_rest: u32,
     resumed: bool,
     seen: Seen,
     rest: Rest,
@@ -77,6 +83,7 @@ impl Updates {
             last_id,
             connection: Connection::Open(Box::new(link)),
             failures: 0,
+            closed_at_rest: 0,
             resumed: false,
             seen: Seen::default(),
             rest: Rest::No,
@@ -124,7 +131,7 @@ impl Updates {
                         return Ok(Some(update));
                     }
                 }
-                Received::End if self.rest != Rest::No => return Ok(None),
+                Received::End if self.is_closed_for_good() => return Ok(None),
                 Received::End => self.connection = Connection::Lost(ClientError::Closed),
                 Received::Broken(_)
                     if self.is_of_message() && !self.resumed && self.rest == Rest::AsUpdate =>
@@ -136,6 +143,17 @@ impl Updates {
                 Received::Unreadable(error) => return Err(error),
             }
         }
+    }
+
+    /// Whether an agent that closed the stream meant to. A stream of a message ends where the task
+    /// waits. A subscription does not, but some agents close it there all the same: those do it again
+    /// and again, while one that was only stopped does not.
+    fn is_closed_for_good(&mut self) -> bool {
+        if self.rest == Rest::No {
+            return false;
+        }
+        self.closed_at_rest += 1;
+        self.is_of_message() || self.closed_at_rest > CLOSED_AT_REST_MAX
     }
 
     /// What an event says, if it was not said before.
@@ -156,7 +174,7 @@ impl Updates {
             self.end_where_due(&update);
             return Ok(None);
         }
-        self.failures = 0;
+        (self.failures, self.closed_at_rest) = (0, 0);
         if self.task.is_none() {
             self.task = update.task_id().map(ToOwned::to_owned);
         }
