@@ -1,8 +1,8 @@
 //! What can be typed. What happens then is in `commands`.
 
-use std::path::PathBuf;
+use std::{path::PathBuf, time::Duration};
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use trackway_domain::{QuestionId, RunId, SessionId, StateName};
 
@@ -51,13 +51,54 @@ pub(crate) struct Serve {
         value_name = "HOST:PORT"
     )]
     pub(crate) listen: String,
+    /// Address to serve gRPC on; off unless given, port 0 takes a free one
+    #[arg(long, env = "TRACKWAY_GRPC_LISTEN", value_name = "HOST:PORT")]
+    pub(crate) grpc_listen: Option<String>,
     #[command(flatten)]
     pub(crate) data: Data,
+    /// What the server is for, where it is for something special
+    #[arg(long, value_name = "PROFILE")]
+    pub(crate) profile: Option<Profile>,
     /// Print one line of JSON with the address, for programs
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]
+    pub(crate) conformance: Conformance,
+    #[command(flatten)]
     pub(crate) testing: Testing,
+}
+
+/// A server for a purpose of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Profile {
+    /// The subject of the A2A conformance suites: agent `tck`, at the addresses that name none
+    Tck,
+}
+
+/// What a conformance suite tells its subject by the environment, not part of the interface.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct Conformance {
+    /// Seconds that the suite gives a stream; a run that is to be resubscribed to lasts twice as long.
+    #[arg(
+        long = "tck-streaming-timeout",
+        env = "TCK_STREAMING_TIMEOUT",
+        default_value = "2",
+        value_name = "SECONDS",
+        value_parser = seconds,
+        hide = true
+    )]
+    pub(crate) streaming_timeout: Duration,
+}
+
+/// Longest time that a suite may give a stream: a day, so that no span can overflow.
+const STREAMING_TIMEOUT_MAX: f64 = 86_400.0;
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds = text.parse::<f64>().map_err(|error| error.to_string())?;
+    if !(0.0..=STREAMING_TIMEOUT_MAX).contains(&seconds) {
+        return Err(format!("write seconds between 0 and {STREAMING_TIMEOUT_MAX}"));
+    }
+    Ok(Duration::from_secs_f64(seconds))
 }
 
 #[derive(Debug, Args)]

@@ -6,10 +6,11 @@ mod family;
 mod invest;
 mod ledger;
 mod review;
+mod tck;
 
-use std::path::Path;
+use std::{path::Path, time::Duration};
 
-use trackway::Server;
+use trackway::{Server, Workflow};
 
 pub use echo::Echo;
 pub use fails::Fails;
@@ -17,6 +18,7 @@ pub use family::Family;
 pub use invest::Invest;
 pub use ledger::Ledger;
 pub use review::Review;
+pub use tck::Tck;
 
 /// A server with every bundled program, on this data folder.
 pub fn bundled(data: &Path) -> Server {
@@ -28,4 +30,15 @@ pub fn bundled(data: &Path) -> Server {
         .workflow(Invest)
         .workflow(Ledger::in_folder(data))
         .workflow(Review)
+}
+
+/// The bundled programs behind the scripted subject of the conformance suites, with the liberties that
+/// the suites need: their message ids repeat, and their webhooks are on this machine.
+pub(crate) fn conformance(data: &Path, patience: Duration) -> Server {
+    bundled(data)
+        .workflow(Tck { patience })
+        .default_agent(<Tck as Workflow>::NAME)
+        .extended_card(true)
+        .repeat_messages(true)
+        .allow_loopback_targets(true)
 }

@@ -4,7 +4,9 @@ use serde_json::{Value, json};
 use trackway_domain::{Part, Problem};
 
 /// The first data part is the input. Where there is none, text stands in for a schema that asks for
-/// one string: a plain string, or an object with exactly one required property that is a string.
+/// one string: a plain string, or an object with exactly one required property that is a string. A
+/// schema that asks for nothing takes any message: its data, else its text, else null; files are read
+/// from the message itself.
 pub fn input_from_parts(schema: &Value, parts: &[Part]) -> Result<Value, Box<Problem>> {
     if let Some(data) = parts.iter().find_map(Part::as_data) {
         return Ok(data.clone());
@@ -14,6 +16,7 @@ pub fn input_from_parts(schema: &Value, parts: &[Part]) -> Result<Value, Box<Pro
     match (text, one_string(schema)) {
         (Some(text), Some(OneString::Plain)) => Ok(Value::String(text)),
         (Some(text), Some(OneString::Property(name))) => Ok(json!({ name: text })),
+        (text, _) if asks_for_nothing(schema) => Ok(text.map_or(Value::Null, Value::String)),
         (text, _) => Err(Box::new(Problem {
             path: String::new(),
             code: "type".into(),
@@ -22,6 +25,18 @@ pub fn input_from_parts(schema: &Value, parts: &[Part]) -> Result<Value, Box<Pro
             got: text.map(Value::String),
             hint: Some("send a part of kind \"data\" whose data satisfies the schema".into()),
         })),
+    }
+}
+
+/// Members of a schema that say something about a value without constraining it.
+const ANNOTATIONS: [&str; 7] =
+    ["$schema", "$id", "$comment", "title", "description", "default", "examples"];
+
+fn asks_for_nothing(schema: &Value) -> bool {
+    match schema {
+        Value::Bool(allowed) => *allowed,
+        Value::Object(rules) => rules.keys().all(|rule| ANNOTATIONS.contains(&rule.as_str())),
+        _ => false,
     }
 }
 

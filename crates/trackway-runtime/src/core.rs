@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
-use trackway_domain::{Event, RunId, Timestamp};
+use trackway_domain::{Caller, Event, MessageId, RunId, Timestamp};
 use trackway_engine::{Run, RunView};
-use trackway_ports::Stored;
+use trackway_ports::{ClaimKey, Stored};
 
 use crate::{
     Error, Options,
     errand::ErrandLocks,
-    live::{Durable, LiveRef, Lives},
+    live::{Durable, LiveRef, Lives, RowMarks},
     timers::Alarm,
 };
 
@@ -50,6 +50,16 @@ impl Core {
 
     pub(crate) fn now(&self) -> Timestamp {
         self.options.clock.now()
+    }
+
+    /// What a message is recognised by.
+    pub(crate) fn claim_key(&self, caller: &Caller, message: &MessageId) -> ClaimKey {
+        let message = if self.options.recognise_messages {
+            message.clone()
+        } else {
+            MessageId::made(self.options.ids.uuid())
+        };
+        ClaimKey { caller: caller.clone(), message }
     }
 
     pub(crate) fn reach(&self, point: &'static str) {
@@ -117,7 +127,13 @@ impl Core {
             let mut head = live.head();
             // The stored row may say that the run only waits; taking it for runnable is always safe.
             head.runnable = true;
-            head.row = Some((run.state.name(), true, run.parked.is_some()));
+            head.status = view.status_time();
+            head.row = Some(RowMarks {
+                state: run.state.name(),
+                runnable: true,
+                parked: run.parked.is_some(),
+                status_at: head.status.at,
+            });
             head.run = Some(run);
             head.damaged = damaged;
         }

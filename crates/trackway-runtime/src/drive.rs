@@ -138,7 +138,7 @@ fn take_up(live: &LiveRef) -> Option<(Arc<Inner>, Value, Seq)> {
         return None;
     }
     let (input, seq) = (run.submission.input.clone(), run.seq);
-    let inner = Inner::new(live.id, Place::Live(live.clone()));
+    let inner = Inner::new(&run.submission, Place::Live(live.clone()));
     inner.book().filling = true;
     head.program = Arc::downgrade(&inner);
     head.runnable = true;

@@ -46,7 +46,7 @@ pub async fn replay(program: &Arc<dyn Program>, log: &[Event]) -> ReplayVerdict 
     let Some(Event::Submitted(submission)) = log.first() else {
         return misfit("the log does not begin with `submitted`".to_owned());
     };
-    let inner = Inner::new(submission.run, Place::Check);
+    let inner = Inner::new(submission, Place::Check);
     inner.book().fill(log[1..].iter());
     let mut future = program.run(Stage(inner.clone()), submission.input.clone());
     let end = std::future::poll_fn(|cx| drive::poll(&inner, &mut future, cx)).await;

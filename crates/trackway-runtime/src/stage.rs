@@ -21,7 +21,9 @@ use std::{
 };
 
 use tokio::sync::OwnedSemaphorePermit;
-use trackway_domain::{Command, Event, Evidence, Failure, JSON_DEPTH_MAX, Op, RunId, Timestamp};
+use trackway_domain::{
+    Command, Event, Evidence, Failure, JSON_DEPTH_MAX, Message, Op, RunId, Submission, Timestamp,
+};
 use trackway_engine::{Refusal, Reply, Run};
 
 use self::book::{Book, Fact};
@@ -32,6 +34,7 @@ use crate::{
     live::{Head, LiveRef},
 };
 
+pub use book::Answer;
 pub use children::ChildError;
 pub use steps::{Attempt, RetryPolicy, StepWork};
 
@@ -41,6 +44,8 @@ pub struct Stage(pub(crate) Arc<Inner>);
 
 pub(crate) struct Inner {
     run: RunId,
+    /// The message that asked for the run.
+    message: Option<Message>,
     place: Place,
     /// Short sections that never await. Locked after the live run's head where both are needed.
     book: Mutex<Book>,
@@ -63,9 +68,10 @@ impl fmt::Debug for Inner {
 }
 
 impl Inner {
-    pub(crate) fn new(run: RunId, place: Place) -> Arc<Self> {
+    pub(crate) fn new(submission: &Submission, place: Place) -> Arc<Self> {
         Arc::new(Self {
-            run,
+            run: submission.run,
+            message: submission.message.clone(),
             place,
             book: Mutex::new(Book::default()),
             stopped: AtomicBool::new(false),
@@ -133,6 +139,11 @@ impl Inner {
 impl Stage {
     pub fn run(&self) -> RunId {
         self.0.run
+    }
+
+    /// The message that asked for the run, on doors that have messages.
+    pub fn message(&self) -> Option<&Message> {
+        self.0.message.as_ref()
     }
 
     /// Says that the log does not fit the program: the run is parked with this evidence. Never returns.

@@ -4,7 +4,7 @@ use std::{fmt, future::IntoFuture, marker::PhantomData, pin::Pin};
 
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
-use trackway_domain::{Artifact, Part, Reason};
+use trackway_domain::{Artifact, Message, Part, Reason};
 use trackway_runtime::Stage;
 
 use crate::typed::schema_of;
@@ -37,23 +37,38 @@ impl<T> fmt::Debug for Ask<T> {
     }
 }
 
-impl<T: DeserializeOwned + JsonSchema + 'static> IntoFuture for Ask<T> {
-    type Output = T;
-    type IntoFuture = Pin<Box<dyn Future<Output = T> + Send>>;
+/// A question on its way to what `T` became of it.
+type Asking<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 
-    fn into_future(self) -> Self::IntoFuture {
+impl<T: DeserializeOwned + JsonSchema + Send + 'static> Ask<T> {
+    /// Puts the question and hands out the answer together with the message that brought it: its id,
+    /// all its parts and its metadata.
+    ///
+    /// ```ignore
+    /// let (form, message): (Form, Message) = ctx.ask("How much?").with_message().await;
+    /// ```
+    pub fn with_message(self) -> Asking<(T, Message)> {
         let Self { stage, reason, prompt, artifact, .. } = self;
         Box::pin(async move {
             let (op, answer) = stage.ask(reason, prompt, schema_of::<T>(), artifact).await;
             // It satisfied the schema when it was taken; if it has no place in the type, the type has
             // changed since, and the run waits for code that fits.
-            let error = match serde_json::from_value(answer) {
-                Ok(answer) => return answer,
+            let error = match serde_json::from_value(answer.input) {
+                Ok(input) => return (input, answer.message),
                 Err(error) => error,
             };
             let message =
                 format!("the recorded answer does not have the type it is read as: {error}");
             stage.misfit(&op.to_string(), message).await
         })
+    }
+}
+
+impl<T: DeserializeOwned + JsonSchema + Send + 'static> IntoFuture for Ask<T> {
+    type Output = T;
+    type IntoFuture = Asking<T>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(async move { self.with_message().await.0 })
     }
 }

@@ -9,7 +9,7 @@ use futures_util::future::{self, Either};
 use schemars::JsonSchema;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
-use trackway_domain::{ArtifactChunk, IntoParts, Reason, RunId, Timestamp};
+use trackway_domain::{ArtifactChunk, IntoParts, Message, Reason, RunId, Timestamp};
 use trackway_runtime::{Attempt, Stage};
 
 use crate::{Ask, Child, Step, Stop, Workflow};
@@ -29,6 +29,12 @@ impl Ctx {
     /// This run. On the A2A door it is the task id.
     pub fn run_id(&self) -> RunId {
         self.stage.run()
+    }
+
+    /// The message that asked for this run: its id, all its parts, its metadata. None on doors without
+    /// messages and for a child.
+    pub fn message(&self) -> Option<&Message> {
+        self.stage.message()
     }
 
     /// Tells progress: text, or parts kept as given. The run stays in its state.

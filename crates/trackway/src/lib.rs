@@ -71,7 +71,7 @@ pub use step::{Step, StepFailed};
 pub use stop::{Stop, reject};
 pub use trackway_domain::{
     Artifact, ArtifactChunk, ArtifactId, ChildOutcome, Content, Evidence, File, FileSource,
-    IntoParts, Part, RunId, StateName, Timestamp, WorkflowRef,
+    IntoParts, Message, MessageId, Part, Role, RunId, StateName, Timestamp, WorkflowRef,
 };
 pub use trackway_runtime::{Attempt, RetryPolicy};
 pub use workflow::Workflow;

@@ -34,6 +34,11 @@ pub struct Server {
     data: PathBuf,
     recover: bool,
     faults: Arc<dyn Faults>,
+    default_agent: Option<String>,
+    extended_card: bool,
+    repeat_messages: bool,
+    allow_loopback_targets: bool,
+    grpc_listen: Option<String>,
 }
 
 /// Why a server did not start, or stopped.
@@ -69,6 +74,11 @@ impl Default for Server {
             data: DATA_DEFAULT.into(),
             recover: true,
             faults: Arc::new(NoFaults),
+            default_agent: None,
+            extended_card: false,
+            repeat_messages: false,
+            allow_loopback_targets: false,
+            grpc_listen: None,
         }
     }
 }
@@ -113,6 +123,45 @@ impl Server {
         self
     }
 
+    /// The workflow that is also served at the addresses that name none: its card at the well-known
+    /// place of the whole server, its operations at `/a2a` and `/a2a/rest`. The first one added, unless
+    /// another is named.
+    #[must_use]
+    pub fn default_agent(mut self, name: impl Into<String>) -> Self {
+        self.default_agent = Some(name.into());
+        self
+    }
+
+    /// Offers an extended card to callers who are known: it says which scopes a call needs.
+    #[must_use]
+    pub fn extended_card(mut self, offer: bool) -> Self {
+        self.extended_card = offer;
+        self
+    }
+
+    /// Takes every message as a new one, also one whose id was used before. A client that repeats a
+    /// message because it saw no answer then starts a second run: for test suites that reuse ids.
+    #[must_use]
+    pub fn repeat_messages(mut self, repeat: bool) -> Self {
+        self.repeat_messages = repeat;
+        self
+    }
+
+    /// Lets push notifications go to loopback addresses. A stranger who may set a target could then
+    /// reach services that only this machine is meant to reach.
+    #[must_use]
+    pub fn allow_loopback_targets(mut self, allow: bool) -> Self {
+        self.allow_loopback_targets = allow;
+        self
+    }
+
+    /// The address that gRPC is served on; none unless given. Port 0 takes a free one.
+    #[must_use]
+    pub fn grpc_listen(mut self, address: Option<String>) -> Self {
+        self.grpc_listen = address;
+        self
+    }
+
     /// The workflows alone, for checks that need no server.
     pub fn registry(&self) -> Result<Registry, RegistryError> {
         let mut registry = Registry::new();
@@ -134,14 +183,25 @@ impl Server {
         let mut options = Options::new(Arc::new(journal), registry);
         options.recover = self.recover;
         options.faults = self.faults.clone();
+        options.recognise_messages = !self.repeat_messages;
         Ok((Runtime::start(options), folder))
+    }
+
+    /// What the A2A door is told.
+    fn door(&self) -> trackway_a2a::Options {
+        let first = self.workflows.first().map(|program| program.info().name.clone());
+        trackway_a2a::Options {
+            default_agent: self.default_agent.clone().or(first),
+            extended_card: self.extended_card,
+            ..Default::default()
+        }
     }
 
     /// Takes the address and the folder; nothing is answered before [`Bound::serve`].
     pub async fn bind(self) -> Result<Bound, ServerError> {
         let listener = http::listen(&self.listen).await?;
         let (runtime, folder) = self.engine().await?;
-        Bound::new(listener, runtime, folder)
+        Bound::new(listener, runtime, folder, self.door())
     }
 
     /// Serves until Ctrl-C or a termination signal.

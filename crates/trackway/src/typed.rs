@@ -4,7 +4,7 @@ use std::{fmt, sync::Arc};
 
 use schemars::{JsonSchema, generate::SchemaSettings};
 use serde_json::Value;
-use trackway_domain::Failure;
+use trackway_domain::{Failure, Message, Part};
 use trackway_runtime::{Program, ProgramFuture, ProgramInfo, Stage, Stop};
 
 use crate::{Ctx, Workflow};
@@ -25,6 +25,9 @@ impl<W: Workflow> Typed<W> {
             examples: owned(W::EXAMPLES),
             input_schema: schema_of::<W::Input>(),
             output_schema: schema_of::<W::Output>(),
+            input_modes: owned(W::INPUT_MODES),
+            output_modes: owned(W::OUTPUT_MODES),
+            extensions: W::EXTENSIONS.to_vec(),
             deadline: W::DEADLINE,
         };
         Self { workflow: Arc::new(workflow), info }
@@ -54,6 +57,10 @@ impl<W: Workflow> Program for Typed<W> {
             let output = workflow.run(Ctx::new(stage), input).await.map_err(|stop| stop.0)?;
             serde_json::to_value(output).map_err(|error| failed("output", error))
         })
+    }
+
+    fn answer(&self, message: &Message) -> Option<Vec<Part>> {
+        self.workflow.answer(message)
     }
 }
 

@@ -40,8 +40,7 @@ impl Generation {
         let mut numbers = version.trim().split('.');
         match (numbers.next()?, numbers.next().unwrap_or("0")) {
             ("0", "3") => Some(Self::V03),
-            // Later minors of 1 add to 1.0 and take its requests.
-            ("1", _) => Some(Self::V1),
+            ("1", "0") => Some(Self::V1),
             _ => None,
         }
     }

@@ -238,6 +238,9 @@ impl Script {
             input_schema: json!({"type": "object", "required": ["text"],
                 "properties": {"text": {"type": "string"}}}),
             output_schema: Value::Null,
+            input_modes: ProgramInfo::MODES_DEFAULT.map(str::to_owned).into(),
+            output_modes: ProgramInfo::MODES_DEFAULT.map(str::to_owned).into(),
+            extensions: vec![],
             deadline: None,
         })
     }
@@ -282,5 +285,5 @@ async fn ask(stage: &Stage) -> Result<Value, Stop> {
         "properties": {"signature": {"type": "string"}}});
     let prompt = vec![Part::text("Sign, please.")];
     stage.ask(Reason::AuthRequired, prompt, schema, None).await;
-    Ok(json!({ "invested": answer["amount"] }))
+    Ok(json!({ "invested": answer.input["amount"] }))
 }

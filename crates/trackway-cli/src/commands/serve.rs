@@ -6,7 +6,12 @@ use serde_json::json;
 use trackway::Bound;
 
 use crate::{
-    args::Serve, exit::Exit, failure::Failure, fault::Crash, output, programs, signals::Signals,
+    args::{Profile, Serve},
+    exit::Exit,
+    failure::Failure,
+    fault::Crash,
+    output, programs,
+    signals::Signals,
     text,
 };
 
@@ -16,7 +21,13 @@ const FAREWELL_MAX: Duration = Duration::from_secs(10);
 pub(super) async fn serve(args: Serve) -> Result<Exit, Failure> {
     // Before the address is told: whoever reads it may end us at once.
     let mut signals = Signals::install()?;
-    let mut server = programs::bundled(&args.data.folder).listen(args.listen);
+    let server = match args.profile {
+        None => programs::bundled(&args.data.folder),
+        Some(Profile::Tck) => {
+            programs::conformance(&args.data.folder, args.conformance.streaming_timeout)
+        }
+    };
+    let mut server = server.listen(args.listen).grpc_listen(args.grpc_listen);
     if let Some(point) = args.testing.fault {
         server = server.faults(Arc::new(Crash::at(point)));
     }

@@ -55,7 +55,7 @@ fn anything_else_is_a_problem_that_says_what_to_send() {
         (object(&["text", "chunks"]), text(), "object", Some(json!("a"))),
         (object(&[]), text(), "object", Some(json!("a"))),
         (json!({"type": "number"}), text(), "number", Some(json!("a"))),
-        (json!(true), text(), "object", Some(json!("a"))),
+        (json!(false), text(), "object", Some(json!("a"))),
         (object(&["text"]), vec![], "object", None),
         (object(&["text"]), vec![file()], "object", None),
     ] {
@@ -64,5 +64,20 @@ fn anything_else_is_a_problem_that_says_what_to_send() {
         assert_eq!(problem.expected, expected, "for {schema}");
         assert_eq!(problem.got, got, "for {schema}");
         assert!(problem.hint.unwrap().contains("data"));
+    }
+}
+
+/// Proves L14: a workflow that takes anything is reached by data, by text and by files alone.
+#[test]
+fn a_schema_that_asks_for_nothing_takes_any_message() {
+    let titled = json!({"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Any"});
+    for schema in [json!(true), json!({}), titled] {
+        for (parts, input) in [
+            (vec![Part::text("a"), file(), Part::text("b")], json!("a\nb")),
+            (vec![Part::text("a"), Part::data(json!([1]))], json!([1])),
+            (vec![file()], Value::Null),
+        ] {
+            assert_eq!(input_from_parts(&schema, &parts), Ok(input), "for {schema}");
+        }
     }
 }

@@ -8,15 +8,24 @@ use std::{
 
 use serde_json::Value;
 use trackway_domain::{
-    ChildOutcome, Event, Evidence, Failure, Op, OpKind, QuestionId, RunId, StepOutcome, Timestamp,
+    ChildOutcome, Event, Evidence, Failure, Message, Op, OpKind, QuestionId, RunId, StepOutcome,
+    Timestamp,
 };
+
+/// An answer that satisfied its question's schema.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Answer {
+    pub input: Value,
+    /// The message that brought it.
+    pub message: Message,
+}
 
 /// Something that became known under an op's name.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Fact {
     /// It was said, asked, or set.
     Said,
-    Answer(Value),
+    Answer(Box<Answer>),
     Done(StepOutcome),
     /// An attempt failed; the next is to begin when the op wakes.
     Failed {
@@ -141,7 +150,8 @@ impl Book {
             }
             Event::Resumed { resume, input } => {
                 let op = self.questions.get(&resume.question)?;
-                Some((op.clone(), Fact::Answer(input.clone())))
+                let answer = Answer { input: input.clone(), message: resume.message.clone() };
+                Some((op.clone(), Fact::Answer(Box::new(answer))))
             }
             Event::StepDone { op, outcome } => Some((op.clone(), Fact::Done(outcome.clone()))),
             Event::StepFailed(retry) => {

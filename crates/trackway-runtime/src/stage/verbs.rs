@@ -7,7 +7,7 @@ use trackway_domain::{
     Artifact, ArtifactChunk, Command, Op, OpKind, Part, Reason, Timestamp, Yield,
 };
 
-use super::{Fact, Stage, guard};
+use super::{Answer, Fact, Stage, guard};
 
 impl Stage {
     /// Progress. Returns when it is ordered.
@@ -40,7 +40,7 @@ impl Stage {
         prompt: Vec<Part>,
         schema: Value,
         artifact: Option<Artifact>,
-    ) -> (Op, Value) {
+    ) -> (Op, Answer) {
         let op = self.0.book().claim(OpKind::Ask, "");
         let question = guard::OpenQuestion::at(self.0.clone(), op.clone());
         if !self.0.book().knows(&op) {
@@ -51,9 +51,9 @@ impl Stage {
         }
         self.fact(&op).await;
         loop {
-            if let Fact::Answer(input) = self.wait(&op).await {
+            if let Fact::Answer(answer) = self.wait(&op).await {
                 question.answered();
-                return (op, input);
+                return (op, *answer);
             }
         }
     }

@@ -65,7 +65,7 @@ impl Dialect for V1 {
         };
         for (key, value) in [(MIME_TYPE, media_type), (FILENAME, filename)] {
             if let Some(value) = value {
-                metadata.entry(key).or_insert_with(|| value.into());
+                metadata.insert(key.to_owned(), value.into());
             }
         }
         Ok(domain::Part { content, metadata })

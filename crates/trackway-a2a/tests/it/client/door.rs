@@ -80,6 +80,9 @@ impl Script {
             input_schema: json!({"type": "object", "required": ["text"],
                 "properties": {"text": {"type": "string"}}}),
             output_schema: Value::Null,
+            input_modes: ProgramInfo::MODES_DEFAULT.map(str::to_owned).into(),
+            output_modes: ProgramInfo::MODES_DEFAULT.map(str::to_owned).into(),
+            extensions: vec![],
             deadline: None,
         })
     }
@@ -98,7 +101,7 @@ impl Program for Script {
                         "properties": {"amount": {"type": "number"}}});
                     let prompt = vec![Part::text("How much?")];
                     let (_, answer) = stage.ask(Reason::InputRequired, prompt, schema, None).await;
-                    Ok(json!({ "invested": answer["amount"] }))
+                    Ok(json!({ "invested": answer.input["amount"] }))
                 }
                 "wait" => {
                     stage.sleep(Duration::from_secs(3_600)).await;

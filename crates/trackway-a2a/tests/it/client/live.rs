@@ -2,14 +2,11 @@
 
 use serde_json::json;
 use trackway_a2a::client::{
-    Client, Envelope, Generation, MessageId, Options, Part, RefusalKind, Reply, Resend,
-    SendOptions, Task, TaskState, Update,
+    Client, ClientError, Envelope, Generation, ListQuery, MessageId, Options, Part, RefusalKind,
+    Reply, Resend, SendOptions, Task, TaskState, Update,
 };
 
-use super::{all, door::Door, options, said, shape};
-
-/// Every generation that the door serves.
-const SERVED: [Generation; 1] = [Generation::V03];
+use super::{all, door::Door, options, said, scripted::BOTH, shape};
 
 fn client(door: &Door, generation: Generation, options: Options) -> Client {
     Client::at(&door.url(), generation, options).unwrap()
@@ -38,12 +35,13 @@ async fn the_card_leads_to_an_agent_that_answers() {
     assert_eq!(schemas.unwrap().params["input_schema"]["required"], json!(["text"]));
     let task = sent(&client, &said("m-1", "hello")).await;
     assert_eq!(task.status.state, TaskState::Completed);
+    assert_eq!(client.generation(), Generation::V1, "the newest that both know");
 }
 
 #[tokio::test]
 async fn a_conversation_with_a_question() {
     let door = Door::open().await;
-    for generation in SERVED {
+    for generation in BOTH {
         let client = client(&door, generation, options());
         let id = |name: &str| format!("{generation}-{name}");
         let task = sent(&client, &said(&id("m-1"), "ask")).await;
@@ -79,13 +77,14 @@ async fn a_conversation_with_a_question() {
 #[tokio::test]
 async fn a_task_is_left_running_followed_and_cancelled() {
     let door = Door::open().await;
-    for generation in SERVED {
+    for generation in BOTH {
         let client = client(&door, generation, options());
-        let envelope = said(&format!("{generation}-m-1"), "wait").in_context("c-1");
+        let envelope =
+            said(&format!("{generation}-m-1"), "wait").in_context(format!("{generation}-c-1"));
         let reply = client.send(&envelope, &SendOptions::at_once()).await.unwrap();
         let task = reply.task().unwrap();
         assert!(!task.status.state.is_terminal());
-        assert_eq!(task.context.as_deref(), Some("c-1"));
+        assert_eq!(task.context, envelope.context);
         let mut updates = client.subscribe(&task.id, None).await.unwrap();
         assert!(matches!(updates.next().await.unwrap(), Some(Update::Task(_))));
         assert_eq!(client.cancel(&task.id).await.unwrap().status.state, TaskState::Canceled);
@@ -95,11 +94,56 @@ async fn a_task_is_left_running_followed_and_cancelled() {
     }
 }
 
+#[tokio::test]
+async fn tasks_are_listed_page_by_page() {
+    let door = Door::open().await;
+    let client = door.client().await;
+    for number in 0..3 {
+        let envelope = said(&format!("m-{number}"), "hello").in_context("c-1");
+        sent(&client, &envelope).await;
+    }
+    let other = sent(&client, &said("m-9", "hello").in_context("c-2")).await;
+    let mut query = ListQuery {
+        context: Some("c-1".to_owned()),
+        state: Some(TaskState::Completed),
+        page_size: Some(2),
+        ..ListQuery::default()
+    };
+    let first = client.list(&query).await.unwrap();
+    assert_eq!((first.tasks.len(), first.total), (2, 3));
+    query.page_token = first.next;
+    let last = client.list(&query).await.unwrap();
+    assert_eq!((last.tasks.len(), last.next), (1, None));
+    let query = ListQuery {
+        context: Some("c-2".to_owned()),
+        after: other.status.timestamp,
+        artifacts: true,
+        ..ListQuery::default()
+    };
+    let page = client.list(&query).await.unwrap();
+    assert_eq!((page.tasks.len(), &page.tasks[0].artifacts), (1, &other.artifacts));
+    let old = Client::at(&door.url(), Generation::V03, options()).unwrap();
+    let error = old.list(&query).await.unwrap_err();
+    assert!(matches!(error, ClientError::Unsupported { .. }));
+}
+
+#[tokio::test]
+async fn what_the_door_does_not_offer_has_its_name() {
+    let door = Door::open().await;
+    for generation in BOTH {
+        let client = client(&door, generation, options());
+        let error = client.list_push("run_0").await.unwrap_err();
+        assert_eq!(error.refusal(), Some(RefusalKind::PushNotificationNotSupported));
+        let error = client.extended_card().await.unwrap_err();
+        assert_eq!(error.refusal(), Some(RefusalKind::ExtendedCardNotConfigured));
+    }
+}
+
 /// Wherever the connection is cut, the reader sees what it would have seen without.
 #[tokio::test]
 async fn a_stream_that_is_cut_anywhere_shows_everything_once() {
     let door = Door::open().await;
-    for generation in SERVED {
+    for generation in BOTH {
         let id = |name: &str| format!("{generation}-{name}");
         let whole = told(&stream(&door, generation, &id("whole"), "one two three").await);
         assert_eq!((whole[0].as_str(), whole.len()), ("task:submitted", 9), "{whole:?}");
@@ -150,7 +194,7 @@ fn is_the_same(seen: &[String], whole: &[String]) -> bool {
 
 #[tokio::test]
 async fn a_subscription_outlives_the_server() {
-    for generation in SERVED {
+    for generation in BOTH {
         let mut door = Door::open().await;
         let patient = Options { reconnects: 10_000, retries: 10_000, ..options() };
         let client = client(&door, generation, patient);

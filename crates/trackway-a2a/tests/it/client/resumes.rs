@@ -167,7 +167,7 @@ async fn a_stream_of_a_message_ends_where_the_task_waits() {
         for (now, expected) in [(1, &["task:input-required"][..]), (2, &["task:input-required"; 2])]
         {
             let steps = [
-                Step::events(&[before.clone()], End::Cut),
+                Step::events(std::slice::from_ref(&before), End::Cut),
                 Step::result(&bare_task(generation, "input-required", now, &[])),
             ];
             let (seen, error, _) = stream(generation, steps, options()).await;
