@@ -7,6 +7,7 @@ mod append;
 mod blobs;
 mod error;
 mod faults;
+mod identity;
 mod journal;
 mod record;
 mod rows;
@@ -18,6 +19,7 @@ pub use append::{Append, Claim, ClaimKey, Done, OutboxChange, OutboxId, Receipt,
 pub use blobs::{BlobHash, Blobs};
 pub use error::{AppendError, ReadError};
 pub use faults::{Faults, NoFaults};
+pub use identity::{Gatekeeper, Identity, Unrecognised};
 pub use journal::Journal;
 pub use record::{DecodeError, FORMAT_NEWEST, decode, encode};
 pub use rows::{DueTimer, OutboxRow, RunFilter, RunRow, Stored};
