@@ -1,8 +1,9 @@
 //! What the door can be told by whoever opens it.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use trackway_domain::Caller;
+use trackway_ports::Gatekeeper;
 
 /// Settings of the door. The defaults suit one machine on the loopback address.
 #[derive(Debug, Clone)]
@@ -15,6 +16,8 @@ pub struct Options {
     pub heartbeat: Duration,
     /// Who is calling, as long as the door asks nobody to prove it.
     pub default_caller: Caller,
+    /// Recognises callers. Absent where everybody is the default caller and may do everything.
+    pub gatekeeper: Option<Arc<dyn Gatekeeper>>,
     /// Begins the addresses in cards and lists when the request does not say under which name the
     /// server was reached. Without a slash at its end.
     pub base_url: String,
@@ -26,6 +29,7 @@ impl Default for Options {
             body_bytes_max: 10 * 1024 * 1024,
             heartbeat: Duration::from_secs(15),
             default_caller: Caller::local(),
+            gatekeeper: None,
             base_url: "http://127.0.0.1:7420".to_owned(),
         }
     }
