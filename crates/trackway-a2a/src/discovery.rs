@@ -1,7 +1,22 @@
 //! Which agents there are, and the card of each.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use axum::{
+    http::{HeaderMap, HeaderValue, StatusCode, header},
+    response::Response,
+};
 use serde::Serialize;
 use trackway_runtime::{ProgramInfo, Registry};
+
+use crate::{
+    door::{Address, Door},
+    http,
+};
+
+/// How long a client may keep a card without asking again. Cards change when the server is deployed
+/// anew; a minute is soon enough to notice, and spares nearly all requests.
+const CACHE_CONTROL: HeaderValue = HeaderValue::from_static("public, max-age=60");
 
 /// `/a2a/agents`.
 #[derive(Debug, Serialize)]
@@ -35,7 +50,48 @@ impl<'a> Agents<'a> {
     }
 }
 
+/// The card of an agent, to be kept by its reader.
+pub(crate) fn card(door: &Door, address: &Address, headers: &HeaderMap) -> Response {
+    let program = match door.addressed(address, None) {
+        Ok(program) => program,
+        Err(fault) => return http::refusal(StatusCode::NOT_FOUND, &fault),
+    };
+    let card = door.written(&door.card(&**program, address, headers));
+    let body = card.to_string().into_bytes();
+    let tag = tag(&body);
+    let known = headers.get_all(header::IF_NONE_MATCH).iter().any(|sent| matches(sent, &tag));
+    let mut response = if known {
+        let mut unchanged = Response::default();
+        *unchanged.status_mut() = StatusCode::NOT_MODIFIED;
+        unchanged
+    } else {
+        http::json(StatusCode::OK, body)
+    };
+    let written = response.headers_mut();
+    written.insert(header::CACHE_CONTROL, CACHE_CONTROL);
+    // Addresses in the card are those under which the server was reached.
+    written.insert(header::VARY, HeaderValue::from_static("host"));
+    let values = [(header::ETAG, tag), (header::LAST_MODIFIED, door.opened_at.http_date())];
+    for (name, value) in values {
+        written.extend(HeaderValue::from_str(&value).ok().map(|value| (name, value)));
+    }
+    response
+}
+
+/// The same card has the same tag: signatures are made without chance.
+fn tag(body: &[u8]) -> String {
+    let mut hasher = DefaultHasher::new();
+    body.hash(&mut hasher);
+    format!("\"{:016x}\"", hasher.finish())
+}
+
+fn matches(sent: &HeaderValue, tag: &str) -> bool {
+    let list = sent.to_str().unwrap_or_default();
+    list.split(',')
+        .any(|one| matches!(one.trim(), "*") || one.trim().trim_start_matches("W/") == tag)
+}
+
 /// Where an agent answers. Names of workflows need no escaping: the registry takes no others.
-pub(crate) fn url(base_url: &str, name: &str) -> String {
+fn url(base_url: &str, name: &str) -> String {
     format!("{base_url}/a2a/agents/{name}")
 }

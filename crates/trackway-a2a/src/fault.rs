@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use axum::http::StatusCode;
 use serde::Serialize;
 use serde_json::Value;
 use trackway_domain::{Code, Problem};
@@ -24,12 +25,31 @@ pub(crate) enum Kind {
     MethodNotFound,
     InvalidParams,
     Internal,
+    /// Nobody said who they are, or not in a way that is believed.
+    Unauthenticated,
+    /// Known, but without the scope that this needs.
+    Forbidden,
+    TooLarge,
     TaskNotFound,
     TaskNotCancelable,
     PushNotificationNotSupported,
     UnsupportedOperation,
     ContentTypeNotSupported,
-    ExtendedCardNotConfigured,
+    ExtendedAgentCardNotConfigured,
+    ExtensionSupportRequired,
+    VersionNotSupported,
+}
+
+/// The canonical codes that HTTP+JSON names and gRPC numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Canonical {
+    InvalidArgument,
+    NotFound,
+    FailedPrecondition,
+    Internal,
+    Unauthenticated,
+    PermissionDenied,
+    ResourceExhausted,
 }
 
 /// What a program can act on, beside the message for people.
@@ -63,7 +83,10 @@ impl Kind {
     pub(crate) const fn json_rpc(self) -> i32 {
         match self {
             Self::Parse => -32700,
-            Self::InvalidRequest => -32600,
+            // The protocol has no numbers for who may call; the HTTP status tells.
+            Self::InvalidRequest | Self::Unauthenticated | Self::Forbidden | Self::TooLarge => {
+                -32600
+            }
             Self::MethodNotFound => -32601,
             Self::InvalidParams => -32602,
             Self::Internal => -32603,
@@ -72,7 +95,78 @@ impl Kind {
             Self::PushNotificationNotSupported => -32003,
             Self::UnsupportedOperation => -32004,
             Self::ContentTypeNotSupported => -32005,
-            Self::ExtendedCardNotConfigured => -32007,
+            Self::ExtendedAgentCardNotConfigured => -32007,
+            Self::ExtensionSupportRequired => -32008,
+            Self::VersionNotSupported => -32009,
+        }
+    }
+
+    /// The code on bindings that follow the canonical error model (1.0.1, section 5.4).
+    pub(crate) const fn canonical(self) -> Canonical {
+        match self {
+            Self::Parse
+            | Self::InvalidRequest
+            | Self::InvalidParams
+            | Self::ContentTypeNotSupported => Canonical::InvalidArgument,
+            Self::MethodNotFound | Self::TaskNotFound => Canonical::NotFound,
+            Self::Internal => Canonical::Internal,
+            Self::Unauthenticated => Canonical::Unauthenticated,
+            Self::Forbidden => Canonical::PermissionDenied,
+            Self::TooLarge => Canonical::ResourceExhausted,
+            Self::TaskNotCancelable
+            | Self::PushNotificationNotSupported
+            | Self::UnsupportedOperation
+            | Self::ExtendedAgentCardNotConfigured
+            | Self::ExtensionSupportRequired
+            | Self::VersionNotSupported => Canonical::FailedPrecondition,
+        }
+    }
+
+    /// The status of an HTTP answer that is nothing but the error.
+    pub(crate) const fn http(self) -> StatusCode {
+        match self.canonical() {
+            Canonical::InvalidArgument | Canonical::FailedPrecondition => StatusCode::BAD_REQUEST,
+            Canonical::NotFound => StatusCode::NOT_FOUND,
+            Canonical::Internal => StatusCode::INTERNAL_SERVER_ERROR,
+            Canonical::Unauthenticated => StatusCode::UNAUTHORIZED,
+            Canonical::PermissionDenied => StatusCode::FORBIDDEN,
+            Canonical::ResourceExhausted => StatusCode::PAYLOAD_TOO_LARGE,
+        }
+    }
+
+    /// The name in an `ErrorInfo`; only the protocol's own errors have one.
+    pub(crate) const fn reason(self) -> Option<&'static str> {
+        Some(match self {
+            Self::TaskNotFound => "TASK_NOT_FOUND",
+            Self::TaskNotCancelable => "TASK_NOT_CANCELABLE",
+            Self::PushNotificationNotSupported => "PUSH_NOTIFICATION_NOT_SUPPORTED",
+            Self::UnsupportedOperation => "UNSUPPORTED_OPERATION",
+            Self::ContentTypeNotSupported => "CONTENT_TYPE_NOT_SUPPORTED",
+            Self::ExtendedAgentCardNotConfigured => "EXTENDED_AGENT_CARD_NOT_CONFIGURED",
+            Self::ExtensionSupportRequired => "EXTENSION_SUPPORT_REQUIRED",
+            Self::VersionNotSupported => "VERSION_NOT_SUPPORTED",
+            Self::Parse
+            | Self::InvalidRequest
+            | Self::MethodNotFound
+            | Self::InvalidParams
+            | Self::Internal
+            | Self::Unauthenticated
+            | Self::Forbidden
+            | Self::TooLarge => return None,
+        })
+    }
+}
+
+impl Canonical {
+    pub(crate) const fn as_str(self) -> &'static str {
+        match self {
+            Self::InvalidArgument => "INVALID_ARGUMENT",
+            Self::NotFound => "NOT_FOUND",
+            Self::FailedPrecondition => "FAILED_PRECONDITION",
+            Self::Internal => "INTERNAL",
+            Self::Unauthenticated => "UNAUTHENTICATED",
+            Self::PermissionDenied => "PERMISSION_DENIED",
+            Self::ResourceExhausted => "RESOURCE_EXHAUSTED",
         }
     }
 }
@@ -135,6 +229,11 @@ impl Fault {
             format!("there is no task {shown:?} at this address"),
             "send the id of a task that this agent returned, to this agent's address",
         )
+    }
+
+    /// Nobody answers at this address at all.
+    pub(crate) fn is_unknown_agent(&self) -> bool {
+        matches!(&*self.detail, Detail::Advice(advice) if advice.code == Code::UnknownWorkflow.as_str())
     }
 
     pub(crate) fn unknown_agent(name: &str, known: Vec<String>) -> Self {

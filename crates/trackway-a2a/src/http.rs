@@ -70,12 +70,8 @@ pub(crate) fn not_json() -> Fault {
     )
 }
 
-/// The whole body, or the refusal with its status.
-pub(crate) async fn body(
-    headers: &HeaderMap,
-    body: Body,
-    max: usize,
-) -> Result<Bytes, (StatusCode, Fault)> {
+/// The whole body, or the refusal.
+pub(crate) async fn body(headers: &HeaderMap, body: Body, max: usize) -> Result<Bytes, Fault> {
     let length = headers.get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok());
     let length = length.and_then(|text| text.parse::<usize>().ok()).unwrap_or(0);
     if length > max && headers.contains_key(header::EXPECT) {
@@ -112,24 +108,17 @@ pub(crate) async fn body(
     Ok(if joined.is_empty() { first } else { joined.into() })
 }
 
-fn too_large(max: usize) -> (StatusCode, Fault) {
-    let fault = Fault::new(
-        Kind::InvalidRequest,
+fn too_large(max: usize) -> Fault {
+    Fault::new(
+        Kind::TooLarge,
         Code::TooLarge,
         format!("the body is larger than {max} bytes"),
         "send less at once; give large files by their uri",
-    );
-    (StatusCode::PAYLOAD_TOO_LARGE, fault)
+    )
 }
 
-fn broken_off() -> (StatusCode, Fault) {
-    let fault = Fault::new(
-        Kind::Parse,
-        Code::InvalidRequest,
-        "the body broke off",
-        "send the request again",
-    );
-    (StatusCode::BAD_REQUEST, fault)
+fn broken_off() -> Fault {
+    Fault::new(Kind::Parse, Code::InvalidRequest, "the body broke off", "send the request again")
 }
 
 /// The beginning of our addresses as the client knows them.

@@ -1,12 +1,61 @@
-//! Who is calling. The one place where the door learns it, so that proof can be asked for here alone.
+//! Who is calling, and whether they may. The one place where the door learns it.
 
-use axum::http::HeaderMap;
-use trackway_domain::Caller;
+use axum::http::{HeaderMap, header};
+use trackway_domain::{Caller, Code};
+use trackway_ports::{Identity, Unrecognised};
+use trackway_runtime::ProgramInfo;
 
-use crate::Options;
+use crate::{
+    Options,
+    fault::{Fault, Kind},
+};
 
-/// The caller behind a request. Nothing in the headers is believed yet: whoever reaches the door is
-/// the configured caller.
-pub(crate) fn caller(_headers: &HeaderMap, options: &Options) -> Caller {
-    options.default_caller.clone()
+/// The caller behind a request to this workflow. Without a gatekeeper whoever reaches the door is the
+/// configured caller.
+pub(crate) async fn admit(
+    headers: &HeaderMap,
+    options: &Options,
+    info: &ProgramInfo,
+) -> Result<Caller, Fault> {
+    let Some(gatekeeper) = &options.gatekeeper else {
+        return Ok(options.default_caller.clone());
+    };
+    let Identity { caller, scopes } =
+        gatekeeper.identify(bearer(headers)).await.map_err(unrecognised)?;
+    let called = format!("agent:{}:call", info.name);
+    if scopes.allows(&scope(info)) || scopes.allows(&called) {
+        return Ok(caller);
+    }
+    Err(Fault::new(
+        Kind::Forbidden,
+        Code::Forbidden,
+        format!("your key does not allow calls to {:?}", info.name),
+        format!("use a key with the scope {}", scope(info)),
+    ))
+}
+
+/// The scope that a call to the workflow needs.
+pub(crate) fn scope(info: &ProgramInfo) -> String {
+    format!("workflow:{}:run", info.name)
+}
+
+fn bearer(headers: &HeaderMap) -> Option<&str> {
+    let sent = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
+    let (scheme, key) = sent.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| key.trim())
+}
+
+fn unrecognised(why: Unrecognised) -> Fault {
+    let next =
+        "send the header Authorization: Bearer KEY; keys are made with `trackway keys create`";
+    match why {
+        Unrecognised::Missing | Unrecognised::Wrong { .. } => {
+            Fault::new(Kind::Unauthenticated, Code::Unauthenticated, why.to_string(), next)
+        }
+        Unrecognised::Unavailable { reason } => {
+            tracing::error!(reason, "callers cannot be recognised");
+            let message = "the server cannot check keys at the moment";
+            Fault::new(Kind::Internal, Code::Unauthenticated, message, "try again in a moment")
+        }
+    }
 }

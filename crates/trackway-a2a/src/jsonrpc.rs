@@ -1,7 +1,9 @@
 //! The JSON-RPC 2.0 envelope. Requests are read where they lie; responses are written once.
 
 mod scan;
-pub(crate) mod v03;
+mod serve;
+mod v03;
+mod v1;
 
 use std::borrow::Cow;
 
@@ -9,7 +11,13 @@ use serde::{Deserialize, Deserializer, Serialize, de::IgnoredAny};
 use serde_json::value::RawValue;
 use trackway_domain::Code;
 
-use crate::fault::{Detail, Fault, Kind};
+use crate::{
+    fault::{Detail, Fault, Kind},
+    version::Generation,
+    wire::details::Details,
+};
+
+pub(crate) use serve::serve;
 
 /// Longest request id. It is echoed with every event of a stream, so it must not be a load of its own.
 const ID_BYTES_MAX: usize = 1_024;
@@ -118,19 +126,28 @@ impl<'a> Request<'a> {
             }
             None => return Err(Fault::param("/params", "params are missing", "send them")),
         };
-        serde_json::from_str(text).map_err(|error| misfit(text, &error))
+        serde_json::from_str(text).map_err(|error| misfit(text, &error, "/params"))
+    }
+
+    /// The same for methods that need none.
+    pub(crate) fn params_or_default<T: Deserialize<'a> + Default>(&self) -> Result<T, Fault> {
+        match self.params.map(RawValue::get) {
+            None | Some("null") => Ok(T::default()),
+            Some(_) => self.params(),
+        }
     }
 }
 
-/// What serde says of a value, with the place instead of line and column, and what to send.
-fn misfit(text: &str, error: &serde_json::Error) -> Fault {
+/// What serde says of a value, with the place instead of line and column, and what to send. `root` is
+/// where the value stands in the request.
+pub(crate) fn misfit(text: &str, error: &serde_json::Error, root: &str) -> Fault {
     let said = error.to_string();
     if said.starts_with("recursion limit exceeded") {
         // What the engine takes is shallower still; this only keeps the reader from being exhausted.
         let next = "send flatter data, or send it as text";
-        return Fault::param("/params", "params are nested too deeply", next);
+        return Fault::param(root, "the request is nested too deeply", next);
     }
-    let path = format!("/params{}", scan::pointer(text, error.line(), error.column()));
+    let path = format!("{root}{}", scan::pointer(text, error.line(), error.column()));
     let said = said.rsplit_once(" at line ").map_or(said.as_str(), |(said, _)| said);
     let next = if said.starts_with("missing field") {
         format!("add it at {path}")
@@ -153,9 +170,9 @@ fn text(raw: &RawValue) -> Option<Cow<'_, str>> {
     serde_json::from_str(raw.get()).ok().map(|Text(text)| text)
 }
 
-fn not_json(why: &str) -> Fault {
+pub(crate) fn not_json(why: &str) -> Fault {
     let message = format!("the body is not JSON: {why}");
-    Fault::new(Kind::Parse, Code::InvalidRequest, message, "send one JSON-RPC request as JSON")
+    Fault::new(Kind::Parse, Code::InvalidRequest, message, "send the request as JSON")
 }
 
 fn invalid(why: &str, next: &'static str) -> Fault {
@@ -180,19 +197,31 @@ struct Failure<'a> {
 struct Failed<'a> {
     code: i32,
     message: &'a str,
-    data: &'a Detail,
+    data: Data<'a>,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Data<'a> {
+    V03(&'a Detail),
+    V1(Details<'a>),
 }
 
 /// Appends one response to `out`.
-pub(crate) fn write<T: Serialize>(out: &mut Vec<u8>, id: &RawValue, outcome: Result<T, &Fault>) {
+fn write<T: Serialize>(
+    out: &mut Vec<u8>,
+    id: &RawValue,
+    outcome: Result<T, &Fault>,
+    generation: Generation,
+) {
     let written = match outcome {
         Ok(result) => serde_json::to_writer(out, &Success { jsonrpc: "2.0", id, result }),
         Err(fault) => {
-            let error = Failed {
-                code: fault.kind.json_rpc(),
-                message: &fault.message,
-                data: &fault.detail,
+            let data = match generation {
+                Generation::V03 => Data::V03(&fault.detail),
+                Generation::V1 => Data::V1(Details(fault)),
             };
+            let error = Failed { code: fault.kind.json_rpc(), message: &fault.message, data };
             serde_json::to_writer(out, &Failure { jsonrpc: "2.0", id, error })
         }
     };
@@ -200,10 +229,20 @@ pub(crate) fn write<T: Serialize>(out: &mut Vec<u8>, id: &RawValue, outcome: Res
 }
 
 /// A refusal as a whole body.
-pub(crate) fn refusal(id: &RawValue, fault: &Fault) -> Vec<u8> {
+fn refusal(id: &RawValue, fault: &Fault, generation: Generation) -> Vec<u8> {
     let mut out = Vec::new();
-    write::<()>(&mut out, id, Err(fault));
+    write::<()>(&mut out, id, Err(fault), generation);
     out
+}
+
+fn no_method(method: &str, known: &str) -> Fault {
+    let shown: String = method.chars().take(64).collect();
+    Fault::new(
+        Kind::MethodNotFound,
+        Code::InvalidRequest,
+        format!("there is no method {shown:?}"),
+        format!("send one of {known}"),
+    )
 }
 
 #[cfg(test)]

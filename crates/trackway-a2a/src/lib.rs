@@ -1,20 +1,29 @@
 //! The A2A front door: every registered workflow as an agent of the A2A protocol.
 //!
-//! [`router`] serves `/a2a/agents`. A request is read by a binding, turned into the
+//! [`router`] serves `/a2a` and `/a2a/agents`. A request is read by a binding, turned into the
 //! domain's words by the wire types of its generation, carried out by operations that know neither,
-//! and written back from the run's view. Protocol 0.3 over JSON-RPC with server-sent events is
-//! served; other generations and bindings come beside these modules, not into them.
+//! and written back from the run's view. Protocols 1.0 and 0.3 are served side by side.
 
+mod asked;
+mod card;
 mod discovery;
+mod door;
+mod extensions;
 mod fault;
 mod http;
 mod identity;
 mod jsonrpc;
+mod media;
 mod ops;
 mod options;
+mod rest;
 mod router;
+mod sign;
 mod sse;
+mod union;
+mod version;
 mod wire;
 
 pub use options::Options;
 pub use router::router;
+pub use sign::{BadSigningKey, Signer};

@@ -1,23 +1,34 @@
 //! What every binding and generation of the protocol can do with a run. No wire type is known here.
 
+mod call;
 mod follow;
+mod list;
+mod push;
 mod send;
 
 use trackway_domain::{
-    ArtifactChunk, Caller, Message, Pos, Problem, QuestionId, RunId, SessionId, Timestamp,
+    ArtifactChunk, Caller, Code, Message, Pos, Problem, QuestionId, RunId, SessionId, Timestamp,
 };
 use trackway_engine::{ResumeMark, RunView, StatusUpdate};
-use trackway_runtime::{Error, ProgramInfo, RunAddress, Runtime};
+use trackway_runtime::{Error, Program, ProgramInfo, RunAddress, Runtime};
 
-use crate::fault::{Fault, Kind};
+use crate::{
+    Options,
+    fault::{Fault, Kind},
+};
 
+pub(crate) use call::{Call, Ended, History, Outcome};
 pub(crate) use follow::Follow;
+pub(crate) use list::{Page, Query};
+pub(crate) use push::{Authentication, Push};
+pub(crate) use send::{Reply, Said, Streamed};
 
 /// One workflow, addressed by one caller.
 #[derive(Debug)]
 pub(crate) struct Agent<'a> {
     pub(crate) runtime: &'a Runtime,
-    pub(crate) workflow: &'a ProgramInfo,
+    pub(crate) options: &'a Options,
+    pub(crate) program: &'a dyn Program,
     pub(crate) caller: Caller,
 }
 
@@ -29,6 +40,10 @@ pub(crate) struct Incoming {
     pub(crate) run: Option<String>,
     pub(crate) session: Option<SessionId>,
     pub(crate) question: Option<QuestionId>,
+    /// Media types that the client takes; any where there are none.
+    pub(crate) accepted: Vec<String>,
+    /// Who else is told of what follows.
+    pub(crate) push: Option<Push>,
 }
 
 /// A run and its session: what stands on everything that is said about it.
@@ -75,6 +90,10 @@ pub(crate) enum Wait {
 }
 
 impl Agent<'_> {
+    pub(crate) fn workflow(&self) -> &ProgramInfo {
+        self.program.info()
+    }
+
     pub(crate) async fn get(&self, id: &str) -> Result<Snapshot, Fault> {
         let view = self.runtime.view(&self.address(id)?).await?;
         Ok(Snapshot::of(view))
@@ -95,14 +114,40 @@ impl Agent<'_> {
     }
 
     /// The run as it is and what follows; after a position, every event since instead.
-    pub(crate) async fn subscribe(&self, id: &str, after: Option<Pos>) -> Result<Follow, Fault> {
+    pub(crate) async fn subscribe(
+        &self,
+        id: &str,
+        after: Option<Pos>,
+        ended: Ended,
+    ) -> Result<Follow, Fault> {
         let address = self.address(id)?;
         let view = self.runtime.view(&address).await?;
+        // Whoever names a position may have missed the end, and gets it.
+        if ended == Ended::Refused && after.is_none() && view.state.is_terminal() {
+            return Err(Fault::new(
+                Kind::UnsupportedOperation,
+                Code::RunEnded,
+                format!("the task has ended ({})", view.state),
+                "get the task instead; or send Last-Event-ID for the events after a position",
+            ));
+        }
         let watch = self.runtime.watch(&address, after.unwrap_or(view.pos)).await?;
         Ok(match after {
             None => Follow::from_now(Snapshot::of(view), watch),
             Some(_) => Follow::from_position(view.place(), watch),
         })
+    }
+
+    fn extended_card(&self) -> Result<Outcome, Fault> {
+        if self.options.extended_card {
+            return Ok(Outcome::ExtendedCard);
+        }
+        Err(Fault::new(
+            Kind::ExtendedAgentCardNotConfigured,
+            Code::InvalidRequest,
+            "this agent has no extended card",
+            "the card at .well-known/agent-card.json says all there is",
+        ))
     }
 
     fn address(&self, id: &str) -> Result<RunAddress, Fault> {
@@ -111,7 +156,11 @@ impl Agent<'_> {
     }
 
     fn address_of(&self, run: RunId) -> RunAddress {
-        RunAddress { run, caller: self.caller.clone(), workflow: Some(self.workflow.name.clone()) }
+        RunAddress {
+            run,
+            caller: self.caller.clone(),
+            workflow: Some(self.workflow().name.clone()),
+        }
     }
 }
 

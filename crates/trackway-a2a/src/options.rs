@@ -1,8 +1,11 @@
 //! What the door can be told by whoever opens it.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use trackway_domain::Caller;
+use trackway_ports::Gatekeeper;
+
+use crate::Signer;
 
 /// Settings of the door. The defaults suit one machine on the loopback address.
 #[derive(Debug, Clone)]
@@ -15,6 +18,21 @@ pub struct Options {
     pub heartbeat: Duration,
     /// Who is calling, as long as the door asks nobody to prove it.
     pub default_caller: Caller,
+    /// Recognises callers. Without one everybody is `default_caller`.
+    pub gatekeeper: Option<Arc<dyn Gatekeeper>>,
+    /// The workflow at `/a2a` and behind `/.well-known/agent-card.json`.
+    pub default_agent: Option<String>,
+    /// Whether a message that repeats an earlier one's id is told from a new one. Conformance suites
+    /// use the same ids again and again.
+    pub idempotent: bool,
+    /// Whether callers that are known get a card that says more than the public one.
+    pub extended_card: bool,
+    /// Whether tasks can be followed by push notifications.
+    pub push: bool,
+    /// Where gRPC is served, as `host:port`, for the cards.
+    pub grpc_address: Option<String>,
+    /// Signs cards.
+    pub signer: Option<Arc<Signer>>,
     /// Begins the addresses in cards and lists when the request does not say under which name the
     /// server was reached. Without a slash at its end.
     pub base_url: String,
@@ -26,6 +44,13 @@ impl Default for Options {
             body_bytes_max: 10 * 1024 * 1024,
             heartbeat: Duration::from_secs(15),
             default_caller: Caller::local(),
+            gatekeeper: None,
+            default_agent: None,
+            idempotent: true,
+            extended_card: false,
+            push: false,
+            grpc_address: None,
+            signer: None,
             base_url: "http://127.0.0.1:7420".to_owned(),
         }
     }

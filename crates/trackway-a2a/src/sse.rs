@@ -34,7 +34,19 @@ where
         let chunk = frames.chunk().await?;
         Some((Ok::<_, Infallible>(chunk), frames))
     });
-    let mut response = Response::new(Body::from_stream(body));
+    streamed(Body::from_stream(body))
+}
+
+/// A stream of one event.
+pub(crate) fn once(encode: impl FnOnce(&mut Vec<u8>)) -> Response {
+    let mut out = b"data: ".to_vec();
+    encode(&mut out);
+    out.extend_from_slice(b"\n\n");
+    streamed(Body::from(out))
+}
+
+fn streamed(body: Body) -> Response {
+    let mut response = Response::new(body);
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));

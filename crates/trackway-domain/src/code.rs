@@ -13,6 +13,12 @@ pub enum Code {
     UnknownWorkflow,
     /// No run of that id for this caller.
     UnknownRun,
+    /// The caller did not prove who it is.
+    Unauthenticated,
+    /// The caller is known, but may not do this.
+    Forbidden,
+    /// What proves who the caller is cannot be checked at the moment.
+    AuthUnavailable,
     /// The run belongs to another session than the one named.
     SessionMismatch,
     /// The run has ended; nothing can be sent to it.
@@ -34,11 +40,14 @@ pub enum Code {
 }
 
 impl Code {
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 16] = [
         Self::InvalidInput,
         Self::InvalidRequest,
         Self::UnknownWorkflow,
         Self::UnknownRun,
+        Self::Unauthenticated,
+        Self::Forbidden,
+        Self::AuthUnavailable,
         Self::SessionMismatch,
         Self::RunEnded,
         Self::MessageReused,
@@ -56,6 +65,9 @@ impl Code {
             Self::InvalidRequest => "invalid-request",
             Self::UnknownWorkflow => "unknown-workflow",
             Self::UnknownRun => "unknown-run",
+            Self::Unauthenticated => "unauthenticated",
+            Self::Forbidden => "forbidden",
+            Self::AuthUnavailable => "auth-unavailable",
             Self::SessionMismatch => "session-mismatch",
             Self::RunEnded => "run-ended",
             Self::MessageReused => "message-reused",

@@ -1,6 +1,6 @@
 //! Time as recorded: milliseconds since the epoch. The clock itself is a port.
 
-use std::{fmt, ops::Add, time::Duration};
+use std::{fmt, ops::Add, str::FromStr, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
@@ -34,6 +34,28 @@ impl Add<Duration> for Timestamp {
     }
 }
 
+impl Timestamp {
+    /// As HTTP writes dates: to the second.
+    pub fn http_date(self) -> String {
+        use jiff::fmt::rfc2822::DateTimePrinter;
+        let moment = jiff::Timestamp::from_millisecond(self.0).unwrap_or_default();
+        // Fails only for years before 0, which a clock does not show.
+        DateTimePrinter::new().timestamp_to_rfc9110_string(&moment).unwrap_or_default()
+    }
+}
+
+/// RFC 3339, with any offset; what is finer than a millisecond is cut off.
+impl FromStr for Timestamp {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.parse::<jiff::Timestamp>() {
+            Ok(moment) => Ok(Self(moment.as_millisecond())),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+}
+
 impl fmt::Display for Timestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match jiff::Timestamp::from_millisecond(self.0) {
@@ -51,5 +73,15 @@ mod tests {
     fn prints_as_rfc_3339_with_milliseconds() {
         assert_eq!(Timestamp(0).to_string(), "1970-01-01T00:00:00.000Z");
         assert_eq!(Timestamp(1_700_000_000_120).to_string(), "2023-11-14T22:13:20.120Z");
+        assert_eq!(Timestamp(1_700_000_000_120).http_date(), "Tue, 14 Nov 2023 22:13:20 GMT");
+    }
+
+    #[test]
+    fn reads_rfc_3339() {
+        assert_eq!("2023-11-14T22:13:20.1209Z".parse(), Ok(Timestamp(1_700_000_000_120)));
+        assert_eq!("2023-11-14T23:13:20+01:00".parse(), Ok(Timestamp(1_700_000_000_000)));
+        for text in ["", "yesterday", "2023-11-14", "1700000000"] {
+            assert!(text.parse::<Timestamp>().is_err(), "{text:?}");
+        }
     }
 }

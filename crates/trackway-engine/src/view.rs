@@ -8,7 +8,7 @@ use trackway_domain::{
     Timestamp,
 };
 
-use crate::{ResumeMark, StatusUpdate, Update, update};
+use crate::{ResumeMark, StatusTime, StatusUpdate, Update, update};
 
 /// The snapshot that a door turns into its own shape. Cheap to clone: messages and artifacts are shared.
 #[derive(Debug, Clone, PartialEq)]
@@ -93,6 +93,11 @@ impl RunView {
         self.state = StateName::Unknown;
         self.question = None;
         self.damaged = Some(reason);
+    }
+
+    /// When the current status was published, to be folded further without the view.
+    pub fn status_time(&self) -> StatusTime {
+        StatusTime { at: self.status_at, covered: self.covered.map(|(_, at)| at) }
     }
 
     /// The current status' message.

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use trackway_domain::{Caller, Event, MessageId, Pos, RunId, Seq, Timer, Timestamp};
 use uuid::Uuid;
 
-use crate::{AppendError, OutboxItem, RunRow};
+use crate::{AppendError, HookChange, OutboxItem, RunRow};
 
 /// What one decision writes. The store commits all of it or none of it.
 #[derive(Debug, Clone, PartialEq)]
@@ -21,6 +21,10 @@ pub struct Append {
     pub row: Option<RunRow>,
     pub timers: Vec<TimerChange>,
     pub outbox: Vec<OutboxChange>,
+    /// Made in their order, after the events were added.
+    pub hooks: Vec<HookChange>,
+    /// Whether the run's hooks are told of one of the events. Idle ones become due with this append.
+    pub tells: bool,
     /// The caller's message behind this append, so that a repetition is recognised.
     pub claim: Option<Claim>,
 }
@@ -35,6 +39,8 @@ impl Append {
             row: None,
             timers: Vec::new(),
             outbox: Vec::new(),
+            hooks: Vec::new(),
+            tells: true,
             claim: None,
         }
     }
@@ -87,6 +93,8 @@ pub struct Receipt {
     /// Position of the append's first event; the others follow without a gap. For an append without
     /// events, the position of the newest event in the store.
     pub first: Pos,
+    /// This append made a hook of the run due, or left it so though it was told.
+    pub hooks: bool,
 }
 
 /// Called exactly once with the result of an append, in the order of commits, on the store's own

@@ -5,8 +5,8 @@ use std::fmt;
 use trackway_domain::{Caller, Pos, RunId, Seq, SessionId, Timestamp};
 
 use crate::{
-    Append, Claim, ClaimKey, Done, DueTimer, OutboxId, OutboxRow, PortFuture, ReadError, RunFilter,
-    RunRow, Stored,
+    Append, Claim, ClaimKey, Done, DueTimer, Hook, OutboxId, OutboxRow, PortFuture, ReadError,
+    RunFilter, RunPage, RunQuery, RunRow, Stored,
 };
 
 /// An append-only log of events per run, with its indexes.
@@ -49,6 +49,10 @@ pub trait Journal: Send + Sync + fmt::Debug {
         limit: usize,
     ) -> PortFuture<'_, Result<Vec<RunRow>, ReadError>>;
 
+    /// A page of the tenant's runs in the order of their status times, and how many match in all. A run
+    /// whose status changes meanwhile moves to the front: who follows pages misses no other one.
+    fn runs_by_status(&self, query: RunQuery) -> PortFuture<'_, Result<RunPage, ReadError>>;
+
     /// Runs of the session that wait for an answer, of one workflow or of any; at most `limit`.
     fn waiting(
         &self,
@@ -84,6 +88,21 @@ pub trait Journal: Send + Sync + fmt::Debug {
         after: Option<OutboxId>,
         limit: usize,
     ) -> PortFuture<'_, Result<Vec<OutboxRow>, ReadError>>;
+
+    fn hook(&self, run: RunId, id: String) -> PortFuture<'_, Result<Option<Hook>, ReadError>>;
+
+    /// The hooks of the run in the order in which they were added.
+    fn hooks(&self, run: RunId) -> PortFuture<'_, Result<Vec<Hook>, ReadError>>;
+
+    /// Hooks due at or before `now`, earliest first, at most `limit`.
+    fn hooks_due(
+        &self,
+        now: Timestamp,
+        limit: usize,
+    ) -> PortFuture<'_, Result<Vec<Hook>, ReadError>>;
+
+    /// When the next hook after `now` is due.
+    fn next_hook(&self, now: Timestamp) -> PortFuture<'_, Result<Option<Timestamp>, ReadError>>;
 
     /// Writes what is still buffered and ends. Appends handed in before are committed first; later
     /// ones fail. Calling it twice is no error.

@@ -7,6 +7,8 @@ mod append;
 mod blobs;
 mod error;
 mod faults;
+mod hooks;
+mod identity;
 mod journal;
 mod record;
 mod rows;
@@ -18,9 +20,11 @@ pub use append::{Append, Claim, ClaimKey, Done, OutboxChange, OutboxId, Receipt,
 pub use blobs::{BlobHash, Blobs};
 pub use error::{AppendError, ReadError};
 pub use faults::{Faults, NoFaults};
+pub use hooks::{Hook, HookChange, HookTarget};
+pub use identity::{Gatekeeper, Identity, Unrecognised};
 pub use journal::Journal;
 pub use record::{DecodeError, FORMAT_NEWEST, decode, encode};
-pub use rows::{DueTimer, OutboxRow, RunFilter, RunRow, Stored};
+pub use rows::{DueTimer, OutboxRow, RunFilter, RunPage, RunPlace, RunQuery, RunRow, Stored};
 /// What an outbox row holds.
 pub use trackway_domain::Errand as OutboxItem;
 pub use world::{Clock, Ids};

@@ -14,7 +14,7 @@ pub struct Stored {
 }
 
 /// One run in the index of runs. What it is called and whom it belongs to is fixed by the first append
-/// that brings it; later ones change only `state`, `runnable`, `parked` and `updated_at`.
+/// that brings it; later ones change only `state`, `runnable`, `parked` and `status_at`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunRow {
     pub id: RunId,
@@ -28,7 +28,8 @@ pub struct RunRow {
     /// The program did not fit the log; it is tried again at each start.
     pub parked: bool,
     pub created_at: Timestamp,
-    pub updated_at: Timestamp,
+    /// When the current status was published.
+    pub status_at: Timestamp,
 }
 
 /// Which runs a listing shows. `None` means any.
@@ -38,6 +39,58 @@ pub struct RunFilter {
     pub session: Option<SessionId>,
     pub workflow: Option<String>,
     pub states: Vec<StateName>,
+}
+
+/// A listing of one tenant's runs by the time of their status, newest first. `None` means any.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunQuery {
+    pub tenant: String,
+    pub session: Option<SessionId>,
+    pub workflow: Option<String>,
+    pub state: Option<StateName>,
+    /// Only runs whose status was published then or later.
+    pub since: Option<Timestamp>,
+    /// Where the page begins: behind this place.
+    pub after: Option<RunPlace>,
+    pub limit: usize,
+}
+
+impl RunQuery {
+    /// The first page of everything that the tenant has.
+    pub fn of_tenant(tenant: &str, limit: usize) -> Self {
+        Self {
+            tenant: tenant.to_owned(),
+            session: None,
+            workflow: None,
+            state: None,
+            since: None,
+            after: None,
+            limit,
+        }
+    }
+}
+
+/// A run's place in a listing by status time: later ones first, and of those at the same moment the
+/// one with the greater id.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct RunPlace {
+    pub status_at: Timestamp,
+    pub id: RunId,
+}
+
+/// A page of a listing.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct RunPage {
+    pub rows: Vec<RunRow>,
+    /// How many runs match, on this page or not.
+    pub total: u64,
+}
+
+impl RunRow {
+    /// Where it stands in a listing by status time.
+    pub fn place(&self) -> RunPlace {
+        RunPlace { status_at: self.status_at, id: self.id }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq)]

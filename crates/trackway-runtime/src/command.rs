@@ -5,7 +5,9 @@ use std::sync::{Arc, Weak};
 
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 use trackway_domain::{Command, Event, Pos, RunId, Seq, Timestamp};
-use trackway_engine::{Decision, Delivered, Effect, Env, Refusal, Reply, Run, RunView, decide};
+use trackway_engine::{
+    Decision, Delivered, Effect, Env, Refusal, Reply, Run, RunView, StatusTime, decide,
+};
 use trackway_ports::{
     Append, AppendError, Claim, ClaimKey, OutboxChange, OutboxId, Receipt, RunRow, Stored,
     TimerChange,
@@ -14,7 +16,7 @@ use trackway_ports::{
 use crate::{
     Error,
     core::Core,
-    live::{Durable, Head, LiveRef, TAIL_EVENTS_MAX},
+    live::{Durable, Head, LiveRef, RowMarks, TAIL_EVENTS_MAX},
     stage::Inner,
 };
 
@@ -107,7 +109,7 @@ impl Core {
         if let Some(id) = attached.settles {
             append.outbox.push(OutboxChange::Remove(id));
         }
-        append.row = changed_row(head, now);
+        append.row = changed_row(head);
         append.claim = attached.claim.map(|(key, digest)| {
             let reply = recorded_reply(&reply);
             if head.claims.len() >= CLAIMS_MAX {
@@ -393,9 +395,13 @@ fn show(
 fn fold(head: &mut Head, events: &[Event], now: Timestamp) -> Result<(), Refusal> {
     for event in events {
         match (&mut head.run, event) {
-            (Some(run), event) => run.apply(event)?,
+            (Some(run), event) => {
+                run.apply(event)?;
+                head.status.apply(event, now);
+            }
             (run @ None, Event::Submitted(submission)) => {
-                *run = Some(Run::begin(submission.clone(), now))
+                *run = Some(Run::begin(submission.clone(), now));
+                head.status = StatusTime::begin(now);
             }
             (None, _) => return Err(Refusal::NotSubmitted),
         }
@@ -404,11 +410,12 @@ fn fold(head: &mut Head, events: &[Event], now: Timestamp) -> Result<(), Refusal
 }
 
 /// The run's row, where it differs from the one written last.
-fn changed_row(head: &mut Head, now: Timestamp) -> Option<RunRow> {
+fn changed_row(head: &mut Head) -> Option<RunRow> {
     let run = head.run.as_ref()?;
     let state = run.state.name();
     let parked = run.parked.is_some();
-    let marks = (state, head.runnable && !state.is_terminal() && !parked, parked);
+    let runnable = head.runnable && !state.is_terminal() && !parked;
+    let marks = RowMarks { state, runnable, parked, status_at: head.status.at };
     if head.row.replace(marks) == Some(marks) {
         return None;
     }
@@ -420,10 +427,10 @@ fn changed_row(head: &mut Head, now: Timestamp) -> Option<RunRow> {
         workflow: submission.workflow.clone(),
         parent: submission.parent,
         state,
-        runnable: marks.1,
+        runnable,
         parked,
         created_at: run.created_at,
-        updated_at: now,
+        status_at: marks.status_at,
     })
 }
 

@@ -10,7 +10,7 @@ use trackway_ports::Stored;
 use crate::{
     Error, Options,
     errand::ErrandLocks,
-    live::{Durable, LiveRef, Lives},
+    live::{Durable, LiveRef, Lives, RowMarks},
     timers::Alarm,
 };
 
@@ -117,7 +117,13 @@ impl Core {
             let mut head = live.head();
             // The stored row may say that the run only waits; taking it for runnable is always safe.
             head.runnable = true;
-            head.row = Some((run.state.name(), true, run.parked.is_some()));
+            head.status = view.status_time();
+            head.row = Some(RowMarks {
+                state: run.state.name(),
+                runnable: true,
+                parked: run.parked.is_some(),
+                status_at: head.status.at,
+            });
             head.run = Some(run);
             head.damaged = damaged;
         }

@@ -29,7 +29,7 @@ mod world;
 pub use api::{Answered, Deliver, Hold, RunAddress, Submit, Submitted};
 pub use error::Error;
 pub use options::Options;
-pub use program::{Program, ProgramFuture, ProgramInfo, Registry, RegistryError, Stop};
+pub use program::{Extension, Program, ProgramFuture, ProgramInfo, Registry, RegistryError, Stop};
 pub use replay::{ReplayVerdict, replay, replay_with};
 pub use runtime::Runtime;
 pub use schema::{SchemaBook, SchemaError};

@@ -10,8 +10,8 @@ use std::{
 };
 
 use tokio::sync::{OnceCell, watch};
-use trackway_domain::{RunId, Seq, StateName};
-use trackway_engine::{Run, RunView};
+use trackway_domain::{RunId, Seq, StateName, Timestamp};
+use trackway_engine::{Run, RunView, StatusTime};
 use trackway_ports::{ClaimKey, Stored};
 
 use crate::{core::Core, stage::Inner};
@@ -46,8 +46,10 @@ pub(crate) struct Head {
     pub(crate) program: Weak<Inner>,
     /// The program must be driven after a crash.
     pub(crate) runnable: bool,
-    /// State, runnable and parked as the run's row has them.
-    pub(crate) row: Option<(StateName, bool, bool)>,
+    /// When the status that the run will show was published.
+    pub(crate) status: StatusTime,
+    /// What the run's row says of it.
+    pub(crate) row: Option<RowMarks>,
     /// Messages acted on since the run was loaded, with their digest and reply: a repetition that
     /// comes before the first is committed must find it.
     pub(crate) claims: HashMap<ClaimKey, (String, serde_json::Value)>,
@@ -56,6 +58,15 @@ pub(crate) struct Head {
     /// Set when an append of this head was refused: what was decided on top of it is void, and the
     /// run must be loaded again.
     pub(crate) void: bool,
+}
+
+/// What changes in a run's row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct RowMarks {
+    pub(crate) state: StateName,
+    pub(crate) runnable: bool,
+    pub(crate) parked: bool,
+    pub(crate) status_at: Timestamp,
 }
 
 #[derive(Debug, Default)]

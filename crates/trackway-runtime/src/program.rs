@@ -1,6 +1,8 @@
 //! Programs: workflows written in Rust, as the runtime sees them, and the registry of them.
 
-use std::{collections::BTreeMap, fmt, future::Future, pin::Pin, sync::Arc, time::Duration};
+use std::{
+    borrow::Cow, collections::BTreeMap, fmt, future::Future, pin::Pin, sync::Arc, time::Duration,
+};
 
 use serde_json::Value;
 use trackway_domain::{Evidence, Failure, Message, Part, WorkflowRef};
@@ -42,11 +44,28 @@ pub struct ProgramInfo {
     pub examples: Vec<String>,
     pub input_schema: Value,
     pub output_schema: Value,
+    /// Media types of the parts that it takes and gives; patterns such as `image/*` are allowed.
+    pub input_modes: Vec<String>,
+    pub output_modes: Vec<String>,
+    /// Protocol extensions that it knows beyond those of every workflow.
+    pub extensions: Vec<Extension>,
     /// A run fails when it has not ended this long after its start.
     pub deadline: Option<Duration>,
 }
 
+/// A protocol extension that a program knows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Extension {
+    pub uri: Cow<'static, str>,
+    pub description: Cow<'static, str>,
+    /// Clients that do not know it are refused.
+    pub required: bool,
+}
+
 impl ProgramInfo {
+    /// Media types unless a program names others.
+    pub const MODES_DEFAULT: [&str; 2] = ["application/json", "text/plain"];
+
     pub fn workflow(&self) -> WorkflowRef {
         WorkflowRef { name: self.name.clone(), version: self.version.clone() }
     }

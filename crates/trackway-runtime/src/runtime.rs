@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use trackway_domain::{Caller, Command, MessageId, Pos, RunId, SessionId};
+use trackway_domain::{Caller, Command, MessageId, Pos, RunId, SessionId, Timestamp};
 use trackway_engine::{RunView, Update, update};
-use trackway_ports::{ClaimKey, RunFilter, RunRow};
+use trackway_ports::{ClaimKey, RunFilter, RunPage, RunQuery, RunRow};
 
 use crate::{
     Answered, Deliver, Error, Options, Registry, RunAddress, Submit, Submitted, Watch, core::Core,
@@ -33,6 +33,16 @@ impl Runtime {
 
     pub fn registry(&self) -> &Registry {
         &self.core.options.registry
+    }
+
+    /// What time it is for the engine.
+    pub fn now(&self) -> Timestamp {
+        self.core.now()
+    }
+
+    /// A fresh id; ids made later sort later.
+    pub fn fresh_id(&self) -> uuid::Uuid {
+        self.core.options.ids.uuid()
     }
 
     /// Starts a run. Answered when the run is durable; its program goes on in the background.
@@ -114,6 +124,12 @@ impl Runtime {
         limit: usize,
     ) -> Result<Vec<RunRow>, Error> {
         Ok(self.core.options.journal.runs(filter, before, limit).await?)
+    }
+
+    /// A page of one tenant's runs, those whose status was published last coming first, and how many
+    /// match in all.
+    pub async fn runs_by_status(&self, query: RunQuery) -> Result<RunPage, Error> {
+        Ok(self.core.options.journal.runs_by_status(query).await?)
     }
 
     /// Runs in memory at the moment: those that are doing something or are being watched.

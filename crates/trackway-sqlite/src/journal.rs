@@ -8,8 +8,8 @@ use std::{
 
 use trackway_domain::{Caller, Pos, RunId, Seq, SessionId, Timestamp};
 use trackway_ports::{
-    Append, AppendError, Claim, ClaimKey, Done, DueTimer, Faults, Journal, NoFaults, OutboxId,
-    OutboxRow, PortFuture, ReadError, RunFilter, RunRow, Stored,
+    Append, AppendError, Claim, ClaimKey, Done, DueTimer, Faults, Hook, Journal, NoFaults,
+    OutboxId, OutboxRow, PortFuture, ReadError, RunFilter, RunPage, RunQuery, RunRow, Stored,
 };
 
 use crate::{
@@ -149,6 +149,10 @@ impl Journal for SqliteJournal {
         Box::pin(self.readers.read(move |conn| read::runs(conn, &filter, before, limit)))
     }
 
+    fn runs_by_status(&self, query: RunQuery) -> PortFuture<'_, Result<RunPage, ReadError>> {
+        Box::pin(self.readers.read(move |conn| read::runs_by_status(conn, &query)))
+    }
+
     fn waiting(
         &self,
         caller: Caller,
@@ -193,6 +197,26 @@ impl Journal for SqliteJournal {
         limit: usize,
     ) -> PortFuture<'_, Result<Vec<OutboxRow>, ReadError>> {
         Box::pin(self.readers.read(move |conn| read::outbox(conn, after, limit)))
+    }
+
+    fn hook(&self, run: RunId, id: String) -> PortFuture<'_, Result<Option<Hook>, ReadError>> {
+        Box::pin(self.readers.read(move |conn| read::hook(conn, run, &id)))
+    }
+
+    fn hooks(&self, run: RunId) -> PortFuture<'_, Result<Vec<Hook>, ReadError>> {
+        Box::pin(self.readers.read(move |conn| read::hooks(conn, run)))
+    }
+
+    fn hooks_due(
+        &self,
+        now: Timestamp,
+        limit: usize,
+    ) -> PortFuture<'_, Result<Vec<Hook>, ReadError>> {
+        Box::pin(self.readers.read(move |conn| read::hooks_due(conn, now, limit)))
+    }
+
+    fn next_hook(&self, now: Timestamp) -> PortFuture<'_, Result<Option<Timestamp>, ReadError>> {
+        Box::pin(self.readers.read(move |conn| read::next_hook(conn, now)))
     }
 
     fn close(&self) -> PortFuture<'_, ()> {

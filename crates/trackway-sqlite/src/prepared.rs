@@ -3,7 +3,7 @@
 
 use trackway_domain::{Event, RunId, Seq};
 use trackway_ports::{
-    Append, BlobHash, Claim, Done, OutboxChange, OutboxId, RunRow, TimerChange, encode,
+    Append, BlobHash, Claim, Done, HookChange, OutboxChange, OutboxId, RunRow, TimerChange, encode,
 };
 
 use crate::{blobs::hash_of, json};
@@ -19,7 +19,6 @@ pub(crate) struct Job {
     pub(crate) done: Done,
 }
 
-#[derive(Debug)]
 pub(crate) struct Prepared {
     pub(crate) run: RunId,
     /// The run's id as stored.
@@ -31,6 +30,9 @@ pub(crate) struct Prepared {
     pub(crate) timers: Vec<TimerChange>,
     pub(crate) outbox: Vec<OutboxWrite>,
     pub(crate) claim: Option<ClaimWrite>,
+    pub(crate) hooks: Vec<HookWrite>,
+    /// Idle hooks become due with it.
+    pub(crate) tells: bool,
 }
 
 #[derive(Debug)]
@@ -48,6 +50,14 @@ pub(crate) enum OutboxWrite {
     Remove { id: String },
 }
 
+/// A change of a hook with its values as stored. Without `Debug`: it holds secrets.
+pub(crate) enum HookWrite {
+    Set { id: String, target: String, after: i64 },
+    Remove { id: String },
+    Told { id: String, after: i64 },
+    Failed { id: String, due: i64, failing_since: i64, attempts: u32 },
+}
+
 #[derive(Debug)]
 pub(crate) struct ClaimWrite {
     pub(crate) claim: Claim,
@@ -57,6 +67,7 @@ pub(crate) struct ClaimWrite {
 
 impl Prepared {
     pub(crate) fn new(append: Append) -> Self {
+        let tells = append.tells && !append.events.is_empty();
         Self {
             run: append.run,
             key: append.run.to_string(),
@@ -69,6 +80,8 @@ impl Prepared {
             claim: append
                 .claim
                 .map(|claim| ClaimWrite { reply: json::to_text(&claim.reply), claim }),
+            hooks: append.hooks.into_iter().map(HookWrite::new).collect(),
+            tells,
         }
     }
 }
@@ -92,6 +105,25 @@ impl OutboxWrite {
                 Self::Add { id: outbox_key(*id), body: json::to_text(item) }
             }
             OutboxChange::Remove(id) => Self::Remove { id: outbox_key(*id) },
+        }
+    }
+}
+
+impl HookWrite {
+    fn new(change: HookChange) -> Self {
+        let stored = |seq: Seq| i64::try_from(seq).unwrap_or(i64::MAX);
+        match change {
+            HookChange::Set { id, target, after } => {
+                Self::Set { id, target: json::to_text(&target.0), after: stored(after) }
+            }
+            HookChange::Remove { id } => Self::Remove { id },
+            HookChange::Told { id, after } => Self::Told { id, after: stored(after) },
+            HookChange::Failed { id, due, failing_since, attempts } => Self::Failed {
+                id,
+                due: due.millis(),
+                failing_since: failing_since.millis(),
+                attempts,
+            },
         }
     }
 }

@@ -1,7 +1,9 @@
 //! What the port's reads ask of a connection. Damage is contained: a record that cannot be read ends
 //! its own run's list, and a row beside the log that cannot be read is left out of listings and logged.
 
+mod by_status;
 mod events;
+mod hooks;
 mod rows;
 
 use rusqlite::{Row, Rows, types::FromSqlError};
@@ -10,7 +12,9 @@ use trackway_ports::ReadError;
 use crate::readers::broken;
 
 pub(crate) use self::{
+    by_status::runs_by_status,
     events::{events, events_after_pos},
+    hooks::{hook, hooks, hooks_due, next_hook},
     rows::{claim, next_timer, outbox, run, runnable, runs, timers_due, waiting},
 };
 

@@ -3,6 +3,7 @@
 //! under load the appends that arrive during one commit are the next batch.
 
 mod heads;
+mod hooks;
 mod statements;
 
 use std::{

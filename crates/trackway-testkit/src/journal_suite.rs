@@ -9,11 +9,13 @@
 
 pub mod claims;
 pub mod content;
+pub mod hooks;
 pub mod lasting;
 pub mod log;
 pub mod outbox;
 pub mod rows;
 mod samples;
+pub mod statuses;
 pub mod timers;
 
 use std::sync::Arc;
@@ -48,6 +50,22 @@ macro_rules! journal_suite {
                 huge_numbers_read_back
                 fractions_read_back_exactly
                 a_deep_value_reads_back
+            }
+            hooks {
+                a_hook_reads_back
+                hooks_are_listed_in_the_order_of_their_making
+                a_removed_hook_is_gone
+                a_hook_may_come_with_the_first_event
+                a_refused_append_changes_no_hook
+                events_make_idle_hooks_due
+                a_told_hook_is_idle_unless_there_is_more
+                a_failed_attempt_is_due_again_later
+                a_hook_set_anew_keeps_its_place_but_not_its_failures
+                hooks_are_due_earliest_first_in_pages
+                hooks_are_there_after_opening_again
+                a_hook_of_a_second_opening_is_woken_by_the_first
+                no_event_falls_between_telling_and_appending
+                a_target_is_not_printed
             }
             lasting {
                 everything_is_there_after_opening_again
@@ -93,6 +111,13 @@ macro_rules! journal_suite {
                 waiting_runs_are_found_by_caller_session_and_workflow
                 a_run_that_no_longer_waits_is_not_found
                 runnable_and_parked_runs_are_found_in_pages
+            }
+            statuses {
+                runs_are_listed_by_the_time_of_their_status
+                pages_by_status_have_no_gap_and_no_repetition
+                every_part_of_a_query_selects
+                a_run_moves_to_the_front_with_its_status
+                the_total_counts_what_matches_on_any_page
             }
             timers {
                 timers_are_due_earliest_first

@@ -3,6 +3,7 @@
 
 mod blobs;
 mod contents;
+mod hooks;
 
 use std::{
     collections::VecDeque,
@@ -12,8 +13,8 @@ use std::{
 
 use trackway_domain::{Caller, Pos, RunId, Seq, SessionId, Timestamp};
 use trackway_ports::{
-    Append, AppendError, Claim, ClaimKey, Done, DueTimer, Journal, OutboxId, OutboxRow, PortFuture,
-    ReadError, Receipt, RunFilter, RunRow, Stored,
+    Append, AppendError, Claim, ClaimKey, Done, DueTimer, Hook, Journal, OutboxId, OutboxRow,
+    PortFuture, ReadError, Receipt, RunFilter, RunPage, RunQuery, RunRow, Stored,
 };
 
 pub use self::blobs::MemoryBlobs;
@@ -205,6 +206,10 @@ impl Journal for MemoryJournal {
         self.read(move |contents| Ok(contents.runs(&filter, before, limit)))
     }
 
+    fn runs_by_status(&self, query: RunQuery) -> PortFuture<'_, Result<RunPage, ReadError>> {
+        self.read(move |contents| Ok(contents.runs_by_status(&query)))
+    }
+
     fn waiting(
         &self,
         caller: Caller,
@@ -247,6 +252,26 @@ impl Journal for MemoryJournal {
         limit: usize,
     ) -> PortFuture<'_, Result<Vec<OutboxRow>, ReadError>> {
         self.read(move |contents| Ok(contents.outbox(after, limit)))
+    }
+
+    fn hook(&self, run: RunId, id: String) -> PortFuture<'_, Result<Option<Hook>, ReadError>> {
+        self.read(move |contents| Ok(contents.hooks.get(run, &id)))
+    }
+
+    fn hooks(&self, run: RunId) -> PortFuture<'_, Result<Vec<Hook>, ReadError>> {
+        self.read(move |contents| Ok(contents.hooks.of(run)))
+    }
+
+    fn hooks_due(
+        &self,
+        now: Timestamp,
+        limit: usize,
+    ) -> PortFuture<'_, Result<Vec<Hook>, ReadError>> {
+        self.read(move |contents| Ok(contents.hooks.due(now, limit)))
+    }
+
+    fn next_hook(&self, now: Timestamp) -> PortFuture<'_, Result<Option<Timestamp>, ReadError>> {
+        self.read(move |contents| Ok(contents.hooks.next(now)))
     }
 
     /// A killed journal has nothing to close, and says so at once.

@@ -4,8 +4,8 @@ use std::{fmt, sync::Arc};
 
 use trackway_domain::{Caller, Pos, RunId, Seq, SessionId, Timestamp};
 use trackway_ports::{
-    Append, Claim, ClaimKey, Done, DueTimer, Journal, OutboxId, OutboxRow, PortFuture, ReadError,
-    RunFilter, RunRow, Stored,
+    Append, Claim, ClaimKey, Done, DueTimer, Hook, Journal, OutboxId, OutboxRow, PortFuture,
+    ReadError, RunFilter, RunPage, RunQuery, RunRow, Stored,
 };
 
 /// What stands between.
@@ -89,6 +89,10 @@ impl Journal for Tapped {
         self.read(None, move |journal| journal.runs(filter, before, limit))
     }
 
+    fn runs_by_status(&self, query: RunQuery) -> PortFuture<'_, Result<RunPage, ReadError>> {
+        self.read(None, move |journal| journal.runs_by_status(query))
+    }
+
     fn waiting(
         &self,
         caller: Caller,
@@ -132,6 +136,26 @@ impl Journal for Tapped {
         limit: usize,
     ) -> PortFuture<'_, Result<Vec<OutboxRow>, ReadError>> {
         self.read(None, move |journal| journal.outbox(after, limit))
+    }
+
+    fn hook(&self, run: RunId, id: String) -> PortFuture<'_, Result<Option<Hook>, ReadError>> {
+        self.read(None, move |journal| journal.hook(run, id))
+    }
+
+    fn hooks(&self, run: RunId) -> PortFuture<'_, Result<Vec<Hook>, ReadError>> {
+        self.read(None, move |journal| journal.hooks(run))
+    }
+
+    fn hooks_due(
+        &self,
+        now: Timestamp,
+        limit: usize,
+    ) -> PortFuture<'_, Result<Vec<Hook>, ReadError>> {
+        self.read(None, move |journal| journal.hooks_due(now, limit))
+    }
+
+    fn next_hook(&self, now: Timestamp) -> PortFuture<'_, Result<Option<Timestamp>, ReadError>> {
+        self.read(None, move |journal| journal.next_hook(now))
     }
 
     fn close(&self) -> PortFuture<'_, ()> {

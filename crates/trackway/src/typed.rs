@@ -25,6 +25,9 @@ impl<W: Workflow> Typed<W> {
             examples: owned(W::EXAMPLES),
             input_schema: schema_of::<W::Input>(),
             output_schema: schema_of::<W::Output>(),
+            input_modes: owned(W::INPUT_MODES),
+            output_modes: owned(W::OUTPUT_MODES),
+            extensions: W::EXTENSIONS.to_vec(),
             deadline: W::DEADLINE,
         };
         Self { workflow: Arc::new(workflow), info }

@@ -4,6 +4,7 @@ use std::{future::Future, sync::Arc, time::Duration};
 
 use schemars::JsonSchema;
 use serde::{Serialize, de::DeserializeOwned};
+use trackway_runtime::{Extension, ProgramInfo};
 
 use trackway_domain::{Message, Part};
 
@@ -27,6 +28,13 @@ pub trait Workflow: Send + Sync + 'static {
     const TAGS: &'static [&'static str] = &[];
     /// Things a person could say to have it run.
     const EXAMPLES: &'static [&'static str] = &[];
+    /// Media types of the parts that it takes; a message with a part of another type is refused.
+    /// Patterns such as `image/*` and `*/*` are allowed.
+    const INPUT_MODES: &'static [&'static str] = &ProgramInfo::MODES_DEFAULT;
+    /// Media types of the parts that it gives.
+    const OUTPUT_MODES: &'static [&'static str] = &ProgramInfo::MODES_DEFAULT;
+    /// Protocol extensions that it knows. Callers that do not ask for a required one are refused.
+    const EXTENSIONS: &'static [Extension] = &[];
     /// A run that has not ended this long after its start fails.
     const DEADLINE: Option<Duration> = None;
 

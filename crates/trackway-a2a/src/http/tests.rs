@@ -58,7 +58,8 @@ async fn a_body_is_read_whole_up_to_its_bound() {
         (&["abcdefghi"], Err(StatusCode::PAYLOAD_TOO_LARGE)),
         (&["abcd", "efgh", "i", "j"], Err(StatusCode::PAYLOAD_TOO_LARGE)),
     ] {
-        let read = body(&none, pieces(sent), 8).await.map_err(|(status, fault)| {
+        let read = body(&none, pieces(sent), 8).await.map_err(|fault| {
+            let status = fault.kind.http();
             assert_eq!(serde_json::to_value(&fault.detail).unwrap()["code"], "too-large");
             status
         });
@@ -70,17 +71,17 @@ async fn a_body_is_read_whole_up_to_its_bound() {
 async fn a_flood_is_cut_off_and_a_polite_client_is_told_first() {
     let endless = stream::repeat_with(|| Ok::<_, std::io::Error>("x".repeat(64)));
     let refused = body(&HeaderMap::new(), Body::from_stream(endless), 1_000).await;
-    assert_eq!(refused.unwrap_err().0, StatusCode::PAYLOAD_TOO_LARGE);
+    assert_eq!(refused.unwrap_err().kind.http(), StatusCode::PAYLOAD_TOO_LARGE);
 
     let polite = headers(&[("content-length", "1001"), ("expect", "100-continue")]);
     let unread = Body::from_stream(stream::pending::<Result<Bytes, std::io::Error>>());
     let refused = body(&polite, unread, 1_000).await;
-    assert_eq!(refused.unwrap_err().0, StatusCode::PAYLOAD_TOO_LARGE);
+    assert_eq!(refused.unwrap_err().kind.http(), StatusCode::PAYLOAD_TOO_LARGE);
 }
 
 #[tokio::test]
 async fn a_body_that_breaks_off_is_no_request() {
     let broken = stream::iter([Ok("{"), Err(std::io::Error::other("gone"))]);
     let refused = body(&HeaderMap::new(), Body::from_stream(broken), 1_000).await;
-    assert_eq!(refused.unwrap_err().0, StatusCode::BAD_REQUEST);
+    assert_eq!(refused.unwrap_err().kind.http(), StatusCode::BAD_REQUEST);
 }

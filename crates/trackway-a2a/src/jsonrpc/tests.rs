@@ -7,7 +7,8 @@ use super::*;
 fn refused(body: &[u8]) -> (i32, Value) {
     let malformed =
         parse(body).map(|request| request.method.into_owned()).expect_err("it must be refused");
-    let answer: Value = serde_json::from_slice(&refusal(malformed.id, &malformed.fault)).unwrap();
+    let answer: Value =
+        serde_json::from_slice(&refusal(malformed.id, &malformed.fault, Generation::V03)).unwrap();
     assert_eq!(answer["jsonrpc"], "2.0");
     assert!(answer["error"]["data"]["next"].is_string(), "it says what to do: {answer}");
     assert_eq!(answer["error"]["data"]["code"], "invalid-request");
@@ -115,7 +116,8 @@ fn params_that_do_not_fit_name_the_place_and_what_to_send() {
         let request = parse(body.as_bytes()).unwrap();
         let fault = request.params::<Outer>().unwrap_err();
         assert_eq!(fault.kind, Kind::InvalidParams);
-        let answer: Value = serde_json::from_slice(&refusal(request.id, &fault)).unwrap();
+        let answer: Value =
+            serde_json::from_slice(&refusal(request.id, &fault, Generation::V03)).unwrap();
         let data = &answer["error"]["data"];
         assert_eq!((&data["path"], &data["next"]), (&json!(path), &json!(next)), "{body}");
         let message = answer["error"]["message"].as_str().unwrap();
@@ -133,7 +135,7 @@ fn nesting_without_end_is_refused_and_not_followed() {
             Ok(_) => assert!(taken, "{levels} levels"),
             Err(fault) => {
                 assert!(!taken, "{levels} levels");
-                assert_eq!(fault.message, "params are nested too deeply");
+                assert_eq!(fault.message, "the request is nested too deeply");
             }
         }
     }

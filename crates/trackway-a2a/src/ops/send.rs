@@ -1,11 +1,11 @@
 //! Messages: which run one is for, and what its sender sees of it.
 
-use trackway_domain::{Pos, RunId};
+use trackway_domain::{Message, Pos, RunId, SessionId};
 use trackway_engine::{Delivered, ResumeMark, RunView, input_from_parts};
 use trackway_runtime::{Deliver, Error, Hold, Submit, Submitted};
 
 use super::{Agent, Answer, Follow, Incoming, Snapshot, Wait};
-use crate::fault::Fault;
+use crate::{asked, fault::Fault, media};
 
 /// A message that was taken.
 struct Taken {
@@ -17,25 +17,48 @@ struct Taken {
     hold: Hold,
 }
 
+/// What a send comes to.
+#[derive(Debug)]
+pub(crate) enum Reply {
+    Task(Box<Snapshot>),
+    Message(Box<Said>),
+}
+
+/// What a stream begins with decides what it is.
+#[derive(Debug)]
+pub(crate) enum Streamed {
+    Task(Box<Follow>),
+    Message(Box<Said>),
+}
+
+/// An answer for which no run was made.
+#[derive(Debug)]
+pub(crate) struct Said {
+    pub(crate) message: Message,
+    pub(crate) session: SessionId,
+}
+
 impl Agent<'_> {
-    pub(crate) async fn send(&self, incoming: Incoming, wait: Wait) -> Result<Snapshot, Fault> {
+    pub(crate) async fn send(&self, incoming: Incoming, wait: Wait) -> Result<Reply, Fault> {
         let Taken { snapshot: Snapshot { view, answer }, hold: _hold, .. } =
             self.take(incoming).await?;
         let view = match wait {
             Wait::Commit => view,
             Wait::Rest => self.runtime.settled(view).await?,
         };
-        Ok(Snapshot { view, answer })
+        Ok(Reply::Task(Box::new(Snapshot { view, answer })))
     }
 
-    pub(crate) async fn stream(&self, incoming: Incoming) -> Result<Follow, Fault> {
+    pub(crate) async fn stream(&self, incoming: Incoming) -> Result<Streamed, Fault> {
         let Taken { snapshot, after, hold: _hold } = self.take(incoming).await?;
         let address = self.address_of(snapshot.view.submission.run);
         let watch = self.runtime.watch(&address, after).await?;
-        Ok(Follow::from_message(snapshot, after, watch))
+        Ok(Streamed::Task(Box::new(Follow::from_message(snapshot, after, watch))))
     }
 
     async fn take(&self, incoming: Incoming) -> Result<Taken, Fault> {
+        asked::output_modes(&incoming.accepted, &self.workflow().output_modes)?;
+        media::check_parts(&incoming.message.parts, &self.workflow().input_modes)?;
         if let Some(id) = &incoming.run {
             let run = self.address(id)?.run;
             return Ok(self.deliver(run, incoming).await?);
@@ -69,7 +92,7 @@ impl Agent<'_> {
         let Some(session) = &incoming.session else {
             return Ok(None);
         };
-        let workflow = Some(self.workflow.name.as_str());
+        let workflow = Some(self.workflow().name.as_str());
         let waiting = self.runtime.waiting(&self.caller, session, workflow).await?;
         Ok(match waiting.as_slice() {
             [run] => Some(*run),
@@ -86,11 +109,11 @@ impl Agent<'_> {
                 "send the taskId of the task that asked",
             ));
         }
-        let schema = &self.workflow.input_schema;
+        let schema = &self.workflow().input_schema;
         let input = input_from_parts(schema, &incoming.message.parts)
             .map_err(|problem| Fault::input(vec![*problem], schema.clone()))?;
         let submit = Submit {
-            workflow: self.workflow.name.clone(),
+            workflow: self.workflow().name.clone(),
             input,
             caller: self.caller.clone(),
             session: incoming.session,

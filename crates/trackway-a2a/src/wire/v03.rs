@@ -4,18 +4,22 @@
 //! move on into the domain. Types that are written borrow from a run's view and are written once,
 //! straight into the response.
 
+mod answer;
+mod call;
 mod card;
 mod incoming;
 mod message;
 mod params;
+mod push;
 mod task;
 mod update;
 
-pub(crate) use card::Card;
-pub(crate) use incoming::incoming;
-pub(crate) use params::{Configuration, SendParams, TaskIdParams, TaskQueryParams};
-pub(crate) use task::{HISTORY_MESSAGES_MAX, Task};
+pub(crate) use answer::Answer;
+pub(crate) use call::{cancel, get, get_push, list_pushes, remove_push, send, stream, subscribe};
+pub(crate) use card::card;
+pub(crate) use params::{SendParams, TaskIdParams, TaskQueryParams};
+pub(crate) use push::{PushIdParams, SetPushParams};
 pub(crate) use update::StreamItem;
 
 /// The version in the card.
-pub(crate) const PROTOCOL_VERSION: &str = "0.3.0";
+const PROTOCOL_VERSION: &str = "0.3.0";

@@ -26,7 +26,7 @@ async fn broken_requests_get_json_rpc_errors() {
         ("[]", -32600),
         (r#"{"jsonrpc":"2.0","id":1}"#, -32600),
         (r#"{"jsonrpc":"2.0","id":1,"method":"tasks/forget"}"#, -32601),
-        (r#"{"jsonrpc":"2.0","id":1,"method":"SendMessage"}"#, -32601),
+        (r#"{"jsonrpc":"2.0","id":1,"method":"DoSomething"}"#, -32601),
         (r#"{"jsonrpc":"2.0","id":1,"method":"message/send"}"#, -32602),
         (r#"{"jsonrpc":"2.0","id":1,"method":"message/send","params":{"message":{}}}"#, -32602),
         (r#"{"jsonrpc":"2.0","id":1,"method":"tasks/get","params":{"id":7}}"#, -32602),

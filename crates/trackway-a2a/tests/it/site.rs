@@ -238,6 +238,9 @@ impl Script {
             input_schema: json!({"type": "object", "required": ["text"],
                 "properties": {"text": {"type": "string"}}}),
             output_schema: Value::Null,
+            input_modes: ProgramInfo::MODES_DEFAULT.map(str::to_owned).into(),
+            output_modes: ProgramInfo::MODES_DEFAULT.map(str::to_owned).into(),
+            extensions: vec![],
             deadline: None,
         })
     }

@@ -11,8 +11,8 @@ use crate::{json, prepared::outbox_key, readers::broken};
 
 use super::{Unreadable, collect, parsed};
 
-const RUN_COLUMNS: &str = "id, session, tenant, user, workflow, version, parent, state, runnable, \
-                           parked, created_at, updated_at";
+pub(super) const RUN_COLUMNS: &str = "id, session, tenant, user, workflow, version, parent, state, runnable, \
+                           parked, created_at, status_at";
 
 /// Sorts after every run id.
 const AFTER_ALL_RUNS: &str = "run_~";
@@ -184,7 +184,7 @@ pub(crate) fn outbox(
     })
 }
 
-fn run_row(row: &Row<'_>) -> Result<RunRow, Unreadable> {
+pub(super) fn run_row(row: &Row<'_>) -> Result<RunRow, Unreadable> {
     let text = |column| -> Result<&str, Unreadable> { Ok(row.get_ref(column)?.as_str()?) };
     Ok(RunRow {
         id: parsed(row, 0)?,
@@ -199,7 +199,7 @@ fn run_row(row: &Row<'_>) -> Result<RunRow, Unreadable> {
         runnable: row.get(8)?,
         parked: row.get(9)?,
         created_at: Timestamp::from_millis(row.get(10)?),
-        updated_at: Timestamp::from_millis(row.get(11)?),
+        status_at: Timestamp::from_millis(row.get(11)?),
     })
 }
 

@@ -2,9 +2,13 @@
 
 use rusqlite::Connection;
 use trackway_domain::{SessionId, StateName};
-use trackway_ports::RunFilter;
+use trackway_ports::{RunFilter, RunQuery};
 
-use super::rows::{RUNNABLE, TIMERS_DUE, WAITING, WAITING_OF_WORKFLOW, runs_sql};
+use super::{
+    by_status::{BEHIND, condition, count_sql, page_sql},
+    hooks::{NEXT, due_sql},
+    rows::{RUNNABLE, TIMERS_DUE, WAITING, WAITING_OF_WORKFLOW, runs_sql},
+};
 use crate::database::Database;
 
 /// What SQLite says about how it would answer, one line per step.
@@ -39,6 +43,8 @@ fn frequent_reads_use_their_index() {
             "SEARCH runs USING INDEX runs_waiting (tenant=? AND user=? AND session=? AND workflow=?)",
         ],
     );
+    check(&conn, &due_sql(), &["SEARCH hooks USING INDEX hooks_by_due (due<?)"]);
+    check(&conn, NEXT, &["SEARCH hooks USING COVERING INDEX hooks_by_due (due>?)"]);
     check(&conn, TIMERS_DUE, &["SEARCH timers USING COVERING INDEX timers_by_due (due<?)"]);
 }
 
@@ -63,4 +69,29 @@ fn listings_walk_an_index_from_its_new_end() {
     );
     let failed = RunFilter { states: vec![StateName::Failed], ..any() };
     assert_eq!(plan(&conn, &runs_sql(&failed))[0], by_id);
+}
+
+#[test]
+fn listings_by_status_walk_their_index_and_count_in_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let conn = Database::create(folder.path()).unwrap().writer().unwrap();
+    let of_tenant = RunQuery::of_tenant("t", 9);
+    let of_state = RunQuery {
+        workflow: Some("w".to_owned()),
+        state: Some(StateName::Failed),
+        ..of_tenant.clone()
+    };
+    for query in [&of_tenant, &of_state] {
+        let (all, _) = condition(query);
+        let (page, next) = (page_sql(&all), page_sql(&format!("{all}{BEHIND}")));
+        check(&conn, &page, &["SEARCH runs USING INDEX runs_by_status (tenant=?)"]);
+        let behind = "SEARCH runs USING INDEX runs_by_status (tenant=? AND (status_at,id)<(?,?))";
+        check(&conn, &next, &[behind]);
+        let counted = &plan(&conn, &count_sql(&all))[0];
+        assert!(counted.starts_with("SEARCH runs USING COVERING INDEX"), "{counted}");
+    }
+    let of_session = RunQuery { session: Some(SessionId::new("s").unwrap()), ..of_tenant };
+    let (all, _) = condition(&of_session);
+    let searched = &plan(&conn, &page_sql(&all))[0];
+    assert_eq!(searched, "SEARCH runs USING INDEX runs_by_session (session=?)");
 }

@@ -1,5 +1,5 @@
-//! The newest event number of the runs that were written lately, so that the writer need not look it up
-//! for each append.
+//! Where the runs that were written lately stand, so that the writer need not look it up for each
+//! append.
 
 use std::collections::HashMap;
 
@@ -13,7 +13,16 @@ const RUNS_MAX: usize = 32 * 1024;
 pub(crate) struct Heads {
     /// SQLite's count of what other connections have committed, when this was last valid.
     version: i64,
-    newest: HashMap<RunId, i64>,
+    runs: HashMap<RunId, Head>,
+}
+
+/// Where one run stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Head {
+    /// Number of its newest event.
+    pub(crate) seq: i64,
+    /// It may have hooks. Where it has none, an append need not look for them.
+    pub(crate) hooked: bool,
 }
 
 impl Heads {
@@ -22,18 +31,18 @@ impl Heads {
     pub(crate) fn refresh(&mut self, version: i64) {
         if self.version != version {
             self.version = version;
-            self.newest.clear();
+            self.runs.clear();
         }
     }
 
-    pub(crate) fn get(&self, run: RunId) -> Option<i64> {
-        self.newest.get(&run).copied()
+    pub(crate) fn get(&self, run: RunId) -> Option<Head> {
+        self.runs.get(&run).copied()
     }
 
-    pub(crate) fn set(&mut self, run: RunId, newest: i64) {
-        if self.newest.len() >= RUNS_MAX {
-            self.newest.clear();
+    pub(crate) fn set(&mut self, run: RunId, head: Head) {
+        if self.runs.len() >= RUNS_MAX {
+            self.runs.clear();
         }
-        self.newest.insert(run, newest);
+        self.runs.insert(run, head);
     }
 }

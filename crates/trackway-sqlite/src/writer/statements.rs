@@ -6,7 +6,11 @@ use trackway_ports::{AppendError, Claim, FORMAT_NEWEST, Receipt, RunRow, TimerCh
 use crate::{
     json,
     prepared::{ClaimWrite, OutboxWrite, Prepared, Record},
-    writer::{Outcome, heads::Heads},
+    writer::{
+        Outcome,
+        heads::{Head, Heads},
+        hooks::{HookStatements, Place},
+    },
 };
 
 pub(crate) struct Statements<'conn> {
@@ -26,6 +30,7 @@ pub(crate) struct Statements<'conn> {
     remove_outbox: Statement<'conn>,
     find_claim: Statement<'conn>,
     add_claim: Statement<'conn>,
+    hooks: HookStatements<'conn>,
 }
 
 impl<'conn> Statements<'conn> {
@@ -37,7 +42,10 @@ impl<'conn> Statements<'conn> {
             data_version: conn.prepare("PRAGMA data_version")?,
             newest_pos: conn.prepare("SELECT ifnull(max(pos), 0) FROM events")?,
             frames: conn.prepare("PRAGMA wal_checkpoint(NOOP)")?,
-            head: conn.prepare("SELECT ifnull(max(seq), 0) FROM events WHERE run = ?1")?,
+            head: conn.prepare(
+                "SELECT ifnull(max(seq), 0), EXISTS (SELECT 1 FROM hooks WHERE run = ?1)
+                 FROM events WHERE run = ?1",
+            )?,
             add_event: conn.prepare(
                 "INSERT INTO events (pos, run, seq, at, kind, format, crc, body, blob)
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
@@ -46,10 +54,10 @@ impl<'conn> Statements<'conn> {
             // only the indexes over its state.
             put_run: conn.prepare(
                 "INSERT INTO runs (id, session, tenant, user, workflow, version, parent, state,
-                                   runnable, parked, created_at, updated_at)
+                                   runnable, parked, created_at, status_at)
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
                  ON CONFLICT (id) DO UPDATE
-                 SET state = ?8, runnable = ?9, parked = ?10, updated_at = ?12",
+                 SET state = ?8, runnable = ?9, parked = ?10, status_at = ?12",
             )?,
             set_timer: conn.prepare(
                 "INSERT INTO timers (run, timer, due) VALUES (?1, ?2, ?3)
@@ -70,6 +78,7 @@ impl<'conn> Statements<'conn> {
                 "INSERT INTO claims (tenant, user, message, run, digest, reply)
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
             )?,
+            hooks: HookStatements::prepare(conn)?,
         })
     }
 
@@ -114,22 +123,26 @@ impl<'conn> Statements<'conn> {
         }
         let head = match heads.get(append.run) {
             Some(head) => head,
-            None => self.head.query_row([&append.key], |row| row.get(0))?,
+            None => self.head.query_row([&append.key], |row| {
+                Ok(Head { seq: row.get(0)?, hooked: row.get(1)? })
+            })?,
         };
-        if i64::try_from(append.expected) != Ok(head) {
+        if i64::try_from(append.expected) != Ok(head.seq) {
             heads.set(append.run, head);
             return Ok(Err(AppendError::Conflict { run: append.run, expected: append.expected }));
         }
         let first = if append.records.is_empty() { *newest } else { *newest + 1 };
-        let mut seq = head;
+        let mut seq = head.seq;
         for record in &append.records {
             seq += 1;
             *newest += 1;
             self.add_event(append, seq, *newest, record)?;
         }
-        heads.set(append.run, seq);
+        let hooked = head.hooked || !append.hooks.is_empty();
+        heads.set(append.run, Head { seq, hooked });
         self.write_rows(append)?;
-        Ok(Ok(Receipt { first: first.unsigned_abs() }))
+        let hooks = hooked && self.write_hooks(append, seq)?;
+        Ok(Ok(Receipt { first: first.unsigned_abs(), hooks }))
     }
 
     fn add_event(
@@ -190,6 +203,16 @@ impl<'conn> Statements<'conn> {
         Ok(())
     }
 
+    /// True where one of the run's hooks has something to deliver by this append.
+    fn write_hooks(&mut self, append: &Prepared, newest: i64) -> rusqlite::Result<bool> {
+        let place = Place { run: &append.key, newest, at: append.at };
+        let mut due = append.tells && self.hooks.wake(&place)?;
+        for change in &append.hooks {
+            due |= self.hooks.change(&place, change)?;
+        }
+        Ok(due)
+    }
+
     fn put_run(&mut self, row: &RunRow) -> rusqlite::Result<()> {
         self.put_run
             .execute(params![
@@ -204,7 +227,7 @@ impl<'conn> Statements<'conn> {
                 row.runnable,
                 row.parked,
                 row.created_at.millis(),
-                row.updated_at.millis()
+                row.status_at.millis()
             ])
             .map(drop)
     }

@@ -8,7 +8,9 @@ use std::{
     sync::mpsc::channel,
 };
 
-use trackway_ports::Journal as _;
+use serde_json::Value;
+use trackway_domain::Timestamp;
+use trackway_ports::{HookChange, HookTarget, Journal as _};
 use trackway_sqlite::SqliteJournal;
 
 use crate::helpers::*;
@@ -18,6 +20,9 @@ const RUNS: u64 = 7;
 
 /// What the child says about each acknowledged append: `acknowledged <run> <seq>`.
 const WORD: &str = "acknowledged";
+
+/// The hook that every run has.
+const HOOK: &str = "hook";
 
 /// Names the folder to the child: this binary, started again by the test below.
 const FOLDER: &str = "TRACKWAY_CRASH_TEST_FOLDER";
@@ -40,8 +45,13 @@ fn append_until_killed(folder: &Path) {
         // Every fifth is large, so that some kills hit a blob being written.
         let size = if expected % 5 == 4 { 70_000 } else { 100 };
         let text = format!("{number} {expected} ").repeat(size / 5);
+        let mut append = appending(run(number.into()), expected, [event(&text)]);
+        // A hook that has been told of everything before this event.
+        let (id, target) = (HOOK.to_owned(), HookTarget(Value::Null));
+        append.hooks = vec![HookChange::Set { id, target, after: 0 }];
+        append.hooks.push(HookChange::Told { id: HOOK.to_owned(), after: expected });
         journal.append(
-            appending(run(number.into()), expected, [event(&text)]),
+            append,
             Box::new(move |outcome| {
                 outcome.unwrap();
                 sender.send((number, expected + 1)).unwrap();
@@ -121,6 +131,10 @@ async fn kill_and_look() {
                 "run {number}: {acknowledged} acknowledged, {found} found"
             );
             *acknowledged = found;
+            let hooks = journal.hooks(run(number)).await.unwrap();
+            let places: Vec<_> = hooks.iter().map(|hook| (hook.after, hook.due)).collect();
+            let place = found.checked_sub(1).map(|after| (after, Some(Timestamp(0))));
+            assert_eq!(places, Vec::from_iter(place), "the hook came whole with its event");
             assert!(events.iter().zip(1..).all(|(stored, seq)| stored.seq == seq));
         }
         let check: String = database(folder.path())

@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path};
 
-use trackway_ports::{Journal as _, ReadError, RunFilter};
+use trackway_ports::{HookChange, HookTarget, Journal as _, ReadError, RunFilter};
 use trackway_sqlite::SqliteJournal;
 
 use crate::helpers::*;
@@ -170,4 +170,25 @@ async fn damaged_rows_hide_no_others() {
     assert_eq!(journal.runnable(None, 9).await.unwrap().len(), 2);
     let error = journal.run(run(2)).await.unwrap_err();
     assert!(matches!(error, ReadError::Damaged { .. }), "{error}");
+}
+
+/// Proves X2, X6: a hook that cannot be read is left out; the others of its run are told.
+#[tokio::test]
+async fn a_damaged_hook_is_left_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let journal = SqliteJournal::open(folder.path()).unwrap();
+    let mut first = appending(run(1), 0, [event("one")]);
+    first.hooks = ["a", "b"]
+        .map(|id| HookChange::Set {
+            id: id.to_owned(),
+            target: HookTarget(serde_json::json!({ "token": id })),
+            after: 0,
+        })
+        .into();
+    append(&journal, first).await.unwrap();
+    execute(folder.path(), "UPDATE hooks SET target = '{\"token' WHERE id = 'a'");
+    let due = journal.hooks_due(trackway_domain::Timestamp(0), 1).await.unwrap();
+    assert_eq!(due.iter().map(|hook| hook.id.as_str()).collect::<Vec<_>>(), ["b"]);
+    assert_eq!(journal.hooks(run(1)).await.unwrap(), due);
+    assert_eq!(journal.hook(run(1), "a".to_owned()).await.unwrap(), None);
 }

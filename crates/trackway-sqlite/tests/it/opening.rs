@@ -1,6 +1,7 @@
 //! Opening: a fresh folder, an old one, a newer one, and reading beside a running server.
 
-use trackway_ports::{AppendError, Journal as _, RunFilter};
+use trackway_domain::Timestamp;
+use trackway_ports::{AppendError, Journal as _, RunFilter, RunPlace, RunQuery};
 use trackway_sqlite::{OpenError, SqliteJournal};
 
 use crate::helpers::*;
@@ -23,7 +24,7 @@ async fn a_fresh_folder_is_made_and_brought_up_to_date() {
         })
         .unwrap()
     };
-    assert_eq!(pragma("user_version"), "Integer(1)");
+    assert_eq!(pragma("user_version"), "Integer(3)");
     assert_eq!(pragma("journal_mode"), "wal");
     assert_eq!(pragma("integrity_check"), "ok");
 }
@@ -36,6 +37,28 @@ async fn a_database_without_tables_is_migrated() {
     let journal = SqliteJournal::open(folder.path()).unwrap();
     fill(&journal, run(1), 2).await;
     assert_eq!(count(&journal, run(1)).await, 2);
+}
+
+/// Proves X2: runs of the first release are listed, at the time of their last change of state.
+#[tokio::test]
+async fn a_database_of_the_first_release_is_migrated() {
+    let folder = tempfile::tempdir().unwrap();
+    let first = include_str!("../../src/migrations/0001-first.sql");
+    let conn = database(folder.path());
+    conn.execute_batch(first).unwrap();
+    conn.pragma_update(None, "user_version", 1).unwrap();
+    let id = run(1).to_string();
+    conn.execute(
+        "INSERT INTO runs VALUES (?1, 's', 't', 'u', 'w', '1', NULL, 'working', 1, 0, 5, 7)",
+        [&id],
+    )
+    .unwrap();
+    drop(conn);
+    let journal = SqliteJournal::open(folder.path()).unwrap();
+    let page = journal.runs_by_status(RunQuery::of_tenant("t", 9)).await.unwrap();
+    assert_eq!((page.rows.len(), page.total), (1, 1));
+    assert_eq!(page.rows[0].place(), RunPlace { status_at: Timestamp(7), id: run(1) });
+    assert_eq!(page.rows[0].created_at, Timestamp(5));
 }
 
 /// Proves X2: an old program never writes into what it does not understand.

@@ -33,7 +33,7 @@ pub async fn a_row_reads_back_and_is_replaced<S: StoreUnderTest>() {
         then.state = state;
         then.runnable = false;
         then.parked = true;
-        then.updated_at = at(i64::MAX);
+        then.status_at = at(i64::MAX);
         write(&*journal, writing_row(then.clone())).await;
         assert_eq!(journal.run(then.id).await.unwrap(), Some(then));
     }
@@ -50,10 +50,10 @@ pub async fn what_a_run_is_called_never_changes<S: StoreUnderTest>() {
     other.workflow.version = "another".to_owned();
     other.parent = Some(run(9));
     other.created_at = at(9);
-    other.updated_at = at(10);
+    other.status_at = at(10);
     write(&*journal, writing_row(other)).await;
     let mut expected = row(1);
-    expected.updated_at = at(10);
+    expected.status_at = at(10);
     assert_eq!(journal.run(run(1)).await.unwrap(), Some(expected));
 }
 

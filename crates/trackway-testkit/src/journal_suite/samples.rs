@@ -69,7 +69,7 @@ pub(super) fn row(number: u128) -> RunRow {
         runnable: true,
         parked: false,
         created_at: at(1_000),
-        updated_at: at(2_000),
+        status_at: at(2_000),
     }
 }
 

@@ -6,11 +6,12 @@ use std::{
     ops::Bound,
 };
 
+use super::hooks::Hooks;
 use trackway_domain::{Caller, Pos, RunId, Seq, SessionId, Timer, Timestamp};
 use trackway_ports::{
     Append, AppendError, Claim, ClaimKey, DueTimer, FORMAT_NEWEST, OutboxChange, OutboxId,
-    OutboxItem, OutboxRow, ReadError, Receipt, RunFilter, RunRow, Stored, TimerChange, decode,
-    encode,
+    OutboxItem, OutboxRow, ReadError, Receipt, RunFilter, RunPage, RunQuery, RunRow, Stored,
+    TimerChange, decode, encode,
 };
 
 #[derive(Debug, Default)]
@@ -21,6 +22,7 @@ pub(super) struct Contents {
     timers: BTreeMap<(RunId, Timer), Timestamp>,
     outbox: BTreeMap<OutboxId, OutboxItem>,
     claims: HashMap<ClaimKey, Claim>,
+    pub(super) hooks: Hooks,
 }
 
 #[derive(Debug)]
@@ -31,7 +33,7 @@ struct Record {
 }
 
 impl Contents {
-    pub(super) fn append(&mut self, append: Append) -> Result<Receipt, AppendError> {
+    pub(super) fn append(&mut self, mut append: Append) -> Result<Receipt, AppendError> {
         if let Some(claim) = &append.claim
             && let Some(earlier) = self.claims.get(&claim.key)
         {
@@ -53,8 +55,16 @@ impl Contents {
                 body: encode(event),
             });
         }
+        let newest = self.logs.get(&append.run).map_or(0, Vec::len) as Seq;
+        let mut hooks = false;
+        if append.tells && !append.events.is_empty() {
+            hooks |= self.hooks.wake(append.run, append.at);
+        }
+        for change in std::mem::take(&mut append.hooks) {
+            hooks |= self.hooks.change(append.run, change, newest, append.at);
+        }
         self.write_rows(append);
-        Ok(Receipt { first })
+        Ok(Receipt { first, hooks })
     }
 
     fn write_rows(&mut self, append: Append) {
@@ -63,7 +73,7 @@ impl Contents {
             kept.state = row.state;
             kept.runnable = row.runnable;
             kept.parked = row.parked;
-            kept.updated_at = row.updated_at;
+            kept.status_at = row.status_at;
         }
         for change in append.timers {
             match change {
@@ -149,6 +159,16 @@ impl Contents {
             .collect()
     }
 
+    pub(super) fn runs_by_status(&self, query: &RunQuery) -> RunPage {
+        let mut rows: Vec<&RunRow> =
+            self.rows.values().filter(|row| is_asked_for(query, row)).collect();
+        rows.sort_by_key(|row| std::cmp::Reverse(row.place()));
+        let total = rows.len() as u64;
+        let behind = |row: &&RunRow| query.after.is_none_or(|after| row.place() < after);
+        let rows = rows.into_iter().filter(behind).take(query.limit).cloned().collect();
+        RunPage { rows, total }
+    }
+
     pub(super) fn waiting(
         &self,
         caller: &Caller,
@@ -204,6 +224,15 @@ impl Contents {
             .map(|(id, item)| OutboxRow { id: *id, item: item.clone() })
             .collect()
     }
+}
+
+fn is_asked_for(query: &RunQuery, row: &RunRow) -> bool {
+    let RunQuery { tenant, session, workflow, state, since, after: _, limit: _ } = query;
+    **tenant == *row.caller.tenant
+        && session.as_ref().is_none_or(|name| *name == row.session)
+        && workflow.as_ref().is_none_or(|name| *name == row.workflow.name)
+        && state.is_none_or(|state| state == row.state)
+        && since.is_none_or(|since| row.status_at >= since)
 }
 
 fn matches(filter: &RunFilter, row: &RunRow) -> bool {

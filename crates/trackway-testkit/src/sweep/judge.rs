@@ -56,7 +56,14 @@ pub(super) fn ending(world: &World, children_alike: bool) -> Ending {
         assert!(runnable.is_empty(), "nothing is to be driven any more: {runnable:?}");
         let timer = journal.next_timer(Default::default()).await.expect("the store can be read");
         assert_eq!(timer, None, "no timer is left");
-        logs(&*journal).await
+        let logs = logs(&*journal).await;
+        for (run, log) in &logs {
+            let row = journal.run(*run).await.expect("the store can be read").expect("its row");
+            let view = view(log);
+            let shown = (view.state, view.status_at);
+            assert_eq!((row.state, row.status_at), shown, "{run} is listed as it is shown");
+        }
+        logs
     });
     let mut names = Names::new();
     let mut plain = Vec::new();

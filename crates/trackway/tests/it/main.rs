@@ -16,6 +16,7 @@ mod compile_fail;
 mod deadlines;
 mod faulty_store;
 mod idempotency;
+mod listings;
 mod memory;
 mod messages;
 mod parking;

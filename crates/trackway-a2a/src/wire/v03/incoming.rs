@@ -1,15 +1,13 @@
 //! From what was sent to what the domain knows: messages, parts, files.
 
-use trackway_domain::{
-    Content, File, FileSource, Message, MessageId, Object, Part, QuestionId, Role, SessionId,
+use trackway_domain::{Content, File, FileSource, Object, Part};
+
+use super::{message::DATA_PART_COMPAT, params};
+use crate::{
+    fault::Fault,
+    ops::Incoming,
+    wire::sent::{Sent, check_count, is_base64, wrong},
 };
-
-use super::params;
-use crate::{fault::Fault, ops::Incoming, wire::v03::message::DATA_PART_COMPAT};
-
-/// Most parts of one message. A part costs more in memory than on the wire; a thousand is far beyond
-/// what a message of a conversation holds.
-const PARTS_MAX: usize = 1_000;
 
 /// The message of a send, checked. Paths in faults point into the request.
 pub(crate) fn incoming(sent: params::Message) -> Result<Incoming, Fault> {
@@ -26,48 +24,18 @@ pub(crate) fn incoming(sent: params::Message) -> Result<Incoming, Fault> {
             return Err(wrong("role", &format!("{role:?} is not a role"), "send \"user\""));
         }
     }
-    let id = MessageId::new(&sent.message_id).map_err(|bad| {
-        wrong("messageId", &bad.to_string(), "send a fresh UUID for each message")
-    })?;
-    let session = sent.context_id.as_deref().map(SessionId::new).transpose().map_err(|bad| {
-        wrong("contextId", &bad.to_string(), "send the contextId of an earlier task, or none")
-    })?;
-    let metadata = sent.metadata.unwrap_or_default();
-    let question = question(&metadata)?;
-    let message = Message {
-        id,
-        role: Role::User,
-        parts: parts(sent.parts)?,
-        metadata,
+    check_count(sent.parts.len())?;
+    let parts = sent.parts.into_iter().enumerate().map(|(index, sent)| part(index, sent.0));
+    Sent {
+        parts: parts.collect::<Result<_, _>>()?,
+        message_id: sent.message_id,
+        context_id: sent.context_id,
+        task_id: sent.task_id,
+        metadata: sent.metadata.unwrap_or_default(),
         references: sent.reference_task_ids.unwrap_or_default(),
         extensions: sent.extensions.unwrap_or_default(),
-    };
-    Ok(Incoming { message, run: sent.task_id, session, question })
-}
-
-fn question(metadata: &Object) -> Result<Option<QuestionId>, Fault> {
-    let Some(value) = metadata.get("questionId").filter(|value| !value.is_null()) else {
-        return Ok(None);
-    };
-    let parsed = match value.as_str() {
-        Some(text) => text.parse().map_err(|bad: trackway_domain::BadId| bad.to_string()),
-        None => Err("a question id is a string".to_owned()),
-    };
-    parsed.map(Some).map_err(|why| {
-        let next = "repeat the questionId from the metadata of the question's message";
-        wrong("metadata/questionId", &why, next)
-    })
-}
-
-fn parts(sent: Vec<crate::wire::object::Object<params::Part>>) -> Result<Vec<Part>, Fault> {
-    if sent.is_empty() {
-        return Err(wrong("parts", "a message has at least one part", "send a text or data part"));
     }
-    if sent.len() > PARTS_MAX {
-        let why = format!("{} parts; at most {PARTS_MAX} are taken", sent.len());
-        return Err(wrong("parts", &why, "join parts, or send several messages"));
-    }
-    sent.into_iter().enumerate().map(|(index, sent)| part(index, sent.0)).collect()
+    .incoming()
 }
 
 fn part(index: usize, sent: params::Part) -> Result<Part, Fault> {
@@ -128,23 +96,6 @@ fn file(index: usize, sent: params::File) -> Result<File, Fault> {
         }
     };
     Ok(File { name: sent.name, mime_type: sent.mime_type, source })
-}
-
-/// Whether the text is made of the standard alphabet, with its padding or without.
-fn is_base64(text: &str) -> bool {
-    let digits = text.trim_end_matches('=');
-    let padding = text.len() - digits.len();
-    let whole = match padding {
-        0 => text.len() % 4 != 1,
-        1 | 2 => text.len().is_multiple_of(4),
-        _ => false,
-    };
-    let in_alphabet = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'+' || byte == b'/';
-    whole && digits.bytes().all(in_alphabet)
-}
-
-fn wrong(place: &str, why: &str, next: &'static str) -> Fault {
-    Fault::param(format!("/params/message/{place}"), format!("message/{place}: {why}"), next)
 }
 
 #[cfg(test)]

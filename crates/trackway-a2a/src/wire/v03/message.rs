@@ -7,20 +7,21 @@ use serde::{
 use serde_json::Value;
 use trackway_domain::{self as domain, Content, File, FileSource, Object, Role};
 
-use crate::ops::Place;
+use crate::ops::{Place, Said};
 
 /// Mark of a data part whose value is no object and is therefore wrapped. The official SDKs use the
 /// same, so a value comes back as it was.
 pub(crate) const DATA_PART_COMPAT: &str = "data_part_compat";
 
-/// A whole message: whose it is and where it stands, always.
+/// A whole message: whose it is and where it stands.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Message<'a> {
     kind: &'static str,
     message_id: &'a str,
     context_id: &'a str,
-    task_id: domain::RunId,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    task_id: Option<domain::RunId>,
     role: &'static str,
     parts: Parts<'a>,
     #[serde(skip_serializing_if = "is_empty")]
@@ -33,11 +34,24 @@ pub(crate) struct Message<'a> {
 
 impl<'a> Message<'a> {
     pub(super) fn new(message: &'a domain::Message, place: &'a Place) -> Self {
+        Self::at(message, place.session.as_str(), Some(place.run))
+    }
+
+    /// An answer that belongs to no task.
+    pub(super) fn said(said: &'a Said) -> Self {
+        Self::at(&said.message, said.session.as_str(), None)
+    }
+
+    fn at(
+        message: &'a domain::Message,
+        context_id: &'a str,
+        task_id: Option<domain::RunId>,
+    ) -> Self {
         Self {
             kind: "message",
             message_id: message.id.as_str(),
-            context_id: place.session.as_str(),
-            task_id: place.run,
+            context_id,
+            task_id,
             role: match message.role {
                 Role::User => "user",
                 Role::Agent => "agent",

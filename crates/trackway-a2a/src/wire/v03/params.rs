@@ -3,9 +3,10 @@
 //! What JSON types alone cannot say (which fields a kind of part needs, say) is checked where the
 //! values are converted, so that the error can name the place.
 
-use serde::{Deserialize, de::IgnoredAny};
+use serde::Deserialize;
 use serde_json::Value;
 
+use super::push::PushConfig;
 use crate::wire::object::Object;
 
 /// `message/send` and `message/stream`.
@@ -27,7 +28,7 @@ pub(crate) struct Configuration {
     #[serde(default)]
     pub(crate) history_length: Option<i64>,
     #[serde(default)]
-    pub(crate) push_notification_config: Option<IgnoredAny>,
+    pub(crate) push_notification_config: Option<Object<PushConfig>>,
 }
 
 /// `tasks/get`.

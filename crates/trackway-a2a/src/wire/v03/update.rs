@@ -5,13 +5,17 @@ use trackway_domain as domain;
 use trackway_engine::StatusUpdate;
 
 use super::message::{Artifact, Message};
-use super::task::{Metadata, Status, Task};
-use crate::ops::{Item, Place, Seen};
+use super::task::{Status, Task};
+use crate::{
+    ops::{Item, Place, Said, Seen},
+    wire::metadata::Metadata,
+};
 
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 pub(crate) enum StreamItem<'a> {
     Task(Task<'a>),
+    Message(Message<'a>),
     Status(TaskStatusUpdate<'a>),
     Artifact(TaskArtifactUpdate<'a>),
 }
@@ -24,6 +28,10 @@ impl<'a> StreamItem<'a> {
             Seen::Status(status, at) => Self::Status(TaskStatusUpdate::new(status, *at, place)),
             Seen::Artifact(chunk) => Self::Artifact(TaskArtifactUpdate::new(chunk, place)),
         }
+    }
+
+    pub(crate) fn said(said: &'a Said) -> Self {
+        Self::Message(Message::said(said))
     }
 }
 

@@ -8,7 +8,7 @@ use trackway_domain::{Event, QuestionId, StateName};
 
 use super::model::Model;
 use crate::fixture::{Story, fold};
-use crate::{Update, update};
+use crate::{StatusTime, Update, update};
 
 /// What keeps a run going, question and answer most of all.
 const GOING: [&str; 29] = [
@@ -156,6 +156,22 @@ proptest! {
         }
         prop_assert_eq!(run, story.run);
         prop_assert_eq!(view, story.view);
+    }
+
+    /// Proves L18: the index of runs is ordered by what is shown.
+    #[test]
+    fn the_status_time_is_the_one_shown(commands in commands()) {
+        let (story, _) = play(&commands);
+        let (mut run, mut view) = (None, None);
+        let mut time = StatusTime::default();
+        for (index, (event, at)) in story.log.iter().enumerate() {
+            match index {
+                0 => time = StatusTime::begin(*at),
+                _ => time.apply(event, *at),
+            }
+            fold(&mut run, &mut view, event, *at, index as u64 + 1);
+            prop_assert_eq!(Some(time), view.as_ref().map(|view| view.status_time()));
+        }
     }
 
     /// Proves L3, L4: every message of ours is new, none is lost, and generations have no gap.

@@ -22,7 +22,7 @@ impl From<RunRow> for RunSummary {
             parked: row.parked,
             parent_id: row.parent,
             created_at: row.created_at.to_string(),
-            updated_at: row.updated_at.to_string(),
+            updated_at: row.status_at.to_string(),
         }
     }
 }

@@ -2,7 +2,16 @@
 
 use serde_json::json;
 
+use trackway_runtime::ProgramInfo;
+
 use super::*;
+use crate::card::{Card, Interface};
+
+fn at(url: &str) -> Vec<Interface> {
+    let known =
+        |generation, binding| Interface { url: url.to_owned(), binding, generation, tenant: None };
+    vec![known(Generation::V1, Binding::HttpJson), known(Generation::V03, Binding::JsonRpc)]
+}
 
 fn info() -> ProgramInfo {
     ProgramInfo {
@@ -13,6 +22,9 @@ fn info() -> ProgramInfo {
         examples: vec!["hello".into()],
         input_schema: json!({"type": "object"}),
         output_schema: json!({"type": "string"}),
+        input_modes: ProgramInfo::MODES_DEFAULT.map(str::to_owned).into(),
+        output_modes: ProgramInfo::MODES_DEFAULT.map(str::to_owned).into(),
+        extensions: vec![],
         deadline: None,
     }
 }
@@ -21,7 +33,7 @@ fn info() -> ProgramInfo {
 fn a_card_says_where_what_and_how() {
     let url = "http://127.0.0.1:7420/a2a/agents/echo";
     assert_eq!(
-        serde_json::to_value(Card::new(&info(), url)).unwrap(),
+        card(&Card::new(&info(), at(url))),
         json!({
             "protocolVersion": "0.3.0",
             "name": "echo",
@@ -45,7 +57,9 @@ fn a_card_says_where_what_and_how() {
             "defaultInputModes": ["application/json", "text/plain"],
             "defaultOutputModes": ["application/json", "text/plain"],
             "skills": [{"id": "echo", "name": "echo", "description": "Says it again.",
-                "tags": ["demo"], "examples": ["hello"]}],
+                "tags": ["demo"], "examples": ["hello"],
+                "inputModes": ["application/json", "text/plain"],
+                "outputModes": ["application/json", "text/plain"]}],
             "supportsAuthenticatedExtendedCard": false,
         })
     );
@@ -54,7 +68,7 @@ fn a_card_says_where_what_and_how() {
 #[test]
 fn required_lists_are_never_empty() {
     let bare = ProgramInfo { tags: vec![], examples: vec![], ..info() };
-    let card = serde_json::to_value(Card::new(&bare, "http://a.example")).unwrap();
+    let card = card(&Card::new(&bare, at("http://a.example")));
     assert_eq!(card["skills"][0]["tags"], json!(["workflow"]));
     assert_eq!(card["skills"][0].get("examples"), None);
 }

@@ -2,6 +2,8 @@
 
 use serde_json::{Value, json};
 
+use trackway_domain::Role;
+
 use super::*;
 use crate::fault::Detail;
 

@@ -8,6 +8,10 @@ use trackway_domain::{
     Resume, Role, SessionId, Submission, WorkflowRef,
 };
 
+use serde_json::Value;
+use trackway_domain::{Evidence, Problem};
+use trackway_engine::ResumeMark;
+
 use super::*;
 use crate::ops::Answer;
 

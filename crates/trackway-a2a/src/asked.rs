@@ -1,0 +1,58 @@
+//! What requests of every generation and binding ask for beside their operation, checked once.
+
+use axum::http::HeaderMap;
+use trackway_domain::{Code, Pos};
+
+use crate::{
+    fault::{Fault, Kind},
+    media,
+    ops::History,
+};
+
+/// Newest messages of the history that are shown when the client names no number. Enough for any
+/// conversation that somebody reads, and a bound for runs that talk for days.
+pub(crate) const HISTORY_MESSAGES_MAX: usize = 1_000;
+
+/// How much history to show.
+pub(crate) fn history(length: Option<i64>, path: &str) -> Result<History, Fault> {
+    match length {
+        None => Ok(HISTORY_MESSAGES_MAX),
+        Some(length) => usize::try_from(length).map_err(|_| {
+            let why = format!("{path}: {length} is no number of messages");
+            Fault::param(path, why, "send 0 for none, a positive number, or leave it out")
+        }),
+    }
+}
+
+/// Whether the agent produces something that the client accepts. Nothing accepted means anything is.
+pub(crate) fn output_modes(accepted: &[String], produced: &[String]) -> Result<(), Fault> {
+    if accepted.is_empty() || accepted.iter().any(|mode| media::covers_any(mode, produced)) {
+        return Ok(());
+    }
+    Err(Fault::new(
+        Kind::ContentTypeNotSupported,
+        Code::InvalidRequest,
+        "this agent produces none of the accepted output modes",
+        format!("accept one of {}, or leave acceptedOutputModes out", produced.join(", ")),
+    )
+    .at("/params/configuration/acceptedOutputModes"))
+}
+
+/// The position after which a stream goes on, as browsers and proxies send it.
+pub(crate) fn last_event(headers: &HeaderMap) -> Result<Option<Pos>, Fault> {
+    let Some(sent) = headers.get("last-event-id") else {
+        return Ok(None);
+    };
+    let pos = sent.to_str().ok().and_then(|text| text.trim().parse().ok());
+    pos.map(Some).ok_or_else(|| {
+        Fault::new(
+            Kind::InvalidParams,
+            Code::InvalidRequest,
+            "the header Last-Event-ID is not a position",
+            "repeat the id of the last event that was received, or 0 for the beginning",
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests;

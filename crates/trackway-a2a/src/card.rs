@@ -1,0 +1,118 @@
+//! The agent card: what a client must know before it speaks. One description, from which each
+//! generation and binding writes its own form.
+
+use serde_json::{Value, json};
+use trackway_runtime::ProgramInfo;
+
+use crate::version::Generation;
+
+/// Marks an agent as a workflow, for meshes that offer workflows as typed tools.
+const AGENT_TYPE_EXTENSION: &str = "https://solace.com/a2a/extensions/agent-type";
+/// Carries the schemas, for which the card itself has no place.
+const SCHEMAS_EXTENSION: &str = "https://solace.com/a2a/extensions/sam/schemas";
+
+/// Every skill has a tag; this is the one of a workflow that names none.
+const DEFAULT_TAG: &str = "workflow";
+
+/// Name of the only security scheme: a key or a JWT in the `Authorization` header.
+pub(crate) const SCHEME: &str = "bearer";
+pub(crate) const SCHEME_DESCRIPTION: &str = "An API key of this server, or a JWT that it trusts.";
+
+#[derive(Debug, Clone)]
+pub(crate) struct Card<'a> {
+    pub(crate) info: &'a ProgramInfo,
+    /// The preferred one first.
+    pub(crate) interfaces: Vec<Interface>,
+    pub(crate) push: bool,
+    /// There is an extended card.
+    pub(crate) extended: bool,
+    /// A caller must say who it is.
+    pub(crate) secured: bool,
+    /// The scopes that a call needs; only the extended card tells.
+    pub(crate) scopes: Vec<String>,
+    pub(crate) extensions: Vec<Declared<'a>>,
+}
+
+/// One address at which one generation is spoken over one binding.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Interface {
+    pub(crate) url: String,
+    pub(crate) binding: Binding,
+    pub(crate) generation: Generation,
+    pub(crate) tenant: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Binding {
+    JsonRpc,
+    HttpJson,
+    Grpc,
+}
+
+/// An extension as the card declares it.
+#[derive(Debug, Clone)]
+pub(crate) struct Declared<'a> {
+    pub(crate) uri: &'a str,
+    pub(crate) description: &'a str,
+    pub(crate) required: bool,
+    pub(crate) params: Value,
+}
+
+impl Binding {
+    pub(crate) const fn as_str(self) -> &'static str {
+        match self {
+            Self::JsonRpc => "JSONRPC",
+            Self::HttpJson => "HTTP+JSON",
+            Self::Grpc => "GRPC",
+        }
+    }
+}
+
+impl<'a> Card<'a> {
+    /// The card of a workflow that answers at these addresses.
+    pub(crate) fn new(info: &'a ProgramInfo, interfaces: Vec<Interface>) -> Self {
+        Self {
+            info,
+            interfaces,
+            push: false,
+            extended: false,
+            secured: false,
+            scopes: Vec::new(),
+            extensions: extensions(info),
+        }
+    }
+
+    pub(crate) fn tags(&self) -> Vec<&'a str> {
+        match self.info.tags.as_slice() {
+            [] => vec![DEFAULT_TAG],
+            own => own.iter().map(String::as_str).collect(),
+        }
+    }
+}
+
+/// Those of every workflow, then those of its own.
+pub(crate) fn extensions(info: &ProgramInfo) -> Vec<Declared<'_>> {
+    let mut schemas = json!({ "input_schema": info.input_schema });
+    if !info.output_schema.is_null() {
+        schemas["output_schema"] = info.output_schema.clone();
+    }
+    let agent_type = Declared {
+        uri: AGENT_TYPE_EXTENSION,
+        description: "What kind of agent this is.",
+        required: false,
+        params: json!({ "type": "workflow" }),
+    };
+    let schemas = Declared {
+        uri: SCHEMAS_EXTENSION,
+        description: "JSON Schemas of the first message's data part and of the output.",
+        required: false,
+        params: schemas,
+    };
+    let own = info.extensions.iter().map(|own| Declared {
+        uri: &own.uri,
+        description: &own.description,
+        required: own.required,
+        params: Value::Null,
+    });
+    [agent_type, schemas].into_iter().chain(own).collect()
+}

@@ -1,0 +1,149 @@
+//! Admission: which agent is addressed, who asks, and whether they may. The same for every binding.
+
+use std::sync::Arc;
+
+use axum::http::HeaderMap;
+use serde_json::Value;
+use trackway_domain::Timestamp;
+use trackway_runtime::{Program, Runtime};
+
+use crate::{
+    Options,
+    card::{Binding, Card, Interface},
+    extensions::Activated,
+    fault::Fault,
+    http, identity,
+    ops::Agent,
+    union,
+    version::Generation,
+};
+
+/// What every request needs.
+#[derive(Debug)]
+pub(crate) struct Door {
+    pub(crate) runtime: Runtime,
+    pub(crate) options: Options,
+    /// Since when cards say what they say.
+    pub(crate) opened_at: Timestamp,
+}
+
+/// Whose address a request came to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Address {
+    /// `/a2a`: the default agent, or the one that the request names as its tenant.
+    Default,
+    /// `/a2a/agents/{name}`.
+    Agent(String),
+}
+
+/// Somebody who may speak to an agent.
+#[derive(Debug)]
+pub(crate) struct Admitted<'a> {
+    pub(crate) agent: Agent<'a>,
+    /// Extensions that the request asked for and the agent knows.
+    pub(crate) activated: Activated,
+}
+
+impl Door {
+    pub(crate) fn new(runtime: Runtime, options: Options) -> Arc<Self> {
+        let opened_at = runtime.now();
+        Arc::new(Self { runtime, options, opened_at })
+    }
+
+    /// Lets a request in to the agent that it is for.
+    pub(crate) async fn admit(
+        &self,
+        address: &Address,
+        tenant: Option<&str>,
+        headers: &HeaderMap,
+    ) -> Result<Admitted<'_>, Fault> {
+        let program = self.addressed(address, tenant.filter(|tenant| !tenant.is_empty()))?;
+        let caller = identity::admit(headers, &self.options, program.info()).await?;
+        let activated = Activated::new(headers, program.info())?;
+        let agent =
+            Agent { runtime: &self.runtime, options: &self.options, program: &**program, caller };
+        Ok(Admitted { agent, activated })
+    }
+
+    pub(crate) fn addressed(
+        &self,
+        address: &Address,
+        tenant: Option<&str>,
+    ) -> Result<&Arc<dyn Program>, Fault> {
+        let name = match (address, tenant) {
+            (Address::Agent(name), Some(tenant)) if name != tenant => {
+                let why = "this address is one agent's, and the tenant names another";
+                let next = "leave the tenant out, or send the request to /a2a";
+                return Err(Fault::param("/params/tenant", why, next));
+            }
+            (Address::Agent(name), _) => name.as_str(),
+            (Address::Default, Some(name)) => name,
+            (Address::Default, None) => self.default_agent().unwrap_or_default(),
+        };
+        self.runtime.registry().get(name).ok_or_else(|| self.unknown_agent(name))
+    }
+
+    /// The agent at `/a2a`.
+    pub(crate) fn default_agent(&self) -> Option<&str> {
+        self.options.default_agent.as_deref()
+    }
+
+    pub(crate) fn unknown_agent(&self, name: &str) -> Fault {
+        let programs = self.runtime.registry().list();
+        let known = programs.iter().map(|program| program.info().name.clone()).collect();
+        Fault::unknown_agent(name, known)
+    }
+
+    /// The card of an agent, as seen from the address under which the server was reached.
+    pub(crate) fn card<'a>(
+        &self,
+        program: &'a dyn Program,
+        address: &Address,
+        headers: &HeaderMap,
+    ) -> Card<'a> {
+        let info = program.info();
+        let mut card = Card::new(info, self.interfaces(&info.name, address, headers));
+        card.push = self.options.push;
+        card.extended = self.options.extended_card;
+        card.secured = self.options.gatekeeper.is_some();
+        card
+    }
+
+    /// The card that only callers who are known get: it also says which scopes a call needs.
+    pub(crate) fn extended_card<'a>(
+        &self,
+        program: &'a dyn Program,
+        address: &Address,
+        headers: &HeaderMap,
+    ) -> Card<'a> {
+        let mut card = self.card(program, address, headers);
+        card.scopes = vec![identity::scope(program.info())];
+        card
+    }
+
+    /// A card in the one form that clients of both generations can read.
+    pub(crate) fn written(&self, card: &Card<'_>) -> Value {
+        union::card(card, self.options.signer.as_deref())
+    }
+
+    fn interfaces(&self, name: &str, address: &Address, headers: &HeaderMap) -> Vec<Interface> {
+        let base = http::base_url(headers, &self.options);
+        let (url, tenant) = match address {
+            Address::Default => (format!("{base}/a2a"), None),
+            Address::Agent(_) => (format!("{base}/a2a/agents/{name}"), Some(name.to_owned())),
+        };
+        let mut interfaces = Vec::new();
+        for generation in Generation::ALL {
+            let known =
+                |url: String, binding, tenant| Interface { url, binding, generation, tenant };
+            interfaces.push(known(url.clone(), Binding::JsonRpc, None));
+            interfaces.push(known(format!("{url}/rest"), Binding::HttpJson, None));
+            // A request of 0.3 cannot say which agent it is for.
+            let reachable = generation == Generation::V1 || *address == Address::Default;
+            if let Some(grpc) = self.options.grpc_address.as_ref().filter(|_| reachable) {
+                interfaces.push(known(grpc.clone(), Binding::Grpc, tenant.clone()));
+            }
+        }
+        interfaces
+    }
+}

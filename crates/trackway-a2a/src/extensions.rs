@@ -1,0 +1,68 @@
+//! Protocol extensions: which a request asks for, which the agent knows, which it cannot do without.
+
+use axum::http::{HeaderMap, HeaderName, HeaderValue};
+use trackway_domain::Code;
+use trackway_runtime::ProgramInfo;
+
+use crate::{
+    card,
+    fault::{Fault, Kind},
+    version::Generation,
+};
+
+/// The header's name in 1.0 and in 0.3.
+const NAME: HeaderName = HeaderName::from_static("a2a-extensions");
+const NAME_V03: HeaderName = HeaderName::from_static("x-a2a-extensions");
+
+/// Extensions that are in force for one request.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Activated(Vec<String>);
+
+impl Activated {
+    pub(crate) fn new(headers: &HeaderMap, info: &ProgramInfo) -> Result<Self, Fault> {
+        let asked = asked(headers);
+        let mut activated = Vec::new();
+        // The two of every workflow are never required, so a request that asks for none is done here.
+        if !asked.is_empty() {
+            let known = card::extensions(info);
+            let uris = known.iter().map(|known| known.uri).filter(|uri| asked.contains(uri));
+            activated.extend(uris.map(str::to_owned));
+        }
+        let missing =
+            info.extensions.iter().find(|own| own.required && !asked.contains(&&*own.uri));
+        match missing {
+            None => Ok(Self(activated)),
+            Some(missing) => Err(Fault::new(
+                Kind::ExtensionSupportRequired,
+                Code::InvalidRequest,
+                format!("this agent requires the extension {}", missing.uri),
+                format!("send the header A2A-Extensions: {}", missing.uri),
+            )),
+        }
+    }
+
+    /// Tells the client which are in force.
+    pub(crate) fn tell(&self, generation: Generation, headers: &mut HeaderMap) {
+        if self.0.is_empty() {
+            return;
+        }
+        let name = match generation {
+            Generation::V1 => NAME,
+            Generation::V03 => NAME_V03,
+        };
+        if let Ok(list) = HeaderValue::from_str(&self.0.join(", ")) {
+            headers.insert(name, list);
+        }
+    }
+}
+
+fn asked(headers: &HeaderMap) -> Vec<&str> {
+    [NAME, NAME_V03]
+        .iter()
+        .flat_map(|name| headers.get_all(name))
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|list| list.split(','))
+        .map(str::trim)
+        .filter(|uri| !uri.is_empty())
+        .collect()
+}

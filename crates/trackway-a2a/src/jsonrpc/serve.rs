@@ -1,0 +1,151 @@
+//! A JSON-RPC request from its bytes to its response.
+
+use axum::{
+    body::Body,
+    http::{HeaderMap, HeaderValue, StatusCode, header, request::Parts},
+    response::Response,
+};
+use serde_json::{Value, value::RawValue};
+
+use super::{Malformed, Request, parse, refusal, v1, v03, write};
+use crate::{
+    door::{Address, Admitted, Door},
+    fault::{Fault, Kind},
+    http,
+    ops::{Call, Outcome, Streamed},
+    sse,
+    version::Generation,
+    wire,
+};
+
+/// Answers one request at an agent's address.
+pub(crate) async fn serve(door: &Door, address: &Address, head: &Parts, body: Body) -> Response {
+    // What cannot be read has no method; it is refused in the form that its header asks for.
+    let asked = Generation::asked(&head.headers, &head.uri);
+    let shape = asked.as_ref().ok().copied().flatten().unwrap_or(Generation::V03);
+    let headers = &head.headers;
+    if !http::is_json(headers) {
+        let body = refusal(RawValue::NULL, &http::not_json(), shape);
+        return http::json(StatusCode::UNSUPPORTED_MEDIA_TYPE, body);
+    }
+    let body = match http::body(headers, body, door.options.body_bytes_max).await {
+        Ok(body) => body,
+        Err(fault) => return http::json(fault.kind.http(), refusal(RawValue::NULL, &fault, shape)),
+    };
+    let request = match parse(&body) {
+        Ok(request) => request,
+        Err(Malformed { id, fault }) => {
+            return http::json(StatusCode::OK, refusal(id, &fault, shape));
+        }
+    };
+    let generation = match asked {
+        Ok(Some(generation)) => generation,
+        Ok(None) => generation_of(&request.method),
+        Err(fault) => return refused(request.id, &fault, Generation::V1),
+    };
+    match answer(door, address, &request, headers, generation).await {
+        Ok(response) => response,
+        Err(fault) => refused(request.id, &fault, generation),
+    }
+}
+
+/// Methods of 1.0 begin with a capital, those of 0.3 do not.
+fn generation_of(method: &str) -> Generation {
+    match method.as_bytes().first() {
+        Some(first) if first.is_ascii_uppercase() => Generation::V1,
+        _ => Generation::V03,
+    }
+}
+
+async fn answer(
+    door: &Door,
+    address: &Address,
+    request: &Request<'_>,
+    headers: &HeaderMap,
+    generation: Generation,
+) -> Result<Response, Fault> {
+    let (tenant, call): (Option<String>, Result<Call, Fault>) = match generation {
+        Generation::V03 => (None, v03::call(request, headers)),
+        Generation::V1 => match v1::call(request, headers) {
+            Ok((tenant, call)) => (tenant, Ok(call)),
+            Err(fault) => (None, Err(fault)),
+        },
+    };
+    // Strangers are not told what is wrong with their requests.
+    let Admitted { agent, activated } = door.admit(address, tenant.as_deref(), headers).await?;
+    let outcome = agent.perform(call?).await?;
+    let mut response = match outcome {
+        Outcome::Stream(streamed, history) => {
+            stream(door, request.id, streamed, history, generation)
+        }
+        outcome => {
+            let card = match &outcome {
+                Outcome::ExtendedCard => {
+                    door.written(&door.extended_card(agent.program, address, headers))
+                }
+                _ => Value::Null,
+            };
+            http::json(StatusCode::OK, success(request.id, &outcome, &card, generation))
+        }
+    };
+    activated.tell(generation, response.headers_mut());
+    Ok(response)
+}
+
+fn success(id: &RawValue, outcome: &Outcome, card: &Value, generation: Generation) -> Vec<u8> {
+    // Most Tasks fit; a longer one grows it.
+    let mut body = Vec::with_capacity(2_048);
+    match generation {
+        Generation::V1 => write(&mut body, id, Ok(wire::v1::Answer { outcome, card }), generation),
+        Generation::V03 => {
+            write(&mut body, id, Ok(wire::v03::Answer { outcome, card }), generation);
+        }
+    }
+    body
+}
+
+fn stream(
+    door: &Door,
+    id: &RawValue,
+    streamed: Streamed,
+    history: usize,
+    generation: Generation,
+) -> Response {
+    let id = id.to_owned();
+    match (streamed, generation) {
+        (Streamed::Task(follow), Generation::V1) => {
+            sse::response(*follow, door.options.heartbeat, move |out, place, item| {
+                let item = item.map(|item| wire::v1::StreamItem::new(item, place, history));
+                write(out, &id, item, generation);
+            })
+        }
+        (Streamed::Task(follow), Generation::V03) => {
+            sse::response(*follow, door.options.heartbeat, move |out, place, item| {
+                let item = item.map(|item| wire::v03::StreamItem::new(item, place, history));
+                write(out, &id, item, generation);
+            })
+        }
+        (Streamed::Message(said), Generation::V1) => sse::once(|out| {
+            write(out, &id, Ok(wire::v1::StreamItem::said(&said)), generation);
+        }),
+        (Streamed::Message(said), Generation::V03) => sse::once(|out| {
+            write(out, &id, Ok(wire::v03::StreamItem::said(&said)), generation);
+        }),
+    }
+}
+
+/// An error is a response like any other, but for those that HTTP itself has a word for.
+fn refused(id: &RawValue, fault: &Fault, generation: Generation) -> Response {
+    let status = match fault.kind {
+        Kind::Unauthenticated | Kind::Forbidden => fault.kind.http(),
+        // The address itself is wrong.
+        Kind::MethodNotFound if fault.is_unknown_agent() => StatusCode::NOT_FOUND,
+        _ => StatusCode::OK,
+    };
+    let mut response = http::json(status, refusal(id, fault, generation));
+    if fault.kind == Kind::Unauthenticated {
+        let scheme = HeaderValue::from_static("Bearer");
+        response.headers_mut().insert(header::WWW_AUTHENTICATE, scheme);
+    }
+    response
+}

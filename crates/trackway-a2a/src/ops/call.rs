@@ -1,0 +1,134 @@
+//! Everything that can be asked of an agent, in words that no generation and no binding owns.
+//!
+//! A binding reads a request into a [`Call`], the agent carries it out, and the binding writes the
+//! [`Outcome`]. Nothing else stands between the wire and the operations.
+
+use trackway_domain::Pos;
+
+use super::{Agent, Follow, Incoming, Page, Push, Query, Reply, Snapshot, Streamed, Wait};
+use crate::fault::Fault;
+
+/// How many of the newest messages of a task's history are shown; none at all for zero.
+pub(crate) type History = usize;
+
+#[derive(Debug)]
+pub(crate) enum Call {
+    Send {
+        incoming: Box<Incoming>,
+        wait: Wait,
+        history: History,
+    },
+    Stream {
+        incoming: Box<Incoming>,
+        history: History,
+    },
+    Get {
+        task: String,
+        history: History,
+    },
+    List {
+        query: Box<Query>,
+        history: History,
+        artifacts: bool,
+    },
+    Cancel {
+        task: String,
+    },
+    Subscribe {
+        task: String,
+        after: Option<Pos>,
+        ended: Ended,
+        history: History,
+    },
+    SetPush {
+        task: String,
+        push: Box<Push>,
+    },
+    /// Without an id, the oldest: clients of 0.3 may leave it out.
+    GetPush {
+        task: String,
+        id: Option<String>,
+    },
+    ListPushes {
+        task: String,
+    },
+    RemovePush {
+        task: String,
+        id: String,
+    },
+    ExtendedCard,
+}
+
+/// What a subscription to a task that has ended is answered with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ended {
+    /// The task as it is, and the end of the stream.
+    Shown,
+    /// A refusal.
+    Refused,
+}
+
+#[derive(Debug)]
+pub(crate) enum Outcome {
+    Reply(Reply, History),
+    Task(Box<Snapshot>, History),
+    Page {
+        page: Page,
+        history: History,
+        artifacts: bool,
+    },
+    Stream(Streamed, History),
+    Push {
+        task: String,
+        push: Box<Push>,
+    },
+    Pushes {
+        task: String,
+        pushes: Vec<Push>,
+    },
+    /// Done, and nothing to say of it.
+    Done,
+    /// The card with what only callers that are known may see.
+    ExtendedCard,
+}
+
+impl Agent<'_> {
+    pub(crate) async fn perform(&self, call: Call) -> Result<Outcome, Fault> {
+        Ok(match call {
+            Call::Send { incoming, wait, history } => {
+                Outcome::Reply(self.send(*incoming, wait).await?, history)
+            }
+            Call::Stream { incoming, history } => {
+                Outcome::Stream(self.stream(*incoming).await?, history)
+            }
+            Call::Get { task, history } => Outcome::Task(self.get(&task).await?.into(), history),
+            Call::List { query, history, artifacts } => {
+                Outcome::Page { page: self.list(*query).await?, history, artifacts }
+            }
+            Call::Cancel { task } => {
+                Outcome::Task(self.cancel(&task).await?.into(), crate::asked::HISTORY_MESSAGES_MAX)
+            }
+            Call::Subscribe { task, after, ended, history } => {
+                let follow: Follow = self.subscribe(&task, after, ended).await?;
+                Outcome::Stream(Streamed::Task(Box::new(follow)), history)
+            }
+            Call::SetPush { task, push } => {
+                let push = Box::new(self.set_push(&task, *push).await?);
+                Outcome::Push { task, push }
+            }
+            Call::GetPush { task, id } => {
+                let push = Box::new(self.push(&task, id.as_deref()).await?);
+                Outcome::Push { task, push }
+            }
+            Call::ListPushes { task } => {
+                let pushes = self.pushes(&task).await?;
+                Outcome::Pushes { task, pushes }
+            }
+            Call::RemovePush { task, id } => {
+                self.remove_push(&task, &id).await?;
+                Outcome::Done
+            }
+            Call::ExtendedCard => self.extended_card()?,
+        })
+    }
+}

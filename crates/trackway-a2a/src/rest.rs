@@ -1,0 +1,184 @@
+//! The HTTP+JSON binding: paths and methods of HTTP instead of an envelope.
+
+mod route;
+mod v1;
+
+use axum::{
+    body::Body,
+    http::{HeaderMap, HeaderValue, StatusCode, header, request::Parts},
+    response::Response,
+};
+use serde::Serialize;
+use serde_json::Value;
+use trackway_domain::Code;
+
+use crate::{
+    door::{Address, Admitted, Door},
+    fault::{Fault, Kind},
+    http,
+    ops::{Outcome, Streamed},
+    sse,
+    version::{self, Generation},
+    wire::{self, details::Details},
+};
+use route::{NoRoute, Route, route};
+
+/// The media type of 1.0, for clients that know it.
+const A2A_JSON: &str = "application/a2a+json";
+
+/// Answers one request below an agent's address. `path` is what follows that address.
+pub(crate) async fn serve(
+    door: &Door,
+    address: &Address,
+    path: &str,
+    head: &Parts,
+    body: Body,
+) -> Response {
+    let mut response = match answer(door, address, path, head, body).await {
+        Ok(response) => response,
+        Err(refused) => refused.response(),
+    };
+    // Whoever names the protocol's own type gets it; everybody reads plain JSON.
+    let is_json =
+        response.headers().get(header::CONTENT_TYPE).is_some_and(|kind| kind == "application/json");
+    if is_json && knows_a2a_json(&head.headers) {
+        response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(A2A_JSON));
+    }
+    response
+}
+
+/// A request that was not carried out.
+struct Refused {
+    status: StatusCode,
+    fault: Fault,
+    allowed: Option<&'static str>,
+}
+
+impl From<Fault> for Refused {
+    fn from(fault: Fault) -> Self {
+        Self { status: fault.kind.http(), fault, allowed: None }
+    }
+}
+
+async fn answer(
+    door: &Door,
+    address: &Address,
+    path: &str,
+    head: &Parts,
+    body: Body,
+) -> Result<Response, Refused> {
+    let headers = &head.headers;
+    let asked = Generation::asked(headers, &head.uri)?;
+    let Route { generation, tenant, operation } =
+        route(&head.method, path).map_err(|none| no_route(&none, head))?;
+    if asked.is_some_and(|asked| asked != generation) {
+        return Err(version::elsewhere(generation).into());
+    }
+    let body = http::body(headers, body, door.options.body_bytes_max).await?;
+    if !body.is_empty() && !http::is_json(headers) {
+        let status = StatusCode::UNSUPPORTED_MEDIA_TYPE;
+        return Err(Refused { status, fault: http::not_json(), allowed: None });
+    }
+    let call = v1::call(operation, head, &body);
+    // Strangers are not told what is wrong with their requests.
+    let Admitted { agent, activated } = door.admit(address, tenant, headers).await?;
+    let (named, call) = call?;
+    if let (Some(named), None) = (named.as_deref().filter(|named| !named.is_empty()), tenant) {
+        door.addressed(address, Some(named))?;
+    }
+    let outcome = agent.perform(call).await?;
+    let mut response = match outcome {
+        Outcome::Stream(streamed, history) => stream(door, streamed, history),
+        outcome => {
+            let card = match &outcome {
+                Outcome::ExtendedCard => {
+                    door.written(&door.extended_card(agent.program, address, headers))
+                }
+                _ => Value::Null,
+            };
+            http::json_of(StatusCode::OK, &wire::v1::Answer { outcome: &outcome, card: &card })
+        }
+    };
+    activated.tell(generation, response.headers_mut());
+    Ok(response)
+}
+
+fn stream(door: &Door, streamed: Streamed, history: usize) -> Response {
+    match streamed {
+        Streamed::Task(follow) => {
+            sse::response(*follow, door.options.heartbeat, move |out, place, item| match item {
+                Ok(item) => write(out, &wire::v1::StreamItem::new(item, place, history)),
+                Err(fault) => write(out, &Failure::new(fault.kind.http(), fault)),
+            })
+        }
+        Streamed::Message(said) => sse::once(|out| write(out, &wire::v1::StreamItem::said(&said))),
+    }
+}
+
+fn write<T: Serialize>(out: &mut Vec<u8>, value: &T) {
+    serde_json::to_writer(out, value)
+        .expect("memory can be written, and our types hold no map with keys other than strings");
+}
+
+fn no_route(none: &NoRoute, head: &Parts) -> Refused {
+    let method = &head.method;
+    let (status, allowed, message) = match none {
+        NoRoute::Unknown(_) => {
+            (StatusCode::NOT_FOUND, None, "no operation has this address".to_owned())
+        }
+        NoRoute::Method(_, allowed) => {
+            let message = format!("{method} is not served at this address");
+            (StatusCode::METHOD_NOT_ALLOWED, Some(*allowed), message)
+        }
+    };
+    let next = "see the operations of the HTTP+JSON binding, for example POST message:send";
+    let fault = Fault::new(Kind::MethodNotFound, Code::InvalidRequest, message, next);
+    Refused { status, fault, allowed }
+}
+
+impl Refused {
+    fn response(&self) -> Response {
+        let mut response = http::json_of(self.status, &Failure::new(self.status, &self.fault));
+        let headers = response.headers_mut();
+        if self.fault.kind == Kind::Unauthenticated {
+            headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        }
+        if let Some(allowed) = self.allowed {
+            headers.insert(header::ALLOW, HeaderValue::from_static(allowed));
+        }
+        response
+    }
+}
+
+/// The canonical error model as JSON.
+#[derive(Serialize)]
+struct Failure<'a> {
+    error: Status<'a>,
+}
+
+#[derive(Serialize)]
+struct Status<'a> {
+    code: u16,
+    status: &'static str,
+    message: &'a str,
+    details: Details<'a>,
+}
+
+impl<'a> Failure<'a> {
+    fn new(status: StatusCode, fault: &'a Fault) -> Self {
+        let error = Status {
+            code: status.as_u16(),
+            status: fault.kind.canonical().as_str(),
+            message: &fault.message,
+            details: Details(fault),
+        };
+        Self { error }
+    }
+}
+
+fn knows_a2a_json(headers: &HeaderMap) -> bool {
+    [header::ACCEPT, header::CONTENT_TYPE]
+        .iter()
+        .flat_map(|name| headers.get_all(name))
+        .any(|value| value.to_str().is_ok_and(|text| text.contains(A2A_JSON)))
+}

@@ -1,0 +1,114 @@
+//! From paths, queries and bodies of 1.0 to calls.
+
+use axum::{
+    extract::Query,
+    http::{Uri, request::Parts},
+};
+use serde::{Deserialize, de::DeserializeOwned};
+
+use super::route::Operation;
+use crate::{
+    asked,
+    fault::Fault,
+    jsonrpc::{misfit, not_json},
+    ops::Call,
+    wire::v1::{
+        self, GetParams, Int, ListParams, ListPushesParams, PushConfig, PushIdParams, SendParams,
+        TaskParams,
+    },
+};
+
+/// The call, and the tenant that the body names.
+pub(super) fn call(
+    operation: Operation<'_>,
+    head: &Parts,
+    body: &[u8],
+) -> Result<(Option<String>, Call), Fault> {
+    Ok(match operation {
+        Operation::Send => {
+            let mut params: SendParams = read(body)?;
+            (params.tenant.take(), v1::send(params)?)
+        }
+        Operation::Stream => {
+            let mut params: SendParams = read(body)?;
+            (params.tenant.take(), v1::stream(params)?)
+        }
+        Operation::Get { task } => {
+            let GetQuery { history_length } = query(&head.uri)?;
+            let id = task.to_owned();
+            (None, v1::get(GetParams { tenant: None, id, history_length })?)
+        }
+        Operation::List => (None, v1::list(query::<ListParams>(&head.uri)?)?),
+        Operation::Cancel { task } => {
+            let Anything {} = read_or_default(body)?;
+            (None, v1::cancel(TaskParams { tenant: None, id: task.to_owned() }))
+        }
+        Operation::Subscribe { task } => {
+            let Anything {} = read_or_default(body)?;
+            let params = TaskParams { tenant: None, id: task.to_owned() };
+            (None, v1::subscribe(params, asked::last_event(&head.headers)?))
+        }
+        Operation::SetPush { task } => {
+            let mut params: PushConfig = read(body)?;
+            // The path says whose it is; a body that says otherwise means something else.
+            if params.task_id.as_deref().is_some_and(|named| !named.is_empty() && named != task) {
+                let why = "taskId: the path names another task";
+                return Err(Fault::param("/taskId", why, "leave taskId out of the body"));
+            }
+            params.task_id = Some(task.to_owned());
+            (params.tenant.take(), v1::set_push(params)?)
+        }
+        Operation::GetPush { task, id } => (None, v1::get_push(push_id(task, id))),
+        Operation::ListPushes { task } => {
+            let params = ListPushesParams { tenant: None, task_id: task.to_owned() };
+            (None, v1::list_pushes(params))
+        }
+        Operation::RemovePush { task, id } => (None, v1::remove_push(push_id(task, id))),
+        Operation::ExtendedCard => (None, Call::ExtendedCard),
+    })
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct GetQuery {
+    #[serde(default)]
+    history_length: Option<Int>,
+}
+
+/// A body of which nothing is needed but that it is an object.
+#[derive(Debug, Default, Deserialize)]
+struct Anything {}
+
+fn push_id(task: &str, id: &str) -> PushIdParams {
+    PushIdParams { tenant: None, task_id: task.to_owned(), id: id.to_owned() }
+}
+
+fn query<T: DeserializeOwned>(uri: &Uri) -> Result<T, Fault> {
+    Query::try_from_uri(uri).map(|Query(params)| params).map_err(|rejection| {
+        let why = std::error::Error::source(&rejection)
+            .map_or_else(|| rejection.to_string(), ToString::to_string);
+        Fault::param("/", format!("the query cannot be read: {why}"), "put the query right")
+    })
+}
+
+fn read<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Result<T, Fault> {
+    let text = std::str::from_utf8(body).map_err(|error| not_json(&error.to_string()))?;
+    match text.trim_start().as_bytes().first() {
+        Some(b'{') => {}
+        _ => {
+            serde_json::from_str::<serde::de::IgnoredAny>(text)
+                .map_err(|error| not_json(&error.to_string()))?;
+            return Err(Fault::param("", "the body is no object", "send a JSON object"));
+        }
+    }
+    serde_json::from_str(text).map_err(|error| {
+        match serde_json::from_str::<serde::de::IgnoredAny>(text) {
+            Err(syntax) => not_json(&syntax.to_string()),
+            Ok(_) => misfit(text, &error, ""),
+        }
+    })
+}
+
+fn read_or_default<'a, T: Deserialize<'a> + Default>(body: &'a [u8]) -> Result<T, Fault> {
+    if body.is_empty() { Ok(T::default()) } else { read(body) }
+}

@@ -1,0 +1,1 @@
+//! Signatures are checked in tests/it with a key of their own.

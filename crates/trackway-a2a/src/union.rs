@@ -1,0 +1,40 @@
+//! One card for both generations: each finds its own members, the shared ones are the same.
+
+use serde_json::Value;
+
+use crate::{
+    card::Card,
+    sign::Signer,
+    wire::{v1, v03},
+};
+
+pub(crate) fn card(card: &Card<'_>, signer: Option<&Signer>) -> Value {
+    let mut union = v1::card(card);
+    // Only 1.0 has signatures, so only what 1.0 knows of the card is signed.
+    let signature = signer.map(|signer| signer.sign(&union));
+    merge(&mut union, v03::card(card));
+    if let Some(signature) = signature {
+        union["signatures"] = Value::Array(vec![signature]);
+    }
+    union
+}
+
+/// Adds what is missing; what is there stays.
+fn merge(into: &mut Value, other: Value) {
+    match (into, other) {
+        (Value::Object(into), Value::Object(other)) => {
+            for (name, value) in other {
+                match into.get_mut(&name) {
+                    Some(known) => merge(known, value),
+                    None => {
+                        into.insert(name, value);
+                    }
+                }
+            }
+        }
+        (Value::Array(into), Value::Array(other)) if into.len() == other.len() => {
+            into.iter_mut().zip(other).for_each(|(known, value)| merge(known, value));
+        }
+        _ => {}
+    }
+}

@@ -1,0 +1,93 @@
+//! A message as it was sent, in any generation: what is checked of all of them.
+
+use trackway_domain::{Message, MessageId, Object, Part, QuestionId, Role, SessionId};
+
+use crate::{fault::Fault, ops::Incoming};
+
+/// Most parts of one message. A part costs more in memory than on the wire; a thousand is far beyond
+/// what a message of a conversation holds.
+const PARTS_MAX: usize = 1_000;
+
+/// A client's message, its parts already read. Empty ids are those that were not sent.
+#[derive(Debug, Default)]
+pub(crate) struct Sent {
+    pub(crate) message_id: String,
+    pub(crate) context_id: Option<String>,
+    pub(crate) task_id: Option<String>,
+    pub(crate) parts: Vec<Part>,
+    pub(crate) metadata: Object,
+    pub(crate) references: Vec<String>,
+    pub(crate) extensions: Vec<String>,
+}
+
+impl Sent {
+    /// Checked. Paths in faults point into the request.
+    pub(crate) fn incoming(self) -> Result<Incoming, Fault> {
+        let id = MessageId::new(&self.message_id).map_err(|bad| {
+            wrong("messageId", &bad.to_string(), "send a fresh UUID for each message")
+        })?;
+        let session =
+            self.context_id.as_deref().map(SessionId::new).transpose().map_err(|bad| {
+                wrong(
+                    "contextId",
+                    &bad.to_string(),
+                    "send the contextId of an earlier task, or none",
+                )
+            })?;
+        let question = question(&self.metadata)?;
+        let message = Message {
+            id,
+            role: Role::User,
+            parts: self.parts,
+            metadata: self.metadata,
+            references: self.references,
+            extensions: self.extensions,
+        };
+        let run = self.task_id;
+        Ok(Incoming { message, run, session, question, accepted: Vec::new(), push: None })
+    }
+}
+
+/// Whether a message may have that many parts.
+pub(crate) fn check_count(parts: usize) -> Result<(), Fault> {
+    if parts == 0 {
+        return Err(wrong("parts", "a message has at least one part", "send a text or data part"));
+    }
+    if parts > PARTS_MAX {
+        let why = format!("{parts} parts; at most {PARTS_MAX} are taken");
+        return Err(wrong("parts", &why, "join parts, or send several messages"));
+    }
+    Ok(())
+}
+
+fn question(metadata: &Object) -> Result<Option<QuestionId>, Fault> {
+    let Some(value) = metadata.get("questionId").filter(|value| !value.is_null()) else {
+        return Ok(None);
+    };
+    let parsed = match value.as_str() {
+        Some(text) => text.parse().map_err(|bad: trackway_domain::BadId| bad.to_string()),
+        None => Err("a question id is a string".to_owned()),
+    };
+    parsed.map(Some).map_err(|why| {
+        let next = "repeat the questionId from the metadata of the question's message";
+        wrong("metadata/questionId", &why, next)
+    })
+}
+
+/// Whether the text is made of the standard alphabet, with its padding or without.
+pub(crate) fn is_base64(text: &str) -> bool {
+    let digits = text.trim_end_matches('=');
+    let padding = text.len() - digits.len();
+    let whole = match padding {
+        0 => text.len() % 4 != 1,
+        1 | 2 => text.len().is_multiple_of(4),
+        _ => false,
+    };
+    let in_alphabet = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'+' || byte == b'/';
+    whole && digits.bytes().all(in_alphabet)
+}
+
+/// Something wrong at a place of the message.
+pub(crate) fn wrong(place: &str, why: &str, next: &'static str) -> Fault {
+    Fault::param(format!("/params/message/{place}"), format!("message/{place}: {why}"), next)
+}

@@ -1,0 +1,35 @@
+//! What a configuration asks for.
+
+use serde_json::{Value, json};
+
+use super::*;
+use crate::asked::HISTORY_MESSAGES_MAX;
+
+fn configured(configuration: &Value) -> Result<(Wait, History), i32> {
+    let params = json!({
+        "message": {"messageId": "m", "role": "user", "parts": [{"kind": "text", "text": "hi"}]},
+        "configuration": configuration,
+    });
+    match send(serde_json::from_value(params).unwrap()) {
+        Ok(Call::Send { wait, history, .. }) => Ok((wait, history)),
+        Ok(other) => panic!("{other:?}"),
+        Err(fault) => Err(fault.kind.json_rpc()),
+    }
+}
+
+#[test]
+fn blocking_is_asked_for_and_history_has_a_bound() {
+    for (sent, expected) in [
+        (json!(null), (Wait::Commit, HISTORY_MESSAGES_MAX)),
+        (json!({}), (Wait::Commit, HISTORY_MESSAGES_MAX)),
+        (json!({"blocking": null, "historyLength": null}), (Wait::Commit, HISTORY_MESSAGES_MAX)),
+        (json!({"blocking": false}), (Wait::Commit, HISTORY_MESSAGES_MAX)),
+        (json!({"blocking": true, "historyLength": 0, "unknown": 1}), (Wait::Rest, 0)),
+        (json!({"historyLength": 7, "pushNotificationConfig": null}), (Wait::Commit, 7)),
+    ] {
+        assert_eq!(configured(&sent), Ok(expected), "{sent}");
+    }
+    assert_eq!(configured(&json!({"historyLength": -1})), Err(-32602));
+    let no_scheme = json!({"url": "https://a.example", "authentication": {"schemes": []}});
+    assert_eq!(configured(&json!({"pushNotificationConfig": no_scheme})), Err(-32602));
+}

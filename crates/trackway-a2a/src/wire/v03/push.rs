@@ -1,0 +1,120 @@
+//! Push notification configurations as they are read and written.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    fault::Fault,
+    ops::{Authentication, Call, Push},
+    version::Generation,
+    wire::object::Object,
+};
+
+/// `tasks/pushNotificationConfig/set`.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct SetPushParams {
+    task_id: String,
+    push_notification_config: Object<PushConfig>,
+}
+
+/// `tasks/pushNotificationConfig/get` and `…/delete`.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct PushIdParams {
+    pub(crate) id: String,
+    #[serde(default)]
+    pub(crate) push_notification_config_id: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct PushConfig {
+    #[serde(default)]
+    id: Option<String>,
+    url: String,
+    #[serde(default)]
+    token: Option<String>,
+    #[serde(default)]
+    authentication: Option<Object<Schemes>>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Schemes {
+    #[serde(default)]
+    schemes: Vec<String>,
+    #[serde(default)]
+    credentials: Option<String>,
+}
+
+impl SetPushParams {
+    pub(crate) fn call(self) -> Result<Call, Fault> {
+        let push = self.push_notification_config.0.push("/params/pushNotificationConfig")?;
+        Ok(Call::SetPush { task: self.task_id, push: Box::new(push) })
+    }
+}
+
+impl PushConfig {
+    /// `place` is where it stands in the request, for the fault.
+    pub(crate) fn push(self, place: &str) -> Result<Push, Fault> {
+        let authentication = match self.authentication.map(|sent| sent.0) {
+            None => None,
+            // A notification carries one Authorization header, so it takes the first scheme.
+            Some(Schemes { schemes, credentials }) => match schemes.into_iter().next() {
+                Some(scheme) => Some(Authentication { scheme, credentials }),
+                None => {
+                    let path = format!("{place}/authentication/schemes");
+                    let why = format!("{path}: it is empty");
+                    return Err(Fault::param(path, why, "send a scheme, for example Bearer"));
+                }
+            },
+        };
+        Ok(Push {
+            id: self.id.filter(|id| !id.is_empty()),
+            url: self.url,
+            token: self.token,
+            authentication,
+            generation: Generation::V03,
+        })
+    }
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Written<'a> {
+    task_id: &'a str,
+    push_notification_config: WrittenConfig<'a>,
+}
+
+#[derive(Debug, Serialize)]
+struct WrittenConfig<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<&'a str>,
+    url: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    token: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    authentication: Option<WrittenSchemes<'a>>,
+}
+
+#[derive(Debug, Serialize)]
+struct WrittenSchemes<'a> {
+    schemes: [&'a str; 1],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    credentials: Option<&'a str>,
+}
+
+impl<'a> Written<'a> {
+    pub(super) fn new(task: &'a str, push: &'a Push) -> Self {
+        Self {
+            task_id: task,
+            push_notification_config: WrittenConfig {
+                id: push.id.as_deref(),
+                url: &push.url,
+                token: push.token.as_deref(),
+                authentication: push.authentication.as_ref().map(|known| WrittenSchemes {
+                    schemes: [&known.scheme],
+                    credentials: known.credentials.as_deref(),
+                }),
+            },
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! Push notification configurations as they are read and written.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    fault::Fault,
+    ops::{Authentication, Push},
+    version::Generation,
+    wire::object::Object,
+};
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct PushConfig {
+    #[serde(default)]
+    pub(crate) tenant: Option<String>,
+    #[serde(default)]
+    id: Option<String>,
+    #[serde(default, alias = "task_id")]
+    pub(crate) task_id: Option<String>,
+    #[serde(default)]
+    url: Option<String>,
+    #[serde(default)]
+    token: Option<String>,
+    #[serde(default)]
+    authentication: Option<Object<Sent>>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Sent {
+    #[serde(default)]
+    scheme: Option<String>,
+    #[serde(default)]
+    credentials: Option<String>,
+}
+
+impl PushConfig {
+    /// `place` is where it stands in the request, for the fault.
+    pub(crate) fn push(self, place: &str) -> Result<Push, Fault> {
+        let url = self.url.unwrap_or_default();
+        if url.is_empty() {
+            let path = format!("{place}/url");
+            return Err(Fault::param(
+                path.clone(),
+                format!("{path}: it is missing"),
+                "send the address that notifications go to",
+            ));
+        }
+        let authentication = match self.authentication.map(|sent| sent.0) {
+            None => None,
+            Some(Sent { scheme: Some(scheme), credentials }) if !scheme.is_empty() => {
+                Some(Authentication { scheme, credentials: given(credentials) })
+            }
+            Some(_) => {
+                let path = format!("{place}/authentication/scheme");
+                let why = format!("{path}: it is missing");
+                return Err(Fault::param(path, why, "send the scheme, for example Bearer"));
+            }
+        };
+        Ok(Push {
+            id: given(self.id),
+            url,
+            token: given(self.token),
+            authentication,
+            generation: Generation::V1,
+        })
+    }
+}
+
+/// An empty text is one that was not given.
+pub(super) fn given(text: Option<String>) -> Option<String> {
+    text.filter(|text| !text.is_empty())
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Written<'a> {
+    id: &'a str,
+    task_id: &'a str,
+    url: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    token: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    authentication: Option<WrittenAuthentication<'a>>,
+}
+
+#[derive(Debug, Serialize)]
+struct WrittenAuthentication<'a> {
+    scheme: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    credentials: Option<&'a str>,
+}
+
+impl<'a> Written<'a> {
+    pub(super) fn new(task: &'a str, push: &'a Push) -> Self {
+        Self {
+            id: push.id.as_deref().unwrap_or_default(),
+            task_id: task,
+            url: &push.url,
+            token: push.token.as_deref(),
+            authentication: push.authentication.as_ref().map(|known| WrittenAuthentication {
+                scheme: &known.scheme,
+                credentials: known.credentials.as_deref(),
+            }),
+        }
+    }
+}
+
+/// The reply to a list of them.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct WrittenList<'a> {
+    configs: Vec<Written<'a>>,
+    next_page_token: &'static str,
+}
+
+impl<'a> WrittenList<'a> {
+    pub(super) fn new(task: &'a str, pushes: &'a [Push]) -> Self {
+        let configs = pushes.iter().map(|push| Written::new(task, push)).collect();
+        Self { configs, next_page_token: "" }
+    }
+}

@@ -1,0 +1,91 @@
+//! What a stream carries: the Task once, then updates; or one message. The member that wraps an item
+//! says what it is.
+
+use serde::Serialize;
+use trackway_domain as domain;
+use trackway_engine::StatusUpdate;
+
+use super::{
+    message::{Artifact, Message},
+    task::{Status, Task},
+};
+use crate::{
+    ops::{History, Item, Place, Said, Seen},
+    wire::metadata::Metadata,
+};
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) enum StreamItem<'a> {
+    Task(Task<'a>),
+    Message(Message<'a>),
+    StatusUpdate(TaskStatusUpdate<'a>),
+    ArtifactUpdate(TaskArtifactUpdate<'a>),
+}
+
+impl<'a> StreamItem<'a> {
+    /// `history` bounds the messages of the Task.
+    pub(crate) fn new(item: &'a Item, place: &'a Place, history: History) -> Self {
+        match &item.seen {
+            Seen::Snapshot(snapshot) => Self::Task(Task::new(snapshot, place, history)),
+            Seen::Status(status, at) => {
+                Self::StatusUpdate(TaskStatusUpdate::new(status, *at, place))
+            }
+            Seen::Artifact(chunk) => Self::ArtifactUpdate(TaskArtifactUpdate::new(chunk, place)),
+        }
+    }
+
+    pub(crate) fn said(said: &'a Said) -> Self {
+        Self::Message(Message::said(said))
+    }
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct TaskStatusUpdate<'a> {
+    task_id: domain::RunId,
+    context_id: &'a str,
+    status: Status<'a>,
+    #[serde(skip_serializing_if = "Metadata::is_empty")]
+    metadata: Metadata<'a>,
+}
+
+impl<'a> TaskStatusUpdate<'a> {
+    fn new(update: &'a StatusUpdate, at: domain::Timestamp, place: &'a Place) -> Self {
+        Self {
+            task_id: place.run,
+            context_id: place.session.as_str(),
+            status: Status {
+                state: update.state,
+                message: update.message.as_ref().map(|message| Message::new(message, place)),
+                timestamp: at,
+            },
+            metadata: Metadata::new(update.resume, &update.output, update.parked.as_ref()),
+        }
+    }
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct TaskArtifactUpdate<'a> {
+    task_id: domain::RunId,
+    context_id: &'a str,
+    artifact: Artifact<'a>,
+    append: bool,
+    last_chunk: bool,
+}
+
+impl<'a> TaskArtifactUpdate<'a> {
+    fn new(chunk: &'a domain::ArtifactChunk, place: &'a Place) -> Self {
+        Self {
+            task_id: place.run,
+            context_id: place.session.as_str(),
+            artifact: Artifact::new(&chunk.artifact),
+            append: chunk.append,
+            last_chunk: chunk.last,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,164 @@
+//! What somebody may do: a list of scopes, each a pattern over the name of a permission.
+
+use std::{fmt, str::FromStr, sync::Arc};
+
+use serde::{Deserialize, Serialize};
+
+/// Scopes of one caller. More than anybody writes by hand, few enough to look through at each request.
+const SCOPES_MAX: usize = 256;
+/// Longest scope: the longest name of a workflow, its kind and its verb, and room for globs.
+const SCOPE_BYTES_MAX: usize = 128;
+
+/// What a workflow or agent of some name may be asked to do, and how the permission for it is written.
+const FORMS: [(&str, &str); 2] = [("workflow", "run"), ("agent", "call")];
+
+/// One scope: `*`, `workflow:<name>:run` or `agent:<name>:call`. In a name `*` stands for any run of
+/// characters, and `workflow:*` is short for `workflow:*:run`.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Scope(Arc<str>);
+
+/// A scope that could never permit anything.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{text:?} is not a scope: {why} (write `*`, `workflow:<name>:run` or `agent:<name>:call`)")]
+pub struct BadScope {
+    pub text: String,
+    pub why: &'static str,
+}
+
+/// Everything that somebody may do.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Scopes(Vec<Scope>);
+
+impl Scope {
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl FromStr for Scope {
+    type Err = BadScope;
+
+    fn from_str(text: &str) -> Result<Self, BadScope> {
+        let bad = |why| BadScope { text: text.chars().take(64).collect(), why };
+        if text.len() > SCOPE_BYTES_MAX {
+            return Err(bad("it is longer than 128 bytes"));
+        }
+        let parts: Vec<&str> = text.split(':').collect();
+        let (kind, name, verb) = match parts[..] {
+            ["*"] => return Ok(Self(text.into())),
+            [kind, "*"] => (kind, "*", "*"),
+            [kind, name, verb] => (kind, name, verb),
+            _ => return Err(bad("it has not the parts of one")),
+        };
+        let Some((_, known)) = FORMS.iter().find(|(known, _)| *known == kind) else {
+            return Err(bad("it is about neither `workflow` nor `agent`"));
+        };
+        if verb != "*" && verb != *known {
+            return Err(bad("a workflow can be `run` and an agent `call`ed, nothing else"));
+        }
+        let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_' || c == '*';
+        if name.is_empty() || !name.chars().all(plain) {
+            return Err(bad("a name has letters, digits, `-` and `_`, and here `*`"));
+        }
+        Ok(Self(text.into()))
+    }
+}
+
+impl TryFrom<String> for Scope {
+    type Error = BadScope;
+
+    fn try_from(text: String) -> Result<Self, BadScope> {
+        text.parse()
+    }
+}
+
+impl From<Scope> for String {
+    fn from(scope: Scope) -> Self {
+        scope.0.as_ref().to_owned()
+    }
+}
+
+impl fmt::Display for Scope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl Scopes {
+    /// Scopes that somebody configured: a malformed one is a mistake.
+    pub fn new<S: AsRef<str>>(texts: impl IntoIterator<Item = S>) -> Result<Self, BadScope> {
+        let scopes: Vec<Scope> =
+            texts.into_iter().map(|text| text.as_ref().parse()).collect::<Result<_, _>>()?;
+        if scopes.len() > SCOPES_MAX {
+            let text = scopes[SCOPES_MAX].to_string();
+            return Err(BadScope { text, why: "there are more than 256 of them" });
+        }
+        Ok(Self(scopes))
+    }
+
+    /// Those of ours among scopes that somebody else wrote: tokens carry the scopes of other services
+    /// too (`openid`, `profile`), which permit nothing here.
+    pub fn among<'a>(texts: impl IntoIterator<Item = &'a str>) -> Self {
+        Self(texts.into_iter().filter_map(|text| text.parse().ok()).take(SCOPES_MAX).collect())
+    }
+
+    /// Everything.
+    pub fn all() -> Self {
+        Self(vec![Scope("*".into())])
+    }
+
+    pub fn is_all(&self) -> bool {
+        self.0.iter().any(|scope| &*scope.0 == "*")
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &Scope> {
+        self.0.iter()
+    }
+
+    /// Whether a permission such as `workflow:echo:run` is among them.
+    pub fn allows(&self, permission: &str) -> bool {
+        self.0.iter().any(|scope| matches(scope.0.as_bytes(), permission.as_bytes()))
+    }
+
+    /// Whether a workflow of this name may be started, answered and cancelled: as a workflow, or as
+    /// the agent that it is on the A2A door.
+    pub fn allow_run(&self, name: &str) -> bool {
+        FORMS.iter().any(|(kind, verb)| self.allows(&format!("{kind}:{name}:{verb}")))
+    }
+}
+
+/// Whether the text is of the pattern, in which `*` stands for any run of characters. On a mismatch
+/// only the last star takes one character more, so the time is bounded by the product of the lengths.
+fn matches(pattern: &[u8], text: &[u8]) -> bool {
+    let (mut p, mut t) = (0, 0);
+    let mut star: Option<(usize, usize)> = None;
+    while t < text.len() {
+        match pattern.get(p) {
+            Some(b'*') => {
+                star = Some((p, t));
+                p += 1;
+            }
+            Some(byte) if *byte == text[t] => {
+                p += 1;
+                t += 1;
+            }
+            _ => match &mut star {
+                Some((at, taken)) => {
+                    *taken += 1;
+                    (p, t) = (*at + 1, *taken);
+                }
+                None => return false,
+            },
+        }
+    }
+    pattern[p..].iter().all(|byte| *byte == b'*')
+}
+
+#[cfg(test)]
+mod tests;

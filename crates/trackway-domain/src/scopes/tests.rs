@@ -1,0 +1,88 @@
+//! Which scopes there are, and what each permits.
+
+use super::*;
+
+/// Proves X6.
+#[test]
+fn scopes_permit_what_their_pattern_covers_and_nothing_else() {
+    let table: &[(&[&str], &str, bool)] = &[
+        (&["*"], "workflow:echo:run", true),
+        (&["*"], "agent:echo:call", true),
+        (&["workflow:echo:run"], "workflow:echo:run", true),
+        (&["workflow:echo:run"], "workflow:echo2:run", false),
+        (&["workflow:echo:run"], "workflow:ech:run", false),
+        (&["workflow:echo:run"], "agent:echo:call", false),
+        (&["workflow:e*:run"], "workflow:echo:run", true),
+        (&["workflow:e*:run"], "workflow:review:run", false),
+        (&["workflow:*-eu:run"], "workflow:order-eu:run", true),
+        (&["workflow:*-eu:run"], "workflow:order-eu-2:run", false),
+        (&["workflow:a*b*c:run"], "workflow:a-b-b-c:run", true),
+        (&["workflow:a*b*c:run"], "workflow:a-c-b:run", false),
+        (&["workflow:*"], "workflow:echo:run", true),
+        (&["workflow:*"], "agent:echo:call", false),
+        (&["agent:*:*"], "agent:echo:call", true),
+        (&["agent:echo:call", "workflow:review:run"], "workflow:review:run", true),
+        (&[], "workflow:echo:run", false),
+    ];
+    for (scopes, permission, expected) in table {
+        let scopes = Scopes::new(*scopes).unwrap();
+        assert_eq!(scopes.allows(permission), *expected, "{scopes:?} {permission}");
+    }
+}
+
+/// Proves X6.
+#[test]
+fn a_workflow_may_be_run_by_either_of_its_names() {
+    for (scope, expected) in [
+        ("*", true),
+        ("workflow:echo:run", true),
+        ("agent:echo:call", true),
+        ("agent:e*:call", true),
+        ("agent:review:call", false),
+        ("workflow:review:run", false),
+    ] {
+        assert_eq!(Scopes::new([scope]).unwrap().allow_run("echo"), expected, "{scope}");
+    }
+}
+
+/// Proves X6.
+#[test]
+fn malformed_scopes_are_refused() {
+    let long = format!("workflow:{}:run", "a".repeat(200));
+    for text in [
+        "",
+        "echo",
+        "**",
+        "workflow",
+        "workflow:echo",
+        "workflow:echo:call",
+        "agent:echo:run",
+        "workflow::run",
+        "workflow:a b:run",
+        "workflow:echo:run ",
+        "Workflow:echo:run",
+        "workflow:echo:run:more",
+        "tool:echo:run",
+        "*:echo:run",
+        &long,
+    ] {
+        let error = Scopes::new([text]).unwrap_err();
+        assert!(error.to_string().contains("workflow:<name>:run"), "{error}");
+    }
+    assert!(Scopes::new(["*"; 257]).is_err());
+}
+
+#[test]
+fn scopes_of_other_services_permit_nothing() {
+    let scopes = Scopes::among("openid profile workflow:echo:run email".split(' '));
+    assert_eq!(scopes, Scopes::new(["workflow:echo:run"]).unwrap());
+    assert!(Scopes::among(["openid"]).is_empty());
+}
+
+/// The worst pattern costs the product of the lengths, not a power of them.
+#[test]
+fn many_stars_end_at_once() {
+    let pattern = format!("workflow:{}b:run", "a*".repeat(50));
+    let scopes = Scopes::new([pattern]).unwrap();
+    assert!(!scopes.allows(&format!("workflow:{}:run", "a".repeat(100_000))));
+}

@@ -1,0 +1,51 @@
+//! When a run's current status was published, folded without the status itself. The index of runs is
+//! ordered by it, and must say what [`RunView`](crate::RunView) shows.
+
+use trackway_domain::{Event, Timestamp};
+
+/// The moment of the current status. Cheap to fold: nothing of an event is copied.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct StatusTime {
+    pub at: Timestamp,
+    /// The moment of the status that parking covered; it is shown again afterwards.
+    pub(crate) covered: Option<Timestamp>,
+}
+
+impl StatusTime {
+    /// Of a run that was submitted at that moment.
+    pub const fn begin(at: Timestamp) -> Self {
+        Self { at, covered: None }
+    }
+
+    /// Folds in the next event, recorded at `at`.
+    pub fn apply(&mut self, event: &Event, at: Timestamp) {
+        match event {
+            Event::Parked { .. } => {
+                self.covered.get_or_insert(self.at);
+                self.at = at;
+            }
+            Event::Unparked => self.at = self.covered.take().unwrap_or(self.at),
+            Event::Started
+            | Event::Status { .. }
+            | Event::Asked { .. }
+            | Event::Refused { .. }
+            | Event::Resumed { .. }
+            | Event::Withdrawn { .. }
+            | Event::ChildStarted { .. }
+            | Event::Completed { .. }
+            | Event::Failed { .. }
+            | Event::Canceled
+            | Event::Rejected { .. } => *self = Self::begin(at),
+            Event::Submitted(_)
+            | Event::Artifact { .. }
+            | Event::Late(_)
+            | Event::Noted { .. }
+            | Event::StepDone { .. }
+            | Event::StepFailed(_)
+            | Event::Drawn { .. }
+            | Event::Slept { .. }
+            | Event::Woke { .. }
+            | Event::ChildEnded { .. } => {}
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! Listing one tenant's runs by the time of their status.
+
+use rusqlite::{Connection, params_from_iter, types::Value};
+use trackway_ports::{ReadError, RunPage, RunQuery};
+
+use crate::readers::broken;
+
+use super::{
+    collect,
+    rows::{RUN_COLUMNS, run_row},
+};
+
+/// A page and the count of all that match, both of the same moment.
+pub(crate) fn runs_by_status(conn: &Connection, query: &RunQuery) -> Result<RunPage, ReadError> {
+    let (mut condition, mut values) = condition(query);
+    let moment = conn.unchecked_transaction().map_err(broken)?;
+    let total: i64 = moment
+        .prepare_cached(&count_sql(&condition))
+        .and_then(|mut statement| statement.query_row(params_from_iter(&values), |row| row.get(0)))
+        .map_err(broken)?;
+    if let Some(after) = query.after {
+        condition.push_str(BEHIND);
+        values.push(Value::Integer(after.status_at.millis()));
+        values.push(Value::Text(after.id.to_string()));
+    }
+    let mut statement = moment.prepare_cached(&page_sql(&condition)).map_err(broken)?;
+    let rows = statement.query(params_from_iter(&values)).map_err(broken)?;
+    let rows = collect("run", rows, query.limit, run_row)?;
+    Ok(RunPage { rows, total: total.unsigned_abs() })
+}
+
+/// Behind the place where the last page ended.
+pub(super) const BEHIND: &str = " AND (status_at, id) < (?, ?)";
+
+pub(super) fn count_sql(condition: &str) -> String {
+    format!("SELECT count(*) FROM runs WHERE {condition}")
+}
+
+pub(super) fn page_sql(condition: &str) -> String {
+    format!("SELECT {RUN_COLUMNS} FROM runs WHERE {condition} ORDER BY status_at DESC, id DESC")
+}
+
+/// Which runs the query asks for, on whatever page, and the values that belong to it.
+pub(super) fn condition(query: &RunQuery) -> (String, Vec<Value>) {
+    let RunQuery { tenant, session, workflow, state, since, after: _, limit: _ } = query;
+    let text = |text: &str| Value::Text(text.to_owned());
+    // The plus keeps SQLite from walking through a whole tenant for the runs of one session.
+    let tenant_is = if session.is_some() { "+tenant = ?" } else { "tenant = ?" };
+    let parts = [
+        (tenant_is, Some(text(tenant))),
+        (" AND session = ?", session.as_ref().map(|session| text(session.as_str()))),
+        (" AND workflow = ?", workflow.as_deref().map(text)),
+        (" AND state = ?", state.map(|state| text(state.as_str()))),
+        (" AND status_at >= ?", since.map(|since| Value::Integer(since.millis()))),
+    ];
+    parts.into_iter().filter_map(|(sql, value)| Some((sql, value?))).unzip()
+}

@@ -1,0 +1,81 @@
+//! Writing hooks: the statements for them, and when one of them becomes due.
+
+use rusqlite::{Connection, OptionalExtension as _, Params, Statement, params};
+
+use crate::prepared::HookWrite;
+
+pub(super) struct HookStatements<'conn> {
+    wake: Statement<'conn>,
+    set: Statement<'conn>,
+    remove: Statement<'conn>,
+    told: Statement<'conn>,
+    failed: Statement<'conn>,
+}
+
+/// The run whose hooks are changed, as of this append.
+pub(super) struct Place<'a> {
+    pub(super) run: &'a str,
+    /// Number of its newest event.
+    pub(super) newest: i64,
+    pub(super) at: i64,
+}
+
+impl<'conn> HookStatements<'conn> {
+    pub(super) fn prepare(conn: &'conn Connection) -> rusqlite::Result<Self> {
+        Ok(Self {
+            wake: conn.prepare("UPDATE hooks SET due = ?2 WHERE run = ?1 AND due IS NULL")?,
+            // One of the same name keeps its place in the log.
+            set: conn.prepare(
+                "INSERT INTO hooks (run, id, target, after, due, attempts)
+                 VALUES (?1, ?2, ?3, ?4, iif(?5 > ?4, ?6, NULL), 0)
+                 ON CONFLICT (run, id) DO UPDATE
+                 SET target = ?3, due = iif(?5 > after, ?6, NULL), failing_since = NULL,
+                     attempts = 0
+                 RETURNING due IS NOT NULL",
+            )?,
+            remove: conn.prepare("DELETE FROM hooks WHERE run = ?1 AND id = ?2")?,
+            told: conn.prepare(
+                "UPDATE hooks
+                 SET after = max(after, ?3), due = iif(?4 > max(after, ?3), ?5, NULL),
+                     failing_since = NULL, attempts = 0
+                 WHERE run = ?1 AND id = ?2
+                 RETURNING due IS NOT NULL",
+            )?,
+            failed: conn.prepare(
+                "UPDATE hooks SET due = ?3, failing_since = ?4, attempts = ?5
+                 WHERE run = ?1 AND id = ?2 AND attempts + 1 = ?5",
+            )?,
+        })
+    }
+
+    /// Idle hooks of the run become due. True where there was one.
+    pub(super) fn wake(&mut self, place: &Place<'_>) -> rusqlite::Result<bool> {
+        Ok(self.wake.execute(params![place.run, place.at])? > 0)
+    }
+
+    /// Makes one change. True where the hook is due by it.
+    pub(super) fn change(
+        &mut self,
+        place: &Place<'_>,
+        change: &HookWrite,
+    ) -> rusqlite::Result<bool> {
+        let Place { run, newest, at } = place;
+        match change {
+            HookWrite::Set { id, target, after } => {
+                is_due(&mut self.set, params![run, id, target, after, newest, at])
+            }
+            HookWrite::Remove { id } => self.remove.execute(params![run, id]).map(|_| false),
+            HookWrite::Told { id, after } => {
+                is_due(&mut self.told, params![run, id, after, newest, at])
+            }
+            HookWrite::Failed { id, due, failing_since, attempts } => {
+                self.failed.execute(params![run, id, due, failing_since, attempts]).map(|_| false)
+            }
+        }
+    }
+}
+
+/// Runs a statement that returns whether its hook is due. No row: the hook is gone.
+fn is_due(statement: &mut Statement<'_>, values: impl Params) -> rusqlite::Result<bool> {
+    Ok(statement.query_row(values, |row| row.get(0)).optional()?.unwrap_or(false))
+}

@@ -1,0 +1,92 @@
+//! Hooks in memory.
+
+use trackway_domain::{RunId, Seq, Timestamp};
+use trackway_ports::{Hook, HookChange};
+
+/// Every hook, in the order in which they were added.
+#[derive(Debug, Default)]
+pub(super) struct Hooks(Vec<Hook>);
+
+impl Hooks {
+    /// Idle hooks of the run become due. True where there was one.
+    pub(super) fn wake(&mut self, run: RunId, at: Timestamp) -> bool {
+        let mut any = false;
+        for hook in self.0.iter_mut().filter(|hook| hook.run == run && hook.due.is_none()) {
+            hook.due = Some(at);
+            any = true;
+        }
+        any
+    }
+
+    /// Makes one change. True where the hook is due by it though it was told, or was just set.
+    pub(super) fn change(
+        &mut self,
+        run: RunId,
+        change: HookChange,
+        newest: Seq,
+        at: Timestamp,
+    ) -> bool {
+        match change {
+            HookChange::Set { id, target, after } => {
+                if self.find(run, &id).is_none() {
+                    let (target, id) = (target.clone(), id.clone());
+                    let (due, failing_since) = (None, None);
+                    self.0.push(Hook { run, id, target, after, due, failing_since, attempts: 0 });
+                }
+                let Some(hook) = self.find(run, &id) else { return false };
+                hook.target = target;
+                settle(hook, newest, at)
+            }
+            HookChange::Remove { id } => {
+                self.0.retain(|hook| hook.run != run || hook.id != id);
+                false
+            }
+            HookChange::Told { id, after } => {
+                let Some(hook) = self.find(run, &id) else { return false };
+                hook.after = hook.after.max(after);
+                settle(hook, newest, at)
+            }
+            HookChange::Failed { id, due, failing_since, attempts } => {
+                let hook = self.find(run, &id);
+                if let Some(hook) = hook.filter(|hook| hook.attempts + 1 == attempts) {
+                    hook.due = Some(due);
+                    hook.failing_since = Some(failing_since);
+                    hook.attempts = attempts;
+                }
+                false
+            }
+        }
+    }
+
+    pub(super) fn get(&self, run: RunId, id: &str) -> Option<Hook> {
+        self.0.iter().find(|hook| hook.run == run && hook.id == id).cloned()
+    }
+
+    pub(super) fn of(&self, run: RunId) -> Vec<Hook> {
+        self.0.iter().filter(|hook| hook.run == run).cloned().collect()
+    }
+
+    pub(super) fn due(&self, now: Timestamp, limit: usize) -> Vec<Hook> {
+        let due = self.0.iter().filter(|hook| hook.due.is_some_and(|due| due <= now));
+        let mut due: Vec<Hook> = due.cloned().collect();
+        due.sort_by_key(|hook| hook.due);
+        due.truncate(limit);
+        due
+    }
+
+    pub(super) fn next(&self, now: Timestamp) -> Option<Timestamp> {
+        self.0.iter().filter_map(|hook| hook.due).filter(|due| *due > now).min()
+    }
+
+    fn find(&mut self, run: RunId, id: &str) -> Option<&mut Hook> {
+        self.0.iter_mut().find(|hook| hook.run == run && hook.id == id)
+    }
+}
+
+/// Nothing has failed any more; due while there is something newer than what was delivered.
+fn settle(hook: &mut Hook, newest: Seq, at: Timestamp) -> bool {
+    hook.failing_since = None;
+    hook.attempts = 0;
+    hook.due = (newest > hook.after).then_some(at);
+    hook.due.is_some()
+}

@@ -1,0 +1,69 @@
+//! Listings by the time of the status: a run stands where what it shows belongs.
+
+use std::time::Duration;
+
+use serde_json::Value;
+use trackway_domain::{Caller, RunId};
+use trackway_ports::RunQuery;
+use trackway_testkit::{Process, World, at};
+
+use crate::{
+    kit::{Probe, answer, ended, settled, start},
+    parking::{changes, original},
+};
+
+const SECOND: Duration = Duration::from_secs(1);
+
+/// The runs in the order of the listing. Each must stand there with what its view shows.
+async fn listed(process: &Process) -> Vec<RunId> {
+    let query = RunQuery::of_tenant(&Caller::local().tenant, 100);
+    let page = process.runs_by_status(query).await.unwrap();
+    assert_eq!(page.rows.len() as u64, page.total);
+    for row in &page.rows {
+        let view = process.view(&at(row.id)).await.unwrap();
+        assert_eq!((row.state, row.status_at), (view.state, view.status_at), "{}", row.id);
+    }
+    page.rows.iter().map(|row| row.id).collect()
+}
+
+/// Proves L18: every status moves its run to the front, also where the state stays, and over restarts;
+/// a run that was parked goes back to where it stood.
+#[test]
+fn a_run_is_listed_at_the_time_of_the_status_it_shows() {
+    for world in [World::memory(), World::sqlite()] {
+        let probe = Probe::new();
+        let (job, other) = world.run(original(&probe), async |process| {
+            let job = start(&process, "job", Value::Null).await;
+            settled(&process, job).await;
+            process.clock.advance(SECOND);
+            let other = start(&process, "other", Value::Null).await;
+            settled(&process, other).await;
+            process.quiet().await;
+            assert_eq!(listed(&process).await, [other, job]);
+            // Refused: the state stays, the question is put again.
+            process.clock.advance(SECOND);
+            answer(&process, job, "wrong", "no number").await.unwrap();
+            assert_eq!(listed(&process).await, [job, other]);
+            process.clock.advance(SECOND);
+            answer(&process, other, "wrong too", "no number").await.unwrap();
+            assert_eq!(listed(&process).await, [other, job]);
+            (job, other)
+        });
+        world.clock.advance(SECOND);
+        let (_, changed, ..) = changes(&probe).swap_remove(0);
+        world.run(changed, async |process| {
+            // It waits, so nobody has seen yet that its program does not fit; an answer drives it.
+            assert_eq!(listed(&process).await, [other, job]);
+            answer(&process, job, "right", 1).await.unwrap();
+            process.clock.advance(SECOND);
+            process.quiet().await;
+            assert_eq!(listed(&process).await, [job, other]);
+        });
+        world.clock.advance(SECOND);
+        world.run(original(&probe), async |process| {
+            ended(&process, job).await;
+            process.quiet().await;
+            assert_eq!(listed(&process).await, [job, other]);
+        });
+    }
+}
