@@ -22,9 +22,6 @@ pub struct Options {
     pub gatekeeper: Option<Arc<dyn Gatekeeper>>,
     /// The workflow at `/a2a` and behind `/.well-known/agent-card.json`.
     pub default_agent: Option<String>,
-    /// Whether a message that repeats an earlier one's id is told from a new one. Conformance suites
-    /// use the same ids again and again.
-    pub idempotent: bool,
     /// Whether callers that are known get a card that says more than the public one.
     pub extended_card: bool,
     /// Whether tasks can be followed by push notifications.
@@ -46,7 +43,6 @@ impl Default for Options {
             default_caller: Caller::local(),
             gatekeeper: None,
             default_agent: None,
-            idempotent: true,
             extended_card: false,
             push: false,
             grpc_address: None,

@@ -38,6 +38,7 @@ pub(crate) fn conformance(data: &Path, patience: Duration) -> Server {
     bundled(data)
         .workflow(Tck { patience })
         .default_agent(<Tck as Workflow>::NAME)
+        .extended_card(true)
         .repeat_messages(true)
         .allow_loopback_targets(true)
 }

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
-use trackway_domain::{Event, RunId, Timestamp};
+use trackway_domain::{Caller, Event, MessageId, RunId, Timestamp};
 use trackway_engine::{Run, RunView};
-use trackway_ports::Stored;
+use trackway_ports::{ClaimKey, Stored};
 
 use crate::{
     Error, Options,
@@ -50,6 +50,16 @@ impl Core {
 
     pub(crate) fn now(&self) -> Timestamp {
         self.options.clock.now()
+    }
+
+    /// What a message is recognised by.
+    pub(crate) fn claim_key(&self, caller: &Caller, message: &MessageId) -> ClaimKey {
+        let message = if self.options.recognise_messages {
+            message.clone()
+        } else {
+            MessageId::made(self.options.ids.uuid())
+        };
+        ClaimKey { caller: caller.clone(), message }
     }
 
     pub(crate) fn reach(&self, point: &'static str) {

@@ -70,8 +70,7 @@ impl Core {
         // Bound to the question that was open on arrival: while this message waits for its turn the
         // run may answer another and ask the next, which this message is not about.
         let question = deliver.question.or(open);
-        let key =
-            ClaimKey { caller: deliver.to.caller.clone(), message: deliver.message.id.clone() };
+        let key = self.claim_key(&deliver.to.caller, &deliver.message.id);
         let digest = digest(&workflow, &deliver.message);
         if let Some(claim) = self.options.journal.claim(key.clone()).await? {
             if claim.digest != digest || claim.run != live.id {

@@ -17,6 +17,9 @@ pub struct Options {
     /// Whether runs that an earlier process left unfinished go on. A tool that only reads or cancels
     /// leaves them be.
     pub recover: bool,
+    /// Whether a message that repeats an earlier one's id is told from a new one. Conformance suites,
+    /// which use the same ids again and again, need every message to be new.
+    pub recognise_messages: bool,
     /// Appends under way at once. Enough to fill a group commit several times over; beyond it,
     /// callers wait for their turn instead of growing a queue.
     pub appends_max: usize,
@@ -34,6 +37,7 @@ impl Options {
             ids: Arc::new(SystemIds),
             faults: Arc::new(NoFaults),
             recover: true,
+            recognise_messages: true,
             appends_max: 4_096,
             programs_max: 4_096,
         }

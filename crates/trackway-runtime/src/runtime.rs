@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use trackway_domain::{Caller, Command, MessageId, Pos, RunId, SessionId, Timestamp};
 use trackway_engine::{RunView, Update, update};
-use trackway_ports::{ClaimKey, RunFilter, RunPage, RunQuery, RunRow};
+use trackway_ports::{RunFilter, RunPage, RunQuery, RunRow};
 
 use crate::{
     Answered, Deliver, Error, Options, Registry, RunAddress, Submit, Submitted, Watch, core::Core,
@@ -74,7 +74,7 @@ impl Runtime {
         caller: &Caller,
         message: &MessageId,
     ) -> Result<Option<RunId>, Error> {
-        let key = ClaimKey { caller: caller.clone(), message: message.clone() };
+        let key = self.core.claim_key(caller, message);
         Ok(self.core.options.journal.claim(key).await?.map(|claim| claim.run))
     }
 

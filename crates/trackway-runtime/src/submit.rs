@@ -5,7 +5,7 @@ use std::sync::{Arc, atomic::Ordering};
 use sha2::{Digest, Sha256};
 use trackway_domain::{Command, Message, RunId, SessionId, Submission, is_too_deep};
 use trackway_engine::Schemas;
-use trackway_ports::{AppendError, Claim, ClaimKey};
+use trackway_ports::{AppendError, Claim};
 
 use crate::{
     Error, Hold, Submit, Submitted,
@@ -42,8 +42,7 @@ impl Core {
             return Err(Error::InvalidInput { problems, schema: info.input_schema.clone() });
         }
         let claim = submit.message.as_ref().map(|message| {
-            let key = ClaimKey { caller: submit.caller.clone(), message: message.id.clone() };
-            (key, digest(&info.name, message))
+            (self.claim_key(&submit.caller, &message.id), digest(&info.name, message))
         });
         let sent = claim.as_ref().map(|(key, digest)| (key.message.clone(), digest.clone()));
         let submission = Submission {

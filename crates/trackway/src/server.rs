@@ -35,6 +35,7 @@ pub struct Server {
     recover: bool,
     faults: Arc<dyn Faults>,
     default_agent: Option<String>,
+    extended_card: bool,
     repeat_messages: bool,
     allow_loopback_targets: bool,
     grpc_listen: Option<String>,
@@ -74,6 +75,7 @@ impl Default for Server {
             recover: true,
             faults: Arc::new(NoFaults),
             default_agent: None,
+            extended_card: false,
             repeat_messages: false,
             allow_loopback_targets: false,
             grpc_listen: None,
@@ -122,10 +124,18 @@ impl Server {
     }
 
     /// The workflow that is also served at the addresses that name none: its card at the well-known
-    /// place of the whole server, its operations at `/a2a` and `/a2a/rest`.
+    /// place of the whole server, its operations at `/a2a` and `/a2a/rest`. The first one added, unless
+    /// another is named.
     #[must_use]
     pub fn default_agent(mut self, name: impl Into<String>) -> Self {
         self.default_agent = Some(name.into());
+        self
+    }
+
+    /// Offers an extended card to callers who are known: it says which scopes a call needs.
+    #[must_use]
+    pub fn extended_card(mut self, offer: bool) -> Self {
+        self.extended_card = offer;
         self
     }
 
@@ -173,14 +183,25 @@ impl Server {
         let mut options = Options::new(Arc::new(journal), registry);
         options.recover = self.recover;
         options.faults = self.faults.clone();
+        options.recognise_messages = !self.repeat_messages;
         Ok((Runtime::start(options), folder))
+    }
+
+    /// What the A2A door is told.
+    fn door(&self) -> trackway_a2a::Options {
+        let first = self.workflows.first().map(|program| program.info().name.clone());
+        trackway_a2a::Options {
+            default_agent: self.default_agent.clone().or(first),
+            extended_card: self.extended_card,
+            ..Default::default()
+        }
     }
 
     /// Takes the address and the folder; nothing is answered before [`Bound::serve`].
     pub async fn bind(self) -> Result<Bound, ServerError> {
         let listener = http::listen(&self.listen).await?;
         let (runtime, folder) = self.engine().await?;
-        Bound::new(listener, runtime, folder)
+        Bound::new(listener, runtime, folder, self.door())
     }
 
     /// Serves until Ctrl-C or a termination signal.

@@ -1,13 +1,15 @@
 //! Listing tasks, the newest status first.
 
-use trackway_domain::{SessionId, StateName, Timestamp};
+use trackway_domain::{RunId, SessionId, StateName, Timestamp};
+use trackway_ports::{RunPlace, RunQuery};
+use trackway_runtime::Error;
 
 use super::{Agent, Snapshot};
 use crate::fault::Fault;
 
 /// Tasks on a page when the client names no number, and the most it may name.
-pub(crate) const PAGE_DEFAULT: usize = 50;
-pub(crate) const PAGE_MAX: usize = 100;
+const PAGE_DEFAULT: usize = 50;
+const PAGE_MAX: usize = 100;
 
 /// Which tasks, and from where on.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -29,12 +31,103 @@ pub(crate) struct Page {
     pub(crate) next: String,
     pub(crate) size: usize,
     /// How many there are on all pages.
-    pub(crate) total: usize,
+    pub(crate) total: u64,
 }
 
 impl Agent<'_> {
     pub(crate) async fn list(&self, query: Query) -> Result<Page, Fault> {
-        let _ = query;
-        Ok(Page { tasks: Vec::new(), next: String::new(), size: PAGE_DEFAULT, total: 0 })
+        let size = page_size(query.page_size)?;
+        let query = RunQuery {
+            tenant: self.caller.tenant.to_string(),
+            session: query.session,
+            workflow: Some(self.workflow().name.clone()),
+            state: query.state,
+            since: query.since,
+            after: place(&query.page_token)?,
+            // One more than is shown tells whether there is a next page.
+            limit: size + 1,
+        };
+        let mut found = self.runtime.runs_by_status(query).await?;
+        let more = found.rows.len() > size;
+        found.rows.truncate(size);
+        let next = match found.rows.last() {
+            Some(last) if more => token(last.place()),
+            _ => String::new(),
+        };
+        let mut tasks = Vec::with_capacity(found.rows.len());
+        for row in found.rows {
+            match self.runtime.view(&self.address_of(row.id)).await {
+                Ok(view) => tasks.push(Snapshot::of(view)),
+                // One that cannot be read at all must not hide the others.
+                Err(Error::Damaged { run, reason }) => {
+                    tracing::error!(%run, reason, "a run's log is damaged");
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(Page { tasks, next, size, total: found.total })
+    }
+}
+
+fn page_size(asked: Option<i64>) -> Result<usize, Fault> {
+    match asked {
+        None => Ok(PAGE_DEFAULT),
+        Some(size) => match usize::try_from(size) {
+            Ok(size) if (1..=PAGE_MAX).contains(&size) => Ok(size),
+            _ => {
+                let why = format!("pageSize: {size} is not from 1 to {PAGE_MAX}");
+                Err(Fault::param("/params/pageSize", why, "send a number from 1 to 100, or none"))
+            }
+        },
+    }
+}
+
+/// A place in the listing as text that a client gives back as it is.
+fn token(place: RunPlace) -> String {
+    format!("{:x}.{}", place.status_at.millis(), place.id)
+}
+
+fn place(token: &str) -> Result<Option<RunPlace>, Fault> {
+    if token.is_empty() {
+        return Ok(None);
+    }
+    let read = || {
+        let (at, id) = token.split_once('.')?;
+        let status_at = Timestamp::from_millis(i64::from_str_radix(at, 16).ok()?);
+        Some(RunPlace { status_at, id: id.parse::<RunId>().ok()? })
+    };
+    read().map(Some).ok_or_else(|| {
+        let why = "pageToken: no page of this agent ended there";
+        Fault::param(
+            "/params/pageToken",
+            why,
+            "repeat nextPageToken of the page before, or send none",
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Proves X5.
+    #[test]
+    fn page_tokens_come_back_as_places_and_nothing_else_does() {
+        let id: RunId = "run_0199a0b1c2d37e4f8a9b0c1d2e3f4a5b".parse().unwrap();
+        let there = RunPlace { status_at: Timestamp::from_millis(1_700_000_000_123), id };
+        assert_eq!(place(&token(there)).unwrap(), Some(there));
+        assert_eq!(place("").unwrap(), None);
+        for wrong in ["x", ".", "12", "12.run_x", "zz.run_0199a0b1c2d37e4f8a9b0c1d2e3f4a5b"] {
+            assert_eq!(place(wrong).unwrap_err().kind.json_rpc(), -32602, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn pages_have_a_size() {
+        assert_eq!(page_size(None).unwrap(), 50);
+        assert_eq!(page_size(Some(100)).unwrap(), 100);
+        for wrong in [0, -1, 101, i64::MAX] {
+            assert_eq!(page_size(Some(wrong)).unwrap_err().kind.json_rpc(), -32602);
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! Messages: which run one is for, and what its sender sees of it.
 
-use trackway_domain::{Message, Pos, RunId, SessionId};
+use trackway_domain::{Message, MessageId, Pos, Role, RunId, SessionId};
 use trackway_engine::{Delivered, ResumeMark, RunView, input_from_parts};
 use trackway_runtime::{Deliver, Error, Hold, Submit, Submitted};
 
@@ -40,6 +40,10 @@ pub(crate) struct Said {
 
 impl Agent<'_> {
     pub(crate) async fn send(&self, incoming: Incoming, wait: Wait) -> Result<Reply, Fault> {
+        self.check(&incoming)?;
+        if let Some(said) = self.answer(&incoming) {
+            return Ok(Reply::Message(Box::new(said)));
+        }
         let Taken { snapshot: Snapshot { view, answer }, hold: _hold, .. } =
             self.take(incoming).await?;
         let view = match wait {
@@ -50,15 +54,36 @@ impl Agent<'_> {
     }
 
     pub(crate) async fn stream(&self, incoming: Incoming) -> Result<Streamed, Fault> {
+        self.check(&incoming)?;
+        if let Some(said) = self.answer(&incoming) {
+            return Ok(Streamed::Message(Box::new(said)));
+        }
         let Taken { snapshot, after, hold: _hold } = self.take(incoming).await?;
         let address = self.address_of(snapshot.view.submission.run);
         let watch = self.runtime.watch(&address, after).await?;
         Ok(Streamed::Task(Box::new(Follow::from_message(snapshot, after, watch))))
     }
 
-    async fn take(&self, incoming: Incoming) -> Result<Taken, Fault> {
+    fn check(&self, incoming: &Incoming) -> Result<(), Fault> {
         asked::output_modes(&incoming.accepted, &self.workflow().output_modes)?;
-        media::check_parts(&incoming.message.parts, &self.workflow().input_modes)?;
+        media::check_parts(&incoming.message.parts, &self.workflow().input_modes)
+    }
+
+    /// What the workflow says to a message that needs no run.
+    fn answer(&self, incoming: &Incoming) -> Option<Said> {
+        if incoming.run.is_some() {
+            return None;
+        }
+        let parts = self.program.answer(&incoming.message)?;
+        let id = MessageId::made(self.runtime.fresh_id());
+        let session = incoming.session.clone();
+        Some(Said {
+            message: Message::new(id, Role::Agent, parts),
+            session: session.unwrap_or_else(|| SessionId::made(self.runtime.fresh_id())),
+        })
+    }
+
+    async fn take(&self, incoming: Incoming) -> Result<Taken, Fault> {
         if let Some(id) = &incoming.run {
             let run = self.address(id)?.run;
             return Ok(self.deliver(run, incoming).await?);

@@ -30,6 +30,7 @@ pub struct Bound {
     address: SocketAddr,
     runtime: Runtime,
     folder: DataFolder,
+    door: trackway_a2a::Options,
 }
 
 impl Bound {
@@ -37,10 +38,12 @@ impl Bound {
         listener: TcpListener,
         runtime: Runtime,
         folder: DataFolder,
+        door: trackway_a2a::Options,
     ) -> Result<Self, ServerError> {
         let address = listener.local_addr().map_err(ServerError::Serve)?;
         folder.note(&format!("http://{address}"))?;
-        Ok(Self { listener, address, runtime, folder })
+        let door = trackway_a2a::Options { base_url: format!("http://{address}"), ..door };
+        Ok(Self { listener, address, runtime, folder, door })
     }
 
     pub fn address(&self) -> SocketAddr {
@@ -65,10 +68,8 @@ impl Bound {
         self,
         end: impl Future<Output = ()> + Send + 'static,
     ) -> Result<(), ServerError> {
-        let Self { listener, address, runtime, folder } = self;
-        let options =
-            trackway_a2a::Options { base_url: format!("http://{address}"), ..Default::default() };
-        let app = router(runtime.clone(), options);
+        let Self { listener, address: _, runtime, folder, door } = self;
+        let app = router(runtime.clone(), door);
         // Streamed events are small: without this each would wait for the one before to be acknowledged.
         let listener = listener.tap_io(|stream| {
             if let Err(error) = stream.set_nodelay(true) {
