@@ -1,6 +1,6 @@
 //! The A2A front door: every registered workflow as an agent of the A2A protocol.
 //!
-//! [`router`] serves `/a2a` and `/a2a/agents`. A request is read by a binding, turned into the
+//! [`router`] serves `/a2a` and `/a2a/agents` over HTTP, [`grpc()`] the same agents over gRPC. A request is read by a binding, turned into the
 //! domain's words by the wire types of its generation, carried out by operations that know neither,
 //! and written back from the run's view. Protocols 1.0 and 0.3 are served side by side.
 
@@ -11,6 +11,7 @@ mod discovery;
 mod door;
 mod extensions;
 mod fault;
+mod grpc;
 mod http;
 mod identity;
 mod jsonrpc;
@@ -25,6 +26,7 @@ mod union;
 mod version;
 mod wire;
 
+pub use grpc::{Grpc, grpc};
 pub use options::Options;
 pub use router::router;
 pub use sign::{BadSigningKey, Signer};

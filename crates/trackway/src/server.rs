@@ -41,6 +41,7 @@ pub struct Server {
     repeat_messages: bool,
     allow_loopback_targets: bool,
     grpc_listen: Option<String>,
+    grpc_reflection: bool,
 }
 
 /// Why a server did not start, or stopped.
@@ -87,6 +88,7 @@ impl Default for Server {
             repeat_messages: false,
             allow_loopback_targets: false,
             grpc_listen: None,
+            grpc_reflection: false,
         }
     }
 }
@@ -185,6 +187,13 @@ impl Server {
         self
     }
 
+    /// Lets tools ask the gRPC listener which services and messages there are.
+    #[must_use]
+    pub fn grpc_reflection(mut self, reflect: bool) -> Self {
+        self.grpc_reflection = reflect;
+        self
+    }
+
     /// The workflows alone, for checks that need no server.
     pub fn registry(&self) -> Result<Registry, RegistryError> {
         let mut registry = Registry::new();
@@ -216,14 +225,19 @@ impl Server {
         trackway_a2a::Options {
             default_agent: self.default_agent.clone().or(first),
             extended_card: self.extended_card,
+            grpc_reflection: self.grpc_reflection,
             strict_readers: self.strict_readers.clone(),
             ..Default::default()
         }
     }
 
-    /// Takes the address and the folder; nothing is answered before [`Bound::serve`].
+    /// Takes the addresses and the folder; nothing is answered before [`Bound::serve`].
     pub async fn bind(self) -> Result<Bound, ServerError> {
         let listener = http::listen(&self.listen, &self.auth).await?;
+        let grpc = match &self.grpc_listen {
+            Some(address) => Some(http::listen(address, &self.auth).await?),
+            None => None,
+        };
         let (runtime, folder) = self.engine().await?;
         let required = self.auth.is_required();
         let door = self.door();
@@ -234,7 +248,8 @@ impl Server {
             extended_card: door.extended_card || gatekeeper.is_some(),
             ..door
         };
-        Bound::new(listener, runtime, folder, Entrance { gatekeeper, required }, door)
+        let entrance = Entrance { gatekeeper, required };
+        Bound::new(listener, grpc, runtime, folder, entrance, door)
     }
 
     /// Serves until Ctrl-C or a termination signal.
