@@ -133,3 +133,16 @@ async fn strangers_are_refused_before_anything_is_said_of_their_request() {
     let right = with(sending(message("m-1", "hi")), "authorization", "Bearer right");
     client.send_message(right).await.unwrap();
 }
+
+/// Proves X5.
+#[tokio::test]
+async fn a_server_that_stops_ends_its_streams() {
+    let line = Line::new().await;
+    let mut client = line.v1();
+    let asked = send(&mut client, "m-1", "ask").await;
+    let subscribe = pb::SubscribeToTaskRequest { id: asked.id, ..Default::default() };
+    let mut stream = client.subscribe_to_task(subscribe).await.unwrap().into_inner();
+    stream.message().await.unwrap().unwrap();
+    let (ended, ()) = tokio::join!(stream.message(), line.stop());
+    assert_eq!(ended.unwrap(), None);
+}

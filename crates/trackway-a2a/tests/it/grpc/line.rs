@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use prost::Message as _;
-use tokio::{net::TcpListener, task::JoinHandle};
+use tokio::{net::TcpListener, sync::oneshot, task::JoinHandle};
 use tonic::{Request, Status, metadata::MetadataValue, transport::Channel};
 use trackway_a2a::{Options, grpc};
 
@@ -29,8 +29,9 @@ pub(crate) type V03 = pb::v03::a2a_service_client::A2aServiceClient<Channel>;
 pub(crate) type V1 = pb::v1::a2a_service_client::A2aServiceClient<Channel>;
 
 pub(crate) struct Line {
-    _site: Site,
+    site: Site,
     pub(crate) channel: Channel,
+    end: oneshot::Sender<()>,
     serving: JoinHandle<()>,
 }
 
@@ -45,11 +46,19 @@ impl Line {
         let address = listener.local_addr().unwrap();
         let options = Options { grpc_address: Some(address.to_string()), ..options };
         let service = grpc(site.runtime.clone(), options);
+        let (end, ended) = oneshot::channel();
         let serving = tokio::spawn(async move {
-            service.serve(listener, std::future::pending()).await.unwrap();
+            service.serve(listener, async { drop(ended.await) }).await.unwrap();
         });
         let channel = Channel::from_shared(format!("http://{address}")).unwrap();
-        Self { _site: site, channel: channel.connect().await.unwrap(), serving }
+        Self { site, channel: channel.connect().await.unwrap(), end, serving }
+    }
+
+    /// Stops the runtime and then the listener, and waits until it has gone.
+    pub(crate) async fn stop(self) {
+        self.site.runtime.stop().await;
+        drop(self.end);
+        self.serving.await.unwrap();
     }
 
     pub(crate) fn v03(&self) -> V03 {
@@ -58,12 +67,6 @@ impl Line {
 
     pub(crate) fn v1(&self) -> V1 {
         V1::new(self.channel.clone())
-    }
-}
-
-impl Drop for Line {
-    fn drop(&mut self) {
-        self.serving.abort();
     }
 }
 

@@ -1,6 +1,6 @@
 //! `trackway serve`.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::support::{Folder, Served, trackway};
 
@@ -31,6 +31,35 @@ fn a_person_is_told_what_is_there_and_how_to_try_it() {
     assert!(server.until("curl").contains("message/send"));
     server.signal("TERM");
     assert_eq!(server.exit_code(), 0);
+}
+
+/// Proves X5.
+#[tokio::test]
+async fn grpc_is_told_to_programs_people_and_clients_when_it_is_on() {
+    let folder = Folder::new();
+    let data = folder.data();
+    let served = |args: &[&str]| trackway(args).env("TRACKWAY_DATA", &data).start();
+    let mut server = served(&["serve", "--json", "--listen", "127.0.0.1:0"]);
+    let told: Value = serde_json::from_str(&server.line()).unwrap();
+    assert_eq!(told.get("grpc"), None);
+    server.signal("TERM");
+    assert_eq!(server.exit_code(), 0);
+
+    let serve = ["serve", "--json", "--listen", "127.0.0.1:0", "--grpc-listen", "127.0.0.1:0"];
+    let mut server = served(&serve);
+    let told: Value = serde_json::from_str(&server.line()).unwrap();
+    let grpc = told["grpc"].as_str().unwrap();
+    assert!(grpc.starts_with("127.0.0.1:") && !grpc.ends_with(":0"), "{grpc}");
+    let card = format!("{}/.well-known/agent-card.json", told["url"].as_str().unwrap());
+    let card: Value = reqwest::get(card).await.unwrap().json().await.unwrap();
+    let interfaces = card["supportedInterfaces"].as_array().unwrap();
+    assert!(interfaces.iter().any(|known| known["url"] == grpc), "{card}");
+    server.signal("TERM");
+    assert_eq!(server.exit_code(), 0);
+
+    let exposed = ["serve", "--listen", "127.0.0.1:0", "--grpc-listen", "0.0.0.0:0"];
+    let refused = folder.trackway(&exposed).expect(1);
+    assert!(refused.stderr.contains("loopback"), "{refused:?}");
 }
 
 /// Proves X5.
