@@ -36,6 +36,7 @@ pub struct Server {
     faults: Arc<dyn Faults>,
     default_agent: Option<String>,
     extended_card: bool,
+    strict_readers: Vec<String>,
     repeat_messages: bool,
     allow_loopback_targets: bool,
     grpc_listen: Option<String>,
@@ -76,6 +77,7 @@ impl Default for Server {
             faults: Arc::new(NoFaults),
             default_agent: None,
             extended_card: false,
+            strict_readers: Vec::new(),
             repeat_messages: false,
             allow_loopback_targets: false,
             grpc_listen: None,
@@ -139,6 +141,14 @@ impl Server {
         self
     }
 
+    /// Readers of cards, by the beginning of their `User-Agent`, that name no protocol version and choke
+    /// on a card that has the fields of two. Everybody else who names none gets such a card.
+    #[must_use]
+    pub fn strict_readers(mut self, agents: &[&str]) -> Self {
+        self.strict_readers = agents.iter().map(|agent| (*agent).to_owned()).collect();
+        self
+    }
+
     /// Takes every message as a new one, also one whose id was used before. A client that repeats a
     /// message because it saw no answer then starts a second run: for test suites that reuse ids.
     #[must_use]
@@ -193,6 +203,7 @@ impl Server {
         trackway_a2a::Options {
             default_agent: self.default_agent.clone().or(first),
             extended_card: self.extended_card,
+            strict_readers: self.strict_readers.clone(),
             ..Default::default()
         }
     }

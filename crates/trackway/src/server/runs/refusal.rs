@@ -100,6 +100,8 @@ const fn status(code: Code) -> StatusCode {
     match code {
         Code::InvalidInput => StatusCode::UNPROCESSABLE_ENTITY,
         Code::InvalidRequest => StatusCode::BAD_REQUEST,
+        Code::Unauthenticated => StatusCode::UNAUTHORIZED,
+        Code::Forbidden => StatusCode::FORBIDDEN,
         Code::UnknownWorkflow | Code::UnknownRun => StatusCode::NOT_FOUND,
         Code::SessionMismatch
         | Code::RunEnded
@@ -108,6 +110,8 @@ const fn status(code: Code) -> StatusCode {
         | Code::DataInUse => StatusCode::CONFLICT,
         Code::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
         Code::DamagedLog => StatusCode::INTERNAL_SERVER_ERROR,
-        Code::StoreFailed | Code::Stopping => StatusCode::SERVICE_UNAVAILABLE,
+        Code::StoreFailed | Code::Stopping | Code::AuthUnavailable => {
+            StatusCode::SERVICE_UNAVAILABLE
+        }
     }
 }
