@@ -54,6 +54,8 @@ pub(super) enum Origin {
 enum Connection {
     Open(Box<Link>),
     Lost(ClientError),
+    /// The agent has no stream of this task any more, and said so.
+    Refused(ClientError),
     Done,
 }
 
@@ -122,6 +124,7 @@ impl Updates {
                     }
                     continue;
                 }
+                Connection::Refused(_) => return self.conclude().await,
                 Connection::Done => return Ok(None),
             };
             let received = link.receive(self.peer.options.silence).await;
@@ -163,6 +166,11 @@ impl Updates {
             Ok(result) => wire::update(self.peer.generation, result.get())?,
             Err(error) if self.is_passing(&error) => {
                 self.connection = Connection::Lost(error);
+                return Ok(None);
+            }
+            // Some refuse a subscription inside the stream that it would have been.
+            Err(error) if self.resumed && resume::is_no_longer_told(&error) => {
+                self.connection = Connection::Refused(error);
                 return Ok(None);
             }
             Err(error) => return Err(error),

@@ -46,10 +46,10 @@ impl Updates {
                 self.connection = Connection::Open(Box::new(link));
                 Ok(None)
             }
-            Err(error) if is_no_longer_told(&error) => match self.settled().await? {
-                Some(last) => Ok(Some(last)),
-                None => Err(error),
-            },
+            Err(error) if is_no_longer_told(&error) => {
+                self.connection = Connection::Refused(error);
+                Ok(None)
+            }
             Err(error) if self.is_passing(&error) => {
                 self.connection = Connection::Lost(error);
                 Ok(None)
@@ -66,10 +66,18 @@ impl Updates {
             || retry::is_passing(error, effect, self.peer.options.resend)
     }
 
+    /// What is left to say of a task that cannot be subscribed to, if it has come to rest.
+    pub(super) async fn conclude(&mut self) -> Result<Option<Update>, ClientError> {
+        match self.settled().await? {
+            Some(last) => Ok(last),
+            None => Err(self.lost()),
+        }
+    }
+
     /// Why the stream cannot go on.
     fn lost(&mut self) -> ClientError {
         match mem::replace(&mut self.connection, Connection::Done) {
-            Connection::Lost(error) => error,
+            Connection::Lost(error) | Connection::Refused(error) => error,
             Connection::Open(_) | Connection::Done => ClientError::Closed,
         }
     }
@@ -96,7 +104,7 @@ impl Updates {
 
 /// Refusals that mean that there is nothing to subscribe to: the task has ended, or the agent keeps
 /// no streams.
-fn is_no_longer_told(error: &ClientError) -> bool {
+pub(super) fn is_no_longer_told(error: &ClientError) -> bool {
     matches!(
         error.refusal(),
         Some(

@@ -129,21 +129,21 @@ async fn an_agent_that_repeats_the_last_event_is_heard_once() {
 async fn a_task_that_ended_meanwhile_is_fetched() {
     for generation in BOTH {
         let items = whole(generation);
-        let steps = [
-            Step::events(&items[..2], End::Cut),
-            Step::error(-32004, &json!(null)),
-            Step::result(&bare_task(generation, "completed", 3, &["a"])),
-        ];
-        let (seen, error, _) = stream(generation, steps, options()).await;
-        assert!(error.is_none(), "{error:?}");
-        assert_eq!(seen, ["task:submitted", "working", "task:completed"]);
-        let steps = [
-            Step::events(&items[..2], End::Cut),
-            Step::error(-32004, &json!(null)),
-            Step::result(&bare_task(generation, "working", 3, &["a"])),
-        ];
-        let (_, error, _) = stream(generation, steps, options()).await;
-        assert_eq!(error.unwrap().refusal(), Some(RefusalKind::UnsupportedOperation));
+        let refused = b"data: {\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32004,\"message\":\"over\"}}\n\n";
+        // The refusal comes as an answer, or inside the stream that was asked for.
+        for refusal in
+            [Step::error(-32004, &json!(null)), Step::Stream(vec![refused.to_vec()], End::Proper)]
+        {
+            let steps = |state| {
+                let now = bare_task(generation, state, 3, &["a"]);
+                [Step::events(&items[..2], End::Cut), refusal.clone(), Step::result(&now)]
+            };
+            let (seen, error, _) = stream(generation, steps("completed"), options()).await;
+            assert!(error.is_none(), "{error:?}");
+            assert_eq!(seen, ["task:submitted", "working", "task:completed"]);
+            let (_, error, _) = stream(generation, steps("working"), options()).await;
+            assert_eq!(error.unwrap().refusal(), Some(RefusalKind::UnsupportedOperation));
+        }
     }
 }
 
