@@ -106,7 +106,7 @@ impl Door {
         let mut card = Card::new(info, self.interfaces(&info.name, address, headers));
         card.push = self.options.push;
         card.extended = self.options.extended_card;
-        card.secured = self.options.gatekeeper.is_some();
+        card.secured = self.options.secured;
         card
     }
 

@@ -139,7 +139,7 @@ impl Agent<'_> {
     }
 
     fn extended_card(&self, strangers: Strangers) -> Result<Outcome, Fault> {
-        let known = self.options.gatekeeper.is_some() || strangers == Strangers::Served;
+        let known = self.options.secured || strangers == Strangers::Served;
         if self.options.extended_card && known {
             return Ok(Outcome::ExtendedCard);
         }

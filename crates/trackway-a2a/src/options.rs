@@ -21,6 +21,8 @@ pub struct Options {
     pub default_caller: Caller,
     /// Recognises callers. Without one everybody is `default_caller`.
     pub gatekeeper: Option<Arc<dyn Gatekeeper>>,
+    /// Whether the gatekeeper lets nobody in who says nothing, so that cards ask for a key.
+    pub secured: bool,
     /// The workflow at `/a2a` and behind `/.well-known/agent-card.json`.
     pub default_agent: Option<String>,
     /// Beginnings of the `User-Agent` of readers that name no version and take nothing but a card of
@@ -47,6 +49,7 @@ impl Default for Options {
             heartbeat: Duration::from_secs(15),
             default_caller: Caller::local(),
             gatekeeper: None,
+            secured: false,
             default_agent: None,
             strict_readers: Vec::new(),
             extended_card: false,

@@ -230,6 +230,7 @@ impl Server {
         let gatekeeper = gatekeeper(self.auth, folder.path())?;
         let door = trackway_a2a::Options {
             gatekeeper: gatekeeper.clone(),
+            secured: required,
             // With keys around, there is somebody to tell more.
             extended_card: door.extended_card || gatekeeper.is_some(),
             ..door

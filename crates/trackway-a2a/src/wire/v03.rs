@@ -11,6 +11,7 @@ mod incoming;
 mod message;
 mod params;
 mod push;
+pub(crate) mod rest;
 mod task;
 mod update;
 
