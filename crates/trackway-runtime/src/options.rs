@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use trackway_ports::{Clock, Faults, Ids, Journal, NoFaults};
 
-use crate::{Registry, SystemClock, SystemIds};
+use crate::{Messenger, Registry, SystemClock, SystemIds};
 
 /// Everything a [`crate::Runtime`] needs. The bounds have defaults that suit one machine.
 #[derive(Debug, Clone)]
@@ -17,6 +17,8 @@ pub struct Options {
     /// Whether runs that an earlier process left unfinished go on. A tool that only reads or cancels
     /// leaves them be.
     pub recover: bool,
+    /// Tells others of updates; without one, no hook can be set.
+    pub messenger: Option<Arc<dyn Messenger>>,
     /// Appends under way at once. Enough to fill a group commit several times over; beyond it,
     /// callers wait for their turn instead of growing a queue.
     pub appends_max: usize,
@@ -34,6 +36,7 @@ impl Options {
             ids: Arc::new(SystemIds),
             faults: Arc::new(NoFaults),
             recover: true,
+            messenger: None,
             appends_max: 4_096,
             programs_max: 4_096,
         }
