@@ -59,6 +59,11 @@ impl Bound {
         format!("http://{}", reachable(self.address))
     }
 
+    /// Whether nobody enters without a key or token.
+    pub fn requires_auth(&self) -> bool {
+        self.entrance.required
+    }
+
     pub fn runtime(&self) -> &Runtime {
         &self.runtime
     }
