@@ -43,7 +43,8 @@ impl Client {
         let request = peer.request(Operation::Stream, params);
         let open = || peer.open(&request, None);
         let response = retrying(&peer.options, Effect::Once, open).await?;
-        let (origin, task) = (Origin::Message(request.clone()), envelope.task.clone());
+        let task = envelope.task.clone();
+        let origin = Origin::Message(task.is_none().then(|| request.clone()));
         Ok(Updates::new(peer.clone(), origin, task, None, response))
     }
 
