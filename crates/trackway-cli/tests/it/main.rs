@@ -5,5 +5,6 @@
 mod a2a;
 mod cli;
 mod rest;
+mod sdk;
 mod support;
 mod sweep;
