@@ -3,15 +3,18 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use axum::{
-    http::{HeaderMap, HeaderValue, StatusCode, header},
+    http::{HeaderMap, HeaderValue, StatusCode, Uri, header},
     response::Response,
 };
 use serde::Serialize;
 use trackway_runtime::{ProgramInfo, Registry};
 
 use crate::{
+    Options,
     door::{Address, Door},
+    fault::Fault,
     http,
+    version::Generation,
 };
 
 /// How long a client may keep a card without asking again. Cards change when the server is deployed
@@ -51,12 +54,17 @@ impl<'a> Agents<'a> {
 }
 
 /// The card of an agent, to be kept by its reader.
-pub(crate) fn card(door: &Door, address: &Address, headers: &HeaderMap) -> Response {
+pub(crate) fn card(door: &Door, address: &Address, headers: &HeaderMap, uri: &Uri) -> Response {
     let program = match door.addressed(address, None) {
         Ok(program) => program,
         Err(fault) => return http::refusal(StatusCode::NOT_FOUND, &fault),
     };
-    let card = door.written(&door.card(&**program, address, headers));
+    let card = door.card(&**program, address, headers);
+    let card = match Form::of(headers, uri, &door.options) {
+        Ok(Form::One(generation)) => door.written(&card, generation),
+        Ok(Form::Union) => door.written_for_all(&card),
+        Err(fault) => return http::refusal(fault.kind.http(), &fault),
+    };
     let body = card.to_string().into_bytes();
     let tag = tag(&body);
     let known = headers.get_all(header::IF_NONE_MATCH).iter().any(|sent| matches(sent, &tag));
@@ -70,12 +78,29 @@ pub(crate) fn card(door: &Door, address: &Address, headers: &HeaderMap) -> Respo
     let written = response.headers_mut();
     written.insert(header::CACHE_CONTROL, CACHE_CONTROL);
     // Addresses in the card are those under which the server was reached.
-    written.insert(header::VARY, HeaderValue::from_static("host"));
+    written.insert(header::VARY, HeaderValue::from_static("A2A-Version, Host"));
     let values = [(header::ETAG, tag), (header::LAST_MODIFIED, door.opened_at.http_date())];
     for (name, value) in values {
         written.extend(HeaderValue::from_str(&value).ok().map(|value| (name, value)));
     }
     response
+}
+
+/// In which form a card is asked for.
+enum Form {
+    One(Generation),
+    /// For whoever does not say.
+    Union,
+}
+
+impl Form {
+    fn of(headers: &HeaderMap, uri: &Uri, options: &Options) -> Result<Self, Fault> {
+        Ok(match Generation::asked(headers, uri)? {
+            Some(generation) => Self::One(generation),
+            None if options.is_strict_reader(headers) => Self::One(Generation::V1),
+            None => Self::Union,
+        })
+    }
 }
 
 /// The same card has the same tag: signatures are made without chance.

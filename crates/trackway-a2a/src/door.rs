@@ -16,6 +16,7 @@ use crate::{
     ops::Agent,
     union,
     version::Generation,
+    wire,
 };
 
 /// What every request needs.
@@ -121,8 +122,17 @@ impl Door {
         card
     }
 
-    /// A card in the one form that clients of both generations can read.
-    pub(crate) fn written(&self, card: &Card<'_>) -> Value {
+    /// A card in the form of one generation.
+    pub(crate) fn written(&self, card: &Card<'_>, generation: Generation) -> Value {
+        let signer = self.options.signer.as_deref();
+        match generation {
+            Generation::V1 => union::signed(wire::v1::card(card), signer),
+            Generation::V03 => wire::v03::card(card),
+        }
+    }
+
+    /// A card in the form that clients of both generations can read.
+    pub(crate) fn written_for_all(&self, card: &Card<'_>) -> Value {
         union::card(card, self.options.signer.as_deref())
     }
 

@@ -226,7 +226,7 @@ impl Fault {
         Self::new(
             Kind::TaskNotFound,
             Code::UnknownRun,
-            format!("there is no task {shown:?} at this address"),
+            format!("task {shown:?} was not found at this address"),
             "send the id of a task that this agent returned, to this agent's address",
         )
     }

@@ -25,8 +25,9 @@ const ID_BYTES_MAX: usize = 1_024;
 /// A request of the right form. Whether there is such a method is not known yet.
 #[derive(Debug)]
 pub(crate) struct Request<'a> {
-    /// As it was sent: a string, a number or null.
+    /// As it was sent: a string, a number or null. Null where it is missing.
     pub(crate) id: &'a RawValue,
+    has_id: bool,
     pub(crate) method: Cow<'a, str>,
     params: Option<&'a RawValue>,
 }
@@ -58,7 +59,9 @@ pub(crate) fn parse(body: &[u8]) -> Result<Request<'_>, Malformed<'_>> {
     let envelope = envelope(text).map_err(anonymous)?;
     let id = envelope.id.unwrap_or(RawValue::NULL);
     match checked(&envelope) {
-        Ok(method) => Ok(Request { id, method, params: envelope.params }),
+        Ok(method) => {
+            Ok(Request { id, has_id: envelope.id.is_some(), method, params: envelope.params })
+        }
         // An id of no proper form is not echoed either.
         Err(fault) if is_id(id) => Err(Malformed { id, fault }),
         Err(fault) => Err(anonymous(fault)),
@@ -100,11 +103,8 @@ fn checked<'a>(envelope: &Envelope<'a>) -> Result<Cow<'a, str>, Fault> {
             let next = "send a string or a number of your choice; it comes back with the response";
             return Err(invalid("`id` must be a string, a number or null, and short", next));
         }
-        Some(_) => {}
-        None => {
-            let next = "send an `id`; notifications are not part of A2A";
-            return Err(invalid("`id` is missing", next));
-        }
+        // Whether it is missing is asked last: what else is wrong with the request says more.
+        Some(_) | None => {}
     }
     envelope.method.and_then(text).ok_or_else(|| invalid("`method` must be a string", NEXT_REQUEST))
 }
@@ -116,6 +116,14 @@ fn is_id(id: &RawValue) -> bool {
 }
 
 impl<'a> Request<'a> {
+    /// Nobody waits for the answer to a request without an id, so it is not carried out.
+    fn check_id(&self) -> Result<(), Fault> {
+        if self.has_id {
+            return Ok(());
+        }
+        Err(invalid("`id` is missing", "send an `id`; notifications are not part of A2A"))
+    }
+
     /// The parameters as `T`, which is an object.
     pub(crate) fn params<T: Deserialize<'a>>(&self) -> Result<T, Fault> {
         let text = match self.params.map(RawValue::get) {

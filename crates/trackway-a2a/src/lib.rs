@@ -6,6 +6,7 @@
 
 mod asked;
 mod card;
+pub mod client;
 mod discovery;
 mod door;
 mod extensions;

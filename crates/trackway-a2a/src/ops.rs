@@ -17,7 +17,7 @@ use crate::{
     fault::{Fault, Kind},
 };
 
-pub(crate) use call::{Call, Ended, History, Outcome};
+pub(crate) use call::{Call, Ended, History, Outcome, Strangers};
 pub(crate) use follow::Follow;
 pub(crate) use list::{Page, Query};
 pub(crate) use push::{Authentication, Push};
@@ -138,14 +138,19 @@ impl Agent<'_> {
         })
     }
 
-    fn extended_card(&self) -> Result<Outcome, Fault> {
-        if self.options.extended_card {
+    fn extended_card(&self, strangers: Strangers) -> Result<Outcome, Fault> {
+        let known = self.options.gatekeeper.is_some() || strangers == Strangers::Served;
+        if self.options.extended_card && known {
             return Ok(Outcome::ExtendedCard);
         }
+        let message = match self.options.extended_card {
+            true => "the extended card needs authentication, which this server does not ask for",
+            false => "this agent has no extended card",
+        };
         Err(Fault::new(
             Kind::ExtendedAgentCardNotConfigured,
             Code::InvalidRequest,
-            "this agent has no extended card",
+            message,
             "the card at .well-known/agent-card.json says all there is",
         ))
     }

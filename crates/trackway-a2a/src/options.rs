@@ -2,6 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
+use axum::http::{HeaderMap, header};
 use trackway_domain::Caller;
 use trackway_ports::Gatekeeper;
 
@@ -22,6 +23,10 @@ pub struct Options {
     pub gatekeeper: Option<Arc<dyn Gatekeeper>>,
     /// The workflow at `/a2a` and behind `/.well-known/agent-card.json`.
     pub default_agent: Option<String>,
+    /// Beginnings of the `User-Agent` of readers that name no version and take nothing but a card of
+    /// 1.0, whole and with no other field. Everybody else who names none gets the card of both
+    /// generations in one.
+    pub strict_readers: Vec<String>,
     /// Whether callers that are known get a card that says more than the public one.
     pub extended_card: bool,
     /// Whether tasks can be followed by push notifications.
@@ -43,11 +48,19 @@ impl Default for Options {
             default_caller: Caller::local(),
             gatekeeper: None,
             default_agent: None,
+            strict_readers: Vec::new(),
             extended_card: false,
             push: false,
             grpc_address: None,
             signer: None,
             base_url: "http://127.0.0.1:7420".to_owned(),
         }
+    }
+}
+
+impl Options {
+    pub(crate) fn is_strict_reader(&self, headers: &HeaderMap) -> bool {
+        let agent = headers.get(header::USER_AGENT).and_then(|agent| agent.to_str().ok());
+        agent.is_some_and(|agent| self.strict_readers.iter().any(|start| agent.starts_with(start)))
     }
 }

@@ -92,7 +92,7 @@ async fn answer(
         outcome => {
             let card = match &outcome {
                 Outcome::ExtendedCard => {
-                    door.written(&door.extended_card(agent.program, address, headers))
+                    door.written(&door.extended_card(agent.program, address, headers), generation)
                 }
                 _ => Value::Null,
             };

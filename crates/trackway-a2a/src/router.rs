@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::{
     Router,
     extract::{Path, Request, State, rejection::PathRejection},
-    http::{HeaderMap, Method, StatusCode},
+    http::{HeaderMap, Method, StatusCode, Uri},
     response::Response,
     routing::{MethodRouter, any, get, post},
 };
@@ -53,12 +53,12 @@ async fn list(State(door): State<Arc<Door>>, headers: HeaderMap) -> Response {
     http::json_of(StatusCode::OK, &discovery::Agents::new(door.runtime.registry(), &base_url))
 }
 
-async fn card(State(door): State<Arc<Door>>, name: Name, headers: HeaderMap) -> Response {
-    discovery::card(&door, &Address::Agent(named(name)), &headers)
+async fn card(State(door): State<Arc<Door>>, name: Name, uri: Uri, headers: HeaderMap) -> Response {
+    discovery::card(&door, &Address::Agent(named(name)), &headers, &uri)
 }
 
-async fn default_card(State(door): State<Arc<Door>>, headers: HeaderMap) -> Response {
-    discovery::card(&door, &Address::Default, &headers)
+async fn default_card(State(door): State<Arc<Door>>, uri: Uri, headers: HeaderMap) -> Response {
+    discovery::card(&door, &Address::Default, &headers, &uri)
 }
 
 async fn call(State(door): State<Arc<Door>>, name: Name, request: Request) -> Response {

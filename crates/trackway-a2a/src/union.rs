@@ -9,14 +9,18 @@ use crate::{
 };
 
 pub(crate) fn card(card: &Card<'_>, signer: Option<&Signer>) -> Value {
-    let mut union = v1::card(card);
     // Only 1.0 has signatures, so only what 1.0 knows of the card is signed.
-    let signature = signer.map(|signer| signer.sign(&union));
+    let mut union = signed(v1::card(card), signer);
     merge(&mut union, v03::card(card));
-    if let Some(signature) = signature {
-        union["signatures"] = Value::Array(vec![signature]);
-    }
     union
+}
+
+/// A card of 1.0 with the signature, where there is a key.
+pub(crate) fn signed(mut card: Value, signer: Option<&Signer>) -> Value {
+    if let Some(signature) = signer.map(|signer| signer.sign(&card)) {
+        card["signatures"] = Value::Array(vec![signature]);
+    }
+    card
 }
 
 /// Adds what is missing; what is there stays.

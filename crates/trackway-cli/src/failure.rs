@@ -208,6 +208,7 @@ impl From<ServerError> for Failure {
             ServerError::Address { .. } | ServerError::Exposed { .. } => failure.exit(Exit::Usage),
             ServerError::StoreFailed { .. } => failure.code(Code::StoreFailed.as_str()),
             ServerError::Registry(_)
+            | ServerError::Auth(_)
             | ServerError::Data(_)
             | ServerError::Store { .. }
             | ServerError::Listen { .. }

@@ -11,11 +11,11 @@ use std::{
     sync::Arc,
 };
 
-use trackway_ports::{Faults, NoFaults};
-use trackway_runtime::{Options, Program, Registry, RegistryError, Runtime};
+use trackway_ports::{Faults, Gatekeeper, NoFaults};
+use trackway_runtime::{Options, Program, Registry, RegistryError, Runtime, SystemClock};
 use trackway_sqlite::SqliteJournal;
 
-use crate::{Workflow, typed::Typed};
+use crate::{Auth, AuthError, Workflow, auth::Gate, typed::Typed};
 
 pub use data::{DataFolder, DataFolderError};
 pub use http::Bound;
@@ -32,10 +32,12 @@ pub struct Server {
     workflows: Vec<Arc<dyn Program>>,
     listen: String,
     data: PathBuf,
+    auth: Auth,
     recover: bool,
     faults: Arc<dyn Faults>,
     default_agent: Option<String>,
     extended_card: bool,
+    strict_readers: Vec<String>,
     repeat_messages: bool,
     allow_loopback_targets: bool,
     grpc_listen: Option<String>,
@@ -48,13 +50,17 @@ pub enum ServerError {
     Registry(#[from] RegistryError),
     #[error(transparent)]
     Data(#[from] DataFolderError),
+    #[error(transparent)]
+    Auth(#[from] AuthError),
     #[error("the store in {folder} cannot be opened")]
     Store { folder: String, source: trackway_sqlite::OpenError },
     #[error(
         "{listen:?} is not an address to listen on (write host:port, for example 127.0.0.1:7420)"
     )]
     Address { listen: String, source: std::io::Error },
-    #[error("{address} is not a loopback address; without auth Trackway listens on loopback only")]
+    #[error(
+        "{address} is not a loopback address; without auth Trackway listens on loopback only (set `[auth] required = true` in trackway.toml)"
+    )]
     Exposed { address: SocketAddr },
     #[error("cannot listen on {address}")]
     Listen { address: SocketAddr, source: std::io::Error },
@@ -72,10 +78,12 @@ impl Default for Server {
             workflows: Vec::new(),
             listen: LISTEN_DEFAULT.to_owned(),
             data: DATA_DEFAULT.into(),
+            auth: Auth::default(),
             recover: true,
             faults: Arc::new(NoFaults),
             default_agent: None,
             extended_card: false,
+            strict_readers: Vec::new(),
             repeat_messages: false,
             allow_loopback_targets: false,
             grpc_listen: None,
@@ -95,7 +103,7 @@ impl Server {
         self
     }
 
-    /// The address to listen on; port 0 takes a free one. Loopback only, for now.
+    /// The address to listen on; port 0 takes a free one. Loopback only, unless auth is required.
     #[must_use]
     pub fn listen(mut self, address: impl Into<String>) -> Self {
         self.listen = address.into();
@@ -106,6 +114,13 @@ impl Server {
     #[must_use]
     pub fn data(mut self, folder: impl AsRef<Path>) -> Self {
         self.data = folder.as_ref().to_owned();
+        self
+    }
+
+    /// Who may use it; everybody who reaches it unless given.
+    #[must_use]
+    pub fn auth(mut self, auth: Auth) -> Self {
+        self.auth = auth;
         self
     }
 
@@ -136,6 +151,14 @@ impl Server {
     #[must_use]
     pub fn extended_card(mut self, offer: bool) -> Self {
         self.extended_card = offer;
+        self
+    }
+
+    /// Readers of cards, by the beginning of their `User-Agent`, that name no protocol version and choke
+    /// on a card that has the fields of two. Everybody else who names none gets such a card.
+    #[must_use]
+    pub fn strict_readers(mut self, agents: &[&str]) -> Self {
+        self.strict_readers = agents.iter().map(|agent| (*agent).to_owned()).collect();
         self
     }
 
@@ -193,19 +216,45 @@ impl Server {
         trackway_a2a::Options {
             default_agent: self.default_agent.clone().or(first),
             extended_card: self.extended_card,
+            strict_readers: self.strict_readers.clone(),
             ..Default::default()
         }
     }
 
     /// Takes the address and the folder; nothing is answered before [`Bound::serve`].
     pub async fn bind(self) -> Result<Bound, ServerError> {
-        let listener = http::listen(&self.listen).await?;
+        let listener = http::listen(&self.listen, &self.auth).await?;
         let (runtime, folder) = self.engine().await?;
-        Bound::new(listener, runtime, folder, self.door())
+        let required = self.auth.is_required();
+        let door = self.door();
+        let gatekeeper = gatekeeper(self.auth, folder.path())?;
+        let door = trackway_a2a::Options {
+            gatekeeper: gatekeeper.clone(),
+            // With keys around, there is somebody to tell more.
+            extended_card: door.extended_card || gatekeeper.is_some(),
+            ..door
+        };
+        Bound::new(listener, runtime, folder, Entrance { gatekeeper, required }, door)
     }
 
     /// Serves until Ctrl-C or a termination signal.
     pub async fn serve(self) -> Result<(), ServerError> {
         self.bind().await?.serve_until_interrupted().await
     }
+}
+
+/// How a server lets callers in.
+#[derive(Debug, Clone)]
+struct Entrance {
+    /// Absent where everybody is the local caller.
+    gatekeeper: Option<Arc<dyn Gatekeeper>>,
+    /// Nobody enters without being recognised.
+    required: bool,
+}
+
+fn gatekeeper(auth: Auth, data: &Path) -> Result<Option<Arc<dyn Gatekeeper>>, AuthError> {
+    if auth.is_off() {
+        return Ok(None);
+    }
+    Ok(Some(Arc::new(Gate::open(auth, data, Arc::new(SystemClock))?)))
 }

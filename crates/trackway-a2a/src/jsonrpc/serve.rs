@@ -73,7 +73,15 @@ async fn answer(
     };
     // Strangers are not told what is wrong with their requests.
     let Admitted { agent, activated } = door.admit(address, tenant.as_deref(), headers).await?;
-    let outcome = agent.perform(call?).await?;
+    let call = call?;
+    request.check_id()?;
+    let outcome = match agent.perform(call).await {
+        // Clients of 0.3 read the answer to a resubscription as a stream, whatever it says.
+        Err(fault) if is_resubscription(request, generation) => {
+            return Ok(sse::once(|out| write::<()>(out, request.id, Err(&fault), generation)));
+        }
+        performed => performed?,
+    };
     let mut response = match outcome {
         Outcome::Stream(streamed, history) => {
             stream(door, request.id, streamed, history, generation)
@@ -81,7 +89,7 @@ async fn answer(
         outcome => {
             let card = match &outcome {
                 Outcome::ExtendedCard => {
-                    door.written(&door.extended_card(agent.program, address, headers))
+                    door.written(&door.extended_card(agent.program, address, headers), generation)
                 }
                 _ => Value::Null,
             };
@@ -90,6 +98,10 @@ async fn answer(
     };
     activated.tell(generation, response.headers_mut());
     Ok(response)
+}
+
+fn is_resubscription(request: &Request<'_>, generation: Generation) -> bool {
+    generation == Generation::V03 && request.method == "tasks/resubscribe"
 }
 
 fn success(id: &RawValue, outcome: &Outcome, card: &Value, generation: Generation) -> Vec<u8> {

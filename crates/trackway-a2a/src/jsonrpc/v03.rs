@@ -6,7 +6,7 @@ use super::{Request, no_method};
 use crate::{
     asked,
     fault::Fault,
-    ops::Call,
+    ops::{Call, Strangers},
     wire::v03::{self, PushIdParams, SendParams, SetPushParams, TaskIdParams, TaskQueryParams},
 };
 
@@ -30,7 +30,9 @@ pub(super) fn call(request: &Request<'_>, headers: &HeaderMap) -> Result<Call, F
         "tasks/pushNotificationConfig/delete" => {
             v03::remove_push(request.params::<PushIdParams>()?)
         }
-        "agent/getAuthenticatedExtendedCard" => Ok(Call::ExtendedCard),
+        "agent/getAuthenticatedExtendedCard" => {
+            Ok(Call::ExtendedCard { strangers: Strangers::Refused })
+        }
         method => Err(no_method(method, METHODS)),
     }
 }

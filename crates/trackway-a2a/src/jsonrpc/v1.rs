@@ -6,7 +6,7 @@ use super::{Request, no_method};
 use crate::{
     asked,
     fault::Fault,
-    ops::Call,
+    ops::{Call, Strangers},
     wire::v1::{
         self, GetParams, ListParams, ListPushesParams, PushConfig, PushIdParams, SendParams,
         TaskParams, TenantParams,
@@ -63,7 +63,7 @@ pub(super) fn call(
         }
         "GetExtendedAgentCard" => {
             let params: TenantParams = request.params_or_default()?;
-            (params.tenant, Call::ExtendedCard)
+            (params.tenant, Call::ExtendedCard { strangers: Strangers::Served })
         }
         method => return Err(no_method(method, METHODS)),
     })

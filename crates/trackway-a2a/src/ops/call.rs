@@ -56,7 +56,17 @@ pub(crate) enum Call {
         task: String,
         id: String,
     },
-    ExtendedCard,
+    ExtendedCard {
+        strangers: Strangers,
+    },
+}
+
+/// Whether somebody who did not say who it is gets the extended card of a server that asks nobody.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Strangers {
+    Served,
+    /// As in 0.3, whose card is called authenticated.
+    Refused,
 }
 
 /// What a subscription to a task that has ended is answered with.
@@ -128,7 +138,7 @@ impl Agent<'_> {
                 self.remove_push(&task, &id).await?;
                 Outcome::Done
             }
-            Call::ExtendedCard => self.extended_card()?,
+            Call::ExtendedCard { strangers } => self.extended_card(strangers)?,
         })
     }
 }

@@ -11,7 +11,7 @@ use crate::{
     asked,
     fault::Fault,
     jsonrpc::{misfit, not_json},
-    ops::Call,
+    ops::{Call, Strangers},
     wire::v1::{
         self, GetParams, Int, ListParams, ListPushesParams, PushConfig, PushIdParams, SendParams,
         TaskParams,
@@ -64,7 +64,7 @@ pub(super) fn call(
             (None, v1::list_pushes(params))
         }
         Operation::RemovePush { task, id } => (None, v1::remove_push(push_id(task, id))),
-        Operation::ExtendedCard => (None, Call::ExtendedCard),
+        Operation::ExtendedCard => (None, Call::ExtendedCard { strangers: Strangers::Served }),
     })
 }
 

@@ -35,6 +35,8 @@ impl Workflow for Tck {
     const DESCRIPTION: &'static str = "Does what each message of a conformance suite asks for: the subject of A2A's TCK and ACTS.";
     const TAGS: &'static [&'static str] = &["conformance"];
     const EXAMPLES: &'static [&'static str] = &["tck-complete-task", "tck-artifact-text"];
+    /// The suites send types that nobody else has heard of.
+    const INPUT_MODES: &'static [&'static str] = &["*/*"];
     type Input = Value;
     type Output = ();
 

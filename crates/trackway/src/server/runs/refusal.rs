@@ -2,11 +2,12 @@
 //! that does not fit, which is recorded.
 
 use axum::{
-    http::StatusCode,
+    http::{HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
 };
 use serde_json::{Value, json};
 use trackway_domain::{Code, Object, Problem};
+use trackway_ports::Unrecognised;
 use trackway_runtime::Error;
 
 use super::service::RunsError;
@@ -54,7 +55,24 @@ impl Refusal {
 
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
-        problem_with(self.status, self.code, &self.detail, self.more)
+        let mut response = problem_with(self.status, self.code, &self.detail, self.more);
+        if self.code == Code::Unauthenticated {
+            let bearer = HeaderValue::from_static("Bearer");
+            response.headers_mut().insert(header::WWW_AUTHENTICATE, bearer);
+        }
+        response
+    }
+}
+
+impl From<Unrecognised> for Refusal {
+    fn from(error: Unrecognised) -> Self {
+        let refusal = Self::new(error.code(), error.to_string());
+        match error {
+            Unrecognised::Missing | Unrecognised::Wrong { .. } => {
+                refusal.hint("send the header `Authorization: Bearer KEY`")
+            }
+            Unrecognised::Unavailable { .. } => refusal.hint("try again in a minute"),
+        }
     }
 }
 
@@ -100,6 +118,8 @@ const fn status(code: Code) -> StatusCode {
     match code {
         Code::InvalidInput => StatusCode::UNPROCESSABLE_ENTITY,
         Code::InvalidRequest => StatusCode::BAD_REQUEST,
+        Code::Unauthenticated => StatusCode::UNAUTHORIZED,
+        Code::Forbidden => StatusCode::FORBIDDEN,
         Code::UnknownWorkflow | Code::UnknownRun => StatusCode::NOT_FOUND,
         Code::SessionMismatch
         | Code::RunEnded
@@ -108,6 +128,8 @@ const fn status(code: Code) -> StatusCode {
         | Code::DataInUse => StatusCode::CONFLICT,
         Code::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
         Code::DamagedLog => StatusCode::INTERNAL_SERVER_ERROR,
-        Code::StoreFailed | Code::Stopping => StatusCode::SERVICE_UNAVAILABLE,
+        Code::StoreFailed | Code::Stopping | Code::AuthUnavailable => {
+            StatusCode::SERVICE_UNAVAILABLE
+        }
     }
 }

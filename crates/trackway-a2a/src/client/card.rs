@@ -1,0 +1,208 @@
+//! Agent cards as they are read: what an agent can do, and where it can be spoken to.
+
+use reqwest::Url;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::{ClientError, Generation};
+
+/// What an agent says of itself. Both generations' cards are read, also when they are one document.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Card {
+    pub name: String,
+    pub description: String,
+    pub version: String,
+    pub streaming: bool,
+    pub push_notifications: bool,
+    pub extended_card: bool,
+    pub extensions: Vec<Extension>,
+    pub skills: Vec<Skill>,
+    /// Every address in the card, in its order of preference, those of 1.0 first.
+    pub interfaces: Vec<Interface>,
+    /// The version of the document, for asking whether there is a newer one.
+    pub etag: Option<String>,
+    /// The whole document, with security schemes, signatures and whatever else it holds.
+    pub document: Value,
+}
+
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub struct Extension {
+    #[serde(default)]
+    pub uri: String,
+    #[serde(default)]
+    pub required: bool,
+    #[serde(default)]
+    pub params: Value,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct Skill {
+    pub id: String,
+    #[serde(default)]
+    pub name: String,
+    #[serde(default)]
+    pub description: String,
+    #[serde(default)]
+    pub tags: Vec<String>,
+    #[serde(default)]
+    pub examples: Vec<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Interface {
+    pub url: String,
+    /// `JSONRPC`, `GRPC`, `HTTP+JSON`, or what the agent calls a binding of its own.
+    pub binding: String,
+    /// As the card has it, such as `1.0` or `0.3.0`.
+    pub version: String,
+    /// Goes into every request of 1.0.
+    pub tenant: Option<String>,
+}
+
+/// Where a client found that it can speak.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Choice {
+    pub(super) url: Url,
+    pub(super) generation: Generation,
+    pub(super) tenant: Option<String>,
+}
+
+const JSON_RPC: &str = "JSONRPC";
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Read {
+    name: String,
+    #[serde(default)]
+    description: String,
+    #[serde(default)]
+    version: String,
+    #[serde(default)]
+    capabilities: Option<Capabilities>,
+    #[serde(default)]
+    skills: Option<Vec<Skill>>,
+    #[serde(default)]
+    supported_interfaces: Option<Vec<Supported>>,
+    #[serde(default)]
+    protocol_version: Option<String>,
+    #[serde(default)]
+    url: Option<String>,
+    #[serde(default)]
+    preferred_transport: Option<String>,
+    #[serde(default)]
+    additional_interfaces: Option<Vec<Additional>>,
+    #[serde(default)]
+    supports_authenticated_extended_card: Option<bool>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Capabilities {
+    #[serde(default)]
+    streaming: Option<bool>,
+    #[serde(default)]
+    push_notifications: Option<bool>,
+    #[serde(default)]
+    extended_agent_card: Option<bool>,
+    #[serde(default)]
+    extensions: Option<Vec<Extension>>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Supported {
+    url: String,
+    protocol_binding: String,
+    #[serde(default)]
+    protocol_version: String,
+    #[serde(default)]
+    tenant: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Additional {
+    url: String,
+    transport: String,
+}
+
+impl Card {
+    pub(super) fn read(json: &str, etag: Option<String>) -> Result<Self, ClientError> {
+        let document: Value = serde_json::from_str(json).map_err(ClientError::malformed)?;
+        let read = Read::deserialize(&document).map_err(ClientError::malformed)?;
+        let interfaces = read.interfaces();
+        let capabilities = read.capabilities.unwrap_or_default();
+        let extended = capabilities.extended_agent_card.unwrap_or_default();
+        Ok(Self {
+            name: read.name,
+            description: read.description,
+            version: read.version,
+            streaming: capabilities.streaming.unwrap_or_default(),
+            push_notifications: capabilities.push_notifications.unwrap_or_default(),
+            extended_card: extended
+                || read.supports_authenticated_extended_card.unwrap_or_default(),
+            extensions: capabilities.extensions.unwrap_or_default(),
+            skills: read.skills.unwrap_or_default(),
+            interfaces,
+            etag,
+            document,
+        })
+    }
+
+    /// The interface to use: JSON-RPC of the newest generation, the first that the card names.
+    /// `from` is where the card was found; addresses may be relative to it, and a card that came
+    /// encrypted does not lead to an address that is not.
+    pub(super) fn choose(&self, from: &Url) -> Result<Choice, ClientError> {
+        let usable = |interface: &Interface| {
+            let generation = Generation::of_version(&interface.version)?;
+            let url = from.join(&interface.url).ok()?;
+            let safe = url.scheme() == "https" || (url.scheme(), from.scheme()) == ("http", "http");
+            let speaks = interface.binding.eq_ignore_ascii_case(JSON_RPC);
+            let tenant = interface.tenant.clone();
+            (safe && speaks).then_some(Choice { url, generation, tenant })
+        };
+        let mut choices: Vec<Choice> = self.interfaces.iter().filter_map(usable).collect();
+        // Stable: the card's own order stays among equals.
+        choices.sort_by_key(|choice| std::cmp::Reverse(choice.generation));
+        choices.into_iter().next().ok_or_else(|| ClientError::NoInterface {
+            offered: self.interfaces.iter().map(ToString::to_string).collect(),
+        })
+    }
+}
+
+impl Read {
+    fn interfaces(&self) -> Vec<Interface> {
+        let supported = self.supported_interfaces.iter().flatten().map(|supported| Interface {
+            url: supported.url.clone(),
+            binding: supported.protocol_binding.clone(),
+            version: supported.protocol_version.clone(),
+            tenant: supported.tenant.clone().filter(|tenant| !tenant.is_empty()),
+        });
+        let mut interfaces: Vec<Interface> = supported.collect();
+        // The fields of 0.3. Cards before 0.3 are of no generation that is spoken here.
+        let version = self.protocol_version.clone().unwrap_or_else(|| "0.3".to_owned());
+        let old = |url: &str, transport: &str| Interface {
+            url: url.to_owned(),
+            binding: transport.to_owned(),
+            version: version.clone(),
+            tenant: None,
+        };
+        let preferred = self.preferred_transport.as_deref().unwrap_or(JSON_RPC);
+        let first = self.url.iter().map(|url| old(url, preferred));
+        let others = self.additional_interfaces.iter().flatten();
+        for interface in first.chain(others.map(|other| old(&other.url, &other.transport))) {
+            if !interfaces.contains(&interface) {
+                interfaces.push(interface);
+            }
+        }
+        interfaces
+    }
+}
+
+impl std::fmt::Display for Interface {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} {} at {}", self.binding, self.version, self.url)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,87 @@
+//! Cards of both generations, and which of their addresses is taken.
+
+use serde_json::json;
+
+use super::*;
+
+fn card(document: &Value) -> Card {
+    Card::read(&document.to_string(), None).unwrap()
+}
+
+fn chosen(document: &Value) -> Option<(String, Generation, Option<String>)> {
+    let from = Url::parse("http://agent.example/x/.well-known/agent-card.json").unwrap();
+    let choice = card(document).choose(&from).ok()?;
+    Some((choice.url.to_string(), choice.generation, choice.tenant))
+}
+
+#[test]
+fn the_newest_generation_that_both_know_is_taken() {
+    let interface = |url: &str, binding: &str, version: &str| json!({"url": url, "protocolBinding": binding, "protocolVersion": version});
+    let new = interface("http://a/1", "JSONRPC", "1.0");
+    let patched = interface("http://a/2", "JSONRPC", "1.0.1");
+    let old = interface("http://a/3", "JSONRPC", "0.3");
+    let rest = interface("http://a/4", "HTTP+JSON", "1.0");
+    let grpc = interface("a:1", "GRPC", "1.0");
+    let tenant =
+        json!({"url": "/t", "protocolBinding": "JSONRPC", "protocolVersion": "1.0", "tenant": "t"});
+    for (document, expected) in [
+        (json!({"name": "x", "supportedInterfaces": [grpc, old, rest, new]}), "http://a/1 1.0 -"),
+        (json!({"name": "x", "supportedInterfaces": [patched, new]}), "http://a/2 1.0 -"),
+        (json!({"name": "x", "supportedInterfaces": [old, rest]}), "http://a/3 0.3 -"),
+        (json!({"name": "x", "supportedInterfaces": [tenant]}), "http://agent.example/t 1.0 t"),
+        (json!({"name": "x", "supportedInterfaces": [grpc, rest]}), ""),
+        (json!({"name": "x", "url": "http://a/", "protocolVersion": "0.3.0"}), "http://a/ 0.3 -"),
+        (json!({"name": "x", "url": "http://a/", "protocolVersion": "0.2.6"}), ""),
+        (
+            json!({"name": "x", "url": "http://a/g", "preferredTransport": "GRPC", "protocolVersion": "0.3.0",
+                "additionalInterfaces": [{"url": "http://a/j", "transport": "JSONRPC"}]}),
+            "http://a/j 0.3 -",
+        ),
+        (
+            json!({"name": "x", "url": "http://a/", "supportedInterfaces": [new]}),
+            "http://a/1 1.0 -",
+        ),
+        (
+            json!({"name": "x", "supportedInterfaces": [interface("ftp://a/", "JSONRPC", "1.0")]}),
+            "",
+        ),
+        (json!({"name": "x"}), ""),
+    ] {
+        let found = chosen(&document).map_or(String::new(), |(url, generation, tenant)| {
+            format!("{url} {generation} {}", tenant.as_deref().unwrap_or("-"))
+        });
+        assert_eq!(found, expected, "{document}");
+    }
+}
+
+#[test]
+fn an_encrypted_card_does_not_lead_into_the_open() {
+    let document = json!({"name": "x", "url": "http://a/", "protocolVersion": "0.3.0"});
+    let from = Url::parse("https://a/.well-known/agent-card.json").unwrap();
+    let error = card(&document).choose(&from).unwrap_err();
+    assert!(matches!(error, ClientError::NoInterface { offered } if offered.len() == 1));
+}
+
+#[test]
+fn what_a_mesh_asks_of_a_card_is_there() {
+    let document = json!({
+        "name": "x", "description": "d", "version": "2", "unknown": 1,
+        "capabilities": {"streaming": true, "pushNotifications": true, "extendedAgentCard": true,
+            "extensions": [{"uri": "urn:x", "required": true, "params": {"a": 1}}]},
+        "skills": [{"id": "s", "name": "S", "description": "does", "tags": ["t"], "examples": ["e"]}],
+    });
+    let card = card(&document);
+    assert_eq!((card.streaming, card.push_notifications, card.extended_card), (true, true, true));
+    assert_eq!(card.extensions[0].params, json!({"a": 1}));
+    assert!(card.extensions[0].required);
+    assert_eq!(
+        (card.skills[0].id.as_str(), &card.skills[0].tags[..]),
+        ("s", &["t".to_owned()][..])
+    );
+    assert_eq!(card.document, document);
+    let old = json!({"name": "x", "supportsAuthenticatedExtendedCard": true});
+    assert!(Card::read(&old.to_string(), None).unwrap().extended_card);
+    for wrong in ["", "[]", "{}", "{\"name\": 1}"] {
+        assert!(matches!(Card::read(wrong, None), Err(ClientError::Malformed { .. })), "{wrong}");
+    }
+}

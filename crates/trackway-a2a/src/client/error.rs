@@ -1,0 +1,126 @@
+//! What can go wrong between this client and an agent, by what a caller would do about it.
+
+use std::{fmt, time::Duration};
+
+use serde_json::Value;
+
+use super::Generation;
+
+/// Why an operation has no answer.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ClientError {
+    /// The address cannot be spoken to, whatever answers there.
+    #[error("{url:?} is not the address of an agent: {why}")]
+    Address { url: String, why: String },
+    /// No connection, or one that broke before the answer was whole.
+    #[error("the connection to the agent failed while {doing}")]
+    Transport {
+        doing: &'static str,
+        #[source]
+        source: reqwest::Error,
+    },
+    /// The agent closed a stream although its task goes on, each time that it was opened again.
+    #[error("the agent closed the stream before the task came to rest")]
+    Closed,
+    #[error("the agent did not answer within {} seconds", after.as_secs_f32())]
+    Timeout { after: Duration },
+    /// An answer of HTTP that holds none of the protocol.
+    #[error("the agent answered with HTTP status {status}: {body:?}")]
+    Status {
+        status: u16,
+        /// How long to wait before the next try, if the agent said so in seconds.
+        retry_after: Option<Duration>,
+        /// The first words of the body.
+        body: String,
+    },
+    /// The agent understood the request and said no.
+    #[error("the agent refused: {0}")]
+    Refused(Box<Refusal>),
+    /// An answer that is not of the protocol, or larger than is read.
+    #[error("the agent's answer cannot be read: {why}")]
+    Malformed { why: String },
+    #[error("protocol {generation} has no operation to {operation}")]
+    Unsupported { operation: &'static str, generation: Generation },
+    /// The card names no interface of a generation and binding that this client speaks.
+    #[error("the card offers no JSON-RPC interface of protocol 1.0 or 0.3, only {offered:?}")]
+    NoInterface { offered: Vec<String> },
+}
+
+/// An error of the protocol, as the agent sent it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Refusal {
+    pub kind: RefusalKind,
+    /// The number on the JSON-RPC binding.
+    pub code: i64,
+    pub message: String,
+    /// What the agent said beside it; null where it said nothing.
+    pub data: Value,
+    /// The status of the HTTP response that carried it.
+    pub status: u16,
+}
+
+/// The errors of the protocol by their names in the specification, which are the same in both
+/// generations.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum RefusalKind {
+    Parse,
+    InvalidRequest,
+    MethodNotFound,
+    InvalidParams,
+    Internal,
+    TaskNotFound,
+    TaskNotCancelable,
+    PushNotificationNotSupported,
+    UnsupportedOperation,
+    ContentTypeNotSupported,
+    InvalidAgentResponse,
+    ExtendedCardNotConfigured,
+    ExtensionSupportRequired,
+    VersionNotSupported,
+    /// A number that the specification does not name.
+    Other,
+}
+
+impl RefusalKind {
+    pub const fn from_code(code: i64) -> Self {
+        match code {
+            -32700 => Self::Parse,
+            -32600 => Self::InvalidRequest,
+            -32601 => Self::MethodNotFound,
+            -32602 => Self::InvalidParams,
+            -32603 => Self::Internal,
+            -32001 => Self::TaskNotFound,
+            -32002 => Self::TaskNotCancelable,
+            -32003 => Self::PushNotificationNotSupported,
+            -32004 => Self::UnsupportedOperation,
+            -32005 => Self::ContentTypeNotSupported,
+            -32006 => Self::InvalidAgentResponse,
+            -32007 => Self::ExtendedCardNotConfigured,
+            -32008 => Self::ExtensionSupportRequired,
+            -32009 => Self::VersionNotSupported,
+            _ => Self::Other,
+        }
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({})", self.message, self.code)
+    }
+}
+
+impl ClientError {
+    /// The kind of refusal, if the agent refused.
+    pub fn refusal(&self) -> Option<RefusalKind> {
+        match self {
+            Self::Refused(refusal) => Some(refusal.kind),
+            _ => None,
+        }
+    }
+
+    pub(super) fn malformed(why: impl fmt::Display) -> Self {
+        Self::Malformed { why: why.to_string() }
+    }
+}

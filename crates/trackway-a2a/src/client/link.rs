@@ -1,0 +1,72 @@
+//! One connection that carries events.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use reqwest::Response;
+
+use super::{
+    ClientError,
+    sse::{Event, Parser},
+};
+
+#[derive(Debug)]
+pub(super) struct Link {
+    response: Response,
+    parser: Parser,
+    /// Received and not read yet: at most what one read gave.
+    received: Bytes,
+    pub(super) shown: Shown,
+}
+
+/// What a connection has brought so far.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Shown {
+    Nothing,
+    Updates,
+    /// The Task itself: the agent began anew, and not after the last event of another connection.
+    Snapshot,
+}
+
+#[derive(Debug)]
+pub(super) enum Received {
+    Event(Event),
+    /// The agent ended the stream in proper form.
+    End,
+    /// The connection broke, or nothing came for too long.
+    Broken(ClientError),
+    /// What came cannot be read.
+    Unreadable(ClientError),
+}
+
+impl Link {
+    /// `last_id`: of the last event before this connection.
+    pub(super) fn new(response: Response, last_id: Option<String>) -> Self {
+        Self {
+            response,
+            parser: Parser::new(last_id),
+            received: Bytes::new(),
+            shown: Shown::Nothing,
+        }
+    }
+
+    /// What comes next. Dropping the future loses nothing.
+    pub(super) async fn receive(&mut self, silence: Duration) -> Received {
+        loop {
+            match self.parser.next(&mut self.received) {
+                Ok(Some(event)) => return Received::Event(event),
+                Ok(None) => {}
+                Err(bad) => return Received::Unreadable(ClientError::malformed(bad)),
+            }
+            match tokio::time::timeout(silence, self.response.chunk()).await {
+                Ok(Ok(Some(chunk))) => self.received = chunk,
+                Ok(Ok(None)) => return Received::End,
+                Ok(Err(source)) => {
+                    let doing = "reading the stream";
+                    return Received::Broken(ClientError::Transport { doing, source });
+                }
+                Err(_) => return Received::Broken(ClientError::Timeout { after: silence }),
+            }
+        }
+    }
+}
