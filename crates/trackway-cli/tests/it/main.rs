@@ -6,5 +6,6 @@ mod a2a;
 mod auth;
 mod cli;
 mod rest;
+mod sdk;
 mod support;
 mod sweep;
