@@ -18,7 +18,7 @@ use crate::{
 };
 
 pub(crate) use call::{Call, Ended, History, Outcome, Strangers};
-pub(crate) use follow::Follow;
+pub(crate) use follow::{Follow, seen};
 pub(crate) use list::{Page, Query};
 pub(crate) use push::{Authentication, Push};
 pub(crate) use send::{Reply, Said, Streamed};
@@ -170,7 +170,7 @@ impl Agent<'_> {
 }
 
 impl Snapshot {
-    fn of(view: RunView) -> Self {
+    pub(crate) fn of(view: RunView) -> Self {
         Self { view, answer: None }
     }
 

@@ -6,7 +6,7 @@ use axum::http::{HeaderMap, header};
 use trackway_domain::Caller;
 use trackway_ports::Gatekeeper;
 
-use crate::Signer;
+use crate::{Outgoing, Signer};
 
 /// Settings of the door. The defaults suit one machine on the loopback address.
 #[derive(Debug, Clone)]
@@ -31,8 +31,9 @@ pub struct Options {
     pub strict_readers: Vec<String>,
     /// Whether callers that are known get a card that says more than the public one.
     pub extended_card: bool,
-    /// Whether tasks can be followed by push notifications.
-    pub push: bool,
+    /// What push notifications go out through; without it there are none. The runtime's messenger is a
+    /// [`Notifier`](crate::Notifier) over the same.
+    pub outgoing: Option<Outgoing>,
     /// Where gRPC is served, as `host:port`, for the cards.
     pub grpc_address: Option<String>,
     /// Signs cards.
@@ -53,7 +54,7 @@ impl Default for Options {
             default_agent: None,
             strict_readers: Vec::new(),
             extended_card: false,
-            push: false,
+            outgoing: None,
             grpc_address: None,
             signer: None,
             base_url: "http://127.0.0.1:7420".to_owned(),
