@@ -9,6 +9,7 @@
 mod bench;
 mod ci;
 mod diagrams;
+mod node;
 mod process;
 mod python;
 mod repo;

@@ -1,7 +1,8 @@
-//! The Python environment of the tests that drive Trackway with the official A2A client.
+//! The Python environments of the tests that drive Trackway with the official A2A client, one for each
+//! generation of the protocol: the two cannot be installed side by side.
 //!
-//! It lies in `.tools/python`, is made once, and is made again when `python-requirements.txt`
-//! changes or when it stops working (a moved checkout, a removed interpreter).
+//! They lie in `.tools`, are made once, and are made again when their list of requirements changes or
+//! when they stop working (a moved checkout, a removed interpreter).
 
 use std::fs;
 use std::path::PathBuf;
@@ -11,51 +12,101 @@ use anyhow::{Context, Result, bail};
 use crate::process::{program, run, succeeds, variable};
 use crate::repo;
 
-/// What the tests read. Set by hand, it is used as it is and nothing is installed.
-pub(crate) const VARIABLE: &str = "TRACKWAY_TEST_PYTHON";
+/// One environment.
+#[derive(Debug)]
+pub(crate) struct Environment {
+    /// What the tests read. Set by hand, it is used as it is and nothing is installed.
+    pub(crate) variable: &'static str,
+    folder: &'static str,
+    requirements: &'static str,
+    requirements_path: &'static str,
+}
 
-const FOLDER: &str = ".tools/python";
-const REQUIREMENTS: &str = include_str!("../python-requirements.txt");
-const REQUIREMENTS_PATH: &str = "xtask/python-requirements.txt";
+pub(crate) const ENVIRONMENTS: [Environment; 2] = [
+    Environment {
+        variable: "TRACKWAY_TEST_PYTHON",
+        folder: ".tools/python",
+        requirements: include_str!("../python-0.3-requirements.txt"),
+        requirements_path: "xtask/python-0.3-requirements.txt",
+    },
+    Environment {
+        variable: "TRACKWAY_TEST_PYTHON_1_0",
+        folder: ".tools/python-1.0",
+        requirements: include_str!("../python-1.0-requirements.txt"),
+        requirements_path: "xtask/python-1.0-requirements.txt",
+    },
+];
+
 /// Network and index hiccups pass; a second failure is a real one.
 const ATTEMPTS_MAX: u32 = 2;
 
-/// Returns an interpreter that can import what the tests need.
-pub(crate) fn ensure() -> Result<PathBuf> {
-    if let Some(given) = variable(VARIABLE) {
-        eprintln!("Python: using {VARIABLE} from the environment.");
-        return Ok(given.into());
-    }
-    if is_ready() {
-        eprintln!("Python: {FOLDER} is ready.");
-        return Ok(interpreter());
-    }
-    let system = find_system_python()?;
-    ensure_venv_module(system)?;
-    let mut attempt = 1;
-    while let Err(error) = create(system) {
-        if attempt == ATTEMPTS_MAX {
-            bail!(
-                "{error:#}\n\nThe Python environment of the tests could not be made. It needs PyPI \
-                 once. Behind a proxy or a mirror set pip's own variables (HTTPS_PROXY, \
-                 PIP_INDEX_URL), or make an environment from {REQUIREMENTS_PATH} yourself and set \
-                 {VARIABLE} to its interpreter."
-            );
+impl Environment {
+    /// Returns an interpreter that can import what the tests need.
+    pub(crate) fn ensure(&self) -> Result<PathBuf> {
+        let Self { variable: name, folder, requirements, requirements_path } = self;
+        if let Some(given) = variable(name) {
+            eprintln!("Python: using {name} from the environment.");
+            return Ok(given.into());
         }
-        eprintln!("Python: {error:#}; trying once more.");
-        attempt += 1;
+        if self.is_ready() {
+            eprintln!("Python: {folder} is ready.");
+            return Ok(self.interpreter());
+        }
+        let system = find_system_python()?;
+        ensure_venv_module(system)?;
+        let mut attempt = 1;
+        while let Err(error) = self.create(system) {
+            if attempt == ATTEMPTS_MAX {
+                bail!(
+                    "{error:#}\n\nThe Python environment of the tests could not be made. It needs PyPI \
+                     once. Behind a proxy or a mirror set pip's own variables (HTTPS_PROXY, \
+                     PIP_INDEX_URL), or make an environment from {requirements_path} yourself and set \
+                     {name} to its interpreter."
+                );
+            }
+            eprintln!("Python: {error:#}; trying once more.");
+            attempt += 1;
+        }
+        eprintln!("Python: made {folder} with {}.", requirements.trim().replace('\n', ", "));
+        Ok(self.interpreter())
     }
-    eprintln!("Python: made {FOLDER} with {}.", REQUIREMENTS.trim().replace('\n', ", "));
-    Ok(interpreter())
-}
 
-fn is_ready() -> bool {
-    let stamp = fs::read_to_string(stamp()).unwrap_or_default();
-    stamp == REQUIREMENTS && imports_work()
-}
+    fn is_ready(&self) -> bool {
+        let stamp = fs::read_to_string(self.stamp()).unwrap_or_default();
+        stamp == self.requirements && self.imports_work()
+    }
 
-fn imports_work() -> bool {
-    succeeds(program(interpreter()).args(["-c", "import a2a.client, httpx"]))
+    fn imports_work(&self) -> bool {
+        succeeds(program(self.interpreter()).args(["-c", "import a2a.client, grpc, httpx"]))
+    }
+
+    /// Makes the environment from nothing. The stamp comes last: a half-made one is never taken for
+    /// ready.
+    fn create(&self, system: &str) -> Result<()> {
+        let name = self.folder;
+        let folder = repo::path(name);
+        if folder.exists() {
+            fs::remove_dir_all(&folder).with_context(|| format!("removing the old {name}"))?;
+        }
+        run(program(system).args(["-m", "venv", name]))?;
+        let pip = ["-m", "pip", "--disable-pip-version-check", "install", "--quiet"];
+        let what = ["--requirement", self.requirements_path];
+        run(program(self.interpreter()).args(pip).args(what))?;
+        if !self.imports_work() {
+            bail!("what pip installed into {name} cannot be imported");
+        }
+        fs::write(self.stamp(), self.requirements)
+            .with_context(|| format!("writing the stamp in {name}"))
+    }
+
+    fn stamp(&self) -> PathBuf {
+        repo::path(self.folder).join("trackway-requirements.txt")
+    }
+
+    fn interpreter(&self) -> PathBuf {
+        let inside = if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" };
+        repo::path(self.folder).join(inside)
+    }
 }
 
 fn find_system_python() -> Result<&'static str> {
@@ -94,28 +145,4 @@ fn ensure_venv_module(system: &str) -> Result<()> {
         "Python's venv module is missing; install it (Debian, Ubuntu: sudo apt-get install \
          python3-venv) and run this again"
     )
-}
-
-/// Makes the environment from nothing. The stamp comes last: a half-made one is never taken for ready.
-fn create(system: &str) -> Result<()> {
-    let folder = repo::path(FOLDER);
-    if folder.exists() {
-        fs::remove_dir_all(&folder).with_context(|| format!("removing the old {FOLDER}"))?;
-    }
-    run(program(system).args(["-m", "venv", FOLDER]))?;
-    let pip = ["-m", "pip", "--disable-pip-version-check", "install", "--quiet"];
-    run(program(interpreter()).args(pip).args(["--requirement", REQUIREMENTS_PATH]))?;
-    if !imports_work() {
-        bail!("what pip installed into {FOLDER} cannot be imported");
-    }
-    fs::write(stamp(), REQUIREMENTS).with_context(|| format!("writing the stamp in {FOLDER}"))
-}
-
-fn stamp() -> PathBuf {
-    repo::path(FOLDER).join("trackway-requirements.txt")
-}
-
-fn interpreter() -> PathBuf {
-    let inside = if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" };
-    repo::path(FOLDER).join(inside)
 }

@@ -4,11 +4,19 @@
 use anyhow::Result;
 
 use crate::process::{cargo, run as run_command, succeeds};
-use crate::{python, repo};
+use crate::{node, python, repo};
 
 pub(crate) fn run(args: &[String]) -> Result<()> {
-    let python = python::ensure()?;
-    eprintln!("Tests find Python as {}={}", python::VARIABLE, python.display());
+    let mut tools = Vec::new();
+    for environment in &python::ENVIRONMENTS {
+        tools.push((environment.variable, environment.ensure()?));
+    }
+    for packages in &node::FOLDERS {
+        tools.push((packages.variable, packages.ensure()?));
+    }
+    for (variable, path) in &tools {
+        eprintln!("Tests find {variable}={}", path.display());
+    }
 
     let (runner, runner_has_doctests) = if ensure_nextest() {
         (&["nextest", "run"][..], false)
@@ -19,7 +27,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
         (&["test"][..], true)
     };
     let mut command = cargo();
-    command.env(python::VARIABLE, &python).args(runner);
+    command.envs(tools).args(runner);
     if !names_packages(args) {
         command.arg("--workspace");
     }

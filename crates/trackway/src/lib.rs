@@ -45,6 +45,7 @@
 //! ```
 
 mod ask;
+mod auth;
 mod child;
 mod ctx;
 mod server;
@@ -63,6 +64,10 @@ pub mod api {
 }
 
 pub use ask::Ask;
+pub use auth::{
+    ApiKey, Auth, AuthError, BadJwt, BadKey, JwksSource, Jwt, KeyFile, KeyFileError, KeyHash,
+    NewKey, Secret, StoredKey,
+};
 pub use child::{Child, ChildFailed};
 pub use ctx::Ctx;
 pub use futures_util::future::Either;
@@ -70,8 +75,9 @@ pub use server::{Bound, DataFolder, DataFolderError, ReplayCheck, Server, Server
 pub use step::{Step, StepFailed};
 pub use stop::{Stop, reject};
 pub use trackway_domain::{
-    Artifact, ArtifactChunk, ArtifactId, ChildOutcome, Content, Evidence, File, FileSource,
-    IntoParts, Message, MessageId, Part, Role, RunId, StateName, Timestamp, WorkflowRef,
+    Artifact, ArtifactChunk, ArtifactId, BadScope, Caller, ChildOutcome, Content, Evidence, File,
+    FileSource, IntoParts, Message, MessageId, Part, Role, RunId, Scopes, StateName, Timestamp,
+    WorkflowRef,
 };
 pub use trackway_runtime::{Attempt, RetryPolicy};
 pub use workflow::Workflow;

@@ -11,11 +11,11 @@ use std::{
     sync::Arc,
 };
 
-use trackway_ports::{Faults, NoFaults};
-use trackway_runtime::{Options, Program, Registry, RegistryError, Runtime};
+use trackway_ports::{Faults, Gatekeeper, NoFaults};
+use trackway_runtime::{Options, Program, Registry, RegistryError, Runtime, SystemClock};
 use trackway_sqlite::SqliteJournal;
 
-use crate::{Workflow, typed::Typed};
+use crate::{Auth, AuthError, Workflow, auth::Gate, typed::Typed};
 
 pub use data::{DataFolder, DataFolderError};
 pub use http::Bound;
@@ -32,6 +32,7 @@ pub struct Server {
     workflows: Vec<Arc<dyn Program>>,
     listen: String,
     data: PathBuf,
+    auth: Auth,
     recover: bool,
     faults: Arc<dyn Faults>,
     default_agent: Option<String>,
@@ -49,13 +50,17 @@ pub enum ServerError {
     Registry(#[from] RegistryError),
     #[error(transparent)]
     Data(#[from] DataFolderError),
+    #[error(transparent)]
+    Auth(#[from] AuthError),
     #[error("the store in {folder} cannot be opened")]
     Store { folder: String, source: trackway_sqlite::OpenError },
     #[error(
         "{listen:?} is not an address to listen on (write host:port, for example 127.0.0.1:7420)"
     )]
     Address { listen: String, source: std::io::Error },
-    #[error("{address} is not a loopback address; without auth Trackway listens on loopback only")]
+    #[error(
+        "{address} is not a loopback address; without auth Trackway listens on loopback only (set `[auth] required = true` in trackway.toml)"
+    )]
     Exposed { address: SocketAddr },
     #[error("cannot listen on {address}")]
     Listen { address: SocketAddr, source: std::io::Error },
@@ -73,6 +78,7 @@ impl Default for Server {
             workflows: Vec::new(),
             listen: LISTEN_DEFAULT.to_owned(),
             data: DATA_DEFAULT.into(),
+            auth: Auth::default(),
             recover: true,
             faults: Arc::new(NoFaults),
             default_agent: None,
@@ -97,7 +103,7 @@ impl Server {
         self
     }
 
-    /// The address to listen on; port 0 takes a free one. Loopback only, for now.
+    /// The address to listen on; port 0 takes a free one. Loopback only, unless auth is required.
     #[must_use]
     pub fn listen(mut self, address: impl Into<String>) -> Self {
         self.listen = address.into();
@@ -108,6 +114,13 @@ impl Server {
     #[must_use]
     pub fn data(mut self, folder: impl AsRef<Path>) -> Self {
         self.data = folder.as_ref().to_owned();
+        self
+    }
+
+    /// Who may use it; everybody who reaches it unless given.
+    #[must_use]
+    pub fn auth(mut self, auth: Auth) -> Self {
+        self.auth = auth;
         self
     }
 
@@ -210,13 +223,39 @@ impl Server {
 
     /// Takes the address and the folder; nothing is answered before [`Bound::serve`].
     pub async fn bind(self) -> Result<Bound, ServerError> {
-        let listener = http::listen(&self.listen).await?;
+        let listener = http::listen(&self.listen, &self.auth).await?;
         let (runtime, folder) = self.engine().await?;
-        Bound::new(listener, runtime, folder, self.door())
+        let required = self.auth.is_required();
+        let door = self.door();
+        let gatekeeper = gatekeeper(self.auth, folder.path())?;
+        let door = trackway_a2a::Options {
+            gatekeeper: gatekeeper.clone(),
+            secured: required,
+            // With keys around, there is somebody to tell more.
+            extended_card: door.extended_card || gatekeeper.is_some(),
+            ..door
+        };
+        Bound::new(listener, runtime, folder, Entrance { gatekeeper, required }, door)
     }
 
     /// Serves until Ctrl-C or a termination signal.
     pub async fn serve(self) -> Result<(), ServerError> {
         self.bind().await?.serve_until_interrupted().await
     }
+}
+
+/// How a server lets callers in.
+#[derive(Debug, Clone)]
+struct Entrance {
+    /// Absent where everybody is the local caller.
+    gatekeeper: Option<Arc<dyn Gatekeeper>>,
+    /// Nobody enters without being recognised.
+    required: bool,
+}
+
+fn gatekeeper(auth: Auth, data: &Path) -> Result<Option<Arc<dyn Gatekeeper>>, AuthError> {
+    if auth.is_off() {
+        return Ok(None);
+    }
+    Ok(Some(Arc::new(Gate::open(auth, data, Arc::new(SystemClock))?)))
 }

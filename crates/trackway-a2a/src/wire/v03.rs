@@ -11,6 +11,7 @@ mod incoming;
 mod message;
 mod params;
 mod push;
+pub(crate) mod rest;
 mod task;
 mod update;
 
@@ -19,6 +20,7 @@ pub(crate) use call::{cancel, get, get_push, list_pushes, remove_push, send, str
 pub(crate) use card::card;
 pub(crate) use params::{SendParams, TaskIdParams, TaskQueryParams};
 pub(crate) use push::{PushIdParams, SetPushParams};
+pub(crate) use task::Task;
 pub(crate) use update::StreamItem;
 
 /// The version in the card.

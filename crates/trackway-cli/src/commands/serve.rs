@@ -3,10 +3,11 @@
 use std::{path::Path, sync::Arc, time::Duration};
 
 use serde_json::json;
-use trackway::Bound;
+use trackway::{Bound, Server};
 
 use crate::{
     args::{Profile, Serve},
+    config::{A2a, Config, Limits, Outgoing, Push},
     exit::Exit,
     failure::Failure,
     fault::Crash,
@@ -21,13 +22,16 @@ const FAREWELL_MAX: Duration = Duration::from_secs(10);
 pub(super) async fn serve(args: Serve) -> Result<Exit, Failure> {
     // Before the address is told: whoever reads it may end us at once.
     let mut signals = Signals::install()?;
+    let config = Config::load(args.workspace.as_deref())?;
+    refuse_idle(&config)?;
     let server = match args.profile {
         None => programs::bundled(&args.data.folder),
         Some(Profile::Tck) => {
             programs::conformance(&args.data.folder, args.conformance.streaming_timeout)
         }
     };
-    let mut server = server.listen(args.listen).grpc_listen(args.grpc_listen);
+    let server = server.listen(args.listen).grpc_listen(args.grpc_listen);
+    let mut server = apply(config, server);
     if let Some(point) = args.testing.fault {
         server = server.faults(Arc::new(Crash::at(point)));
     }
@@ -55,6 +59,28 @@ pub(super) async fn serve(args: Serve) -> Result<Exit, Failure> {
         () = tokio::time::sleep(FAREWELL_MAX) => output::note("Some connections stayed open; leaving them."),
     }
     Ok(Exit::Done)
+}
+
+/// What the configuration says about the server, each setting at its place.
+fn apply(config: Config, server: Server) -> Server {
+    server.auth(config.auth)
+}
+
+/// A section that nothing acts on is refused: whoever wrote it relies on it.
+fn refuse_idle(config: &Config) -> Result<(), Failure> {
+    let idle = [
+        ("[outgoing]", config.outgoing != Outgoing::default()),
+        ("[push]", config.push != Push::default()),
+        ("[server]", config.server != Limits::default()),
+        ("[a2a]", config.a2a != A2a::default()),
+    ];
+    match idle.iter().find(|(_, said)| *said) {
+        Some((section, _)) => Err(Failure::new(format!(
+            "{section} of trackway.toml has no effect in this version; take it out"
+        ))
+        .exit(Exit::Usage)),
+        None => Ok(()),
+    }
 }
 
 /// What programs read: one line, of which `url` is promised.
@@ -86,12 +112,16 @@ fn page(bound: &Bound, data: &Path) -> Vec<String> {
     let call = format!(
         r#"{{"jsonrpc":"2.0","id":1,"method":"message/send","params":{{"configuration":{{"blocking":true}},"message":{message}}}}}"#
     );
+    let key =
+        if bound.requires_auth() { " -H \"authorization: Bearer $TRACKWAY_KEY\"" } else { "" };
     lines.extend([
         String::new(),
         format!("Data:  {}", data.display()),
         "Stop:  Ctrl-C (unfinished runs go on at the next start)".to_owned(),
         "Try:".to_owned(),
-        format!("  curl -s {url}/a2a/agents/echo -H 'content-type: application/json' -d '{call}'"),
+        format!(
+            "  curl -s {url}/a2a/agents/echo{key} -H 'content-type: application/json' -d '{call}'"
+        ),
     ]);
     lines
 }

@@ -3,7 +3,7 @@
 use std::{
     future::Future,
     io,
-    net::{IpAddr, SocketAddr},
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
 };
 
 use axum::{
@@ -21,7 +21,8 @@ use tower_http::catch_panic::CatchPanicLayer;
 use trackway_domain::{Code, Object};
 use trackway_runtime::Runtime;
 
-use super::{DataFolder, ServerError, runs};
+use super::{DataFolder, Entrance, ServerError, runs};
+use crate::Auth;
 
 /// A server that has its address and its folder.
 #[derive(Debug)]
@@ -30,6 +31,7 @@ pub struct Bound {
     address: SocketAddr,
     runtime: Runtime,
     folder: DataFolder,
+    entrance: Entrance,
     door: trackway_a2a::Options,
 }
 
@@ -38,20 +40,28 @@ impl Bound {
         listener: TcpListener,
         runtime: Runtime,
         folder: DataFolder,
+        entrance: Entrance,
         door: trackway_a2a::Options,
     ) -> Result<Self, ServerError> {
         let address = listener.local_addr().map_err(ServerError::Serve)?;
-        folder.note(&format!("http://{address}"))?;
-        let door = trackway_a2a::Options { base_url: format!("http://{address}"), ..door };
-        Ok(Self { listener, address, runtime, folder, door })
+        let mut bound = Self { listener, address, runtime, folder, entrance, door };
+        bound.door.base_url = bound.url();
+        bound.folder.note(&bound.url())?;
+        Ok(bound)
     }
 
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
+    /// An address at which this machine reaches it.
     pub fn url(&self) -> String {
-        format!("http://{}", self.address)
+        format!("http://{}", reachable(self.address))
+    }
+
+    /// Whether nobody enters without a key or token.
+    pub fn requires_auth(&self) -> bool {
+        self.entrance.required
     }
 
     pub fn runtime(&self) -> &Runtime {
@@ -68,8 +78,8 @@ impl Bound {
         self,
         end: impl Future<Output = ()> + Send + 'static,
     ) -> Result<(), ServerError> {
-        let Self { listener, address: _, runtime, folder, door } = self;
-        let app = router(runtime.clone(), door);
+        let Self { listener, runtime, folder, entrance, door, .. } = self;
+        let app = router(runtime.clone(), door, entrance);
         // Streamed events are small: without this each would wait for the one before to be acknowledged.
         let listener = listener.tap_io(|stream| {
             if let Err(error) = stream.set_nodelay(true) {
@@ -97,14 +107,24 @@ impl Bound {
 }
 
 /// Takes the address. Without auth only loopback is safe.
-pub(super) async fn listen(listen: &str) -> Result<TcpListener, ServerError> {
+pub(super) async fn listen(listen: &str, auth: &Auth) -> Result<TcpListener, ServerError> {
     let bad = |source| ServerError::Address { listen: listen.to_owned(), source };
     let mut addresses = tokio::net::lookup_host(listen).await.map_err(bad)?;
     let address = addresses.next().ok_or_else(|| bad(io::ErrorKind::AddrNotAvailable.into()))?;
-    if !address.ip().is_loopback() {
+    if !address.ip().is_loopback() && !auth.is_required() {
         return Err(ServerError::Exposed { address });
     }
     TcpListener::bind(address).await.map_err(|source| ServerError::Listen { address, source })
+}
+
+/// A server that listens on every address is reached at loopback from its own machine.
+fn reachable(mut address: SocketAddr) -> SocketAddr {
+    match address.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => address.set_ip(Ipv4Addr::LOCALHOST.into()),
+        IpAddr::V6(ip) if ip.is_unspecified() => address.set_ip(Ipv6Addr::LOCALHOST.into()),
+        IpAddr::V4(_) | IpAddr::V6(_) => {}
+    }
+    address
 }
 
 /// Resolves on Ctrl-C, and on the signal by which supervisors end a process.
@@ -124,25 +144,23 @@ async fn interrupted() {
     drop(tokio::signal::ctrl_c().await);
 }
 
-fn router(runtime: Runtime, options: trackway_a2a::Options) -> Router {
+fn router(runtime: Runtime, options: trackway_a2a::Options, entrance: Entrance) -> Router {
+    let required = entrance.required;
     let health = Router::new()
         .route("/livez", get(async || Json(json!({ "status": "alive" }))))
         .route("/readyz", get(ready))
         .with_state(runtime.clone());
-    Router::new()
+    let app = Router::new()
         .merge(health)
-        .merge(runs::router(runtime.clone()))
+        .merge(runs::router(runtime.clone(), entrance.gatekeeper))
         .merge(trackway_a2a::router(runtime, options))
         .fallback(not_found)
-        .method_not_allowed_fallback(wrong_method)
-        .layer(middleware::from_fn(refuse_foreign_pages))
-        .layer(CatchPanicLayer::custom(|_: Box<dyn std::any::Any + Send>| {
-            problem(
-                StatusCode::INTERNAL_SERVER_ERROR,
-                Code::StoreFailed,
-                "something went wrong inside",
-            )
-        }))
+        .method_not_allowed_fallback(wrong_method);
+    // Where a key is needed, a page that has none can do nothing.
+    let app = if required { app } else { app.layer(middleware::from_fn(refuse_foreign_pages)) };
+    app.layer(CatchPanicLayer::custom(|_: Box<dyn std::any::Any + Send>| {
+        problem(StatusCode::INTERNAL_SERVER_ERROR, Code::StoreFailed, "something went wrong inside")
+    }))
 }
 
 /// A page of another site, open in a browser on this machine, must not act here: without auth the

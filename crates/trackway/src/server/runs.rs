@@ -3,6 +3,7 @@
 //! Handlers are thin: they take a request apart, ask [`Runs`] and give back its answer. What is not
 //! done is answered with a problem (RFC 9457) that has a code of the catalogue.
 
+mod asker;
 mod content;
 mod extract;
 mod project;
@@ -12,9 +13,11 @@ mod service;
 mod shapes;
 mod stream;
 
+use std::sync::Arc;
+
 use axum::{
     Json, Router,
-    extract::{DefaultBodyLimit, State},
+    extract::DefaultBodyLimit,
     http::{HeaderMap, StatusCode, header},
     response::{IntoResponse, Response},
     routing::{get, post},
@@ -22,8 +25,10 @@ use axum::{
 use serde::Deserialize;
 use serde_json::json;
 use trackway_domain::{Code, Pos, RunId, SessionId, StateName};
+use trackway_ports::Gatekeeper;
 use trackway_runtime::Runtime;
 
+use asker::{Asker, Door};
 use extract::{Body, Named, Params};
 use refusal::Refusal;
 
@@ -42,7 +47,7 @@ const BODY_BYTES_MAX: usize = 10 * 1024 * 1024;
 const LIST_DEFAULT: usize = 50;
 const LIST_MAX: usize = 500;
 
-pub(super) fn router(runtime: Runtime) -> Router {
+pub(super) fn router(runtime: Runtime, gatekeeper: Option<Arc<dyn Gatekeeper>>) -> Router {
     Router::new()
         .route("/api/runs", get(list).post(start))
         .route("/api/runs/{id}", get(show))
@@ -51,7 +56,7 @@ pub(super) fn router(runtime: Runtime) -> Router {
         .route("/api/runs/{id}/cancel", post(cancel))
         .route("/api/runs/{id}/resume", post(resume))
         .layer(DefaultBodyLimit::max(BODY_BYTES_MAX))
-        .with_state(Runs::local(runtime))
+        .with_state(Door { runtime, gatekeeper })
 }
 
 #[derive(Debug, Deserialize)]
@@ -66,7 +71,7 @@ struct ListParams {
 }
 
 async fn list(
-    State(runs): State<Runs>,
+    Asker { runs, .. }: Asker,
     Params(params): Params<ListParams>,
 ) -> Result<Response, Refusal> {
     let states = params.state.as_deref().map(states).transpose()?.unwrap_or_default();
@@ -90,16 +95,14 @@ fn states(text: &str) -> Result<Vec<StateName>, Refusal> {
     text.split(',').map(parse).collect()
 }
 
-async fn start(
-    State(runs): State<Runs>,
-    Body(request): Body<StartRequest>,
-) -> Result<Response, Refusal> {
-    let run = runs.start(request).await?;
+async fn start(asker: Asker, Body(request): Body<StartRequest>) -> Result<Response, Refusal> {
+    asker.may_run(&request.workflow)?;
+    let run = asker.runs.start(request).await?;
     let location = [(header::LOCATION, format!("/api/runs/{}", run.summary.id))];
     Ok((StatusCode::CREATED, location, Json(run)).into_response())
 }
 
-async fn show(State(runs): State<Runs>, Named(run): Named) -> Result<Response, Refusal> {
+async fn show(Asker { runs, .. }: Asker, Named(run): Named) -> Result<Response, Refusal> {
     Ok(Json(runs.detail(run).await?).into_response())
 }
 
@@ -118,7 +121,7 @@ struct EventParams {
 }
 
 async fn events(
-    State(runs): State<Runs>,
+    Asker { runs, .. }: Asker,
     Named(run): Named,
     Params(params): Params<EventParams>,
 ) -> Result<Response, Refusal> {
@@ -128,7 +131,7 @@ async fn events(
 }
 
 async fn follow(
-    State(runs): State<Runs>,
+    Asker { runs, .. }: Asker,
     Named(run): Named,
     Params(params): Params<After>,
     headers: HeaderMap,
@@ -138,16 +141,18 @@ async fn follow(
     stream::updates(&runs, run, after).await
 }
 
-async fn cancel(State(runs): State<Runs>, Named(run): Named) -> Result<Response, Refusal> {
-    Ok(Json(runs.cancel(run).await?).into_response())
+async fn cancel(asker: Asker, Named(run): Named) -> Result<Response, Refusal> {
+    asker.may_act_on(run).await?;
+    Ok(Json(asker.runs.cancel(run).await?).into_response())
 }
 
 async fn resume(
-    State(runs): State<Runs>,
+    asker: Asker,
     Named(run): Named,
     Body(request): Body<ResumeRequest>,
 ) -> Result<Response, Refusal> {
-    let resumed = runs.resume(run, request).await?;
+    asker.may_act_on(run).await?;
+    let resumed = asker.runs.resume(run, request).await?;
     if resumed.errors.is_empty() {
         return Ok(Json(resumed).into_response());
     }

@@ -2,11 +2,12 @@
 //! that does not fit, which is recorded.
 
 use axum::{
-    http::StatusCode,
+    http::{HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
 };
 use serde_json::{Value, json};
 use trackway_domain::{Code, Object, Problem};
+use trackway_ports::Unrecognised;
 use trackway_runtime::Error;
 
 use super::service::RunsError;
@@ -54,7 +55,24 @@ impl Refusal {
 
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
-        problem_with(self.status, self.code, &self.detail, self.more)
+        let mut response = problem_with(self.status, self.code, &self.detail, self.more);
+        if self.code == Code::Unauthenticated {
+            let bearer = HeaderValue::from_static("Bearer");
+            response.headers_mut().insert(header::WWW_AUTHENTICATE, bearer);
+        }
+        response
+    }
+}
+
+impl From<Unrecognised> for Refusal {
+    fn from(error: Unrecognised) -> Self {
+        let refusal = Self::new(error.code(), error.to_string());
+        match error {
+            Unrecognised::Missing | Unrecognised::Wrong { .. } => {
+                refusal.hint("send the header `Authorization: Bearer KEY`")
+            }
+            Unrecognised::Unavailable { .. } => refusal.hint("try again in a minute"),
+        }
     }
 }
 
@@ -89,6 +107,7 @@ impl From<RunsError> for Refusal {
                 | Error::Ended { .. }
                 | Error::UnknownQuestion { .. }
                 | Error::MessageReused { .. }
+                | Error::HookRefused { .. }
                 | Error::Stopping => Self::new(code, detail),
             },
         }

@@ -53,7 +53,12 @@ pub struct Runs {
 impl Runs {
     /// For the caller on a machine without auth.
     pub fn local(runtime: Runtime) -> Self {
-        Self { runtime, caller: Caller::local() }
+        Self::of(runtime, Caller::local())
+    }
+
+    /// For this caller: runs of other tenants do not exist.
+    pub fn of(runtime: Runtime, caller: Caller) -> Self {
+        Self { runtime, caller }
     }
 
     pub async fn list(&self, filter: ListFilter) -> Result<RunList, RunsError> {
@@ -73,14 +78,25 @@ impl Runs {
         let StartRequest { workflow, input, session_id } = request;
         let message = message(&input)?;
         let caller = self.caller.clone();
-        let submit =
-            Submit { workflow, input, caller, session: session_id, message: Some(message) };
+        let submit = Submit {
+            workflow,
+            input,
+            caller,
+            session: session_id,
+            message: Some(message),
+            hook: None,
+        };
         let submitted = self.runtime.submit(submit).await?;
         Ok((&submitted.view).into())
     }
 
     pub async fn detail(&self, run: RunId) -> Result<RunDetail, RunsError> {
         Ok((&self.runtime.view(&self.address(run)).await?).into())
+    }
+
+    /// The name of the run's workflow.
+    pub(super) async fn workflow(&self, run: RunId) -> Result<String, RunsError> {
+        Ok(self.runtime.view(&self.address(run)).await?.submission.workflow.name.clone())
     }
 
     /// Answers the run's question. Errors in the answer are part of a good reply: the question is put
@@ -96,6 +112,7 @@ impl Runs {
             session: None::<SessionId>,
             message: message(&request.input)?,
             question: request.question_id,
+            hook: None,
         };
         let answered = self.runtime.deliver(deliver).await?;
         let (answer, errors) = match answered.delivered {

@@ -1,0 +1,7 @@
+//! Who may do what: keys, tokens, scopes and tenants, on a real server.
+
+mod config;
+mod jwt;
+mod keys;
+mod site;
+mod tenants;

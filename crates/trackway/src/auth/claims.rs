@@ -1,0 +1,73 @@
+//! What a token says, once its signature is known to be right.
+
+use std::time::Duration;
+
+use serde_json::Value;
+use trackway_domain::{Caller, Object, Scopes, Timestamp};
+use trackway_ports::{Identity, Unrecognised};
+
+use super::{
+    jwt::{Jwt, wrong},
+    key::check_word,
+};
+
+/// How far the clocks of two machines may differ.
+const LEEWAY: Duration = Duration::from_secs(60);
+
+/// Whose token it is. It must be made by our issuer for us, be valid at this moment, and name a tenant
+/// and a user.
+pub(super) fn identity(
+    claims: &Object,
+    options: &Jwt,
+    now: Timestamp,
+) -> Result<Identity, Unrecognised> {
+    if claims.get("iss").and_then(Value::as_str) != Some(&options.issuer) {
+        return Err(wrong("the token is of another issuer"));
+    }
+    if !texts(claims.get("aud")).any(|audience| audience == options.audience) {
+        return Err(wrong("the token is meant for another audience"));
+    }
+    // Without an end it would be valid for ever, also when it is lost.
+    let expires = moment(claims, "exp")?.ok_or_else(|| wrong("the token never expires"))?;
+    if expires + LEEWAY <= now {
+        return Err(wrong("the token has expired"));
+    }
+    if moment(claims, "nbf")?.is_some_and(|begins| begins > now + LEEWAY) {
+        return Err(wrong("the token is not valid yet"));
+    }
+    let tenant = word(claims, &options.tenant_claim)?;
+    let user = word(claims, &options.user_claim)?;
+    let scopes = texts(claims.get(&options.scope_claim)).flat_map(str::split_whitespace);
+    Ok(Identity { caller: Caller::new(tenant, user), scopes: Scopes::among(scopes) })
+}
+
+/// A claim in seconds since 1970, perhaps with a fraction.
+fn moment(claims: &Object, claim: &str) -> Result<Option<Timestamp>, Unrecognised> {
+    let Some(value) = claims.get(claim) else { return Ok(None) };
+    let seconds = value.as_f64().filter(|seconds| seconds.is_finite());
+    let seconds = seconds.ok_or_else(|| wrong(format!("the claim {claim:?} is not a number")))?;
+    // Casts of floats saturate, which is right for the far future and the far past.
+    #[expect(clippy::cast_possible_truncation, reason = "beyond its range it saturates")]
+    Ok(Some(Timestamp::from_millis((seconds * 1_000.0) as i64)))
+}
+
+fn word<'a>(claims: &'a Object, claim: &str) -> Result<&'a str, Unrecognised> {
+    let word = claims.get(claim).and_then(Value::as_str);
+    let word =
+        word.ok_or_else(|| wrong(format!("the token has no text as its claim {claim:?}")))?;
+    check_word(word).map_err(|why| wrong(format!("the token's claim {claim:?} {why}")))?;
+    Ok(word)
+}
+
+/// One text, or an array of them.
+fn texts(value: Option<&Value>) -> impl Iterator<Item = &str> {
+    let all = match value {
+        Some(Value::Array(all)) => all.as_slice(),
+        Some(one) => std::slice::from_ref(one),
+        None => &[],
+    };
+    all.iter().filter_map(Value::as_str)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,55 @@
+//! Small documents from other machines, named by the operator: within a time and a size.
+
+use std::time::Duration;
+
+use reqwest::{Client, Url, redirect};
+
+use super::AuthError;
+
+/// Whoever waits for it holds a request open.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// Largest set of keys: far more than a hundred of them need.
+pub(super) const KEY_SET_BYTES_MAX: usize = 512 * 1024;
+
+/// One address that is asked from time to time.
+#[derive(Debug)]
+pub(super) struct Fetch {
+    url: Url,
+    client: Client,
+}
+
+impl Fetch {
+    pub(super) fn new(url: Url) -> Result<Self, AuthError> {
+        let client =
+            client(&url).map_err(|error| AuthError::Client { reason: error.to_string() })?;
+        Ok(Self { url, client })
+    }
+
+    /// The body at the address. Errors name the address, which is no secret.
+    pub(super) async fn get(&self, bytes_max: usize) -> Result<Vec<u8>, String> {
+        let failed = |error: reqwest::Error| {
+            let cause = std::error::Error::source(&error).map(ToString::to_string);
+            format!("{error}{}", cause.map(|cause| format!(": {cause}")).unwrap_or_default())
+        };
+        let mut response = self.client.get(self.url.clone()).send().await.map_err(failed)?;
+        if !response.status().is_success() {
+            return Err(format!("{} answered {}", self.url, response.status()));
+        }
+        let mut body = Vec::new();
+        while let Some(chunk) = response.chunk().await.map_err(failed)? {
+            if body.len() + chunk.len() > bytes_max {
+                return Err(format!("{} answered with more than {bytes_max} bytes", self.url));
+            }
+            body.extend_from_slice(&chunk);
+        }
+        Ok(body)
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "the one builder for what the operator names")]
+fn client(url: &Url) -> reqwest::Result<Client> {
+    // A redirect could lead to an address that the operator did not name.
+    let client = Client::builder().timeout(PATIENCE).redirect(redirect::Policy::none());
+    // Plain http is for this machine alone, which no proxy can reach.
+    if url.scheme() == "http" { client.no_proxy() } else { client }.build()
+}

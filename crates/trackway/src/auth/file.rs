@@ -1,0 +1,236 @@
+//! The keys of a data folder: one file, of which nothing lets anybody in.
+//!
+//! Commands write it while a server reads it. It is replaced as a whole, so a reader sees the old or
+//! the new one; two writers wait for each other at a lock file.
+
+use std::{
+    fs::{self, File, OpenOptions},
+    io::{self, Read, Write},
+    path::{Path, PathBuf},
+};
+
+use serde::{Deserialize, Serialize};
+use trackway_domain::{Caller, Scopes};
+use trackway_ports::Clock;
+use trackway_runtime::SystemClock;
+
+use super::key::{self, ApiKey, BadKey, KeyHash, Secret};
+
+const FILE: &str = "keys.json";
+const LOCK: &str = "keys.lock";
+const FORMAT: u32 = 1;
+/// Keys of one folder. All of them are in memory, and the file is written whole.
+const KEYS_MAX: usize = 10_000;
+/// Largest file that is read: so many keys with long names and many scopes.
+const FILE_BYTES_MAX: u64 = 32 * 1024 * 1024;
+
+/// The file of keys in a data folder.
+#[derive(Debug, Clone)]
+pub struct KeyFile {
+    folder: PathBuf,
+}
+
+/// A key to be made.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NewKey {
+    /// By which it is revoked; one is made up where absent.
+    pub id: Option<String>,
+    pub caller: Caller,
+    pub scopes: Scopes,
+}
+
+/// A key of the file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StoredKey {
+    pub key: ApiKey,
+    pub created_at: String,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum KeyFileError {
+    #[error("the keys in {path} cannot be read")]
+    Read { path: String, source: io::Error },
+    #[error("the keys in {path} cannot be read: {reason}")]
+    Damaged { path: String, reason: String },
+    #[error("the keys in {path} cannot be written")]
+    Write { path: String, source: io::Error },
+    #[error("there is a key with the id {id:?} already")]
+    Taken { id: String },
+    #[error("there is no key with the id {id:?}")]
+    Unknown { id: String, known: Vec<String> },
+    #[error("there are {KEYS_MAX} keys already; revoke some first")]
+    Full,
+    #[error(transparent)]
+    Bad(#[from] BadKey),
+    #[error("the operating system gives no random numbers")]
+    Random(#[source] io::Error),
+}
+
+/// The file as it is written.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Contents {
+    format: u32,
+    keys: Vec<Row>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Row {
+    id: String,
+    sha256: String,
+    tenant: String,
+    user: String,
+    scopes: Scopes,
+    created_at: String,
+}
+
+impl KeyFile {
+    pub fn in_folder(data: &Path) -> Self {
+        Self { folder: data.to_owned() }
+    }
+
+    pub fn path(&self) -> PathBuf {
+        self.folder.join(FILE)
+    }
+
+    /// Every key, oldest first; none where there is no file.
+    pub fn read(&self) -> Result<Vec<StoredKey>, KeyFileError> {
+        let path = self.path().display().to_string();
+        let mut text = Vec::new();
+        let read = File::open(self.path())
+            .and_then(|file| file.take(FILE_BYTES_MAX + 1).read_to_end(&mut text));
+        match read {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(source) => return Err(KeyFileError::Read { path, source }),
+            Ok(_) => {}
+        }
+        let damaged = |reason: String| KeyFileError::Damaged { path: path.clone(), reason };
+        if text.len() as u64 > FILE_BYTES_MAX {
+            return Err(damaged("it is too large".to_owned()));
+        }
+        let contents: Contents =
+            serde_json::from_slice(&text).map_err(|error| damaged(error.to_string()))?;
+        if contents.format != FORMAT {
+            return Err(damaged(format!("it has the format {}, not {FORMAT}", contents.format)));
+        }
+        let rows = contents.keys.into_iter().map(StoredKey::try_from);
+        rows.collect::<Result<_, _>>().map_err(|error: BadKey| damaged(error.to_string()))
+    }
+
+    /// Makes a key. It is shown once, here: what is stored does not tell it.
+    pub fn create(&self, new: NewKey) -> Result<(Secret, StoredKey), KeyFileError> {
+        let secret = Secret::fresh().map_err(KeyFileError::Random)?;
+        let id = match new.id {
+            Some(id) => id,
+            None => key::fresh_id().map_err(KeyFileError::Random)?,
+        };
+        let Caller { tenant, user } = &new.caller;
+        let key = ApiKey::new(&id, KeyHash::of(secret.expose()), tenant, user, new.scopes)?;
+        let stored = StoredKey { key, created_at: SystemClock.now().to_string() };
+        let _lock = self.lock()?;
+        let mut keys = self.read()?;
+        if keys.iter().any(|known| known.key.id == id) {
+            return Err(KeyFileError::Taken { id });
+        }
+        if keys.len() >= KEYS_MAX {
+            return Err(KeyFileError::Full);
+        }
+        keys.push(stored.clone());
+        self.write(&keys)?;
+        Ok((secret, stored))
+    }
+
+    /// Forgets a key: it is refused from the next request on.
+    pub fn revoke(&self, id: &str) -> Result<StoredKey, KeyFileError> {
+        let unknown = |keys: &[StoredKey]| KeyFileError::Unknown {
+            id: id.to_owned(),
+            known: keys.iter().map(|known| known.key.id.clone()).collect(),
+        };
+        // Before the lock, which would make the folder.
+        let keys = self.read()?;
+        if !keys.iter().any(|known| known.key.id == id) {
+            return Err(unknown(&keys));
+        }
+        let _lock = self.lock()?;
+        let mut keys = self.read()?;
+        let Some(at) = keys.iter().position(|known| known.key.id == id) else {
+            return Err(unknown(&keys));
+        };
+        let revoked = keys.remove(at);
+        self.write(&keys)?;
+        Ok(revoked)
+    }
+
+    /// Held until it is dropped, or the process ends.
+    fn lock(&self) -> Result<File, KeyFileError> {
+        let locked = fs::create_dir_all(&self.folder).and_then(|()| {
+            let mut options = OpenOptions::new();
+            let lock =
+                options.create(true).truncate(false).write(true).open(self.folder.join(LOCK))?;
+            lock.lock()?;
+            Ok(lock)
+        });
+        locked.map_err(|source| self.unwritable(source))
+    }
+
+    fn write(&self, keys: &[StoredKey]) -> Result<(), KeyFileError> {
+        let contents = Contents { format: FORMAT, keys: keys.iter().map(Row::from).collect() };
+        let written = serde_json::to_vec_pretty(&contents)
+            .map_err(io::Error::from)
+            .and_then(|text| self.replace(&text));
+        written.map_err(|source| self.unwritable(source))
+    }
+
+    /// Written beside, made durable, and renamed into place: a crash leaves the old or the new file.
+    fn replace(&self, text: &[u8]) -> io::Result<()> {
+        let fresh = self.folder.join("keys.json.new");
+        match fs::remove_file(&fresh) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::OpenOptionsExt;
+            // Who has which rights is nobody else's business, though it lets nobody in.
+            options.mode(0o600);
+        }
+        let mut file = options.open(&fresh)?;
+        file.write_all(text)?;
+        file.sync_all()?;
+        fs::rename(&fresh, self.path())?;
+        File::open(&self.folder)?.sync_all()
+    }
+
+    fn unwritable(&self, source: io::Error) -> KeyFileError {
+        KeyFileError::Write { path: self.path().display().to_string(), source }
+    }
+}
+
+impl TryFrom<Row> for StoredKey {
+    type Error = BadKey;
+
+    fn try_from(row: Row) -> Result<Self, BadKey> {
+        let key = ApiKey::new(&row.id, row.sha256.parse()?, &row.tenant, &row.user, row.scopes)?;
+        Ok(Self { key, created_at: row.created_at })
+    }
+}
+
+impl From<&StoredKey> for Row {
+    fn from(stored: &StoredKey) -> Self {
+        let ApiKey { id, caller, scopes, .. } = &stored.key;
+        Self {
+            id: id.clone(),
+            sha256: stored.key.sha256(),
+            tenant: caller.tenant.to_string(),
+            user: caller.user.to_string(),
+            scopes: scopes.clone(),
+            created_at: stored.created_at.clone(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

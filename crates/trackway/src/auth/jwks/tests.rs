@@ -1,0 +1,73 @@
+//! Which keys of a set are used, and for what.
+
+use serde_json::json;
+
+use super::{super::testing::Pair, *};
+
+fn set(keys: &[Value]) -> Result<KeySet, String> {
+    KeySet::parse(json!({ "keys": keys }).to_string().as_bytes())
+}
+
+/// Proves X6: a public key never serves as a shared secret, nor for another algorithm than its own.
+#[test]
+fn a_key_is_used_with_the_algorithms_of_its_type() {
+    let set = set(&[Pair::ed25519("ed").public(), Pair::p256("ec").public()]).unwrap();
+    assert!(matches!(set.find(Some("ed"), Algorithm::EdDSA), Found::Key(_)));
+    assert!(matches!(set.find(Some("ec"), Algorithm::ES256), Found::Key(_)));
+    for (kid, algorithm) in [
+        ("ed", Algorithm::ES256),
+        ("ed", Algorithm::HS256),
+        ("ec", Algorithm::HS256),
+        ("ec", Algorithm::ES384),
+        ("ec", Algorithm::RS256),
+    ] {
+        assert!(matches!(set.find(Some(kid), algorithm), Found::OtherAlgorithm), "{kid}");
+    }
+    assert!(matches!(set.find(Some("x"), Algorithm::ES256), Found::Unknown));
+    // Without a name the only one that fits is meant.
+    assert!(matches!(set.find(None, Algorithm::ES256), Found::Key(_)));
+    assert!(matches!(set.find(None, Algorithm::RS256), Found::Unknown));
+}
+
+#[test]
+fn a_token_without_a_key_id_must_not_be_ambiguous() {
+    let set = set(&[Pair::p256("a").public(), Pair::p256("b").public()]).unwrap();
+    assert!(matches!(set.find(None, Algorithm::ES256), Found::Ambiguous));
+}
+
+/// Proves X6.
+#[test]
+fn keys_that_must_not_check_signatures_are_left_out() {
+    let with = |member: &str, value: Value| {
+        let mut key = Pair::p256("k").public();
+        key[member] = value;
+        key
+    };
+    for key in [
+        json!({ "kty": "oct", "kid": "k", "k": "c2VjcmV0" }),
+        json!({ "kty": "oct", "kid": "k", "k": "c2VjcmV0", "alg": "HS256" }),
+        json!({ "kty": "RSA", "kid": "k", "n": "AQAB".repeat(40), "e": "AQAB" }),
+        json!({ "kty": "something", "kid": "k" }),
+        json!("k"),
+        with("use", json!("enc")),
+        with("key_ops", json!(["sign"])),
+        with("alg", json!("RS256")),
+        with("alg", json!("HS256")),
+        with("alg", json!("none")),
+    ] {
+        assert!(set(std::slice::from_ref(&key)).is_err(), "{key}");
+        // Beside a good one it is only left out.
+        let set = set(&[key.clone(), Pair::p256("good").public()]).unwrap();
+        assert!(matches!(set.find(Some("k"), Algorithm::ES256), Found::Unknown), "{key}");
+    }
+    assert!(set(&[with("alg", json!("ES256")), with("use", json!("sig"))]).is_ok());
+}
+
+/// Proves X5.
+#[test]
+fn what_is_no_set_is_an_error() {
+    for text in ["", "[]", "{}", r#"{"keys": 1}"#, r#"{"keys": []}"#, "\u{0}"] {
+        assert!(KeySet::parse(text.as_bytes()).is_err(), "{text}");
+    }
+    assert!(set(&vec![Pair::p256("k").public(); KEYS_MAX + 1]).is_err());
+}

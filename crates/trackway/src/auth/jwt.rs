@@ -1,0 +1,164 @@
+//! Tokens of an identity provider: which are taken, and how one is checked.
+
+use std::{net::IpAddr, path::PathBuf, sync::Arc};
+
+use jsonwebtoken::{Algorithm, AlgorithmFamily, Validation, decode, decode_header};
+use reqwest::Url;
+use trackway_domain::Object;
+use trackway_ports::{Clock, Identity, Unrecognised};
+
+use super::{AuthError, cache::Cache, claims};
+
+/// Longest token that is looked at. Those of large providers have some kilobytes.
+const TOKEN_BYTES_MAX: usize = 16 * 1024;
+
+/// Which tokens are taken, and what their claims mean.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Jwt {
+    pub(super) keys: JwksSource,
+    pub(super) issuer: String,
+    pub(super) audience: String,
+    pub(super) tenant_claim: String,
+    pub(super) user_claim: String,
+    pub(super) scope_claim: String,
+}
+
+/// Where the provider's public keys are.
+#[derive(Debug, Clone, PartialEq)]
+pub struct JwksSource(pub(super) Place);
+
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Place {
+    File(PathBuf),
+    Url(Url),
+}
+
+/// Settings by which no token could be trusted.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum BadJwt {
+    #[error("{url:?} is not an address: {reason}")]
+    Url { url: String, reason: String },
+    #[error("keys are fetched over https, or over http from this machine; not from {url:?}")]
+    Insecure { url: String },
+    #[error("the {what} is empty")]
+    Empty { what: &'static str },
+}
+
+impl JwksSource {
+    pub fn file(path: impl Into<PathBuf>) -> Self {
+        Self(Place::File(path.into()))
+    }
+
+    /// An address of keys. Whoever can change them on the way can be anybody, so it is https, but on
+    /// this machine.
+    pub fn url(text: &str) -> Result<Self, BadJwt> {
+        let url = Url::parse(text)
+            .map_err(|error| BadJwt::Url { url: text.to_owned(), reason: error.to_string() })?;
+        let here = url.host_str().is_some_and(|host| {
+            let host = host.trim_matches(['[', ']']);
+            host == "localhost" || host.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback())
+        });
+        match url.scheme() {
+            "https" => Ok(Self(Place::Url(url))),
+            "http" if here => Ok(Self(Place::Url(url))),
+            _ => Err(BadJwt::Insecure { url: text.to_owned() }),
+        }
+    }
+}
+
+impl Jwt {
+    /// Tokens that this issuer made for this audience. Both are needed: a provider signs the tokens of
+    /// all its services with the same keys.
+    pub fn new(keys: JwksSource, issuer: &str, audience: &str) -> Result<Self, BadJwt> {
+        for (what, text) in [("issuer", issuer), ("audience", audience)] {
+            if text.is_empty() {
+                return Err(BadJwt::Empty { what });
+            }
+        }
+        Ok(Self {
+            keys,
+            issuer: issuer.to_owned(),
+            audience: audience.to_owned(),
+            tenant_claim: "tenant".to_owned(),
+            user_claim: "sub".to_owned(),
+            scope_claim: "scope".to_owned(),
+        })
+    }
+
+    /// The claim that names the tenant; `tenant` unless given.
+    #[must_use]
+    pub fn tenant_claim(mut self, claim: &str) -> Self {
+        claim.clone_into(&mut self.tenant_claim);
+        self
+    }
+
+    /// The claim that names the user; `sub` unless given.
+    #[must_use]
+    pub fn user_claim(mut self, claim: &str) -> Self {
+        claim.clone_into(&mut self.user_claim);
+        self
+    }
+
+    /// The claim that holds the scopes, as an array or as one text with spaces; `scope` unless given.
+    #[must_use]
+    pub fn scope_claim(mut self, claim: &str) -> Self {
+        claim.clone_into(&mut self.scope_claim);
+        self
+    }
+}
+
+/// Recognises callers by their tokens.
+#[derive(Debug)]
+pub(super) struct Tokens {
+    options: Jwt,
+    keys: Cache,
+    clock: Arc<dyn Clock>,
+}
+
+impl Tokens {
+    pub(super) fn open(options: Jwt, clock: Arc<dyn Clock>) -> Result<Self, AuthError> {
+        let keys = Cache::open(options.keys.clone(), clock.clone())?;
+        Ok(Self { options, keys, clock })
+    }
+
+    /// Whether this has the form of a token, so that it is not taken for an unknown key.
+    pub(super) fn is_token(bearer: &str) -> bool {
+        bearer.split('.').count() == 3
+    }
+
+    pub(super) async fn identify(&self, token: &str) -> Result<Identity, Unrecognised> {
+        if token.len() > TOKEN_BYTES_MAX {
+            return Err(wrong("the token is too long"));
+        }
+        let header = decode_header(token).map_err(|_| wrong("the token cannot be read"))?;
+        // With a shared secret, whoever knows the public key could sign.
+        if header.alg.family() == AlgorithmFamily::Hmac {
+            return Err(wrong("the token is not signed with a private key"));
+        }
+        // RFC 7515, 4.1.11: what is marked critical and not understood makes a token invalid.
+        if header.crit.is_some() {
+            return Err(wrong("the token asks for something that is not understood"));
+        }
+        let key = self.keys.find(header.kid.as_deref(), header.alg).await?;
+        let checked = decode::<Object>(token, &key, &signature_alone(header.alg));
+        let claims = checked.map_err(|_| wrong("the token's signature is not right"))?.claims;
+        claims::identity(&claims, &self.options, self.clock.now())
+    }
+}
+
+/// Only the signature is checked by the library; it would read another clock than ours, and lets
+/// claims pass that it cannot read.
+fn signature_alone(algorithm: Algorithm) -> Validation {
+    let mut validation = Validation::new(algorithm);
+    validation.required_spec_claims.clear();
+    validation.validate_exp = false;
+    validation.validate_aud = false;
+    validation
+}
+
+pub(super) fn wrong(reason: impl Into<String>) -> Unrecognised {
+    Unrecognised::Wrong { reason: reason.into() }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,170 @@
+//! Keys: how one is made, and by what it is recognised.
+
+use std::{fmt, fmt::Write, hash, io, str::FromStr};
+
+use sha2::{Digest, Sha256};
+use subtle::ConstantTimeEq;
+use trackway_domain::{Caller, Scopes};
+
+/// Begins every key that we make, so that one which leaked into a file or a log can be found.
+const PREFIX: &str = "tw_";
+/// Random bytes of a key: as many as its hash has, which nobody can guess.
+const KEY_BYTES: usize = 32;
+/// Longest id, tenant or user. They stand in rows and log lines.
+const WORD_BYTES_MAX: usize = 256;
+
+/// Something that must not be shown: it has no `Display`, and its `Debug` says nothing.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret(String);
+
+/// SHA-256 of a key. Comparing takes the same time wherever two differ.
+#[derive(Clone, Copy, Eq)]
+pub struct KeyHash([u8; 32]);
+
+/// A key that is taken, known by its hash, and whose it is.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ApiKey {
+    pub(super) id: String,
+    pub(super) hash: KeyHash,
+    pub(super) caller: Caller,
+    pub(super) scopes: Scopes,
+}
+
+/// A key that cannot be configured like this.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum BadKey {
+    #[error("the SHA-256 of a key has 64 hex digits")]
+    Hash,
+    #[error("the {what} of a key {why}")]
+    Word { what: &'static str, why: &'static str },
+}
+
+impl Secret {
+    pub fn new(text: impl Into<String>) -> Self {
+        Self(text.into())
+    }
+
+    /// A key that nobody has seen, from the operating system's source of randomness.
+    pub fn fresh() -> io::Result<Self> {
+        Ok(Self(format!("{PREFIX}{}", hex(&random::<KEY_BYTES>()?))))
+    }
+
+    /// The secret itself, for whom it is meant.
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret(…)")
+    }
+}
+
+impl KeyHash {
+    /// The hash by which this key is recognised.
+    pub fn of(key: &str) -> Self {
+        Self(Sha256::digest(key.as_bytes()).into())
+    }
+}
+
+impl PartialEq for KeyHash {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.ct_eq(&other.0).into()
+    }
+}
+
+impl hash::Hash for KeyHash {
+    fn hash<H: hash::Hasher>(&self, state: &mut H) {
+        self.0.hash(state);
+    }
+}
+
+/// A short key of a person's own choice could be guessed from its hash, so this is not shown either.
+impl fmt::Debug for KeyHash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("KeyHash(…)")
+    }
+}
+
+impl FromStr for KeyHash {
+    type Err = BadKey;
+
+    fn from_str(text: &str) -> Result<Self, BadKey> {
+        let digits: Option<Vec<u8>> =
+            text.chars().map(|c| c.to_digit(16).and_then(|digit| digit.try_into().ok())).collect();
+        let digits = digits.filter(|digits| digits.len() == 64).ok_or(BadKey::Hash)?;
+        let mut bytes = [0; 32];
+        for (byte, pair) in bytes.iter_mut().zip(digits.chunks(2)) {
+            *byte = pair[0] << 4 | pair[1];
+        }
+        Ok(Self(bytes))
+    }
+}
+
+impl ApiKey {
+    pub fn new(
+        id: &str,
+        hash: KeyHash,
+        tenant: &str,
+        user: &str,
+        scopes: Scopes,
+    ) -> Result<Self, BadKey> {
+        for (what, word) in [("id", id), ("tenant", tenant), ("user", user)] {
+            check_word(word).map_err(|why| BadKey::Word { what, why })?;
+        }
+        Ok(Self { id: id.to_owned(), hash, caller: Caller::new(tenant, user), scopes })
+    }
+
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    pub const fn caller(&self) -> &Caller {
+        &self.caller
+    }
+
+    pub const fn scopes(&self) -> &Scopes {
+        &self.scopes
+    }
+
+    /// The hash as it is written down.
+    pub(super) fn sha256(&self) -> String {
+        hex(&self.hash.0)
+    }
+}
+
+/// An id for a key that was given none: short, since people type it to revoke the key.
+pub(super) fn fresh_id() -> io::Result<String> {
+    Ok(format!("key_{}", hex(&random::<6>()?)))
+}
+
+/// What is wrong with a name that a row or a log line will hold.
+pub(super) fn check_word(word: &str) -> Result<(), &'static str> {
+    if word.is_empty() {
+        Err("is empty")
+    } else if word.len() > WORD_BYTES_MAX {
+        Err("is longer than 256 bytes")
+    } else if word.chars().any(char::is_control) {
+        Err("holds control characters")
+    } else {
+        Ok(())
+    }
+}
+
+fn random<const N: usize>() -> io::Result<[u8; N]> {
+    let mut bytes = [0; N];
+    getrandom::fill(&mut bytes).map_err(io::Error::other)?;
+    Ok(bytes)
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        // Writing to a string cannot fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+#[cfg(test)]
+mod tests;

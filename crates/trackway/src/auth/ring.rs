@@ -1,0 +1,124 @@
+//! The keys that a running server takes: those of its configuration, and those of its data folder as
+//! the file is now.
+
+use std::{
+    collections::HashMap,
+    fs, io,
+    sync::{Mutex, PoisonError},
+    time::SystemTime,
+};
+
+use trackway_ports::{Identity, Unrecognised};
+
+use super::{
+    AuthError,
+    file::{KeyFile, KeyFileError},
+    key::{ApiKey, KeyHash},
+};
+
+type Known = HashMap<KeyHash, Identity>;
+
+#[derive(Debug)]
+pub(super) struct Ring {
+    configured: Known,
+    file: KeyFile,
+    /// A `std` lock: it is held while a small file is read, and then only when that has changed.
+    seen: Mutex<Seen>,
+}
+
+/// The file when it was read last.
+#[derive(Debug)]
+struct Seen {
+    stamp: Stamp,
+    /// `None` where it could not be read: then nobody knows which of its keys were revoked.
+    keys: Option<Known>,
+}
+
+/// By what a changed file is told from the one before. Replacing it makes another inode.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stamp {
+    Absent,
+    Present { modified: Option<SystemTime>, bytes: u64, inode: u64 },
+}
+
+impl Ring {
+    pub(super) fn open(configured: &[ApiKey], file: KeyFile) -> Result<Self, AuthError> {
+        let mut known = Known::new();
+        for (at, key) in configured.iter().enumerate() {
+            if configured[..at].iter().any(|other| other.id == key.id) {
+                return Err(AuthError::SameId { id: key.id.clone() });
+            }
+            if known.insert(key.hash, identity(key)).is_some() {
+                let first = configured.iter().find(|other| other.hash == key.hash).unwrap_or(key);
+                let (first, second) = (first.id.clone(), key.id.clone());
+                return Err(AuthError::SameKey { first, second });
+            }
+        }
+        let (stamp, keys) = read(&file)?;
+        let seen = Mutex::new(Seen { stamp, keys: Some(keys) });
+        Ok(Self { configured: known, file, seen })
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        self.configured.is_empty() && seen.keys.as_ref().is_some_and(Known::is_empty)
+    }
+
+    /// Whose key this is. The file is looked at each time, which costs one call to the system, and read
+    /// when it has changed, which only the operator can bring about: a key works from the moment it is
+    /// made, and not beyond the moment it is revoked.
+    pub(super) fn find(&self, hash: &KeyHash) -> Result<Option<Identity>, Unrecognised> {
+        if let Some(identity) = self.configured.get(hash) {
+            return Ok(Some(identity.clone()));
+        }
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        // A file that could not be read is tried again only when it has changed.
+        if stamp(&self.file).ok() != Some(seen.stamp) {
+            *seen = self.reread();
+        }
+        match &seen.keys {
+            Some(keys) => Ok(keys.get(hash).cloned()),
+            None => Err(Unrecognised::Unavailable {
+                reason: "the server's file of keys cannot be read".to_owned(),
+            }),
+        }
+    }
+
+    fn reread(&self) -> Seen {
+        match read(&self.file) {
+            Ok((stamp, keys)) => Seen { stamp, keys: Some(keys) },
+            Err(error) => {
+                tracing::error!(%error, "keys of the data folder are refused until it can be read");
+                Seen { stamp: stamp(&self.file).unwrap_or(Stamp::Absent), keys: None }
+            }
+        }
+    }
+}
+
+/// The stamp is taken first: a change while the file is read is seen at the next look.
+fn read(file: &KeyFile) -> Result<(Stamp, Known), KeyFileError> {
+    let stamp = stamp(file)
+        .map_err(|source| KeyFileError::Read { path: file.path().display().to_string(), source })?;
+    let keys = file.read()?;
+    Ok((stamp, keys.iter().map(|stored| (stored.key.hash, identity(&stored.key))).collect()))
+}
+
+fn identity(key: &ApiKey) -> Identity {
+    Identity { caller: key.caller.clone(), scopes: key.scopes.clone() }
+}
+
+fn stamp(file: &KeyFile) -> io::Result<Stamp> {
+    let metadata = match fs::metadata(file.path()) {
+        Ok(metadata) => metadata,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Stamp::Absent),
+        Err(error) => return Err(error),
+    };
+    #[cfg(unix)]
+    let inode = std::os::unix::fs::MetadataExt::ino(&metadata);
+    #[cfg(not(unix))]
+    let inode = 0;
+    Ok(Stamp::Present { modified: metadata.modified().ok(), bytes: metadata.len(), inode })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,110 @@
+//! Who asks, learnt from the request before anything else is read of it.
+
+use std::sync::Arc;
+
+use axum::{
+    extract::FromRequestParts,
+    http::{HeaderMap, header, request::Parts},
+    response::{IntoResponse, Response},
+};
+use trackway_domain::{Code, RunId, Scopes};
+use trackway_ports::{Gatekeeper, Identity, Unrecognised};
+use trackway_runtime::Runtime;
+
+use super::{refusal::Refusal, service::Runs};
+
+/// What every request needs.
+#[derive(Debug, Clone)]
+pub(super) struct Door {
+    pub(super) runtime: Runtime,
+    /// Absent where everybody is the local caller.
+    pub(super) gatekeeper: Option<Arc<dyn Gatekeeper>>,
+}
+
+/// Somebody who was recognised: their runs, and what they may do with them. Whoever is not, is refused
+/// before the body is read.
+#[derive(Debug)]
+pub(super) struct Asker {
+    pub(super) runs: Runs,
+    scopes: Scopes,
+}
+
+impl FromRequestParts<Door> for Asker {
+    type Rejection = Response;
+
+    async fn from_request_parts(parts: &mut Parts, door: &Door) -> Result<Self, Response> {
+        let identity = match &door.gatekeeper {
+            Some(gatekeeper) => identify(&**gatekeeper, &parts.headers).await,
+            None => Ok(Identity::local()),
+        };
+        let Identity { caller, scopes } = identity.map_err(|error| {
+            tracing::debug!(path = parts.uri.path(), %error, "a request was refused");
+            Refusal::from(error).into_response()
+        })?;
+        Ok(Self { runs: Runs::of(door.runtime.clone(), caller), scopes })
+    }
+}
+
+impl Asker {
+    /// Whether runs of this workflow may be started, answered and cancelled.
+    pub(super) fn may_run(&self, workflow: &str) -> Result<(), Refusal> {
+        if self.scopes.allow_run(workflow) {
+            return Ok(());
+        }
+        let detail = format!("this key may not run {workflow:?}");
+        Err(Refusal::new(Code::Forbidden, detail)
+            .hint(&format!("it needs the scope workflow:{workflow}:run or agent:{workflow}:call")))
+    }
+
+    /// The same for the workflow of a run. One of another tenant does not exist.
+    pub(super) async fn may_act_on(&self, run: RunId) -> Result<(), Refusal> {
+        // Spares a look at the run where it would change nothing.
+        if self.scopes.is_all() {
+            return Ok(());
+        }
+        self.may_run(&self.runs.workflow(run).await?)
+    }
+}
+
+async fn identify(
+    gatekeeper: &dyn Gatekeeper,
+    headers: &HeaderMap,
+) -> Result<Identity, Unrecognised> {
+    gatekeeper.identify(bearer(headers)?).await
+}
+
+/// The credentials of the header, where there is one (RFC 6750, 2.1). A query parameter is not looked
+/// at: addresses end up in logs.
+fn bearer(headers: &HeaderMap) -> Result<Option<&str>, Unrecognised> {
+    let Some(value) = headers.get(header::AUTHORIZATION) else { return Ok(None) };
+    let parts = value.to_str().ok().and_then(|text| text.trim().split_once(' '));
+    match parts {
+        Some((scheme, credentials)) if scheme.eq_ignore_ascii_case("bearer") => {
+            Ok(Some(credentials.trim()))
+        }
+        _ => Err(Unrecognised::Wrong {
+            reason: "the header Authorization holds no Bearer credentials".to_owned(),
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Proves X6.
+    #[test]
+    fn credentials_are_taken_from_the_bearer_header() {
+        let of = |text: &str| {
+            let mut headers = HeaderMap::new();
+            headers.insert(header::AUTHORIZATION, text.parse().unwrap());
+            bearer(&headers).map(|found| found.map(str::to_owned))
+        };
+        assert_eq!(bearer(&HeaderMap::new()), Ok(None));
+        assert_eq!(of("Bearer tw_1"), Ok(Some("tw_1".to_owned())));
+        assert_eq!(of("bearer   tw_1 "), Ok(Some("tw_1".to_owned())));
+        for wrong in ["Basic dTpw", "tw_1", "Bearer", ""] {
+            assert!(of(wrong).is_err(), "{wrong}");
+        }
+    }
+}
