@@ -1,9 +1,13 @@
 //! The client against Trackway's own door.
 
 use serde_json::json;
-use trackway_a2a::client::{
-    Binding, Client, ClientError, Envelope, Generation, ListQuery, MessageId, Options, Part,
-    RefusalKind, Reply, Resend, SendOptions, Task, TaskState, Update,
+use trackway_a2a::{
+    AddressPolicy, Outgoing, OutgoingOptions,
+    client::{
+        Binding, Client, ClientError, Envelope, Generation, ListQuery, MessageId, Options, Part,
+        PushAuthentication, PushConfig, RefusalKind, Reply, Resend, SendOptions, Task, TaskState,
+        Update,
+    },
 };
 
 use super::{all, door::Door, options, said, shape};
@@ -136,6 +140,39 @@ async fn tasks_are_listed_page_by_page() {
     let old = Client::at(&door.url(), Generation::V03, options()).unwrap();
     let error = old.list(&query).await.unwrap_err();
     assert!(matches!(error, ClientError::Unsupported { .. }));
+}
+
+/// Set, read and removed; the reports themselves are the door's own matter.
+#[tokio::test]
+async fn push_configurations_are_kept_for_a_task() {
+    let addresses = AddressPolicy { allow_loopback: true };
+    let outgoing = OutgoingOptions { addresses, ..OutgoingOptions::default() };
+    let outgoing = Some(Outgoing::new(outgoing).unwrap());
+    let door = Door::with(trackway_a2a::Options { outgoing, ..Default::default() }).await;
+    for way in WAYS {
+        let client = client(&door, way, options());
+        let config = PushConfig {
+            id: Some("first".to_owned()),
+            token: Some("token".to_owned()),
+            authentication: Some(PushAuthentication {
+                scheme: "Bearer".to_owned(),
+                credentials: Some("key".to_owned()),
+            }),
+            ..PushConfig::new("http://127.0.0.1:9/hook")
+        };
+        let asked = SendOptions { push: Some(config.clone()), ..SendOptions::at_once() };
+        let envelope = said(&format!("{}-m-1", way.0), "wait");
+        let reply = client.send(&envelope, &asked).await.unwrap();
+        let task = &reply.task().unwrap().id;
+        assert_eq!(client.get_push(task, "first").await.unwrap(), config);
+        let second = PushConfig::new("http://127.0.0.1:9/other");
+        let second = client.set_push(task, &second).await.unwrap();
+        let id = second.id.clone().expect("the door gives one");
+        assert_eq!(client.list_push(task).await.unwrap(), [config, second]);
+        client.delete_push(task, &id).await.unwrap();
+        client.delete_push(task, "first").await.unwrap();
+        assert_eq!(client.list_push(task).await.unwrap(), []);
+    }
 }
 
 #[tokio::test]
