@@ -9,7 +9,7 @@ use crate::{
     ops::{Item, Push, Snapshot, seen},
     push::{Credentials, Outgoing, Target},
     version::Generation,
-    wire::{v03, v1},
+    wire::{v1, v03},
 };
 
 /// Tells clients of updates over HTTP.
@@ -45,7 +45,11 @@ impl Messenger for Notifier {
 }
 
 /// In 1.0 the update itself, as a stream has it; in 0.3 the task as of it.
-fn body(generation: Generation, stored: &Stored, view: &RunView) -> Option<(&'static str, Vec<u8>)> {
+fn body(
+    generation: Generation,
+    stored: &Stored,
+    view: &RunView,
+) -> Option<(&'static str, Vec<u8>)> {
     let snapshot = Snapshot::of(view.clone());
     let place = snapshot.place();
     let written = match generation {

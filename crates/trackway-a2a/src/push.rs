@@ -8,5 +8,5 @@ mod signature;
 mod target;
 
 pub use address::AddressPolicy;
-pub use outgoing::{Forbidden, Outgoing, OutgoingOptions};
-pub use target::{Credentials, Target};
+pub use outgoing::{Outgoing, OutgoingOptions};
+pub(crate) use target::{Credentials, Target};

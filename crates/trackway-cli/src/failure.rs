@@ -213,6 +213,7 @@ impl From<ServerError> for Failure {
             | ServerError::Store { .. }
             | ServerError::Listen { .. }
             | ServerError::Read(_)
+            | ServerError::Outgoing { .. }
             | ServerError::Serve(_) => failure,
         }
     }

@@ -90,7 +90,8 @@ impl Agent<'_> {
         let address = self.address(task)?;
         let hook = self.new_hook(push)?;
         let known = self.runtime.hooks(&address).await?;
-        if known.len() >= PUSHES_MAX && !known.iter().any(|known| Some(&known.id) == hook.id.as_ref())
+        if known.len() >= PUSHES_MAX
+            && !known.iter().any(|known| Some(&known.id) == hook.id.as_ref())
         {
             let why = format!("the task has {PUSHES_MAX} configurations, and takes no more");
             let next = "delete one that is not needed any more";

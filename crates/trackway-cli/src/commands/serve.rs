@@ -3,11 +3,11 @@
 use std::{path::Path, sync::Arc, time::Duration};
 
 use serde_json::json;
-use trackway::{Bound, Server};
+use trackway::{Bound, Server, Signer};
 
 use crate::{
     args::{Profile, Serve},
-    config::{A2a, Config, Limits, Outgoing, Push},
+    config::{Config, Signing},
     exit::Exit,
     failure::Failure,
     fault::Crash,
@@ -23,7 +23,6 @@ pub(super) async fn serve(args: Serve) -> Result<Exit, Failure> {
     // Before the address is told: whoever reads it may end us at once.
     let mut signals = Signals::install()?;
     let config = Config::load(args.workspace.as_deref())?;
-    refuse_idle(&config)?;
     let server = match args.profile {
         None => programs::bundled(&args.data.folder),
         Some(Profile::Tck) => {
@@ -31,7 +30,7 @@ pub(super) async fn serve(args: Serve) -> Result<Exit, Failure> {
         }
     };
     let server = server.listen(args.listen).grpc_listen(args.grpc_listen);
-    let mut server = apply(config, server);
+    let mut server = apply(config, server)?;
     if let Some(point) = args.testing.fault {
         server = server.faults(Arc::new(Crash::at(point)));
     }
@@ -62,25 +61,27 @@ pub(super) async fn serve(args: Serve) -> Result<Exit, Failure> {
 }
 
 /// What the configuration says about the server, each setting at its place.
-fn apply(config: Config, server: Server) -> Server {
-    server.auth(config.auth)
-}
-
-/// A section that nothing acts on is refused: whoever wrote it relies on it.
-fn refuse_idle(config: &Config) -> Result<(), Failure> {
-    let idle = [
-        ("[outgoing]", config.outgoing != Outgoing::default()),
-        ("[push]", config.push != Push::default()),
-        ("[server]", config.server != Limits::default()),
-        ("[a2a]", config.a2a != A2a::default()),
-    ];
-    match idle.iter().find(|(_, said)| *said) {
-        Some((section, _)) => Err(Failure::new(format!(
-            "{section} of trackway.toml has no effect in this version; take it out"
-        ))
-        .exit(Exit::Usage)),
-        None => Ok(()),
+fn apply(config: Config, mut server: Server) -> Result<Server, Failure> {
+    server = server.auth(config.auth).body_bytes_max(config.server.body_max_bytes);
+    server = server.grpc_reflection(config.a2a.grpc_reflection);
+    if config.outgoing.allow_loopback {
+        server = server.allow_loopback_targets(true);
     }
+    if let Some(secret) = config.push.secret {
+        server = server.push_secret(secret);
+    }
+    if let Some(name) = config.a2a.default_agent {
+        server = server.default_agent(name);
+    }
+    if let Some(Signing { key_pem, key_id }) = config.a2a.signing {
+        let signer = Signer::from_pem(key_pem.expose().as_bytes(), key_id).map_err(|error| {
+            Failure::new("cards cannot be signed with signing_key_file")
+                .cause(&error)
+                .exit(Exit::Usage)
+        })?;
+        server = server.sign_cards(signer);
+    }
+    Ok(server)
 }
 
 /// What programs read: one line, of which `url` is promised.
@@ -99,7 +100,7 @@ fn page(bound: &Bound, data: &Path) -> Vec<String> {
     let mut lines = vec![
         format!("Trackway is serving at {url}"),
         String::new(),
-        "Agents (A2A 0.3):".to_owned(),
+        "Agents (A2A 1.0 and 0.3):".to_owned(),
     ];
     let rows: Vec<Vec<String>> = names(bound)
         .into_iter()
@@ -108,9 +109,10 @@ fn page(bound: &Bound, data: &Path) -> Vec<String> {
         })
         .collect();
     lines.extend(text::table(&rows));
-    let message = r#"{"role":"user","messageId":"try-'$(date +%s)'","parts":[{"kind":"text","text":"hello"}]}"#;
+    let message =
+        r#"{"role":"ROLE_USER","messageId":"try-'$(date +%s)'","parts":[{"text":"hello"}]}"#;
     let call = format!(
-        r#"{{"jsonrpc":"2.0","id":1,"method":"message/send","params":{{"configuration":{{"blocking":true}},"message":{message}}}}}"#
+        r#"{{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{{"message":{message}}}}}"#
     );
     let key =
         if bound.requires_auth() { " -H \"authorization: Bearer $TRACKWAY_KEY\"" } else { "" };

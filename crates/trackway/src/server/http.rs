@@ -152,7 +152,7 @@ fn router(runtime: Runtime, options: trackway_a2a::Options, entrance: Entrance) 
         .with_state(runtime.clone());
     let app = Router::new()
         .merge(health)
-        .merge(runs::router(runtime.clone(), entrance.gatekeeper))
+        .merge(runs::router(runtime.clone(), entrance.gatekeeper, options.body_bytes_max))
         .merge(trackway_a2a::router(runtime, options))
         .fallback(not_found)
         .method_not_allowed_fallback(wrong_method);
