@@ -1,5 +1,6 @@
 //! Who may do what: keys, tokens, scopes and tenants, on a real server.
 
+mod a2a;
 mod config;
 mod jwt;
 mod keys;
