@@ -174,7 +174,9 @@ impl PushParams {
     pub(crate) fn call(self, task: &str) -> Result<Call, Fault> {
         let place = "/params/config/pushNotificationConfig";
         let mut push = self.config.0.push_notification_config.0.push(place)?;
-        push.id = push.id.or(self.config_id.filter(|id| !id.is_empty()));
+        if let Some(id) = self.config_id.filter(|id| !id.is_empty()) {
+            push.id = Some(id);
+        }
         Ok(Call::SetPush { task: task.to_owned(), push: Box::new(push) })
     }
 }
