@@ -58,7 +58,7 @@ async fn tasks_of_another_tenant_do_not_exist() {
     let task = call(&server, &*acme, "review", "message/send", subject.clone()).await.good();
     let id = task["result"]["id"].clone();
     assert_eq!(task["result"]["status"]["state"], "input-required", "{task}");
-    for method in ["tasks/get", "tasks/cancel", "tasks/resubscribe"] {
+    for method in ["tasks/get", "tasks/cancel", "GetTask", "CancelTask", "SubscribeToTask"] {
         let params = json!({ "id": id });
         let refused = call(&server, &*bolt, "review", method, params).await;
         assert_eq!(refused.body["error"]["code"], -32001, "{method}: {refused:?}");
