@@ -9,13 +9,12 @@ mod resume;
 
 use std::sync::Arc;
 
-use bytes::Bytes;
 use futures_util::{Stream, stream};
 
 use super::{
     ClientError, TaskState, Update, is_over,
     link::{Link, Received, Shown},
-    peer::{self, Peer},
+    peer::{Peer, Request},
     seen::Seen,
     sse, wire,
 };
@@ -46,7 +45,7 @@ pub struct Updates {
 #[derive(Debug)]
 pub(super) enum Origin {
     /// A message; the request is kept until the task is known, since it is never sent again then.
-    Message(Option<Bytes>),
+    Message(Option<Request>),
     Subscription,
 }
 
@@ -162,7 +161,7 @@ impl Updates {
 
     /// What an event says, if it was not said before.
     fn take(&mut self, event: sse::Event) -> Result<Option<Update>, ClientError> {
-        let update = match peer::answer(&event.data, STREAM_STATUS) {
+        let update = match self.peer.binding.answer(&event.data, STREAM_STATUS) {
             Ok(result) => wire::update(self.peer.generation, result.get())?,
             Err(error) if self.is_passing(&error) => {
                 self.connection = Connection::Lost(error);

@@ -4,7 +4,7 @@ use std::{path::Path, process::Command};
 
 use serde_json::{Map, Value};
 
-use super::{Course, Generation};
+use super::course::{ANSWER, Generation, START};
 
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Client {
@@ -23,14 +23,9 @@ impl Client {
     }
 
     /// Runs the whole course and returns what the client told, by the name of what it did.
-    pub(super) async fn run(
-        self,
-        agent: &str,
-        binding: &str,
-        course: Course,
-    ) -> Map<String, Value> {
+    pub(super) async fn run(self, agent: &str, binding: &str) -> Map<String, Value> {
         let mut command = self.command();
-        command.args([agent, binding, course.start, course.answer]);
+        command.args([agent, binding, START, ANSWER]);
         let output = tokio::task::spawn_blocking(move || command.output().unwrap()).await.unwrap();
         let (said, errors) = (text(&output.stdout), text(&output.stderr));
         assert!(output.status.success(), "{self:?} over {binding} told\n{said}and then\n{errors}");

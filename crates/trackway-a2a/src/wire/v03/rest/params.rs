@@ -153,13 +153,16 @@ impl From<Part> for params::Part {
     }
 }
 
-/// A new push notification configuration.
+/// A new push notification configuration: inside of the request that the protocol describes, as the
+/// official Python client sends it, or bare, as the one in JavaScript does.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct PushParams {
     #[serde(default, alias = "config_id")]
     config_id: Option<String>,
-    config: Object<Named>,
+    config: Option<Object<Named>>,
+    #[serde(alias = "push_notification_config")]
+    push_notification_config: Option<Object<PushConfig>>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -172,9 +175,26 @@ struct Named {
 impl PushParams {
     /// The path says whose it is.
     pub(crate) fn call(self, task: &str) -> Result<Call, Fault> {
-        let place = "/params/config/pushNotificationConfig";
-        let mut push = self.config.0.push_notification_config.0.push(place)?;
-        push.id = push.id.or(self.config_id.filter(|id| !id.is_empty()));
+        let (place, config) = match (self.config, self.push_notification_config) {
+            (Some(Object(config)), _) => {
+                ("/params/config/pushNotificationConfig", config.push_notification_config)
+            }
+            (None, Some(config)) => ("/params/pushNotificationConfig", config),
+            (None, None) => {
+                return Err(Fault::param(
+                    "/params/config",
+                    "a configuration is missing",
+                    "send {\"config\": {\"pushNotificationConfig\": {\"url\": …}}}",
+                ));
+            }
+        };
+        let mut push = config.0.push(place)?;
+        if let Some(id) = self.config_id.filter(|id| !id.is_empty()) {
+            push.id = Some(id);
+        }
         Ok(Call::SetPush { task: task.to_owned(), push: Box::new(push) })
     }
 }
+
+#[cfg(test)]
+mod tests;
