@@ -1,4 +1,5 @@
-//! A client for agents of the A2A protocol, of 1.0 and of 0.3, over JSON-RPC and server-sent events.
+//! A client for agents of the A2A protocol, of 1.0 and of 0.3, over JSON-RPC or, in 1.0, over
+//! HTTP+JSON, both with server-sent events.
 //!
 //! [`Client::discover`] reads an agent's card and takes the newest generation that both know;
 //! everything after that is the same for both. Requests are tried again where that is safe, and
@@ -7,14 +8,17 @@
 //!
 //! This module stands beside the door and shares nothing with it: what it reads comes from any agent.
 
+mod binding;
 mod calls;
 mod card;
 mod error;
 mod generation;
 mod http;
+mod jsonrpc;
 mod link;
 mod options;
 mod peer;
+mod rest;
 mod retry;
 mod seen;
 mod sse;
@@ -36,6 +40,7 @@ use self::{
 };
 
 pub use self::{
+    binding::Binding,
     card::{Card, Extension, Interface, Skill},
     error::{ClientError, Refusal, RefusalKind},
     generation::Generation,
@@ -75,9 +80,22 @@ impl Client {
         Self::of_card(url, card, options)
     }
 
-    /// A client of an agent whose address and generation are known.
+    /// A client of an agent that speaks a generation over JSON-RPC at a known address.
     pub fn at(url: &str, generation: Generation, options: Options) -> Result<Self, ClientError> {
-        let choice = Choice { url: parsed(url)?, generation, tenant: None };
+        Self::over(Binding::JsonRpc, url, generation, options)
+    }
+
+    /// A client of an agent whose binding is known too. HTTP+JSON is spoken in 1.0 only.
+    pub fn over(
+        binding: Binding,
+        url: &str,
+        generation: Generation,
+        options: Options,
+    ) -> Result<Self, ClientError> {
+        if !binding.is_of(generation) {
+            return Err(ClientError::Unsupported { operation: "speak HTTP+JSON", generation });
+        }
+        let choice = Choice { url: parsed(url)?, binding, generation, tenant: None };
         Ok(Self { peer: Arc::new(Peer::new(choice, options)), found: None })
     }
 
@@ -106,6 +124,10 @@ impl Client {
         self.peer.generation
     }
 
+    pub fn binding(&self) -> Binding {
+        self.peer.binding
+    }
+
     /// Where requests go.
     pub fn url(&self) -> &str {
         self.peer.url.as_str()
@@ -131,7 +153,7 @@ async fn fetch_card(
             if let Some(etag) = etag {
                 get = get.header(IF_NONE_MATCH, etag);
             }
-            let response = http::sent(get).await?;
+            let response = http::sent(get, None).await?;
             if response.status() == StatusCode::NOT_MODIFIED {
                 return Ok(None);
             }

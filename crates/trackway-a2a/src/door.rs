@@ -104,9 +104,9 @@ impl Door {
     ) -> Card<'a> {
         let info = program.info();
         let mut card = Card::new(info, self.interfaces(&info.name, address, headers));
-        card.push = self.options.push;
+        card.push = self.options.outgoing.is_some();
         card.extended = self.options.extended_card;
-        card.secured = self.options.gatekeeper.is_some();
+        card.secured = self.options.secured;
         card
     }
 

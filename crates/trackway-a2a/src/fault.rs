@@ -283,6 +283,9 @@ impl From<Error> for Fault {
                 "give every new message an id of its own; only a repetition of the same message may repeat it",
             )
             .at("/params/message/messageId"),
+            Error::HookRefused { .. } => {
+                Self::new(Kind::InvalidParams, code, message, "put the push configuration right")
+            }
             Error::Damaged { run, reason } => {
                 tracing::error!(%run, reason, "a run's log is damaged");
                 let message = format!("the log of {run} is damaged");

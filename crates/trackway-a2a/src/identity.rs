@@ -21,7 +21,7 @@ pub(crate) async fn admit(
         return Ok(options.default_caller.clone());
     };
     let Identity { caller, scopes } =
-        gatekeeper.identify(bearer(headers)).await.map_err(unrecognised)?;
+        gatekeeper.identify(bearer(headers)).await.map_err(|why| unrecognised(&why))?;
     let called = format!("agent:{}:call", info.name);
     if scopes.allows(&scope(info)) || scopes.allows(&called) {
         return Ok(caller);

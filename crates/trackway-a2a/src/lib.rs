@@ -1,8 +1,11 @@
 //! The A2A front door: every registered workflow as an agent of the A2A protocol.
 //!
-//! [`router`] serves `/a2a` and `/a2a/agents` over HTTP, [`grpc()`] the same agents over gRPC. A request is read by a binding, turned into the
-//! domain's words by the wire types of its generation, carried out by operations that know neither,
-//! and written back from the run's view. Protocols 1.0 and 0.3 are served side by side.
+//! [`router`] serves `/a2a` and `/a2a/agents` over HTTP, [`grpc()`] the same agents over gRPC. A
+//! request is read by a binding, turned into the domain's words by the wire types of its generation,
+//! carried out by operations that know neither, and written back from the run's view. Protocols 1.0
+//! and 0.3 are served side by side.
+//!
+//! [`client`] is the other side: it speaks to agents anywhere, and shares nothing with the door.
 
 mod asked;
 mod card;
@@ -16,8 +19,10 @@ mod http;
 mod identity;
 mod jsonrpc;
 mod media;
+mod notify;
 mod ops;
 mod options;
+mod push;
 mod rest;
 mod router;
 mod sign;
@@ -27,6 +32,8 @@ mod version;
 mod wire;
 
 pub use grpc::{Grpc, grpc};
+pub use notify::Notifier;
 pub use options::Options;
+pub use push::{AddressPolicy, Outgoing, OutgoingOptions};
 pub use router::router;
 pub use sign::{BadSigningKey, Signer};

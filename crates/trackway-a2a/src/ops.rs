@@ -18,7 +18,7 @@ use crate::{
 };
 
 pub(crate) use call::{Call, Ended, History, Outcome, Strangers};
-pub(crate) use follow::Follow;
+pub(crate) use follow::{Follow, seen};
 pub(crate) use list::{Page, Query};
 pub(crate) use push::{Authentication, Push};
 pub(crate) use send::{Reply, Said, Streamed};
@@ -139,7 +139,7 @@ impl Agent<'_> {
     }
 
     fn extended_card(&self, strangers: Strangers) -> Result<Outcome, Fault> {
-        let known = self.options.gatekeeper.is_some() || strangers == Strangers::Served;
+        let known = self.options.secured || strangers == Strangers::Served;
         if self.options.extended_card && known {
             return Ok(Outcome::ExtendedCard);
         }
@@ -170,7 +170,7 @@ impl Agent<'_> {
 }
 
 impl Snapshot {
-    fn of(view: RunView) -> Self {
+    pub(crate) fn of(view: RunView) -> Self {
         Self { view, answer: None }
     }
 

@@ -6,7 +6,7 @@ use axum::http::{HeaderMap, header};
 use trackway_domain::Caller;
 use trackway_ports::Gatekeeper;
 
-use crate::Signer;
+use crate::{Outgoing, Signer};
 
 /// Settings of the door. The defaults suit one machine on the loopback address.
 #[derive(Debug, Clone)]
@@ -21,6 +21,8 @@ pub struct Options {
     pub default_caller: Caller,
     /// Recognises callers. Without one everybody is `default_caller`.
     pub gatekeeper: Option<Arc<dyn Gatekeeper>>,
+    /// Whether the gatekeeper lets nobody in who says nothing, so that cards ask for a key.
+    pub secured: bool,
     /// The workflow at `/a2a` and behind `/.well-known/agent-card.json`.
     pub default_agent: Option<String>,
     /// Beginnings of the `User-Agent` of readers that name no version and take nothing but a card of
@@ -29,8 +31,9 @@ pub struct Options {
     pub strict_readers: Vec<String>,
     /// Whether callers that are known get a card that says more than the public one.
     pub extended_card: bool,
-    /// Whether tasks can be followed by push notifications.
-    pub push: bool,
+    /// What push notifications go out through; without it there are none. The runtime's messenger is a
+    /// [`Notifier`](crate::Notifier) over the same.
+    pub outgoing: Option<Outgoing>,
     /// Where gRPC is served, as `host:port`, for the cards.
     pub grpc_address: Option<String>,
     /// Whether gRPC tells tools which services and messages there are.
@@ -49,10 +52,11 @@ impl Default for Options {
             heartbeat: Duration::from_secs(15),
             default_caller: Caller::local(),
             gatekeeper: None,
+            secured: false,
             default_agent: None,
             strict_readers: Vec::new(),
             extended_card: false,
-            push: false,
+            outgoing: None,
             grpc_address: None,
             grpc_reflection: false,
             signer: None,

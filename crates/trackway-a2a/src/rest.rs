@@ -1,6 +1,8 @@
 //! The HTTP+JSON binding: paths and methods of HTTP instead of an envelope.
 
+mod read;
 mod route;
+mod v03;
 mod v1;
 
 use axum::{
@@ -79,7 +81,10 @@ async fn answer(
         let status = StatusCode::UNSUPPORTED_MEDIA_TYPE;
         return Err(Refused { status, fault: http::not_json(), allowed: None });
     }
-    let call = v1::call(operation, head, &body);
+    let call = match generation {
+        Generation::V1 => v1::call(operation, head, &body),
+        Generation::V03 => v03::call(operation, head, &body).map(|call| (None, call)),
+    };
     // Strangers are not told what is wrong with their requests.
     let Admitted { agent, activated } = door.admit(address, tenant, headers).await?;
     let (named, call) = call?;
@@ -88,7 +93,7 @@ async fn answer(
     }
     let outcome = agent.perform(call).await?;
     let mut response = match outcome {
-        Outcome::Stream(streamed, history) => stream(door, streamed, history),
+        Outcome::Stream(streamed, history) => stream(door, streamed, history, generation),
         outcome => {
             let card = match &outcome {
                 Outcome::ExtendedCard => {
@@ -96,22 +101,41 @@ async fn answer(
                 }
                 _ => Value::Null,
             };
-            http::json_of(StatusCode::OK, &wire::v1::Answer { outcome: &outcome, card: &card })
+            let (outcome, card) = (&outcome, &card);
+            match generation {
+                Generation::V1 => {
+                    http::json_of(StatusCode::OK, &wire::v1::Answer { outcome, card })
+                }
+                Generation::V03 => {
+                    http::json_of(StatusCode::OK, &wire::v03::rest::Answer { outcome, card })
+                }
+            }
         }
     };
     activated.tell(generation, response.headers_mut());
     Ok(response)
 }
 
-fn stream(door: &Door, streamed: Streamed, history: usize) -> Response {
-    match streamed {
-        Streamed::Task(follow) => {
+fn stream(door: &Door, streamed: Streamed, history: usize, generation: Generation) -> Response {
+    match (streamed, generation) {
+        (Streamed::Task(follow), Generation::V1) => {
             sse::response(*follow, door.options.heartbeat, move |out, place, item| match item {
                 Ok(item) => write(out, &wire::v1::StreamItem::new(item, place, history)),
                 Err(fault) => write(out, &Failure::new(fault.kind.http(), fault)),
             })
         }
-        Streamed::Message(said) => sse::once(|out| write(out, &wire::v1::StreamItem::said(&said))),
+        (Streamed::Task(follow), Generation::V03) => {
+            sse::response(*follow, door.options.heartbeat, move |out, place, item| match item {
+                Ok(item) => write(out, &wire::v03::rest::StreamItem::new(item, place, history)),
+                Err(fault) => write(out, &Failure::new(fault.kind.http(), fault)),
+            })
+        }
+        (Streamed::Message(said), Generation::V1) => {
+            sse::once(|out| write(out, &wire::v1::StreamItem::said(&said)))
+        }
+        (Streamed::Message(said), Generation::V03) => {
+            sse::once(|out| write(out, &wire::v03::rest::StreamItem::said(&said)))
+        }
     }
 }
 

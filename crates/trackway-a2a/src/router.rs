@@ -40,6 +40,8 @@ pub fn router(runtime: Runtime, options: Options) -> Router {
     let router = router.route(&format!("/a2a/{CARD}"), card_of_default);
     let router = both(router, "/a2a", post(default_call).fallback(method_not_allowed));
     let router = router.route("/a2a/rest/{*path}", any(default_rest));
+    // Some clients of 0.3 look for the extended card at the server's root.
+    let router = router.route("/v1/card", any(root_card));
     let router = both(router, "/a2a/agents", get(list).fallback(method_not_allowed));
     let router = both(router, "/a2a/agents/{name}", post(call).fallback(method_not_allowed));
     let router = router.route("/a2a/agents/{name}/rest/{*path}", any(rest_call));
@@ -80,6 +82,11 @@ async fn rest_call(State(door): State<Arc<Door>>, below: Below, request: Request
 async fn default_rest(State(door): State<Arc<Door>>, path: Name, request: Request) -> Response {
     let (head, body) = request.into_parts();
     rest::serve(&door, &Address::Default, &named(path), &head, body).await
+}
+
+async fn root_card(State(door): State<Arc<Door>>, request: Request) -> Response {
+    let (head, body) = request.into_parts();
+    rest::serve(&door, &Address::Default, "v1/card", &head, body).await
 }
 
 fn named(name: Name) -> String {

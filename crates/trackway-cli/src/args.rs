@@ -1,10 +1,11 @@
 //! What can be typed. What happens then is in `commands`.
 
-use std::{path::PathBuf, time::Duration};
+use std::{convert::Infallible, path::PathBuf, time::Duration};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
-use trackway_domain::{QuestionId, RunId, SessionId, StateName};
+use trackway::Secret;
+use trackway_domain::{QuestionId, RunId, Scope, SessionId, StateName};
 
 use crate::{exit, fault::FaultPoint};
 
@@ -35,6 +36,9 @@ pub(crate) enum Command {
     /// Look at runs, answer them, cancel them, check them
     #[command(subcommand)]
     Runs(Runs),
+    /// Make, list and revoke the keys that a server takes
+    #[command(subcommand)]
+    Keys(Keys),
     /// Begin a project with a workflow of your own
     Init(Init),
     /// Print a completion script for a shell
@@ -59,6 +63,9 @@ pub(crate) struct Serve {
     /// What the server is for, where it is for something special
     #[arg(long, value_name = "PROFILE")]
     pub(crate) profile: Option<Profile>,
+    /// Folder with `trackway.toml`; the current one unless given
+    #[arg(long, env = "TRACKWAY_WORKSPACE", value_name = "DIR")]
+    pub(crate) workspace: Option<PathBuf>,
     /// Print one line of JSON with the address, for programs
     #[arg(long)]
     pub(crate) json: bool,
@@ -213,6 +220,57 @@ pub(crate) struct ReplayCheck {
     pub(crate) json: bool,
 }
 
+#[derive(Debug, Subcommand)]
+pub(crate) enum Keys {
+    /// Make a key and print it; it is not shown again
+    Create(CreateKey),
+    /// List the keys of the data folder
+    List(ListKeys),
+    /// Revoke a key: it is refused from the next request on
+    Revoke(RevokeKey),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CreateKey {
+    /// Tenant whose runs it sees
+    #[arg(long, value_name = "NAME")]
+    pub(crate) tenant: String,
+    /// User that its runs belong to
+    #[arg(long, value_name = "NAME")]
+    pub(crate) user: String,
+    /// What it may do: `*`, `workflow:<name>:run` or `agent:<name>:call`; may be given several times
+    #[arg(long = "scope", required = true, num_args = 1.., value_name = "SCOPE")]
+    pub(crate) scopes: Vec<Scope>,
+    /// Name by which it is revoked; one is made up unless given
+    #[arg(long, value_name = "ID")]
+    pub(crate) id: Option<String>,
+    #[command(flatten)]
+    pub(crate) data: Data,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ListKeys {
+    #[command(flatten)]
+    pub(crate) data: Data,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RevokeKey {
+    #[arg(value_name = "ID")]
+    pub(crate) id: String,
+    #[command(flatten)]
+    pub(crate) data: Data,
+    /// Print the revoked key as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct Init {
     /// Folder of the new project; it must be empty or not exist
@@ -236,6 +294,15 @@ pub(crate) struct Place {
     /// Server to talk to; the one that holds the data folder unless given
     #[arg(long, env = "TRACKWAY_SERVER", value_name = "URL")]
     pub(crate) server: Option<String>,
+    /// Key or token that the server asks for; others on this machine can see arguments, but not the
+    /// environment
+    #[arg(long, env = "TRACKWAY_KEY", hide_env_values = true, value_parser = secret, value_name = "KEY")]
+    pub(crate) key: Option<Secret>,
+}
+
+/// Anything is taken here: a complaint would show it.
+fn secret(text: &str) -> Result<Secret, Infallible> {
+    Ok(Secret::new(text))
 }
 
 #[derive(Debug, Clone, Args)]

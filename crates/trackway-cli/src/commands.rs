@@ -2,6 +2,7 @@
 
 mod completions;
 mod init;
+mod keys;
 mod run;
 mod runs;
 mod serve;
@@ -9,7 +10,7 @@ mod serve;
 use serde_json::Value;
 
 use crate::{
-    args::{Command, Runs},
+    args::{Command, Keys, Runs},
     exit::Exit,
     failure::Failure,
 };
@@ -23,6 +24,9 @@ pub(crate) async fn execute(command: Command) -> Result<Exit, Failure> {
         Command::Runs(Runs::Cancel(args)) => runs::cancel::cancel(args).await,
         Command::Runs(Runs::Resume(args)) => runs::resume::resume(args).await,
         Command::Runs(Runs::ReplayCheck(args)) => runs::replay_check::replay_check(args).await,
+        Command::Keys(Keys::Create(args)) => keys::create::create(args),
+        Command::Keys(Keys::List(args)) => keys::list::list(&args),
+        Command::Keys(Keys::Revoke(args)) => keys::revoke::revoke(&args),
         Command::Init(args) => init::init(&args),
         Command::Completions(args) => completions::completions(&args),
     }

@@ -9,7 +9,7 @@ use futures_util::{
 };
 use serde_json::Value;
 use trackway::{
-    DataFolder, DataFolderError, ServerError,
+    DataFolder, DataFolderError, Secret, ServerError,
     api::{ResumeRequest, Resumed, RunDetail, RunUpdate, Runs, StartRequest},
 };
 use trackway_domain::{Code, Pos, Problem, QuestionId, RunId};
@@ -73,7 +73,7 @@ impl Engine {
     pub(crate) async fn open(place: Place, testing: &Testing) -> Result<Self, Failure> {
         match place {
             Place::Server(api) => Ok(Self::server(api)),
-            Place::Folder(folder) => Self::here(&folder, Recover::Yes, testing).await,
+            Place::Folder { path, key } => Self::here(&path, key, Recover::Yes, testing).await,
         }
     }
 
@@ -85,9 +85,9 @@ impl Engine {
     ) -> Result<Self, Failure> {
         match place {
             Place::Server(api) => Ok(Self::server(api)),
-            Place::Folder(folder) => {
-                place::existing(&folder)?;
-                Self::here(&folder, recover, testing).await
+            Place::Folder { path, key } => {
+                place::existing(&path)?;
+                Self::here(&path, key, recover, testing).await
             }
         }
     }
@@ -96,7 +96,12 @@ impl Engine {
         Self { runs: Source::Server(api), here: None }
     }
 
-    async fn here(folder: &Path, recover: Recover, testing: &Testing) -> Result<Self, Failure> {
+    async fn here(
+        folder: &Path,
+        key: Option<Secret>,
+        recover: Recover,
+        testing: &Testing,
+    ) -> Result<Self, Failure> {
         let mut server = programs::bundled(folder);
         if recover == Recover::No {
             server = server.without_recovery();
@@ -108,7 +113,7 @@ impl Engine {
             Ok(engine) => engine,
             // A server that was about to start when we looked for one.
             Err(ServerError::Data(DataFolderError::InUse { url: Some(url), .. })) => {
-                return Ok(Self::server(Api::new(&url)?));
+                return Ok(Self::server(Api::new(&url, key)?));
             }
             Err(error) => return Err(error.into()),
         };

@@ -2,7 +2,7 @@
 
 use std::{error::Error, io};
 
-use trackway::{DataFolderError, ServerError, api::RunsError};
+use trackway::{DataFolderError, KeyFileError, ServerError, api::RunsError};
 use trackway_domain::{Code, Problem};
 use trackway_ports::ReadError;
 use trackway_sqlite::OpenError;
@@ -213,7 +213,29 @@ impl From<ServerError> for Failure {
             | ServerError::Store { .. }
             | ServerError::Listen { .. }
             | ServerError::Read(_)
+            | ServerError::Outgoing { .. }
             | ServerError::Serve(_) => failure,
+        }
+    }
+}
+
+impl From<KeyFileError> for Failure {
+    fn from(error: KeyFileError) -> Self {
+        let failure = Self::of(&error);
+        match &error {
+            KeyFileError::Unknown { id, known } => {
+                let failure = failure.exit(Exit::Usage);
+                match suggest::closest(id, known) {
+                    Some(meant) => failure.hint(format!("did you mean {meant:?}?")),
+                    None => failure.hint("`trackway keys list` shows which there are"),
+                }
+            }
+            KeyFileError::Taken { .. } | KeyFileError::Bad(_) => failure.exit(Exit::Usage),
+            KeyFileError::Read { .. }
+            | KeyFileError::Damaged { .. }
+            | KeyFileError::Write { .. }
+            | KeyFileError::Full
+            | KeyFileError::Random(_) => failure,
         }
     }
 }

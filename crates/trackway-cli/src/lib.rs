@@ -7,6 +7,7 @@
 mod args;
 mod ask;
 mod commands;
+mod config;
 mod engine;
 mod exit;
 mod failure;

@@ -7,7 +7,7 @@ use std::{
 };
 
 use trackway::{
-    DataFolder,
+    DataFolder, Secret,
     api::{EventRecord, ListFilter, RunDetail, RunList, RunsReader},
 };
 use trackway_domain::{Code, RunId};
@@ -18,18 +18,23 @@ use crate::{args, failure::Failure, remote::Api, text};
 #[derive(Debug, Clone)]
 pub(crate) enum Place {
     Server(Api),
-    Folder(PathBuf),
+    /// A folder that nobody serves; the key is for whoever may begin to.
+    Folder {
+        path: PathBuf,
+        key: Option<Secret>,
+    },
 }
 
 impl Place {
     pub(crate) fn find(args: &args::Place) -> Result<Self, Failure> {
         // A variable that is set to nothing is not set.
+        let key = args.key.clone().filter(|key| !key.expose().is_empty());
         if let Some(url) = args.server.as_deref().filter(|url| !url.is_empty()) {
-            return Ok(Self::Server(Api::new(url)?));
+            return Ok(Self::Server(Api::new(url, key)?));
         }
         match DataFolder::served_at(&args.data.folder) {
-            Some(url) => Ok(Self::Server(Api::new(&url)?)),
-            None => Ok(Self::Folder(args.data.folder.clone())),
+            Some(url) => Ok(Self::Server(Api::new(&url, key)?)),
+            None => Ok(Self::Folder { path: args.data.folder.clone(), key }),
         }
     }
 
@@ -37,8 +42,8 @@ impl Place {
     pub(crate) fn reader(self) -> Result<Reader, Failure> {
         match self {
             Self::Server(api) => Ok(Reader::Server(api)),
-            Self::Folder(folder) => {
-                Ok(Reader::Folder(RunsReader::local(Arc::new(existing(&folder)?))))
+            Self::Folder { path, .. } => {
+                Ok(Reader::Folder(RunsReader::local(Arc::new(existing(&path)?))))
             }
         }
     }
@@ -93,7 +98,8 @@ fn unknown_run(run: RunId) -> Failure {
     Failure::new(format!("there is no run {run}")).code(Code::UnknownRun.as_str())
 }
 
-/// The options that lead another command to the same place, for hints.
+/// The options that lead another command to the same place, for hints. A key is not among them: hints
+/// end up in logs.
 pub(crate) fn repeated(args: &args::Place) -> String {
     match args.server.as_deref().filter(|url| !url.is_empty()) {
         Some(url) => format!("--server {}", text::quoted(url)),

@@ -7,8 +7,11 @@ use std::time::Duration;
 use reqwest::{Client, Method, RequestBuilder, Response, Url};
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::Value;
-use trackway::api::{
-    EventPage, ListFilter, ResumeRequest, Resumed, RunDetail, RunList, RunUpdate, StartRequest,
+use trackway::{
+    Secret,
+    api::{
+        EventPage, ListFilter, ResumeRequest, Resumed, RunDetail, RunList, RunUpdate, StartRequest,
+    },
 };
 use trackway_domain::{Pos, Problem, RunId};
 
@@ -29,10 +32,11 @@ const ANSWER_PATIENCE: Duration = Duration::from_secs(30);
 pub(crate) struct Api {
     base: Url,
     client: Client,
+    key: Option<Secret>,
 }
 
 impl Api {
-    pub(crate) fn new(url: &str) -> Result<Self, Failure> {
+    pub(crate) fn new(url: &str, key: Option<Secret>) -> Result<Self, Failure> {
         let bad = |why: &str| {
             Failure::new(format!("{url:?} is not the address of a server: {why}"))
                 .hint("write for example --server http://127.0.0.1:7420")
@@ -42,7 +46,13 @@ impl Api {
         if base.scheme() != "http" || base.cannot_be_a_base() {
             return Err(bad("only http:// is spoken"));
         }
-        Ok(Self { base, client: client()? })
+        if key.as_ref().is_some_and(|key| !key.expose().bytes().all(|byte| byte.is_ascii_graphic()))
+        {
+            return Err(Failure::new("the key holds characters that no key has")
+                .hint("check --key and TRACKWAY_KEY: one line, without spaces")
+                .exit(Exit::Usage));
+        }
+        Ok(Self { base, client: client()?, key })
     }
 
     /// The address, as it was given.
@@ -100,7 +110,11 @@ impl Api {
         if !query.is_empty() {
             url.query_pairs_mut().extend_pairs(query);
         }
-        self.client.request(method, url)
+        let request = self.client.request(method, url);
+        match &self.key {
+            Some(key) => request.bearer_auth(key.expose()),
+            None => request,
+        }
     }
 
     async fn ask<T: DeserializeOwned>(&self, request: RequestBuilder) -> Result<T, Failure> {
@@ -192,6 +206,12 @@ impl From<Refused> for Failure {
                 let name = detail.split('"').nth(1).unwrap_or_default().to_owned();
                 Self::unknown_workflow(detail, &name, &known)
             }
+            // Its hint speaks of a header; at the terminal it is an option.
+            "unauthenticated" => {
+                return Self::new(detail).code(&code).hint(
+                    "give a key with --key or TRACKWAY_KEY; `trackway keys create` makes one",
+                );
+            }
             _ => Self::new(detail).code(&code),
         };
         match hint {
@@ -206,7 +226,7 @@ fn client() -> Result<Client, Failure> {
     Client::builder()
         .connect_timeout(CONNECT_PATIENCE)
         .read_timeout(SILENCE_MAX)
-        // Servers listen on the loopback address only, where no proxy can reach them.
+        // Most servers are on this machine, where no proxy can reach them.
         .no_proxy()
         .build()
         .map_err(|error| Failure::new("no HTTP client can be made").cause(&error))

@@ -27,5 +27,5 @@ pub use refusal::{IllegalTransition, Refusal};
 pub use run::{Asked, Run};
 pub use status_time::StatusTime;
 pub use transition::{TABLE, transition};
-pub use update::{ResumeMark, StatusUpdate, Update, update};
+pub use update::{ResumeMark, StatusUpdate, Update, shows, update};
 pub use view::RunView;

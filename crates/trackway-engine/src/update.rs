@@ -90,6 +90,22 @@ pub fn update(event: &Event) -> Option<Update> {
     Some(Update::Status(status))
 }
 
+/// Whether an event is seen as an update, without making it.
+pub const fn shows(event: &Event) -> bool {
+    !matches!(
+        event,
+        Event::Late(_)
+            | Event::Noted { .. }
+            | Event::StepDone { .. }
+            | Event::StepFailed(_)
+            | Event::Drawn { .. }
+            | Event::Slept { .. }
+            | Event::Woke { .. }
+            | Event::ChildEnded { .. }
+            | Event::Unparked
+    )
+}
+
 impl ResumeMark {
     fn primary(resume: &Resume) -> Self {
         Self { order: resume.order, concurrent: resume.concurrent, primary: true }

@@ -3,6 +3,7 @@
 use serde_json::Value;
 use trackway_domain::{Caller, Message, Pos, QuestionId, RunId, SessionId};
 use trackway_engine::{Delivered, RunView};
+use trackway_ports::HookTarget;
 
 use crate::live::LiveRef;
 
@@ -16,6 +17,8 @@ pub struct Submit {
     pub session: Option<SessionId>,
     /// The message that asks for it. Its id makes a repeated submit recognisable.
     pub message: Option<Message>,
+    /// Somebody to be told of all its updates. Durable together with the run.
+    pub hook: Option<NewHook>,
 }
 
 /// Which run, for whom, and through which workflow's address. A run of another caller's tenant, or of
@@ -36,6 +39,17 @@ pub struct Deliver {
     pub message: Message,
     /// The question it answers, where the sender names one.
     pub question: Option<QuestionId>,
+    /// Somebody to be told of the updates from this message on. Durable together with the message.
+    pub hook: Option<NewHook>,
+}
+
+/// Somebody who is to be told of a run's updates.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NewHook {
+    /// One of the same name at the same run is replaced; a fresh name where absent.
+    pub id: Option<String>,
+    /// Whom to tell and how, as the messenger understands it.
+    pub target: HookTarget,
 }
 
 /// Keeps a run in memory for a caller that goes on with it: to follow it from here on, nothing has to

@@ -6,11 +6,11 @@ use std::sync::{Arc, Weak};
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 use trackway_domain::{Command, Event, Pos, RunId, Seq, Timestamp};
 use trackway_engine::{
-    Decision, Delivered, Effect, Env, Refusal, Reply, Run, RunView, StatusTime, decide,
+    Decision, Delivered, Effect, Env, Refusal, Reply, Run, RunView, StatusTime, decide, shows,
 };
 use trackway_ports::{
-    Append, AppendError, Claim, ClaimKey, OutboxChange, OutboxId, Receipt, RunRow, Stored,
-    TimerChange,
+    Append, AppendError, Claim, ClaimKey, HookChange, OutboxChange, OutboxId, Receipt, RunRow,
+    Stored, TimerChange,
 };
 
 use crate::{
@@ -31,6 +31,8 @@ pub(crate) struct Attached {
     pub(crate) claim: Option<(ClaimKey, String)>,
     /// The errand that it carries out.
     pub(crate) settles: Option<OutboxId>,
+    /// What it does to the run's hooks.
+    pub(crate) hooks: Vec<HookChange>,
     /// The sender wants the run as of the commit.
     pub(crate) snapshot: bool,
     pub(crate) permit: Option<OwnedSemaphorePermit>,
@@ -53,6 +55,8 @@ pub(crate) struct Commit {
     pub(crate) view: Option<RunView>,
     /// Position of the run's last event before it.
     pub(crate) before: Pos,
+    /// A hook of the run has something to deliver.
+    pub(crate) hooks: bool,
 }
 
 impl Core {
@@ -80,16 +84,14 @@ impl Core {
         self.hand_in(live, head, Decision::default(), Attached::default(), seq, self.now());
     }
 
-    /// Strikes an errand in the run's log without changing the run.
-    pub(crate) fn order_settled(
+    /// Strikes an errand, or changes a hook, without changing the run.
+    pub(crate) fn order_rows(
         self: &Arc<Self>,
         live: &LiveRef,
         head: &mut Head,
-        errand: OutboxId,
-        permit: Option<OwnedSemaphorePermit>,
+        attached: Attached,
     ) -> Ordered {
         let seq = head.run.as_ref().map_or(0, |run| run.seq);
-        let attached = Attached { settles: Some(errand), permit, ..Attached::default() };
         self.hand_in(live, head, Decision::default(), attached, seq, self.now())
     }
 
@@ -109,6 +111,8 @@ impl Core {
         if let Some(id) = attached.settles {
             append.outbox.push(OutboxChange::Remove(id));
         }
+        append.hooks = attached.hooks;
+        append.tells = events.iter().any(shows);
         append.row = changed_row(head);
         append.claim = attached.claim.map(|(key, digest)| {
             let reply = recorded_reply(&reply);
@@ -146,7 +150,7 @@ impl Core {
                 if head.void {
                     continue;
                 }
-                let attached = Attached { settles, snapshot: true, permit, claim: None };
+                let attached = Attached { settles, snapshot: true, permit, ..Attached::default() };
                 self.order(&live, &mut head, command.clone(), attached)
             };
             let ordered = match ordered {
@@ -175,7 +179,7 @@ impl Core {
             }
             let view = live.shown().view.clone();
             let before = view.as_ref().map_or(0, |view| view.pos);
-            return Ok(Some((ordered.reply, Commit { view, before })));
+            return Ok(Some((ordered.reply, Commit { view, before, hooks: false })));
         };
         match commit.await {
             Ok(Ok(commit)) => Ok(Some((ordered.reply, commit))),
@@ -313,6 +317,9 @@ impl AfterCommit {
         for (id, errand) in self.errands {
             core.send_errand(id, errand);
         }
+        if receipt.hooks {
+            core.hooks.ring();
+        }
         if self.drive {
             core.wake(self.live.id);
         }
@@ -389,7 +396,7 @@ fn show(
     let view = if snapshot { shown.view.clone() } else { None };
     drop(shown);
     live.committed.send_if_modified(|now| std::mem::replace(now, seq) != seq);
-    Commit { view, before }
+    Commit { view, before, hooks: receipt.hooks }
 }
 
 fn fold(head: &mut Head, events: &[Event], now: Timestamp) -> Result<(), Refusal> {
@@ -439,6 +446,7 @@ fn is_nothing(append: &Append) -> bool {
         && append.row.is_none()
         && append.timers.is_empty()
         && append.outbox.is_empty()
+        && append.hooks.is_empty()
         && append.claim.is_none()
 }
 

@@ -10,6 +10,7 @@ use trackway_ports::{ClaimKey, Stored};
 use crate::{
     Error, Options,
     errand::ErrandLocks,
+    hooks::Hooks,
     live::{Durable, LiveRef, Lives, RowMarks},
     timers::Alarm,
 };
@@ -29,6 +30,7 @@ pub(crate) struct Core {
     pub(crate) stopping: watch::Sender<bool>,
     pub(crate) alarm: Alarm,
     pub(crate) errands: ErrandLocks,
+    pub(crate) hooks: Hooks,
     /// Effects are carried out on this tokio runtime, whatever thread a commit is announced on.
     pub(crate) tokio: tokio::runtime::Handle,
 }
@@ -44,6 +46,7 @@ impl Core {
             stopping: watch::Sender::new(false),
             alarm: Alarm::default(),
             errands: ErrandLocks::default(),
+            hooks: Hooks::default(),
             tokio: tokio::runtime::Handle::current(),
         })
     }
@@ -130,7 +133,7 @@ impl Core {
             head.status = view.status_time();
             head.row = Some(RowMarks {
                 state: run.state.name(),
-                runnable: true,
+                runnable: !run.state.name().is_terminal() && run.parked.is_none(),
                 parked: run.parked.is_some(),
                 status_at: head.status.at,
             });

@@ -14,6 +14,7 @@ use crate::{
     command::{Attached, Ordered},
     core::Core,
     depth,
+    hooks::HookSetter,
     live::{Durable, LiveRef},
     submit::{Arriving, digest},
 };
@@ -67,6 +68,14 @@ impl Core {
                 schema: Value::Null,
             });
         }
+        let hook = match deliver.hook {
+            None => None,
+            Some(hook) => {
+                let (id, hook) = hook.checked(self)?;
+                self.room_for_hook(live.id, &id).await?;
+                Some(hook)
+            }
+        };
         // Bound to the question that was open on arrival: while this message waits for its turn the
         // run may answer another and ask the next, which this message is not about.
         let question = deliver.question.or(open);
@@ -79,20 +88,21 @@ impl Core {
             return self.answered_before(&live, &claim.reply);
         }
         let delivery = Delivery { message: deliver.message, question, others: false };
-        self.take(live.clone(), delivery, key, digest).await
+        self.take(live.clone(), delivery, (key, digest), hook).await
     }
 
     async fn take(
         self: &Arc<Self>,
         mut live: LiveRef,
         mut delivery: Delivery,
-        key: ClaimKey,
-        digest: String,
+        (key, digest): (ClaimKey, String),
+        hook: Option<HookSetter>,
     ) -> Result<Answered, Error> {
         loop {
             let permit = self.permit().await?;
             delivery.others = live.arriving.load(Ordering::Relaxed) > 1;
-            match self.turn(&live, &delivery, (key.clone(), digest.clone()), permit) {
+            match self.turn(&live, &delivery, (key.clone(), digest.clone()), hook.as_ref(), permit)
+            {
                 Turn::Reused => {
                     return Err(Error::MessageReused { message: key.message, run: live.id });
                 }
@@ -134,6 +144,7 @@ impl Core {
         live: &LiveRef,
         delivery: &Delivery,
         claim: (ClaimKey, String),
+        hook: Option<&HookSetter>,
         permit: OwnedSemaphorePermit,
     ) -> Turn {
         let mut head = live.head();
@@ -148,8 +159,14 @@ impl Core {
                 Turn::Reused
             };
         }
-        let attached =
-            Attached { claim: Some(claim), snapshot: true, permit: Some(permit), settles: None };
+        let newest = head.run.as_ref().map_or(0, |run| run.seq);
+        let attached = Attached {
+            claim: Some(claim),
+            hooks: hook.map(|hook| hook.after(newest)).into_iter().collect(),
+            snapshot: true,
+            permit: Some(permit),
+            settles: None,
+        };
         let command = Command::Deliver(Box::new(delivery.clone()));
         match self.order(live, &mut head, command, attached) {
             Ok(ordered) => Turn::Ordered(ordered),

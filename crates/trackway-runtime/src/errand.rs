@@ -164,7 +164,8 @@ impl Core {
                 if head.void {
                     continue;
                 }
-                self.order_settled(&live, &mut head, id, permit)
+                let attached = Attached { settles: Some(id), permit, ..Attached::default() };
+                self.order_rows(&live, &mut head, attached)
             };
             if self.durable(&live, ordered).await?.is_some() {
                 return Ok(());

@@ -22,6 +22,8 @@ pub enum Error {
     UnknownQuestion { run: RunId, question: QuestionId },
     #[error("message id {message} was used before for another message (to {run})")]
     MessageReused { message: MessageId, run: RunId },
+    #[error("the hook cannot be set: {reason}")]
+    HookRefused { reason: String },
     #[error("the log of {run} is damaged: {reason}")]
     Damaged { run: RunId, reason: String },
     #[error("the store has failed: {reason}")]
@@ -38,7 +40,7 @@ impl Error {
             Self::UnknownRun { .. } => Code::UnknownRun,
             Self::SessionMismatch { .. } => Code::SessionMismatch,
             Self::Ended { .. } => Code::RunEnded,
-            Self::UnknownQuestion { .. } => Code::InvalidRequest,
+            Self::UnknownQuestion { .. } | Self::HookRefused { .. } => Code::InvalidRequest,
             Self::MessageReused { .. } => Code::MessageReused,
             Self::Damaged { .. } => Code::DamagedLog,
             Self::Store { .. } => Code::StoreFailed,

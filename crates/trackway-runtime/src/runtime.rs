@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use trackway_domain::{Caller, Command, MessageId, Pos, RunId, SessionId, Timestamp};
 use trackway_engine::{RunView, Update, update};
-use trackway_ports::{RunFilter, RunPage, RunQuery, RunRow};
+use trackway_ports::{Hook, HookChange, RunFilter, RunPage, RunQuery, RunRow};
 
 use crate::{
-    Answered, Deliver, Error, Options, Registry, RunAddress, Submit, Submitted, Watch, core::Core,
-    recovery, timers,
+    Answered, Deliver, Error, NewHook, Options, Registry, RunAddress, Submit, Submitted, Watch,
+    core::Core, hooks, recovery, timers,
 };
 
 /// A running Trackway engine. Cheap to clone; every door holds one.
@@ -24,6 +24,9 @@ impl Runtime {
         let recover = options.recover;
         let core = Core::new(options);
         tokio::spawn(timers::run(core.clone()));
+        if let Some(messenger) = core.options.messenger.clone() {
+            tokio::spawn(hooks::run(core.clone(), messenger));
+        }
         if recover {
             let newest = RunId::new(core.options.ids.uuid());
             tokio::spawn(recovery::recover(core.clone(), newest));
@@ -130,6 +133,30 @@ impl Runtime {
     /// match in all.
     pub async fn runs_by_status(&self, query: RunQuery) -> Result<RunPage, Error> {
         Ok(self.core.options.journal.runs_by_status(query).await?)
+    }
+
+    /// Sets somebody to be told of the run's updates from now on. One of the same name gets the new
+    /// target, and what was not delivered to the old one.
+    pub async fn set_hook(&self, address: &RunAddress, hook: NewHook) -> Result<Hook, Error> {
+        self.core.set_hook(address, hook).await
+    }
+
+    pub async fn hook(&self, address: &RunAddress, id: &str) -> Result<Option<Hook>, Error> {
+        let _live = self.core.open_to_read(address).await?;
+        Ok(self.core.options.journal.hook(address.run, id.to_owned()).await?)
+    }
+
+    /// The run's hooks in the order in which they were set.
+    pub async fn hooks(&self, address: &RunAddress) -> Result<Vec<Hook>, Error> {
+        let _live = self.core.open_to_read(address).await?;
+        Ok(self.core.options.journal.hooks(address.run).await?)
+    }
+
+    /// Removing a hook that is gone is no error. An update that is being delivered may still arrive.
+    pub async fn remove_hook(&self, address: &RunAddress, id: &str) -> Result<(), Error> {
+        let _live = self.core.open(address).await?;
+        let remove = |_| HookChange::Remove { id: id.to_owned() };
+        self.core.change_hook(address.run, remove).await.map(drop)
     }
 
     /// Runs in memory at the moment: those that are doing something or are being watched.

@@ -41,6 +41,7 @@ impl Core {
         if !problems.is_empty() {
             return Err(Error::InvalidInput { problems, schema: info.input_schema.clone() });
         }
+        let hook = submit.hook.map(|hook| hook.checked(self)).transpose()?.map(|(_, hook)| hook);
         let claim = submit.message.as_ref().map(|message| {
             (self.claim_key(&submit.caller, &message.id), digest(&info.name, message))
         });
@@ -55,7 +56,8 @@ impl Core {
             parent: None,
             deadline: info.deadline.map(|span| self.now() + span),
         };
-        let attached = Attached { claim, snapshot: true, ..Attached::default() };
+        let hooks = hook.map(|hook| hook.after(0)).into_iter().collect();
+        let attached = Attached { claim, snapshot: true, hooks, ..Attached::default() };
         match self.create(submission, attached).await {
             Ok((commit, live)) => {
                 let view = commit.view.ok_or(Error::Stopping)?;

@@ -14,10 +14,12 @@ use futures_util::{
     stream::FuturesUnordered,
 };
 use serde_json::Value;
-use trackway_domain::{Caller, Errand, Event, Message, MessageId, Part, Role, RunId, Submission};
+use trackway_domain::{
+    Caller, Errand, Event, Message, MessageId, Part, Role, RunId, Submission, Timestamp,
+};
 use trackway_engine::Delivered;
-use trackway_ports::Stored;
-use trackway_runtime::{Deliver, Error, RunAddress, Submit, Watch};
+use trackway_ports::{HookTarget, Stored};
+use trackway_runtime::{Deliver, Error, NewHook, RunAddress, Submit, Watch};
 
 use crate::Process;
 
@@ -32,6 +34,7 @@ pub struct Guest {
     answers: Answers,
     cancels_at: Option<String>,
     patience: Duration,
+    hooked: bool,
 }
 
 /// What it saw, over all the processes that it met.
@@ -62,6 +65,7 @@ impl Guest {
             answers: Arc::new(|_, _| Vec::new()),
             cancels_at: None,
             patience: Duration::ZERO,
+            hooked: false,
         }
     }
 
@@ -81,6 +85,17 @@ impl Guest {
         self
     }
 
+    /// Wants to be told of the run's updates, from its first message on.
+    #[must_use]
+    pub fn hooked(mut self) -> Self {
+        self.hooked = true;
+        self
+    }
+
+    pub(crate) fn is_hooked(&self) -> bool {
+        self.hooked
+    }
+
     /// Cancels the run once it says this.
     #[must_use]
     pub fn cancels_at(mut self, status: &str) -> Self {
@@ -98,6 +113,7 @@ impl Guest {
             caller: Caller::local(),
             session: None,
             message: Some(message),
+            hook: self.hooked.then(|| hook(HOOK)),
         };
         let submitted = process.alive(process.submit(submit).await).await;
         let run = submitted.expect("the start is taken").view.submission.run;
@@ -250,16 +266,30 @@ impl Process {
         Ok(rows.iter().any(|row| starts(&row.item)))
     }
 
-    /// Resolves when nothing is owed and no run is in memory.
+    /// Resolves when nothing is owed, nobody is to be told of anything, and no run is in memory.
     pub async fn quiet(&self) {
         loop {
             let (outbox, ()) = join(self.journal.outbox(None, 1), tokio::task::yield_now()).await;
             let owed = self.alive(outbox.map_err(Error::from)).await;
-            if owed.expect("the outbox can be read").is_empty() && self.runs_in_memory() == 0 {
+            let hooks = self.journal.hooks_due(Timestamp(i64::MAX), 1).await;
+            let untold = self.alive(hooks.map_err(Error::from)).await;
+            if owed.expect("the outbox can be read").is_empty()
+                && untold.expect("hooks can be read").is_empty()
+                && self.runs_in_memory() == 0
+            {
                 return;
             }
         }
     }
+}
+
+/// The name of a guest's hook.
+pub(crate) const HOOK: &str = "guest";
+
+/// A hook of that name.
+pub fn hook(id: &str) -> NewHook {
+    let target = HookTarget(serde_json::json!({ "to": id }));
+    NewHook { id: Some(id.to_owned()), target }
 }
 
 /// The address of a run, for the caller that every test is.
@@ -275,7 +305,13 @@ pub fn message(id: &str, part: Part) -> Message {
 
 /// An answer of one data part.
 pub fn answer_to(run: RunId, id: &str, answer: Value) -> Deliver {
-    Deliver { to: at(run), session: None, message: message(id, Part::data(answer)), question: None }
+    Deliver {
+        to: at(run),
+        session: None,
+        message: message(id, Part::data(answer)),
+        question: None,
+        hook: None,
+    }
 }
 
 fn ended_is_fine<T>(result: Result<T, Error>) -> Option<T> {

@@ -117,6 +117,7 @@ macro_rules! journal_suite {
                 pages_by_status_have_no_gap_and_no_repetition
                 every_part_of_a_query_selects
                 a_run_moves_to_the_front_with_its_status
+                a_row_changes_in_any_of_its_parts
                 the_total_counts_what_matches_on_any_page
             }
             timers {

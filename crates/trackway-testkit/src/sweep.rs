@@ -17,7 +17,7 @@ use tempfile::TempDir;
 use trackway_runtime::Registry;
 
 use self::judge::{Ending, Recorded};
-use crate::{CrashAt, Guest, Setup, Visit, World, scatter};
+use crate::{CrashAt, Guest, Postbox, Setup, Visit, World, scatter};
 
 pub use judge::one_life;
 
@@ -60,6 +60,8 @@ struct Journey<'a> {
     /// Outlasts the processes, as the world's other side does: files, services.
     outside: TempDir,
     visit: Visit,
+    /// Where the guest's updates arrive, where it wants them.
+    postbox: Arc<Postbox>,
     /// What each crash left behind.
     recorded: Vec<Recorded>,
     /// Where each of them happened.
@@ -77,13 +79,18 @@ impl<'a> Journey<'a> {
             world,
             outside: tempfile::tempdir().expect("a folder for side effects"),
             visit: Visit::new(),
+            postbox: Arc::default(),
             recorded: Vec::new(),
             points: Vec::new(),
         }
     }
 
     fn setup(&self) -> Setup {
-        (self.subject.programs)(self.outside.path()).into()
+        let setup: Setup = (self.subject.programs)(self.outside.path()).into();
+        match self.subject.guest.is_hooked() {
+            true => setup.messenger(self.postbox.clone()),
+            false => setup,
+        }
     }
 
     /// One process. True when the client got through.
@@ -124,6 +131,9 @@ impl<'a> Journey<'a> {
         let ending = judge::ending(&self.world, self.subject.children_alike);
         judge::nothing_taken_back(&self.visit, &ending);
         judge::nothing_done_again(&self.recorded, &self.done());
+        if self.subject.guest.is_hooked() {
+            judge::everything_told(&self.postbox, &ending);
+        }
         (ending, faults.reached())
     }
 }

@@ -12,7 +12,7 @@ use std::{
 use tempfile::TempDir;
 use trackway_domain::{RunId, Seq};
 use trackway_ports::Journal;
-use trackway_runtime::{Options, Registry, Runtime};
+use trackway_runtime::{Messenger, Options, Registry, Runtime};
 use trackway_sqlite::SqliteJournal;
 
 use crate::{
@@ -52,6 +52,8 @@ pub struct Setup {
     /// Stands between the runtime and the store.
     pub tap: Option<Arc<dyn Tap>>,
     pub recover: bool,
+    /// Tells others of updates.
+    pub messenger: Option<Arc<dyn Messenger>>,
 }
 
 /// A process: a runtime on the world's store.
@@ -73,7 +75,13 @@ impl Deref for Process {
 
 impl From<Registry> for Setup {
     fn from(registry: Registry) -> Self {
-        Self { registry, faults: Arc::new(CrashAt::never()), tap: None, recover: true }
+        Self {
+            registry,
+            faults: Arc::new(CrashAt::never()),
+            tap: None,
+            recover: true,
+            messenger: None,
+        }
     }
 }
 
@@ -81,6 +89,12 @@ impl Setup {
     #[must_use]
     pub fn tap(mut self, tap: Arc<dyn Tap>) -> Self {
         self.tap = Some(tap);
+        self
+    }
+
+    #[must_use]
+    pub fn messenger(mut self, messenger: Arc<dyn Messenger>) -> Self {
+        self.messenger = Some(messenger);
         self
     }
 
@@ -212,6 +226,7 @@ impl World {
         options.ids = self.ids.clone();
         options.faults = faults.clone();
         options.recover = setup.recover;
+        options.messenger = setup.messenger;
         let process = Process {
             runtime: Runtime::start(options),
             journal,

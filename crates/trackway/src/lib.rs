@@ -74,10 +74,11 @@ pub use futures_util::future::Either;
 pub use server::{Bound, DataFolder, DataFolderError, ReplayCheck, Server, ServerError};
 pub use step::{Step, StepFailed};
 pub use stop::{Stop, reject};
+pub use trackway_a2a::{BadSigningKey, Signer};
 pub use trackway_domain::{
     Artifact, ArtifactChunk, ArtifactId, BadScope, Caller, ChildOutcome, Content, Evidence, File,
     FileSource, IntoParts, Message, MessageId, Part, Role, RunId, Scopes, StateName, Timestamp,
     WorkflowRef,
 };
-pub use trackway_runtime::{Attempt, RetryPolicy};
+pub use trackway_runtime::{Attempt, Extension, RetryPolicy};
 pub use workflow::Workflow;

@@ -11,11 +11,12 @@ use std::{
     sync::Arc,
 };
 
+use trackway_a2a::{AddressPolicy, Notifier, Outgoing, OutgoingOptions, Signer};
 use trackway_ports::{Faults, Gatekeeper, NoFaults};
 use trackway_runtime::{Options, Program, Registry, RegistryError, Runtime, SystemClock};
 use trackway_sqlite::SqliteJournal;
 
-use crate::{Auth, AuthError, Workflow, auth::Gate, typed::Typed};
+use crate::{Auth, AuthError, Secret, Workflow, auth::Gate, typed::Typed};
 
 pub use data::{DataFolder, DataFolderError};
 pub use http::Bound;
@@ -25,6 +26,9 @@ pub use replay::ReplayCheck;
 const LISTEN_DEFAULT: &str = "127.0.0.1:7420";
 /// Where a server keeps everything unless told otherwise.
 const DATA_DEFAULT: &str = "trackway-data";
+
+/// The largest request body: room for a document of some megabytes in base64.
+const BODY_BYTES_MAX_DEFAULT: usize = 10 * 1024 * 1024;
 
 /// Builds a server: `Server::new().workflow(MyWorkflow).serve().await`.
 #[derive(Debug)]
@@ -40,6 +44,9 @@ pub struct Server {
     strict_readers: Vec<String>,
     repeat_messages: bool,
     allow_loopback_targets: bool,
+    push_secret: Option<Secret>,
+    body_bytes_max: usize,
+    signer: Option<Arc<Signer>>,
     grpc_listen: Option<String>,
     grpc_reflection: bool,
 }
@@ -67,6 +74,8 @@ pub enum ServerError {
     Listen { address: SocketAddr, source: std::io::Error },
     #[error("the runs cannot be read")]
     Read(#[source] trackway_ports::ReadError),
+    #[error("no client for outgoing calls can be made")]
+    Outgoing { source: Box<dyn std::error::Error + Send + Sync> },
     #[error("the listener failed")]
     Serve(#[source] std::io::Error),
     #[error("the store has failed: {reason}")]
@@ -87,6 +96,9 @@ impl Default for Server {
             strict_readers: Vec::new(),
             repeat_messages: false,
             allow_loopback_targets: false,
+            push_secret: None,
+            body_bytes_max: BODY_BYTES_MAX_DEFAULT,
+            signer: None,
             grpc_listen: None,
             grpc_reflection: false,
         }
@@ -180,6 +192,27 @@ impl Server {
         self
     }
 
+    /// Signs push notifications: an HMAC-SHA256 of the body in `X-Trackway-Signature`.
+    #[must_use]
+    pub fn push_secret(mut self, secret: Secret) -> Self {
+        self.push_secret = Some(secret);
+        self
+    }
+
+    /// The largest request body that is read, 10 MiB unless told otherwise.
+    #[must_use]
+    pub fn body_bytes_max(mut self, bytes: usize) -> Self {
+        self.body_bytes_max = bytes;
+        self
+    }
+
+    /// Signs agent cards.
+    #[must_use]
+    pub fn sign_cards(mut self, signer: Signer) -> Self {
+        self.signer = Some(Arc::new(signer));
+        self
+    }
+
     /// The address that gRPC is served on; none unless given. Port 0 takes a free one.
     #[must_use]
     pub fn grpc_listen(mut self, address: Option<String>) -> Self {
@@ -206,6 +239,10 @@ impl Server {
     /// Opens the store and starts the engine without any door, for programs that embed it. The folder
     /// is held for as long as the second value lives.
     pub async fn engine(&self) -> Result<(Runtime, DataFolder), ServerError> {
+        self.engine_with(self.outgoing()?).await
+    }
+
+    async fn engine_with(&self, outgoing: Outgoing) -> Result<(Runtime, DataFolder), ServerError> {
         let registry = Arc::new(self.registry()?);
         let folder = DataFolder::hold(&self.data)?;
         let store = trackway_sqlite::Options { faults: self.faults.clone() };
@@ -216,17 +253,29 @@ impl Server {
         options.recover = self.recover;
         options.faults = self.faults.clone();
         options.recognise_messages = !self.repeat_messages;
+        options.messenger = Some(Arc::new(Notifier::new(outgoing)));
         Ok((Runtime::start(options), folder))
     }
 
+    /// What calls to addresses that clients choose go through.
+    fn outgoing(&self) -> Result<Outgoing, ServerError> {
+        let addresses = AddressPolicy { allow_loopback: self.allow_loopback_targets };
+        let secret = self.push_secret.as_ref().map(|secret| secret.expose().as_bytes().to_vec());
+        Outgoing::new(OutgoingOptions { addresses, secret })
+            .map_err(|source| ServerError::Outgoing { source: Box::new(source) })
+    }
+
     /// What the A2A door is told.
-    fn door(&self) -> trackway_a2a::Options {
+    fn door(&self, outgoing: Outgoing) -> trackway_a2a::Options {
         let first = self.workflows.first().map(|program| program.info().name.clone());
         trackway_a2a::Options {
             default_agent: self.default_agent.clone().or(first),
             extended_card: self.extended_card,
             grpc_reflection: self.grpc_reflection,
             strict_readers: self.strict_readers.clone(),
+            outgoing: Some(outgoing),
+            body_bytes_max: self.body_bytes_max,
+            signer: self.signer.clone(),
             ..Default::default()
         }
     }
@@ -238,12 +287,14 @@ impl Server {
             Some(address) => Some(http::listen(address, &self.auth).await?),
             None => None,
         };
-        let (runtime, folder) = self.engine().await?;
+        let outgoing = self.outgoing()?;
+        let (runtime, folder) = self.engine_with(outgoing.clone()).await?;
         let required = self.auth.is_required();
-        let door = self.door();
+        let door = self.door(outgoing);
         let gatekeeper = gatekeeper(self.auth, folder.path())?;
         let door = trackway_a2a::Options {
             gatekeeper: gatekeeper.clone(),
+            secured: required,
             // With keys around, there is somebody to tell more.
             extended_card: door.extended_card || gatekeeper.is_some(),
             ..door

@@ -3,7 +3,7 @@
 use super::{
     Card, Client, ClientError, Envelope, Generation, ListQuery, Page, PushConfig, Reply,
     SendOptions, Task, TaskState, Updates, Wait,
-    generation::{LIST_METHOD, Operation},
+    generation::Operation,
     peer::Peer,
     retry::{Effect, retrying},
     updates::Origin,
@@ -28,7 +28,7 @@ impl Client {
             Wait::No => peer.options.timeout,
         };
         let request = peer.request(Operation::Send, params);
-        let result = peer.call(request, Effect::Once, patience).await?;
+        let result = peer.call(&request, Effect::Once, patience).await?;
         wire::reply(peer.generation, result.get())
     }
 
@@ -43,7 +43,8 @@ impl Client {
         let request = peer.request(Operation::Stream, params);
         let open = || peer.open(&request, None);
         let response = retrying(&peer.options, Effect::Once, open).await?;
-        let (origin, task) = (Origin::Message(request.clone()), envelope.task.clone());
+        let task = envelope.task.clone();
+        let origin = Origin::Message(task.is_none().then(|| request.clone()));
         Ok(Updates::new(peer.clone(), origin, task, None, response))
     }
 
@@ -66,8 +67,7 @@ impl Client {
 
     /// One page of tasks. Protocol 0.3 has no such operation.
     pub async fn list(&self, query: &ListQuery) -> Result<Page, ClientError> {
-        let peer = &self.peer;
-        let generation = peer.generation;
+        let generation = self.peer.generation;
         let operation = match (generation, query.state) {
             (Generation::V03, _) => Some("list tasks"),
             (Generation::V1, Some(TaskState::Unknown)) => Some("list tasks of an unknown state"),
@@ -76,8 +76,7 @@ impl Client {
         if let Some(operation) = operation {
             return Err(ClientError::Unsupported { operation, generation });
         }
-        let request = peer.request_named(LIST_METHOD, wire::list_params(query));
-        let result = peer.call(request, Effect::None, peer.options.timeout).await?;
+        let result = self.ask(Operation::List, wire::list_params(query), Effect::None).await?;
         wire::page(result.get())
     }
 
@@ -144,7 +143,7 @@ impl Client {
         effect: Effect,
     ) -> Result<Box<serde_json::value::RawValue>, ClientError> {
         let request = self.peer.request(operation, params);
-        self.peer.call(request, effect, self.peer.options.timeout).await
+        self.peer.call(&request, effect, self.peer.options.timeout).await
     }
 }
 
@@ -154,6 +153,6 @@ pub(super) async fn get(
     history: Option<u32>,
 ) -> Result<Task, ClientError> {
     let request = peer.request(Operation::Get, wire::get_params(task, history));
-    let result = peer.call(request, Effect::None, peer.options.timeout).await?;
+    let result = peer.call(&request, Effect::None, peer.options.timeout).await?;
     wire::task(peer.generation, result.get())
 }

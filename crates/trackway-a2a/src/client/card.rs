@@ -1,10 +1,12 @@
 //! Agent cards as they are read: what an agent can do, and where it can be spoken to.
 
+use std::cmp::Reverse;
+
 use reqwest::Url;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{ClientError, Generation};
+use super::{Binding, ClientError, Generation, binding::JSON_RPC};
 
 /// What an agent says of itself. Both generations' cards are read, also when they are one document.
 #[derive(Debug, Clone, PartialEq)]
@@ -63,11 +65,10 @@ pub struct Interface {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Choice {
     pub(super) url: Url,
+    pub(super) binding: Binding,
     pub(super) generation: Generation,
     pub(super) tenant: Option<String>,
 }
-
-const JSON_RPC: &str = "JSONRPC";
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -148,21 +149,21 @@ impl Card {
         })
     }
 
-    /// The interface to use: JSON-RPC of the newest generation, the first that the card names.
-    /// `from` is where the card was found; addresses may be relative to it, and a card that came
-    /// encrypted does not lead to an address that is not.
+    /// The interface to use: of the newest generation, and there JSON-RPC before HTTP+JSON; the first
+    /// that the card names among equals. `from` is where the card was found; addresses may be
+    /// relative to it, and a card that came encrypted does not lead to an address that is not.
     pub(super) fn choose(&self, from: &Url) -> Result<Choice, ClientError> {
         let usable = |interface: &Interface| {
             let generation = Generation::of_version(&interface.version)?;
+            let binding = Binding::named(&interface.binding, generation)?;
             let url = from.join(&interface.url).ok()?;
             let safe = url.scheme() == "https" || (url.scheme(), from.scheme()) == ("http", "http");
-            let speaks = interface.binding.eq_ignore_ascii_case(JSON_RPC);
             let tenant = interface.tenant.clone();
-            (safe && speaks).then_some(Choice { url, generation, tenant })
+            safe.then_some(Choice { url, binding, generation, tenant })
         };
         let mut choices: Vec<Choice> = self.interfaces.iter().filter_map(usable).collect();
         // Stable: the card's own order stays among equals.
-        choices.sort_by_key(|choice| std::cmp::Reverse(choice.generation));
+        choices.sort_by_key(|choice| (Reverse(choice.generation), choice.binding));
         choices.into_iter().next().ok_or_else(|| ClientError::NoInterface {
             offered: self.interfaces.iter().map(ToString::to_string).collect(),
         })

@@ -43,7 +43,7 @@ pub enum ClientError {
     #[error("protocol {generation} has no operation to {operation}")]
     Unsupported { operation: &'static str, generation: Generation },
     /// The card names no interface of a generation and binding that this client speaks.
-    #[error("the card offers no JSON-RPC interface of protocol 1.0 or 0.3, only {offered:?}")]
+    #[error("the card offers no interface that this client speaks, only {offered:?}")]
     NoInterface { offered: Vec<String> },
 }
 
@@ -51,7 +51,8 @@ pub enum ClientError {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Refusal {
     pub kind: RefusalKind,
-    /// The number on the JSON-RPC binding.
+    /// The number on the JSON-RPC binding, whichever binding it came by; that of the HTTP status for
+    /// what has none there.
     pub code: i64,
     pub message: String,
     /// What the agent said beside it; null where it said nothing.
@@ -83,25 +84,38 @@ pub enum RefusalKind {
     Other,
 }
 
+/// Each kind with its number on JSON-RPC and its reason on HTTP+JSON; JSON-RPC's own have none.
+const NAMES: [(RefusalKind, i64, &str); 14] = [
+    (RefusalKind::Parse, -32700, ""),
+    (RefusalKind::InvalidRequest, -32600, ""),
+    (RefusalKind::MethodNotFound, -32601, ""),
+    (RefusalKind::InvalidParams, -32602, ""),
+    (RefusalKind::Internal, -32603, ""),
+    (RefusalKind::TaskNotFound, -32001, "TASK_NOT_FOUND"),
+    (RefusalKind::TaskNotCancelable, -32002, "TASK_NOT_CANCELABLE"),
+    (RefusalKind::PushNotificationNotSupported, -32003, "PUSH_NOTIFICATION_NOT_SUPPORTED"),
+    (RefusalKind::UnsupportedOperation, -32004, "UNSUPPORTED_OPERATION"),
+    (RefusalKind::ContentTypeNotSupported, -32005, "CONTENT_TYPE_NOT_SUPPORTED"),
+    (RefusalKind::InvalidAgentResponse, -32006, "INVALID_AGENT_RESPONSE"),
+    (RefusalKind::ExtendedCardNotConfigured, -32007, "EXTENDED_AGENT_CARD_NOT_CONFIGURED"),
+    (RefusalKind::ExtensionSupportRequired, -32008, "EXTENSION_SUPPORT_REQUIRED"),
+    (RefusalKind::VersionNotSupported, -32009, "VERSION_NOT_SUPPORTED"),
+];
+
 impl RefusalKind {
-    pub const fn from_code(code: i64) -> Self {
-        match code {
-            -32700 => Self::Parse,
-            -32600 => Self::InvalidRequest,
-            -32601 => Self::MethodNotFound,
-            -32602 => Self::InvalidParams,
-            -32603 => Self::Internal,
-            -32001 => Self::TaskNotFound,
-            -32002 => Self::TaskNotCancelable,
-            -32003 => Self::PushNotificationNotSupported,
-            -32004 => Self::UnsupportedOperation,
-            -32005 => Self::ContentTypeNotSupported,
-            -32006 => Self::InvalidAgentResponse,
-            -32007 => Self::ExtendedCardNotConfigured,
-            -32008 => Self::ExtensionSupportRequired,
-            -32009 => Self::VersionNotSupported,
-            _ => Self::Other,
-        }
+    pub fn from_code(code: i64) -> Self {
+        let known = NAMES.iter().find(|(_, number, _)| *number == code);
+        known.map_or(Self::Other, |(kind, ..)| *kind)
+    }
+
+    pub(super) fn from_reason(reason: &str) -> Option<Self> {
+        let known = NAMES.iter().find(|(.., name)| *name == reason && !name.is_empty());
+        known.map(|(kind, ..)| *kind)
+    }
+
+    /// The number on the JSON-RPC binding.
+    pub fn code(self) -> Option<i64> {
+        NAMES.iter().find(|(kind, ..)| *kind == self).map(|(_, code, _)| *code)
     }
 }
 

@@ -14,6 +14,7 @@ pub(super) enum Operation {
     Send,
     Stream,
     Get,
+    List,
     Cancel,
     Subscribe,
     PushSet,
@@ -22,9 +23,6 @@ pub(super) enum Operation {
     PushDelete,
     ExtendedCard,
 }
-
-/// Listing has no name in 0.3, which is why it stands beside the others.
-pub(super) const LIST_METHOD: &str = "ListTasks";
 
 impl Generation {
     /// Major and minor, as the header and the card name it.
@@ -57,6 +55,8 @@ impl Generation {
             Operation::Send => ("message/send", "SendMessage"),
             Operation::Stream => ("message/stream", "SendStreamingMessage"),
             Operation::Get => ("tasks/get", "GetTask"),
+            // 0.3 has no such method; nobody asks for it there.
+            Operation::List => ("tasks/list", "ListTasks"),
             Operation::Cancel => ("tasks/cancel", "CancelTask"),
             Operation::Subscribe => ("tasks/resubscribe", "SubscribeToTask"),
             Operation::PushSet => {

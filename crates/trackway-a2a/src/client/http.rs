@@ -7,7 +7,7 @@ use reqwest::{
     header::{CONTENT_TYPE, RETRY_AFTER},
 };
 
-use super::{ClientError, Generation, Options, peer, sse::EVENT_BYTES_MAX};
+use super::{Binding, ClientError, Generation, Options, sse::EVENT_BYTES_MAX};
 
 /// Largest answer that is read: as much as one event of a stream may hold, since both hold a Task.
 const ANSWER_BYTES_MAX: usize = EVENT_BYTES_MAX;
@@ -38,19 +38,22 @@ pub(super) fn introduced(
     request
 }
 
-/// The response to a request, if it is a success or one that says what it is not.
-pub(super) async fn sent(request: RequestBuilder) -> Result<Response, ClientError> {
+/// The response to a request, if it is a success. What is none is read as the binding writes it.
+pub(super) async fn sent(
+    request: RequestBuilder,
+    binding: Option<Binding>,
+) -> Result<Response, ClientError> {
     let doing = "sending the request";
     let sent = request.send().await;
     let response = sent.map_err(|source| ClientError::Transport { doing, source })?;
     if response.status().is_success() || response.status() == StatusCode::NOT_MODIFIED {
         return Ok(response);
     }
-    Err(failure(response).await)
+    Err(failure(response, binding).await)
 }
 
 /// What a response says that is no success: a refusal of the protocol, or only its status.
-async fn failure(response: Response) -> ClientError {
+async fn failure(response: Response, binding: Option<Binding>) -> ClientError {
     let status = response.status().as_u16();
     let seconds = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok());
     // Dates are not read: they say nothing to whoever's clock differs.
@@ -58,9 +61,9 @@ async fn failure(response: Response) -> ClientError {
     let retry_after: Option<Duration> = seconds.map(Duration::from_secs);
     let body = read(response, FAILURE_BYTES_MAX).await.unwrap_or_default();
     let body = String::from_utf8_lossy(&body);
-    match peer::answer(&body, status) {
+    match binding.map(|binding| binding.answer(&body, status)) {
         // The wait that was asked for is worth more than the words.
-        Err(refused @ ClientError::Refused(_)) if retry_after.is_none() => refused,
+        Some(Err(refused @ ClientError::Refused(_))) if retry_after.is_none() => refused,
         _ => {
             let body = body.chars().take(SHOWN_CHARS_MAX).collect();
             ClientError::Status { status, retry_after, body }

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use reqwest::Response;
+use tokio::time::Instant;
 
 use super::{
     ClientError,
@@ -16,6 +17,9 @@ pub(super) struct Link {
     parser: Parser,
     /// Received and not read yet: at most what one read gave.
     received: Bytes,
+    opened: Instant,
+    /// Anything came at all, if only a comment.
+    heard: bool,
     pub(super) shown: Shown,
 }
 
@@ -46,8 +50,15 @@ impl Link {
             response,
             parser: Parser::new(last_id),
             received: Bytes::new(),
+            opened: Instant::now(),
+            heard: false,
             shown: Shown::Nothing,
         }
+    }
+
+    /// Whether the connection was a good one: it brought something, and lasted.
+    pub(super) fn held(&self, steady: Duration) -> bool {
+        self.heard && self.opened.elapsed() >= steady
     }
 
     /// What comes next. Dropping the future loses nothing.
@@ -59,7 +70,7 @@ impl Link {
                 Err(bad) => return Received::Unreadable(ClientError::malformed(bad)),
             }
             match tokio::time::timeout(silence, self.response.chunk()).await {
-                Ok(Ok(Some(chunk))) => self.received = chunk,
+                Ok(Ok(Some(chunk))) => (self.received, self.heard) = (chunk, true),
                 Ok(Ok(None)) => return Received::End,
                 Ok(Err(source)) => {
                     let doing = "reading the stream";

@@ -22,6 +22,9 @@ pub struct Options {
     pub retries: u32,
     /// How often in a row a broken stream is opened again without anything new coming of it.
     pub reconnects: u32,
+    /// A connection that brought anything and lasted this long does not count among those: proxies
+    /// cut what is silent, and a task may say nothing for hours.
+    pub steady: Duration,
     pub backoff: Backoff,
     pub resend: Resend,
 }
@@ -58,6 +61,7 @@ impl Options {
             retries: 5,
             // With the waits below this outlasts a restart of the agent by a minute or so.
             reconnects: 12,
+            steady: Duration::from_secs(20),
             backoff: Backoff {
                 first: Duration::from_millis(200),
                 longest: Duration::from_secs(10),
@@ -78,6 +82,7 @@ impl fmt::Debug for Options {
             .field("silence", &self.silence)
             .field("retries", &self.retries)
             .field("reconnects", &self.reconnects)
+            .field("steady", &self.steady)
             .field("backoff", &self.backoff)
             .field("resend", &self.resend)
             .finish_non_exhaustive()

@@ -1,4 +1,4 @@
-//! The agent at the other end: requests to it, and answers of JSON-RPC from it.
+//! The agent at the other end: requests to it, and answers from it.
 
 use std::{
     sync::atomic::{AtomicU64, Ordering},
@@ -10,21 +10,21 @@ use reqwest::{
     Method, RequestBuilder, Response, Url,
     header::{ACCEPT, CONTENT_TYPE, HeaderValue},
 };
-use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, value::RawValue};
 
 use super::{
-    ClientError, Generation, Options, Refusal, RefusalKind,
+    Binding, ClientError, Generation, Options,
     card::Choice,
     generation::Operation,
-    http,
+    http, jsonrpc, rest,
     retry::{Effect, retrying},
 };
 
-/// One agent at one address, in one generation.
+/// One agent at one address, in one generation and binding.
 #[derive(Debug)]
 pub(super) struct Peer {
     pub(super) url: Url,
+    pub(super) binding: Binding,
     pub(super) generation: Generation,
     pub(super) options: Options,
     tenant: Option<String>,
@@ -32,36 +32,19 @@ pub(super) struct Peer {
     requests: AtomicU64,
 }
 
-#[derive(Serialize)]
-struct Request<'a> {
-    jsonrpc: &'static str,
-    id: u64,
-    method: &'a str,
-    params: &'a Map<String, Value>,
-}
-
-/// The id of the response is not looked at: each has its own connection or exchange.
-#[derive(Deserialize)]
-struct Answer {
-    #[serde(default)]
-    result: Option<Box<RawValue>>,
-    #[serde(default)]
-    error: Option<Failed>,
-}
-
-#[derive(Deserialize)]
-struct Failed {
-    code: i64,
-    #[serde(default)]
-    message: String,
-    #[serde(default)]
-    data: Value,
+/// A request as it is sent, each time that it is tried.
+#[derive(Debug, Clone)]
+pub(super) struct Request {
+    method: Method,
+    url: Url,
+    body: Option<Bytes>,
 }
 
 impl Peer {
     pub(super) fn new(choice: Choice, options: Options) -> Self {
         Self {
             url: choice.url,
+            binding: choice.binding,
             generation: choice.generation,
             tenant: choice.tenant,
             options,
@@ -69,31 +52,37 @@ impl Peer {
         }
     }
 
-    /// A request as it is sent, each time that it is tried.
-    pub(super) fn request(&self, operation: Operation, params: Map<String, Value>) -> Bytes {
-        self.request_named(self.generation.method(operation), params)
-    }
-
-    pub(super) fn request_named(&self, method: &str, mut params: Map<String, Value>) -> Bytes {
-        let tenant = self.tenant.as_ref().filter(|_| self.generation == Generation::V1);
-        params.extend(tenant.map(|tenant| ("tenant".to_owned(), tenant.as_str().into())));
-        let id = self.requests.fetch_add(1, Ordering::Relaxed);
-        let request = Request { jsonrpc: "2.0", id, method, params: &params };
-        serde_json::to_vec(&request).expect("maps of JSON can be written").into()
+    pub(super) fn request(&self, operation: Operation, mut params: Map<String, Value>) -> Request {
+        let tenant = self.tenant.as_deref().filter(|_| self.generation == Generation::V1);
+        match self.binding {
+            Binding::JsonRpc => {
+                params.extend(tenant.map(|tenant| ("tenant".to_owned(), tenant.into())));
+                let id = self.requests.fetch_add(1, Ordering::Relaxed);
+                let body = jsonrpc::request(id, self.generation.method(operation), &params);
+                Request { method: Method::POST, url: self.url.clone(), body: Some(body) }
+            }
+            Binding::HttpJson => {
+                let (method, url) = rest::route(&self.url, tenant, operation, &mut params);
+                let body =
+                    (method == Method::POST).then(|| Value::Object(params).to_string().into());
+                Request { method, url, body }
+            }
+        }
     }
 
     /// The result of a request, in JSON.
     pub(super) async fn call(
         &self,
-        request: Bytes,
+        request: &Request,
         effect: Effect,
         patience: Duration,
     ) -> Result<Box<RawValue>, ClientError> {
         retrying(&self.options, effect, || {
             http::within(patience, async {
-                let response = http::sent(self.post(&request, "application/json")).await?;
+                let sent = self.built(request, "application/json");
+                let response = http::sent(sent, Some(self.binding)).await?;
                 let status = response.status().as_u16();
-                answer(&http::text(response).await?, status)
+                self.binding.answer(&http::text(response).await?, status)
             })
         })
         .await
@@ -102,48 +91,32 @@ impl Peer {
     /// Opens a stream, once. A refusal comes as an ordinary answer.
     pub(super) async fn open(
         &self,
-        request: &Bytes,
+        request: &Request,
         after: Option<&str>,
     ) -> Result<Response, ClientError> {
-        let mut post = self.post(request, "text/event-stream");
+        let mut sent = self.built(request, "text/event-stream");
         // An id that no header can carry is one that the agent cannot be asked about.
         if let Some(after) = after.and_then(|id| HeaderValue::from_bytes(id.as_bytes()).ok()) {
-            post = post.header("last-event-id", after);
+            sent = sent.header("last-event-id", after);
         }
         http::within(self.options.timeout, async {
-            let response = http::sent(post).await?;
+            let response = http::sent(sent, Some(self.binding)).await?;
             if http::is_events(&response) {
                 return Ok(response);
             }
             let status = response.status().as_u16();
-            answer(&http::text(response).await?, status)?;
+            self.binding.answer(&http::text(response).await?, status)?;
             Err(ClientError::malformed("the answer is no stream of events"))
         })
         .await
     }
 
-    fn post(&self, request: &Bytes, accept: &'static str) -> RequestBuilder {
-        let post = self.options.http.request(Method::POST, self.url.clone());
-        let post = http::introduced(post, self.generation, &self.options);
-        post.header(CONTENT_TYPE, "application/json").header(ACCEPT, accept).body(request.clone())
-    }
-}
-
-/// The result in a response, or the refusal.
-pub(super) fn answer(text: &str, status: u16) -> Result<Box<RawValue>, ClientError> {
-    let answer: Result<Answer, _> = serde_json::from_str(text);
-    match answer {
-        Ok(Answer { error: Some(error), .. }) => Err(ClientError::Refused(Box::new(Refusal {
-            kind: RefusalKind::from_code(error.code),
-            code: error.code,
-            message: error.message,
-            data: error.data,
-            status,
-        }))),
-        // A result that is null is one: what was deleted leaves nothing.
-        Ok(Answer { result, error: None }) => {
-            Ok(result.unwrap_or_else(|| RawValue::NULL.to_owned()))
+    fn built(&self, request: &Request, accept: &'static str) -> RequestBuilder {
+        let built = self.options.http.request(request.method.clone(), request.url.clone());
+        let built = http::introduced(built, self.generation, &self.options).header(ACCEPT, accept);
+        match &request.body {
+            Some(body) => built.header(CONTENT_TYPE, "application/json").body(body.clone()),
+            None => built,
         }
-        Err(error) => Err(ClientError::malformed(error)),
     }
 }

@@ -5,18 +5,16 @@
 //! event that was seen. An agent that keeps positions goes on there; one that does not begins with
 //! the Task as it is, which is passed on if it holds anything new.
 
-use std::{mem, sync::Arc};
+mod resume;
 
-use bytes::Bytes;
+use std::sync::Arc;
+
 use futures_util::{Stream, stream};
 
 use super::{
-    ClientError, RefusalKind, Resend, TaskState, Update, calls,
-    generation::Operation,
-    is_over,
+    ClientError, TaskState, Update, is_over,
     link::{Link, Received, Shown},
-    peer::{self, Peer},
-    retry::{self, Effect},
+    peer::{Peer, Request},
     seen::Seen,
     sse, wire,
 };
@@ -46,8 +44,8 @@ pub struct Updates {
 /// What opened the stream.
 #[derive(Debug)]
 pub(super) enum Origin {
-    /// A message; the request is kept for as long as it may have to be sent again.
-    Message(Bytes),
+    /// A message; the request is kept until the task is known, since it is never sent again then.
+    Message(Option<Request>),
     Subscription,
 }
 
@@ -55,6 +53,8 @@ pub(super) enum Origin {
 enum Connection {
     Open(Box<Link>),
     Lost(ClientError),
+    /// The agent has no stream of this task any more, and said so.
+    Refused(ClientError),
     Done,
 }
 
@@ -123,9 +123,14 @@ impl Updates {
                     }
                     continue;
                 }
+                Connection::Refused(_) => return self.conclude().await,
                 Connection::Done => return Ok(None),
             };
-            match link.receive(self.peer.options.silence).await {
+            let received = link.receive(self.peer.options.silence).await;
+            if !matches!(received, Received::Event(_)) && link.held(self.peer.options.steady) {
+                self.failures = 0;
+            }
+            match received {
                 Received::Event(event) => {
                     if let Some(update) = self.take(event)? {
                         return Ok(Some(update));
@@ -133,10 +138,8 @@ impl Updates {
                 }
                 Received::End if self.is_closed_for_good() => return Ok(None),
                 Received::End => self.connection = Connection::Lost(ClientError::Closed),
-                Received::Broken(_)
-                    if self.is_of_message() && !self.resumed && self.rest == Rest::AsUpdate =>
-                {
-                    // The agent was about to close it.
+                // The agent was about to close it.
+                Received::Broken(_) if self.is_of_message() && self.rest == Rest::AsUpdate => {
                     return Ok(None);
                 }
                 Received::Broken(error) => self.connection = Connection::Lost(error),
@@ -158,11 +161,15 @@ impl Updates {
 
     /// What an event says, if it was not said before.
     fn take(&mut self, event: sse::Event) -> Result<Option<Update>, ClientError> {
-        let update = match peer::answer(&event.data, STREAM_STATUS) {
+        let update = match self.peer.binding.answer(&event.data, STREAM_STATUS) {
             Ok(result) => wire::update(self.peer.generation, result.get())?,
-            // An agent that stops says so; another one, or the same later, can go on.
-            Err(error) if error.refusal() == Some(RefusalKind::Internal) => {
+            Err(error) if self.is_passing(&error) => {
                 self.connection = Connection::Lost(error);
+                return Ok(None);
+            }
+            // Some refuse a subscription inside the stream that it would have been.
+            Err(error) if self.resumed && resume::is_no_longer_told(&error) => {
+                self.connection = Connection::Refused(error);
                 return Ok(None);
             }
             Err(error) => return Err(error),
@@ -175,8 +182,11 @@ impl Updates {
             return Ok(None);
         }
         (self.failures, self.closed_at_rest) = (0, 0);
-        if self.task.is_none() {
-            self.task = update.task_id().map(ToOwned::to_owned);
+        if let (None, Some(task)) = (&self.task, update.task_id()) {
+            self.task = Some(task.to_owned());
+            if let Origin::Message(request) = &mut self.origin {
+                *request = None;
+            }
         }
         self.seen.note(&update);
         self.rest = rest(&update, self.rest);
@@ -228,93 +238,10 @@ impl Updates {
     fn is_of_message(&self) -> bool {
         matches!(self.origin, Origin::Message(_))
     }
-
-    /// Opens the next connection, after a pause. `Some`: there is nothing to open any more, and this
-    /// is what was left to say.
-    async fn reconnect(&mut self) -> Result<Option<Option<Update>>, ClientError> {
-        let Connection::Lost(reason) = &self.connection else {
-            return Ok(None);
-        };
-        let options = &self.peer.options;
-        let pause = retry::pause(reason, options.backoff, self.failures);
-        let (Some(pause), true) = (pause, self.failures < options.reconnects) else {
-            return Err(self.lost());
-        };
-        let request = match (&self.origin, &self.task) {
-            (_, Some(task)) => self.peer.request(Operation::Subscribe, wire::task_params(task)),
-            // Nothing is known of what came of the message: it can only be sent again.
-            (Origin::Message(request), None) if options.resend == Resend::Lost => request.clone(),
-            (Origin::Message(_) | Origin::Subscription, None) => return Err(self.lost()),
-        };
-        self.failures += 1;
-        tracing::debug!(%reason, ?pause, "a stream of an agent is resumed");
-        tokio::time::sleep(pause).await;
-        if self.is_of_message() && self.rest == Rest::AsTask {
-            // The agent may have closed it, or had one more thing to say about the message.
-            return self.settled().await;
-        }
-        match self.peer.open(&request, self.last_id.as_deref()).await {
-            Ok(response) => {
-                self.resumed = self.task.is_some();
-                let link = Link::new(response, self.last_id.clone());
-                self.connection = Connection::Open(Box::new(link));
-                Ok(None)
-            }
-            Err(error) if is_no_longer_told(&error) => match self.settled().await? {
-                Some(last) => Ok(Some(last)),
-                None => Err(error),
-            },
-            Err(error) if retry::is_passing(&error, Effect::None, options.resend) => {
-                self.connection = Connection::Lost(error);
-                Ok(None)
-            }
-            Err(error) => Err(error),
-        }
-    }
-
-    /// Why the stream cannot go on.
-    fn lost(&mut self) -> ClientError {
-        match mem::replace(&mut self.connection, Connection::Done) {
-            Connection::Lost(error) => error,
-            Connection::Open(_) | Connection::Done => ClientError::Closed,
-        }
-    }
-
-    /// The Task as it is, where it has come to rest: what is left to say, if anything is.
-    async fn settled(&mut self) -> Result<Option<Option<Update>>, ClientError> {
-        let Some(id) = &self.task else {
-            return Ok(None);
-        };
-        let task = calls::get(&self.peer, id, None).await?;
-        let update = Update::Task(task);
-        self.rest = rest(&update, self.rest);
-        if self.rest == Rest::No && !update.state().is_some_and(is_over) {
-            return Ok(None);
-        }
-        let news = match &update {
-            Update::Task(task) => !self.seen.knows(task),
-            _ => false,
-        };
-        self.connection = Connection::Done;
-        Ok(Some(news.then_some(update)))
-    }
 }
 
 /// Events come inside a response that was a success.
 const STREAM_STATUS: u16 = 200;
-
-/// Refusals that mean that there is nothing to subscribe to: the task has ended, or the agent keeps
-/// no streams.
-fn is_no_longer_told(error: &ClientError) -> bool {
-    matches!(
-        error.refusal(),
-        Some(
-            RefusalKind::UnsupportedOperation
-                | RefusalKind::MethodNotFound
-                | RefusalKind::TaskNotFound
-        )
-    )
-}
 
 /// Whether the task waits for somebody, after an update. Unknown states are taken for such, since
 /// nobody here can say that they are not.

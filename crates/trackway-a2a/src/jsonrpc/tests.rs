@@ -63,7 +63,6 @@ fn json_that_is_no_request_is_an_invalid_request() {
         (r#"{"id":7,"method":"tasks/get"}"#, json!(7)),
         (r#"{"jsonrpc":"1.0","id":7,"method":"tasks/get"}"#, json!(7)),
         (r#"{"jsonrpc":2.0,"id":7,"method":"tasks/get"}"#, json!(7)),
-        (r#"{"jsonrpc":"2.0","method":"tasks/get"}"#, Value::Null),
         (r#"{"jsonrpc":"2.0","id":{"a":1},"method":"tasks/get"}"#, Value::Null),
         (r#"{"jsonrpc":"2.0","id":[1],"method":"tasks/get"}"#, Value::Null),
         (r#"{"jsonrpc":"2.0","id":true,"method":"tasks/get"}"#, Value::Null),

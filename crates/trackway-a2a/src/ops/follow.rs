@@ -95,7 +95,8 @@ fn interrupts(status: &StatusUpdate) -> bool {
     status.interrupts || status.parked.is_some()
 }
 
-fn seen(stored: Stored) -> Option<Seen> {
+/// What an event is seen as, where it is seen at all.
+pub(crate) fn seen(stored: Stored) -> Option<Seen> {
     if let Event::Submitted(submission) = stored.event {
         // The run's first event is the run itself as it was then.
         let view = RunView::begin(Arc::new(*submission), stored.at, stored.pos);

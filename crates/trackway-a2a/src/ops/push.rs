@@ -1,14 +1,24 @@
 //! Push notification configurations: who is told of a task by HTTP.
 
+use serde::{Deserialize, Serialize};
+use trackway_domain::Code;
+use trackway_ports::{Hook, HookTarget};
+use trackway_runtime::NewHook;
+
+use super::Agent;
 use crate::{
     fault::{Fault, Kind},
-    ops::Agent,
     version::Generation,
 };
-use trackway_domain::Code;
 
-/// A configuration, whole: nothing of it is ever logged.
-#[derive(Debug, Clone, PartialEq)]
+/// Most configurations of one task. Each costs a delivery per update; a client needs one or two.
+const PUSHES_MAX: usize = 20;
+/// Longest id, token and credentials. They are stored with every configuration.
+const TEXT_BYTES_MAX: usize = 8 * 1024;
+
+/// A configuration, whole. Its secrets are stored beside the log and sent to the target; they are
+/// never logged.
+#[derive(Clone, PartialEq)]
 pub(crate) struct Push {
     /// Chosen by the client; made by us where it chose none.
     pub(crate) id: Option<String>,
@@ -19,38 +29,136 @@ pub(crate) struct Push {
     pub(crate) generation: Generation,
 }
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Authentication {
     pub(crate) scheme: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) credentials: Option<String>,
+}
+
+impl std::fmt::Debug for Push {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Push").field("id", &self.id).finish_non_exhaustive()
+    }
+}
+
+impl std::fmt::Debug for Authentication {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Authentication").field("scheme", &self.scheme).finish_non_exhaustive()
+    }
+}
+
+/// A configuration as it lies beside the log.
+#[derive(Serialize, Deserialize)]
+struct Stored {
+    url: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    token: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    authentication: Option<Authentication>,
+    protocol: String,
+}
+
+impl Push {
+    /// What the runtime keeps of it.
+    fn hook(self) -> NewHook {
+        let stored = Stored {
+            url: self.url,
+            token: self.token,
+            authentication: self.authentication,
+            protocol: self.generation.as_str().to_owned(),
+        };
+        let target = serde_json::to_value(stored).expect("texts can be written as JSON");
+        NewHook { id: self.id, target: HookTarget(target) }
+    }
+
+    /// What the runtime kept; `None` for a hook that no client of this door set.
+    pub(crate) fn of(hook: &Hook) -> Option<Self> {
+        let stored = Stored::deserialize(&hook.target.0).ok()?;
+        Some(Self {
+            id: Some(hook.id.clone()),
+            url: stored.url,
+            token: stored.token,
+            authentication: stored.authentication,
+            generation: Generation::parse(&stored.protocol)?,
+        })
+    }
 }
 
 impl Agent<'_> {
     pub(crate) async fn set_push(&self, task: &str, push: Push) -> Result<Push, Fault> {
-        let _ = (task, push);
-        Err(no_push())
+        let address = self.address(task)?;
+        let hook = self.new_hook(push)?;
+        let known = self.runtime.hooks(&address).await?;
+        if known.len() >= PUSHES_MAX
+            && !known.iter().any(|known| Some(&known.id) == hook.id.as_ref())
+        {
+            let why = format!("the task has {PUSHES_MAX} configurations, and takes no more");
+            let next = "delete one that is not needed any more";
+            return Err(Fault::new(Kind::InvalidParams, Code::TooLarge, why, next));
+        }
+        let stored = self.runtime.set_hook(&address, hook).await?;
+        Push::of(&stored).ok_or_else(no_push)
     }
 
     /// One configuration of a task; the oldest where none is named.
     pub(crate) async fn push(&self, task: &str, id: Option<&str>) -> Result<Push, Fault> {
-        let _ = (task, id);
-        Err(no_push())
+        let pushes = self.pushes(task).await?;
+        let found = match id {
+            Some(id) => pushes.into_iter().find(|push| push.id.as_deref() == Some(id)),
+            None => pushes.into_iter().next(),
+        };
+        found.ok_or_else(|| {
+            Fault::new(
+                Kind::TaskNotFound,
+                Code::InvalidRequest,
+                "the push notification configuration was not found at this task",
+                "list the task's configurations, or create one",
+            )
+        })
     }
 
     /// All of a task's configurations, oldest first.
     pub(crate) async fn pushes(&self, task: &str) -> Result<Vec<Push>, Fault> {
-        let _ = task;
-        Err(no_push())
+        self.check_push()?;
+        let hooks = self.runtime.hooks(&self.address(task)?).await?;
+        Ok(hooks.iter().filter_map(Push::of).collect())
     }
 
     /// Removing one that is not there is no error.
     pub(crate) async fn remove_push(&self, task: &str, id: &str) -> Result<(), Fault> {
-        let _ = (task, id);
-        Err(no_push())
+        self.check_push()?;
+        Ok(self.runtime.remove_hook(&self.address(task)?, id).await?)
+    }
+
+    /// What a configuration asks of the runtime, checked.
+    pub(super) fn new_hook(&self, push: Push) -> Result<NewHook, Fault> {
+        self.check_push()?;
+        let texts = [
+            push.id.as_ref(),
+            push.token.as_ref(),
+            push.authentication.as_ref().map(|known| &known.scheme),
+            push.authentication.as_ref().and_then(|known| known.credentials.as_ref()),
+        ];
+        if texts.into_iter().flatten().any(|text| text.len() > TEXT_BYTES_MAX) {
+            let why = "id, token or credentials are longer than 8 KiB";
+            return Err(Fault::new(Kind::InvalidParams, Code::TooLarge, why, "send shorter ones"));
+        }
+        if let Some(outgoing) = &self.options.outgoing
+            && let Err(forbidden) = outgoing.check(&push.url)
+        {
+            let next = "send an address that is reachable from everywhere, over http or https";
+            return Err(Fault::param("/params/url", format!("url: {forbidden}"), next));
+        }
+        Ok(push.hook())
+    }
+
+    fn check_push(&self) -> Result<(), Fault> {
+        if self.options.outgoing.is_some() { Ok(()) } else { Err(no_push()) }
     }
 }
 
-pub(crate) fn no_push() -> Fault {
+fn no_push() -> Fault {
     Fault::new(
         Kind::PushNotificationNotSupported,
         Code::InvalidRequest,

@@ -66,7 +66,11 @@ impl Agent<'_> {
 
     fn check(&self, incoming: &Incoming) -> Result<(), Fault> {
         asked::output_modes(&incoming.accepted, &self.workflow().output_modes)?;
-        media::check_parts(&incoming.message.parts, &self.workflow().input_modes)
+        media::check_parts(&incoming.message.parts, &self.workflow().input_modes)?;
+        match &incoming.push {
+            Some(push) => self.new_hook(push.clone()).map(drop),
+            None => Ok(()),
+        }
     }
 
     /// What the workflow says to a message that needs no run.
@@ -143,17 +147,21 @@ impl Agent<'_> {
             caller: self.caller.clone(),
             session: incoming.session,
             message: Some(incoming.message),
+            hook: incoming.push.map(|push| self.new_hook(push)).transpose()?,
         };
         let Submitted { view, hold, .. } = self.runtime.submit(submit).await?;
         Ok(Taken { after: view.pos, snapshot: Snapshot::of(view), hold })
     }
 
     async fn deliver(&self, run: RunId, incoming: Incoming) -> Result<Taken, Error> {
+        // Checked before anything was looked up; what is wrong with it was said then.
+        let hook = incoming.push.and_then(|push| self.new_hook(push).ok());
         let deliver = Deliver {
             to: self.address_of(run),
             session: incoming.session,
             message: incoming.message,
             question: incoming.question,
+            hook,
         };
         let answered = self.runtime.deliver(deliver).await?;
         let view = answered.view;

@@ -1,16 +1,15 @@
 //! From paths, queries and bodies of 1.0 to calls.
 
-use axum::{
-    extract::Query,
-    http::{Uri, request::Parts},
-};
-use serde::{Deserialize, de::DeserializeOwned};
+use axum::http::request::Parts;
+use serde::Deserialize;
 
-use super::route::Operation;
+use super::{
+    read::{Anything, query, read, read_or_default},
+    route::Operation,
+};
 use crate::{
     asked,
     fault::Fault,
-    jsonrpc::{misfit, not_json},
     ops::{Call, Strangers},
     wire::v1::{
         self, GetParams, Int, ListParams, ListPushesParams, PushConfig, PushIdParams, SendParams,
@@ -75,40 +74,6 @@ struct GetQuery {
     history_length: Option<Int>,
 }
 
-/// A body of which nothing is needed but that it is an object.
-#[derive(Debug, Default, Deserialize)]
-struct Anything {}
-
 fn push_id(task: &str, id: &str) -> PushIdParams {
     PushIdParams { tenant: None, task_id: task.to_owned(), id: id.to_owned() }
-}
-
-fn query<T: DeserializeOwned>(uri: &Uri) -> Result<T, Fault> {
-    Query::try_from_uri(uri).map(|Query(params)| params).map_err(|rejection| {
-        let why = std::error::Error::source(&rejection)
-            .map_or_else(|| rejection.to_string(), ToString::to_string);
-        Fault::param("/", format!("the query cannot be read: {why}"), "put the query right")
-    })
-}
-
-fn read<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Result<T, Fault> {
-    let text = std::str::from_utf8(body).map_err(|error| not_json(&error.to_string()))?;
-    match text.trim_start().as_bytes().first() {
-        Some(b'{') => {}
-        _ => {
-            serde_json::from_str::<serde::de::IgnoredAny>(text)
-                .map_err(|error| not_json(&error.to_string()))?;
-            return Err(Fault::param("", "the body is no object", "send a JSON object"));
-        }
-    }
-    serde_json::from_str(text).map_err(|error| {
-        match serde_json::from_str::<serde::de::IgnoredAny>(text) {
-            Err(syntax) => not_json(&syntax.to_string()),
-            Ok(_) => misfit(text, &error, ""),
-        }
-    })
-}
-
-fn read_or_default<'a, T: Deserialize<'a> + Default>(body: &'a [u8]) -> Result<T, Fault> {
-    if body.is_empty() { Ok(T::default()) } else { read(body) }
 }

@@ -11,6 +11,7 @@ mod incoming;
 mod message;
 mod params;
 mod push;
+pub(crate) mod rest;
 mod task;
 mod update;
 
@@ -21,6 +22,7 @@ pub(crate) use incoming::unwrapped;
 pub(crate) use message::DATA_PART_COMPAT;
 pub(crate) use params::{SendParams, TaskIdParams, TaskQueryParams};
 pub(crate) use push::{PushIdParams, SetPushParams};
+pub(crate) use task::Task;
 pub(crate) use update::StreamItem;
 
 /// The version in the card.

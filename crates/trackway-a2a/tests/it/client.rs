@@ -3,6 +3,7 @@
 mod agent;
 mod calls;
 mod door;
+mod example;
 mod line;
 mod live;
 mod resumes;

@@ -26,6 +26,10 @@ async fn broken_requests_get_json_rpc_errors() {
         ("[]", -32600),
         (r#"{"jsonrpc":"2.0","id":1}"#, -32600),
         (r#"{"jsonrpc":"2.0","id":1,"method":"tasks/forget"}"#, -32601),
+        // A request without an id is answered, but never carried out.
+        (r#"{"jsonrpc":"2.0","method":"tasks/forget"}"#, -32601),
+        (r#"{"jsonrpc":"2.0","method":"tasks/get","params":{}}"#, -32602),
+        (r#"{"jsonrpc":"2.0","method":"tasks/get","params":{"id":"nope"}}"#, -32600),
         (r#"{"jsonrpc":"2.0","id":1,"method":"DoSomething"}"#, -32601),
         (r#"{"jsonrpc":"2.0","id":1,"method":"message/send"}"#, -32602),
         (r#"{"jsonrpc":"2.0","id":1,"method":"message/send","params":{"message":{}}}"#, -32602),
@@ -33,7 +37,7 @@ async fn broken_requests_get_json_rpc_errors() {
         (r#"{"jsonrpc":"2.0","id":1,"method":"tasks/get","params":{"id":"nope"}}"#, -32001),
         (
             r#"{"jsonrpc":"2.0","id":1,"method":"tasks/pushNotificationConfig/set","params":{}}"#,
-            -32003,
+            -32602,
         ),
         (r#"{"jsonrpc":"2.0","id":1,"method":"agent/getAuthenticatedExtendedCard"}"#, -32007),
     ] {

@@ -135,6 +135,7 @@ async fn a_context_in_which_two_runs_wait_takes_a_message_as_a_new_start() {
         caller: trackway_domain::Caller::local(),
         session: Some(session),
         message: None,
+        hook: None,
     };
     let second = site.runtime.submit(submit).await.unwrap().view;
     site.runtime.settled(second).await.unwrap();

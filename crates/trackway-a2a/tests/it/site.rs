@@ -145,6 +145,15 @@ impl Site {
 }
 
 impl Stream {
+    /// The error that the stream consists of.
+    pub(crate) async fn next_error(&mut self) -> Value {
+        let bytes = self.body.next().await.unwrap().unwrap();
+        let text = std::str::from_utf8(&bytes).unwrap();
+        let data = text.strip_prefix("data: ").expect("an event without an id");
+        let mut response: Value = serde_json::from_str(data).unwrap();
+        response["error"].take()
+    }
+
     pub(crate) async fn next(&mut self) -> Option<Event> {
         loop {
             while let Some((frame, rest)) = self.text.split_once("\n\n") {

@@ -157,6 +157,7 @@ fn submit(workflow: &str, input: serde_json::Value) -> Submit {
         caller: Caller::local(),
         session: None,
         message: None,
+        hook: None,
     }
 }
 
@@ -164,5 +165,5 @@ fn answer(view: &trackway_engine::RunView, data: serde_json::Value) -> Result<De
     let id = MessageId::new(&SystemIds.uuid().to_string())?;
     let to = RunAddress { run: view.submission.run, caller: Caller::local(), workflow: None };
     let message = Message::new(id, Role::User, vec![Part::data(data)]);
-    Ok(Deliver { to, session: None, message, question: None })
+    Ok(Deliver { to, session: None, message, question: None, hook: None })
 }

@@ -18,8 +18,8 @@ pub(super) async fn run(args: Run) -> Result<Exit, Failure> {
     };
     let mut signals = Signals::install()?;
     let place = Place::find(&args.place)?;
-    if let Place::Folder(folder) = &place {
-        known(folder, &args.name)?;
+    if let Place::Folder { path, .. } = &place {
+        known(path, &args.name)?;
     }
     let engine = Engine::open(place, &args.testing).await?;
     let ended = drive(&args, &engine, request, &mut signals).await;

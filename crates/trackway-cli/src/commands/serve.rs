@@ -3,10 +3,11 @@
 use std::{path::Path, sync::Arc, time::Duration};
 
 use serde_json::json;
-use trackway::Bound;
+use trackway::{Bound, Server, Signer};
 
 use crate::{
     args::{Profile, Serve},
+    config::{Config, Signing},
     exit::Exit,
     failure::Failure,
     fault::Crash,
@@ -21,13 +22,15 @@ const FAREWELL_MAX: Duration = Duration::from_secs(10);
 pub(super) async fn serve(args: Serve) -> Result<Exit, Failure> {
     // Before the address is told: whoever reads it may end us at once.
     let mut signals = Signals::install()?;
+    let config = Config::load(args.workspace.as_deref())?;
     let server = match args.profile {
         None => programs::bundled(&args.data.folder),
         Some(Profile::Tck) => {
             programs::conformance(&args.data.folder, args.conformance.streaming_timeout)
         }
     };
-    let mut server = server.listen(args.listen).grpc_listen(args.grpc_listen);
+    let server = server.listen(args.listen).grpc_listen(args.grpc_listen);
+    let mut server = apply(config, server)?;
     if let Some(point) = args.testing.fault {
         server = server.faults(Arc::new(Crash::at(point)));
     }
@@ -57,6 +60,30 @@ pub(super) async fn serve(args: Serve) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
+/// What the configuration says about the server, each setting at its place.
+fn apply(config: Config, mut server: Server) -> Result<Server, Failure> {
+    server = server.auth(config.auth).body_bytes_max(config.server.body_max_bytes);
+    server = server.grpc_reflection(config.a2a.grpc_reflection);
+    if config.outgoing.allow_loopback {
+        server = server.allow_loopback_targets(true);
+    }
+    if let Some(secret) = config.push.secret {
+        server = server.push_secret(secret);
+    }
+    if let Some(name) = config.a2a.default_agent {
+        server = server.default_agent(name);
+    }
+    if let Some(Signing { key_pem, key_id }) = config.a2a.signing {
+        let signer = Signer::from_pem(key_pem.expose().as_bytes(), key_id).map_err(|error| {
+            Failure::new("cards cannot be signed with signing_key_file")
+                .cause(&error)
+                .exit(Exit::Usage)
+        })?;
+        server = server.sign_cards(signer);
+    }
+    Ok(server)
+}
+
 /// What programs read: one line, of which `url` is promised.
 fn announcement(bound: &Bound, data: &Path) -> serde_json::Value {
     let url = bound.url();
@@ -77,7 +104,7 @@ fn page(bound: &Bound, data: &Path) -> Vec<String> {
     let mut lines = vec![
         format!("Trackway is serving at {url}"),
         String::new(),
-        "Agents (A2A 0.3):".to_owned(),
+        "Agents (A2A 1.0 and 0.3):".to_owned(),
     ];
     let rows: Vec<Vec<String>> = names(bound)
         .into_iter()
@@ -86,10 +113,13 @@ fn page(bound: &Bound, data: &Path) -> Vec<String> {
         })
         .collect();
     lines.extend(text::table(&rows));
-    let message = r#"{"role":"user","messageId":"try-'$(date +%s)'","parts":[{"kind":"text","text":"hello"}]}"#;
+    let message =
+        r#"{"role":"ROLE_USER","messageId":"try-'$(date +%s)'","parts":[{"text":"hello"}]}"#;
     let call = format!(
-        r#"{{"jsonrpc":"2.0","id":1,"method":"message/send","params":{{"configuration":{{"blocking":true}},"message":{message}}}}}"#
+        r#"{{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{{"message":{message}}}}}"#
     );
+    let key =
+        if bound.requires_auth() { " -H \"authorization: Bearer $TRACKWAY_KEY\"" } else { "" };
     lines.push(String::new());
     if let Some(grpc) = bound.grpc_address() {
         lines.push(format!("gRPC:  {grpc} (the tenant names the agent)"));
@@ -98,7 +128,9 @@ fn page(bound: &Bound, data: &Path) -> Vec<String> {
         format!("Data:  {}", data.display()),
         "Stop:  Ctrl-C (unfinished runs go on at the next start)".to_owned(),
         "Try:".to_owned(),
-        format!("  curl -s {url}/a2a/agents/echo -H 'content-type: application/json' -d '{call}'"),
+        format!(
+            "  curl -s {url}/a2a/agents/echo{key} -H 'content-type: application/json' -d '{call}'"
+        ),
     ]);
     lines
 }

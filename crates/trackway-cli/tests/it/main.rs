@@ -3,7 +3,9 @@
 #![expect(clippy::unwrap_used, reason = "in a test a panic is the report")]
 
 mod a2a;
+mod auth;
 mod cli;
 mod rest;
+mod sdk;
 mod support;
 mod sweep;

@@ -1,7 +1,7 @@
 //! Listings by the time of the status: order, pages, filters, totals.
 
 use trackway_domain::{Caller, StateName, Timestamp};
-use trackway_ports::{Journal, RunPlace, RunQuery};
+use trackway_ports::{Journal, RunPlace, RunQuery, RunRow};
 
 use super::{StoreUnderTest, samples::*};
 
@@ -32,7 +32,7 @@ pub async fn runs_are_listed_by_the_time_of_their_status<S: StoreUnderTest>() {
     }
     assert_eq!(page(&*journal, all()).await, (vec![6, 1, 4, 3, 2, 5], 6));
     let rows = journal.runs_by_status(all()).await.unwrap().rows;
-    assert_eq!(rows[1], trackway_ports::RunRow { status_at: at(30), ..row(1) });
+    assert_eq!(rows[1], RunRow { status_at: at(30), ..row(1) });
 }
 
 /// Proves L18.
@@ -127,4 +127,32 @@ pub async fn the_total_counts_what_matches_on_any_page<S: StoreUnderTest>() {
     assert_eq!(page(&*journal, query.clone()).await, (vec![18, 8, 6], 8));
     query.after = Some(RunPlace { status_at: Timestamp(1_000), id: run(2) });
     assert_eq!(page(&*journal, query).await, (vec![], 8));
+}
+
+/// Proves X2: a status alone, a state, a mark: whatever an append changes is there afterwards.
+pub async fn a_row_changes_in_any_of_its_parts<S: StoreUnderTest>() {
+    let (_store, journal) = fresh::<S>().await;
+    let mut expected = row(1);
+    for (seq, change) in (0..).zip([
+        |_: &mut RunRow| {},
+        |row: &mut RunRow| row.status_at = at(3_000),
+        |row: &mut RunRow| row.runnable = false,
+        |row: &mut RunRow| row.status_at = at(1_000),
+        |row: &mut RunRow| row.state = StateName::InputRequired,
+        |row: &mut RunRow| (row.parked, row.status_at) = (true, at(4_000)),
+        |row: &mut RunRow| (row.parked, row.status_at) = (false, at(1_000)),
+        |row: &mut RunRow| row.status_at = at(5_000),
+    ]) {
+        change(&mut expected);
+        let mut append = appending(run(1), seq, [seq]);
+        append.row = Some(expected.clone());
+        write(&*journal, append).await;
+        assert_eq!(journal.run(run(1)).await.unwrap(), Some(expected.clone()), "change {seq}");
+        let page = journal.runs_by_status(all()).await.unwrap();
+        assert_eq!((page.rows, page.total), (vec![expected.clone()], 1), "change {seq}");
+        let waiting = journal.waiting(expected.caller.clone(), session("session"), None, ALL);
+        assert_eq!(!waiting.await.unwrap().is_empty(), expected.state.is_interrupted());
+        let driven = !journal.runnable(None, ALL).await.unwrap().is_empty();
+        assert_eq!(driven, expected.runnable || expected.parked);
+    }
 }

@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use serde_json::{Value, json};
-use trackway_domain::{Event, RunId, StateName};
-use trackway_engine::RunView;
+use trackway_domain::{Event, RunId, StateName, Timestamp};
+use trackway_engine::{RunView, update};
 use trackway_ports::{Journal, Stored};
 
-use crate::{Names, Visit, World, seen, updates};
+use crate::{Names, Postbox, Visit, World, seen, updates};
 
 /// What was recorded when a process died.
 pub(super) struct Recorded {
@@ -56,6 +56,8 @@ pub(super) fn ending(world: &World, children_alike: bool) -> Ending {
         assert!(runnable.is_empty(), "nothing is to be driven any more: {runnable:?}");
         let timer = journal.next_timer(Default::default()).await.expect("the store can be read");
         assert_eq!(timer, None, "no timer is left");
+        let untold = journal.hooks_due(Timestamp(i64::MAX), 9).await.expect("it can be read");
+        assert!(untold.is_empty(), "nobody is to be told of anything any more: {untold:?}");
         let logs = logs(&*journal).await;
         for (run, log) in &logs {
             let row = journal.run(*run).await.expect("the store can be read").expect("its row");
@@ -136,6 +138,19 @@ pub(super) fn nothing_taken_back(visit: &Visit, ending: &Ending) {
             assert_eq!(seen, log[..seen.len()], "{run} showed something else than there is");
         }
     }
+}
+
+/// Every update of the guest's run arrived at least once, and in order: only the last one may come again.
+pub(super) fn everything_told(postbox: &Postbox, ending: &Ending) {
+    let letters = postbox.letters();
+    let run = letters.first().expect("something was told").run;
+    let log = &ending.logs[&run];
+    assert!(letters.is_sorted_by_key(|letter| letter.seq), "in order: {letters:?}");
+    assert!(letters.iter().all(|letter| letter.run == run && letter.view_seq == letter.seq));
+    let mut told: Vec<_> = letters.iter().map(|letter| letter.seq).collect();
+    told.dedup();
+    let shown = log.iter().filter(|stored| update(&stored.event).is_some());
+    assert_eq!(told, shown.map(|stored| stored.seq).collect::<Vec<_>>(), "{run} is told whole");
 }
 
 /// No step whose outcome was recorded was done after that; and nothing was done twice without a crash

@@ -74,6 +74,11 @@ impl Bound {
         format!("http://{}", reachable(self.address))
     }
 
+    /// Whether nobody enters without a key or token.
+    pub fn requires_auth(&self) -> bool {
+        self.entrance.required
+    }
+
     pub fn runtime(&self) -> &Runtime {
         &self.runtime
     }
@@ -174,7 +179,7 @@ fn router(runtime: Runtime, options: trackway_a2a::Options, entrance: Entrance) 
         .with_state(runtime.clone());
     let app = Router::new()
         .merge(health)
-        .merge(runs::router(runtime.clone(), entrance.gatekeeper))
+        .merge(runs::router(runtime.clone(), entrance.gatekeeper, options.body_bytes_max))
         .merge(trackway_a2a::router(runtime, options))
         .fallback(not_found)
         .method_not_allowed_fallback(wrong_method);

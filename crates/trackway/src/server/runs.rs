@@ -40,14 +40,15 @@ pub use shapes::{
     RunList, RunSummary, RunUpdate, StartRequest, What,
 };
 
-/// Largest body; as on the A2A door.
-const BODY_BYTES_MAX: usize = 10 * 1024 * 1024;
-
 /// Runs in a list, unless asked for more or fewer.
 const LIST_DEFAULT: usize = 50;
 const LIST_MAX: usize = 500;
 
-pub(super) fn router(runtime: Runtime, gatekeeper: Option<Arc<dyn Gatekeeper>>) -> Router {
+pub(super) fn router(
+    runtime: Runtime,
+    gatekeeper: Option<Arc<dyn Gatekeeper>>,
+    body_bytes_max: usize,
+) -> Router {
     Router::new()
         .route("/api/runs", get(list).post(start))
         .route("/api/runs/{id}", get(show))
@@ -55,7 +56,7 @@ pub(super) fn router(runtime: Runtime, gatekeeper: Option<Arc<dyn Gatekeeper>>) 
         .route("/api/runs/{id}/stream", get(follow))
         .route("/api/runs/{id}/cancel", post(cancel))
         .route("/api/runs/{id}/resume", post(resume))
-        .layer(DefaultBodyLimit::max(BODY_BYTES_MAX))
+        .layer(DefaultBodyLimit::max(body_bytes_max))
         .with_state(Door { runtime, gatekeeper })
 }
 

@@ -126,6 +126,7 @@ pub(crate) async fn start(process: &Process, workflow: &str, input: impl Into<Va
         caller: Caller::local(),
         session: None,
         message: None,
+        hook: None,
     };
     process.submit(submit).await.unwrap().view.submission.run
 }
@@ -144,6 +145,7 @@ pub(crate) async fn start_as(
         caller: Caller::local(),
         session: None,
         message: Some(message(id, Part::data(input))),
+        hook: None,
     };
     process.submit(submit).await
 }

@@ -9,7 +9,7 @@ use trackway_testkit::{Process, World, at};
 
 use crate::{
     kit::{Probe, answer, ended, settled, start},
-    parking::{changes, original},
+    parking::{changes, original, parked},
 };
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -52,15 +52,20 @@ fn a_run_is_listed_at_the_time_of_the_status_it_shows() {
         world.clock.advance(SECOND);
         let (_, changed, ..) = changes(&probe).swap_remove(0);
         world.run(changed, async |process| {
-            // It waits, so nobody has seen yet that its program does not fit; an answer drives it.
-            assert_eq!(listed(&process).await, [other, job]);
-            answer(&process, job, "right", 1).await.unwrap();
-            process.clock.advance(SECOND);
+            // A run that refused an answer is driven once more, and found not to fit.
+            parked(&process, job).await;
             process.quiet().await;
             assert_eq!(listed(&process).await, [job, other]);
         });
         world.clock.advance(SECOND);
         world.run(original(&probe), async |process| {
+            while !process.journal.runnable(None, 1).await.unwrap().is_empty() {
+                tokio::task::yield_now().await;
+            }
+            process.quiet().await;
+            assert_eq!(listed(&process).await, [other, job], "it shows its question again");
+            process.clock.advance(SECOND);
+            answer(&process, job, "right", 1).await.unwrap();
             ended(&process, job).await;
             process.quiet().await;
             assert_eq!(listed(&process).await, [job, other]);

@@ -40,19 +40,22 @@ fn a_workflow_reads_the_messages_that_began_and_answered_its_run() {
             caller: Caller::local(),
             session: None,
             message: Some(message("first", file())),
+            hook: None,
         };
         let run = process.submit(submit).await.unwrap().view.submission.run;
         settled(&process, run).await;
         let mut answer = message("second", Part::text("more"));
         answer.parts.push(file());
-        let deliver = Deliver { to: at(run), session: None, message: answer, question: None };
+        let deliver =
+            Deliver { to: at(run), session: None, message: answer, question: None, hook: None };
         process.deliver(deliver).await.unwrap();
         settled(&process, run).await;
         run
     });
     world.run(registry![Reads(Probe::new())], async |process| {
         let last = message("third", Part::text("yes"));
-        let deliver = Deliver { to: at(run), session: None, message: last, question: None };
+        let deliver =
+            Deliver { to: at(run), session: None, message: last, question: None, hook: None };
         process.deliver(deliver).await.unwrap();
         let output = ended(&process, run).await.output;
         assert_eq!(output, json!([["first", 1], "more", ["second", 1], "yes"]));

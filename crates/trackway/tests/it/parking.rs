@@ -252,6 +252,6 @@ fn a_run_that_is_parked_at_its_question_shows_it_again_when_the_program_fits() {
 }
 
 /// Waits until the run is parked.
-async fn parked(process: &Process, run: RunId) {
+pub(crate) async fn parked(process: &Process, run: RunId) {
     crate::kit::until(process, run, |event| event.name() == "parked").await;
 }

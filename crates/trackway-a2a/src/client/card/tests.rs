@@ -27,9 +27,14 @@ fn the_newest_generation_that_both_know_is_taken() {
     for (document, expected) in [
         (json!({"name": "x", "supportedInterfaces": [grpc, old, rest, new]}), "http://a/1 1.0 -"),
         (json!({"name": "x", "supportedInterfaces": [patched, new]}), "http://a/2 1.0 -"),
-        (json!({"name": "x", "supportedInterfaces": [old, rest]}), "http://a/3 0.3 -"),
+        (json!({"name": "x", "supportedInterfaces": [old, grpc]}), "http://a/3 0.3 -"),
         (json!({"name": "x", "supportedInterfaces": [tenant]}), "http://agent.example/t 1.0 t"),
-        (json!({"name": "x", "supportedInterfaces": [grpc, rest]}), ""),
+        (json!({"name": "x", "supportedInterfaces": [grpc, rest, old]}), "http://a/4 1.0 -"),
+        (json!({"name": "x", "supportedInterfaces": [grpc]}), ""),
+        (
+            json!({"name": "x", "supportedInterfaces": [interface("http://a/", "HTTP+JSON", "0.3")]}),
+            "",
+        ),
         (json!({"name": "x", "url": "http://a/", "protocolVersion": "0.3.0"}), "http://a/ 0.3 -"),
         (json!({"name": "x", "url": "http://a/", "protocolVersion": "0.2.6"}), ""),
         (

@@ -9,6 +9,9 @@ use crate::{
     wire::object::Object,
 };
 
+/// Name of the configuration that a client sets without naming it. In 0.3 a task has one such.
+const DEFAULT_ID: &str = "default";
+
 /// `tasks/pushNotificationConfig/set`.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -58,19 +61,23 @@ impl PushConfig {
         let authentication = match self.authentication.map(|sent| sent.0) {
             None => None,
             // A notification carries one Authorization header, so it takes the first scheme.
-            Some(Schemes { schemes, credentials }) => match schemes.into_iter().next() {
-                Some(scheme) => Some(Authentication { scheme, credentials }),
-                None => {
-                    let path = format!("{place}/authentication/schemes");
-                    let why = format!("{path}: it is empty");
-                    return Err(Fault::param(path, why, "send a scheme, for example Bearer"));
+            Some(Schemes { schemes, credentials }) => {
+                match (schemes.into_iter().next(), credentials) {
+                    (Some(scheme), credentials) => Some(Authentication { scheme, credentials }),
+                    // Some clients send the object with nothing in it.
+                    (None, None) => None,
+                    (None, Some(_)) => {
+                        let path = format!("{place}/authentication/schemes");
+                        let why = format!("{path}: it is empty");
+                        return Err(Fault::param(path, why, "send a scheme, for example Bearer"));
+                    }
                 }
-            },
+            }
         };
         Ok(Push {
-            id: self.id.filter(|id| !id.is_empty()),
+            id: Some(self.id.filter(|id| !id.is_empty()).unwrap_or_else(|| DEFAULT_ID.to_owned())),
             url: self.url,
-            token: self.token,
+            token: self.token.filter(|token| !token.is_empty()),
             authentication,
             generation: Generation::V03,
         })

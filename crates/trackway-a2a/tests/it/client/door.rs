@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use serde_json::{Value, json};
 use tokio::{net::TcpListener, task::JoinHandle};
-use trackway_a2a::{client::Client, router};
+use trackway_a2a::{Notifier, client::Client, router};
 use trackway_domain::{Artifact, Part, Reason};
 use trackway_runtime::{Program, ProgramFuture, ProgramInfo, Registry, Runtime, Stage};
 use trackway_sqlite::SqliteJournal;
@@ -16,6 +16,7 @@ pub(crate) struct Door {
     runtime: Runtime,
     serving: JoinHandle<()>,
     folder: tempfile::TempDir,
+    options: trackway_a2a::Options,
 }
 
 impl Drop for Door {
@@ -26,10 +27,14 @@ impl Drop for Door {
 
 impl Door {
     pub(crate) async fn open() -> Self {
+        Self::with(trackway_a2a::Options::default()).await
+    }
+
+    pub(crate) async fn with(options: trackway_a2a::Options) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let line = Line::new().await;
-        let (runtime, serving) = serve(&folder, &line).await;
-        Self { line, runtime, serving, folder }
+        let (runtime, serving) = serve(&folder, &line, options.clone()).await;
+        Self { line, runtime, serving, folder, options }
     }
 
     /// The server is gone and the line dead.
@@ -41,7 +46,7 @@ impl Door {
 
     /// Another server on the same folder, at the end of the same line.
     pub(crate) async fn reopen(&mut self) {
-        (self.runtime, self.serving) = serve(&self.folder, &self.line).await;
+        (self.runtime, self.serving) = serve(&self.folder, &self.line, self.options.clone()).await;
     }
 
     /// Where the agent is.
@@ -54,12 +59,20 @@ impl Door {
     }
 }
 
-async fn serve(folder: &tempfile::TempDir, line: &Line) -> (Runtime, JoinHandle<()>) {
+async fn serve(
+    folder: &tempfile::TempDir,
+    line: &Line,
+    options: trackway_a2a::Options,
+) -> (Runtime, JoinHandle<()>) {
     let journal = Arc::new(SqliteJournal::open(folder.path()).unwrap());
     let mut registry = Registry::new();
     registry.add(Arc::new(Script::new())).unwrap();
-    let runtime = Runtime::start(trackway_runtime::Options::new(journal, Arc::new(registry)));
-    let router = router(runtime.clone(), trackway_a2a::Options::default());
+    let mut runtime_options = trackway_runtime::Options::new(journal, Arc::new(registry));
+    if let Some(outgoing) = options.outgoing.clone() {
+        runtime_options.messenger = Some(Arc::new(Notifier::new(outgoing)));
+    }
+    let runtime = Runtime::start(runtime_options);
+    let router = router(runtime.clone(), options);
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     line.lead_to(Some(listener.local_addr().unwrap()));
     let serving = tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });

@@ -129,21 +129,21 @@ async fn an_agent_that_repeats_the_last_event_is_heard_once() {
 async fn a_task_that_ended_meanwhile_is_fetched() {
     for generation in BOTH {
         let items = whole(generation);
-        let steps = [
-            Step::events(&items[..2], End::Cut),
-            Step::error(-32004, &json!(null)),
-            Step::result(&bare_task(generation, "completed", 3, &["a"])),
-        ];
-        let (seen, error, _) = stream(generation, steps, options()).await;
-        assert!(error.is_none(), "{error:?}");
-        assert_eq!(seen, ["task:submitted", "working", "task:completed"]);
-        let steps = [
-            Step::events(&items[..2], End::Cut),
-            Step::error(-32004, &json!(null)),
-            Step::result(&bare_task(generation, "working", 3, &["a"])),
-        ];
-        let (_, error, _) = stream(generation, steps, options()).await;
-        assert_eq!(error.unwrap().refusal(), Some(RefusalKind::UnsupportedOperation));
+        let refused = b"data: {\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32004,\"message\":\"over\"}}\n\n";
+        // The refusal comes as an answer, or inside the stream that was asked for.
+        for refusal in
+            [Step::error(-32004, &json!(null)), Step::Stream(vec![refused.to_vec()], End::Proper)]
+        {
+            let steps = |state| {
+                let now = bare_task(generation, state, 3, &["a"]);
+                [Step::events(&items[..2], End::Cut), refusal.clone(), Step::result(&now)]
+            };
+            let (seen, error, _) = stream(generation, steps("completed"), options()).await;
+            assert!(error.is_none(), "{error:?}");
+            assert_eq!(seen, ["task:submitted", "working", "task:completed"]);
+            let (_, error, _) = stream(generation, steps("working"), options()).await;
+            assert_eq!(error.unwrap().refusal(), Some(RefusalKind::UnsupportedOperation));
+        }
     }
 }
 
@@ -242,10 +242,12 @@ async fn an_agent_that_stops_is_waited_for() {
     let steps = [
         Step::Stream(vec![event(Some(1), &items[0]), stopping.to_vec()], End::Proper),
         Step::status(502, ""),
+        Step::error(-32603, &json!(null)),
         Step::Hang,
         Step::counted(2, &items[1..], End::Proper),
     ];
-    let (seen, error, _) = stream(generation, steps, options()).await;
+    let patient = Options { reconnects: 4, ..options() };
+    let (seen, error, _) = stream(generation, steps, patient).await;
     assert!(error.is_none(), "{error:?}");
     assert_eq!(seen, WHOLE);
 }
@@ -271,6 +273,18 @@ async fn an_agent_that_only_ever_breaks_is_given_up() {
             other => panic!("{other:?}"),
         }
     }
+}
+
+#[tokio::test]
+async fn connections_that_last_do_not_count_as_failures() {
+    let generation = Generation::V1;
+    let again = || Step::events(&[task(generation, "submitted", 1, &[])], End::Cut);
+    let done = Step::events(&[update(generation, "completed", 2)], End::Proper);
+    let steps = (0..6).map(|_| again()).chain([done]);
+    let steady = Options { steady: Duration::ZERO, ..options() };
+    let (seen, error, _) = stream(generation, steps, steady).await;
+    assert!(error.is_none(), "{error:?}");
+    assert_eq!(seen, ["task:submitted", "completed!"]);
 }
 
 #[tokio::test]

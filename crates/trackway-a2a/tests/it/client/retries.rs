@@ -76,7 +76,7 @@ async fn nobody_there_and_nobody_who_answers() {
     let agent = Agent::new([]).await;
     let url = agent.url.clone();
     drop(agent);
-    // The port was free a moment ago; the scheduler may take it, but no agent is there.
+    // The port is free again; whoever gets it next is no agent.
     let client = trackway_a2a::client::Client::at(&url, Generation::V1, options()).unwrap();
     let error = client.get("t-1", None).await.unwrap_err();
     assert!(matches!(error, ClientError::Transport { .. }), "{error:?}");

@@ -26,13 +26,14 @@ async fn send(process: &Process, message: Message) -> RunId {
         caller: Caller::local(),
         session: None,
         message: Some(message),
+        hook: None,
     };
     process.submit(submit).await.unwrap().view.submission.run
 }
 
 async fn reply(process: &Process, run: RunId, id: &str, text: &str) {
     let message = message(id, Part::text(text));
-    let deliver = Deliver { to: at(run), session: None, message, question: None };
+    let deliver = Deliver { to: at(run), session: None, message, question: None, hook: None };
     process.deliver(deliver).await.unwrap();
     settled(process, run).await;
 }

@@ -116,12 +116,13 @@ async function resubscribe(client) {
   tell('resubscribe', { events });
 }
 
-/** Two tasks of one context, a page each. */
+/** Two tasks of one context, a page each. The first has ended: else the second message answered it. */
 async function list(client) {
   const contextId = randomUUID();
   const made = [];
   for (let count = 0; count < 2; count += 1) {
-    made.push((await client.sendMessage(request(start, { contextId }))).id);
+    const task = await client.sendMessage(request(start, { contextId }));
+    made.push((await client.sendMessage(request(answer, { task }))).id);
   }
   const asked = { tenant: '', contextId, status: 0, pageSize: 1, statusTimestampAfter: undefined };
   const first = await client.listTasks({ ...asked, pageToken: '' });

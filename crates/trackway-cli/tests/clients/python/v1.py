@@ -114,9 +114,12 @@ async def resubscribe(plain, streaming):
 
 
 async def list_them(plain):
-    """Two tasks of one context, a page each."""
+    """Two tasks of one context, a page each. The first has ended: else the second message answered it."""
     context = str(uuid.uuid4())
-    made = [(await send(plain, START, context=context)).id for _ in range(2)]
+    made = []
+    for _ in range(2):
+        task = await send(plain, START, context=context)
+        made.append((await send(plain, ANSWER, task)).id)
     first = await plain.list_tasks(pb.ListTasksRequest(context_id=context, page_size=1))
     rest = await plain.list_tasks(
         pb.ListTasksRequest(

@@ -12,7 +12,7 @@ use serde_json::Value;
 /// The binary with these arguments, and without whatever the developer's own environment says.
 pub(crate) fn trackway(args: &[&str]) -> Trackway {
     let mut command = Command::new(env!("CARGO_BIN_EXE_trackway"));
-    for variable in ["LISTEN", "DATA", "SERVER", "LOG", "FAULT"] {
+    for variable in ["LISTEN", "DATA", "SERVER", "LOG", "FAULT", "WORKSPACE", "KEY"] {
         command.env_remove(format!("TRACKWAY_{variable}"));
     }
     command.args(args);
@@ -30,7 +30,13 @@ impl Trackway {
         self
     }
 
-    /// Starts it. Its stderr goes where the test's goes.
+    /// Its stderr goes to this file.
+    pub(crate) fn log_to(mut self, file: &Path) -> Self {
+        self.command.stderr(std::fs::File::create(file).unwrap());
+        self
+    }
+
+    /// Starts it. Its stderr goes where the test's goes, unless told otherwise.
     pub(crate) fn start(mut self) -> Started {
         self.command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = self.command.spawn().unwrap();

@@ -23,7 +23,13 @@ impl Served {
 
     /// With these environment variables.
     pub(crate) fn start_with(data: &Path, env: &[(&str, &str)]) -> Self {
-        let (process, url) = launch(data, env);
+        let (process, url) = launch(data, &[], env);
+        Self { data: data.to_owned(), process, url, http: client() }
+    }
+
+    /// With these arguments.
+    pub(crate) fn start_as(data: &Path, args: &[&str]) -> Self {
+        let (process, url) = launch(data, args, &[]);
         Self { data: data.to_owned(), process, url, http: client() }
     }
 
@@ -36,7 +42,7 @@ impl Served {
     /// Kills it and starts another one on the same folder, at another address.
     pub(crate) fn restart(&mut self) {
         self.kill();
-        (self.process, self.url) = launch(&self.data, &[]);
+        (self.process, self.url) = launch(&self.data, &[], &[]);
         self.http = client();
     }
 
@@ -103,9 +109,9 @@ impl Served {
     }
 }
 
-fn launch(data: &Path, env: &[(&str, &str)]) -> (Started, String) {
-    let mut command =
-        trackway(&["serve", "--json", "--listen", "127.0.0.1:0"]).env("TRACKWAY_DATA", data);
+fn launch(data: &Path, args: &[&str], env: &[(&str, &str)]) -> (Started, String) {
+    let args = [&["serve", "--json", "--listen", "127.0.0.1:0"], args].concat();
+    let mut command = trackway(&args).env("TRACKWAY_DATA", data);
     for (name, value) in env {
         command = command.env(name, value);
     }

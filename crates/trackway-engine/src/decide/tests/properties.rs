@@ -8,7 +8,7 @@ use trackway_domain::{Event, QuestionId, StateName};
 
 use super::model::Model;
 use crate::fixture::{Story, fold};
-use crate::{StatusTime, Update, update};
+use crate::{StatusTime, Update, shows, update};
 
 /// What keeps a run going, question and answer most of all.
 const GOING: [&str; 29] = [
@@ -158,7 +158,7 @@ proptest! {
         prop_assert_eq!(view, story.view);
     }
 
-    /// Proves L18: the index of runs is ordered by what is shown.
+    /// Proves L18: the index of runs is ordered by what is shown, and hooks are told of what is shown.
     #[test]
     fn the_status_time_is_the_one_shown(commands in commands()) {
         let (story, _) = play(&commands);
@@ -171,6 +171,7 @@ proptest! {
             }
             fold(&mut run, &mut view, event, *at, index as u64 + 1);
             prop_assert_eq!(Some(time), view.as_ref().map(|view| view.status_time()));
+            prop_assert_eq!(shows(event), update(event).is_some());
         }
     }
 

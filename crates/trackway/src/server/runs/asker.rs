@@ -37,8 +37,10 @@ impl FromRequestParts<Door> for Asker {
             Some(gatekeeper) => identify(&**gatekeeper, &parts.headers).await,
             None => Ok(Identity::local()),
         };
-        let Identity { caller, scopes } =
-            identity.map_err(|error| Refusal::from(error).into_response())?;
+        let Identity { caller, scopes } = identity.map_err(|error| {
+            tracing::debug!(path = parts.uri.path(), %error, "a request was refused");
+            Refusal::from(error).into_response()
+        })?;
         Ok(Self { runs: Runs::of(door.runtime.clone(), caller), scopes })
     }
 }

@@ -107,6 +107,7 @@ impl From<RunsError> for Refusal {
                 | Error::Ended { .. }
                 | Error::UnknownQuestion { .. }
                 | Error::MessageReused { .. }
+                | Error::HookRefused { .. }
                 | Error::Stopping => Self::new(code, detail),
             },
         }

@@ -78,8 +78,14 @@ impl Runs {
         let StartRequest { workflow, input, session_id } = request;
         let message = message(&input)?;
         let caller = self.caller.clone();
-        let submit =
-            Submit { workflow, input, caller, session: session_id, message: Some(message) };
+        let submit = Submit {
+            workflow,
+            input,
+            caller,
+            session: session_id,
+            message: Some(message),
+            hook: None,
+        };
         let submitted = self.runtime.submit(submit).await?;
         Ok((&submitted.view).into())
     }
@@ -106,6 +112,7 @@ impl Runs {
             session: None::<SessionId>,
             message: message(&request.input)?,
             question: request.question_id,
+            hook: None,
         };
         let answered = self.runtime.deliver(deliver).await?;
         let (answer, errors) = match answered.delivered {

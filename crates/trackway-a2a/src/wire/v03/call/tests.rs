@@ -30,6 +30,7 @@ fn blocking_is_asked_for_and_history_has_a_bound() {
         assert_eq!(configured(&sent), Ok(expected), "{sent}");
     }
     assert_eq!(configured(&json!({"historyLength": -1})), Err(-32602));
-    let no_scheme = json!({"url": "https://a.example", "authentication": {"schemes": []}});
+    let no_scheme =
+        json!({"url": "https://a.example", "authentication": {"schemes": [], "credentials": "x"}});
     assert_eq!(configured(&json!({"pushNotificationConfig": no_scheme})), Err(-32602));
 }

@@ -1,0 +1,38 @@
+//! The bindings that are spoken: how an operation becomes an exchange of HTTP, and how its outcome is
+//! read.
+
+use serde_json::value::RawValue;
+
+use super::{ClientError, Generation, jsonrpc, rest};
+
+/// A binding of the protocol. The preferred is the lesser.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Binding {
+    JsonRpc,
+    /// Of 1.0 only: that of 0.3 has shapes of its own, and hardly anybody serves it alone.
+    HttpJson,
+}
+
+/// As cards call them.
+pub(super) const JSON_RPC: &str = "JSONRPC";
+const HTTP_JSON: &str = "HTTP+JSON";
+
+impl Binding {
+    pub(super) fn named(name: &str, generation: Generation) -> Option<Self> {
+        let known = [(JSON_RPC, Self::JsonRpc), (HTTP_JSON, Self::HttpJson)];
+        let (_, binding) = known.into_iter().find(|(known, _)| known.eq_ignore_ascii_case(name))?;
+        binding.is_of(generation).then_some(binding)
+    }
+
+    pub(super) fn is_of(self, generation: Generation) -> bool {
+        self == Self::JsonRpc || generation == Generation::V1
+    }
+
+    /// The result in a body or in an event, or the refusal.
+    pub(super) fn answer(self, text: &str, status: u16) -> Result<Box<RawValue>, ClientError> {
+        match self {
+            Self::JsonRpc => jsonrpc::answer(text, status),
+            Self::HttpJson => rest::answer(text, status),
+        }
+    }
+}

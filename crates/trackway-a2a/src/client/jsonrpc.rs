@@ -1,0 +1,54 @@
+//! The envelope of JSON-RPC: requests in it, and results and refusals out of it.
+
+use bytes::Bytes;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, value::RawValue};
+
+use super::{ClientError, Refusal, RefusalKind};
+
+#[derive(Serialize)]
+struct Envelope<'a> {
+    jsonrpc: &'static str,
+    id: u64,
+    method: &'a str,
+    params: &'a Map<String, Value>,
+}
+
+/// The id of the response is not looked at: each has its own connection or exchange.
+#[derive(Deserialize)]
+struct Answer {
+    #[serde(default)]
+    result: Option<Box<RawValue>>,
+    #[serde(default)]
+    error: Option<Failed>,
+}
+
+#[derive(Deserialize)]
+struct Failed {
+    code: i64,
+    #[serde(default)]
+    message: String,
+    #[serde(default)]
+    data: Value,
+}
+
+pub(super) fn request(id: u64, method: &str, params: &Map<String, Value>) -> Bytes {
+    let envelope = Envelope { jsonrpc: "2.0", id, method, params };
+    serde_json::to_vec(&envelope).expect("maps of JSON can be written").into()
+}
+
+/// The result in a response, or the refusal.
+pub(super) fn answer(text: &str, status: u16) -> Result<Box<RawValue>, ClientError> {
+    let answer: Answer = serde_json::from_str(text).map_err(ClientError::malformed)?;
+    match answer.error {
+        Some(error) => Err(ClientError::Refused(Box::new(Refusal {
+            kind: RefusalKind::from_code(error.code),
+            code: error.code,
+            message: error.message,
+            data: error.data,
+            status,
+        }))),
+        // A result that is null is one: what was deleted leaves nothing.
+        None => Ok(answer.result.unwrap_or_else(|| RawValue::NULL.to_owned())),
+    }
+}

@@ -1,0 +1,103 @@
+//! The HTTP+JSON binding of 1.0: operations as methods and paths, results as they are, refusals in
+//! the canonical error model.
+
+use reqwest::{Method, Url};
+use serde::Deserialize;
+use serde_json::{Map, Value, value::RawValue};
+
+use super::{ClientError, Refusal, RefusalKind, generation::Operation};
+
+/// Where an operation is: its method and address. What the path says is taken out of the parameters;
+/// the rest of them belongs into the body, or into the query where there is no body.
+pub(super) fn route(
+    base: &Url,
+    tenant: Option<&str>,
+    operation: Operation,
+    params: &mut Map<String, Value>,
+) -> (Method, Url) {
+    let mut taken = |key: &str| match params.remove(key) {
+        Some(Value::String(text)) => text,
+        _ => String::new(),
+    };
+    const CONFIGS: &str = "pushNotificationConfigs";
+    let tasks = || "tasks".to_owned();
+    let (method, path) = match operation {
+        Operation::Send => (Method::POST, vec!["message:send".to_owned()]),
+        Operation::Stream => (Method::POST, vec!["message:stream".to_owned()]),
+        Operation::Get => (Method::GET, vec![tasks(), taken("id")]),
+        Operation::List => (Method::GET, vec![tasks()]),
+        Operation::Cancel => (Method::POST, vec![tasks(), taken("id") + ":cancel"]),
+        // The specification's text says POST and its protobuf, which is what counts, GET.
+        Operation::Subscribe => (Method::GET, vec![tasks(), taken("id") + ":subscribe"]),
+        Operation::PushSet => (Method::POST, vec![tasks(), taken("taskId"), CONFIGS.to_owned()]),
+        Operation::PushList => (Method::GET, vec![tasks(), taken("taskId"), CONFIGS.to_owned()]),
+        Operation::PushGet => {
+            (Method::GET, vec![tasks(), taken("taskId"), CONFIGS.to_owned(), taken("id")])
+        }
+        Operation::PushDelete => {
+            (Method::DELETE, vec![tasks(), taken("taskId"), CONFIGS.to_owned(), taken("id")])
+        }
+        Operation::ExtendedCard => (Method::GET, vec!["extendedAgentCard".to_owned()]),
+    };
+    let mut url = base.clone();
+    if let Ok(mut segments) = url.path_segments_mut() {
+        segments.pop_if_empty().extend(tenant).extend(path);
+    }
+    if method != Method::POST && !params.is_empty() {
+        let mut query = url.query_pairs_mut();
+        for (key, value) in params.iter() {
+            match value {
+                Value::String(text) => query.append_pair(key, text),
+                other => query.append_pair(key, &other.to_string()),
+            };
+        }
+    }
+    (method, url)
+}
+
+#[derive(Deserialize)]
+struct Answer {
+    #[serde(default)]
+    error: Option<Failed>,
+}
+
+#[derive(Deserialize)]
+struct Failed {
+    #[serde(default)]
+    code: i64,
+    #[serde(default)]
+    message: String,
+    #[serde(default)]
+    details: Value,
+}
+
+/// The body, or the refusal in it.
+pub(super) fn answer(text: &str, status: u16) -> Result<Box<RawValue>, ClientError> {
+    // What was deleted leaves nothing.
+    if text.trim().is_empty() {
+        return Ok(RawValue::NULL.to_owned());
+    }
+    let answer: Answer = serde_json::from_str(text).map_err(ClientError::malformed)?;
+    let Some(error) = answer.error else {
+        return RawValue::from_string(text.to_owned()).map_err(ClientError::malformed);
+    };
+    let kind = kind(&error.details, error.code);
+    let code = kind.code().unwrap_or(error.code);
+    let (message, data) = (error.message, error.details);
+    Err(ClientError::Refused(Box::new(Refusal { kind, code, message, data, status })))
+}
+
+/// By the reason where there is one; what has none is told apart by the status only.
+fn kind(details: &Value, status: i64) -> RefusalKind {
+    let details = details.as_array().map(Vec::as_slice).unwrap_or_default();
+    let mut reasons = details.iter().filter_map(|detail| detail["reason"].as_str());
+    reasons.find_map(RefusalKind::from_reason).unwrap_or(match status {
+        400 => RefusalKind::InvalidParams,
+        404 | 405 => RefusalKind::MethodNotFound,
+        500 => RefusalKind::Internal,
+        _ => RefusalKind::Other,
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,67 @@
+//! Where each operation is, and what refusals say.
+
+use serde_json::json;
+
+use super::*;
+
+fn at(tenant: Option<&str>, operation: Operation, params: &Value) -> (String, Value) {
+    let base = Url::parse("http://a/rest/").unwrap();
+    let mut params = params.as_object().unwrap().clone();
+    let (method, url) = route(&base, tenant, operation, &mut params);
+    let place = url.as_str().strip_prefix("http://a/rest/").unwrap();
+    (format!("{method} {place}"), params.into())
+}
+
+#[test]
+fn each_operation_has_its_method_and_path() {
+    let push = json!({"taskId": "t", "id": "p"});
+    let id = json!({"id": "t"});
+    for (operation, params, expected) in [
+        (Operation::Send, &json!({"message": {}}), "POST message:send"),
+        (Operation::Stream, &json!({"message": {}}), "POST message:stream"),
+        (Operation::Get, &json!({"id": "t", "historyLength": 2}), "GET tasks/t?historyLength=2"),
+        (Operation::Get, &json!({"id": "a/b c?"}), "GET tasks/a%2Fb%20c%3F"),
+        (
+            Operation::List,
+            &json!({"contextId": "c d", "includeArtifacts": true}),
+            "GET tasks?contextId=c+d&includeArtifacts=true",
+        ),
+        (Operation::Cancel, &id, "POST tasks/t:cancel"),
+        (Operation::Subscribe, &id, "GET tasks/t:subscribe"),
+        (Operation::PushSet, &push, "POST tasks/t/pushNotificationConfigs"),
+        (Operation::PushGet, &push, "GET tasks/t/pushNotificationConfigs/p"),
+        (Operation::PushList, &json!({"taskId": "t"}), "GET tasks/t/pushNotificationConfigs"),
+        (Operation::PushDelete, &push, "DELETE tasks/t/pushNotificationConfigs/p"),
+        (Operation::ExtendedCard, &json!({}), "GET extendedAgentCard"),
+    ] {
+        assert_eq!(at(None, operation, params).0, expected);
+    }
+    assert_eq!(at(None, Operation::Send, &json!({"message": {}})).1, json!({"message": {}}));
+    assert_eq!(at(None, Operation::PushSet, &push).1, json!({"id": "p"}), "the path says whose");
+    assert_eq!(at(Some("blue"), Operation::Cancel, &id).0, "POST blue/tasks/t:cancel");
+}
+
+#[test]
+fn refusals_are_known_by_their_reason_and_else_by_their_status() {
+    let refused = |status: u16, reason: &str| {
+        let details = json!([{"@type": "x", "domain": "y"}, {"reason": reason}]);
+        let body = json!({"error": {"code": status, "message": "no", "details": details}});
+        match answer(&body.to_string(), status) {
+            Err(ClientError::Refused(refusal)) => (refusal.kind, refusal.code, refusal.status),
+            other => panic!("{other:?}"),
+        }
+    };
+    for (status, reason, kind, code) in [
+        (404, "TASK_NOT_FOUND", RefusalKind::TaskNotFound, -32001),
+        (400, "VERSION_NOT_SUPPORTED", RefusalKind::VersionNotSupported, -32009),
+        (400, "", RefusalKind::InvalidParams, -32602),
+        (404, "WHATEVER", RefusalKind::MethodNotFound, -32601),
+        (500, "", RefusalKind::Internal, -32603),
+        (401, "", RefusalKind::Other, 401),
+    ] {
+        assert_eq!(refused(status, reason), (kind, code, status), "{status} {reason}");
+    }
+    assert_eq!(answer("", 204).unwrap().get(), "null");
+    assert_eq!(answer("{\"task\":{}}", 200).unwrap().get(), "{\"task\":{}}");
+    assert!(matches!(answer("<html>", 200), Err(ClientError::Malformed { .. })));
+}

@@ -1,0 +1,75 @@
+//! Push notifications: the updates of a task as bodies of the generation that asked for them.
+
+use trackway_engine::RunView;
+use trackway_ports::{Hook, PortFuture, Stored};
+use trackway_runtime::{Messenger, Undelivered};
+
+use crate::{
+    asked::HISTORY_MESSAGES_MAX,
+    ops::{Item, Push, Snapshot, seen},
+    push::{Credentials, Outgoing, Target},
+    version::Generation,
+    wire::{v1, v03},
+};
+
+/// Tells clients of updates over HTTP.
+#[derive(Debug)]
+pub struct Notifier {
+    outgoing: Outgoing,
+}
+
+impl Notifier {
+    pub fn new(outgoing: Outgoing) -> Self {
+        Self { outgoing }
+    }
+}
+
+impl Messenger for Notifier {
+    fn deliver<'a>(
+        &'a self,
+        hook: &'a Hook,
+        stored: &'a Stored,
+        view: &'a RunView,
+    ) -> PortFuture<'a, Result<(), Undelivered>> {
+        Box::pin(async move {
+            let Some(push) = Push::of(hook) else {
+                let reason = "the configuration cannot be read".to_owned();
+                return Err(Undelivered::Refused { reason });
+            };
+            let Some((content_type, body)) = body(push.generation, stored, view) else {
+                return Ok(());
+            };
+            self.outgoing.post(&target(push), content_type, body).await
+        })
+    }
+}
+
+/// In 1.0 the update itself, as a stream has it; in 0.3 the task as of it.
+fn body(
+    generation: Generation,
+    stored: &Stored,
+    view: &RunView,
+) -> Option<(&'static str, Vec<u8>)> {
+    let snapshot = Snapshot::of(view.clone());
+    let place = snapshot.place();
+    let written = match generation {
+        Generation::V1 => {
+            let item = Item { pos: stored.pos, seen: seen(stored.clone())? };
+            let item = v1::StreamItem::new(&item, &place, HISTORY_MESSAGES_MAX);
+            ("application/a2a+json", serde_json::to_vec(&item))
+        }
+        Generation::V03 => {
+            let task = v03::Task::new(&snapshot, &place, HISTORY_MESSAGES_MAX);
+            ("application/json", serde_json::to_vec(&task))
+        }
+    };
+    Some((written.0, written.1.expect("our types hold no map with keys other than strings")))
+}
+
+fn target(push: Push) -> Target {
+    let credentials = push.authentication.map(|known| Credentials {
+        scheme: known.scheme,
+        value: known.credentials.unwrap_or_default(),
+    });
+    Target { url: push.url, token: push.token, credentials }
+}

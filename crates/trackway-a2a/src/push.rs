@@ -1,0 +1,12 @@
+//! Push: telling a client's server of updates over HTTP. The addresses are chosen by clients, so every
+//! request goes through a policy that is applied to the address that is connected to.
+
+mod address;
+mod outgoing;
+mod resolver;
+mod signature;
+mod target;
+
+pub use address::AddressPolicy;
+pub use outgoing::{Outgoing, OutgoingOptions};
+pub(crate) use target::{Credentials, Target};

@@ -1,0 +1,80 @@
+//! Names become addresses here, and only addresses that the policy allows come out. The connection is
+//! made to exactly these, so a name that changes its address between a check and the connection gains
+//! nothing.
+
+use std::{
+    error::Error,
+    fmt, io,
+    net::{IpAddr, SocketAddr},
+    sync::Arc,
+};
+
+use reqwest::dns::{Addrs, Name, Resolve, Resolving};
+use trackway_ports::PortFuture;
+
+use super::address::AddressPolicy;
+
+/// How names are looked up.
+pub(super) trait Lookup: Send + Sync + fmt::Debug {
+    fn lookup(&self, name: String) -> PortFuture<'static, io::Result<Vec<IpAddr>>>;
+}
+
+/// As the operating system does it.
+#[derive(Debug)]
+pub(super) struct SystemLookup;
+
+impl Lookup for SystemLookup {
+    fn lookup(&self, name: String) -> PortFuture<'static, io::Result<Vec<IpAddr>>> {
+        Box::pin(async move {
+            let found = tokio::net::lookup_host((name, 0)).await?;
+            Ok(found.map(|address| address.ip()).collect())
+        })
+    }
+}
+
+#[derive(Debug)]
+pub(super) struct Resolver {
+    pub(super) policy: AddressPolicy,
+    pub(super) lookup: Arc<dyn Lookup>,
+}
+
+/// Every address of a name is one that may not be connected to.
+#[derive(Debug, thiserror::Error)]
+#[error("its name stands for {what}")]
+pub(super) struct ForbiddenName {
+    what: &'static str,
+}
+
+impl Resolve for Resolver {
+    fn resolve(&self, name: Name) -> Resolving {
+        let policy = self.policy;
+        let found = self.lookup.lookup(name.as_str().to_owned());
+        Box::pin(async move {
+            let mut refused = None;
+            let mut allowed = Vec::new();
+            for address in found.await? {
+                match policy.refusal(address) {
+                    // The port is that of the address asked for.
+                    None => allowed.push(SocketAddr::new(address, 0)),
+                    Some(what) => refused = Some(what),
+                }
+            }
+            match refused {
+                Some(what) if allowed.is_empty() => Err(ForbiddenName { what }.into()),
+                _ => Ok(Box::new(allowed.into_iter()) as Addrs),
+            }
+        })
+    }
+}
+
+/// The refusal behind a failed request, where it was one.
+pub(super) fn forbidden_name(error: &reqwest::Error) -> Option<&ForbiddenName> {
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        if let Some(forbidden) = error.downcast_ref() {
+            return Some(forbidden);
+        }
+        cause = error.source();
+    }
+    None
+}

@@ -1,0 +1,33 @@
+//! Whom a delivery goes to.
+
+use std::fmt;
+
+/// A receiver, as a client named it.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Target {
+    pub url: String,
+    /// Sent back as it came, so that the receiver knows what the delivery belongs to.
+    pub token: Option<String>,
+    pub credentials: Option<Credentials>,
+}
+
+/// `Authorization: {scheme} {value}`.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Credentials {
+    pub scheme: String,
+    pub value: String,
+}
+
+/// The query of an address often is a secret, like token and credentials.
+impl fmt::Debug for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let url = self.url.split(['?', '#']).next().unwrap_or_default();
+        f.debug_struct("Target").field("url", &url).finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Credentials {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Credentials").field("scheme", &self.scheme).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,45 @@
+//! Queries and bodies of the HTTP+JSON binding, read with faults that name the place.
+
+use axum::{extract::Query, http::Uri};
+use serde::{Deserialize, de::DeserializeOwned};
+
+use crate::{
+    fault::Fault,
+    jsonrpc::{misfit, not_json},
+};
+
+/// A body of which nothing is needed but that it is an object.
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct Anything {}
+
+pub(super) fn query<T: DeserializeOwned>(uri: &Uri) -> Result<T, Fault> {
+    Query::try_from_uri(uri).map(|Query(params)| params).map_err(|rejection| {
+        let why = std::error::Error::source(&rejection)
+            .map_or_else(|| rejection.to_string(), ToString::to_string);
+        Fault::param("/", format!("the query cannot be read: {why}"), "put the query right")
+    })
+}
+
+pub(super) fn read<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Result<T, Fault> {
+    let text = std::str::from_utf8(body).map_err(|error| not_json(&error.to_string()))?;
+    match text.trim_start().as_bytes().first() {
+        Some(b'{') => {}
+        _ => {
+            serde_json::from_str::<serde::de::IgnoredAny>(text)
+                .map_err(|error| not_json(&error.to_string()))?;
+            return Err(Fault::param("", "the body is no object", "send a JSON object"));
+        }
+    }
+    serde_json::from_str(text).map_err(|error| {
+        match serde_json::from_str::<serde::de::IgnoredAny>(text) {
+            Err(syntax) => not_json(&syntax.to_string()),
+            Ok(_) => misfit(text, &error, ""),
+        }
+    })
+}
+
+pub(super) fn read_or_default<'a, T: Deserialize<'a> + Default>(
+    body: &'a [u8],
+) -> Result<T, Fault> {
+    if body.is_empty() { Ok(T::default()) } else { read(body) }
+}

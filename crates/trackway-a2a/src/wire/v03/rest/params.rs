@@ -1,0 +1,200 @@
+//! Requests as they are read, into the shapes of JSON-RPC, from which everything else is the same.
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::{
+    fault::Fault,
+    ops::Call,
+    wire::{
+        object::Object,
+        v03::{self, params, push::PushConfig},
+    },
+};
+
+/// `message:send` and `message:stream`.
+#[derive(Debug, Deserialize)]
+pub(crate) struct SendParams {
+    message: Object<Message>,
+    #[serde(default)]
+    configuration: Option<Object<Configuration>>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Configuration {
+    #[serde(default, alias = "accepted_output_modes")]
+    accepted_output_modes: Option<Vec<String>>,
+    #[serde(default)]
+    blocking: Option<bool>,
+    #[serde(default, alias = "history_length")]
+    history_length: Option<i64>,
+    #[serde(default, alias = "push_notification")]
+    push_notification: Option<Object<PushConfig>>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Message {
+    #[serde(alias = "message_id")]
+    message_id: String,
+    role: String,
+    content: Vec<Object<Part>>,
+    #[serde(default, alias = "context_id")]
+    context_id: Option<String>,
+    #[serde(default, alias = "task_id")]
+    task_id: Option<String>,
+    #[serde(default)]
+    metadata: Option<trackway_domain::Object>,
+    #[serde(default)]
+    extensions: Option<Vec<String>>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Part {
+    #[serde(default)]
+    text: Option<String>,
+    #[serde(default)]
+    file: Option<Object<File>>,
+    #[serde(default)]
+    data: Option<Object<Data>>,
+    #[serde(default)]
+    metadata: Option<trackway_domain::Object>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct File {
+    #[serde(default, alias = "file_with_uri")]
+    file_with_uri: Option<String>,
+    #[serde(default, alias = "file_with_bytes")]
+    file_with_bytes: Option<String>,
+    #[serde(default, alias = "mime_type")]
+    mime_type: Option<String>,
+    #[serde(default)]
+    name: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Data {
+    data: Value,
+}
+
+impl SendParams {
+    pub(crate) fn send(self) -> Result<Call, Fault> {
+        v03::send(self.into())
+    }
+
+    pub(crate) fn stream(self) -> Result<Call, Fault> {
+        v03::stream(self.into())
+    }
+}
+
+impl From<SendParams> for params::SendParams {
+    fn from(sent: SendParams) -> Self {
+        let configuration = sent.configuration.map(|Object(sent)| {
+            Object(params::Configuration {
+                accepted_output_modes: sent.accepted_output_modes,
+                // Where this is left out it holds its default, which clients of this binding mean.
+                blocking: sent.blocking,
+                // So does this: zero is what is sent for no number at all.
+                history_length: sent.history_length.filter(|length| *length != 0),
+                push_notification_config: sent.push_notification,
+            })
+        });
+        Self { message: Object(sent.message.0.into()), configuration }
+    }
+}
+
+impl From<Message> for params::Message {
+    fn from(sent: Message) -> Self {
+        let given = |text: Option<String>| text.filter(|text| !text.is_empty());
+        Self {
+            kind: None,
+            message_id: sent.message_id,
+            role: match sent.role.as_str() {
+                "ROLE_USER" => "user".to_owned(),
+                "ROLE_AGENT" => "agent".to_owned(),
+                _ => sent.role,
+            },
+            parts: sent.content.into_iter().map(|Object(part)| Object(part.into())).collect(),
+            context_id: given(sent.context_id),
+            task_id: given(sent.task_id),
+            metadata: sent.metadata,
+            reference_task_ids: None,
+            extensions: sent.extensions,
+        }
+    }
+}
+
+impl From<Part> for params::Part {
+    fn from(sent: Part) -> Self {
+        let kind = match (&sent.text, &sent.file, &sent.data) {
+            (Some(_), None, None) => Some("text"),
+            (None, Some(_), None) => Some("file"),
+            (None, None, Some(_)) => Some("data"),
+            // Refused later: a part has one kind.
+            _ => None,
+        };
+        Self {
+            kind: kind.map(str::to_owned),
+            text: sent.text,
+            data: sent.data.map(|Object(data)| data.data),
+            file: sent.file.map(|Object(file)| {
+                Object(params::File {
+                    name: file.name,
+                    mime_type: file.mime_type.filter(|kind| !kind.is_empty()),
+                    bytes: file.file_with_bytes,
+                    uri: file.file_with_uri,
+                })
+            }),
+            metadata: sent.metadata,
+        }
+    }
+}
+
+/// A new push notification configuration: inside of the request that the protocol describes, as the
+/// official Python client sends it, or bare, as the one in JavaScript does.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct PushParams {
+    #[serde(default, alias = "config_id")]
+    config_id: Option<String>,
+    config: Option<Object<Named>>,
+    #[serde(alias = "push_notification_config")]
+    push_notification_config: Option<Object<PushConfig>>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Named {
+    #[serde(alias = "push_notification_config")]
+    push_notification_config: Object<PushConfig>,
+}
+
+impl PushParams {
+    /// The path says whose it is.
+    pub(crate) fn call(self, task: &str) -> Result<Call, Fault> {
+        let (place, config) = match (self.config, self.push_notification_config) {
+            (Some(Object(config)), _) => {
+                ("/params/config/pushNotificationConfig", config.push_notification_config)
+            }
+            (None, Some(config)) => ("/params/pushNotificationConfig", config),
+            (None, None) => {
+                return Err(Fault::param(
+                    "/params/config",
+                    "a configuration is missing",
+                    "send {\"config\": {\"pushNotificationConfig\": {\"url\": …}}}",
+                ));
+            }
+        };
+        let mut push = config.0.push(place)?;
+        if let Some(id) = self.config_id.filter(|id| !id.is_empty()) {
+            push.id = Some(id);
+        }
+        Ok(Call::SetPush { task: task.to_owned(), push: Box::new(push) })
+    }
+}
+
+#[cfg(test)]
+mod tests;

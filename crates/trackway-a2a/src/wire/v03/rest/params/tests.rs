@@ -1,0 +1,20 @@
+//! What clients of 0.3 send over HTTP+JSON.
+
+use serde_json::{Value, json};
+
+use super::*;
+
+fn push(body: Value) -> Result<Call, Fault> {
+    serde_json::from_value::<PushParams>(body).unwrap().call("run_1")
+}
+
+/// The official clients do not agree: one sends the request of the protocol, one the configuration.
+#[test]
+fn a_push_configuration_comes_wrapped_or_bare() {
+    let config = json!({"pushNotificationConfig": {"id": "mine", "url": "https://example.org/"}});
+    for body in [json!({"parent": "tasks/run_1", "config": config.clone()}), config] {
+        let Ok(Call::SetPush { task, push }) = push(body.clone()) else { panic!("{body}") };
+        assert_eq!((task.as_str(), push.id.as_deref()), ("run_1", Some("mine")), "{body}");
+    }
+    assert!(push(json!({"parent": "tasks/run_1"})).is_err(), "one is needed");
+}

@@ -1,0 +1,8 @@
+//! Who may do what: keys, tokens, scopes and tenants, on a real server.
+
+mod a2a;
+mod config;
+mod jwt;
+mod keys;
+mod site;
+mod tenants;

@@ -1,0 +1,74 @@
+//! The clients: which there are, where their packages lie, and how one is run.
+
+use std::{path::Path, process::Command};
+
+use serde_json::{Map, Value};
+
+use super::course::{ANSWER, Generation, START};
+
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Client {
+    Python03,
+    Python1,
+    JavaScript03,
+    JavaScript1,
+}
+
+impl Client {
+    pub(super) fn generation(self) -> Generation {
+        match self {
+            Self::Python03 | Self::JavaScript03 => Generation::V03,
+            Self::Python1 | Self::JavaScript1 => Generation::V1,
+        }
+    }
+
+    /// Runs the whole course and returns what the client told, by the name of what it did.
+    pub(super) async fn run(self, agent: &str, binding: &str) -> Map<String, Value> {
+        let mut command = self.command();
+        command.args([agent, binding, START, ANSWER]);
+        let output = tokio::task::spawn_blocking(move || command.output().unwrap()).await.unwrap();
+        let (said, errors) = (text(&output.stdout), text(&output.stderr));
+        assert!(output.status.success(), "{self:?} over {binding} told\n{said}and then\n{errors}");
+        let told = said.lines().map(|line| {
+            let told: Value = serde_json::from_str(line).unwrap();
+            (told["op"].as_str().unwrap().to_owned(), told)
+        });
+        told.collect()
+    }
+
+    fn command(self) -> Command {
+        let scripts = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/clients");
+        let python = |variable: &str, script: &str| {
+            let mut command = Command::new(prepared(variable));
+            // Nothing is written beside the scripts, which belong to the repository.
+            command.env("PYTHONDONTWRITEBYTECODE", "1").arg(scripts.join("python").join(script));
+            command
+        };
+        let node = |variable: &str, script: &str| {
+            let mut command = Command::new("node");
+            command.arg(scripts.join("js").join(script)).arg(prepared(variable));
+            command
+        };
+        match self {
+            Self::Python03 => python("TRACKWAY_TEST_PYTHON", "v03.py"),
+            Self::Python1 => python("TRACKWAY_TEST_PYTHON_1_0", "v1.py"),
+            Self::JavaScript03 => node("TRACKWAY_TEST_JS_0_3", "v03.cjs"),
+            Self::JavaScript1 => node("TRACKWAY_TEST_JS_1_0", "v1.cjs"),
+        }
+    }
+}
+
+/// What `cargo xtask test` prepared and named in this variable.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the one place where these tests learn of their clients"
+)]
+fn prepared(variable: &str) -> String {
+    std::env::var(variable).unwrap_or_else(|_| {
+        panic!("{variable} is not set: run `cargo xtask test`, which prepares it and sets it")
+    })
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}

@@ -1,0 +1,38 @@
+//! The server that the clients meet: one with every binding, whose webhooks may be on this machine.
+
+use crate::support::{Folder, Served};
+
+/// gRPC of 0.3 knows no tenants: it reaches the default agent.
+const SETTINGS: &str = r#"
+[outgoing]
+allow_loopback = true
+
+[a2a]
+default_agent = "review"
+"#;
+
+#[derive(Debug)]
+pub(super) struct Subject {
+    server: Served,
+    _folder: Folder,
+}
+
+impl Subject {
+    pub(super) fn start() -> Self {
+        let folder = Folder::new();
+        std::fs::write(folder.path().join("trackway.toml"), SETTINGS).unwrap();
+        let workspace = folder.path().to_str().unwrap();
+        let args = ["--workspace", workspace, "--grpc-listen", "127.0.0.1:0"];
+        Self { server: Served::start_as(&folder.data(), &args), _folder: folder }
+    }
+
+    /// The agent that the course is run against.
+    pub(super) fn review(&self) -> String {
+        format!("{}/a2a/agents/review", self.server.url)
+    }
+
+    /// The same agent where none is named.
+    pub(super) fn default_agent(&self) -> String {
+        self.server.url.clone()
+    }
+}

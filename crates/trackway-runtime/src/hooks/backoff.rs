@@ -1,0 +1,44 @@
+//! When a delivery that failed is tried again, and when no more.
+
+use std::time::Duration;
+
+use trackway_domain::Timestamp;
+
+/// Pause after the first failure; each further one doubles it. A receiver that is being restarted is
+/// back within seconds.
+const PAUSE_FIRST: Duration = Duration::from_secs(1);
+
+/// Longest pause. A receiver that comes back after hours hears of it within this time.
+const PAUSE_MAX: Duration = Duration::from_secs(15 * 60);
+
+/// How long one update is tried.
+const GIVE_UP_AFTER: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// When the next attempt is due after so many failures, the first of which was at `since`. `None`: it
+/// was tried for long enough. The last attempt is made when that time is over.
+///
+/// `random` spreads the attempts over the second half of each pause, so that the hooks of one receiver
+/// do not all come back in the same moment.
+pub(super) fn next_attempt(
+    now: Timestamp,
+    since: Timestamp,
+    failures: u32,
+    random: u64,
+) -> Option<Timestamp> {
+    let end = since + GIVE_UP_AFTER;
+    if now >= end {
+        return None;
+    }
+    let doublings = failures.saturating_sub(1).min(31);
+    let pause = PAUSE_FIRST.saturating_mul(1 << doublings).min(PAUSE_MAX);
+    let half = pause / 2;
+    let spread = Duration::from_millis(random % (millis(half) + 1));
+    Some((now + half + spread).min(end))
+}
+
+fn millis(span: Duration) -> u64 {
+    u64::try_from(span.as_millis()).unwrap_or(u64::MAX - 1)
+}
+
+#[cfg(test)]
+mod tests;

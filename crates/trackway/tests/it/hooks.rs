@@ -1,0 +1,187 @@
+//! Hooks: whoever wants to be told of a run's updates is told of each, in order, whatever happens.
+
+mod failing;
+mod managing;
+
+use std::{path::Path, sync::Arc, time::Duration};
+
+use serde_json::{Value, json};
+use trackway_domain::{Caller, Part, RunId, StateName};
+use trackway_runtime::{NewHook, Registry, Submit};
+use trackway_testkit::{
+    Guest, Postbox, Process, Setup, Store, Subject, World, answer_to, at, hook, message, sweep,
+    sweep_again,
+};
+
+use crate::kit::{Probe, ended, settled};
+
+workflow!(Talks, "talks", |probe, ctx, _input: Value| -> u32 {
+    ctx.status("one").await;
+    ctx.step("quiet", |_| async { Ok::<_, std::io::Error>(1) }).await?;
+    ctx.artifact(trackway::Artifact::text("a.txt", "text")?).await;
+    let answer: u32 = ctx.ask("More?").await;
+    ctx.status("two").await;
+    probe.mark("two");
+    Ok(answer)
+});
+
+workflow!(Counts, "counts", |_probe, ctx, number: u32| -> u32 {
+    for n in 0..number {
+        ctx.status(format!("{n}")).await;
+    }
+    Ok(number)
+});
+
+const BEFORE: [&str; 5] =
+    ["submitted", "working", "working: one", "+a.txt", "input-required: More?"];
+const AFTER: [&str; 3] = ["working", "working: two", "completed."];
+
+fn setup(postbox: &Arc<Postbox>) -> Setup {
+    let probe = Probe::new();
+    Setup::from(registry![Talks(probe.clone()), Counts(probe)]).messenger(postbox.clone())
+}
+
+/// Starts a run with a hook from its first message on.
+async fn start(process: &Process, workflow: &str, input: Value, hook: Option<NewHook>) -> RunId {
+    let submit = Submit {
+        workflow: workflow.to_owned(),
+        input: input.clone(),
+        caller: Caller::local(),
+        session: None,
+        message: Some(message(&format!("start {workflow}"), Part::data(input))),
+        hook,
+    };
+    process.submit(submit).await.unwrap().view.submission.run
+}
+
+fn worlds() -> [World; 2] {
+    [World::memory(), World::sqlite()]
+}
+
+/// Proves X2: each update once and in order, with the run as of that update.
+#[test]
+fn a_hook_of_the_first_message_is_told_of_everything() {
+    for world in worlds() {
+        let postbox = Arc::new(Postbox::new());
+        world.run(setup(&postbox), async |process| {
+            let run = start(&process, "talks", Value::Null, Some(hook("h"))).await;
+            settled(&process, run).await;
+            process.quiet().await;
+            assert_eq!(postbox.lines(run, "h"), BEFORE);
+            process.deliver(answer_to(run, "answer", json!(7))).await.unwrap();
+            ended(&process, run).await;
+            process.quiet().await;
+            assert_eq!(postbox.lines(run, "h"), [&BEFORE[..], &AFTER[..]].concat());
+            let letters = postbox.letters();
+            assert!(letters.iter().all(|letter| letter.view_seq == letter.seq));
+            assert!(letters.iter().all(|letter| letter.target == json!({"to": "h"})));
+            assert_eq!(letters[4].state, StateName::InputRequired);
+            assert_eq!(letters[7].state, StateName::Completed);
+            let hook = process.hook(&at(run), "h").await.unwrap().unwrap();
+            assert_eq!((hook.due, hook.attempts), (None, 0));
+        });
+    }
+}
+
+/// Proves X2: a hook that comes with an answer is told of what follows from it.
+#[test]
+fn a_hook_of_a_later_message_is_told_from_there() {
+    let (world, postbox) = (World::sqlite(), Arc::new(Postbox::new()));
+    world.run(setup(&postbox), async |process| {
+        let run = start(&process, "talks", Value::Null, None).await;
+        settled(&process, run).await;
+        let mut answer = answer_to(run, "answer", json!(7));
+        answer.hook = Some(hook("h"));
+        process.deliver(answer.clone()).await.unwrap();
+        ended(&process, run).await;
+        // A repeated message is answered as before and sets nothing.
+        answer.hook = Some(hook("again"));
+        assert!(process.deliver(answer).await.unwrap().repeated);
+        process.quiet().await;
+        assert_eq!(postbox.lines(run, "h"), AFTER);
+        assert_eq!(process.hooks(&at(run)).await.unwrap().len(), 1);
+    });
+}
+
+/// Proves X2: a run that has ended is told of to its end, also by the next process.
+#[test]
+fn what_was_not_told_is_told_by_the_next_process() {
+    for world in worlds() {
+        let postbox = Arc::new(Postbox::new());
+        let never = || trackway_runtime::Undelivered::Again { reason: "down".to_owned() };
+        postbox.judge(move |_| Err(never()));
+        let run = world.run(setup(&postbox), async |process| {
+            let run = start(&process, "counts", json!(3), Some(hook("h"))).await;
+            ended(&process, run).await;
+            postbox.until_attempts(1).await;
+            run
+        });
+        postbox.judge(|_| Ok(()));
+        world.clock.advance(Duration::from_secs(3600));
+        world.run(setup(&postbox), async |process| {
+            process.quiet().await;
+            assert_eq!(process.runs_in_memory(), 0);
+        });
+        let all = ["submitted", "working", "working: 0", "working: 1", "working: 2", "completed."];
+        assert_eq!(postbox.lines(run, "h"), all);
+    }
+}
+
+/// Proves X2: more hooks than deliveries at once, and more events than a page.
+#[test]
+fn many_runs_and_long_ones_are_told_whole() {
+    const RUNS: usize = 200;
+    let (world, postbox) = (World::memory(), Arc::new(Postbox::new()));
+    world.run(setup(&postbox), async |process| {
+        let mut runs = Vec::new();
+        for number in 0..RUNS {
+            let submit = Submit {
+                workflow: "counts".to_owned(),
+                input: json!(if number == 0 { 300 } else { 2 }),
+                caller: Caller::local(),
+                session: None,
+                message: None,
+                hook: Some(hook("h")),
+            };
+            runs.push(process.submit(submit).await.unwrap().view.submission.run);
+        }
+        for run in &runs {
+            ended(&process, *run).await;
+        }
+        process.quiet().await;
+        assert_eq!(postbox.lines(runs[0], "h").len(), 303);
+        for run in &runs[1..] {
+            let lines = ["submitted", "working", "working: 0", "working: 1", "completed."];
+            assert_eq!(postbox.lines(*run, "h"), lines);
+        }
+    });
+}
+
+fn programs(_outside: &Path) -> Registry {
+    registry![Talks(Probe::new())]
+}
+
+fn subject() -> Subject {
+    Subject::new(
+        Guest::new("talks", Value::Null).hooked().answers(|_, _| vec![json!("wrong"), json!(7)]),
+        programs,
+    )
+}
+
+/// Proves X2: a crash at any point, and every update still arrives, in order.
+#[test]
+fn a_crash_anywhere_loses_no_update() {
+    sweep(&subject(), Store::Memory);
+}
+
+/// Proves X2.
+#[test]
+fn a_crash_anywhere_loses_no_update_on_disk() {
+    sweep(&subject(), Store::Sqlite);
+}
+
+/// Proves X2.
+#[test]
+fn several_crashes_lose_no_update() {
+    sweep_again(&subject(), Store::Memory, 0..20);
+}

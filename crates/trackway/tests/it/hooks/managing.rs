@@ -1,0 +1,121 @@
+//! Setting, showing and removing hooks.
+
+use trackway_ports::HookTarget;
+use trackway_runtime::{Error, RunAddress};
+
+use super::*;
+
+/// Proves X2: set in the middle, told of what comes after; removed, told of nothing more.
+#[test]
+fn a_hook_can_be_set_and_removed_at_any_time() {
+    let (world, postbox) = (World::sqlite(), Arc::new(Postbox::new()));
+    world.run(setup(&postbox), async |process| {
+        let run = start(&process, "talks", Value::Null, None).await;
+        settled(&process, run).await;
+        let set = process.set_hook(&at(run), hook("b")).await.unwrap();
+        let newest = process.view(&at(run)).await.unwrap().seq;
+        assert_eq!((set.run, &*set.id, set.after, set.due), (run, "b", newest, None));
+        assert_eq!(set.target, HookTarget(json!({"to": "b"})));
+        let made = NewHook { id: None, target: HookTarget(Value::Null) };
+        let made = process.set_hook(&at(run), made).await.unwrap().id;
+        process.set_hook(&at(run), hook("a")).await.unwrap();
+        let hooks = process.hooks(&at(run)).await.unwrap();
+        let names: Vec<_> = hooks.iter().map(|hook| &*hook.id).collect();
+        assert_eq!(names, ["b", &*made, "a"]);
+        for _ in 0..2 {
+            process.remove_hook(&at(run), "b").await.unwrap();
+        }
+        assert_eq!(process.hook(&at(run), "b").await.unwrap(), None);
+        process.deliver(answer_to(run, "answer", json!(7))).await.unwrap();
+        ended(&process, run).await;
+        process.quiet().await;
+        assert!(postbox.lines(run, "b").is_empty());
+        assert_eq!(postbox.lines(run, "a"), AFTER);
+        assert_eq!(postbox.lines(run, &made), AFTER);
+        // A run that has ended has nothing more to tell.
+        process.set_hook(&at(run), hook("late")).await.unwrap();
+        process.quiet().await;
+        assert!(postbox.lines(run, "late").is_empty());
+    });
+}
+
+/// Proves X6: another tenant's run does not exist, and neither do its hooks.
+#[test]
+fn hooks_of_another_tenant_do_not_exist() {
+    let (world, postbox) = (World::memory(), Arc::new(Postbox::new()));
+    world.run(setup(&postbox), async |process| {
+        let run = start(&process, "talks", Value::Null, Some(hook("h"))).await;
+        settled(&process, run).await;
+        let other = RunAddress { caller: Caller::new("other", "user"), ..at(run) };
+        let elsewhere = RunAddress { workflow: Some("counts".to_owned()), ..at(run) };
+        for address in [&other, &elsewhere] {
+            let unknown = |error: Error| matches!(error, Error::UnknownRun { .. });
+            assert!(unknown(process.set_hook(address, hook("x")).await.unwrap_err()));
+            assert!(unknown(process.hook(address, "h").await.unwrap_err()));
+            assert!(unknown(process.hooks(address).await.unwrap_err()));
+            assert!(unknown(process.remove_hook(address, "h").await.unwrap_err()));
+        }
+        assert_eq!(process.hooks(&at(run)).await.unwrap().len(), 1);
+    });
+}
+
+fn refused<T: std::fmt::Debug>(result: Result<T, Error>) -> String {
+    match result.unwrap_err() {
+        Error::HookRefused { reason } => reason,
+        other => panic!("the hook is not what is wrong: {other}"),
+    }
+}
+
+/// Proves X6: names, targets and numbers have bounds, and what is refused leaves nothing behind.
+#[test]
+fn a_hook_beyond_the_bounds_is_refused() {
+    let (world, postbox) = (World::memory(), Arc::new(Postbox::new()));
+    world.run(setup(&postbox), async |process| {
+        let run = start(&process, "talks", Value::Null, None).await;
+        settled(&process, run).await;
+        let large = HookTarget(json!("x".repeat(64 * 1024)));
+        let large = NewHook { id: None, target: large };
+        let table = [
+            (hook(""), "empty"),
+            (hook(&"x".repeat(257)), "longer"),
+            (hook("a\nb"), "control"),
+            (large, "larger"),
+        ];
+        for (new, why) in table {
+            let reason = refused(process.set_hook(&at(run), new.clone()).await);
+            assert!(reason.contains(why), "{reason}");
+            let mut answer = answer_to(run, "answer", json!(7));
+            answer.hook = Some(new);
+            assert!(refused(process.deliver(answer).await).contains(why));
+        }
+        for number in 0..100 {
+            process.set_hook(&at(run), hook(&format!("{number}"))).await.unwrap();
+        }
+        assert!(refused(process.set_hook(&at(run), hook("more")).await).contains("100"));
+        process.set_hook(&at(run), hook("7")).await.unwrap();
+        assert_eq!(process.hooks(&at(run)).await.unwrap().len(), 100);
+        let view = process.view(&at(run)).await.unwrap();
+        assert_eq!(view.state, StateName::InputRequired, "no answer was taken");
+    });
+}
+
+/// Proves X6: where nobody tells anything, nobody is promised it.
+#[test]
+fn without_a_messenger_no_hook_can_be_set() {
+    let world = World::memory();
+    world.run(registry![Talks(Probe::new())], async |process| {
+        let submit = Submit {
+            workflow: "talks".to_owned(),
+            input: Value::Null,
+            caller: Caller::local(),
+            session: None,
+            message: None,
+            hook: Some(hook("h")),
+        };
+        refused(process.submit(submit).await);
+        let run = start(&process, "talks", Value::Null, None).await;
+        refused(process.set_hook(&at(run), hook("h")).await);
+        assert!(process.hooks(&at(run)).await.unwrap().is_empty());
+        process.remove_hook(&at(run), "h").await.unwrap();
+    });
+}
