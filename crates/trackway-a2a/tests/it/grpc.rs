@@ -2,6 +2,7 @@
 
 mod errors;
 mod line;
+mod push;
 mod reflection;
 mod v03;
 mod v1;

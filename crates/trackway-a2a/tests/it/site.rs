@@ -10,7 +10,7 @@ use axum::{
 use futures_util::StreamExt;
 use serde_json::{Value, json};
 use tower::ServiceExt;
-use trackway_a2a::{Options, router};
+use trackway_a2a::{Notifier, Options, router};
 use trackway_domain::{Artifact, ArtifactId, Failure, Message, Part, Reason};
 use trackway_runtime::{Program, ProgramFuture, ProgramInfo, Registry, Runtime, Stage, Stop};
 use trackway_sqlite::SqliteJournal;
@@ -57,7 +57,10 @@ impl Site {
         let mut registry = Registry::new();
         registry.add(Arc::new(Script::new("script"))).unwrap();
         registry.add(Arc::new(Script::new("other"))).unwrap();
-        let options_of_runtime = trackway_runtime::Options::new(journal, Arc::new(registry));
+        let mut options_of_runtime = trackway_runtime::Options::new(journal, Arc::new(registry));
+        if let Some(outgoing) = &options.outgoing {
+            options_of_runtime.messenger = Some(Arc::new(Notifier::new(outgoing.clone())));
+        }
         let runtime = Runtime::start(options_of_runtime);
         let router = router(runtime.clone(), options);
         Self { runtime, router, _folder: folder }

@@ -40,7 +40,7 @@ async fn refusals_have_a_code_a_reason_and_the_field() {
     assert_eq!(details(&refused), ("UNKNOWN_WORKFLOW".into(), ours, vec![]));
 
     let push = pb::TaskPushNotificationConfig {
-        task_id: "x".into(),
+        task_id: send(&mut client, "m-1", "hello").await.id,
         url: "https://example.com".into(),
         ..Default::default()
     };

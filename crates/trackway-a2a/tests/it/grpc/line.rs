@@ -41,7 +41,7 @@ impl Line {
     }
 
     pub(crate) async fn with(options: Options) -> Self {
-        let site = Site::new();
+        let site = Site::with(options.clone());
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let options = Options { grpc_address: Some(address.to_string()), ..options };

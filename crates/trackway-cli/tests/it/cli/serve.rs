@@ -58,7 +58,7 @@ async fn grpc_is_told_to_programs_people_and_clients_when_it_is_on() {
     assert_eq!(server.exit_code(), 0);
 
     let exposed = ["serve", "--listen", "127.0.0.1:0", "--grpc-listen", "0.0.0.0:0"];
-    let refused = folder.trackway(&exposed).expect(1);
+    let refused = folder.trackway(&exposed).expect(2);
     assert!(refused.stderr.contains("loopback"), "{refused:?}");
 }
 
