@@ -90,7 +90,7 @@ async fn clients_of_0_3_name_them_by_where_they_stand() {
     assert_eq!(got, created);
     let all = v03::ListTaskPushNotificationConfigRequest { parent: format!("tasks/{task}") };
     let listed = client.list_task_push_notification_config(all).await.unwrap().into_inner();
-    assert_eq!(listed.configs, [created.clone()]);
+    assert_eq!(listed.configs, std::slice::from_ref(&created));
     let delete = v03::DeleteTaskPushNotificationConfigRequest { name: name() };
     client.delete_task_push_notification_config(delete).await.unwrap();
 }
