@@ -8,3 +8,5 @@ mod errors;
 mod send;
 mod site;
 mod stream;
+mod v03_rest;
+mod v1;
