@@ -108,7 +108,7 @@ pub(crate) async fn body(headers: &HeaderMap, body: Body, max: usize) -> Result<
     Ok(if joined.is_empty() { first } else { joined.into() })
 }
 
-fn too_large(max: usize) -> Fault {
+pub(crate) fn too_large(max: usize) -> Fault {
     Fault::new(
         Kind::TooLarge,
         Code::TooLarge,

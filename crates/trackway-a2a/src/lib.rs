@@ -1,8 +1,9 @@
 //! The A2A front door: every registered workflow as an agent of the A2A protocol.
 //!
-//! [`router`] serves `/a2a` and `/a2a/agents`. A request is read by a binding, turned into the
-//! domain's words by the wire types of its generation, carried out by operations that know neither,
-//! and written back from the run's view. Protocols 1.0 and 0.3 are served side by side.
+//! [`router`] serves `/a2a` and `/a2a/agents` over HTTP, [`grpc()`] the same agents over gRPC. A
+//! request is read by a binding, turned into the domain's words by the wire types of its generation,
+//! carried out by operations that know neither, and written back from the run's view. Protocols 1.0
+//! and 0.3 are served side by side.
 //!
 //! [`client`] is the other side: it speaks to agents anywhere, and shares nothing with the door.
 
@@ -13,6 +14,7 @@ mod discovery;
 mod door;
 mod extensions;
 mod fault;
+mod grpc;
 mod http;
 mod identity;
 mod jsonrpc;
@@ -29,6 +31,7 @@ mod union;
 mod version;
 mod wire;
 
+pub use grpc::{Grpc, grpc};
 pub use notify::Notifier;
 pub use options::Options;
 pub use push::{AddressPolicy, Outgoing, OutgoingOptions};

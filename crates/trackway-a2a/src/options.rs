@@ -36,6 +36,8 @@ pub struct Options {
     pub outgoing: Option<Outgoing>,
     /// Where gRPC is served, as `host:port`, for the cards.
     pub grpc_address: Option<String>,
+    /// Whether gRPC tells tools which services and messages there are.
+    pub grpc_reflection: bool,
     /// Signs cards.
     pub signer: Option<Arc<Signer>>,
     /// Begins the addresses in cards and lists when the request does not say under which name the
@@ -56,6 +58,7 @@ impl Default for Options {
             extended_card: false,
             outgoing: None,
             grpc_address: None,
+            grpc_reflection: false,
             signer: None,
             base_url: "http://127.0.0.1:7420".to_owned(),
         }

@@ -1,7 +1,7 @@
 //! Wire types: one folder per generation of the protocol, converted by hand from and to the domain.
 
 pub(crate) mod details;
-mod metadata;
+pub(crate) mod metadata;
 mod object;
 pub(crate) mod sent;
 pub(crate) mod v03;

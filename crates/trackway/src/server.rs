@@ -220,10 +220,10 @@ impl Server {
         self
     }
 
-    /// Lets gRPC clients ask which services and messages there are.
+    /// Lets tools ask the gRPC listener which services and messages there are.
     #[must_use]
-    pub fn grpc_reflection(mut self, on: bool) -> Self {
-        self.grpc_reflection = on;
+    pub fn grpc_reflection(mut self, reflect: bool) -> Self {
+        self.grpc_reflection = reflect;
         self
     }
 
@@ -271,6 +271,7 @@ impl Server {
         trackway_a2a::Options {
             default_agent: self.default_agent.clone().or(first),
             extended_card: self.extended_card,
+            grpc_reflection: self.grpc_reflection,
             strict_readers: self.strict_readers.clone(),
             outgoing: Some(outgoing),
             body_bytes_max: self.body_bytes_max,
@@ -279,9 +280,13 @@ impl Server {
         }
     }
 
-    /// Takes the address and the folder; nothing is answered before [`Bound::serve`].
+    /// Takes the addresses and the folder; nothing is answered before [`Bound::serve`].
     pub async fn bind(self) -> Result<Bound, ServerError> {
         let listener = http::listen(&self.listen, &self.auth).await?;
+        let grpc = match &self.grpc_listen {
+            Some(address) => Some(http::listen(address, &self.auth).await?),
+            None => None,
+        };
         let outgoing = self.outgoing()?;
         let (runtime, folder) = self.engine_with(outgoing.clone()).await?;
         let required = self.auth.is_required();
@@ -294,7 +299,8 @@ impl Server {
             extended_card: door.extended_card || gatekeeper.is_some(),
             ..door
         };
-        Bound::new(listener, runtime, folder, Entrance { gatekeeper, required }, door)
+        let entrance = Entrance { gatekeeper, required };
+        Bound::new(listener, grpc, runtime, folder, entrance, door)
     }
 
     /// Serves until Ctrl-C or a termination signal.

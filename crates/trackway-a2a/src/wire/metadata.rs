@@ -10,7 +10,7 @@ use crate::ops::Snapshot;
 /// On Tasks and on status-updates.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Metadata<'a> {
+pub(crate) struct Metadata<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     concurrent_request: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -30,7 +30,7 @@ pub(super) struct Metadata<'a> {
 
 impl<'a> Metadata<'a> {
     /// What stands on a Task.
-    pub(super) fn of(snapshot: &'a Snapshot) -> Self {
+    pub(crate) fn of(snapshot: &'a Snapshot) -> Self {
         let view = &snapshot.view;
         let (mark, problems) = match &snapshot.answer {
             Some(answer) => (Some(answer.mark), answer.problems.as_slice()),
@@ -43,7 +43,7 @@ impl<'a> Metadata<'a> {
         }
     }
 
-    pub(super) fn new(
+    pub(crate) fn new(
         mark: Option<ResumeMark>,
         output: &'a Value,
         parked: Option<&'a Evidence>,
@@ -59,7 +59,7 @@ impl<'a> Metadata<'a> {
         }
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.request_order.is_none()
             && self.output.is_null()
             && self.parked.is_none()

@@ -5,6 +5,7 @@
 mod client;
 mod discovery;
 mod errors;
+mod grpc;
 mod send;
 mod site;
 mod stream;

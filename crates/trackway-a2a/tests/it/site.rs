@@ -11,7 +11,7 @@ use futures_util::StreamExt;
 use serde_json::{Value, json};
 use tower::ServiceExt;
 use trackway_a2a::{Options, router};
-use trackway_domain::{Artifact, ArtifactId, Failure, Part, Reason};
+use trackway_domain::{Artifact, ArtifactId, Failure, Message, Part, Reason};
 use trackway_runtime::{Program, ProgramFuture, ProgramInfo, Registry, Runtime, Stage, Stop};
 use trackway_sqlite::SqliteJournal;
 
@@ -258,6 +258,11 @@ impl Script {
 impl Program for Script {
     fn info(&self) -> &ProgramInfo {
         &self.0
+    }
+
+    fn answer(&self, message: &Message) -> Option<Vec<Part>> {
+        let asked = message.parts[0].as_text()?.strip_prefix("just say ")?;
+        Some(vec![Part::text(asked)])
     }
 
     fn run(&self, stage: Stage, input: Value) -> ProgramFuture {

@@ -91,7 +91,11 @@ fn announcement(bound: &Bound, data: &Path) -> serde_json::Value {
         .into_iter()
         .map(|(name, _)| json!({ "name": name, "url": format!("{url}/a2a/agents/{name}") }))
         .collect();
-    json!({ "url": url, "data": data, "pid": std::process::id(), "agents": agents })
+    let mut told = json!({ "url": url, "data": data, "pid": std::process::id(), "agents": agents });
+    if let Some(grpc) = bound.grpc_address() {
+        told["grpc"] = grpc.to_string().into();
+    }
+    told
 }
 
 /// What a person reads.
@@ -116,8 +120,11 @@ fn page(bound: &Bound, data: &Path) -> Vec<String> {
     );
     let key =
         if bound.requires_auth() { " -H \"authorization: Bearer $TRACKWAY_KEY\"" } else { "" };
+    lines.push(String::new());
+    if let Some(grpc) = bound.grpc_address() {
+        lines.push(format!("gRPC:  {grpc} (the tenant names the agent)"));
+    }
     lines.extend([
-        String::new(),
         format!("Data:  {}", data.display()),
         "Stop:  Ctrl-C (unfinished runs go on at the next start)".to_owned(),
         "Try:".to_owned(),

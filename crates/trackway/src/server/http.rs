@@ -1,7 +1,7 @@
-//! One listener and what it answers: the doors, health, and a JSON error for everything else.
+//! The listeners and what they answer: the doors, health, and a JSON error for everything else.
 
 use std::{
-    future::Future,
+    future::{Future, IntoFuture},
     io,
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
 };
@@ -16,7 +16,7 @@ use axum::{
     serve::ListenerExt,
 };
 use serde_json::{Value, json};
-use tokio::net::TcpListener;
+use tokio::{net::TcpListener, sync::oneshot};
 use tower_http::catch_panic::CatchPanicLayer;
 use trackway_domain::{Code, Object};
 use trackway_runtime::Runtime;
@@ -29,6 +29,7 @@ use crate::Auth;
 pub struct Bound {
     listener: TcpListener,
     address: SocketAddr,
+    grpc: Option<(TcpListener, SocketAddr)>,
     runtime: Runtime,
     folder: DataFolder,
     entrance: Entrance,
@@ -38,20 +39,34 @@ pub struct Bound {
 impl Bound {
     pub(super) fn new(
         listener: TcpListener,
+        grpc: Option<TcpListener>,
         runtime: Runtime,
         folder: DataFolder,
         entrance: Entrance,
         door: trackway_a2a::Options,
     ) -> Result<Self, ServerError> {
         let address = listener.local_addr().map_err(ServerError::Serve)?;
-        let mut bound = Self { listener, address, runtime, folder, entrance, door };
+        let grpc = match grpc {
+            Some(listener) => {
+                let address = listener.local_addr().map_err(ServerError::Serve)?;
+                Some((listener, address))
+            }
+            None => None,
+        };
+        let mut bound = Self { listener, address, grpc, runtime, folder, entrance, door };
         bound.door.base_url = bound.url();
+        bound.door.grpc_address = bound.grpc_address().map(|address| address.to_string());
         bound.folder.note(&bound.url())?;
         Ok(bound)
     }
 
     pub fn address(&self) -> SocketAddr {
         self.address
+    }
+
+    /// An address at which this machine reaches gRPC, if it is served.
+    pub fn grpc_address(&self) -> Option<SocketAddr> {
+        self.grpc.as_ref().map(|(_, address)| reachable(*address))
     }
 
     /// An address at which this machine reaches it.
@@ -78,8 +93,18 @@ impl Bound {
         self,
         end: impl Future<Output = ()> + Send + 'static,
     ) -> Result<(), ServerError> {
-        let Self { listener, runtime, folder, entrance, door, .. } = self;
-        let app = router(runtime.clone(), door, entrance);
+        let Self { listener, grpc, runtime, folder, entrance, door, .. } = self;
+        let app = router(runtime.clone(), door.clone(), entrance);
+        // Dropped when the runtime has stopped, which ends gRPC too.
+        let (stopped, has_stopped) = oneshot::channel::<()>();
+        let grpc = {
+            let runtime = runtime.clone();
+            async move {
+                let Some((listener, _)) = grpc else { return Ok(()) };
+                let end = async { drop(has_stopped.await) };
+                trackway_a2a::grpc(runtime, door).serve(listener, end).await
+            }
+        };
         // Streamed events are small: without this each would wait for the one before to be acknowledged.
         let listener = listener.tap_io(|stream| {
             if let Err(error) = stream.set_nodelay(true) {
@@ -94,9 +119,11 @@ impl Bound {
                     () = runtime.failed() => {}
                 }
                 runtime.stop().await;
+                drop(stopped);
             }
         };
-        let served = axum::serve(listener, app).with_graceful_shutdown(stopping).await;
+        let http = axum::serve(listener, app).with_graceful_shutdown(stopping).into_future();
+        let served = tokio::try_join!(http, grpc);
         drop(folder);
         served.map_err(ServerError::Serve)?;
         match runtime.broken() {

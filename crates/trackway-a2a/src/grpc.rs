@@ -1,0 +1,96 @@
+//! The gRPC binding: services of both generations on a listener of their own.
+//!
+//! Messages are those of our own `.proto` files, turned into Rust by the build script. A request
+//! becomes a [`Call`](crate::ops::Call), like a request of every other binding.
+
+mod pb;
+mod perform;
+mod refusal;
+mod status;
+mod v1;
+mod value;
+
+use std::{convert::Infallible, future::Future, io, sync::Arc};
+
+use axum::serve::Listener;
+use futures_util::stream;
+use tokio::net::{TcpListener, TcpStream};
+use tonic::{
+    service::{Routes, RoutesBuilder},
+    transport,
+};
+use tower::util::MapResponseLayer;
+use trackway_runtime::Runtime;
+
+use crate::{Options, door::Door};
+
+/// Requests and streams under way on one connection. Clients put all they do on one; beyond this they
+/// wait for their own earlier ones.
+const STREAMS_MAX: u32 = 2_000;
+
+/// Serves every registered workflow over gRPC: by tenant in 1.0, the default one in 0.3.
+pub fn grpc(runtime: Runtime, options: Options) -> Grpc {
+    Grpc { door: Door::new(runtime, options) }
+}
+
+/// The gRPC services, ready to be served.
+#[derive(Debug)]
+pub struct Grpc {
+    door: Arc<Door>,
+}
+
+impl Grpc {
+    /// Serves until `end` resolves and the streams that are open then have ended.
+    pub async fn serve(
+        self,
+        listener: TcpListener,
+        end: impl Future<Output = ()>,
+    ) -> io::Result<()> {
+        let options = &self.door.options;
+        let body_bytes_max = options.body_bytes_max;
+        let server = transport::Server::builder()
+            // A silent stream is kept alive by pings, which are no messages.
+            .http2_keepalive_interval(Some(options.heartbeat))
+            .max_concurrent_streams(STREAMS_MAX)
+            .layer(MapResponseLayer::new(move |response| refusal::ours(response, body_bytes_max)));
+        server
+            .serve_with_incoming_shutdown(self.routes(), connections(listener), end)
+            .await
+            .map_err(io::Error::other)
+    }
+
+    fn routes(&self) -> Routes {
+        let max = self.door.options.body_bytes_max;
+        let mut routes = RoutesBuilder::default();
+        routes.add_service(v1::service(self.door.clone()).max_decoding_message_size(max));
+        if self.door.options.grpc_reflection {
+            reflect(&mut routes);
+        }
+        routes.routes().prepare()
+    }
+}
+
+/// Lets tools ask which services and messages there are, in the old and in the new way of asking.
+fn reflect(routes: &mut RoutesBuilder) {
+    let builder = || {
+        tonic_reflection::server::Builder::configure()
+            .register_encoded_file_descriptor_set(pb::DESCRIPTORS)
+    };
+    let ours = "the build script wrote the descriptors";
+    routes.add_service(builder().build_v1().expect(ours));
+    routes.add_service(builder().build_v1alpha().expect(ours));
+}
+
+/// Connections as they come. Waiting out a failure to accept is what the listener itself does.
+fn connections(
+    listener: TcpListener,
+) -> impl futures_util::Stream<Item = Result<TcpStream, Infallible>> {
+    stream::unfold(listener, |mut listener| async {
+        let (connection, _) = Listener::accept(&mut listener).await;
+        // Streamed events are small: without this each would wait for the one before to be acknowledged.
+        if let Err(error) = connection.set_nodelay(true) {
+            tracing::debug!(%error, "TCP_NODELAY could not be set");
+        }
+        Some((Ok(connection), listener))
+    })
+}

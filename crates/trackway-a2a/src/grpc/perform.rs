@@ -1,0 +1,165 @@
+//! From a gRPC request to a call that was carried out, and from its outcome to the response.
+
+use std::pin::Pin;
+
+use axum::http::{HeaderMap, Uri, header};
+use futures_util::{Stream, stream};
+use tonic::{Request, Response, Status, metadata::MetadataMap};
+use trackway_domain::Code;
+use trackway_runtime::Program;
+
+use super::status::status;
+use crate::{
+    card::Card,
+    door::{Address, Admitted, Door},
+    extensions::Activated,
+    fault::{Fault, Kind},
+    ops::{Call, Follow, History, Item, Outcome, Place, Said, Streamed},
+    version::Generation,
+};
+
+/// A stream of answers. It is pulled, so a reader that stops reading stops everything behind it.
+pub(super) type Items<T> = Pin<Box<dyn Stream<Item = Result<T, Status>> + Send>>;
+
+/// A request's message: it may say which agent it is for.
+pub(super) trait Asking {
+    /// Empty for the default agent.
+    fn tenant(&self) -> &str {
+        ""
+    }
+}
+
+/// A request that was let in and carried out.
+pub(super) struct Performed<'a> {
+    door: &'a Door,
+    generation: Generation,
+    program: &'a dyn Program,
+    activated: Activated,
+    tenant: String,
+    outcome: Outcome,
+}
+
+pub(super) async fn perform<M: Asking>(
+    door: &Door,
+    generation: Generation,
+    request: Request<M>,
+    read: impl FnOnce(M, &HeaderMap) -> Result<Call, Fault>,
+) -> Result<Performed<'_>, Status> {
+    let (metadata, _, message) = request.into_parts();
+    let tenant = message.tenant().to_owned();
+    let mut headers = metadata.into_headers();
+    // Cards name the addresses of HTTP, which are not where this request came in.
+    headers.remove(header::HOST);
+    let call = read(message, &headers);
+    let performed = admit_and_perform(door, generation, tenant, &headers, call).await;
+    performed.map_err(|fault| status(&fault))
+}
+
+async fn admit_and_perform<'a>(
+    door: &'a Door,
+    generation: Generation,
+    tenant: String,
+    headers: &HeaderMap,
+    call: Result<Call, Fault>,
+) -> Result<Performed<'a>, Fault> {
+    check_version(generation, headers)?;
+    // Strangers are not told what is wrong with their requests.
+    let admitted = door.admit(&Address::Default, Some(&tenant), headers).await?;
+    let Admitted { agent, activated } = admitted;
+    let outcome = agent.perform(call?).await?;
+    Ok(Performed { door, generation, program: agent.program, activated, tenant, outcome })
+}
+
+/// The service's name says which generation it speaks; a header may agree.
+fn check_version(generation: Generation, headers: &HeaderMap) -> Result<(), Fault> {
+    match Generation::asked(headers, &Uri::default())? {
+        Some(asked) if asked != generation => {
+            let message = format!("this service speaks protocol {}", generation.as_str());
+            let next = "for 1.0 call lf.a2a.v1.A2AService, for 0.3 a2a.v1.A2AService";
+            Err(Fault::new(Kind::VersionNotSupported, Code::InvalidRequest, message, next))
+        }
+        _ => Ok(()),
+    }
+}
+
+impl Performed<'_> {
+    /// The response; `write` knows the outcomes of its operation and no others.
+    pub(super) fn answer<T>(
+        self,
+        write: impl FnOnce(&Outcome) -> Option<T>,
+    ) -> Result<Response<T>, Status> {
+        let written = write(&self.outcome).ok_or_else(other)?;
+        Ok(self.respond(written))
+    }
+
+    /// The card that only callers who are known get.
+    pub(super) fn card<T>(
+        self,
+        write: impl FnOnce(&Card<'_>, &Door) -> T,
+    ) -> Result<Response<T>, Status> {
+        let Outcome::ExtendedCard = self.outcome else {
+            return Err(other());
+        };
+        let address = match self.tenant.as_str() {
+            "" => Address::Default,
+            name => Address::Agent(name.to_owned()),
+        };
+        let card = self.door.extended_card(self.program, &address, &HeaderMap::new());
+        let written = write(&card, self.door);
+        Ok(self.respond(written))
+    }
+
+    /// The stream. `item` writes what happens to a task, `said` an answer that needs no task.
+    pub(super) fn stream<T: Send + 'static>(
+        mut self,
+        item: fn(&Item, &Place, History) -> T,
+        said: fn(&Said) -> T,
+    ) -> Result<Response<Items<T>>, Status> {
+        let Outcome::Stream(streamed, history) =
+            std::mem::replace(&mut self.outcome, Outcome::Done)
+        else {
+            return Err(other());
+        };
+        let items: Items<T> = match streamed {
+            Streamed::Task(follow) => Box::pin(items(follow, history, item)),
+            Streamed::Message(message) => {
+                let written = said(&message);
+                Box::pin(stream::once(async { Ok(written) }))
+            }
+        };
+        Ok(self.respond(items))
+    }
+
+    fn respond<T>(&self, body: T) -> Response<T> {
+        let mut response = Response::new(body);
+        let metadata: &mut MetadataMap = response.metadata_mut();
+        self.activated.tell(self.generation, metadata.as_mut());
+        response
+    }
+}
+
+fn items<T>(
+    follow: Box<Follow>,
+    history: History,
+    write: fn(&Item, &Place, History) -> T,
+) -> impl Stream<Item = Result<T, Status>> {
+    stream::unfold(Some(follow), move |follow| async move {
+        let mut follow = follow?;
+        match follow.next().await {
+            Ok(Some(item)) => {
+                let written = write(&item, &follow.place, history);
+                Some((Ok(written), Some(follow)))
+            }
+            Ok(None) => None,
+            Err(fault) => Some((Err(status(&fault)), None)),
+        }
+    })
+}
+
+/// An operation came to what no request for it can come to.
+fn other() -> Status {
+    let message = "something went wrong inside";
+    let next = "ask the operator; the server's log has the details";
+    tracing::error!("an operation of gRPC came to what it cannot come to");
+    status(&Fault::new(Kind::Internal, Code::StoreFailed, message, next))
+}

@@ -1,0 +1,82 @@
+//! The card.
+
+use crate::{
+    card::{Card, Declared, Interface, SCHEME, SCHEME_DESCRIPTION},
+    door::Door,
+    grpc::{
+        pb::v1::{self as pb, security_scheme::Scheme},
+        value,
+    },
+    wire::v1,
+};
+
+pub(super) fn card(card: &Card<'_>, door: &Door) -> pb::AgentCard {
+    let info = card.info;
+    let skill = pb::AgentSkill {
+        id: info.name.clone(),
+        name: info.name.clone(),
+        description: info.description.clone(),
+        tags: card.tags().into_iter().map(str::to_owned).collect(),
+        examples: info.examples.clone(),
+        input_modes: info.input_modes.clone(),
+        output_modes: info.output_modes.clone(),
+    };
+    let mut written = pb::AgentCard {
+        name: info.name.clone(),
+        description: info.description.clone(),
+        supported_interfaces: card.interfaces.iter().map(interface).collect(),
+        version: info.version.clone(),
+        capabilities: Some(pb::AgentCapabilities {
+            streaming: Some(true),
+            push_notifications: Some(card.push),
+            extensions: card.extensions.iter().map(extension).collect(),
+            extended_agent_card: Some(card.extended),
+        }),
+        default_input_modes: info.input_modes.clone(),
+        default_output_modes: info.output_modes.clone(),
+        skills: vec![skill],
+        signatures: door.options.signer.iter().map(|signer| signature(card, signer)).collect(),
+        ..Default::default()
+    };
+    if card.secured {
+        let scheme = pb::HttpAuthSecurityScheme {
+            description: SCHEME_DESCRIPTION.to_owned(),
+            scheme: "Bearer".to_owned(),
+        };
+        let scheme = pb::SecurityScheme { scheme: Some(Scheme::HttpAuthSecurityScheme(scheme)) };
+        written.security_schemes.insert(SCHEME.to_owned(), scheme);
+        let scopes = pb::StringList { list: card.scopes.clone() };
+        let schemes = [(SCHEME.to_owned(), scopes)].into();
+        written.security_requirements.push(pb::SecurityRequirement { schemes });
+    }
+    written
+}
+
+fn interface(known: &Interface) -> pb::AgentInterface {
+    pb::AgentInterface {
+        url: known.url.clone(),
+        protocol_binding: known.binding.as_str().to_owned(),
+        tenant: known.tenant.clone().unwrap_or_default(),
+        protocol_version: known.generation.as_str().to_owned(),
+    }
+}
+
+fn extension(known: &Declared<'_>) -> pb::AgentExtension {
+    pb::AgentExtension {
+        uri: known.uri.to_owned(),
+        description: known.description.to_owned(),
+        required: known.required,
+        params: known.params.as_object().map(value::structure),
+    }
+}
+
+/// Signatures are made over the JSON form, whatever the binding.
+fn signature(card: &Card<'_>, signer: &crate::Signer) -> pb::AgentCardSignature {
+    let signed = signer.sign(&v1::card(card));
+    let text = |name: &str| signed[name].as_str().unwrap_or_default().to_owned();
+    pb::AgentCardSignature {
+        protected: text("protected"),
+        signature: text("signature"),
+        header: None,
+    }
+}

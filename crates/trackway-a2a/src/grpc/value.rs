@@ -1,0 +1,124 @@
+//! JSON, bytes and moments in protobuf.
+
+use base64::{
+    Engine as _,
+    engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig},
+};
+use prost_types::{ListValue, Struct, value::Kind};
+use serde_json::{Number, Value};
+use trackway_domain::{Object, Pos, Timestamp};
+
+use crate::wire::metadata::Metadata;
+
+/// Beyond this a float does not say which integer it stands for.
+const EXACT_MAX: f64 = 9_007_199_254_740_992.0;
+
+/// Where an item of a stream says its position.
+const POSITION: &str = "position";
+
+/// Why a value is none of JSON.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub(super) enum NotJson {
+    #[error("a number is infinite or not a number")]
+    Number,
+    #[error("a value has no kind")]
+    NoKind,
+}
+
+/// How deep it is was bounded when it was read.
+pub(super) fn json(value: prost_types::Value) -> Result<Value, NotJson> {
+    Ok(match value.kind.ok_or(NotJson::NoKind)? {
+        Kind::NullValue(_) => Value::Null,
+        Kind::BoolValue(truth) => Value::Bool(truth),
+        Kind::NumberValue(number) => Value::Number(self::number(number)?),
+        Kind::StringValue(text) => Value::String(text),
+        Kind::ListValue(list) => {
+            Value::Array(list.values.into_iter().map(json).collect::<Result<_, _>>()?)
+        }
+        Kind::StructValue(fields) => Value::Object(object(fields)?),
+    })
+}
+
+pub(super) fn object(fields: Struct) -> Result<Object, NotJson> {
+    fields.fields.into_iter().map(|(name, value)| Ok((name, json(value)?))).collect()
+}
+
+/// Protobuf knows floats only; what is an integer comes out as one, so that schemas see it as sent.
+fn number(number: f64) -> Result<Number, NotJson> {
+    if number.fract() == 0.0 && number.abs() <= EXACT_MAX {
+        return Ok(Number::from(number as i64));
+    }
+    Number::from_f64(number).ok_or(NotJson::Number)
+}
+
+pub(super) fn value(json: &Value) -> prost_types::Value {
+    let kind = match json {
+        Value::Null => Kind::NullValue(0),
+        Value::Bool(truth) => Kind::BoolValue(*truth),
+        Value::Number(number) => Kind::NumberValue(number.as_f64().unwrap_or_default()),
+        Value::String(text) => Kind::StringValue(text.clone()),
+        Value::Array(items) => {
+            Kind::ListValue(ListValue { values: items.iter().map(value).collect() })
+        }
+        Value::Object(fields) => Kind::StructValue(structure(fields)),
+    };
+    prost_types::Value { kind: Some(kind) }
+}
+
+pub(super) fn structure(fields: &Object) -> Struct {
+    let fields = fields.iter().map(|(name, json)| (name.clone(), value(json)));
+    Struct { fields: fields.collect() }
+}
+
+/// Protobuf does not tell an empty text from one that was not sent.
+pub(super) fn given(text: String) -> Option<String> {
+    Some(text).filter(|text| !text.is_empty())
+}
+
+/// Metadata: absent where there is none.
+pub(super) fn metadata(fields: &Object) -> Option<Struct> {
+    (!fields.is_empty()).then(|| structure(fields))
+}
+
+/// What Trackway tells beside the protocol's own fields.
+pub(super) fn of_metadata(told: &Metadata<'_>) -> Option<Struct> {
+    if told.is_empty() {
+        return None;
+    }
+    let told =
+        serde_json::to_value(told).expect("our types hold no map with keys other than strings");
+    told.as_object().map(structure)
+}
+
+/// The metadata with the position after which a stream goes on.
+pub(super) fn positioned(metadata: Option<Struct>, pos: Pos) -> Option<Struct> {
+    let mut metadata = metadata.unwrap_or_default();
+    metadata.fields.insert(POSITION.to_owned(), value(&pos.into()));
+    Some(metadata)
+}
+
+/// The bytes that base64 stands for, with its padding or without. Clients send nothing else; what a
+/// workflow wrote instead goes out as it is rather than not at all.
+pub(super) fn bytes(base64: &str) -> Vec<u8> {
+    const LENIENT: GeneralPurposeConfig =
+        GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent);
+    let engine = GeneralPurpose::new(&base64::alphabet::STANDARD, LENIENT);
+    engine.decode(base64).unwrap_or_else(|_| base64.as_bytes().to_vec())
+}
+
+pub(super) fn moment(at: Timestamp) -> prost_types::Timestamp {
+    let millis = at.millis();
+    // Below a thousand, so it fits.
+    let nanos = i32::try_from(millis.rem_euclid(1_000)).unwrap_or_default() * 1_000_000;
+    prost_types::Timestamp { seconds: millis.div_euclid(1_000), nanos }
+}
+
+/// What is finer than a millisecond is cut off. `None` for what is no moment.
+pub(super) fn timestamp(moment: prost_types::Timestamp) -> Option<Timestamp> {
+    let millis = moment.seconds.checked_mul(1_000)?;
+    let fraction = i64::from(moment.nanos).div_euclid(1_000_000);
+    Some(Timestamp::from_millis(millis.checked_add(fraction)?))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,6 @@
+//! The gRPC binding over a real socket, with generated clients.
+
+mod errors;
+mod line;
+mod reflection;
+mod v1;
