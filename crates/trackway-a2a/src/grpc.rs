@@ -7,6 +7,7 @@ mod pb;
 mod perform;
 mod refusal;
 mod status;
+mod v03;
 mod v1;
 mod value;
 
@@ -62,7 +63,9 @@ impl Grpc {
     fn routes(&self) -> Routes {
         let max = self.door.options.body_bytes_max;
         let mut routes = RoutesBuilder::default();
-        routes.add_service(v1::service(self.door.clone()).max_decoding_message_size(max));
+        routes
+            .add_service(v1::service(self.door.clone()).max_decoding_message_size(max))
+            .add_service(v03::service(self.door.clone()).max_decoding_message_size(max));
         if self.door.options.grpc_reflection {
             reflect(&mut routes);
         }

@@ -21,7 +21,7 @@ pub(crate) async fn admit(
         return Ok(options.default_caller.clone());
     };
     let Identity { caller, scopes } =
-        gatekeeper.identify(bearer(headers)).await.map_err(unrecognised)?;
+        gatekeeper.identify(bearer(headers)).await.map_err(|why| unrecognised(&why))?;
     let called = format!("agent:{}:call", info.name);
     if scopes.allows(&scope(info)) || scopes.allows(&called) {
         return Ok(caller);
@@ -39,23 +39,27 @@ pub(crate) fn scope(info: &ProgramInfo) -> String {
     format!("workflow:{}:run", info.name)
 }
 
+/// What the caller carries. Credentials of any other kind are no key, and must not pass for none.
 fn bearer(headers: &HeaderMap) -> Option<&str> {
-    let sent = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
-    let (scheme, key) = sent.split_once(' ')?;
-    scheme.eq_ignore_ascii_case("bearer").then(|| key.trim())
+    let sent = headers.get(header::AUTHORIZATION)?.to_str().unwrap_or_default();
+    match sent.split_once(' ') {
+        Some((scheme, key)) if scheme.eq_ignore_ascii_case("bearer") => Some(key.trim()),
+        _ => Some(""),
+    }
 }
 
-fn unrecognised(why: Unrecognised) -> Fault {
-    let next =
-        "send the header Authorization: Bearer KEY; keys are made with `trackway keys create`";
+fn unrecognised(why: &Unrecognised) -> Fault {
     match why {
-        Unrecognised::Missing | Unrecognised::Wrong { .. } => {
-            Fault::new(Kind::Unauthenticated, Code::Unauthenticated, why.to_string(), next)
-        }
+        Unrecognised::Missing | Unrecognised::Wrong { .. } => Fault::new(
+            Kind::Unauthenticated,
+            why.code(),
+            why.to_string(),
+            "send the header Authorization: Bearer KEY; keys are made with `trackway keys create`",
+        ),
         Unrecognised::Unavailable { reason } => {
             tracing::error!(reason, "callers cannot be recognised");
             let message = "the server cannot check keys at the moment";
-            Fault::new(Kind::Internal, Code::Unauthenticated, message, "try again in a moment")
+            Fault::new(Kind::Internal, why.code(), message, "try again in a moment")
         }
     }
 }

@@ -42,3 +42,6 @@ fn merge(into: &mut Value, other: Value) {
         _ => {}
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -18,10 +18,12 @@ mod update;
 pub(crate) use answer::Answer;
 pub(crate) use call::{cancel, get, get_push, list_pushes, remove_push, send, stream, subscribe};
 pub(crate) use card::card;
+pub(crate) use incoming::unwrapped;
+pub(crate) use message::DATA_PART_COMPAT;
 pub(crate) use params::{SendParams, TaskIdParams, TaskQueryParams};
 pub(crate) use push::{PushIdParams, SetPushParams};
 pub(crate) use task::Task;
 pub(crate) use update::StreamItem;
 
 /// The version in the card.
-const PROTOCOL_VERSION: &str = "0.3.0";
+pub(crate) const PROTOCOL_VERSION: &str = "0.3.0";

@@ -3,4 +3,5 @@
 mod errors;
 mod line;
 mod reflection;
+mod v03;
 mod v1;

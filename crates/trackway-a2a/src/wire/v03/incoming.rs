@@ -67,7 +67,7 @@ fn part(index: usize, sent: params::Part) -> Result<Part, Fault> {
 }
 
 /// Data of 0.3 is an object; the SDKs carry any other value as `{"value": …}` with a mark.
-fn unwrapped(data: serde_json::Value, metadata: &mut Object) -> serde_json::Value {
+pub(crate) fn unwrapped(data: serde_json::Value, metadata: &mut Object) -> serde_json::Value {
     let marked = metadata.get(DATA_PART_COMPAT).is_some_and(|mark| mark == true);
     match data {
         serde_json::Value::Object(mut fields) if marked && fields.contains_key("value") => {

@@ -9,3 +9,6 @@ mod task;
 
 pub(crate) use answer::{Answer, StreamItem};
 pub(crate) use params::{PushParams, SendParams};
+
+#[cfg(test)]
+mod tests;

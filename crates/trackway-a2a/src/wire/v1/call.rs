@@ -109,3 +109,6 @@ pub(crate) fn list_pushes(params: ListPushesParams) -> Call {
 pub(crate) fn remove_push(params: PushIdParams) -> Call {
     Call::RemovePush { task: params.task_id, id: params.id }
 }
+
+#[cfg(test)]
+mod tests;

@@ -120,3 +120,6 @@ impl<'a> WrittenList<'a> {
         Self { configs, next_page_token: "" }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -17,11 +17,15 @@ use crate::site::Site;
     reason = "generated code is as its generator writes it"
 )]
 pub(crate) mod pb {
+    pub mod v03 {
+        include!(concat!(env!("OUT_DIR"), "/client/a2a.v1.rs"));
+    }
     pub mod v1 {
         include!(concat!(env!("OUT_DIR"), "/client/lf.a2a.v1.rs"));
     }
 }
 
+pub(crate) type V03 = pb::v03::a2a_service_client::A2aServiceClient<Channel>;
 pub(crate) type V1 = pb::v1::a2a_service_client::A2aServiceClient<Channel>;
 
 pub(crate) struct Line {
@@ -46,6 +50,10 @@ impl Line {
         });
         let channel = Channel::from_shared(format!("http://{address}")).unwrap();
         Self { _site: site, channel: channel.connect().await.unwrap(), serving }
+    }
+
+    pub(crate) fn v03(&self) -> V03 {
+        V03::new(self.channel.clone())
     }
 
     pub(crate) fn v1(&self) -> V1 {

@@ -45,7 +45,7 @@ async fn a_card_says_what_a_client_of_0_3_must_know() {
     assert_eq!(card["preferredTransport"], "JSONRPC");
     assert_eq!(
         (&card["capabilities"]["streaming"], &card["capabilities"]["pushNotifications"]),
-        (&json!(true), &json!(false))
+        (&json!(true), &json!(true))
     );
     for list in ["defaultInputModes", "defaultOutputModes", "skills"] {
         assert!(!card[list].as_array().unwrap().is_empty(), "{list}");

@@ -28,7 +28,7 @@ fn a_person_is_told_what_is_there_and_how_to_try_it() {
     assert!(invest.contains(&format!("{url}/a2a/agents/invest")), "{invest}");
     assert!(server.until("Data:").contains(&*data.to_string_lossy()));
     server.until("Ctrl-C");
-    assert!(server.until("curl").contains("message/send"));
+    assert!(server.until("curl").contains("SendMessage"));
     server.signal("TERM");
     assert_eq!(server.exit_code(), 0);
 }

@@ -1,0 +1,70 @@
+//! The card.
+
+use crate::{
+    card::{Binding, Card, Declared, Interface, SCHEME, SCHEME_DESCRIPTION},
+    grpc::{
+        pb::v03::{self as pb, security_scheme::Scheme},
+        value,
+    },
+    version::Generation,
+    wire::v03::PROTOCOL_VERSION,
+};
+
+/// Only addresses at which 0.3 is spoken are named; one of JSON-RPC is always among them.
+pub(super) fn card(card: &Card<'_>) -> pb::AgentCard {
+    let info = card.info;
+    let spoken = || card.interfaces.iter().filter(|known| known.generation == Generation::V03);
+    let preferred = spoken().find(|known| known.binding == Binding::JsonRpc);
+    let skill = pb::AgentSkill {
+        id: info.name.clone(),
+        name: info.name.clone(),
+        description: info.description.clone(),
+        tags: card.tags().into_iter().map(str::to_owned).collect(),
+        examples: info.examples.clone(),
+        input_modes: info.input_modes.clone(),
+        output_modes: info.output_modes.clone(),
+    };
+    let mut written = pb::AgentCard {
+        name: info.name.clone(),
+        description: info.description.clone(),
+        url: preferred.map(|known| known.url.clone()).unwrap_or_default(),
+        version: info.version.clone(),
+        capabilities: Some(pb::AgentCapabilities {
+            streaming: true,
+            push_notifications: card.push,
+            extensions: card.extensions.iter().map(extension).collect(),
+        }),
+        default_input_modes: info.input_modes.clone(),
+        default_output_modes: info.output_modes.clone(),
+        skills: vec![skill],
+        supports_authenticated_extended_card: card.extended,
+        preferred_transport: Binding::JsonRpc.as_str().to_owned(),
+        additional_interfaces: spoken().map(interface).collect(),
+        protocol_version: PROTOCOL_VERSION.to_owned(),
+        ..Default::default()
+    };
+    if card.secured {
+        let scheme = pb::HttpAuthSecurityScheme {
+            description: SCHEME_DESCRIPTION.to_owned(),
+            scheme: "Bearer".to_owned(),
+        };
+        let scheme = pb::SecurityScheme { scheme: Some(Scheme::HttpAuthSecurityScheme(scheme)) };
+        written.security_schemes.insert(SCHEME.to_owned(), scheme);
+        let scopes = pb::StringList { list: card.scopes.clone() };
+        written.security.push(pb::Security { schemes: [(SCHEME.to_owned(), scopes)].into() });
+    }
+    written
+}
+
+fn interface(known: &Interface) -> pb::AgentInterface {
+    pb::AgentInterface { url: known.url.clone(), transport: known.binding.as_str().to_owned() }
+}
+
+fn extension(known: &Declared<'_>) -> pb::AgentExtension {
+    pb::AgentExtension {
+        uri: known.uri.to_owned(),
+        description: known.description.to_owned(),
+        required: known.required,
+        params: known.params.as_object().map(value::structure),
+    }
+}

@@ -1,0 +1,83 @@
+//! From what was sent to what the domain knows: messages and parts.
+
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use trackway_domain::{Content, File, FileSource, Object, Part};
+
+use super::given;
+use crate::{
+    fault::Fault,
+    grpc::{
+        pb::v03::{self as pb, file_part::File as Source, part::Part as Sent},
+        value,
+    },
+    ops::Incoming,
+    wire::{
+        sent::{self, check_count, wrong},
+        v03::unwrapped,
+    },
+};
+
+/// The message of a send, checked. Paths in faults point into the request.
+pub(super) fn incoming(message: pb::Message) -> Result<Incoming, Fault> {
+    match message.role() {
+        pb::Role::User => {}
+        pb::Role::Agent => {
+            let next = "send ROLE_USER: what a client says has that role";
+            return Err(wrong("role", "a client cannot speak as the agent", next));
+        }
+        pb::Role::Unspecified => {
+            return Err(wrong("role", "it is missing", "send ROLE_USER"));
+        }
+    }
+    check_count(message.content.len())?;
+    let parts = message.content.into_iter().enumerate().map(|(index, sent)| part(index, sent));
+    sent::Sent {
+        parts: parts.collect::<Result<_, _>>()?,
+        message_id: message.message_id,
+        context_id: given(message.context_id),
+        task_id: given(message.task_id),
+        metadata: metadata(message.metadata, "metadata")?,
+        references: Vec::new(),
+        extensions: message.extensions,
+    }
+    .incoming()
+}
+
+fn part(index: usize, part: pb::Part) -> Result<Part, Fault> {
+    let place = |field: &str| format!("content/{index}{field}");
+    let mut metadata = metadata(part.metadata, &place("/metadata"))?;
+    let content = match part.part {
+        Some(Sent::Text(text)) => Content::Text(text),
+        Some(Sent::Data(data)) => {
+            let data = value::object(data.data.unwrap_or_default())
+                .map_err(|why| not_json(&place("/data"), why))?;
+            Content::Data(unwrapped(data.into(), &mut metadata))
+        }
+        Some(Sent::File(file)) => {
+            let source = match file.file {
+                Some(Source::FileWithBytes(bytes)) => FileSource::Base64(STANDARD.encode(bytes)),
+                Some(Source::FileWithUri(uri)) if !uri.is_empty() => FileSource::Uri(uri),
+                Some(Source::FileWithUri(_)) | None => {
+                    let why = "a file has either bytes or a uri";
+                    return Err(wrong(&place("/file"), why, "send exactly one of the two"));
+                }
+            };
+            let (name, mime_type) = (given(file.name), given(file.mime_type));
+            Content::File(File { name, mime_type, source })
+        }
+        None => {
+            let why = "a part is a `text`, a `file` or `data`";
+            return Err(wrong(&place(""), why, "send one of the three"));
+        }
+    };
+    Ok(Part { content, metadata })
+}
+
+fn metadata(sent: Option<prost_types::Struct>, place: &str) -> Result<Object, Fault> {
+    let read = sent.map(value::object).transpose().map_err(|why| not_json(place, why))?;
+    Ok(read.unwrap_or_default())
+}
+
+fn not_json(place: &str, why: value::NotJson) -> Fault {
+    wrong(place, &why.to_string(), "send what JSON can say")
+}

@@ -1,0 +1,81 @@
+//! Push notification configurations as they are read and written.
+
+use super::{given, name};
+use crate::{
+    fault::Fault,
+    grpc::pb::v03 as pb,
+    ops::{Authentication, Call, Outcome, Push},
+    version::Generation,
+};
+
+/// The task stands in the name of what is set, or in that of its parent, or in both; clients differ.
+pub(super) fn set(asked: pb::CreateTaskPushNotificationConfigRequest) -> Result<Call, Fault> {
+    let config = asked.config.ok_or_else(|| missing("/params", "config", "send it"))?;
+    let parent = asked.parent.strip_suffix("/pushNotificationConfigs").unwrap_or(&asked.parent);
+    let task = match (parent, name::push(&config.name)) {
+        ("", Ok((task, _))) => task,
+        (parent, _) => name::task(parent, "parent")?,
+    };
+    let sent = config
+        .push_notification_config
+        .ok_or_else(|| missing("/params/config", "pushNotificationConfig", "send it"))?;
+    let mut push = read(sent, "/params/config/pushNotificationConfig")?;
+    push.id = push.id.or(given(asked.config_id));
+    Ok(Call::SetPush { task, push: Box::new(push) })
+}
+
+/// `place` is where it stands in the request, for the fault.
+pub(super) fn read(config: pb::PushNotificationConfig, place: &str) -> Result<Push, Fault> {
+    let url = given(config.url)
+        .ok_or_else(|| missing(place, "url", "send the address that notifications go to"))?;
+    let authentication = match config.authentication {
+        None => None,
+        // A notification carries one Authorization header, so it takes the first scheme.
+        Some(sent) => {
+            let scheme = sent.schemes.into_iter().next().ok_or_else(|| {
+                missing(place, "authentication/schemes", "send a scheme, for example Bearer")
+            })?;
+            Some(Authentication { scheme, credentials: given(sent.credentials) })
+        }
+    };
+    Ok(Push {
+        id: given(config.id),
+        url,
+        token: given(config.token),
+        authentication,
+        generation: Generation::V03,
+    })
+}
+
+pub(super) fn written(outcome: &Outcome) -> Option<pb::TaskPushNotificationConfig> {
+    let Outcome::Push { task, push } = outcome else { return None };
+    Some(config(task, push))
+}
+
+pub(super) fn list(outcome: &Outcome) -> Option<pb::ListTaskPushNotificationConfigResponse> {
+    let Outcome::Pushes { task, pushes } = outcome else { return None };
+    let configs = pushes.iter().map(|push| config(task, push)).collect();
+    Some(pb::ListTaskPushNotificationConfigResponse { configs, next_page_token: String::new() })
+}
+
+fn config(task: &str, push: &Push) -> pb::TaskPushNotificationConfig {
+    let authentication = push.authentication.as_ref().map(|known| pb::AuthenticationInfo {
+        schemes: vec![known.scheme.clone()],
+        credentials: known.credentials.clone().unwrap_or_default(),
+    });
+    let id = push.id.clone().unwrap_or_default();
+    pb::TaskPushNotificationConfig {
+        name: name::push_name(task, &id),
+        push_notification_config: Some(pb::PushNotificationConfig {
+            id,
+            url: push.url.clone(),
+            token: push.token.clone().unwrap_or_default(),
+            authentication,
+        }),
+    }
+}
+
+fn missing(place: &str, field: &str, next: &'static str) -> Fault {
+    let path = format!("{place}/{field}");
+    Fault::param(path.clone(), format!("{path}: it is missing"), next)
+}

@@ -1,0 +1,152 @@
+//! HTTP+JSON of 0.3, which is the JSON form of its protobuf messages and not that of its JSON-RPC.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use trackway_domain::{
+    ArtifactChunk, Caller, Content, Event, File, FileSource, Message, MessageId, Part, Role,
+    SessionId, Submission, Timestamp, WorkflowRef,
+};
+use trackway_engine::{RunView, Update, update};
+
+use super::*;
+use crate::{
+    fault::Fault,
+    ops::{Call, Incoming, Item, Outcome, Place, Reply, Seen, Snapshot, Wait},
+};
+
+const RUN: &str = "run_0199a0b1c2d37e4f8a9b0c1d2e3f4a5b";
+
+fn sent(change: Value) -> Result<Call, Fault> {
+    let mut params = json!({"message": {"messageId": "m-1", "role": "ROLE_USER",
+        "content": [{"text": "hello"}]}});
+    let fields = params.as_object_mut().unwrap();
+    fields.extend(change.as_object().unwrap().clone());
+    serde_json::from_value::<SendParams>(params).expect("of the right types").send()
+}
+
+fn incoming(content: &Value) -> Result<Incoming, Fault> {
+    let message = json!({"messageId": "m-1", "role": "ROLE_USER", "content": content});
+    match sent(json!({ "message": message }))? {
+        Call::Send { incoming, .. } => Ok(*incoming),
+        other => panic!("{other:?}"),
+    }
+}
+
+fn snapshot() -> Snapshot {
+    let message = Message::new(MessageId::new("m-1").unwrap(), Role::User, vec![Part::text("go")]);
+    let submission = Submission {
+        run: RUN.parse().unwrap(),
+        session: SessionId::new("ctx").unwrap(),
+        workflow: WorkflowRef { name: "invest".into(), version: "1".into() },
+        caller: Caller::local(),
+        input: json!({}),
+        message: Some(message),
+        parent: None,
+        deadline: None,
+    };
+    Snapshot::of(RunView::begin(Arc::new(submission), Timestamp(0), 10))
+}
+
+fn written(outcome: &Outcome) -> Value {
+    serde_json::to_value(Answer { outcome, card: &Value::Null }).unwrap()
+}
+
+/// Proves L2.
+#[test]
+fn parts_come_in_and_go_out_in_the_shapes_of_protobuf() {
+    let content = json!([
+        {"text": "hi", "metadata": {"lang": "en"}},
+        {"data": {"data": {"a": 1}}},
+        {"file": {"fileWithUri": "https://a.example/f", "mimeType": "image/png", "name": "f.png"}},
+        {"file": {"fileWithBytes": "aGk="}},
+    ]);
+    let parts = incoming(&content).unwrap().message.parts;
+    let file = |name: Option<&str>, mime: Option<&str>, source| {
+        Part::file(File { name: name.map(Into::into), mime_type: mime.map(Into::into), source })
+    };
+    assert_eq!(parts[0], Part::text("hi").with("lang", "en"));
+    assert_eq!(parts[1].content, Content::Data(json!({"a": 1})));
+    let uri = FileSource::Uri("https://a.example/f".into());
+    assert_eq!(parts[2], file(Some("f.png"), Some("image/png"), uri));
+    assert_eq!(parts[3], file(None, None, FileSource::Base64("aGk=".into())));
+    let artifact = trackway_domain::ArtifactId::new("a").unwrap();
+    let artifact = trackway_domain::Artifact::new(artifact, parts);
+    let shown = shown(Seen::Artifact(ArtifactChunk::from(artifact)));
+    let mut out = shown["artifactUpdate"]["artifact"]["parts"].clone();
+    // Where a type is known of data, it is told among the metadata.
+    out[1].as_object_mut().unwrap().remove("metadata");
+    assert_eq!(out, content);
+}
+
+/// Proves X5.
+#[test]
+fn parts_of_no_kind_or_of_two_are_refused() {
+    for content in [
+        json!([]),
+        json!([{}]),
+        json!([{"text": "x", "file": {"fileWithUri": "https://a.example"}}]),
+        json!([{"file": {}}]),
+        json!([{"file": {"fileWithBytes": "not base64!"}}]),
+    ] {
+        assert_eq!(incoming(&content).unwrap_err().kind.json_rpc(), -32602, "{content}");
+    }
+}
+
+#[test]
+fn defaults_may_be_written_or_left_out() {
+    for (configuration, waits, length) in [
+        (json!({}), Wait::Commit, 1_000),
+        (json!({"blocking": false, "historyLength": 0}), Wait::Commit, 1_000),
+        (json!({"blocking": true, "history_length": 2}), Wait::Rest, 2),
+    ] {
+        let call = sent(json!({ "configuration": configuration })).unwrap();
+        let Call::Send { wait, history, .. } = call else { panic!("{call:?}") };
+        assert_eq!((wait, history), (waits, length), "{configuration}");
+    }
+}
+
+fn shown(seen: Seen) -> Value {
+    let place = Place { run: RUN.parse().unwrap(), session: SessionId::new("ctx").unwrap() };
+    serde_json::to_value(StreamItem::new(&Item { pos: 1, seen }, &place, 10)).unwrap()
+}
+
+/// Proves L8, L10: nothing stands there that a strict reader of protobuf would not know.
+#[test]
+fn a_task_and_its_updates() {
+    let task = json!({
+        "id": RUN, "contextId": "ctx",
+        "status": {"state": "TASK_STATE_SUBMITTED", "timestamp": "1970-01-01T00:00:00.000Z"},
+        "artifacts": [],
+        "history": [{"messageId": "m-1", "contextId": "ctx", "taskId": RUN, "role": "ROLE_USER",
+            "content": [{"text": "go"}]}],
+    });
+    let reply = Outcome::Reply(Reply::Task(Box::new(snapshot())), 10);
+    assert_eq!(written(&reply), json!({ "task": task }));
+    assert_eq!(written(&Outcome::Task(Box::new(snapshot()), 10)), task);
+    assert_eq!(shown(Seen::Snapshot(Box::new(snapshot()))), json!({ "task": task }));
+    let Some(Update::Status(canceled)) = update(&Event::Canceled) else { panic!("a status") };
+    assert_eq!(
+        shown(Seen::Status(Box::new(canceled), Timestamp(0))),
+        json!({"statusUpdate": {"taskId": RUN, "contextId": "ctx", "final": true,
+            "status": {"state": "TASK_STATE_CANCELLED", "timestamp": "1970-01-01T00:00:00.000Z"}}})
+    );
+}
+
+/// Proves X6.
+#[test]
+fn push_configurations_have_names_that_say_whose_they_are() {
+    let config = json!({"url": "https://a.example", "token": "t",
+        "authentication": {"schemes": ["Bearer"], "credentials": "c"}});
+    let params = json!({"parent": format!("tasks/{RUN}"), "configId": "own",
+        "config": {"name": "ignored", "pushNotificationConfig": config}});
+    let call = serde_json::from_value::<PushParams>(params).unwrap().call(RUN).unwrap();
+    let Call::SetPush { task, push } = call else { panic!("{call:?}") };
+    let mut expected = config;
+    expected["id"] = json!("own");
+    let named = json!({"name": format!("tasks/{RUN}/pushNotificationConfigs/own"),
+        "pushNotificationConfig": expected});
+    let pushes = vec![(*push).clone()];
+    assert_eq!(written(&Outcome::Push { task: task.clone(), push }), named);
+    assert_eq!(written(&Outcome::Pushes { task, pushes }), json!({ "configs": [named] }));
+}

@@ -1,0 +1,66 @@
+//! Push notification configurations of 1.0, read and written.
+
+use serde_json::{Value, json};
+
+use super::*;
+use crate::{fault::Detail, ops::Outcome, wire::v1::Answer};
+
+fn read(sent: Value) -> Result<Push, Fault> {
+    serde_json::from_value::<PushConfig>(sent).expect("of the right types").push("/params")
+}
+
+fn written(outcome: &Outcome) -> Value {
+    serde_json::to_value(Answer { outcome, card: &Value::Null }).unwrap()
+}
+
+/// Proves X6: what a client set is what it gets back, whole.
+#[test]
+fn a_configuration_comes_out_as_it_went_in() {
+    for sent in [
+        json!({"id": "c", "taskId": "t", "url": "https://a.example/x"}),
+        json!({"id": "c", "taskId": "t", "url": "https://a.example/x", "token": "tok",
+            "authentication": {"scheme": "Bearer", "credentials": "secret"}}),
+        json!({"id": "c", "taskId": "t", "url": "https://a.example/x",
+            "authentication": {"scheme": "Basic"}}),
+    ] {
+        let push = Box::new(read(sent.clone()).unwrap());
+        assert_eq!(push.generation, Generation::V1);
+        assert!(!format!("{push:?}").contains("secret"), "secrets stay out of logs");
+        assert_eq!(written(&Outcome::Push { task: "t".into(), push: push.clone() }), sent);
+        assert_eq!(
+            written(&Outcome::Pushes { task: "t".into(), pushes: vec![*push] }),
+            json!({"configs": [sent], "nextPageToken": ""})
+        );
+    }
+}
+
+#[test]
+fn empty_texts_are_what_was_not_sent() {
+    let push = read(json!({"tenant": "", "id": "", "task_id": "t", "url": "https://a.example",
+        "token": "", "authentication": {"scheme": "Bearer", "credentials": ""}}));
+    let push = push.unwrap();
+    assert_eq!((push.id, push.token), (None, None));
+    assert_eq!(push.authentication.unwrap().credentials, None);
+}
+
+/// Proves X5.
+#[test]
+fn what_is_missing_is_named() {
+    for (sent, path) in [
+        (json!({}), "/params/url"),
+        (json!({"url": ""}), "/params/url"),
+        (
+            json!({"url": "https://a.example", "authentication": {}}),
+            "/params/authentication/scheme",
+        ),
+        (
+            json!({"url": "https://a.example", "authentication": {"scheme": ""}}),
+            "/params/authentication/scheme",
+        ),
+    ] {
+        let fault = read(sent.clone()).unwrap_err();
+        assert_eq!(fault.kind.json_rpc(), -32602);
+        let Detail::Advice(advice) = *fault.detail else { panic!("advice for {sent}") };
+        assert_eq!(advice.path.as_deref(), Some(path), "{sent}");
+    }
+}
