@@ -88,9 +88,9 @@ pub(crate) fn card(door: &Door, address: &Address, headers: &HeaderMap, uri: &Ur
 /// What the card depends on: the form that is asked for, and the address under which the server was
 /// reached, which begins those in the card.
 fn vary(options: &Options) -> HeaderValue {
-    HeaderValue::from_static(match options.strict_readers.is_empty() {
-        true => "A2A-Version, Host, X-Forwarded-Proto",
-        false => "A2A-Version, Host, X-Forwarded-Proto, User-Agent",
+    HeaderValue::from_static(match options.conformance {
+        false => "A2A-Version, Host, X-Forwarded-Proto",
+        true => "A2A-Version, Host, X-Forwarded-Proto, User-Agent",
     })
 }
 
