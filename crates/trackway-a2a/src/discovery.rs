@@ -77,13 +77,21 @@ pub(crate) fn card(door: &Door, address: &Address, headers: &HeaderMap, uri: &Ur
     };
     let written = response.headers_mut();
     written.insert(header::CACHE_CONTROL, CACHE_CONTROL);
-    // Addresses in the card are those under which the server was reached.
-    written.insert(header::VARY, HeaderValue::from_static("A2A-Version, Host"));
+    written.insert(header::VARY, vary(&door.options));
     let values = [(header::ETAG, tag), (header::LAST_MODIFIED, door.opened_at.http_date())];
     for (name, value) in values {
         written.extend(HeaderValue::from_str(&value).ok().map(|value| (name, value)));
     }
     response
+}
+
+/// What the card depends on: the form that is asked for, and the address under which the server was
+/// reached, which begins those in the card.
+fn vary(options: &Options) -> HeaderValue {
+    HeaderValue::from_static(match options.conformance {
+        false => "A2A-Version, Host, X-Forwarded-Proto",
+        true => "A2A-Version, Host, X-Forwarded-Proto, User-Agent",
+    })
 }
 
 /// In which form a card is asked for.

@@ -151,7 +151,11 @@ impl Door {
             // A request of 0.3 cannot say which agent it is for.
             let reachable = generation == Generation::V1 || *address == Address::Default;
             if let Some(grpc) = self.options.grpc_address.as_ref().filter(|_| reachable) {
-                interfaces.push(known(grpc.clone(), Binding::Grpc, tenant.clone()));
+                let url = match generation {
+                    Generation::V03 if self.options.conformance => format!("http://{grpc}"),
+                    Generation::V03 | Generation::V1 => grpc.clone(),
+                };
+                interfaces.push(known(url, Binding::Grpc, tenant.clone()));
             }
         }
         interfaces

@@ -25,10 +25,10 @@ pub struct Options {
     pub secured: bool,
     /// The workflow at `/a2a` and behind `/.well-known/agent-card.json`.
     pub default_agent: Option<String>,
-    /// Beginnings of the `User-Agent` of readers that name no version and take nothing but a card of
-    /// 1.0, whole and with no other field. Everybody else who names none gets the card of both
-    /// generations in one.
-    pub strict_readers: Vec<String>,
+    /// Cards as A2A's conformance suites need them, which do not say which version they mean: a reader
+    /// that the suite for 1.0 uses and that names no version gets the card of 1.0 alone, and gRPC
+    /// addresses in 0.3 are URLs. Official clients need neither.
+    pub conformance: bool,
     /// Whether callers that are known get a card that says more than the public one.
     pub extended_card: bool,
     /// What push notifications go out through; without it there are none. The runtime's messenger is a
@@ -54,7 +54,7 @@ impl Default for Options {
             gatekeeper: None,
             secured: false,
             default_agent: None,
-            strict_readers: Vec::new(),
+            conformance: false,
             extended_card: false,
             outgoing: None,
             grpc_address: None,
@@ -65,9 +65,12 @@ impl Default for Options {
     }
 }
 
+/// How the suite for 1.0, which takes no field that 1.0 does not have, calls itself.
+const STRICT_READER: &str = "python-httpx";
+
 impl Options {
     pub(crate) fn is_strict_reader(&self, headers: &HeaderMap) -> bool {
         let agent = headers.get(header::USER_AGENT).and_then(|agent| agent.to_str().ok());
-        agent.is_some_and(|agent| self.strict_readers.iter().any(|start| agent.starts_with(start)))
+        self.conformance && agent.is_some_and(|agent| agent.starts_with(STRICT_READER))
     }
 }

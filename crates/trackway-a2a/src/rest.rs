@@ -85,12 +85,15 @@ async fn answer(
         Generation::V1 => v1::call(operation, head, &body),
         Generation::V03 => v03::call(operation, head, &body).map(|call| (None, call)),
     };
+    let named = call.as_ref().ok().and_then(|(named, _)| named.as_deref());
+    let named = named.filter(|named| !named.is_empty());
     // Strangers are not told what is wrong with their requests.
-    let Admitted { agent, activated } = door.admit(address, tenant, headers).await?;
-    let (named, call) = call?;
-    if let (Some(named), None) = (named.as_deref().filter(|named| !named.is_empty()), tenant) {
-        door.addressed(address, Some(named))?;
+    let Admitted { agent, activated } = door.admit(address, tenant.or(named), headers).await?;
+    if named.is_some_and(|named| tenant.is_some_and(|tenant| tenant != named)) {
+        let why = "tenant: the path names another one";
+        return Err(Fault::param("/tenant", why, "leave the tenant out of body and query").into());
     }
+    let (_, call) = call?;
     let outcome = agent.perform(call).await?;
     let mut response = match outcome {
         Outcome::Stream(streamed, history) => stream(door, streamed, history, generation),

@@ -41,7 +41,7 @@ pub struct Server {
     faults: Arc<dyn Faults>,
     default_agent: Option<String>,
     extended_card: bool,
-    strict_readers: Vec<String>,
+    conformance: bool,
     repeat_messages: bool,
     allow_loopback_targets: bool,
     push_secret: Option<Secret>,
@@ -93,7 +93,7 @@ impl Default for Server {
             faults: Arc::new(NoFaults),
             default_agent: None,
             extended_card: false,
-            strict_readers: Vec::new(),
+            conformance: false,
             repeat_messages: false,
             allow_loopback_targets: false,
             push_secret: None,
@@ -168,11 +168,11 @@ impl Server {
         self
     }
 
-    /// Readers of cards, by the beginning of their `User-Agent`, that name no protocol version and choke
-    /// on a card that has the fields of two. Everybody else who names none gets such a card.
+    /// Writes cards as A2A's conformance suites need them, who do not say which version they mean: see
+    /// decision 9.
     #[must_use]
-    pub fn strict_readers(mut self, agents: &[&str]) -> Self {
-        self.strict_readers = agents.iter().map(|agent| (*agent).to_owned()).collect();
+    pub fn conformance(mut self, on: bool) -> Self {
+        self.conformance = on;
         self
     }
 
@@ -272,7 +272,7 @@ impl Server {
             default_agent: self.default_agent.clone().or(first),
             extended_card: self.extended_card,
             grpc_reflection: self.grpc_reflection,
-            strict_readers: self.strict_readers.clone(),
+            conformance: self.conformance,
             outgoing: Some(outgoing),
             body_bytes_max: self.body_bytes_max,
             signer: self.signer.clone(),

@@ -48,6 +48,26 @@ impl std::fmt::Debug for Authentication {
     }
 }
 
+/// Where in a request a configuration stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Within {
+    /// A request that sets it.
+    Set,
+    /// The configuration of a message that is sent.
+    Send,
+}
+
+impl Within {
+    const fn place(self, generation: Generation) -> &'static str {
+        match (self, generation) {
+            (Self::Set, Generation::V1) => "/params",
+            (Self::Set, Generation::V03) => "/params/pushNotificationConfig",
+            (Self::Send, Generation::V1) => "/params/configuration/taskPushNotificationConfig",
+            (Self::Send, Generation::V03) => "/params/configuration/pushNotificationConfig",
+        }
+    }
+}
+
 /// A configuration as it lies beside the log.
 #[derive(Serialize, Deserialize)]
 struct Stored {
@@ -88,7 +108,7 @@ impl Push {
 impl Agent<'_> {
     pub(crate) async fn set_push(&self, task: &str, push: Push) -> Result<Push, Fault> {
         let address = self.address(task)?;
-        let hook = self.new_hook(push)?;
+        let hook = self.new_hook(push, Within::Set)?;
         let known = self.runtime.hooks(&address).await?;
         if known.len() >= PUSHES_MAX
             && !known.iter().any(|known| Some(&known.id) == hook.id.as_ref())
@@ -132,7 +152,7 @@ impl Agent<'_> {
     }
 
     /// What a configuration asks of the runtime, checked.
-    pub(super) fn new_hook(&self, push: Push) -> Result<NewHook, Fault> {
+    pub(super) fn new_hook(&self, push: Push, within: Within) -> Result<NewHook, Fault> {
         self.check_push()?;
         let texts = [
             push.id.as_ref(),
@@ -148,7 +168,8 @@ impl Agent<'_> {
             && let Err(forbidden) = outgoing.check(&push.url)
         {
             let next = "send an address that is reachable from everywhere, over http or https";
-            return Err(Fault::param("/params/url", format!("url: {forbidden}"), next));
+            let path = format!("{}/url", within.place(push.generation));
+            return Err(Fault::param(path, format!("url: {forbidden}"), next));
         }
         Ok(push.hook())
     }

@@ -4,7 +4,7 @@ use trackway_domain::{Message, MessageId, Pos, Role, RunId, SessionId};
 use trackway_engine::{Delivered, ResumeMark, RunView, input_from_parts};
 use trackway_runtime::{Deliver, Error, Hold, Submit, Submitted};
 
-use super::{Agent, Answer, Follow, Incoming, Snapshot, Wait};
+use super::{Agent, Answer, Follow, Incoming, Snapshot, Wait, push::Within};
 use crate::{asked, fault::Fault, media};
 
 /// A message that was taken.
@@ -68,7 +68,7 @@ impl Agent<'_> {
         asked::output_modes(&incoming.accepted, &self.workflow().output_modes)?;
         media::check_parts(&incoming.message.parts, &self.workflow().input_modes)?;
         match &incoming.push {
-            Some(push) => self.new_hook(push.clone()).map(drop),
+            Some(push) => self.new_hook(push.clone(), Within::Send).map(drop),
             None => Ok(()),
         }
     }
@@ -147,7 +147,7 @@ impl Agent<'_> {
             caller: self.caller.clone(),
             session: incoming.session,
             message: Some(incoming.message),
-            hook: incoming.push.map(|push| self.new_hook(push)).transpose()?,
+            hook: incoming.push.map(|push| self.new_hook(push, Within::Send)).transpose()?,
         };
         let Submitted { view, hold, .. } = self.runtime.submit(submit).await?;
         Ok(Taken { after: view.pos, snapshot: Snapshot::of(view), hold })
@@ -155,7 +155,7 @@ impl Agent<'_> {
 
     async fn deliver(&self, run: RunId, incoming: Incoming) -> Result<Taken, Error> {
         // Checked before anything was looked up; what is wrong with it was said then.
-        let hook = incoming.push.and_then(|push| self.new_hook(push).ok());
+        let hook = incoming.push.and_then(|push| self.new_hook(push, Within::Send).ok());
         let deliver = Deliver {
             to: self.address_of(run),
             session: incoming.session,

@@ -4,7 +4,7 @@ use axum::http::request::Parts;
 use serde::Deserialize;
 
 use super::{
-    read::{Anything, query, read, read_or_default},
+    read::{query, read, read_or_default},
     route::Operation,
 };
 use crate::{
@@ -13,11 +13,11 @@ use crate::{
     ops::{Call, Strangers},
     wire::v1::{
         self, GetParams, Int, ListParams, ListPushesParams, PushConfig, PushIdParams, SendParams,
-        TaskParams,
+        TaskParams, TenantParams,
     },
 };
 
-/// The call, and the tenant that the body names.
+/// The call, and the tenant that body or query name.
 pub(super) fn call(
     operation: Operation<'_>,
     head: &Parts,
@@ -35,17 +35,21 @@ pub(super) fn call(
         Operation::Get { task } => {
             let GetQuery { history_length } = query(&head.uri)?;
             let id = task.to_owned();
-            (None, v1::get(GetParams { tenant: None, id, history_length })?)
+            (queried(head)?, v1::get(GetParams { tenant: None, id, history_length })?)
         }
-        Operation::List => (None, v1::list(query::<ListParams>(&head.uri)?)?),
+        Operation::List => {
+            let mut params: ListParams = query(&head.uri)?;
+            (params.tenant.take(), v1::list(params)?)
+        }
         Operation::Cancel { task } => {
-            let Anything {} = read_or_default(body)?;
-            (None, v1::cancel(TaskParams { tenant: None, id: task.to_owned() }))
+            let TenantParams { tenant } = read_or_default(body)?;
+            (tenant, v1::cancel(TaskParams { tenant: None, id: task.to_owned() }))
         }
         Operation::Subscribe { task } => {
-            let Anything {} = read_or_default(body)?;
+            let TenantParams { tenant } = read_or_default(body)?;
+            let tenant = tenant.map_or_else(|| queried(head), |tenant| Ok(Some(tenant)))?;
             let params = TaskParams { tenant: None, id: task.to_owned() };
-            (None, v1::subscribe(params, asked::last_event(&head.headers)?))
+            (tenant, v1::subscribe(params, asked::last_event(&head.headers)?))
         }
         Operation::SetPush { task } => {
             let mut params: PushConfig = read(body)?;
@@ -57,13 +61,15 @@ pub(super) fn call(
             params.task_id = Some(task.to_owned());
             (params.tenant.take(), v1::set_push(params)?)
         }
-        Operation::GetPush { task, id } => (None, v1::get_push(push_id(task, id))),
+        Operation::GetPush { task, id } => (queried(head)?, v1::get_push(push_id(task, id))),
         Operation::ListPushes { task } => {
             let params = ListPushesParams { tenant: None, task_id: task.to_owned() };
-            (None, v1::list_pushes(params))
+            (queried(head)?, v1::list_pushes(params))
         }
-        Operation::RemovePush { task, id } => (None, v1::remove_push(push_id(task, id))),
-        Operation::ExtendedCard => (None, Call::ExtendedCard { strangers: Strangers::Served }),
+        Operation::RemovePush { task, id } => (queried(head)?, v1::remove_push(push_id(task, id))),
+        Operation::ExtendedCard => {
+            (queried(head)?, Call::ExtendedCard { strangers: Strangers::Served })
+        }
     })
 }
 
@@ -72,6 +78,10 @@ pub(super) fn call(
 struct GetQuery {
     #[serde(default)]
     history_length: Option<Int>,
+}
+
+fn queried(head: &Parts) -> Result<Option<String>, Fault> {
+    query::<TenantParams>(&head.uri).map(|params| params.tenant)
 }
 
 fn push_id(task: &str, id: &str) -> PushIdParams {

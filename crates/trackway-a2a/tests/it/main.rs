@@ -9,3 +9,5 @@ mod grpc;
 mod send;
 mod site;
 mod stream;
+mod v03_rest;
+mod v1;

@@ -1,19 +1,22 @@
 //! A door to speak to: a runtime on a fresh store, two small workflows, and a client without a socket.
 
+mod script;
+
 use std::{sync::Arc, time::Duration};
 
 use axum::{
     Router,
-    body::{Body, to_bytes},
+    body::{Body, Bytes, to_bytes},
     http::{HeaderMap, Request, StatusCode, header},
 };
 use futures_util::StreamExt;
 use serde_json::{Value, json};
 use tower::ServiceExt;
 use trackway_a2a::{Notifier, Options, router};
-use trackway_domain::{Artifact, ArtifactId, Failure, Message, Part, Reason};
-use trackway_runtime::{Program, ProgramFuture, ProgramInfo, Registry, Runtime, Stage, Stop};
+use trackway_runtime::{Program, Registry, Runtime};
 use trackway_sqlite::SqliteJournal;
+
+pub(crate) use script::Script;
 
 /// Far longer than anything here takes: only a hang gets there.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -52,29 +55,44 @@ impl Site {
     }
 
     pub(crate) fn with(options: Options) -> Self {
+        Self::among(options, vec![])
+    }
+
+    /// With more workflows than the usual two.
+    pub(crate) fn among(options: Options, others: Vec<Arc<dyn Program>>) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let journal = Arc::new(SqliteJournal::open(folder.path()).unwrap());
         let mut registry = Registry::new();
         registry.add(Arc::new(Script::new("script"))).unwrap();
         registry.add(Arc::new(Script::new("other"))).unwrap();
+        for other in others {
+            registry.add(other).unwrap();
+        }
         let mut options_of_runtime = trackway_runtime::Options::new(journal, Arc::new(registry));
-        if let Some(outgoing) = &options.outgoing {
-            options_of_runtime.messenger = Some(Arc::new(Notifier::new(outgoing.clone())));
+        if let Some(outgoing) = options.outgoing.clone() {
+            options_of_runtime.messenger = Some(Arc::new(Notifier::new(outgoing)));
         }
         let runtime = Runtime::start(options_of_runtime);
         let router = router(runtime.clone(), options);
         Self { runtime, router, _folder: folder }
     }
 
+    /// A response as it is, whatever it holds.
+    pub(crate) async fn raw(&self, request: Request<Body>) -> (StatusCode, HeaderMap, Bytes) {
+        let answered = async {
+            let (head, body) = self.router.clone().oneshot(request).await.unwrap().into_parts();
+            (head.status, head.headers, to_bytes(body, usize::MAX).await.unwrap())
+        };
+        tokio::time::timeout(PATIENCE, answered).await.expect("an answer in time")
+    }
+
     pub(crate) async fn http(&self, request: Request<Body>) -> Reply {
-        let response = self.router.clone().oneshot(request).await.unwrap();
-        let (head, body) = response.into_parts();
-        let bytes = to_bytes(body, usize::MAX).await.unwrap();
+        let (status, headers, bytes) = self.raw(request).await;
         let body = serde_json::from_slice(&bytes).unwrap_or_else(|_| {
             panic!("every answer is JSON: {:?}", String::from_utf8_lossy(&bytes))
         });
-        assert_eq!(head.headers[header::CONTENT_TYPE], "application/json");
-        Reply { status: head.status, headers: head.headers, body }
+        assert_eq!(headers[header::CONTENT_TYPE], "application/json");
+        Reply { status, headers, body }
     }
 
     pub(crate) async fn get(&self, path: &str) -> Reply {
@@ -94,8 +112,7 @@ impl Site {
         params: Value,
     ) -> Result<Value, (i64, Value)> {
         let request = rpc(agent, method, &params, &[]);
-        let reply =
-            tokio::time::timeout(PATIENCE, self.http(request)).await.expect("an answer in time");
+        let reply = self.http(request).await;
         assert_eq!(reply.status, StatusCode::OK);
         assert_eq!(reply.body["jsonrpc"], "2.0");
         assert_eq!(reply.body["id"], "req-1");
@@ -113,7 +130,10 @@ impl Site {
         params: Value,
         headers: &[(&str, &str)],
     ) -> Stream {
-        let request = rpc("script", method, &params, headers);
+        self.opened(rpc("script", method, &params, headers)).await
+    }
+
+    pub(crate) async fn opened(&self, request: Request<Body>) -> Stream {
         let response = self.router.clone().oneshot(request).await.unwrap();
         let (head, body) = response.into_parts();
         assert_eq!(head.headers[header::CONTENT_TYPE], "text/event-stream");
@@ -181,15 +201,20 @@ impl Stream {
     }
 }
 
+/// An answer without a run is a stream of one event, which has no position.
 fn event(frame: &str) -> Event {
-    let (id, data) = frame.split_once('\n').expect("two lines");
+    let (id, data) = frame.split_once('\n').unwrap_or(("id: 0", frame));
     let data = data.strip_prefix("data: ").expect("the data in one line");
     let mut response: Value = serde_json::from_str(data).unwrap();
-    assert_eq!(response["id"], "req-1");
-    Event {
-        pos: id.strip_prefix("id: ").unwrap().parse().unwrap(),
-        result: response["result"].take(),
-    }
+    // On HTTP+JSON there is nothing around the result.
+    let result = match response.get("jsonrpc") {
+        Some(_) => {
+            assert_eq!(response["id"], "req-1");
+            response["result"].take()
+        }
+        None => response,
+    };
+    Event { pos: id.strip_prefix("id: ").unwrap().parse().unwrap(), result }
 }
 
 pub(crate) fn rpc(
@@ -233,74 +258,4 @@ pub(crate) fn shape(events: &[Event]) -> Vec<String> {
         }
     };
     events.iter().map(short).collect()
-}
-
-/// A workflow that does what its text says.
-#[derive(Debug)]
-struct Script(ProgramInfo);
-
-impl Script {
-    fn new(name: &str) -> Self {
-        Self(ProgramInfo {
-            name: name.into(),
-            version: "1".into(),
-            description: "Does what its text says.".into(),
-            tags: vec![],
-            examples: vec![],
-            input_schema: json!({"type": "object", "required": ["text"],
-                "properties": {"text": {"type": "string"}}}),
-            output_schema: Value::Null,
-            input_modes: ProgramInfo::MODES_DEFAULT.map(str::to_owned).into(),
-            output_modes: ProgramInfo::MODES_DEFAULT.map(str::to_owned).into(),
-            extensions: vec![],
-            deadline: None,
-        })
-    }
-}
-
-impl Program for Script {
-    fn info(&self) -> &ProgramInfo {
-        &self.0
-    }
-
-    fn answer(&self, message: &Message) -> Option<Vec<Part>> {
-        let asked = message.parts[0].as_text()?.strip_prefix("just say ")?;
-        Some(vec![Part::text(asked)])
-    }
-
-    fn run(&self, stage: Stage, input: Value) -> ProgramFuture {
-        Box::pin(async move {
-            match input["text"].as_str().unwrap_or_default() {
-                "reject" => Err(Stop::Rejected("not today".into())),
-                "fail" => Err(Stop::Failed(Failure::new("no luck"))),
-                "ask" => ask(&stage).await,
-                "wait" => {
-                    stage.status(vec![Part::text("waiting")]).await;
-                    stage.sleep(Duration::from_secs(3_600)).await;
-                    Ok(Value::Null)
-                }
-                text => {
-                    stage.status(vec![Part::text("saying it")]).await;
-                    let id = ArtifactId::new("said.txt").expect("a good id");
-                    stage.artifact(Artifact::new(id, vec![Part::text(text)]).into()).await;
-                    Ok(json!({ "said": text }))
-                }
-            }
-        })
-    }
-}
-
-/// Two questions, the first with an artifact.
-async fn ask(stage: &Stage) -> Result<Value, Stop> {
-    let form = ArtifactId::new("form.json").expect("a good id");
-    let form = Artifact::new(form, vec![Part::data(json!({"amount": 100}))]);
-    let schema = json!({"type": "object", "required": ["amount"],
-        "properties": {"amount": {"type": "number", "exclusiveMinimum": 0}}});
-    let prompt = vec![Part::text("How much?")];
-    let (_, answer) = stage.ask(Reason::InputRequired, prompt, schema, Some(form)).await;
-    let schema = json!({"type": "object", "required": ["signature"],
-        "properties": {"signature": {"type": "string"}}});
-    let prompt = vec![Part::text("Sign, please.")];
-    stage.ask(Reason::AuthRequired, prompt, schema, None).await;
-    Ok(json!({ "invested": answer.input["amount"] }))
 }

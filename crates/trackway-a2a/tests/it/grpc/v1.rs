@@ -157,13 +157,13 @@ async fn a_stream_begins_with_the_task_and_ends_with_it() {
 async fn an_answer_that_needs_no_task_is_one_message() {
     let line = Line::new().await;
     let mut client = line.v1();
-    let request = || sending(message("m-1", "just say hi"));
+    let request = || sending(message("m-1", "direct"));
     let response = client.send_message(request()).await.unwrap().into_inner();
     let Some(Sent::Message(said)) = response.payload else { panic!("no message") };
-    assert_eq!((text(&said), said.role()), ("hi", pb::Role::Agent));
+    assert_eq!((text(&said), said.role()), ("no task is needed for that", pb::Role::Agent));
     assert!(!said.context_id.is_empty() && said.task_id.is_empty());
     let mut stream = client.send_streaming_message(request()).await.unwrap().into_inner();
-    assert_eq!(names(&all(&mut stream).await), ["said:hi"]);
+    assert_eq!(names(&all(&mut stream).await), ["said:no task is needed for that"]);
 }
 
 /// Proves X5.

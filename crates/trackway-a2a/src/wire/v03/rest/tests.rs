@@ -17,7 +17,7 @@ use crate::{
 
 const RUN: &str = "run_0199a0b1c2d37e4f8a9b0c1d2e3f4a5b";
 
-fn sent(change: Value) -> Result<Call, Fault> {
+fn sent(change: &Value) -> Result<Call, Fault> {
     let mut params = json!({"message": {"messageId": "m-1", "role": "ROLE_USER",
         "content": [{"text": "hello"}]}});
     let fields = params.as_object_mut().unwrap();
@@ -27,7 +27,7 @@ fn sent(change: Value) -> Result<Call, Fault> {
 
 fn incoming(content: &Value) -> Result<Incoming, Fault> {
     let message = json!({"messageId": "m-1", "role": "ROLE_USER", "content": content});
-    match sent(json!({ "message": message }))? {
+    match sent(&json!({ "message": message }))? {
         Call::Send { incoming, .. } => Ok(*incoming),
         other => panic!("{other:?}"),
     }
@@ -100,7 +100,7 @@ fn defaults_may_be_written_or_left_out() {
         (json!({"blocking": false, "historyLength": 0}), Wait::Commit, 1_000),
         (json!({"blocking": true, "history_length": 2}), Wait::Rest, 2),
     ] {
-        let call = sent(json!({ "configuration": configuration })).unwrap();
+        let call = sent(&json!({ "configuration": configuration })).unwrap();
         let Call::Send { wait, history, .. } = call else { panic!("{call:?}") };
         assert_eq!((wait, history), (waits, length), "{configuration}");
     }

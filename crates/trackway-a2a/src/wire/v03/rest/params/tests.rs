@@ -12,7 +12,7 @@ fn push(body: Value) -> Result<Call, Fault> {
 #[test]
 fn a_push_configuration_comes_wrapped_or_bare() {
     let config = json!({"pushNotificationConfig": {"id": "mine", "url": "https://example.org/"}});
-    for body in [json!({"parent": "tasks/run_1", "config": config.clone()}), config] {
+    for body in [json!({"parent": "tasks/run_1", "config": config}), config] {
         let Ok(Call::SetPush { task, push }) = push(body.clone()) else { panic!("{body}") };
         assert_eq!((task.as_str(), push.id.as_deref()), ("run_1", Some("mine")), "{body}");
     }

@@ -1,0 +1,84 @@
+//! The workflow that the door is tried with.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use trackway_domain::{Artifact, ArtifactId, Failure, Message, Part, Reason};
+use trackway_runtime::{Extension, Program, ProgramFuture, ProgramInfo, Stage, Stop};
+
+/// A workflow that does what its text says.
+#[derive(Debug)]
+pub(crate) struct Script(ProgramInfo);
+
+impl Script {
+    pub(crate) fn new(name: &str) -> Self {
+        Self(ProgramInfo {
+            name: name.into(),
+            version: "1".into(),
+            description: "Does what its text says.".into(),
+            tags: vec![],
+            examples: vec![],
+            input_schema: json!({"type": "object", "required": ["text"],
+                "properties": {"text": {"type": "string"}}}),
+            output_schema: Value::Null,
+            input_modes: ProgramInfo::MODES_DEFAULT.map(str::to_owned).into(),
+            output_modes: ProgramInfo::MODES_DEFAULT.map(str::to_owned).into(),
+            extensions: vec![],
+            deadline: None,
+        })
+    }
+
+    /// The same, for clients that know an extension.
+    pub(crate) fn requiring(name: &str, uri: &'static str) -> Self {
+        let Self(info) = Self::new(name);
+        let own = Extension { uri: uri.into(), description: "Needed.".into(), required: true };
+        Self(ProgramInfo { extensions: vec![own], ..info })
+    }
+}
+
+impl Program for Script {
+    fn info(&self) -> &ProgramInfo {
+        &self.0
+    }
+
+    fn answer(&self, message: &Message) -> Option<Vec<Part>> {
+        let direct = message.parts.first().and_then(Part::as_text) == Some("direct");
+        direct.then(|| vec![Part::text("no task is needed for that")])
+    }
+
+    fn run(&self, stage: Stage, input: Value) -> ProgramFuture {
+        Box::pin(async move {
+            match input["text"].as_str().unwrap_or_default() {
+                "reject" => Err(Stop::Rejected("not today".into())),
+                "fail" => Err(Stop::Failed(Failure::new("no luck"))),
+                "ask" => ask(&stage).await,
+                "wait" => {
+                    stage.status(vec![Part::text("waiting")]).await;
+                    stage.sleep(Duration::from_secs(3_600)).await;
+                    Ok(Value::Null)
+                }
+                text => {
+                    stage.status(vec![Part::text("saying it")]).await;
+                    let id = ArtifactId::new("said.txt").expect("a good id");
+                    stage.artifact(Artifact::new(id, vec![Part::text(text)]).into()).await;
+                    Ok(json!({ "said": text }))
+                }
+            }
+        })
+    }
+}
+
+/// Two questions, the first with an artifact.
+async fn ask(stage: &Stage) -> Result<Value, Stop> {
+    let form = ArtifactId::new("form.json").expect("a good id");
+    let form = Artifact::new(form, vec![Part::data(json!({"amount": 100}))]);
+    let schema = json!({"type": "object", "required": ["amount"],
+        "properties": {"amount": {"type": "number", "exclusiveMinimum": 0}}});
+    let prompt = vec![Part::text("How much?")];
+    let (_, answer) = stage.ask(Reason::InputRequired, prompt, schema, Some(form)).await;
+    let schema = json!({"type": "object", "required": ["signature"],
+        "properties": {"signature": {"type": "string"}}});
+    let prompt = vec![Part::text("Sign, please.")];
+    stage.ask(Reason::AuthRequired, prompt, schema, None).await;
+    Ok(json!({ "invested": answer.input["amount"] }))
+}

@@ -1,0 +1,13 @@
+//! Protocol 1.0 over both bindings without a socket: everything that the conformance suite asks for,
+//! and what it does not ask.
+
+mod auth;
+mod cards;
+mod errors;
+mod kit;
+mod list;
+mod push;
+mod send;
+mod stream;
+mod tenants;
+mod versions;

@@ -1,0 +1,154 @@
+//! Who may call, on both bindings.
+
+use std::sync::Arc;
+
+use axum::http::StatusCode;
+use serde_json::{Value, json};
+use trackway_a2a::Options;
+use trackway_domain::{Caller, Scopes};
+use trackway_ports::{Gatekeeper, Identity, PortFuture, Unrecognised};
+
+use super::kit::{V1, WAYS, Way, message};
+use crate::site::Site;
+
+const AT: &str = "/a2a/agents/script";
+
+/// Knows two tenants, and somebody of the first who may call another workflow only.
+#[derive(Debug)]
+struct Keys;
+
+impl Gatekeeper for Keys {
+    fn identify<'a>(
+        &'a self,
+        bearer: Option<&'a str>,
+    ) -> PortFuture<'a, Result<Identity, Unrecognised>> {
+        let known = |tenant: &str, scopes: Scopes| {
+            Ok(Identity { caller: Caller::new(tenant, "somebody"), scopes })
+        };
+        let identified = match bearer {
+            None => Err(Unrecognised::Missing),
+            Some("alice") => known("a", Scopes::all()),
+            Some("bob") => known("b", Scopes::all()),
+            Some("weak") => known("a", Scopes::new(["workflow:other:run"]).unwrap()),
+            Some("run") => known("a", Scopes::new(["workflow:script:run"]).unwrap()),
+            Some("call") => known("a", Scopes::new(["agent:script:call"]).unwrap()),
+            Some("later") => Err(Unrecognised::Unavailable { reason: "secret detail".into() }),
+            Some(_) => Err(Unrecognised::Wrong { reason: "the key is not known".into() }),
+        };
+        Box::pin(std::future::ready(identified))
+    }
+}
+
+fn site() -> Site {
+    Site::with(Options {
+        gatekeeper: Some(Arc::new(Keys)),
+        secured: true,
+        extended_card: true,
+        ..Options::default()
+    })
+}
+
+async fn ask(
+    site: &Site,
+    way: Way,
+    key: &str,
+    method: &str,
+    params: Value,
+) -> Result<Value, super::kit::Refused> {
+    let bearer = format!("Bearer {key}");
+    let mut headers = vec![V1];
+    if !key.is_empty() {
+        headers.push(("authorization", &bearer));
+    }
+    site.ask_at(way, AT, method, &params, &headers).await.map(|(result, _)| result)
+}
+
+/// Proves X6: strangers are refused before anything else is looked at.
+#[tokio::test]
+async fn nobody_gets_in_without_a_key_that_is_known() {
+    for way in WAYS {
+        let site = site();
+        for key in ["", "mallory"] {
+            for (method, params) in [
+                ("SendMessage", json!({"message": message("m-1", "hello")})),
+                ("SendMessage", json!({"message": "nonsense"})),
+                ("SendStreamingMessage", json!({"message": message("m-1", "hello")})),
+                ("GetTask", json!({"id": "nope"})),
+                ("ListTasks", json!({})),
+                ("CancelTask", json!({"id": "nope"})),
+                ("SubscribeToTask", json!({"id": "nope"})),
+                ("ListTaskPushNotificationConfigs", json!({"taskId": "nope"})),
+                ("GetExtendedAgentCard", json!({})),
+            ] {
+                let refused = ask(&site, way, key, method, params).await.unwrap_err();
+                assert_eq!(refused.status, StatusCode::UNAUTHORIZED, "{way:?} {key} {method}");
+                assert_eq!(refused.headers["www-authenticate"], "Bearer");
+                assert_eq!(refused.code, if way == Way::Rpc { -32600 } else { 401 });
+                assert_eq!(refused.details()[0]["code"], "unauthenticated");
+            }
+        }
+        assert_eq!(ask(&site, way, "alice", "ListTasks", json!({})).await.unwrap()["totalSize"], 0);
+    }
+}
+
+/// Proves X6.
+#[tokio::test]
+async fn a_key_needs_the_scope_of_the_workflow() {
+    for way in WAYS {
+        let site = site();
+        let refused = ask(&site, way, "weak", "ListTasks", json!({})).await.unwrap_err();
+        assert_eq!(refused.status, StatusCode::FORBIDDEN);
+        assert_eq!(refused.code, if way == Way::Rpc { -32600 } else { 403 });
+        assert_eq!(refused.details()[0]["code"], "forbidden");
+        assert_eq!(refused.headers.get("www-authenticate"), None);
+        for key in ["run", "call"] {
+            assert!(ask(&site, way, key, "ListTasks", json!({})).await.is_ok(), "{way:?} {key}");
+        }
+        let refused = ask(&site, way, "later", "ListTasks", json!({})).await.unwrap_err();
+        assert_eq!(refused.code, if way == Way::Rpc { -32603 } else { 500 });
+        assert!(!refused.error.to_string().contains("secret detail"), "no leak of internals");
+    }
+}
+
+/// Proves X6: what belongs to another tenant is not there.
+#[tokio::test]
+async fn tasks_of_another_tenant_are_not_found() {
+    for way in WAYS {
+        let site = site();
+        let sent =
+            ask(&site, way, "alice", "SendMessage", json!({"message": message("m-1", "ask")}));
+        let task = sent.await.unwrap()["task"].clone();
+        let id = json!({"id": task["id"]});
+        let answer = json!({"message": super::kit::answer("m-2", &task, &json!({"amount": 1}))});
+        for (method, params) in [
+            ("GetTask", id.clone()),
+            ("CancelTask", id.clone()),
+            ("SubscribeToTask", id.clone()),
+            ("SendMessage", answer),
+        ] {
+            let refused = ask(&site, way, "bob", method, params).await.unwrap_err();
+            assert_eq!(refused.reason(), "TASK_NOT_FOUND", "{way:?} {method}");
+        }
+        assert_eq!(ask(&site, way, "bob", "ListTasks", json!({})).await.unwrap()["totalSize"], 0);
+        assert_eq!(ask(&site, way, "alice", "GetTask", id).await.unwrap(), task);
+        // The same context is another one for another tenant.
+        let mut same = message("m-3", "5");
+        same["contextId"] = task["contextId"].clone();
+        let own = ask(&site, way, "bob", "SendMessage", json!({"message": same})).await.unwrap();
+        assert_ne!(own["task"]["id"], task["id"]);
+    }
+}
+
+/// Proves X6: the card asks for a key, and only the extended one says which scope.
+#[tokio::test]
+async fn cards_say_that_a_key_is_needed() {
+    for way in WAYS {
+        let site = site();
+        let card = site.get("/a2a/agents/script/.well-known/agent-card.json").await.body;
+        assert_eq!(card["securityRequirements"], json!([{"schemes": {"bearer": {}}}]));
+        assert_eq!(card["security"], json!([{"bearer": []}]));
+        let extended = ask(&site, way, "alice", "GetExtendedAgentCard", json!({})).await.unwrap();
+        let scope = json!({"list": ["workflow:script:run"]});
+        assert_eq!(extended["securityRequirements"], json!([{"schemes": {"bearer": scope}}]));
+    }
+}

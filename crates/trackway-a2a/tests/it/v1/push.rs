@@ -1,0 +1,261 @@
+//! Push notification configurations, and the notifications that follow from them.
+
+use axum::{
+    Router,
+    body::Bytes,
+    extract::State,
+    http::{HeaderMap, StatusCode},
+    routing::post,
+};
+use serde_json::{Value, json};
+use tokio::{net::TcpListener, sync::mpsc};
+use trackway_a2a::{AddressPolicy, Options, Outgoing, OutgoingOptions};
+
+use super::kit::{WAYS, Way, answer, message, shape};
+use crate::site::{Event, Site};
+
+/// Far longer than a delivery on this machine takes: only a hang gets there.
+const PATIENCE: std::time::Duration = std::time::Duration::from_secs(30);
+
+/// A door that sends notifications; to this machine too, if need be.
+pub(crate) fn site(allow_loopback: bool) -> Site {
+    let options = OutgoingOptions { addresses: AddressPolicy { allow_loopback }, secret: None };
+    let outgoing = Some(Outgoing::new(options).unwrap());
+    Site::with(Options { outgoing, ..Options::default() })
+}
+
+fn rpc_else(way: Way, rpc: i64, rest: i64) -> i64 {
+    if way == Way::Rpc { rpc } else { rest }
+}
+
+/// Proves X6: what is set is shown, listed, replaced and removed under its id.
+#[tokio::test]
+async fn configurations_are_set_shown_listed_and_removed() {
+    for way in WAYS {
+        let site = site(false);
+        let task = site.begin(way, "m-1", "hello").await;
+        let id = |id: &str| json!({"taskId": task["id"], "id": id});
+        let whole = json!({"taskId": task["id"], "id": "own", "url": "https://a.example/x",
+            "token": "t", "authentication": {"scheme": "Bearer", "credentials": "c"}});
+        let set = |params: Value| {
+            let site = &site;
+            async move { site.ask(way, "CreateTaskPushNotificationConfig", &params).await }
+        };
+        assert_eq!(set(whole.clone()).await.unwrap(), whole, "{way:?}");
+        let made = set(json!({"taskId": task["id"], "url": "https://b.example"})).await.unwrap();
+        assert!(made["id"].as_str().is_some_and(|id| !id.is_empty()));
+        let mut moved = whole;
+        moved["url"] = json!("https://c.example/x");
+        assert_eq!(set(moved.clone()).await.unwrap(), moved);
+        let get = |params: Value| {
+            let site = &site;
+            async move { site.ask(way, "GetTaskPushNotificationConfig", &params).await }
+        };
+        assert_eq!(get(id("own")).await.unwrap(), moved);
+        assert_eq!(get(id("none")).await.unwrap_err().code, rpc_else(way, -32001, 404));
+        let all = json!({"taskId": task["id"]});
+        let list = site.ask(way, "ListTaskPushNotificationConfigs", &all).await.unwrap();
+        assert_eq!(list, json!({"configs": [moved, made], "nextPageToken": ""}), "{way:?}");
+        for _ in 0..2 {
+            // The second time there is nothing left to remove, which is what was wanted.
+            let removed = site.ask(way, "DeleteTaskPushNotificationConfig", &id("own")).await;
+            assert_eq!(removed.unwrap(), json!({}));
+        }
+        assert!(get(id("own")).await.is_err());
+        let list = site.ask(way, "ListTaskPushNotificationConfigs", &all).await.unwrap();
+        assert_eq!(list["configs"], json!([made]));
+    }
+}
+
+/// Proves X5, X6.
+#[tokio::test]
+async fn configurations_that_are_refused() {
+    for way in WAYS {
+        let site = site(false);
+        let task = site.begin(way, "m-1", "ask").await;
+        for (url, authentication) in [
+            (json!("http://127.0.0.1:9/"), Value::Null),
+            (json!("http://[::1]/"), Value::Null),
+            (json!("http://169.254.169.254/latest"), Value::Null),
+            (json!("http://10.0.0.1/"), Value::Null),
+            (json!("file:///etc/passwd"), Value::Null),
+            (json!("https://user:secret@a.example"), Value::Null),
+            (json!("nonsense"), Value::Null),
+            (Value::Null, Value::Null),
+            (json!("https://a.example"), json!({"credentials": "without a scheme"})),
+        ] {
+            let config = json!({"url": url, "authentication": authentication});
+            let mut set = config.clone();
+            set["taskId"] = task["id"].clone();
+            let refused =
+                site.ask(way, "CreateTaskPushNotificationConfig", &set).await.unwrap_err();
+            assert_eq!(refused.code, rpc_else(way, -32602, 400), "{way:?} {config}");
+            assert!(!refused.error.to_string().contains("user:secret"), "no leak: {refused:?}");
+            let params = json!({"message": message("m-2", "hello"),
+                "configuration": {"taskPushNotificationConfig": config}});
+            for method in ["SendMessage", "SendStreamingMessage"] {
+                let refused = site.ask(way, method, &params).await.unwrap_err();
+                assert_eq!(refused.code, rpc_else(way, -32602, 400), "{way:?} {config}");
+            }
+        }
+        let config = json!({"url": "http://127.0.0.1:9/"});
+        let mut set = config.clone();
+        set["taskId"] = task["id"].clone();
+        let sent = json!({"message": message("m-2", "hello"),
+            "configuration": {"taskPushNotificationConfig": config}});
+        for (method, params, field) in [
+            ("CreateTaskPushNotificationConfig", set, "url"),
+            ("SendMessage", sent, "configuration.taskPushNotificationConfig.url"),
+        ] {
+            assert_eq!(site.ask(way, method, &params).await.unwrap_err().field(), field);
+        }
+        let unknown = json!({"taskId": "nope", "url": "https://a.example"});
+        let refused = site.ask(way, "CreateTaskPushNotificationConfig", &unknown).await;
+        assert_eq!(refused.unwrap_err().reason(), "TASK_NOT_FOUND");
+        assert_eq!(site.ask(way, "ListTasks", &json!({})).await.unwrap()["totalSize"], 1);
+    }
+}
+
+/// Proves X5: twenty, and a known one may still be replaced.
+#[tokio::test]
+async fn a_task_has_so_many_configurations_and_no_more() {
+    for way in WAYS {
+        let site = site(false);
+        let task = site.begin(way, "m-1", "ask").await;
+        let set = |id: String| {
+            let params = json!({"taskId": task["id"], "id": id, "url": "https://a.example"});
+            let site = &site;
+            async move { site.ask(way, "CreateTaskPushNotificationConfig", &params).await }
+        };
+        for number in 0..20 {
+            set(format!("c-{number}")).await.unwrap();
+        }
+        let refused = set("one-more".into()).await.unwrap_err();
+        let advice = refused.details().as_array().unwrap().last().unwrap();
+        assert_eq!(advice["code"], "too-large", "{way:?}");
+        assert!(set("c-7".into()).await.is_ok());
+    }
+}
+
+/// What arrives at a receiver on this machine.
+pub(crate) struct Receiver {
+    pub(crate) url: String,
+    received: mpsc::UnboundedReceiver<(HeaderMap, Value)>,
+}
+
+impl Receiver {
+    pub(crate) async fn start() -> Self {
+        type Sender = mpsc::UnboundedSender<(HeaderMap, Value)>;
+        async fn take(State(sender): State<Sender>, headers: HeaderMap, body: Bytes) -> StatusCode {
+            let body = serde_json::from_slice(&body).unwrap();
+            sender.send((headers, body)).map_or(StatusCode::GONE, |()| StatusCode::OK)
+        }
+        let (sender, received) = mpsc::unbounded_channel();
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}/hook", listener.local_addr().unwrap());
+        let router = Router::new().route("/hook", post(take)).with_state(sender);
+        tokio::spawn(async move { axum::serve(listener, router).await });
+        Self { url, received }
+    }
+
+    pub(crate) async fn next(&mut self) -> (HeaderMap, Value) {
+        tokio::time::timeout(PATIENCE, self.received.recv()).await.expect("a delivery").unwrap()
+    }
+}
+
+/// Proves X6: the updates of a task, one request each, with the token and the credentials.
+#[tokio::test]
+async fn notifications_of_1_0_are_the_items_of_a_stream() {
+    for way in WAYS {
+        let site = site(true);
+        let mut receiver = Receiver::start().await;
+        let config = json!({"id": "own", "url": receiver.url, "token": "tok",
+            "authentication": {"scheme": "Bearer", "credentials": "secret"}});
+        let params = json!({"message": message("m-1", "ask"),
+            "configuration": {"taskPushNotificationConfig": config}});
+        let task = site.ask(way, "SendMessage", &params).await.unwrap()["task"].take();
+        let answers = json!({"message": answer("m-2", &task, &json!({"amount": 1}))});
+        site.ask(way, "SendMessage", &answers).await.unwrap();
+        site.ask(way, "CancelTask", &json!({"id": task["id"]})).await.unwrap();
+        let mut told: Vec<Event> = Vec::new();
+        while told.last().is_none_or(|last| {
+            last.result["statusUpdate"]["status"]["state"] != "TASK_STATE_CANCELED"
+        }) {
+            let (headers, result) = receiver.next().await;
+            assert_eq!(headers["content-type"], "application/a2a+json");
+            assert_eq!(headers["authorization"], "Bearer secret");
+            assert_eq!(headers["x-a2a-notification-token"], "tok");
+            told.push(Event { pos: 0, result });
+        }
+        let from_the_beginning = [("last-event-id", "0")];
+        let id = json!({"id": task["id"]});
+        let mut stream = site.follow(way, "SubscribeToTask", &id, &from_the_beginning).await;
+        let shown = super::kit::rest_of(&mut stream).await;
+        assert_eq!(
+            shape(&shown),
+            [
+                "task:SUBMITTED",
+                "WORKING",
+                "+form.json",
+                "INPUT_REQUIRED",
+                "WORKING",
+                "AUTH_REQUIRED",
+                "CANCELED"
+            ]
+        );
+        let of_stream: Vec<_> = shown.iter().map(|event| &event.result).collect();
+        let told: Vec<_> = told.iter().map(|event| &event.result).collect();
+        assert_eq!(told, of_stream, "{way:?}");
+    }
+}
+
+/// Proves X6: in 0.3 a notification is the task as of the update.
+#[tokio::test]
+async fn notifications_of_0_3_are_tasks() {
+    let site = site(true);
+    let mut receiver = Receiver::start().await;
+    let config = json!({"url": receiver.url, "token": "tok",
+        "authentication": {"schemes": ["Bearer"], "credentials": "secret"}});
+    let params = json!({"message": crate::site::message("m-1", "hello"),
+        "configuration": {"blocking": true, "pushNotificationConfig": config}});
+    let task = site.call("message/send", params).await.unwrap();
+    let mut last = json!({});
+    while last["status"]["state"] != "completed" {
+        let (headers, body) = receiver.next().await;
+        assert_eq!(headers["content-type"], "application/json");
+        assert_eq!(headers["authorization"], "Bearer secret");
+        assert_eq!(headers["x-a2a-notification-token"], "tok");
+        assert_eq!((&body["kind"], &body["id"]), (&json!("task"), &task["id"]));
+        last = body;
+    }
+    assert_eq!(last, task);
+}
+
+/// Proves X6.
+#[tokio::test]
+async fn configurations_of_0_3_on_json_rpc() {
+    let site = site(false);
+    let task = site.start("m-1", "ask").await;
+    let call = |method: &str, params: Value| {
+        let method = format!("tasks/pushNotificationConfig/{method}");
+        let site = &site;
+        async move { site.call(&method, params).await }
+    };
+    let config = json!({"url": "https://a.example/x", "token": "t",
+        "authentication": {"schemes": ["Bearer", "Basic"], "credentials": "c"}});
+    let set = json!({"taskId": task["id"], "pushNotificationConfig": config});
+    let shown = json!({"taskId": task["id"], "pushNotificationConfig": {
+        "id": "default", "url": "https://a.example/x", "token": "t",
+        "authentication": {"schemes": ["Bearer"], "credentials": "c"}}});
+    assert_eq!(call("set", set).await.unwrap(), shown);
+    let named = json!({"id": task["id"], "pushNotificationConfigId": "default"});
+    assert_eq!(call("get", json!({"id": task["id"]})).await.unwrap(), shown);
+    assert_eq!(call("get", named.clone()).await.unwrap(), shown);
+    assert_eq!(call("list", json!({"id": task["id"]})).await.unwrap(), json!([shown]));
+    assert_eq!(call("delete", named.clone()).await.unwrap(), Value::Null);
+    assert_eq!(call("get", named).await.unwrap_err().0, -32001);
+    let local =
+        json!({"taskId": task["id"], "pushNotificationConfig": {"url": "http://127.0.0.1/"}});
+    let (code, data) = call("set", local).await.unwrap_err();
+    assert_eq!((code, &data["path"]), (-32602, &json!("/params/pushNotificationConfig/url")));
+}

@@ -1,0 +1,131 @@
+//! Sending messages of 1.0, and looking at what became of them.
+
+use serde_json::{Value, json};
+
+use super::kit::{WAYS, answer, message, state};
+use crate::site::Site;
+
+/// Proves L8: a send waits unless it is told not to.
+#[tokio::test]
+async fn a_send_answers_when_the_task_rests_or_at_once() {
+    for way in WAYS {
+        let site = Site::new();
+        for (text, expected) in [
+            ("hello", "COMPLETED"),
+            ("ask", "INPUT_REQUIRED"),
+            ("reject", "REJECTED"),
+            ("fail", "FAILED"),
+        ] {
+            let task = site.begin(way, text, text).await;
+            assert_eq!(state(&task["status"]), expected, "{way:?} {text}");
+            assert!(task["contextId"].is_string());
+        }
+        let at_once = json!({"message": message("m-1", "ask"),
+            "configuration": {"returnImmediately": true}});
+        let task = &site.ask(way, "SendMessage", &at_once).await.unwrap()["task"];
+        assert_eq!(state(&task["status"]), "SUBMITTED", "{way:?}");
+        assert_eq!(task["history"][0]["messageId"], "m-1");
+    }
+}
+
+/// Proves L9, L14.
+#[tokio::test]
+async fn a_question_is_answered_until_the_answer_fits() {
+    for way in WAYS {
+        let site = Site::new();
+        let task = site.begin(way, "m-1", "ask").await;
+        let send = |message: Value| {
+            let (site, params) = (&site, json!({ "message": message }));
+            async move { site.ask(way, "SendMessage", &params).await.unwrap()["task"].take() }
+        };
+        let wrong = send(answer("m-2", &task, &json!({"amount": 0}))).await;
+        assert_eq!(state(&wrong["status"]), "INPUT_REQUIRED");
+        assert_eq!(wrong["metadata"]["validationErrors"][0]["path"], "/amount");
+        let right = send(answer("m-3", &task, &json!({"amount": 5}))).await;
+        assert_eq!(state(&right["status"]), "AUTH_REQUIRED");
+        assert_eq!(
+            right["metadata"],
+            json!({"concurrentRequest": true, "requestOrder": 2, "primaryResume": true})
+        );
+        // A context alone finds the one task in it that waits.
+        let mut signed = message("m-4", "signed");
+        signed["contextId"] = task["contextId"].clone();
+        let done = send(signed).await;
+        assert_eq!((&done["id"], state(&done["status"])), (&task["id"], "COMPLETED"));
+        assert_eq!(done["metadata"]["output"], json!({"invested": 5}));
+    }
+}
+
+/// Proves L2: what needs no task is answered by a message, and leaves nothing behind.
+#[tokio::test]
+async fn a_direct_answer_is_a_message() {
+    for way in WAYS {
+        let site = Site::new();
+        let mut direct = message("m-1", "direct");
+        direct["contextId"] = json!("ctx-1");
+        let sent = site.ask(way, "SendMessage", &json!({ "message": direct })).await.unwrap();
+        let said = &sent["message"];
+        assert_eq!(
+            *said,
+            json!({"messageId": said["messageId"], "contextId": "ctx-1", "role": "ROLE_AGENT",
+                "parts": [{"text": "no task is needed for that"}]})
+        );
+        let page = site.ask(way, "ListTasks", &json!({})).await.unwrap();
+        assert_eq!(page["totalSize"], 0);
+        // To a task it is a message like any other.
+        let task = site.begin(way, "m-2", "ask").await;
+        direct["taskId"] = task["id"].clone();
+        direct["contextId"] = task["contextId"].clone();
+        direct["messageId"] = json!("m-3");
+        let sent = site.ask(way, "SendMessage", &json!({ "message": direct })).await.unwrap();
+        assert_eq!(sent["task"]["id"], task["id"]);
+    }
+}
+
+/// Proves L18.
+#[tokio::test]
+async fn a_task_is_shown_with_as_much_history_as_is_asked_for() {
+    for way in WAYS {
+        let site = Site::new();
+        let task = site.begin(way, "m-1", "ask").await;
+        let params = json!({"message": answer("m-2", &task, &json!({"amount": 5}))});
+        site.ask(way, "SendMessage", &params).await.unwrap();
+        let ids = |history: Value| {
+            let mut params = json!({"id": task["id"]});
+            if !history.is_null() {
+                params["historyLength"] = history;
+            }
+            let site = &site;
+            async move {
+                let task = site.ask(way, "GetTask", &params).await.unwrap();
+                let history = task.get("history").and_then(Value::as_array).cloned();
+                history.map(|all| all.iter().map(|m| m["messageId"].clone()).collect::<Vec<_>>())
+            }
+        };
+        let all = ids(Value::Null).await.unwrap();
+        assert_eq!((all.first(), all.last()), (Some(&json!("m-1")), Some(&json!("m-2"))));
+        assert_eq!(ids(json!(0)).await, None, "{way:?}");
+        assert_eq!(ids(json!(1)).await.unwrap(), ["m-2"]);
+        assert_eq!(ids(json!("1")).await.unwrap(), ["m-2"]);
+        assert_eq!(ids(json!(100)).await.unwrap(), all);
+        let none =
+            json!({"message": message("m-3", "hello"), "configuration": {"historyLength": 0}});
+        let sent = site.ask(way, "SendMessage", &none).await.unwrap();
+        assert_eq!(sent["task"].get("history"), None);
+    }
+}
+
+/// Proves L10.
+#[tokio::test]
+async fn a_task_is_canceled_once() {
+    for way in WAYS {
+        let site = Site::new();
+        let task = site.begin(way, "m-1", "ask").await;
+        let id = json!({"id": task["id"]});
+        let canceled = site.ask(way, "CancelTask", &id).await.unwrap();
+        assert_eq!((&canceled["id"], state(&canceled["status"])), (&task["id"], "CANCELED"));
+        assert_eq!(site.ask(way, "GetTask", &id).await.unwrap(), canceled);
+        let refused = site.ask(way, "CancelTask", &id).await.unwrap_err();
+        assert_eq!(refused.reason(), "TASK_NOT_CANCELABLE");
+    }
+}

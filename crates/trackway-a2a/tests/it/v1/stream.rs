@@ -1,0 +1,118 @@
+//! Streams of 1.0: what they begin with, where they end, and how they go on after a break.
+
+use serde_json::{Value, json};
+
+use super::kit::{WAYS, answer, message, rest_of, shape};
+use crate::site::Site;
+
+/// Proves L7, L8, L10: the task first, then its updates, up to the end or the first interruption.
+#[tokio::test]
+async fn a_start_shows_the_task_and_everything_up_to_its_rest() {
+    for way in WAYS {
+        let site = Site::new();
+        for (text, expected) in [
+            ("hello", &["task:SUBMITTED", "WORKING", "WORKING", "+said.txt", "COMPLETED"][..]),
+            ("reject", &["task:SUBMITTED", "REJECTED"]),
+            ("ask", &["task:SUBMITTED", "WORKING", "+form.json", "INPUT_REQUIRED"]),
+            ("direct", &["message"]),
+        ] {
+            let params = json!({"message": message(text, text)});
+            let events = site.followed(way, "SendStreamingMessage", &params).await;
+            assert_eq!(shape(&events), expected, "{way:?}");
+            assert!(events.is_sorted_by(|a, b| a.pos < b.pos));
+        }
+    }
+}
+
+/// Proves L5, L9.
+#[tokio::test]
+async fn an_answer_opens_the_next_stream() {
+    for way in WAYS {
+        let site = Site::new();
+        let task = site.begin(way, "m-1", "ask").await;
+        for (id, data, expected) in [
+            ("m-2", json!({"amount": -1}), &["task:INPUT_REQUIRED", "INPUT_REQUIRED"][..]),
+            ("m-3", json!({"amount": 1}), &["task:WORKING", "WORKING", "AUTH_REQUIRED"]),
+            ("m-4", json!({"signature": "x"}), &["task:WORKING", "WORKING", "COMPLETED"]),
+        ] {
+            let params = json!({"message": answer(id, &task, &data)});
+            let events = site.followed(way, "SendStreamingMessage", &params).await;
+            assert_eq!(shape(&events), expected, "{way:?} {id}");
+        }
+    }
+}
+
+/// Two subscribers see the same; one that leaves takes nothing from the other.
+#[tokio::test]
+async fn a_subscription_shows_the_task_first_and_stays_until_the_end() {
+    for way in WAYS {
+        let site = Site::new();
+        let task = site.begin(way, "m-1", "ask").await;
+        let id = json!({"id": task["id"]});
+        let mut stays = site.follow(way, "SubscribeToTask", &id, &[]).await;
+        let mut leaves = site.follow(way, "SubscribeToTask", &id, &[]).await;
+        let mut events = vec![stays.next().await.unwrap()];
+        assert_eq!(leaves.next().await.as_ref(), events.last());
+        drop(leaves);
+        assert_eq!(events[0].result["task"], task, "{way:?}");
+        let params = json!({"message": answer("m-2", &task, &json!({"amount": 1}))});
+        site.ask(way, "SendMessage", &params).await.unwrap();
+        events.push(stays.next().await.unwrap());
+        events.push(stays.next().await.unwrap());
+        site.ask(way, "CancelTask", &id).await.unwrap();
+        events.extend(rest_of(&mut stays).await);
+        let expected = ["task:INPUT_REQUIRED", "WORKING", "AUTH_REQUIRED", "CANCELED"];
+        assert_eq!(shape(&events), expected);
+    }
+}
+
+/// Proves X5: there is nothing to subscribe to, and that is said in plain JSON.
+#[tokio::test]
+async fn subscriptions_to_what_has_ended_or_never_was_are_refused() {
+    for way in WAYS {
+        let site = Site::new();
+        let task = site.begin(way, "m-1", "hello").await;
+        for (id, reason) in [
+            (task["id"].clone(), "UNSUPPORTED_OPERATION"),
+            (json!("run_00000000000000000000000000000000"), "TASK_NOT_FOUND"),
+            (json!("no-such-task"), "TASK_NOT_FOUND"),
+        ] {
+            let refused = site.ask(way, "SubscribeToTask", &json!({ "id": id })).await;
+            assert_eq!(refused.unwrap_err().reason(), reason, "{way:?} {id}");
+        }
+    }
+}
+
+/// Whoever names a position may have missed the end, and gets it.
+#[tokio::test]
+async fn a_position_continues_without_gap_or_repetition_also_after_the_end() {
+    for way in WAYS {
+        let site = Site::new();
+        let params = json!({"message": message("m-1", "hello")});
+        let events = site.followed(way, "SendStreamingMessage", &params).await;
+        let id = json!({"id": events[0].result["task"]["id"]});
+        for (index, event) in events.iter().enumerate() {
+            let position = event.pos.to_string();
+            let headers = [("last-event-id", position.as_str())];
+            let mut stream = site.follow(way, "SubscribeToTask", &id, &headers).await;
+            assert_eq!(stream.headers["cache-control"], "no-store");
+            assert_eq!(rest_of(&mut stream).await, events[index + 1..], "{way:?}");
+        }
+        let headers = [super::kit::V1, ("last-event-id", "x")];
+        let at = "/a2a/agents/script";
+        let refused = site.ask_at(way, at, "SubscribeToTask", &id, &headers).await.unwrap_err();
+        assert_eq!(refused.error["message"], "the header Last-Event-ID is not a position");
+    }
+}
+
+#[tokio::test]
+async fn the_task_of_a_stream_has_as_much_history_as_is_asked_for() {
+    for way in WAYS {
+        let site = Site::new();
+        let configuration = json!({"historyLength": 0});
+        let params = json!({"message": message("m-1", "hello"), "configuration": configuration});
+        let events = site.followed(way, "SendStreamingMessage", &params).await;
+        assert_eq!(events[0].result["task"].get("history"), None);
+        assert_eq!(events[0].result["task"]["status"].get("message"), None::<&Value>);
+    }
+}

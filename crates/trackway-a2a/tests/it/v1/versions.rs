@@ -1,0 +1,105 @@
+//! Which generation a request is answered in.
+
+use axum::{body::Body, http::Request};
+use serde_json::{Value, json};
+
+use super::kit::{WAYS, Way, message};
+use crate::site::Site;
+
+const AT: &str = "/a2a/agents/script";
+
+fn query(way: Way) -> &'static str {
+    match way {
+        Way::Rpc => "/a2a/agents/script?A2A-Version=1.0",
+        Way::Rest => "/a2a/agents/script/rest/tasks?A2A-Version=1.0",
+    }
+}
+
+/// Proves X5: a version is named by header or query; patch numbers mean nothing.
+#[tokio::test]
+async fn the_version_is_taken_from_header_or_query() {
+    let site = Site::new();
+    for way in WAYS {
+        for headers in [
+            &[("a2a-version", "1.0")][..],
+            &[("a2a-version", "1.0.1")],
+            &[("a2a-version", "")],
+            &[],
+        ] {
+            let answered = site.ask_at(way, AT, "ListTasks", &json!({}), headers).await;
+            assert_eq!(answered.unwrap().0["totalSize"], 0, "{way:?} {headers:?}");
+        }
+        let body = json!({"jsonrpc": "2.0", "id": 1, "method": "ListTasks"}).to_string();
+        let request = match way {
+            Way::Rpc => Request::post(query(way)).body(Body::from(body)),
+            Way::Rest => Request::get(query(way)).body(Body::empty()),
+        };
+        let mut request = request.unwrap();
+        request.headers_mut().insert("content-type", "application/json".parse().unwrap());
+        let answer = site.http(request).await.body;
+        assert_eq!(answer.get("result").unwrap_or(&answer)["totalSize"], 0, "{way:?}");
+    }
+}
+
+/// Proves X5.
+#[tokio::test]
+async fn versions_that_are_not_spoken_are_refused() {
+    let site = Site::new();
+    for way in WAYS {
+        for version in ["99.0", "0.2", "1.1", "one"] {
+            let headers = [("a2a-version", version)];
+            let refused =
+                site.ask_at(way, AT, "ListTasks", &json!({}), &headers).await.unwrap_err();
+            assert_eq!(refused.reason(), "VERSION_NOT_SUPPORTED");
+            assert_eq!(refused.code, if way == Way::Rpc { -32009 } else { 400 });
+            let advice = &refused.details()[1];
+            assert_eq!(advice["known"], json!(["1.0", "0.3"]));
+        }
+    }
+}
+
+/// The names of the methods tell the generations apart where no header does.
+#[tokio::test]
+async fn methods_lead_to_their_generation() {
+    let site = Site::new();
+    let old = json!({"message": {"messageId": "m-1", "role": "user",
+        "parts": [{"kind": "text", "text": "hello"}]}, "configuration": {"blocking": true}});
+    let new = json!({"message": message("m-2", "hello")});
+    let rpc = |method: &'static str, params: Value, headers: &'static [(&str, &str)]| {
+        let site = &site;
+        async move {
+            site.ask_at(Way::Rpc, AT, method, &params, headers).await.map(|(result, _)| result)
+        }
+    };
+    assert_eq!(rpc("message/send", old.clone(), &[]).await.unwrap()["kind"], "task");
+    let task = rpc("SendMessage", new.clone(), &[]).await.unwrap();
+    assert_eq!(task["task"]["status"]["state"], "TASK_STATE_COMPLETED");
+    // A header decides, whatever the method looks like.
+    let refused = rpc("SendMessage", new, &[("a2a-version", "0.3")]).await.unwrap_err();
+    assert_eq!((refused.code, &refused.error["data"]["code"]), (-32601, &json!("invalid-request")));
+    let refused = rpc("message/send", old, &[("a2a-version", "1.0")]).await.unwrap_err();
+    assert_eq!(refused.code, -32601);
+    assert_eq!(refused.details()[0]["@type"], "urn:trackway:advice");
+    // One task, seen by both.
+    let id = json!({"id": task["task"]["id"]});
+    assert_eq!(rpc("tasks/get", id, &[]).await.unwrap()["status"]["state"], "completed");
+}
+
+/// Proves X5: an address of HTTP+JSON belongs to one generation.
+#[tokio::test]
+async fn addresses_of_one_generation_refuse_the_other() {
+    let site = Site::new();
+    for (path, version, spoken) in
+        [("tasks/x", "0.3", "1.0"), ("v1/tasks/x", "1.0", "0.3"), ("v1/tasks/x", "1.0.1", "0.3")]
+    {
+        let request = Request::get(format!("{AT}/rest/{path}")).header("a2a-version", version);
+        let reply = site.http(request.body(Body::empty()).unwrap()).await;
+        let error = &reply.body["error"];
+        assert_eq!(
+            (&error["code"], &error["status"]),
+            (&json!(400), &json!("FAILED_PRECONDITION"))
+        );
+        assert_eq!(error["details"][0]["reason"], "VERSION_NOT_SUPPORTED");
+        assert_eq!(error["message"], format!("protocol {spoken} is spoken at this address"));
+    }
+}
