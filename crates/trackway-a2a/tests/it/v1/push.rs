@@ -2,9 +2,9 @@
 
 use axum::{
     Router,
-    body::Bytes,
+    body::{Body, Bytes},
     extract::State,
-    http::{HeaderMap, StatusCode},
+    http::{HeaderMap, Request, StatusCode},
     routing::post,
 };
 use serde_json::{Value, json};
@@ -109,6 +109,14 @@ async fn configurations_that_are_refused() {
         ] {
             assert_eq!(site.ask(way, method, &params).await.unwrap_err().field(), field);
         }
+        let path = format!(
+            "/a2a/agents/script/rest/tasks/{}/pushNotificationConfigs",
+            task["id"].as_str().unwrap()
+        );
+        let other = json!({"taskId": "another", "url": "https://a.example"}).to_string();
+        let request = Request::post(path).header("content-type", "application/json");
+        let reply = site.http(request.body(Body::from(other)).unwrap()).await;
+        assert_eq!(reply.status, StatusCode::BAD_REQUEST, "path and body name two tasks");
         let unknown = json!({"taskId": "nope", "url": "https://a.example"});
         let refused = site.ask(way, "CreateTaskPushNotificationConfig", &unknown).await;
         assert_eq!(refused.unwrap_err().reason(), "TASK_NOT_FOUND");

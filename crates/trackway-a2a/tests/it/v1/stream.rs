@@ -1,8 +1,9 @@
 //! Streams of 1.0: what they begin with, where they end, and how they go on after a break.
 
+use axum::{body::Body, http::Request};
 use serde_json::{Value, json};
 
-use super::kit::{WAYS, answer, message, rest_of, shape};
+use super::kit::{WAYS, Way, answer, message, rest_of, shape};
 use crate::site::Site;
 
 /// Proves L7, L8, L10: the task first, then its updates, up to the end or the first interruption.
@@ -114,5 +115,19 @@ async fn the_task_of_a_stream_has_as_much_history_as_is_asked_for() {
         let events = site.followed(way, "SendStreamingMessage", &params).await;
         assert_eq!(events[0].result["task"].get("history"), None);
         assert_eq!(events[0].result["task"]["status"].get("message"), None::<&Value>);
+    }
+}
+
+/// The specification's text says POST and its protobuf GET; both are served.
+#[tokio::test]
+async fn a_subscription_over_http_json_by_either_method() {
+    let site = Site::new();
+    let task = site.begin(Way::Rest, "m-1", "ask").await;
+    for method in ["GET", "POST"] {
+        let path =
+            format!("/a2a/agents/script/rest/tasks/{}:subscribe", task["id"].as_str().unwrap());
+        let request = Request::builder().method(method).uri(path).body(Body::empty()).unwrap();
+        let first = site.opened(request).await.next().await.unwrap();
+        assert_eq!(first.result["task"], task, "{method}");
     }
 }
