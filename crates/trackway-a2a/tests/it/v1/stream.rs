@@ -131,3 +131,18 @@ async fn a_subscription_over_http_json_by_either_method() {
         assert_eq!(first.result["task"], task, "{method}");
     }
 }
+
+/// Proves X5: a position that nothing has yet is no reason to wait for ever for a task that has ended.
+#[tokio::test]
+async fn a_position_beyond_the_end_of_an_ended_task_ends_the_stream() {
+    for way in WAYS {
+        let site = Site::new();
+        let task = site.begin(way, "m-1", "hello").await;
+        let id = json!({"id": task["id"]});
+        for beyond in ["4000000", "9223372036854775807", "18446744073709551615"] {
+            let headers = [("last-event-id", beyond)];
+            let mut stream = site.follow(way, "SubscribeToTask", &id, &headers).await;
+            assert_eq!(rest_of(&mut stream).await, [], "{way:?} {beyond}");
+        }
+    }
+}
