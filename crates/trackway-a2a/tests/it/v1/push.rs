@@ -124,7 +124,7 @@ async fn configurations_that_are_refused() {
     }
 }
 
-/// Proves X5: twenty, and a known one may still be replaced.
+/// Proves X5: twenty, however they come, and a known one may still be replaced.
 #[tokio::test]
 async fn a_task_has_so_many_configurations_and_no_more() {
     for way in WAYS {
@@ -142,6 +142,20 @@ async fn a_task_has_so_many_configurations_and_no_more() {
         let advice = refused.details().as_array().unwrap().last().unwrap();
         assert_eq!(advice["code"], "too-large", "{way:?}");
         assert!(set("c-7".into()).await.is_ok());
+        // A message that brings one more is not taken either, unless it replaces a known one.
+        let sent = |message: &str, config: Value| {
+            let params = json!({"message": answer(message, &task, &json!({"amount": 0})),
+                "configuration": {"taskPushNotificationConfig": config}});
+            let site = &site;
+            async move { site.ask(way, "SendMessage", &params).await }
+        };
+        let refused = sent("m-2", json!({"url": "https://a.example"})).await.unwrap_err();
+        assert_eq!(refused.code, rpc_else(way, -32602, 400), "{way:?}");
+        let known = json!({"id": "c-7", "url": "https://b.example"});
+        for _ in 0..2 {
+            let taken = sent("m-3", known.clone()).await.unwrap();
+            assert_eq!(taken["task"]["metadata"]["requestOrder"], 1, "m-2 was not taken");
+        }
     }
 }
 
