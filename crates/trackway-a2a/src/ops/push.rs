@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use trackway_domain::Code;
 use trackway_ports::{Hook, HookTarget};
-use trackway_runtime::NewHook;
+use trackway_runtime::{Error, NewHook, RunAddress};
 
 use super::Agent;
 use crate::{
@@ -13,6 +13,7 @@ use crate::{
 
 /// Most configurations of one task. Each costs a delivery per update; a client needs one or two.
 const PUSHES_MAX: usize = 20;
+pub(super) const TOO_MANY: &str = "the task has 20 configurations, and takes no more";
 /// Longest id, token and credentials. They are stored with every configuration.
 const TEXT_BYTES_MAX: usize = 8 * 1024;
 
@@ -109,16 +110,22 @@ impl Agent<'_> {
     pub(crate) async fn set_push(&self, task: &str, push: Push) -> Result<Push, Fault> {
         let address = self.address(task)?;
         let hook = self.new_hook(push, Within::Set)?;
-        let known = self.runtime.hooks(&address).await?;
-        if known.len() >= PUSHES_MAX
-            && !known.iter().any(|known| Some(&known.id) == hook.id.as_ref())
-        {
-            let why = format!("the task has {PUSHES_MAX} configurations, and takes no more");
+        if !self.has_room(&address, hook.id.as_deref()).await? {
             let next = "delete one that is not needed any more";
-            return Err(Fault::new(Kind::InvalidParams, Code::TooLarge, why, next));
+            return Err(Fault::new(Kind::InvalidParams, Code::TooLarge, TOO_MANY, next));
         }
         let stored = self.runtime.set_hook(&address, hook).await?;
         Push::of(&stored).ok_or_else(no_push)
+    }
+
+    /// Whether the task takes one more configuration, or has one of this id that it replaces.
+    pub(super) async fn has_room(
+        &self,
+        address: &RunAddress,
+        id: Option<&str>,
+    ) -> Result<bool, Error> {
+        let known = self.runtime.hooks(address).await?;
+        Ok(known.len() < PUSHES_MAX || known.iter().any(|known| Some(&*known.id) == id))
     }
 
     /// One configuration of a task; the oldest where none is named.

@@ -4,7 +4,10 @@ use trackway_domain::{Message, MessageId, Pos, Role, RunId, SessionId};
 use trackway_engine::{Delivered, ResumeMark, RunView, input_from_parts};
 use trackway_runtime::{Deliver, Error, Hold, Submit, Submitted};
 
-use super::{Agent, Answer, Follow, Incoming, Snapshot, Wait, push::Within};
+use super::{
+    Agent, Answer, Follow, Incoming, Snapshot, Wait,
+    push::{TOO_MANY, Within},
+};
 use crate::{asked, fault::Fault, media};
 
 /// A message that was taken.
@@ -156,8 +159,16 @@ impl Agent<'_> {
     async fn deliver(&self, run: RunId, incoming: Incoming) -> Result<Taken, Error> {
         // Checked before anything was looked up; what is wrong with it was said then.
         let hook = incoming.push.and_then(|push| self.new_hook(push, Within::Send).ok());
+        let to = self.address_of(run);
+        if let Some(hook) = &hook
+            && !self.has_room(&to, hook.id.as_deref()).await?
+            // A repetition sets nothing: its configuration is among those that are there.
+            && self.runtime.taken_by(&self.caller, &incoming.message.id).await?.is_none()
+        {
+            return Err(Error::HookRefused { reason: TOO_MANY.to_owned() });
+        }
         let deliver = Deliver {
-            to: self.address_of(run),
+            to,
             session: incoming.session,
             message: incoming.message,
             question: incoming.question,

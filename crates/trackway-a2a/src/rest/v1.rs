@@ -76,7 +76,7 @@ pub(super) fn call(
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct GetQuery {
-    #[serde(default)]
+    #[serde(default, alias = "history_length")]
     history_length: Option<Int>,
 }
 

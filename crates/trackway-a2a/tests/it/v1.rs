@@ -9,5 +9,6 @@ mod list;
 mod push;
 mod send;
 mod stream;
+mod strict;
 mod tenants;
 mod versions;

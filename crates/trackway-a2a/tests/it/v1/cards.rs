@@ -119,6 +119,31 @@ async fn a_card_is_kept_until_it_changes() {
     }
 }
 
+/// gRPC is one address for all agents, so the tenant says which; 0.3 has no tenants.
+#[tokio::test]
+async fn grpc_is_named_where_the_agent_can_be_reached() {
+    let site = Site::with(Options {
+        grpc_address: Some("door.example:2".to_owned()),
+        default_agent: Some("script".to_owned()),
+        ..Options::default()
+    });
+    for (path, expected) in [
+        (CARD, json!([["1.0", "script"]])),
+        ("/.well-known/agent-card.json", json!([["1.0", null], ["0.3", null]])),
+    ] {
+        let (_, _, card) = card(&site, path, &[]).await;
+        let named: Vec<_> = card["supportedInterfaces"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter(|known| known["protocolBinding"] == "GRPC")
+            .inspect(|known| assert_eq!(known["url"], "door.example:2"))
+            .map(|known| json!([known["protocolVersion"], known["tenant"]]))
+            .collect();
+        assert_eq!(json!(named), expected, "{path}");
+    }
+}
+
 /// The answer depends on the reader's name only where some names are strict ones.
 #[tokio::test]
 async fn caches_are_told_what_the_form_depends_on() {

@@ -2,9 +2,9 @@
 
 use axum::{
     Router,
-    body::Bytes,
+    body::{Body, Bytes},
     extract::State,
-    http::{HeaderMap, StatusCode},
+    http::{HeaderMap, Request, StatusCode},
     routing::post,
 };
 use serde_json::{Value, json};
@@ -109,6 +109,14 @@ async fn configurations_that_are_refused() {
         ] {
             assert_eq!(site.ask(way, method, &params).await.unwrap_err().field(), field);
         }
+        let path = format!(
+            "/a2a/agents/script/rest/tasks/{}/pushNotificationConfigs",
+            task["id"].as_str().unwrap()
+        );
+        let other = json!({"taskId": "another", "url": "https://a.example"}).to_string();
+        let request = Request::post(path).header("content-type", "application/json");
+        let reply = site.http(request.body(Body::from(other)).unwrap()).await;
+        assert_eq!(reply.status, StatusCode::BAD_REQUEST, "path and body name two tasks");
         let unknown = json!({"taskId": "nope", "url": "https://a.example"});
         let refused = site.ask(way, "CreateTaskPushNotificationConfig", &unknown).await;
         assert_eq!(refused.unwrap_err().reason(), "TASK_NOT_FOUND");
@@ -116,7 +124,7 @@ async fn configurations_that_are_refused() {
     }
 }
 
-/// Proves X5: twenty, and a known one may still be replaced.
+/// Proves X5: twenty, however they come, and a known one may still be replaced.
 #[tokio::test]
 async fn a_task_has_so_many_configurations_and_no_more() {
     for way in WAYS {
@@ -134,6 +142,20 @@ async fn a_task_has_so_many_configurations_and_no_more() {
         let advice = refused.details().as_array().unwrap().last().unwrap();
         assert_eq!(advice["code"], "too-large", "{way:?}");
         assert!(set("c-7".into()).await.is_ok());
+        // A message that brings one more is not taken either, unless it replaces a known one.
+        let sent = |message: &str, config: Value| {
+            let params = json!({"message": answer(message, &task, &json!({"amount": 0})),
+                "configuration": {"taskPushNotificationConfig": config}});
+            let site = &site;
+            async move { site.ask(way, "SendMessage", &params).await }
+        };
+        let refused = sent("m-2", json!({"url": "https://a.example"})).await.unwrap_err();
+        assert_eq!(refused.code, rpc_else(way, -32602, 400), "{way:?}");
+        let known = json!({"id": "c-7", "url": "https://b.example"});
+        for _ in 0..2 {
+            let taken = sent("m-3", known.clone()).await.unwrap();
+            assert_eq!(taken["task"]["metadata"]["requestOrder"], 1, "m-2 was not taken");
+        }
     }
 }
 

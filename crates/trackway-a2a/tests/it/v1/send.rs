@@ -129,3 +129,38 @@ async fn a_task_is_canceled_once() {
         assert_eq!(refused.reason(), "TASK_NOT_CANCELABLE");
     }
 }
+
+/// Proves L16: a message that is sent again is the same message, on whichever binding.
+#[tokio::test]
+async fn a_repeated_message_makes_no_second_task() {
+    let site = Site::new();
+    let first = site.begin(WAYS[0], "m-1", "hello").await;
+    for way in WAYS {
+        assert_eq!(site.begin(way, "m-1", "hello").await, first);
+        let params = json!({"message": message("m-1", "hello")});
+        let events = site.followed(way, "SendStreamingMessage", &params).await;
+        assert_eq!(events.len(), 1);
+        assert_eq!(events[0].result["task"], first);
+        assert_eq!(site.ask(way, "ListTasks", &json!({})).await.unwrap()["totalSize"], 1);
+    }
+}
+
+/// Either spelling of a field is read, on both bindings, in queries too.
+#[tokio::test]
+async fn snake_case_is_understood_everywhere() {
+    for way in WAYS {
+        let site = Site::new();
+        let sent = json!({
+            "message": {"message_id": "m-1", "context_id": "ctx", "role": "ROLE_USER", "parts": [{"text": "ask"}]},
+            "configuration": {"return_immediately": false, "history_length": 0},
+        });
+        let task = site.ask(way, "SendMessage", &sent).await.unwrap()["task"].take();
+        assert_eq!((state(&task["status"]), task.get("history")), ("INPUT_REQUIRED", None));
+        let got = site.ask(way, "GetTask", &json!({"id": task["id"], "history_length": 0})).await;
+        assert_eq!(got.unwrap(), task, "{way:?}");
+        let list = json!({"context_id": "ctx", "page_size": 1, "page_token": "", "history_length": 0,
+            "include_artifacts": true, "status_timestamp_after": "1970-01-01T00:00:00Z"});
+        let page = site.ask(way, "ListTasks", &list).await.unwrap();
+        assert_eq!((&page["tasks"][0], &page["pageSize"]), (&task, &json!(1)), "{way:?}");
+    }
+}

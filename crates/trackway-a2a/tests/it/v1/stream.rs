@@ -1,8 +1,9 @@
 //! Streams of 1.0: what they begin with, where they end, and how they go on after a break.
 
+use axum::{body::Body, http::Request};
 use serde_json::{Value, json};
 
-use super::kit::{WAYS, answer, message, rest_of, shape};
+use super::kit::{WAYS, Way, answer, message, rest_of, shape};
 use crate::site::Site;
 
 /// Proves L7, L8, L10: the task first, then its updates, up to the end or the first interruption.
@@ -114,5 +115,34 @@ async fn the_task_of_a_stream_has_as_much_history_as_is_asked_for() {
         let events = site.followed(way, "SendStreamingMessage", &params).await;
         assert_eq!(events[0].result["task"].get("history"), None);
         assert_eq!(events[0].result["task"]["status"].get("message"), None::<&Value>);
+    }
+}
+
+/// The specification's text says POST and its protobuf GET; both are served.
+#[tokio::test]
+async fn a_subscription_over_http_json_by_either_method() {
+    let site = Site::new();
+    let task = site.begin(Way::Rest, "m-1", "ask").await;
+    for method in ["GET", "POST"] {
+        let path =
+            format!("/a2a/agents/script/rest/tasks/{}:subscribe", task["id"].as_str().unwrap());
+        let request = Request::builder().method(method).uri(path).body(Body::empty()).unwrap();
+        let first = site.opened(request).await.next().await.unwrap();
+        assert_eq!(first.result["task"], task, "{method}");
+    }
+}
+
+/// Proves X5: a position that nothing has yet is no reason to wait for ever for a task that has ended.
+#[tokio::test]
+async fn a_position_beyond_the_end_of_an_ended_task_ends_the_stream() {
+    for way in WAYS {
+        let site = Site::new();
+        let task = site.begin(way, "m-1", "hello").await;
+        let id = json!({"id": task["id"]});
+        for beyond in ["4000000", "9223372036854775807", "18446744073709551615"] {
+            let headers = [("last-event-id", beyond)];
+            let mut stream = site.follow(way, "SubscribeToTask", &id, &headers).await;
+            assert_eq!(rest_of(&mut stream).await, [], "{way:?} {beyond}");
+        }
     }
 }
