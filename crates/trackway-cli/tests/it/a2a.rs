@@ -20,5 +20,6 @@ mod resumes;
 mod scenarios;
 mod sends;
 mod streams;
+mod subscribers;
 mod support;
 mod waiting;

@@ -2,6 +2,8 @@
 //! which they say what a stream must have shown.
 
 mod client;
+mod dialect;
+mod files;
 mod message;
 mod run;
 mod server;
@@ -11,6 +13,8 @@ mod told;
 use std::time::Duration;
 
 pub(crate) use client::{Agent, Refused, reply};
+pub(crate) use dialect::{Dialect, Request, gist};
+pub(crate) use files::allow_connections;
 pub(crate) use message::{Message, data, text};
 pub(crate) use run::{Run, every_way};
 pub(crate) use server::Server;

@@ -17,16 +17,29 @@ pub(crate) struct Event {
 #[derive(Debug)]
 pub(crate) struct Stream {
     response: Response,
-    request: Value,
+    /// The id in the envelope of every event; none where events come without an envelope.
+    request: Option<Value>,
     bytes: Vec<u8>,
+    /// So far no event ends in the bytes: large ones come in many chunks.
+    searched: usize,
     ready: VecDeque<Event>,
 }
 
 impl Stream {
+    /// The answer to a JSON-RPC request of this id.
     pub(super) fn new(response: Response, request: Value) -> Self {
+        Self::open(response, Some(request))
+    }
+
+    /// The answer over HTTP+JSON.
+    pub(super) fn bare(response: Response) -> Self {
+        Self::open(response, None)
+    }
+
+    fn open(response: Response, request: Option<Value>) -> Self {
         assert_eq!(response.headers()[CONTENT_TYPE], "text/event-stream");
         assert_eq!(response.headers()["cache-control"], "no-store");
-        Self { response, request, bytes: Vec::new(), ready: VecDeque::new() }
+        Self { response, request, bytes: Vec::new(), searched: 0, ready: VecDeque::new() }
     }
 
     /// The next event; `None` when the server has closed the stream.
@@ -50,14 +63,22 @@ impl Stream {
                 return Ok(None);
             };
             self.bytes.extend_from_slice(&chunk);
-            while let Some(end) = self.bytes.windows(2).position(|two| two == b"\n\n") {
+            while let Some(end) = self.end_of_event() {
                 let frame: Vec<u8> = self.bytes.drain(..end + 2).take(end).collect();
                 let frame = String::from_utf8(frame).expect("events are UTF-8");
                 if frame != ":" {
-                    self.ready.push_back(event(&frame, &self.request));
+                    self.ready.push_back(event(&frame, self.request.as_ref()));
                 }
             }
         }
+    }
+
+    fn end_of_event(&mut self) -> Option<usize> {
+        let new = &self.bytes[self.searched..];
+        let end = new.windows(2).position(|two| two == b"\n\n").map(|end| self.searched + end);
+        // The last byte may be the first half of an end.
+        self.searched = if end.is_some() { 0 } else { self.bytes.len().saturating_sub(1) };
+        end
     }
 
     /// So many events.
@@ -95,15 +116,24 @@ impl Stream {
     }
 }
 
-fn event(frame: &str, request: &Value) -> Event {
+fn event(frame: &str, request: Option<&Value>) -> Event {
     let (id, data) = frame.split_once('\n').unwrap_or_else(|| panic!("two lines: {frame:?}"));
     let data = data.strip_prefix("data: ").expect("the data in one line");
-    let mut response: Value = serde_json::from_str(data).expect("the data is JSON");
+    let data: Value = serde_json::from_str(data).expect("the data is JSON");
+    let result = match request {
+        Some(request) => enclosed(data, request),
+        None => data,
+    };
+    let pos = id.strip_prefix("id: ").expect("an id").parse().expect("the id is a position");
+    Event { pos, result }
+}
+
+/// The result in an envelope of JSON-RPC.
+fn enclosed(mut response: Value, request: &Value) -> Value {
     assert_eq!(response["jsonrpc"], "2.0");
     assert_eq!(&response["id"], request, "every event answers the request");
     assert_eq!(response.get("error"), None);
     let result = response["result"].take();
     assert_eq!(response, json!({ "jsonrpc": "2.0", "id": request, "result": null }));
-    let pos = id.strip_prefix("id: ").expect("an id").parse().expect("the id is a position");
-    Event { pos, result }
+    result
 }

@@ -1,0 +1,130 @@
+//! A thousand streams at once: of one run, and of a thousand runs. Nobody misses anything, sees anything
+//! twice, or sees what belongs to another.
+
+use std::collections::HashSet;
+
+use futures_util::{StreamExt, stream};
+use serde_json::{Value, json};
+use tokio::task::JoinSet;
+
+use super::support::{Agent, Dialect, Event, Server, Stream, allow_connections, data, gist, told};
+
+const SUBSCRIBERS: usize = 1_000;
+
+/// Requests under way while the streams are opened: the test has two cores, and the streams are the
+/// point.
+const AT_ONCE: usize = 64;
+
+/// Wrong answers before the right one; each repeats the question, which every stream shows.
+const WRONG: usize = 10;
+
+/// What `review` shows: up to its question, and after the right answer.
+const BEFORE: [&str; 6] = [
+    "submitted",
+    "working",
+    "risk.json",
+    "opportunity.json",
+    "recommendation.json",
+    "input-required",
+];
+const AFTER: [&str; 2] = ["working", "completed"];
+
+fn prepare() -> Server {
+    // The test's ends of the streams, the connections that send, and some to spare.
+    allow_connections(SUBSCRIBERS as u64 * 2);
+    Server::start()
+}
+
+async fn start(agent: &Agent) -> Value {
+    agent.settle(&data(json!({ "subject": "tea" }))).await.unwrap()
+}
+
+async fn confirm(agent: &Agent, task: &Value) {
+    let done = agent.settle(&data(json!({ "confirmed": true })).to(task)).await.unwrap();
+    assert_eq!(done["status"]["state"], "completed");
+}
+
+/// Reads all streams to their ends, side by side; in the order in which they were given.
+fn read_all(streams: Vec<Stream>) -> JoinSet<(usize, Vec<Event>)> {
+    let mut readers = JoinSet::new();
+    for (number, stream) in streams.into_iter().enumerate() {
+        readers.spawn(async move { (number, stream.rest().await) });
+    }
+    readers
+}
+
+async fn joined(readers: JoinSet<(usize, Vec<Event>)>) -> Vec<Vec<Event>> {
+    let mut all = readers.join_all().await;
+    all.sort_by_key(|(number, _)| *number);
+    all.into_iter().map(|(_, events)| events).collect()
+}
+
+/// Proves L8: half of the streams begin with the task as it is, half at the run's beginning.
+#[tokio::test(flavor = "multi_thread")]
+async fn heavy_a_thousand_subscribers_of_one_run_see_every_event_once_and_in_order() {
+    let server = prepare();
+    let agent = server.agent("review");
+    let task = start(&agent).await;
+    let from_start = |number: usize| (number / Dialect::ALL.len()).is_multiple_of(2);
+    let opened = stream::iter(0..SUBSCRIBERS).map(|number| {
+        let after = from_start(number).then_some(0);
+        Dialect::of(number).subscribe(&server, "review", &task, after)
+    });
+    let streams: Vec<_> = opened.buffered(AT_ONCE).collect().await;
+    let readers = read_all(streams);
+    for number in 0..WRONG {
+        agent.send(&data(json!({ "confirmed": number })).to(&task)).await.unwrap();
+    }
+    confirm(&agent, &task).await;
+
+    let whole = agent.replay(&task).await;
+    let told_of = BEFORE.len() + WRONG + AFTER.len();
+    assert_eq!(told(&whole).len(), told_of);
+    let mut alike: Vec<Vec<Event>> = vec![Vec::new(); Dialect::ALL.len()];
+    for (number, mut events) in joined(readers).await.into_iter().enumerate() {
+        if !from_start(number) {
+            let now = events.remove(0);
+            let question = &whole[BEFORE.len() - 1];
+            assert_eq!((now.pos, gist(&now.result)), (question.pos, gist(&question.result)));
+        }
+        let seen = events.iter().map(|event| (event.pos, gist(&event.result)));
+        let expected = &whole[told_of - events.len()..];
+        let expected = expected.iter().map(|event| (event.pos, gist(&event.result)));
+        assert!(seen.eq(expected), "{number} saw {events:#?}");
+        let missed = if from_start(number) { 0 } else { BEFORE.len() };
+        assert_eq!(events.len(), told_of - missed, "{number}");
+        // To the letter, whoever speaks the same dialect sees the same.
+        let first = &mut alike[number % Dialect::ALL.len()];
+        if first.is_empty() {
+            first.clone_from(&events);
+        }
+        assert_eq!(events, first[missed..], "{number}");
+    }
+    assert_eq!(alike[0], whole);
+}
+
+/// Proves L8.
+#[tokio::test(flavor = "multi_thread")]
+async fn heavy_a_thousand_runs_with_a_subscriber_each_keep_their_events_apart() {
+    let server = prepare();
+    let agent = server.agent("review");
+    let started = stream::iter(0..SUBSCRIBERS).map(|_| start(&agent));
+    let tasks: Vec<_> = started.buffered(AT_ONCE).collect().await;
+    let opened = stream::iter(tasks.iter().enumerate())
+        .map(|(number, task)| Dialect::of(number).subscribe(&server, "review", task, Some(0)));
+    let streams: Vec<_> = opened.buffered(AT_ONCE).collect().await;
+    let readers = read_all(streams);
+    let answered = stream::iter(&tasks).map(|task| confirm(&agent, task));
+    answered.buffered(AT_ONCE).collect::<Vec<()>>().await;
+
+    let mut places = HashSet::new();
+    for (task, events) in tasks.iter().zip(joined(readers).await) {
+        let id = task["id"].as_str().unwrap();
+        let seen: Vec<_> = events.iter().map(|event| gist(&event.result)).collect();
+        let expected = BEFORE.into_iter().chain(AFTER).map(|said| (id.to_owned(), said.to_owned()));
+        assert_eq!(seen, expected.collect::<Vec<_>>());
+        assert!(events.is_sorted_by(|a, b| a.pos < b.pos), "{events:#?}");
+        // A place in the log is one event of one run.
+        assert!(events.iter().all(|event| places.insert(event.pos)));
+    }
+}
