@@ -12,7 +12,8 @@ use crate::{
     card::{Binding, Card, Interface},
     extensions::Activated,
     fault::Fault,
-    http, identity,
+    http,
+    identity::{self, Entrant},
     ops::Agent,
     union,
     version::Generation,
@@ -59,10 +60,11 @@ impl Door {
         headers: &HeaderMap,
     ) -> Result<Admitted<'_>, Fault> {
         let program = self.addressed(address, tenant.filter(|tenant| !tenant.is_empty()))?;
-        let caller = identity::admit(headers, &self.options, program.info()).await?;
+        let Entrant { caller, standing } =
+            identity::admit(headers, &self.options, program.info()).await?;
         let activated = Activated::new(headers, program.info())?;
-        let agent =
-            Agent { runtime: &self.runtime, options: &self.options, program: &**program, caller };
+        let (runtime, options) = (&self.runtime, &self.options);
+        let agent = Agent { runtime, options, program: &**program, caller, standing };
         Ok(Admitted { agent, activated })
     }
 

@@ -15,6 +15,7 @@ use trackway_runtime::{Error, Program, ProgramInfo, RunAddress, Runtime};
 use crate::{
     Options,
     fault::{Fault, Kind},
+    identity::{NEXT_KEY, Standing},
 };
 
 pub(crate) use call::{Call, Ended, History, Outcome, Strangers};
@@ -30,6 +31,7 @@ pub(crate) struct Agent<'a> {
     pub(crate) options: &'a Options,
     pub(crate) program: &'a dyn Program,
     pub(crate) caller: Caller,
+    pub(crate) standing: Standing,
 }
 
 /// A caller's message, and what it says about where it belongs.
@@ -138,14 +140,22 @@ impl Agent<'_> {
         })
     }
 
+    /// For callers that are known. Where nobody can be, the generation says who gets it.
     fn extended_card(&self, strangers: Strangers) -> Result<Outcome, Fault> {
-        let known = self.options.secured || strangers == Strangers::Served;
-        if self.options.extended_card && known {
-            return Ok(Outcome::ExtendedCard);
-        }
-        let message = match self.options.extended_card {
-            true => "the extended card needs authentication, which this server does not ask for",
-            false => "this agent has no extended card",
+        let message = match (self.options.extended_card, self.standing) {
+            (true, Standing::Recognised) => return Ok(Outcome::ExtendedCard),
+            (true, Standing::Unasked) if strangers == Strangers::Served => {
+                return Ok(Outcome::ExtendedCard);
+            }
+            (true, Standing::Silent) => {
+                let message = "the extended card needs a key or token";
+                let code = Code::Unauthenticated;
+                return Err(Fault::new(Kind::Unauthenticated, code, message, NEXT_KEY));
+            }
+            (true, Standing::Unasked) => {
+                "the extended card needs authentication, which this server does not ask for"
+            }
+            (false, _) => "this agent has no extended card",
         };
         Err(Fault::new(
             Kind::ExtendedAgentCardNotConfigured,
