@@ -140,9 +140,12 @@ impl Door {
 
     fn interfaces(&self, name: &str, address: &Address, headers: &HeaderMap) -> Vec<Interface> {
         let base = http::base_url(headers, &self.options);
-        let (url, tenant) = match address {
-            Address::Default => (format!("{base}/a2a"), None),
-            Address::Agent(_) => (format!("{base}/a2a/agents/{name}"), Some(name.to_owned())),
+        // At the default address a tenant may have named another agent, which has its own.
+        let is_default = *address == Address::Default && self.default_agent() == Some(name);
+        let (url, tenant) = if is_default {
+            (format!("{base}/a2a"), None)
+        } else {
+            (format!("{base}/a2a/agents/{name}"), Some(name.to_owned()))
         };
         let mut interfaces = Vec::new();
         for generation in Generation::ALL {
@@ -151,7 +154,7 @@ impl Door {
             interfaces.push(known(url.clone(), Binding::JsonRpc, None));
             interfaces.push(known(format!("{url}/rest"), Binding::HttpJson, None));
             // A request of 0.3 cannot say which agent it is for.
-            let reachable = generation == Generation::V1 || *address == Address::Default;
+            let reachable = generation == Generation::V1 || is_default;
             if let Some(grpc) = self.options.grpc_address.as_ref().filter(|_| reachable) {
                 let url = match generation {
                     Generation::V03 if self.options.conformance => format!("http://{grpc}"),
