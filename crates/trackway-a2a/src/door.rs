@@ -147,6 +147,7 @@ impl Door {
         } else {
             (format!("{base}/a2a/agents/{name}"), Some(name.to_owned()))
         };
+        let grpc = self.options.grpc_address.as_deref().map(|grpc| http::reachable(grpc, &base));
         let mut interfaces = Vec::new();
         for generation in Generation::ALL {
             let known =
@@ -155,7 +156,7 @@ impl Door {
             interfaces.push(known(format!("{url}/rest"), Binding::HttpJson, None));
             // A request of 0.3 cannot say which agent it is for.
             let reachable = generation == Generation::V1 || is_default;
-            if let Some(grpc) = self.options.grpc_address.as_ref().filter(|_| reachable) {
+            if let Some(grpc) = grpc.as_ref().filter(|_| reachable) {
                 let url = match generation {
                     Generation::V03 if self.options.conformance => format!("http://{grpc}"),
                     Generation::V03 | Generation::V1 => grpc.clone(),
