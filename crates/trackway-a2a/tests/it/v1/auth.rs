@@ -49,6 +49,7 @@ fn site() -> Site {
 
 fn site_of(keys: Keys) -> Site {
     Site::with(Options {
+        default_agent: Some("script".to_owned()),
         secured: !keys.optional,
         gatekeeper: Some(Arc::new(keys)),
         extended_card: true,
@@ -180,4 +181,24 @@ async fn the_extended_card_is_for_those_who_bring_a_key() {
     assert_eq!(card["supportsAuthenticatedExtendedCard"], true);
     let refused = site.ask_at(Way::Rpc, AT, method, &json!({}), &headers[..1]).await.unwrap_err();
     assert_eq!(refused.status, StatusCode::UNAUTHORIZED);
+}
+
+/// Proves X6: what a key may do is asked of the agent that is meant, also where the rest of the request
+/// is wrong.
+#[tokio::test]
+async fn a_wrong_request_is_refused_by_the_agent_that_was_meant() {
+    let headers = [V1, ("authorization", "Bearer weak")];
+    for way in WAYS {
+        let site = site();
+        for (method, mut params) in [
+            ("SendMessage", json!({"message": "nonsense"})),
+            ("ListTasks", json!({"pageSize": "many"})),
+        ] {
+            let refused = site.ask_at(way, "/a2a", method, &params, &headers).await.unwrap_err();
+            assert_eq!(refused.status, StatusCode::FORBIDDEN, "{way:?} {method}");
+            params["tenant"] = json!("other");
+            let refused = site.ask_at(way, "/a2a", method, &params, &headers).await.unwrap_err();
+            assert_eq!(refused.code, if way == Way::Rpc { -32602 } else { 400 }, "{method}");
+        }
+    }
 }
