@@ -142,27 +142,23 @@ impl Agent<'_> {
 
     /// For callers that are known. Where nobody can be, the generation says who gets it.
     fn extended_card(&self, strangers: Strangers) -> Result<Outcome, Fault> {
-        let message = match (self.options.extended_card, self.standing) {
-            (true, Standing::Recognised) => return Ok(Outcome::ExtendedCard),
-            (true, Standing::Unasked) if strangers == Strangers::Served => {
+        let (kind, message) = match (self.options.extended_card, self.standing, strangers) {
+            (true, Standing::Recognised, _) | (true, Standing::Unasked, Strangers::Served) => {
                 return Ok(Outcome::ExtendedCard);
             }
-            (true, Standing::Silent) => {
+            (true, Standing::Silent, _) => {
                 let message = "the extended card needs a key or token";
                 let code = Code::Unauthenticated;
                 return Err(Fault::new(Kind::Unauthenticated, code, message, NEXT_KEY));
             }
-            (true, Standing::Unasked) => {
-                "the extended card needs authentication, which this server does not ask for"
-            }
-            (false, _) => "this agent has no extended card",
+            (true, Standing::Unasked, Strangers::Refused) => (
+                Kind::ExtendedAgentCardNotConfigured,
+                "the extended card needs authentication, which this server does not ask for",
+            ),
+            (false, _, _) => (strangers.undeclared(), "this agent has no extended card"),
         };
-        Err(Fault::new(
-            Kind::ExtendedAgentCardNotConfigured,
-            Code::InvalidRequest,
-            message,
-            "the card at .well-known/agent-card.json says all there is",
-        ))
+        let next = "the card at .well-known/agent-card.json says all there is";
+        Err(Fault::new(kind, Code::InvalidRequest, message, next))
     }
 
     fn address(&self, id: &str) -> Result<RunAddress, Fault> {
