@@ -205,6 +205,9 @@ impl From<ServerError> for Failure {
                     "another program listens there; take a free port with --listen 127.0.0.1:0",
                 )
             }
+            ServerError::DefaultAgent { name, known } => {
+                Self::unknown_workflow(error.to_string(), name, known).exit(Exit::Usage)
+            }
             ServerError::Address { .. } | ServerError::Exposed { .. } => failure.exit(Exit::Usage),
             ServerError::StoreFailed { .. } => failure.code(Code::StoreFailed.as_str()),
             ServerError::Registry(_)

@@ -56,6 +56,8 @@ pub struct Server {
 pub enum ServerError {
     #[error(transparent)]
     Registry(#[from] RegistryError),
+    #[error("there is no workflow {name:?} to be the default agent")]
+    DefaultAgent { name: String, known: Vec<String> },
     #[error(transparent)]
     Data(#[from] DataFolderError),
     #[error(transparent)]
@@ -265,6 +267,18 @@ impl Server {
             .map_err(|source| ServerError::Outgoing { source: Box::new(source) })
     }
 
+    /// A name that nobody has would answer nothing at the addresses that most clients try first.
+    fn check_default_agent(&self) -> Result<(), ServerError> {
+        let registry = self.registry()?;
+        match &self.default_agent {
+            Some(name) if registry.get(name).is_none() => {
+                let known = registry.list().into_iter().map(|known| known.info().name.clone());
+                Err(ServerError::DefaultAgent { name: name.clone(), known: known.collect() })
+            }
+            Some(_) | None => Ok(()),
+        }
+    }
+
     /// What the A2A door is told.
     fn door(&self, outgoing: Outgoing) -> trackway_a2a::Options {
         let first = self.workflows.first().map(|program| program.info().name.clone());
@@ -282,6 +296,7 @@ impl Server {
 
     /// Takes the addresses and the folder; nothing is answered before [`Bound::serve`].
     pub async fn bind(self) -> Result<Bound, ServerError> {
+        self.check_default_agent()?;
         let listener = http::listen(&self.listen, &self.auth).await?;
         let grpc = match &self.grpc_listen {
             Some(address) => Some(http::listen(address, &self.auth).await?),
@@ -323,4 +338,17 @@ fn gatekeeper(auth: Auth, data: &Path) -> Result<Option<Arc<dyn Gatekeeper>>, Au
         return Ok(None);
     }
     Ok(Some(Arc::new(Gate::open(auth, data, Arc::new(SystemClock))?)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Proves X5: told at the start, and before anything is opened.
+    #[tokio::test]
+    async fn a_default_agent_that_is_not_there_is_refused() {
+        let server = Server::new().default_agent("nobody").data("/dev/null/nowhere");
+        let refused = server.listen("127.0.0.1:0").bind().await.unwrap_err();
+        assert!(matches!(refused, ServerError::DefaultAgent { name, .. } if name == "nobody"));
+    }
 }
