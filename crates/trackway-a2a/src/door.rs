@@ -13,7 +13,7 @@ use crate::{
     extensions::Activated,
     fault::Fault,
     http,
-    identity::{self, Entrant},
+    identity::{self, Entrant, Visitor},
     ops::Agent,
     union,
     version::Generation,
@@ -52,16 +52,21 @@ impl Door {
         Arc::new(Self { runtime, options, opened_at })
     }
 
+    /// Who is at the door. Asked before anything else of a request is read: strangers cost no more.
+    pub(crate) async fn recognise(&self, headers: &HeaderMap) -> Result<Visitor, Fault> {
+        identity::recognise(headers, &self.options).await
+    }
+
     /// Lets a request in to the agent that it is for.
-    pub(crate) async fn admit(
+    pub(crate) fn admit(
         &self,
         address: &Address,
         tenant: Option<&str>,
         headers: &HeaderMap,
+        visitor: Visitor,
     ) -> Result<Admitted<'_>, Fault> {
         let program = self.addressed(address, tenant.filter(|tenant| !tenant.is_empty()))?;
-        let Entrant { caller, standing } =
-            identity::admit(headers, &self.options, program.info()).await?;
+        let Entrant { caller, standing } = visitor.enter(program.info())?;
         let activated = Activated::new(headers, program.info())?;
         let (runtime, options) = (&self.runtime, &self.options);
         let agent = Agent { runtime, options, program: &**program, caller, standing };

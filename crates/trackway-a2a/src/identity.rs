@@ -1,7 +1,7 @@
 //! Who is calling, and whether they may. The one place where the door learns it.
 
 use axum::http::{HeaderMap, header};
-use trackway_domain::{Caller, Code};
+use trackway_domain::{Caller, Code, Scopes};
 use trackway_ports::{Identity, Unrecognised};
 use trackway_runtime::ProgramInfo;
 
@@ -13,6 +13,15 @@ use crate::{
 /// What somebody does who needs a key.
 pub(crate) const NEXT_KEY: &str =
     "send the header Authorization: Bearer KEY; keys are made with `trackway keys create`";
+
+/// Somebody at the door. Which workflow they want is not known yet.
+#[derive(Debug)]
+pub(crate) struct Visitor {
+    caller: Caller,
+    standing: Standing,
+    /// Absent where nobody is asked: everybody may do everything.
+    scopes: Option<Scopes>,
+}
 
 /// Somebody who may call a workflow.
 #[derive(Debug)]
@@ -32,31 +41,36 @@ pub(crate) enum Standing {
     Unasked,
 }
 
-/// Who is behind a request to this workflow. Without a gatekeeper whoever reaches the door is the
-/// configured caller.
-pub(crate) async fn admit(
-    headers: &HeaderMap,
-    options: &Options,
-    info: &ProgramInfo,
-) -> Result<Entrant, Fault> {
+/// Who is behind a request. Without a gatekeeper whoever reaches the door is the configured caller.
+pub(crate) async fn recognise(headers: &HeaderMap, options: &Options) -> Result<Visitor, Fault> {
     let Some(gatekeeper) = &options.gatekeeper else {
         let caller = options.default_caller.clone();
-        return Ok(Entrant { caller, standing: Standing::Unasked });
+        return Ok(Visitor { caller, standing: Standing::Unasked, scopes: None });
     };
     let carried = bearer(headers);
     let Identity { caller, scopes } =
         gatekeeper.identify(carried).await.map_err(|why| unrecognised(&why))?;
     let standing = carried.map_or(Standing::Silent, |_| Standing::Recognised);
-    let called = format!("agent:{}:call", info.name);
-    if scopes.allows(&scope(info)) || scopes.allows(&called) {
-        return Ok(Entrant { caller, standing });
+    Ok(Visitor { caller, standing, scopes: Some(scopes) })
+}
+
+impl Visitor {
+    /// Whether they may call this workflow.
+    pub(crate) fn enter(self, info: &ProgramInfo) -> Result<Entrant, Fault> {
+        let Self { caller, standing, scopes } = self;
+        let called = || format!("agent:{}:call", info.name);
+        match scopes {
+            Some(scopes) if !scopes.allows(&scope(info)) && !scopes.allows(&called()) => {
+                Err(Fault::new(
+                    Kind::Forbidden,
+                    Code::Forbidden,
+                    format!("your key does not allow calls to {:?}", info.name),
+                    format!("use a key with the scope {}", scope(info)),
+                ))
+            }
+            Some(_) | None => Ok(Entrant { caller, standing }),
+        }
     }
-    Err(Fault::new(
-        Kind::Forbidden,
-        Code::Forbidden,
-        format!("your key does not allow calls to {:?}", info.name),
-        format!("use a key with the scope {}", scope(info)),
-    ))
 }
 
 /// The scope that a call to the workflow needs.

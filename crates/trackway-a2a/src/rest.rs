@@ -76,6 +76,7 @@ async fn answer(
     if asked.is_some_and(|asked| asked != generation) {
         return Err(version::elsewhere(generation).into());
     }
+    let visitor = door.recognise(headers).await?;
     let body = http::body(headers, body, door.options.body_bytes_max).await?;
     if !body.is_empty() && !http::is_json(headers) {
         let status = StatusCode::UNSUPPORTED_MEDIA_TYPE;
@@ -91,7 +92,7 @@ async fn answer(
     };
     let named = named.as_deref().filter(|named| !named.is_empty());
     // Strangers are not told what is wrong with their requests.
-    let Admitted { agent, activated } = door.admit(address, tenant.or(named), headers).await?;
+    let Admitted { agent, activated } = door.admit(address, tenant.or(named), headers, visitor)?;
     if named.is_some_and(|named| tenant.is_some_and(|tenant| tenant != named)) {
         let why = "tenant: the path names another one";
         return Err(Fault::param("/tenant", why, "leave the tenant out of body and query").into());

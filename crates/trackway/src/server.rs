@@ -310,8 +310,8 @@ impl Server {
         let door = trackway_a2a::Options {
             gatekeeper: gatekeeper.clone(),
             secured: required,
-            // Where everybody is known, there is somebody to tell more.
-            extended_card: door.extended_card || required,
+            // With keys around, there is somebody to tell more.
+            extended_card: door.extended_card || gatekeeper.is_some(),
             ..door
         };
         let entrance = Entrance { gatekeeper, required };

@@ -63,8 +63,9 @@ async fn admit_and_perform<'a>(
 ) -> Result<Performed<'a>, Fault> {
     check_version(generation, headers)?;
     // Strangers are not told what is wrong with their requests.
-    let admitted = door.admit(&Address::Default, Some(tenant), headers).await?;
-    let Admitted { agent, activated } = admitted;
+    let visitor = door.recognise(headers).await?;
+    let Admitted { agent, activated } =
+        door.admit(&Address::Default, Some(tenant), headers, visitor)?;
     let outcome = agent.perform(call?).await?;
     Ok(Performed { door, generation, program: agent.program, activated, outcome })
 }

@@ -12,6 +12,7 @@ use crate::{
     door::{Address, Admitted, Door},
     fault::{Fault, Kind},
     http,
+    identity::Visitor,
     ops::{Call, Outcome, Streamed},
     sse,
     version::Generation,
@@ -28,6 +29,10 @@ pub(crate) async fn serve(door: &Door, address: &Address, head: &Parts, body: Bo
         let body = refusal(RawValue::NULL, &http::not_json(), shape);
         return http::json(StatusCode::UNSUPPORTED_MEDIA_TYPE, body);
     }
+    let visitor = match door.recognise(headers).await {
+        Ok(visitor) => visitor,
+        Err(fault) => return refused(RawValue::NULL, &fault, shape),
+    };
     let body = match http::body(headers, body, door.options.body_bytes_max).await {
         Ok(body) => body,
         Err(fault) => return http::json(fault.kind.http(), refusal(RawValue::NULL, &fault, shape)),
@@ -43,7 +48,7 @@ pub(crate) async fn serve(door: &Door, address: &Address, head: &Parts, body: Bo
         Ok(None) => generation_of(&request.method),
         Err(fault) => return refused(request.id, &fault, Generation::V1),
     };
-    match answer(door, address, &request, headers, generation).await {
+    match answer(door, address, visitor, &request, headers, generation).await {
         Ok(response) => response,
         Err(fault) => refused(request.id, &fault, generation),
     }
@@ -60,6 +65,7 @@ fn generation_of(method: &str) -> Generation {
 async fn answer(
     door: &Door,
     address: &Address,
+    visitor: Visitor,
     request: &Request<'_>,
     headers: &HeaderMap,
     generation: Generation,
@@ -73,7 +79,7 @@ async fn answer(
         },
     };
     // Strangers are not told what is wrong with their requests.
-    let Admitted { agent, activated } = door.admit(address, tenant.as_deref(), headers).await?;
+    let Admitted { agent, activated } = door.admit(address, tenant.as_deref(), headers, visitor)?;
     let call = call?;
     request.check_id()?;
     let outcome = match agent.perform(call).await {

@@ -172,6 +172,11 @@ impl Agent<'_> {
             let why = "id, token or credentials are longer than 8 KiB";
             return Err(Fault::new(Kind::InvalidParams, Code::TooLarge, why, "send shorter ones"));
         }
+        if push.id.as_ref().is_some_and(|id| id.contains('/')) {
+            // It is part of an address on HTTP+JSON and of a name on gRPC.
+            let path = format!("{}/id", within.place(push.generation));
+            return Err(Fault::param(path, "id: it holds a slash", "send an id without one"));
+        }
         let known = push.authentication.as_ref();
         let headers = [
             ("token", push.token.as_ref()),

@@ -191,24 +191,36 @@ fn router(runtime: Runtime, options: trackway_a2a::Options, entrance: Entrance) 
 }
 
 /// A page of another site, open in a browser on this machine, must not act here: without auth the
-/// loopback address is all that protects the server. Only browsers send the header.
+/// loopback address is all that protects the server. Only browsers send `Origin`, and not always; but
+/// whoever makes a name of theirs point here sends that name as `Host`.
 async fn refuse_foreign_pages(request: Request, next: Next) -> Response {
-    let origin = request.headers().get(header::ORIGIN);
-    if origin.is_some_and(|origin| !origin.to_str().is_ok_and(is_local_page)) {
-        let detail = "requests from pages of other sites are not taken";
-        return problem(StatusCode::FORBIDDEN, Code::InvalidRequest, detail);
-    }
-    next.run(request).await
+    let headers = request.headers();
+    let foreign = |name, is_local: fn(&str) -> bool| {
+        headers.get(name).is_some_and(|value| !value.to_str().is_ok_and(is_local))
+    };
+    let detail = if foreign(header::ORIGIN, is_local_page) {
+        "requests from pages of other sites are not taken"
+    } else if foreign(header::HOST, is_local_host) {
+        "without auth, requests are taken under this machine's own names only: localhost, 127.0.0.1"
+    } else {
+        return next.run(request).await;
+    };
+    problem(StatusCode::FORBIDDEN, Code::InvalidRequest, detail)
 }
 
 /// Whether an `Origin` names this machine.
 fn is_local_page(origin: &str) -> bool {
-    let Some((_scheme, rest)) = origin.split_once("://") else { return false };
-    let host = match rest.strip_prefix('[') {
+    origin.split_once("://").is_some_and(|(_scheme, host)| is_local_host(host))
+}
+
+/// Whether a host, with a port or without, is this machine as it calls itself.
+fn is_local_host(host: &str) -> bool {
+    let name = match host.strip_prefix('[') {
         Some(v6) => v6.split(']').next().unwrap_or_default(),
-        None => rest.split(':').next().unwrap_or_default(),
+        None => host.split(':').next().unwrap_or_default(),
     };
-    host == "localhost" || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+    name.eq_ignore_ascii_case("localhost")
+        || name.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
 async fn ready(State(runtime): State<Runtime>) -> Response {
@@ -269,6 +281,17 @@ mod tests {
             "http://10.0.0.1:7420",
         ] {
             assert!(!is_local_page(origin), "{origin}");
+        }
+    }
+
+    /// Proves X6: a name that somebody else made point here is not one of ours.
+    #[test]
+    fn only_names_of_this_machine_are_local() {
+        for host in ["localhost", "LocalHost:7420", "127.0.0.1:7420", "[::1]", "[::1]:80"] {
+            assert!(is_local_host(host), "{host}");
+        }
+        for host in ["", "evil.example:7420", "localhost.evil.example", "10.0.0.1", "[::2]:80"] {
+            assert!(!is_local_host(host), "{host}");
         }
     }
 }

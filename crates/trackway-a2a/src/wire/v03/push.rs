@@ -29,7 +29,7 @@ pub(crate) struct PushIdParams {
     pub(crate) push_notification_config_id: Option<String>,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Deserialize)]
 pub(crate) struct PushConfig {
     #[serde(default)]
     id: Option<String>,
@@ -40,7 +40,7 @@ pub(crate) struct PushConfig {
     authentication: Option<Object<Schemes>>,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Deserialize)]
 struct Schemes {
     #[serde(default)]
     schemes: Vec<String>,
@@ -52,6 +52,13 @@ impl SetPushParams {
     pub(crate) fn call(self) -> Result<Call, Fault> {
         let push = self.push_notification_config.0.push("/params/pushNotificationConfig")?;
         Ok(Call::SetPush { task: self.task_id, push: Box::new(push) })
+    }
+}
+
+/// It holds secrets.
+impl std::fmt::Debug for PushConfig {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("PushConfig(…)")
     }
 }
 

@@ -9,7 +9,7 @@ use crate::{
     wire::object::Object,
 };
 
-#[derive(Debug, Deserialize)]
+#[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct PushConfig {
     #[serde(default)]
@@ -26,12 +26,19 @@ pub(crate) struct PushConfig {
     authentication: Option<Object<Sent>>,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Deserialize)]
 struct Sent {
     #[serde(default)]
     scheme: Option<String>,
     #[serde(default)]
     credentials: Option<String>,
+}
+
+/// It holds secrets.
+impl std::fmt::Debug for PushConfig {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("PushConfig(…)")
+    }
 }
 
 impl PushConfig {

@@ -13,7 +13,7 @@ mod told;
 use std::time::Duration;
 
 pub(crate) use client::{Agent, Refused, reply};
-pub(crate) use dialect::{Dialect, gist};
+pub(crate) use dialect::{Dialect, Request, gist};
 pub(crate) use files::allow_connections;
 pub(crate) use message::{Message, data, text};
 pub(crate) use run::{Run, every_way};
