@@ -21,7 +21,7 @@ use crate::{
 pub(crate) use call::{Call, Ended, History, Outcome, Strangers};
 pub(crate) use follow::{Follow, seen};
 pub(crate) use list::{Page, Query};
-pub(crate) use push::{Authentication, Push};
+pub(crate) use push::{Authentication, PageOf, Push};
 pub(crate) use send::{Reply, Said, Streamed};
 
 /// One workflow, addressed by one caller.

@@ -14,7 +14,7 @@ use crate::{
     door::{Address, Admitted, Door},
     extensions::Activated,
     fault::{Fault, Kind},
-    ops::{Call, Follow, History, Item, Outcome, Place, Said, Streamed},
+    ops::{Call, Follow, History, Item, Outcome, PageOf, Place, Said, Streamed},
     version::Generation,
 };
 
@@ -68,6 +68,11 @@ async fn admit_and_perform<'a>(
         door.admit(&Address::Default, Some(tenant), headers, visitor)?;
     let outcome = agent.perform(call?).await?;
     Ok(Performed { door, generation, program: agent.program, activated, outcome })
+}
+
+/// The page that a request names. Zero is a size that was not sent.
+pub(super) fn page_of(size: i32, token: String) -> PageOf {
+    PageOf { size: (size != 0).then_some(size.into()), token }
 }
 
 /// The service's name says which generation it speaks; a header may agree.

@@ -15,7 +15,7 @@ use tonic::{Request, Response, Status};
 
 use super::{
     pb::v03 as pb,
-    perform::{Asking, Items, Performed, perform},
+    perform::{Asking, Items, Performed, page_of, perform},
     value::given,
 };
 use crate::{
@@ -130,7 +130,8 @@ impl A2aService for Service {
         request: Request<pb::ListTaskPushNotificationConfigRequest>,
     ) -> Result<Response<pb::ListTaskPushNotificationConfigResponse>, Status> {
         let read = |asked: pb::ListTaskPushNotificationConfigRequest, _: &HeaderMap| {
-            Ok(Call::ListPushes { task: name::task(&asked.parent, "parent")? })
+            let page = page_of(asked.page_size, asked.page_token);
+            Ok(Call::ListPushes { task: name::task(&asked.parent, "parent")?, page })
         };
         self.perform(request, read).await?.answer(push::list)
     }

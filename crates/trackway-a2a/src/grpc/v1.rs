@@ -14,7 +14,7 @@ use trackway_domain::SessionId;
 
 use super::{
     pb::v1 as pb,
-    perform::{Asking, Items, Performed, perform},
+    perform::{Asking, Items, Performed, page_of, perform},
     value::{self, given},
 };
 use crate::{
@@ -140,7 +140,8 @@ impl A2aService for Service {
         request: Request<pb::ListTaskPushNotificationConfigsRequest>,
     ) -> Result<Response<pb::ListTaskPushNotificationConfigsResponse>, Status> {
         let read = |asked: pb::ListTaskPushNotificationConfigsRequest, _: &HeaderMap| {
-            Ok(Call::ListPushes { task: id(asked.task_id, "taskId")? })
+            let page = page_of(asked.page_size, asked.page_token);
+            Ok(Call::ListPushes { task: id(asked.task_id, "taskId")?, page })
         };
         self.perform(request, read).await?.answer(push::list)
     }

@@ -5,7 +5,7 @@
 
 use trackway_domain::Pos;
 
-use super::{Agent, Follow, Incoming, Page, Push, Query, Reply, Snapshot, Streamed, Wait};
+use super::{Agent, Follow, Incoming, Page, PageOf, Push, Query, Reply, Snapshot, Streamed, Wait};
 use crate::fault::{Fault, Kind};
 
 /// How many of the newest messages of a task's history are shown; none at all for zero.
@@ -51,6 +51,7 @@ pub(crate) enum Call {
     },
     ListPushes {
         task: String,
+        page: PageOf,
     },
     RemovePush {
         task: String,
@@ -106,6 +107,8 @@ pub(crate) enum Outcome {
     Pushes {
         task: String,
         pushes: Vec<Push>,
+        /// Where the next page begins; empty at the end.
+        next: String,
     },
     /// Done, and nothing to say of it.
     Done,
@@ -141,9 +144,9 @@ impl Agent<'_> {
                 let push = Box::new(self.push(&task, id.as_deref()).await?);
                 Outcome::Push { task, push }
             }
-            Call::ListPushes { task } => {
-                let pushes = self.pushes(&task).await?;
-                Outcome::Pushes { task, pushes }
+            Call::ListPushes { task, page } => {
+                let (pushes, next) = self.pushes_on(&task, &page).await?;
+                Outcome::Pushes { task, pushes, next }
             }
             Call::RemovePush { task, id } => {
                 self.remove_push(&task, &id).await?;

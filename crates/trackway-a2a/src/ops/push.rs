@@ -70,6 +70,14 @@ impl Within {
     }
 }
 
+/// Which page of a list.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct PageOf {
+    pub(crate) size: Option<i64>,
+    /// As an earlier page gave it; empty for the first.
+    pub(crate) token: String,
+}
+
 /// A configuration as it lies beside the log.
 #[derive(Serialize, Deserialize)]
 struct Stored {
@@ -151,6 +159,36 @@ impl Agent<'_> {
         self.check_push()?;
         let hooks = self.runtime.hooks(&self.address(task)?).await?;
         Ok(hooks.iter().filter_map(Push::of).collect())
+    }
+
+    /// A page of them, and where the next one begins.
+    pub(crate) async fn pushes_on(
+        &self,
+        task: &str,
+        page: &PageOf,
+    ) -> Result<(Vec<Push>, String), Fault> {
+        let mut pushes = self.pushes(task).await?;
+        if !page.token.is_empty() {
+            // A page ends with the configuration that its token names.
+            let last = pushes.iter().position(|push| push.id.as_deref() == Some(&page.token));
+            let last = last.ok_or_else(|| {
+                let why = "pageToken: no page of this list ended there";
+                let next = "repeat nextPageToken of the page before, or send none";
+                Fault::param("/params/pageToken", why, next)
+            })?;
+            pushes.drain(..=last);
+        }
+        let size = match page.size {
+            None => PUSHES_MAX,
+            Some(size) => usize::try_from(size).ok().filter(|size| *size > 0).ok_or_else(|| {
+                let why = format!("pageSize: {size} is no number of configurations");
+                Fault::param("/params/pageSize", why, "send a positive number, or none")
+            })?,
+        };
+        let more = pushes.len() > size;
+        pushes.truncate(size);
+        let last = pushes.last().and_then(|push| push.id.clone());
+        Ok((pushes, last.filter(|_| more).unwrap_or_default()))
     }
 
     /// Removing one that is not there is no error.

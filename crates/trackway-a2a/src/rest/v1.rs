@@ -63,7 +63,9 @@ pub(super) fn call(
         }
         Operation::GetPush { task, id } => (queried(head)?, v1::get_push(push_id(task, id))),
         Operation::ListPushes { task } => {
-            let params = ListPushesParams { tenant: None, task_id: task.to_owned() };
+            let PageQuery { page_size, page_token } = query(&head.uri)?;
+            let task_id = task.to_owned();
+            let params = ListPushesParams { tenant: None, task_id, page_size, page_token };
             (queried(head)?, v1::list_pushes(params))
         }
         Operation::RemovePush { task, id } => (queried(head)?, v1::remove_push(push_id(task, id))),
@@ -84,6 +86,15 @@ pub(super) fn tenant(head: &Parts, body: &[u8]) -> Option<String> {
 struct GetQuery {
     #[serde(default, alias = "history_length")]
     history_length: Option<Int>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct PageQuery {
+    #[serde(default, alias = "page_size")]
+    page_size: Option<Int>,
+    #[serde(default, alias = "page_token")]
+    page_token: Option<String>,
 }
 
 fn queried(head: &Parts) -> Result<Option<String>, Fault> {

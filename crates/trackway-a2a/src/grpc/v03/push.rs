@@ -53,9 +53,10 @@ pub(super) fn written(outcome: &Outcome) -> Option<pb::TaskPushNotificationConfi
 }
 
 pub(super) fn list(outcome: &Outcome) -> Option<pb::ListTaskPushNotificationConfigResponse> {
-    let Outcome::Pushes { task, pushes } = outcome else { return None };
+    let Outcome::Pushes { task, pushes, next } = outcome else { return None };
     let configs = pushes.iter().map(|push| config(task, push)).collect();
-    Some(pb::ListTaskPushNotificationConfigResponse { configs, next_page_token: String::new() })
+    let next_page_token = next.clone();
+    Some(pb::ListTaskPushNotificationConfigResponse { configs, next_page_token })
 }
 
 fn config(task: &str, push: &Push) -> pb::TaskPushNotificationConfig {

@@ -22,7 +22,7 @@ impl Serialize for Answer<'_> {
             }
             Outcome::Reply(Reply::Message(said), _) => Message::said(said).serialize(serializer),
             Outcome::Push { task, push } => Written::new(task, push).serialize(serializer),
-            Outcome::Pushes { task, pushes } => {
+            Outcome::Pushes { task, pushes, .. } => {
                 serializer.collect_seq(pushes.iter().map(|push| Written::new(task, push)))
             }
             Outcome::ExtendedCard => self.card.serialize(serializer),

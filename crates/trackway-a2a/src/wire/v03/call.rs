@@ -10,7 +10,7 @@ use super::{
 use crate::{
     asked,
     fault::Fault,
-    ops::{Call, Ended, History, Incoming, Wait},
+    ops::{Call, Ended, History, Incoming, PageOf, Wait},
 };
 
 pub(crate) fn send(params: SendParams) -> Result<Call, Fault> {
@@ -56,7 +56,7 @@ pub(crate) fn get_push(params: PushIdParams) -> Call {
 }
 
 pub(crate) fn list_pushes(params: TaskIdParams) -> Call {
-    Call::ListPushes { task: params.id }
+    Call::ListPushes { task: params.id, page: PageOf::default() }
 }
 
 pub(crate) fn remove_push(params: PushIdParams) -> Result<Call, Fault> {

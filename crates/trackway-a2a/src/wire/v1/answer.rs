@@ -29,8 +29,8 @@ impl Serialize for Answer<'_> {
                 listed(page, *history, *artifacts, serializer)
             }
             Outcome::Push { task, push } => Written::new(task, push).serialize(serializer),
-            Outcome::Pushes { task, pushes } => {
-                WrittenList::new(task, pushes).serialize(serializer)
+            Outcome::Pushes { task, pushes, next } => {
+                WrittenList::new(task, pushes, next).serialize(serializer)
             }
             Outcome::ExtendedCard => self.card.serialize(serializer),
             Outcome::Done | Outcome::Stream(..) => serializer.serialize_map(Some(0))?.end(),

@@ -11,7 +11,7 @@ use super::{
 use crate::{
     asked,
     fault::Fault,
-    ops::{Call, Ended, History, Incoming, Query, Wait},
+    ops::{Call, Ended, History, Incoming, PageOf, Query, Wait},
 };
 
 pub(crate) fn send(params: SendParams) -> Result<Call, Fault> {
@@ -103,7 +103,9 @@ pub(crate) fn get_push(params: PushIdParams) -> Call {
 }
 
 pub(crate) fn list_pushes(params: ListPushesParams) -> Call {
-    Call::ListPushes { task: params.task_id }
+    let size = params.page_size.map(|size| size.0);
+    let page = PageOf { size, token: params.page_token.unwrap_or_default() };
+    Call::ListPushes { task: params.task_id, page }
 }
 
 pub(crate) fn remove_push(params: PushIdParams) -> Call {

@@ -122,7 +122,7 @@ pub(crate) struct PushIdParams {
     pub(crate) id: String,
 }
 
-/// `ListTaskPushNotificationConfigs`. A task has so few that they come on one page.
+/// `ListTaskPushNotificationConfigs`.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ListPushesParams {
@@ -130,6 +130,10 @@ pub(crate) struct ListPushesParams {
     pub(crate) tenant: Option<String>,
     #[serde(alias = "task_id")]
     pub(crate) task_id: String,
+    #[serde(default, alias = "page_size")]
+    pub(crate) page_size: Option<Int>,
+    #[serde(default, alias = "page_token")]
+    pub(crate) page_token: Option<String>,
 }
 
 /// `GetExtendedAgentCard`.

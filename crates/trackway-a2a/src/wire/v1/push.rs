@@ -118,13 +118,13 @@ impl<'a> Written<'a> {
 #[serde(rename_all = "camelCase")]
 pub(super) struct WrittenList<'a> {
     configs: Vec<Written<'a>>,
-    next_page_token: &'static str,
+    next_page_token: &'a str,
 }
 
 impl<'a> WrittenList<'a> {
-    pub(super) fn new(task: &'a str, pushes: &'a [Push]) -> Self {
+    pub(super) fn new(task: &'a str, pushes: &'a [Push], next: &'a str) -> Self {
         let configs = pushes.iter().map(|push| Written::new(task, push)).collect();
-        Self { configs, next_page_token: "" }
+        Self { configs, next_page_token: next }
     }
 }
 

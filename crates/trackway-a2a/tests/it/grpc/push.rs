@@ -88,7 +88,8 @@ async fn clients_of_0_3_name_them_by_where_they_stand() {
     let get = v03::GetTaskPushNotificationConfigRequest { name: name() };
     let got = client.get_task_push_notification_config(get).await.unwrap().into_inner();
     assert_eq!(got, created);
-    let all = v03::ListTaskPushNotificationConfigRequest { parent: format!("tasks/{task}") };
+    let parent = format!("tasks/{task}");
+    let all = v03::ListTaskPushNotificationConfigRequest { parent, ..Default::default() };
     let listed = client.list_task_push_notification_config(all).await.unwrap().into_inner();
     assert_eq!(listed.configs, std::slice::from_ref(&created));
     let delete = v03::DeleteTaskPushNotificationConfigRequest { name: name() };

@@ -56,6 +56,13 @@ async fn configurations_are_set_shown_listed_and_removed() {
         let all = json!({"taskId": task["id"]});
         let list = site.ask(way, "ListTaskPushNotificationConfigs", &all).await.unwrap();
         assert_eq!(list, json!({"configs": [moved, made], "nextPageToken": ""}), "{way:?}");
+        let page = |token: &str| json!({"taskId": task["id"], "pageSize": 1, "pageToken": token});
+        let first = site.ask(way, "ListTaskPushNotificationConfigs", &page("")).await.unwrap();
+        assert_eq!(first, json!({"configs": [moved], "nextPageToken": "own"}), "{way:?}");
+        let last = site.ask(way, "ListTaskPushNotificationConfigs", &page("own")).await.unwrap();
+        assert_eq!(last, json!({"configs": [made], "nextPageToken": ""}), "{way:?}");
+        let wrong = site.ask(way, "ListTaskPushNotificationConfigs", &page("none")).await;
+        assert_eq!(wrong.unwrap_err().code, rpc_else(way, -32602, 400));
         for _ in 0..2 {
             // The second time there is nothing left to remove, which is what was wanted.
             let removed = site.ask(way, "DeleteTaskPushNotificationConfig", &id("own")).await;

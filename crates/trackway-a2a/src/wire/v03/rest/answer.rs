@@ -35,7 +35,7 @@ impl Serialize for Answer<'_> {
                 Task::new(snapshot, &snapshot.place(), *history).serialize(serializer)
             }
             Outcome::Push { task, push } => named(task, push).serialize(serializer),
-            Outcome::Pushes { task, pushes } => {
+            Outcome::Pushes { task, pushes, .. } => {
                 let configs: Vec<_> = pushes.iter().map(|push| named(task, push)).collect();
                 json!({ "configs": configs }).serialize(serializer)
             }

@@ -148,5 +148,6 @@ fn push_configurations_have_names_that_say_whose_they_are() {
         "pushNotificationConfig": expected});
     let pushes = vec![(*push).clone()];
     assert_eq!(written(&Outcome::Push { task: task.clone(), push }), named);
-    assert_eq!(written(&Outcome::Pushes { task, pushes }), json!({ "configs": [named] }));
+    let next = String::new();
+    assert_eq!(written(&Outcome::Pushes { task, pushes, next }), json!({ "configs": [named] }));
 }

@@ -28,7 +28,11 @@ fn a_configuration_comes_out_as_it_went_in() {
         assert!(!format!("{push:?}").contains("secret"), "secrets stay out of logs");
         assert_eq!(written(&Outcome::Push { task: "t".into(), push: push.clone() }), sent);
         assert_eq!(
-            written(&Outcome::Pushes { task: "t".into(), pushes: vec![*push] }),
+            written(&Outcome::Pushes {
+                task: "t".into(),
+                pushes: vec![*push],
+                next: String::new()
+            }),
             json!({"configs": [sent], "nextPageToken": ""})
         );
     }
