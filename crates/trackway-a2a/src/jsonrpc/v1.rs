@@ -13,7 +13,7 @@ use crate::{
     },
 };
 
-const METHODS: &str = "SendMessage, SendStreamingMessage, GetTask, ListTasks, CancelTask, SubscribeToTask, {Create,Get,Delete}TaskPushNotificationConfig, ListTaskPushNotificationConfigs, GetExtendedAgentCard";
+pub(super) const METHODS: &str = "SendMessage, SendStreamingMessage, GetTask, ListTasks, CancelTask, SubscribeToTask, {Create,Get,Delete}TaskPushNotificationConfig, ListTaskPushNotificationConfigs, GetExtendedAgentCard";
 
 /// The call, and the tenant that it names: on the default agent's address, another agent.
 pub(super) fn call(
