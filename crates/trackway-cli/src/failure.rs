@@ -205,6 +205,13 @@ impl From<ServerError> for Failure {
                     "another program listens there; take a free port with --listen 127.0.0.1:0",
                 )
             }
+            ServerError::DefaultAgent { name, known } => {
+                let failure = failure.exit(Exit::Usage);
+                match suggest::closest(name, known) {
+                    Some(meant) => failure.hint(format!("did you mean {meant:?}?")),
+                    None => failure.hint(format!("there are: {}", known.join(", "))),
+                }
+            }
             ServerError::Address { .. } | ServerError::Exposed { .. } => failure.exit(Exit::Usage),
             ServerError::StoreFailed { .. } => failure.code(Code::StoreFailed.as_str()),
             ServerError::Registry(_)
@@ -230,7 +237,10 @@ impl From<KeyFileError> for Failure {
                     None => failure.hint("`trackway keys list` shows which there are"),
                 }
             }
-            KeyFileError::Taken { .. } | KeyFileError::Bad(_) => failure.exit(Exit::Usage),
+            KeyFileError::Taken { .. } => failure
+                .exit(Exit::Usage)
+                .hint("choose another --id, or end that one first with `trackway keys revoke`"),
+            KeyFileError::Bad(_) => failure.exit(Exit::Usage),
             KeyFileError::Read { .. }
             | KeyFileError::Damaged { .. }
             | KeyFileError::Write { .. }

@@ -60,6 +60,8 @@ pub enum ServerError {
     Data(#[from] DataFolderError),
     #[error(transparent)]
     Auth(#[from] AuthError),
+    #[error("the default agent {name:?} is not one of the workflows")]
+    DefaultAgent { name: String, known: Vec<String> },
     #[error("the store in {folder} cannot be opened")]
     Store { folder: String, source: trackway_sqlite::OpenError },
     #[error(
@@ -265,6 +267,17 @@ impl Server {
             .map_err(|source| ServerError::Outgoing { source: Box::new(source) })
     }
 
+    /// A name that nobody has would leave the addresses of the default agent empty.
+    fn check_default_agent(&self) -> Result<(), ServerError> {
+        let Some(name) = &self.default_agent else { return Ok(()) };
+        let known: Vec<_> =
+            self.workflows.iter().map(|program| program.info().name.clone()).collect();
+        if known.contains(name) {
+            return Ok(());
+        }
+        Err(ServerError::DefaultAgent { name: name.clone(), known })
+    }
+
     /// What the A2A door is told.
     fn door(&self, outgoing: Outgoing) -> trackway_a2a::Options {
         let first = self.workflows.first().map(|program| program.info().name.clone());
@@ -282,6 +295,7 @@ impl Server {
 
     /// Takes the addresses and the folder; nothing is answered before [`Bound::serve`].
     pub async fn bind(self) -> Result<Bound, ServerError> {
+        self.check_default_agent()?;
         let listener = http::listen(&self.listen, &self.auth).await?;
         let grpc = match &self.grpc_listen {
             Some(address) => Some(http::listen(address, &self.auth).await?),
