@@ -30,7 +30,8 @@ Usage: cargo xtask <command>
   requirements [--missing] [--for LETTER]
                            which tests prove which requirement
   diagrams [--check]       write docs/states.md from the engine's transition table
-  bench [ARGS]             measure, in release mode; ARGS go to trackway-bench
+  bench [PART…]            measure, in release mode, beside the servers of the official A2A SDKs;
+                           PARTs choose rows by a part of their name
 ";
 
 fn main() -> ExitCode {

@@ -20,7 +20,23 @@ pub(crate) struct Packages {
     folder: &'static str,
     packages: &'static str,
     packages_path: &'static str,
+    /// What must be loadable.
+    loads: &'static [&'static str],
 }
+
+/// The newest generation, with what a server of it needs beside the client.
+pub(crate) const NEWEST: Packages = Packages {
+    variable: "TRACKWAY_TEST_JS_1_0",
+    folder: ".tools/js-1.0",
+    packages: include_str!("../js-1.0-packages.txt"),
+    packages_path: "xtask/js-1.0-packages.txt",
+    loads: &[
+        "@a2a-js/sdk/client",
+        "@a2a-js/sdk/client/grpc",
+        "@a2a-js/sdk/server/express",
+        "express",
+    ],
+};
 
 pub(crate) const FOLDERS: [Packages; 2] = [
     Packages {
@@ -28,13 +44,9 @@ pub(crate) const FOLDERS: [Packages; 2] = [
         folder: ".tools/js-0.3",
         packages: include_str!("../js-0.3-packages.txt"),
         packages_path: "xtask/js-0.3-packages.txt",
+        loads: &["@a2a-js/sdk/client", "@a2a-js/sdk/client/grpc"],
     },
-    Packages {
-        variable: "TRACKWAY_TEST_JS_1_0",
-        folder: ".tools/js-1.0",
-        packages: include_str!("../js-1.0-packages.txt"),
-        packages_path: "xtask/js-1.0-packages.txt",
-    },
+    NEWEST,
 ];
 
 /// Oldest Node that both generations of the client run on.
@@ -46,7 +58,7 @@ const ATTEMPTS_MAX: u32 = 2;
 impl Packages {
     /// Returns a folder from which the tests can load what they need.
     pub(crate) fn ensure(&self) -> Result<PathBuf> {
-        let Self { variable: name, folder, packages, packages_path } = self;
+        let Self { variable: name, folder, packages, packages_path, loads: _ } = self;
         if let Some(given) = variable(name) {
             eprintln!("Node: using {name} from the environment.");
             return Ok(given.into());
@@ -79,8 +91,8 @@ impl Packages {
     }
 
     fn loads(&self) -> bool {
-        let script = "require('@a2a-js/sdk/client'); require('@a2a-js/sdk/client/grpc')";
-        succeeds(program("node").args(["-e", script]).current_dir(self.path()))
+        let script: String = self.loads.iter().map(|name| format!("require('{name}');")).collect();
+        succeeds(program("node").args(["-e", &script]).current_dir(self.path()))
     }
 
     /// Makes the folder from nothing. The stamp comes last: a half-made one is never taken for ready.

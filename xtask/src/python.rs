@@ -20,7 +20,18 @@ pub(crate) struct Environment {
     folder: &'static str,
     requirements: &'static str,
     requirements_path: &'static str,
+    /// What must be importable.
+    imports: &'static str,
 }
+
+/// The newest generation, with what a server of it needs beside the client.
+pub(crate) const NEWEST: Environment = Environment {
+    variable: "TRACKWAY_TEST_PYTHON_1_0",
+    folder: ".tools/python-1.0",
+    requirements: include_str!("../python-1.0-requirements.txt"),
+    requirements_path: "xtask/python-1.0-requirements.txt",
+    imports: "import a2a.client, a2a.server.routes, grpc, httpx, starlette, uvicorn",
+};
 
 pub(crate) const ENVIRONMENTS: [Environment; 2] = [
     Environment {
@@ -28,13 +39,9 @@ pub(crate) const ENVIRONMENTS: [Environment; 2] = [
         folder: ".tools/python",
         requirements: include_str!("../python-0.3-requirements.txt"),
         requirements_path: "xtask/python-0.3-requirements.txt",
+        imports: "import a2a.client, grpc, httpx",
     },
-    Environment {
-        variable: "TRACKWAY_TEST_PYTHON_1_0",
-        folder: ".tools/python-1.0",
-        requirements: include_str!("../python-1.0-requirements.txt"),
-        requirements_path: "xtask/python-1.0-requirements.txt",
-    },
+    NEWEST,
 ];
 
 /// Network and index hiccups pass; a second failure is a real one.
@@ -43,7 +50,7 @@ const ATTEMPTS_MAX: u32 = 2;
 impl Environment {
     /// Returns an interpreter that can import what the tests need.
     pub(crate) fn ensure(&self) -> Result<PathBuf> {
-        let Self { variable: name, folder, requirements, requirements_path } = self;
+        let Self { variable: name, folder, requirements, requirements_path, imports: _ } = self;
         if let Some(given) = variable(name) {
             eprintln!("Python: using {name} from the environment.");
             return Ok(given.into());
@@ -77,7 +84,7 @@ impl Environment {
     }
 
     fn imports_work(&self) -> bool {
-        succeeds(program(self.interpreter()).args(["-c", "import a2a.client, grpc, httpx"]))
+        succeeds(program(self.interpreter()).args(["-c", self.imports]))
     }
 
     /// Makes the environment from nothing. The stamp comes last: a half-made one is never taken for

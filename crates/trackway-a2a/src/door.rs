@@ -12,7 +12,8 @@ use crate::{
     card::{Binding, Card, Interface},
     extensions::Activated,
     fault::Fault,
-    http, identity,
+    http,
+    identity::{self, Entrant},
     ops::Agent,
     union,
     version::Generation,
@@ -59,10 +60,11 @@ impl Door {
         headers: &HeaderMap,
     ) -> Result<Admitted<'_>, Fault> {
         let program = self.addressed(address, tenant.filter(|tenant| !tenant.is_empty()))?;
-        let caller = identity::admit(headers, &self.options, program.info()).await?;
+        let Entrant { caller, standing } =
+            identity::admit(headers, &self.options, program.info()).await?;
         let activated = Activated::new(headers, program.info())?;
-        let agent =
-            Agent { runtime: &self.runtime, options: &self.options, program: &**program, caller };
+        let (runtime, options) = (&self.runtime, &self.options);
+        let agent = Agent { runtime, options, program: &**program, caller, standing };
         Ok(Admitted { agent, activated })
     }
 
@@ -138,10 +140,14 @@ impl Door {
 
     fn interfaces(&self, name: &str, address: &Address, headers: &HeaderMap) -> Vec<Interface> {
         let base = http::base_url(headers, &self.options);
-        let (url, tenant) = match address {
-            Address::Default => (format!("{base}/a2a"), None),
-            Address::Agent(_) => (format!("{base}/a2a/agents/{name}"), Some(name.to_owned())),
+        // At the default address a tenant may have named another agent, which has its own.
+        let is_default = *address == Address::Default && self.default_agent() == Some(name);
+        let (url, tenant) = if is_default {
+            (format!("{base}/a2a"), None)
+        } else {
+            (format!("{base}/a2a/agents/{name}"), Some(name.to_owned()))
         };
+        let grpc = self.options.grpc_address.as_deref().map(|grpc| http::reachable(grpc, &base));
         let mut interfaces = Vec::new();
         for generation in Generation::ALL {
             let known =
@@ -149,8 +155,8 @@ impl Door {
             interfaces.push(known(url.clone(), Binding::JsonRpc, None));
             interfaces.push(known(format!("{url}/rest"), Binding::HttpJson, None));
             // A request of 0.3 cannot say which agent it is for.
-            let reachable = generation == Generation::V1 || *address == Address::Default;
-            if let Some(grpc) = self.options.grpc_address.as_ref().filter(|_| reachable) {
+            let reachable = generation == Generation::V1 || is_default;
+            if let Some(grpc) = grpc.as_ref().filter(|_| reachable) {
                 let url = match generation {
                     Generation::V03 if self.options.conformance => format!("http://{grpc}"),
                     Generation::V03 | Generation::V1 => grpc.clone(),

@@ -1,5 +1,7 @@
 //! HTTP around the bindings: bounded bodies, JSON answers, the address under which we were reached.
 
+use std::net::SocketAddr;
+
 use axum::{
     body::{Body, Bytes},
     http::{HeaderMap, HeaderValue, StatusCode, header},
@@ -137,6 +139,21 @@ pub(crate) fn base_url(headers: &HeaderMap, options: &Options) -> String {
         }
         _ => options.base_url.clone(),
     }
+}
+
+/// Another address of ours (`host:port`) for a client that reached us below `base_url`. One that
+/// stands for every address of the machine is named as the client named the machine.
+pub(crate) fn reachable(address: &str, base_url: &str) -> String {
+    let port = match address.parse::<SocketAddr>() {
+        Ok(socket) if socket.ip().is_unspecified() => socket.port(),
+        _ => return address.to_owned(),
+    };
+    let named = base_url.split_once("://").map_or(base_url, |(_, named)| named);
+    let host = match named.find(']') {
+        Some(end) => &named[..=end],
+        None => named.split(':').next().unwrap_or_default(),
+    };
+    format!("{host}:{port}")
 }
 
 #[cfg(test)]

@@ -10,21 +10,46 @@ use crate::{
     fault::{Fault, Kind},
 };
 
-/// The caller behind a request to this workflow. Without a gatekeeper whoever reaches the door is the
+/// What somebody does who needs a key.
+pub(crate) const NEXT_KEY: &str =
+    "send the header Authorization: Bearer KEY; keys are made with `trackway keys create`";
+
+/// Somebody who may call a workflow.
+#[derive(Debug)]
+pub(crate) struct Entrant {
+    pub(crate) caller: Caller,
+    pub(crate) standing: Standing,
+}
+
+/// How a caller came to be the one it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Standing {
+    /// By a key or token.
+    Recognised,
+    /// It said nothing, where it could have.
+    Silent,
+    /// Nobody is asked here.
+    Unasked,
+}
+
+/// Who is behind a request to this workflow. Without a gatekeeper whoever reaches the door is the
 /// configured caller.
 pub(crate) async fn admit(
     headers: &HeaderMap,
     options: &Options,
     info: &ProgramInfo,
-) -> Result<Caller, Fault> {
+) -> Result<Entrant, Fault> {
     let Some(gatekeeper) = &options.gatekeeper else {
-        return Ok(options.default_caller.clone());
+        let caller = options.default_caller.clone();
+        return Ok(Entrant { caller, standing: Standing::Unasked });
     };
+    let carried = bearer(headers);
     let Identity { caller, scopes } =
-        gatekeeper.identify(bearer(headers)).await.map_err(|why| unrecognised(&why))?;
+        gatekeeper.identify(carried).await.map_err(|why| unrecognised(&why))?;
+    let standing = carried.map_or(Standing::Silent, |_| Standing::Recognised);
     let called = format!("agent:{}:call", info.name);
     if scopes.allows(&scope(info)) || scopes.allows(&called) {
-        return Ok(caller);
+        return Ok(Entrant { caller, standing });
     }
     Err(Fault::new(
         Kind::Forbidden,
@@ -50,12 +75,9 @@ fn bearer(headers: &HeaderMap) -> Option<&str> {
 
 fn unrecognised(why: &Unrecognised) -> Fault {
     match why {
-        Unrecognised::Missing | Unrecognised::Wrong { .. } => Fault::new(
-            Kind::Unauthenticated,
-            why.code(),
-            why.to_string(),
-            "send the header Authorization: Bearer KEY; keys are made with `trackway keys create`",
-        ),
+        Unrecognised::Missing | Unrecognised::Wrong { .. } => {
+            Fault::new(Kind::Unauthenticated, why.code(), why.to_string(), NEXT_KEY)
+        }
         Unrecognised::Unavailable { reason } => {
             tracing::error!(reason, "callers cannot be recognised");
             let message = "the server cannot check keys at the moment";

@@ -15,6 +15,7 @@ use trackway_runtime::{Error, Program, ProgramInfo, RunAddress, Runtime};
 use crate::{
     Options,
     fault::{Fault, Kind},
+    identity::{NEXT_KEY, Standing},
 };
 
 pub(crate) use call::{Call, Ended, History, Outcome, Strangers};
@@ -30,6 +31,7 @@ pub(crate) struct Agent<'a> {
     pub(crate) options: &'a Options,
     pub(crate) program: &'a dyn Program,
     pub(crate) caller: Caller,
+    pub(crate) standing: Standing,
 }
 
 /// A caller's message, and what it says about where it belongs.
@@ -138,21 +140,25 @@ impl Agent<'_> {
         })
     }
 
+    /// For callers that are known. Where nobody can be, the generation says who gets it.
     fn extended_card(&self, strangers: Strangers) -> Result<Outcome, Fault> {
-        let known = self.options.secured || strangers == Strangers::Served;
-        if self.options.extended_card && known {
-            return Ok(Outcome::ExtendedCard);
-        }
-        let message = match self.options.extended_card {
-            true => "the extended card needs authentication, which this server does not ask for",
-            false => "this agent has no extended card",
+        let (kind, message) = match (self.options.extended_card, self.standing, strangers) {
+            (true, Standing::Recognised, _) | (true, Standing::Unasked, Strangers::Served) => {
+                return Ok(Outcome::ExtendedCard);
+            }
+            (true, Standing::Silent, _) => {
+                let message = "the extended card needs a key or token";
+                let code = Code::Unauthenticated;
+                return Err(Fault::new(Kind::Unauthenticated, code, message, NEXT_KEY));
+            }
+            (true, Standing::Unasked, Strangers::Refused) => (
+                Kind::ExtendedAgentCardNotConfigured,
+                "the extended card needs authentication, which this server does not ask for",
+            ),
+            (false, _, _) => (strangers.undeclared(), "this agent has no extended card"),
         };
-        Err(Fault::new(
-            Kind::ExtendedAgentCardNotConfigured,
-            Code::InvalidRequest,
-            message,
-            "the card at .well-known/agent-card.json says all there is",
-        ))
+        let next = "the card at .well-known/agent-card.json says all there is";
+        Err(Fault::new(kind, Code::InvalidRequest, message, next))
     }
 
     fn address(&self, id: &str) -> Result<RunAddress, Fault> {

@@ -34,7 +34,8 @@ pub struct Options {
     /// What push notifications go out through; without it there are none. The runtime's messenger is a
     /// [`Notifier`](crate::Notifier) over the same.
     pub outgoing: Option<Outgoing>,
-    /// Where gRPC is served, as `host:port`, for the cards.
+    /// Where gRPC is served, as `host:port`, for the cards. One that stands for every address of the
+    /// machine (`0.0.0.0`) is written with the host under which the reader reached the server.
     pub grpc_address: Option<String>,
     /// Whether gRPC tells tools which services and messages there are.
     pub grpc_reflection: bool,

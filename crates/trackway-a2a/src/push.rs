@@ -8,5 +8,6 @@ mod signature;
 mod target;
 
 pub use address::AddressPolicy;
+pub(crate) use outgoing::is_header_text;
 pub use outgoing::{Outgoing, OutgoingOptions};
 pub(crate) use target::{Credentials, Target};

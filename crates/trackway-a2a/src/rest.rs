@@ -81,20 +81,22 @@ async fn answer(
         let status = StatusCode::UNSUPPORTED_MEDIA_TYPE;
         return Err(Refused { status, fault: http::not_json(), allowed: None });
     }
-    let call = match generation {
-        Generation::V1 => v1::call(operation, head, &body),
-        Generation::V03 => v03::call(operation, head, &body).map(|call| (None, call)),
+    let (named, call) = match generation {
+        Generation::V1 => match v1::call(operation, head, &body) {
+            Ok((named, call)) => (named, Ok(call)),
+            // Whether it may be told is a matter of the agent that was meant.
+            Err(fault) => (v1::tenant(head, &body), Err(fault)),
+        },
+        Generation::V03 => (None, v03::call(operation, head, &body)),
     };
-    let named = call.as_ref().ok().and_then(|(named, _)| named.as_deref());
-    let named = named.filter(|named| !named.is_empty());
+    let named = named.as_deref().filter(|named| !named.is_empty());
     // Strangers are not told what is wrong with their requests.
     let Admitted { agent, activated } = door.admit(address, tenant.or(named), headers).await?;
     if named.is_some_and(|named| tenant.is_some_and(|tenant| tenant != named)) {
         let why = "tenant: the path names another one";
         return Err(Fault::param("/tenant", why, "leave the tenant out of body and query").into());
     }
-    let (_, call) = call?;
-    let outcome = agent.perform(call).await?;
+    let outcome = agent.perform(call?).await?;
     let mut response = match outcome {
         Outcome::Stream(streamed, history) => stream(door, streamed, history, generation),
         outcome => {

@@ -2,7 +2,7 @@
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use jsonwebtoken::{Algorithm, EncodingKey};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 /// Signs cards with an elliptic-curve key (ES256).
 pub struct Signer {
@@ -31,9 +31,14 @@ impl Signer {
         Ok(signer)
     }
 
-    /// The signature of a card that has none yet.
-    pub(crate) fn sign(&self, card: &Value) -> Value {
-        self.try_sign(card).expect("the key has signed before")
+    /// The signatures of a card that has none yet; any one of them is enough. The first is over the
+    /// canonical form that the specification describes. The official Python client leaves out every
+    /// empty text, list and object before it looks, also inside schemas, where they may mean something;
+    /// the second is over that form, where the two differ.
+    pub(crate) fn sign(&self, card: &Value) -> Vec<Value> {
+        let trimmed = without_empty(card).filter(|trimmed| trimmed != card);
+        let forms = std::iter::once(card).chain(&trimmed);
+        forms.map(|form| self.try_sign(form).expect("the key has signed before")).collect()
     }
 
     fn try_sign(&self, card: &Value) -> Result<Value, jsonwebtoken::errors::Error> {
@@ -43,6 +48,26 @@ impl Signer {
         let input = format!("{protected}.{payload}");
         let signature = jsonwebtoken::crypto::sign(input.as_bytes(), &self.key, Algorithm::ES256)?;
         Ok(json!({ "protected": protected, "signature": signature }))
+    }
+}
+
+/// The value without anything in it that is empty; nothing where that is all of it.
+fn without_empty(value: &Value) -> Option<Value> {
+    match value {
+        Value::Null => None,
+        Value::String(text) => (!text.is_empty()).then(|| value.clone()),
+        Value::Array(list) => {
+            let kept: Vec<Value> = list.iter().filter_map(without_empty).collect();
+            (!kept.is_empty()).then_some(Value::Array(kept))
+        }
+        Value::Object(fields) => {
+            let kept = fields.iter().filter_map(|(name, value)| {
+                without_empty(value).map(|value| (name.clone(), value))
+            });
+            let kept: Map<String, Value> = kept.collect();
+            (!kept.is_empty()).then_some(Value::Object(kept))
+        }
+        Value::Bool(_) | Value::Number(_) => Some(value.clone()),
     }
 }
 

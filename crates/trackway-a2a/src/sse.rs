@@ -16,9 +16,10 @@ use crate::{
     ops::{Follow, Item, Place},
 };
 
-/// Events that are ready at once share one write up to this size: enough to make a long replay cheap,
-/// small enough to be nothing per connection.
-const CHUNK_BYTES: usize = 32 * 1024;
+/// Events that are ready at once share one chunk up to this size: enough to make a long replay cheap. The
+/// connection keeps up to sixteen chunks for a reader that does not take them, and writes them at once for
+/// one that does.
+const CHUNK_BYTES: usize = 8 * 1024;
 
 /// A comment: clients skip it, proxies see traffic.
 const HEARTBEAT: &[u8] = b":\n\n";

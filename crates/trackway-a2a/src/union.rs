@@ -15,10 +15,10 @@ pub(crate) fn card(card: &Card<'_>, signer: Option<&Signer>) -> Value {
     union
 }
 
-/// A card of 1.0 with the signature, where there is a key.
+/// A card of 1.0 with its signatures, where there is a key.
 pub(crate) fn signed(mut card: Value, signer: Option<&Signer>) -> Value {
-    if let Some(signature) = signer.map(|signer| signer.sign(&card)) {
-        card["signatures"] = Value::Array(vec![signature]);
+    if let Some(signatures) = signer.map(|signer| signer.sign(&card)) {
+        card["signatures"] = Value::Array(signatures);
     }
     card
 }

@@ -206,11 +206,7 @@ impl From<ServerError> for Failure {
                 )
             }
             ServerError::DefaultAgent { name, known } => {
-                let failure = failure.exit(Exit::Usage);
-                match suggest::closest(name, known) {
-                    Some(meant) => failure.hint(format!("did you mean {meant:?}?")),
-                    None => failure.hint(format!("there are: {}", known.join(", "))),
-                }
+                Self::unknown_workflow(error.to_string(), name, known).exit(Exit::Usage)
             }
             ServerError::Address { .. } | ServerError::Exposed { .. } => failure.exit(Exit::Usage),
             ServerError::StoreFailed { .. } => failure.code(Code::StoreFailed.as_str()),

@@ -12,6 +12,7 @@ mod engine;
 mod exit;
 mod failure;
 mod fault;
+mod files;
 mod follow;
 mod form;
 mod output;

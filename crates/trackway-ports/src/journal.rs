@@ -21,9 +21,9 @@ pub trait Journal: Send + Sync + fmt::Debug {
     /// they have under way; the journal does not.
     fn append(&self, append: Append, done: Done);
 
-    /// The run's events after `after`, oldest first, at most `limit` of them. An event that cannot be
-    /// read ends the list: the events before it are returned, and a call that begins at it is
-    /// [`ReadError::Damaged`].
+    /// The run's events after `after`, oldest first, at most `limit` of them and fewer where they are
+    /// large: only an empty list says that there are no more. An event that cannot be read ends the list
+    /// too: the events before it are returned, and a call that begins at it is [`ReadError::Damaged`].
     fn events(
         &self,
         run: RunId,
@@ -31,7 +31,7 @@ pub trait Journal: Send + Sync + fmt::Debug {
         limit: usize,
     ) -> PortFuture<'_, Result<Vec<Stored>, ReadError>>;
 
-    /// The run's events whose position is greater than `after`, oldest first, at most `limit`.
+    /// The run's events whose position is greater than `after`; for the rest as [`Self::events`].
     fn events_after_pos(
         &self,
         run: RunId,

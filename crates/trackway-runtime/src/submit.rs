@@ -1,6 +1,9 @@
 //! Starting runs.
 
-use std::sync::{Arc, atomic::Ordering};
+use std::{
+    fmt::Write as _,
+    sync::{Arc, atomic::Ordering},
+};
 
 use sha2::{Digest, Sha256};
 use trackway_domain::{Command, Message, RunId, SessionId, Submission, is_too_deep};
@@ -128,7 +131,12 @@ pub(crate) fn digest(workflow: &str, message: &Message) -> String {
     // Serialising parts cannot fail: they hold JSON values and strings.
     hash.update(serde_json::to_vec(&message.parts).unwrap_or_default());
     let bytes: [u8; 32] = hash.finalize().into();
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    let mut hex = String::with_capacity(2 * bytes.len());
+    for byte in bytes {
+        // Writing to a string cannot fail.
+        let _ = write!(hex, "{byte:02x}");
+    }
+    hex
 }
 
 /// Counts a message as on its way for as long as it lives.

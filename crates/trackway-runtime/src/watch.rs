@@ -15,7 +15,8 @@ use crate::{
     live::{LiveRef, Shown},
 };
 
-/// Events read from the store at once.
+/// Events read from the store at once. The store stops earlier where they are large, so that this is
+/// all that a watcher who stops reading holds.
 const PAGE_EVENTS: usize = 256;
 
 /// A place in a run's log, and what comes after it.
@@ -108,8 +109,9 @@ impl Watch {
                     let shown = self.live.shown();
                     let first = shown.tail.front().map(|stored| stored.seq);
                     first.is_some_and(|first| first <= seq + 1).then(|| {
-                        let after = shown.tail.iter().filter(|stored| stored.seq > seq);
-                        after.cloned().collect::<VecDeque<_>>()
+                        // One at a time: a watcher who stops reading must not hold a copy of the tail.
+                        let next = shown.tail.partition_point(|stored| stored.seq <= seq);
+                        shown.tail.get(next).cloned().into_iter().collect::<VecDeque<_>>()
                     })
                 };
                 self.page = match in_memory {

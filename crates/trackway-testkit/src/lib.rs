@@ -17,6 +17,7 @@ mod story;
 mod sweep;
 mod tap;
 mod taps;
+mod whole;
 mod world;
 
 pub use clock::ManualClock;
@@ -30,4 +31,5 @@ pub use story::{Names, seen, story, updates};
 pub use sweep::{Store, Subject, one_life, sweep, sweep_again};
 pub use tap::{Tap, Tapped};
 pub use taps::{Breaks, Mortal, OwnThread};
+pub use whole::whole_log;
 pub use world::{Process, Setup, World};

@@ -56,12 +56,12 @@ pub struct Server {
 pub enum ServerError {
     #[error(transparent)]
     Registry(#[from] RegistryError),
+    #[error("there is no workflow {name:?} to be the default agent")]
+    DefaultAgent { name: String, known: Vec<String> },
     #[error(transparent)]
     Data(#[from] DataFolderError),
     #[error(transparent)]
     Auth(#[from] AuthError),
-    #[error("the default agent {name:?} is not one of the workflows")]
-    DefaultAgent { name: String, known: Vec<String> },
     #[error("the store in {folder} cannot be opened")]
     Store { folder: String, source: trackway_sqlite::OpenError },
     #[error(
@@ -267,15 +267,16 @@ impl Server {
             .map_err(|source| ServerError::Outgoing { source: Box::new(source) })
     }
 
-    /// A name that nobody has would leave the addresses of the default agent empty.
+    /// A name that nobody has would answer nothing at the addresses that most clients try first.
     fn check_default_agent(&self) -> Result<(), ServerError> {
-        let Some(name) = &self.default_agent else { return Ok(()) };
-        let known: Vec<_> =
-            self.workflows.iter().map(|program| program.info().name.clone()).collect();
-        if known.contains(name) {
-            return Ok(());
+        let registry = self.registry()?;
+        match &self.default_agent {
+            Some(name) if registry.get(name).is_none() => {
+                let known = registry.list().into_iter().map(|known| known.info().name.clone());
+                Err(ServerError::DefaultAgent { name: name.clone(), known: known.collect() })
+            }
+            Some(_) | None => Ok(()),
         }
-        Err(ServerError::DefaultAgent { name: name.clone(), known })
     }
 
     /// What the A2A door is told.
@@ -309,8 +310,8 @@ impl Server {
         let door = trackway_a2a::Options {
             gatekeeper: gatekeeper.clone(),
             secured: required,
-            // With keys around, there is somebody to tell more.
-            extended_card: door.extended_card || gatekeeper.is_some(),
+            // Where everybody is known, there is somebody to tell more.
+            extended_card: door.extended_card || required,
             ..door
         };
         let entrance = Entrance { gatekeeper, required };
@@ -337,4 +338,17 @@ fn gatekeeper(auth: Auth, data: &Path) -> Result<Option<Arc<dyn Gatekeeper>>, Au
         return Ok(None);
     }
     Ok(Some(Arc::new(Gate::open(auth, data, Arc::new(SystemClock))?)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Proves X5: told at the start, and before anything is opened.
+    #[tokio::test]
+    async fn a_default_agent_that_is_not_there_is_refused() {
+        let server = Server::new().default_agent("nobody").data("/dev/null/nowhere");
+        let refused = server.listen("127.0.0.1:0").bind().await.unwrap_err();
+        assert!(matches!(refused, ServerError::DefaultAgent { name, .. } if name == "nobody"));
+    }
 }

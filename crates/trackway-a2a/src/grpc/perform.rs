@@ -35,7 +35,6 @@ pub(super) struct Performed<'a> {
     generation: Generation,
     program: &'a dyn Program,
     activated: Activated,
-    tenant: String,
     outcome: Outcome,
 }
 
@@ -51,23 +50,23 @@ pub(super) async fn perform<M: Asking>(
     // Cards name the addresses of HTTP, which are not where this request came in.
     headers.remove(header::HOST);
     let call = read(message, &headers);
-    let performed = admit_and_perform(door, generation, tenant, &headers, call).await;
+    let performed = admit_and_perform(door, generation, &tenant, &headers, call).await;
     performed.map_err(|fault| status(&fault))
 }
 
 async fn admit_and_perform<'a>(
     door: &'a Door,
     generation: Generation,
-    tenant: String,
+    tenant: &str,
     headers: &HeaderMap,
     call: Result<Call, Fault>,
 ) -> Result<Performed<'a>, Fault> {
     check_version(generation, headers)?;
     // Strangers are not told what is wrong with their requests.
-    let admitted = door.admit(&Address::Default, Some(&tenant), headers).await?;
+    let admitted = door.admit(&Address::Default, Some(tenant), headers).await?;
     let Admitted { agent, activated } = admitted;
     let outcome = agent.perform(call?).await?;
-    Ok(Performed { door, generation, program: agent.program, activated, tenant, outcome })
+    Ok(Performed { door, generation, program: agent.program, activated, outcome })
 }
 
 /// The service's name says which generation it speaks; a header may agree.
@@ -100,11 +99,7 @@ impl Performed<'_> {
         let Outcome::ExtendedCard = self.outcome else {
             return Err(other());
         };
-        let address = match self.tenant.as_str() {
-            "" => Address::Default,
-            name => Address::Agent(name.to_owned()),
-        };
-        let card = self.door.extended_card(self.program, &address, &HeaderMap::new());
+        let card = self.door.extended_card(self.program, &Address::Default, &HeaderMap::new());
         let written = write(&card, self.door);
         Ok(self.respond(written))
     }

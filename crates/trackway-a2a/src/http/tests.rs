@@ -85,3 +85,18 @@ async fn a_body_that_breaks_off_is_no_request() {
     let refused = body(&HeaderMap::new(), Body::from_stream(broken), 1_000).await;
     assert_eq!(refused.unwrap_err().kind.http(), StatusCode::BAD_REQUEST);
 }
+
+/// Proves X5: a reader elsewhere is not sent to its own machine.
+#[test]
+fn an_address_that_stands_for_all_is_named_as_the_client_named_the_machine() {
+    for (address, base, expected) in [
+        ("0.0.0.0:2", "http://door.example:1", "door.example:2"),
+        ("0.0.0.0:2", "https://door.example", "door.example:2"),
+        ("[::]:2", "http://10.1.2.3:1", "10.1.2.3:2"),
+        ("[::]:2", "http://[fd00::1]:1", "[fd00::1]:2"),
+        ("127.0.0.1:2", "http://door.example:1", "127.0.0.1:2"),
+        ("grpc.example:2", "http://door.example:1", "grpc.example:2"),
+    ] {
+        assert_eq!(reachable(address, base), expected, "{address} {base}");
+    }
+}

@@ -68,7 +68,8 @@ async fn answer(
         Generation::V03 => (None, v03::call(request, headers)),
         Generation::V1 => match v1::call(request, headers) {
             Ok((tenant, call)) => (tenant, Ok(call)),
-            Err(fault) => (None, Err(fault)),
+            // Whether it may be told is a matter of the agent that was meant.
+            Err(fault) => (v1::tenant(request), Err(fault)),
         },
     };
     // Strangers are not told what is wrong with their requests.

@@ -15,6 +15,11 @@ use crate::{
 
 pub(super) const METHODS: &str = "SendMessage, SendStreamingMessage, GetTask, ListTasks, CancelTask, SubscribeToTask, {Create,Get,Delete}TaskPushNotificationConfig, ListTaskPushNotificationConfigs, GetExtendedAgentCard";
 
+/// The tenant alone, of a request that cannot be read otherwise.
+pub(super) fn tenant(request: &Request<'_>) -> Option<String> {
+    request.params_or_default::<TenantParams>().ok()?.tenant
+}
+
 /// The call, and the tenant that it names: on the default agent's address, another agent.
 pub(super) fn call(
     request: &Request<'_>,

@@ -6,7 +6,7 @@
 use trackway_domain::Pos;
 
 use super::{Agent, Follow, Incoming, Page, Push, Query, Reply, Snapshot, Streamed, Wait};
-use crate::fault::Fault;
+use crate::fault::{Fault, Kind};
 
 /// How many of the newest messages of a task's history are shown; none at all for zero.
 pub(crate) type History = usize;
@@ -67,6 +67,17 @@ pub(crate) enum Strangers {
     Served,
     /// As in 0.3, whose card is called authenticated.
     Refused,
+}
+
+impl Strangers {
+    /// What the card is refused with where no card declares it: 1.0 (3.3.4) has one error for every
+    /// capability of that kind, 0.3 one of its own.
+    pub(super) const fn undeclared(self) -> Kind {
+        match self {
+            Self::Served => Kind::UnsupportedOperation,
+            Self::Refused => Kind::ExtendedAgentCardNotConfigured,
+        }
+    }
 }
 
 /// What a subscription to a task that has ended is answered with.

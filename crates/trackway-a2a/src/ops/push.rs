@@ -8,6 +8,7 @@ use trackway_runtime::{Error, NewHook, RunAddress};
 use super::Agent;
 use crate::{
     fault::{Fault, Kind},
+    push::is_header_text,
     version::Generation,
 };
 
@@ -170,6 +171,19 @@ impl Agent<'_> {
         if texts.into_iter().flatten().any(|text| text.len() > TEXT_BYTES_MAX) {
             let why = "id, token or credentials are longer than 8 KiB";
             return Err(Fault::new(Kind::InvalidParams, Code::TooLarge, why, "send shorter ones"));
+        }
+        let known = push.authentication.as_ref();
+        let headers = [
+            ("token", push.token.as_ref()),
+            ("authentication", known.map(|known| &known.scheme)),
+            ("authentication", known.and_then(|known| known.credentials.as_ref())),
+        ];
+        for (field, text) in headers {
+            if text.is_some_and(|text| !is_header_text(text)) {
+                let path = format!("{}/{field}", within.place(push.generation));
+                let why = format!("{field}: no header can carry this");
+                return Err(Fault::param(path, why, "send it without control characters"));
+            }
         }
         if let Some(outgoing) = &self.options.outgoing
             && let Err(forbidden) = outgoing.check(&push.url)

@@ -151,6 +151,12 @@ impl Outgoing {
     }
 }
 
+/// Whether a header can hold this text: one without control characters. Asked when a target is set, so
+/// that nobody waits for deliveries that can never be made.
+pub(crate) fn is_header_text(text: &str) -> bool {
+    HeaderValue::from_str(text).is_ok()
+}
+
 /// A header's value, kept out of logs. What cannot be one will never be one.
 fn header(text: &str, what: &str) -> Result<HeaderValue, Undelivered> {
     let value = HeaderValue::from_str(text);

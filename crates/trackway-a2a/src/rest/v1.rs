@@ -73,6 +73,12 @@ pub(super) fn call(
     })
 }
 
+/// The tenant alone, of a request that cannot be read otherwise.
+pub(super) fn tenant(head: &Parts, body: &[u8]) -> Option<String> {
+    let sent = read::<TenantParams>(body).ok().and_then(|params| params.tenant);
+    sent.or_else(|| queried(head).ok().flatten())
+}
+
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct GetQuery {

@@ -106,11 +106,23 @@ fn the_card_of_both_generations_is_signed_as_the_one_of_1_0() {
 #[test]
 fn the_header_names_the_key_and_signing_knows_no_chance() {
     let card = json!({"name": "a"});
-    let signature = signer().sign(&card);
-    let header = URL_SAFE_NO_PAD.decode(signature["protected"].as_str().unwrap()).unwrap();
+    let signatures = signer().sign(&card);
+    assert_eq!(signatures.len(), 1, "nothing in it is empty");
+    let header = URL_SAFE_NO_PAD.decode(signatures[0]["protected"].as_str().unwrap()).unwrap();
     assert_eq!(header, br#"{"alg":"ES256","kid":"key-1","typ":"JOSE"}"#);
-    assert_eq!(signer().sign(&card), signature, "the same card has the same tag");
+    assert_eq!(signer().sign(&card), signatures, "the same card has the same tag");
     assert_eq!(union::signed(card.clone(), None), card, "without a key there is no signature");
+}
+
+/// Proves X6: a client that leaves out what is empty before it looks finds a signature too.
+#[test]
+fn a_card_with_empty_values_is_signed_in_both_forms() {
+    let card =
+        json!({"a": {"required": [], "properties": {}}, "b": [{}, "", 1], "c": null, "d": false});
+    let signatures = signer().sign(&card);
+    assert_eq!(signatures.len(), 2);
+    assert!(holds(&signatures[0], &canonical(&card)));
+    assert!(holds(&signatures[1], br#"{"b":[1],"d":false}"#));
 }
 
 /// Proves X5.

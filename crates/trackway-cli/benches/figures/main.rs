@@ -10,10 +10,12 @@
 )]
 
 mod a2a;
+mod dialect;
 mod engine;
 mod limits;
 mod load;
 mod report;
+mod sdk;
 mod served;
 mod wire;
 

@@ -81,7 +81,7 @@ impl Times {
         self.sorted.len() as f64 / self.wall.as_secs_f64()
     }
 
-    fn percentile(&self, percent: usize) -> Duration {
+    pub(crate) fn percentile(&self, percent: usize) -> Duration {
         let last = self.sorted.len().saturating_sub(1);
         self.sorted.get(last * percent / 100).copied().unwrap_or_default()
     }

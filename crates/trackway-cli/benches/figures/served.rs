@@ -17,44 +17,25 @@ use crate::{
     wire::Connection,
 };
 
-/// `trackway serve` in a process of its own, ended when dropped.
-pub(crate) struct Served {
+/// A server in a process of its own, ended when dropped.
+pub(crate) struct Process {
     child: Child,
     pub(crate) address: SocketAddr,
-    /// From the start of the process until it answered `/readyz`.
-    ready: Duration,
-    _folder: Option<tempfile::TempDir>,
 }
 
-impl Served {
-    pub(crate) fn start() -> Result<Self> {
-        let folder = tempfile::tempdir()?;
-        let mut served = Self::on(folder.path())?;
-        served._folder = Some(folder);
-        Ok(served)
-    }
-
-    fn on(folder: &Path) -> Result<Self> {
-        let begun = Instant::now();
-        let mut child = Command::new(env!("CARGO_BIN_EXE_trackway"))
-            .args(["serve", "--json", "--listen", "127.0.0.1:0", "--data"])
-            .arg(folder)
-            .stdout(Stdio::piped())
-            .spawn()?;
+impl Process {
+    /// Starts a server that says its address in a line of JSON.
+    pub(crate) fn start(command: &mut Command) -> Result<Self> {
+        let child = command.stdout(Stdio::piped()).spawn()?;
+        // From here on it is ended whatever happens.
+        let mut process = Self { child, address: SocketAddr::from(([127, 0, 0, 1], 0)) };
         let mut line = String::new();
-        BufReader::new(child.stdout.take().context("no stdout")?).read_line(&mut line)?;
-        let url: Value = serde_json::from_str(&line)?;
-        let url = url["url"].as_str().context("no url")?;
-        let address: SocketAddr = url.trim_start_matches("http://").parse()?;
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        std::thread::scope(|scope| {
-            // In a thread of its own: the caller may be inside a runtime already.
-            let asked = scope.spawn(|| {
-                runtime.block_on(async { Connection::open(address).await?.get("/readyz").await })
-            });
-            asked.join().map_err(|_| anyhow::anyhow!("the readiness check panicked"))?
-        })?;
-        Ok(Self { child, address, ready: begun.elapsed(), _folder: None })
+        let stdout = process.child.stdout.take().context("no stdout")?;
+        BufReader::new(stdout).read_line(&mut line)?;
+        let said: Value = serde_json::from_str(&line).context("the server said no address")?;
+        let url = said["url"].as_str().context("no url")?;
+        process.address = url.trim_start_matches("http://").parse()?;
+        Ok(process)
     }
 
     /// CPU time used so far, all threads.
@@ -70,10 +51,44 @@ impl Served {
     }
 }
 
-impl Drop for Served {
+impl Drop for Process {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
+    }
+}
+
+/// `trackway serve`.
+pub(crate) struct Served {
+    pub(crate) process: Process,
+    /// From the start of the process until it answered `/readyz`.
+    ready: Duration,
+    _folder: Option<tempfile::TempDir>,
+}
+
+impl Served {
+    pub(crate) fn start() -> Result<Self> {
+        let folder = tempfile::tempdir()?;
+        let mut served = Self::on(folder.path())?;
+        served._folder = Some(folder);
+        Ok(served)
+    }
+
+    fn on(folder: &Path) -> Result<Self> {
+        let begun = Instant::now();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_trackway"));
+        command.args(["serve", "--json", "--listen", "127.0.0.1:0", "--data"]).arg(folder);
+        let process = Process::start(&mut command)?;
+        let address = process.address;
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        std::thread::scope(|scope| {
+            // In a thread of its own: the caller may be inside a runtime already.
+            let asked = scope.spawn(|| {
+                runtime.block_on(async { Connection::open(address).await?.get("/readyz").await })
+            });
+            asked.join().map_err(|_| anyhow::anyhow!("the readiness check panicked"))?
+        })?;
+        Ok(Self { process, ready: begun.elapsed(), _folder: None })
     }
 }
 
@@ -103,7 +118,7 @@ pub(crate) fn rows(report: &mut Report) -> Result<()> {
         );
     }
     if report.wants("memory idle") {
-        let mb = Served::start()?.memory_mb()?;
+        let mb = Served::start()?.process.memory_mb()?;
         report.add("memory idle", format!("{mb:.1} MB"), "target <= 25 MB", json!({ "mb": mb }));
     }
     for (count, target) in [(10_000, "target <= 30 MB"), (100_000, "target <= 50 MB")] {
@@ -119,14 +134,20 @@ fn waiting(report: &mut Report, count: usize, target: &str) -> Result<()> {
     let served = Served::on(folder.path())?;
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
-    runtime.block_on(load::posts(served.address, "/a2a/agents/review", 16, count, |number| {
-        json!({ "jsonrpc": "2.0", "id": 1, "method": "message/send", "params": {
+    runtime.block_on(load::posts(
+        served.process.address,
+        "/a2a/agents/review",
+        16,
+        count,
+        |number| {
+            json!({ "jsonrpc": "2.0", "id": 1, "method": "message/send", "params": {
             "message": { "kind": "message", "messageId": format!("w-{number}"), "role": "user",
                 "parts": [{ "kind": "data", "data": { "subject": "x" } }] },
             "configuration": { "blocking": true } } })
-        .to_string()
-    }))?;
-    let mb = served.memory_mb()?;
+            .to_string()
+        },
+    ))?;
+    let mb = served.process.memory_mb()?;
     report.add(
         &format!("memory with {count} waiting"),
         format!("{mb:.1} MB"),
@@ -135,7 +156,7 @@ fn waiting(report: &mut Report, count: usize, target: &str) -> Result<()> {
     );
     drop(served);
     let served = Served::on(folder.path())?;
-    let (ready, mb) = (served.ready, served.memory_mb()?);
+    let (ready, mb) = (served.ready, served.process.memory_mb()?);
     let goal = if count == 10_000 { "target <= 300 ms" } else { "" };
     let raw = json!({ "us": ready.as_micros() as u64, "mb": mb });
     report.add(

@@ -22,26 +22,36 @@ impl Connection {
     }
 
     pub(crate) async fn post(&mut self, path: &str, body: &str) -> Result<Vec<u8>> {
-        self.send("POST", path, body).await?;
+        self.send("POST", path, &[], body).await?;
         let mut whole = Vec::new();
         self.read(|piece| whole.extend_from_slice(piece)).await?;
         Ok(whole)
     }
 
     pub(crate) async fn get(&mut self, path: &str) -> Result<Vec<u8>> {
-        self.send("GET", path, "").await?;
+        self.send("GET", path, &[], "").await?;
         let mut whole = Vec::new();
         self.read(|piece| whole.extend_from_slice(piece)).await?;
         Ok(whole)
     }
 
-    pub(crate) async fn send(&mut self, method: &str, path: &str, body: &str) -> Result<()> {
-        let head = format!(
-            "{method} {path} HTTP/1.1\r\nhost: {}\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
+    pub(crate) async fn send(
+        &mut self,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: &str,
+    ) -> Result<()> {
+        let mut whole = format!(
+            "{method} {path} HTTP/1.1\r\nhost: {}\r\ncontent-type: application/json\r\ncontent-length: {}\r\n",
             self.address,
             body.len(),
         );
-        Ok(self.stream.get_mut().write_all(head.as_bytes()).await?)
+        for (name, value) in headers {
+            whole.extend([name, ": ", value, "\r\n"]);
+        }
+        whole.extend(["\r\n", body]);
+        Ok(self.stream.get_mut().write_all(whole.as_bytes()).await?)
     }
 
     /// Reads a response, handing each piece of its body on as it comes.

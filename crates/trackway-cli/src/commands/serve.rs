@@ -11,7 +11,7 @@ use crate::{
     exit::Exit,
     failure::Failure,
     fault::Crash,
-    output, programs,
+    files, output, programs,
     signals::Signals,
     text,
 };
@@ -22,6 +22,7 @@ const FAREWELL_MAX: Duration = Duration::from_secs(10);
 pub(super) async fn serve(args: Serve) -> Result<Exit, Failure> {
     // Before the address is told: whoever reads it may end us at once.
     let mut signals = Signals::install()?;
+    files::allow_many();
     let config = Config::load(args.workspace.as_deref())?;
     let server = match args.profile {
         None => programs::bundled(&args.data.folder),

@@ -19,6 +19,7 @@ mod repeats;
 mod resumes;
 mod scenarios;
 mod sends;
+mod stalled;
 mod streams;
 mod subscribers;
 mod support;

@@ -120,9 +120,10 @@ impl Telling<'_> {
         }
     }
 
-    /// Who keeps up finds it in memory; others fold the log once and go on from there.
+    /// Who keeps up finds it in memory; others fold the log once and go on from there. A hook that was
+    /// removed and set again begins later: events were passed over, so the log is folded anew.
     async fn view_at(&mut self, stored: &Stored) -> Result<RunView, Error> {
-        if self.view.is_none() {
+        if self.view.as_ref().is_none_or(|view| view.seq != stored.seq) {
             let shown = self.live.shown().view.clone();
             self.view = match shown.filter(|view| view.seq == stored.seq) {
                 Some(view) => Some(view),

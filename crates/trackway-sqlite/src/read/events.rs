@@ -8,6 +8,10 @@ use crate::{FolderBlobs, readers::broken};
 
 use super::{Unreadable, parsed};
 
+/// Events are handed out until their bodies exceed this: pages of small events stay long, and a page of
+/// large ones is no burden for whoever holds it.
+const PAGE_BYTES_MAX: usize = 256 * 1024;
+
 pub(crate) fn events(
     conn: &Connection,
     blobs: &FolderBlobs,
@@ -28,8 +32,12 @@ pub(crate) fn events(
     let mut rows = statement.query((run.to_string(), first, limit)).map_err(broken)?;
     let mut found = Vec::new();
     let mut seq = after;
+    let mut bytes = 0;
     loop {
         seq += 1;
+        if bytes > PAGE_BYTES_MAX {
+            return Ok(found);
+        }
         let read = match rows.next() {
             Ok(None) => return Ok(found),
             Ok(Some(row)) => read_event(row, blobs, seq),
@@ -37,7 +45,10 @@ pub(crate) fn events(
             Err(error) => return Err(broken(error)),
         };
         match read {
-            Ok(event) => found.push(event),
+            Ok((event, size)) => {
+                bytes += size;
+                found.push(event);
+            }
             // What came before is good; a call that begins here is told.
             Err(_) if !found.is_empty() => return Ok(found),
             Err(error) => {
@@ -83,8 +94,12 @@ pub(crate) fn events_after_pos(
     events(conn, blobs, run, low.unsigned_abs() - 1, limit)
 }
 
-/// The event in this row, if it is whole and is the one that must come next.
-fn read_event(row: &Row<'_>, blobs: &FolderBlobs, expected: Seq) -> Result<Stored, Unreadable> {
+/// The event in this row and the size of its body, if it is whole and is the one that must come next.
+fn read_event(
+    row: &Row<'_>,
+    blobs: &FolderBlobs,
+    expected: Seq,
+) -> Result<(Stored, usize), Unreadable> {
     let number = |column| {
         let value: i64 = row.get(column)?;
         u64::try_from(value).map_err(Unreadable::content)
@@ -107,16 +122,13 @@ fn read_event(row: &Row<'_>, blobs: &FolderBlobs, expected: Seq) -> Result<Store
     if crc32fast::hash(body.as_bytes()) != crc {
         return Err(Unreadable::Content("its body does not match its checksum".to_owned()));
     }
-    Ok(Stored {
-        pos: number(0)?,
-        seq,
-        at: Timestamp::from_millis(row.get(2)?),
-        event: decode(row.get(3)?, body).map_err(|error| {
-            let source = std::error::Error::source(&error);
-            let detail = source.map_or_else(String::new, |source| format!(": {source}"));
-            Unreadable::Content(format!("{error}{detail}"))
-        })?,
-    })
+    let event = decode(row.get(3)?, body).map_err(|error| {
+        let source = std::error::Error::source(&error);
+        let detail = source.map_or_else(String::new, |source| format!(": {source}"));
+        Unreadable::Content(format!("{error}{detail}"))
+    })?;
+    let at = Timestamp::from_millis(row.get(2)?);
+    Ok((Stored { pos: number(0)?, seq, at, event }, body.len()))
 }
 
 /// The page that holds this row is damaged, which says nothing about other pages.

@@ -12,6 +12,7 @@ use serde_json::Value;
 use trackway_domain::Timestamp;
 use trackway_ports::{HookChange, HookTarget, Journal as _};
 use trackway_sqlite::SqliteJournal;
+use trackway_testkit::whole_log;
 
 use crate::helpers::*;
 
@@ -37,7 +38,9 @@ fn append_until_killed(folder: &Path) {
     let journal = SqliteJournal::open(folder).unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let heads: Vec<u64> = (0..RUNS)
-        .map(|number| runtime.block_on(count(&journal, run(number.into()))) as u64)
+        .map(|number| {
+            runtime.block_on(whole_log(&journal, run(number.into()))).unwrap().len() as u64
+        })
         .collect();
     let (sender, receiver) = channel();
     let hand_in = |number: u64, expected: u64| {
@@ -123,7 +126,7 @@ async fn kill_and_look() {
         kill_after(start_child(folder.path()), lines, &mut newest);
         let journal = SqliteJournal::open(folder.path()).unwrap();
         for (number, acknowledged) in (0_u128..).zip(&mut newest) {
-            let events = journal.events(run(number), 0, 1_000_000).await.unwrap();
+            let events = whole_log(&journal, run(number)).await.unwrap();
             let found = events.len() as u64;
             // One more than acknowledged may have landed: the kill came between commit and answer.
             assert!(

@@ -11,6 +11,7 @@ mod crash;
 mod damage;
 mod helpers;
 mod opening;
+mod pages;
 mod racing;
 
 use std::sync::Arc;

@@ -123,7 +123,7 @@ pub(super) async fn write(journal: &dyn Journal, what: Append) -> Receipt {
 }
 
 pub(super) async fn log(journal: &dyn Journal, run: RunId) -> Vec<Stored> {
-    journal.events(run, 0, ALL).await.unwrap()
+    crate::whole_log(journal, run).await.unwrap()
 }
 
 /// The numbers of a run's sample events.

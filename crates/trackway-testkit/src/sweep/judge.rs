@@ -29,10 +29,8 @@ async fn logs(journal: &dyn Journal) -> BTreeMap<RunId, Vec<Stored>> {
         journal.runs(Default::default(), None, usize::MAX).await.expect("the store can be read");
     let mut logs = BTreeMap::new();
     for row in rows {
-        logs.insert(
-            row.id,
-            journal.events(row.id, 0, usize::MAX).await.expect("the store can be read"),
-        );
+        let log = crate::whole_log(journal, row.id).await.expect("the store can be read");
+        logs.insert(row.id, log);
     }
     logs
 }

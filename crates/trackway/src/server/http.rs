@@ -55,7 +55,7 @@ impl Bound {
         };
         let mut bound = Self { listener, address, grpc, runtime, folder, entrance, door };
         bound.door.base_url = bound.url();
-        bound.door.grpc_address = bound.grpc_address().map(|address| address.to_string());
+        bound.door.grpc_address = bound.grpc.as_ref().map(|(_, address)| address.to_string());
         bound.folder.note(&bound.url())?;
         Ok(bound)
     }

@@ -7,7 +7,7 @@ use std::{path::Path, sync::Arc, time::Duration};
 
 use serde_json::{Value, json};
 use trackway_domain::{Caller, Part, RunId, StateName};
-use trackway_runtime::{NewHook, Registry, Submit};
+use trackway_runtime::{Messenger, NewHook, Registry, Submit};
 use trackway_testkit::{
     Guest, Postbox, Process, Setup, Store, Subject, World, answer_to, at, hook, message, sweep,
     sweep_again,
@@ -32,13 +32,21 @@ workflow!(Counts, "counts", |_probe, ctx, number: u32| -> u32 {
     Ok(number)
 });
 
+workflow!(Long, "long", |_probe, ctx, number: u32| -> u32 {
+    for n in 0..number {
+        ctx.status(format!("{n}")).await;
+    }
+    Ok(ctx.ask("More?").await)
+});
+
 const BEFORE: [&str; 5] =
     ["submitted", "working", "working: one", "+a.txt", "input-required: More?"];
 const AFTER: [&str; 3] = ["working", "working: two", "completed."];
 
-fn setup(postbox: &Arc<Postbox>) -> Setup {
+fn setup<M: Messenger + 'static>(postbox: &Arc<M>) -> Setup {
     let probe = Probe::new();
-    Setup::from(registry![Talks(probe.clone()), Counts(probe)]).messenger(postbox.clone())
+    Setup::from(registry![Talks(probe.clone()), Counts(probe.clone()), Long(probe)])
+        .messenger(postbox.clone())
 }
 
 /// Starts a run with a hook from its first message on.

@@ -8,7 +8,7 @@ use trackway_domain::{Caller, Event, Part, RunId};
 use trackway_engine::RunView;
 use trackway_ports::Stored;
 use trackway_runtime::{Answered, Error, Submit, Submitted};
-use trackway_testkit::{Process, answer_to, at, message, story};
+use trackway_testkit::{Process, answer_to, at, message, story, whole_log};
 
 /// A registry of these workflows.
 macro_rules! registry {
@@ -186,7 +186,7 @@ pub(crate) async fn ended(process: &Process, run: RunId) -> RunView {
 
 /// Every event of the run that is stored.
 pub(crate) async fn log(process: &Process, run: RunId) -> Vec<Stored> {
-    process.journal.events(run, 0, usize::MAX).await.unwrap()
+    whole_log(&*process.journal, run).await.unwrap()
 }
 
 /// What the run has shown so far.

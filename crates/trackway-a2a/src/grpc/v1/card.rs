@@ -35,7 +35,12 @@ pub(super) fn card(card: &Card<'_>, door: &Door) -> pb::AgentCard {
         default_input_modes: info.input_modes.clone(),
         default_output_modes: info.output_modes.clone(),
         skills: vec![skill],
-        signatures: door.options.signer.iter().map(|signer| signature(card, signer)).collect(),
+        signatures: door
+            .options
+            .signer
+            .iter()
+            .flat_map(|signer| signatures(card, signer))
+            .collect(),
         ..Default::default()
     };
     if card.secured {
@@ -71,12 +76,14 @@ fn extension(known: &Declared<'_>) -> pb::AgentExtension {
 }
 
 /// Signatures are made over the JSON form, whatever the binding.
-fn signature(card: &Card<'_>, signer: &crate::Signer) -> pb::AgentCardSignature {
-    let signed = signer.sign(&v1::card(card));
-    let text = |name: &str| signed[name].as_str().unwrap_or_default().to_owned();
-    pb::AgentCardSignature {
-        protected: text("protected"),
-        signature: text("signature"),
-        header: None,
-    }
+fn signatures(card: &Card<'_>, signer: &crate::Signer) -> Vec<pb::AgentCardSignature> {
+    let signed = |signature: &serde_json::Value| {
+        let text = |name: &str| signature[name].as_str().unwrap_or_default().to_owned();
+        pb::AgentCardSignature {
+            protected: text("protected"),
+            signature: text("signature"),
+            header: None,
+        }
+    };
+    signer.sign(&v1::card(card)).iter().map(signed).collect()
 }

@@ -247,5 +247,5 @@ async fn the_extended_card_names_this_address_and_its_extensions_are_told_when_a
     let line = Line::new().await;
     let plain = pb::GetExtendedAgentCardRequest::default();
     let refused = line.v1().get_extended_agent_card(plain).await.unwrap_err();
-    assert_eq!(details(&refused).0, "EXTENDED_AGENT_CARD_NOT_CONFIGURED");
+    assert_eq!(details(&refused).0, "UNSUPPORTED_OPERATION");
 }

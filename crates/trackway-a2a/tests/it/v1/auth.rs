@@ -15,7 +15,10 @@ const AT: &str = "/a2a/agents/script";
 
 /// Knows two tenants, and somebody of the first who may call another workflow only.
 #[derive(Debug)]
-struct Keys;
+struct Keys {
+    /// Whoever brings none is let in all the same.
+    optional: bool,
+}
 
 impl Gatekeeper for Keys {
     fn identify<'a>(
@@ -26,6 +29,7 @@ impl Gatekeeper for Keys {
             Ok(Identity { caller: Caller::new(tenant, "somebody"), scopes })
         };
         let identified = match bearer {
+            None if self.optional => Ok(Identity::local()),
             None => Err(Unrecognised::Missing),
             Some("alice") => known("a", Scopes::all()),
             Some("bob") => known("b", Scopes::all()),
@@ -40,9 +44,14 @@ impl Gatekeeper for Keys {
 }
 
 fn site() -> Site {
+    site_of(Keys { optional: false })
+}
+
+fn site_of(keys: Keys) -> Site {
     Site::with(Options {
-        gatekeeper: Some(Arc::new(Keys)),
-        secured: true,
+        default_agent: Some("script".to_owned()),
+        secured: !keys.optional,
+        gatekeeper: Some(Arc::new(keys)),
         extended_card: true,
         ..Options::default()
     })
@@ -150,5 +159,46 @@ async fn cards_say_that_a_key_is_needed() {
         let extended = ask(&site, way, "alice", "GetExtendedAgentCard", json!({})).await.unwrap();
         let scope = json!({"list": ["workflow:script:run"]});
         assert_eq!(extended["securityRequirements"], json!([{"schemes": {"bearer": scope}}]));
+    }
+}
+
+/// Proves X6: also where a key is not needed for anything else, in both generations.
+#[tokio::test]
+async fn the_extended_card_is_for_those_who_bring_a_key() {
+    for way in WAYS {
+        let site = site_of(Keys { optional: true });
+        assert!(ask(&site, way, "", "ListTasks", json!({})).await.is_ok(), "{way:?}");
+        let refused = ask(&site, way, "", "GetExtendedAgentCard", json!({})).await.unwrap_err();
+        assert_eq!(refused.status, StatusCode::UNAUTHORIZED, "{way:?}");
+        assert_eq!(refused.details()[0]["code"], "unauthenticated");
+        assert!(ask(&site, way, "alice", "GetExtendedAgentCard", json!({})).await.is_ok());
+    }
+    let site = site_of(Keys { optional: true });
+    let method = "agent/getAuthenticatedExtendedCard";
+    let key = ("authorization", "Bearer alice");
+    let headers = [("a2a-version", "0.3"), key];
+    let (card, _) = site.ask_at(Way::Rpc, AT, method, &json!({}), &headers).await.unwrap();
+    assert_eq!(card["supportsAuthenticatedExtendedCard"], true);
+    let refused = site.ask_at(Way::Rpc, AT, method, &json!({}), &headers[..1]).await.unwrap_err();
+    assert_eq!(refused.status, StatusCode::UNAUTHORIZED);
+}
+
+/// Proves X6: what a key may do is asked of the agent that is meant, also where the rest of the request
+/// is wrong.
+#[tokio::test]
+async fn a_wrong_request_is_refused_by_the_agent_that_was_meant() {
+    let headers = [V1, ("authorization", "Bearer weak")];
+    for way in WAYS {
+        let site = site();
+        for (method, mut params) in [
+            ("SendMessage", json!({"message": "nonsense"})),
+            ("ListTasks", json!({"pageSize": "many"})),
+        ] {
+            let refused = site.ask_at(way, "/a2a", method, &params, &headers).await.unwrap_err();
+            assert_eq!(refused.status, StatusCode::FORBIDDEN, "{way:?} {method}");
+            params["tenant"] = json!("other");
+            let refused = site.ask_at(way, "/a2a", method, &params, &headers).await.unwrap_err();
+            assert_eq!(refused.code, if way == Way::Rpc { -32602 } else { 400 }, "{method}");
+        }
     }
 }

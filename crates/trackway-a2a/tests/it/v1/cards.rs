@@ -171,8 +171,8 @@ async fn the_extended_card_is_a_card_of_the_generation_that_asks() {
         assert_eq!(extended["capabilities"]["extendedAgentCard"], true);
         assert_eq!(extended["capabilities"]["pushNotifications"], true);
         let refused = Site::new().ask(way, "GetExtendedAgentCard", &json!({})).await.unwrap_err();
-        assert_eq!(refused.reason(), "EXTENDED_AGENT_CARD_NOT_CONFIGURED");
-        assert_eq!(refused.code, if way == Way::Rpc { -32007 } else { 400 });
+        assert_eq!(refused.reason(), "UNSUPPORTED_OPERATION");
+        assert_eq!(refused.code, if way == Way::Rpc { -32004 } else { 400 });
         let old = site.call("agent/getAuthenticatedExtendedCard", json!({})).await;
         assert_eq!(old.unwrap_err().0, -32007);
     }

@@ -123,7 +123,7 @@ async fn every_refusal_has_its_number_status_and_name() {
                 400,
                 "PUSH_NOTIFICATION_NOT_SUPPORTED",
             ),
-            ("GetExtendedAgentCard", json!({}), -32007, 400, "EXTENDED_AGENT_CARD_NOT_CONFIGURED"),
+            ("GetExtendedAgentCard", json!({}), -32004, 400, "UNSUPPORTED_OPERATION"),
         ] {
             let refused = site.ask(way, method, &params).await.unwrap_err();
             let code = if way == Way::Rpc { rpc } else { http };

@@ -83,8 +83,11 @@ async fn configurations_that_are_refused() {
             (json!("nonsense"), Value::Null),
             (Value::Null, Value::Null),
             (json!("https://a.example"), json!({"credentials": "without a scheme"})),
+            (json!("https://a.example"), json!({"scheme": "Bearer", "credentials": "a\r\nb: c"})),
+            (json!("https://a.example"), json!({"scheme": "Bearer", "token": "a\nb"})),
         ] {
-            let config = json!({"url": url, "authentication": authentication});
+            let mut config = json!({"url": url, "authentication": authentication});
+            config["token"] = authentication["token"].clone();
             let mut set = config.clone();
             set["taskId"] = task["id"].clone();
             let refused =

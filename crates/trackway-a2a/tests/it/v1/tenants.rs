@@ -122,3 +122,23 @@ async fn without_a_default_agent_only_tenants_are_there() {
         assert!(list(json!({"tenant": "script"})).await.is_ok());
     }
 }
+
+/// Proves X5: the extended card of another agent names that agent's addresses.
+#[tokio::test]
+async fn the_extended_card_of_a_tenant_leads_to_that_agent() {
+    for way in WAYS {
+        let site = Site::with(Options {
+            default_agent: Some("script".to_owned()),
+            extended_card: true,
+            ..Options::default()
+        });
+        for (tenant, address) in [("", "/a2a"), ("script", "/a2a"), ("other", "/a2a/agents/other")]
+        {
+            let params = json!({"tenant": tenant});
+            let asked = site.ask_at(way, "/a2a", "GetExtendedAgentCard", &params, &[V1]).await;
+            let card = asked.unwrap().0;
+            let url = format!("http://door.example:1{address}");
+            assert_eq!(card["supportedInterfaces"][0]["url"], url, "{way:?} {tenant}");
+        }
+    }
+}

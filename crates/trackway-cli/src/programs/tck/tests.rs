@@ -4,7 +4,7 @@ use trackway::{MessageId, Role};
 use trackway_domain::{Caller, Event, RunId};
 use trackway_engine::input_from_parts;
 use trackway_runtime::{Deliver, Registry, Submit};
-use trackway_testkit::{Process, World, at, story};
+use trackway_testkit::{Process, World, at, story, whole_log};
 
 use super::*;
 
@@ -46,7 +46,7 @@ async fn settled(process: &Process, run: RunId) {
 
 /// What the run has shown so far.
 async fn told(process: &Process, run: RunId) -> Vec<String> {
-    story(&process.journal.events(run, 0, usize::MAX).await.unwrap())
+    story(&whole_log(&*process.journal, run).await.unwrap())
 }
 
 #[test]

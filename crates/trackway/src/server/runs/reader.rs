@@ -3,11 +3,10 @@
 use std::sync::Arc;
 
 use trackway_domain::{Caller, Pos, RunId};
-use trackway_ports::{FORMAT_NEWEST, Journal, ReadError, RunFilter, Stored, encode};
+use trackway_ports::{FORMAT_NEWEST, Journal, ReadError, RunFilter, Stored};
 
 use super::{
     project::fold,
-    service::PAGE_BYTES_MAX,
     shapes::{EventPage, EventRecord, ListFilter, RunDetail, RunList, RunSummary},
 };
 
@@ -61,20 +60,20 @@ impl RunsReader {
             return Ok(None);
         }
         let read = self.journal.events_after_pos(run, after, READ_EVENTS).await?;
-        let mut page = EventPage { format: FORMAT_NEWEST, events: Vec::new(), next: None };
-        let (full, mut bytes) = (read.len() == READ_EVENTS, 0);
         let last = read.last().map(|stored| stored.pos);
-        for stored in read {
-            let pos = stored.pos;
-            bytes += encode(&stored.event).len();
-            page.events.push(EventRecord::from(stored));
-            let more = full || last != Some(pos);
-            if more && (bytes > PAGE_BYTES_MAX || last == Some(pos)) {
-                page.next = Some(pos);
-                break;
+        let more = match last {
+            // What cannot be read is there too: the next page says so.
+            Some(last) => {
+                let rest = self.journal.events_after_pos(run, last, 1).await;
+                rest.map_or(true, |rest| !rest.is_empty())
             }
-        }
-        Ok(Some(page))
+            None => false,
+        };
+        Ok(Some(EventPage {
+            format: FORMAT_NEWEST,
+            events: read.into_iter().map(EventRecord::from).collect(),
+            next: last.filter(|_| more),
+        }))
     }
 
     async fn knows(&self, run: RunId) -> Result<bool, ReadError> {

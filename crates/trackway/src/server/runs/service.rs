@@ -20,7 +20,7 @@ const PAGE_EVENTS_MAX: usize = 500;
 
 /// A page ends when its events have this many bytes, so that a log of large artifacts is not in
 /// memory at once.
-pub(super) const PAGE_BYTES_MAX: usize = 4 * 1024 * 1024;
+const PAGE_BYTES_MAX: usize = 4 * 1024 * 1024;
 
 /// Why something asked about runs was not done.
 #[derive(Debug, Clone, thiserror::Error)]

@@ -1,7 +1,9 @@
 //! Setting, showing and removing hooks.
 
-use trackway_ports::HookTarget;
-use trackway_runtime::{Error, RunAddress};
+use tokio::sync::Semaphore;
+use trackway_engine::RunView;
+use trackway_ports::{Hook, HookTarget, PortFuture, Stored};
+use trackway_runtime::{Error, RunAddress, Undelivered};
 
 use super::*;
 
@@ -118,4 +120,53 @@ fn without_a_messenger_no_hook_can_be_set() {
         assert!(process.hooks(&at(run)).await.unwrap().is_empty());
         process.remove_hook(&at(run), "h").await.unwrap();
     });
+}
+
+/// A receiver that takes nothing until it is opened.
+#[derive(Debug)]
+struct Gated {
+    postbox: Postbox,
+    /// One permit for each that waits.
+    waiting: Semaphore,
+    gate: Semaphore,
+}
+
+impl Messenger for Gated {
+    fn deliver<'a>(
+        &'a self,
+        hook: &'a Hook,
+        stored: &'a Stored,
+        view: &'a RunView,
+    ) -> PortFuture<'a, Result<(), Undelivered>> {
+        Box::pin(async move {
+            self.waiting.add_permits(1);
+            let _open = self.gate.acquire().await.unwrap();
+            self.postbox.deliver(hook, stored, view).await
+        })
+    }
+}
+
+/// Proves X2: a hook that begins anew while it is served is told with the run as of each update, though
+/// more events than a page were passed over.
+#[test]
+fn a_hook_that_is_set_again_while_it_is_served_shows_the_run_as_it_is() {
+    for world in worlds() {
+        let (waiting, gate) = (Semaphore::new(0), Semaphore::new(0));
+        let gated = Arc::new(Gated { postbox: Postbox::new(), waiting, gate });
+        world.run(setup(&gated), async |process| {
+            let run = start(&process, "long", json!(200), Some(hook("h"))).await;
+            drop(gated.waiting.acquire().await.unwrap());
+            settled(&process, run).await;
+            process.remove_hook(&at(run), "h").await.unwrap();
+            process.set_hook(&at(run), hook("h")).await.unwrap();
+            process.deliver(answer_to(run, "answer", json!(7))).await.unwrap();
+            ended(&process, run).await;
+            gated.gate.add_permits(1);
+            process.quiet().await;
+            let lines = gated.postbox.lines(run, "h");
+            assert_eq!(lines[lines.len() - 2..], ["working", "completed."]);
+            let letters = gated.postbox.letters();
+            assert!(letters.iter().all(|letter| letter.view_seq == letter.seq), "{letters:?}");
+        });
+    }
 }

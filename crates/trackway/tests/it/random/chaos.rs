@@ -13,7 +13,7 @@ use trackway_domain::{Event, Message, RunId};
 use trackway_engine::Delivered;
 use trackway_ports::{Journal, Stored};
 use trackway_runtime::{Error, Registry};
-use trackway_testkit::{CrashAt, Life, Process, Setup, World, at, one_life, scatter};
+use trackway_testkit::{CrashAt, Life, Process, Setup, World, at, one_life, scatter, whole_log};
 
 use crate::kit::{Probe, answer, start_as};
 
@@ -245,7 +245,7 @@ async fn finish(process: &Process) {
 async fn logs(journal: &dyn Journal) -> BTreeMap<RunId, Vec<Stored>> {
     let mut logs = BTreeMap::new();
     for row in journal.runs(Default::default(), None, usize::MAX).await.unwrap() {
-        logs.insert(row.id, journal.events(row.id, 0, usize::MAX).await.unwrap());
+        logs.insert(row.id, whole_log(journal, row.id).await.unwrap());
     }
     logs
 }

@@ -1,0 +1,32 @@
+//! Pages of the log: long ones of small events, short ones of large events.
+
+use trackway_ports::Journal as _;
+use trackway_sqlite::SqliteJournal;
+use trackway_testkit::whole_log;
+
+use crate::helpers::*;
+
+/// Proves X2: whoever reads page by page never holds much, and misses nothing.
+#[tokio::test]
+async fn a_page_of_large_events_is_short_and_the_next_goes_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let journal = SqliteJournal::open(folder.path()).unwrap();
+    // Kept in rows and, the larger ones, in blobs.
+    for (number, (size, most)) in (1..).zip([(50_000, 6), (100_000, 3), (1_000_000, 1)]) {
+        let run = run(number);
+        let events = (0..20).map(|_| event(&"x".repeat(size)));
+        append(&journal, appending(run, 0, events)).await.unwrap();
+        let page = journal.events(run, 0, 20).await.unwrap();
+        assert!((1..=most).contains(&page.len()), "{} of {size} bytes", page.len());
+        let after = page.last().unwrap();
+        assert_eq!(journal.events(run, after.seq, 20).await.unwrap()[0].seq, after.seq + 1);
+        assert_eq!(
+            journal.events_after_pos(run, after.pos, 20).await.unwrap()[0].seq,
+            after.seq + 1
+        );
+        assert_eq!(whole_log(&journal, run).await.unwrap().len(), 20);
+    }
+    let small = run(9);
+    append(&journal, appending(small, 0, (0..500).map(|_| event("small")))).await.unwrap();
+    assert_eq!(journal.events(small, 0, 500).await.unwrap().len(), 500);
+}

@@ -1,0 +1,20 @@
+//! A log from its beginning to its end, however many pages that takes.
+
+use trackway_domain::RunId;
+use trackway_ports::{Journal, ReadError, Stored};
+
+/// Events asked for at once; a store may return fewer where they are large.
+const PAGE_EVENTS: usize = 1_024;
+
+/// Every event of the run that is stored.
+pub async fn whole_log(journal: &dyn Journal, run: RunId) -> Result<Vec<Stored>, ReadError> {
+    let mut log: Vec<Stored> = Vec::new();
+    loop {
+        let after = log.last().map_or(0, |stored| stored.seq);
+        let page = journal.events(run, after, PAGE_EVENTS).await?;
+        if page.is_empty() {
+            return Ok(log);
+        }
+        log.extend(page);
+    }
+}
