@@ -219,6 +219,17 @@ impl Fault {
         self
     }
 
+    /// The code of the catalogue, and what to do.
+    pub(crate) fn told(&self) -> (&'static str, &str) {
+        match &*self.detail {
+            Detail::Advice(advice) => (advice.code, &advice.next),
+            Detail::Input { .. } => {
+                let next = "send what the schema asks for; the card has it too";
+                (Code::InvalidInput.as_str(), next)
+            }
+        }
+    }
+
     /// No run of that id can be seen from this address.
     pub(crate) fn unknown_run(id: &str) -> Self {
         // What was sent may be any text of any length; a few words of it are enough to recognise it.

@@ -60,7 +60,7 @@ pub(crate) struct Serve {
     pub(crate) grpc_listen: Option<String>,
     #[command(flatten)]
     pub(crate) data: Data,
-    /// What the server is for, where it is for something special
+    /// Special purpose to serve for; none unless given
     #[arg(long, value_name = "PROFILE")]
     pub(crate) profile: Option<Profile>,
     /// Folder with `trackway.toml`; the current one unless given

@@ -233,7 +233,10 @@ impl From<KeyFileError> for Failure {
                     None => failure.hint("`trackway keys list` shows which there are"),
                 }
             }
-            KeyFileError::Taken { .. } | KeyFileError::Bad(_) => failure.exit(Exit::Usage),
+            KeyFileError::Taken { .. } => failure
+                .exit(Exit::Usage)
+                .hint("choose another --id, or end that one first with `trackway keys revoke`"),
+            KeyFileError::Bad(_) => failure.exit(Exit::Usage),
             KeyFileError::Read { .. }
             | KeyFileError::Damaged { .. }
             | KeyFileError::Write { .. }

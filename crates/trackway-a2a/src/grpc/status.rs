@@ -8,7 +8,7 @@ use tonic::Status;
 use trackway_domain::Code;
 
 use crate::{
-    fault::{Canonical, Detail, Fault},
+    fault::{Canonical, Fault},
     wire::details::{self, DOMAIN},
 };
 
@@ -31,7 +31,7 @@ pub(super) fn status(fault: &Fault) -> Status {
 
 fn code(fault: &Fault) -> tonic::Code {
     // The one failure after which the same request is right again, and clients know it by this code.
-    if told(fault).0 == Code::Stopping.as_str() {
+    if fault.told().0 == Code::Stopping.as_str() {
         return tonic::Code::Unavailable;
     }
     match fault.kind.canonical() {
@@ -45,19 +45,8 @@ fn code(fault: &Fault) -> tonic::Code {
     }
 }
 
-/// The code of the catalogue, and what to do.
-fn told(fault: &Fault) -> (&'static str, &str) {
-    match &*fault.detail {
-        Detail::Advice(advice) => (advice.code, &advice.next),
-        Detail::Input { .. } => {
-            let next = "send what the schema in the card asks for";
-            (Code::InvalidInput.as_str(), next)
-        }
-    }
-}
-
 fn details(fault: &Fault) -> Vec<Any> {
-    let (code, next) = told(fault);
+    let (code, next) = fault.told();
     let (reason, domain) = match fault.kind.reason() {
         Some(reason) => (reason.to_owned(), DOMAIN),
         None => (code.to_ascii_uppercase().replace('-', "_"), OUR_DOMAIN),

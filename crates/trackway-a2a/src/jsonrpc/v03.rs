@@ -2,7 +2,7 @@
 
 use axum::http::HeaderMap;
 
-use super::{Request, no_method};
+use super::{Request, no_method, v1};
 use crate::{
     asked,
     fault::Fault,
@@ -33,6 +33,7 @@ pub(super) fn call(request: &Request<'_>, headers: &HeaderMap) -> Result<Call, F
         "agent/getAuthenticatedExtendedCard" => {
             Ok(Call::ExtendedCard { strangers: Strangers::Refused })
         }
-        method => Err(no_method(method, METHODS)),
+        // Without a version a name that nobody knows ends up here too, so both generations are told.
+        method => Err(no_method(method, &format!("{METHODS}; or, of 1.0, {}", v1::METHODS))),
     }
 }

@@ -13,7 +13,7 @@ use crate::{
     },
 };
 
-const METHODS: &str = "SendMessage, SendStreamingMessage, GetTask, ListTasks, CancelTask, SubscribeToTask, {Create,Get,Delete}TaskPushNotificationConfig, ListTaskPushNotificationConfigs, GetExtendedAgentCard";
+pub(super) const METHODS: &str = "SendMessage, SendStreamingMessage, GetTask, ListTasks, CancelTask, SubscribeToTask, {Create,Get,Delete}TaskPushNotificationConfig, ListTaskPushNotificationConfigs, GetExtendedAgentCard";
 
 /// The tenant alone, of a request that cannot be read otherwise.
 pub(super) fn tenant(request: &Request<'_>) -> Option<String> {

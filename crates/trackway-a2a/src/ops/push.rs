@@ -231,7 +231,7 @@ impl Agent<'_> {
         if let Some(outgoing) = &self.options.outgoing
             && let Err(forbidden) = outgoing.check(&push.url)
         {
-            let next = "send an address that is reachable from everywhere, over http or https";
+            let next = "send an http or https address that is reachable from everywhere; a server for development may allow its own machine with `[outgoing] allow_loopback = true`";
             let path = format!("{}/url", within.place(push.generation));
             return Err(Fault::param(path, format!("url: {forbidden}"), next));
         }

@@ -26,7 +26,12 @@ impl Serialize for Details<'_> {
             let bad = BadRequest { r#type: BAD_REQUEST, field_violations: violations };
             list.serialize_element(&bad)?;
         }
-        list.serialize_element(&Typed { r#type: ADVICE, detail: &fault.detail })?;
+        let told = match &*fault.detail {
+            Detail::Advice(_) => None,
+            Detail::Input { .. } => Some(fault.told()),
+        };
+        let (code, next) = told.unzip();
+        list.serialize_element(&Typed { r#type: ADVICE, code, next, detail: &fault.detail })?;
         list.end()
     }
 }
@@ -78,6 +83,11 @@ struct BadRequest<'a> {
 struct Typed<'a> {
     #[serde(rename = "@type")]
     r#type: &'static str,
+    /// Told here of invalid input alone: other faults have it in their detail.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    code: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<&'a str>,
     #[serde(flatten)]
     detail: &'a Detail,
 }

@@ -125,6 +125,12 @@ fn page(bound: &Bound, data: &Path) -> Vec<String> {
     if let Some(grpc) = bound.grpc_address() {
         lines.push(format!("gRPC:  {grpc} (the tenant names the agent)"));
     }
+    if bound.requires_auth() {
+        lines.push(format!(
+            "Auth:  calls need a key: trackway keys create --tenant NAME --user NAME --scope '*' --data {}",
+            data.display()
+        ));
+    }
     lines.extend([
         format!("Data:  {}", data.display()),
         "Stop:  Ctrl-C (unfinished runs go on at the next start)".to_owned(),

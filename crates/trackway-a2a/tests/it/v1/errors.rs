@@ -74,6 +74,8 @@ async fn input_that_does_not_satisfy_the_schema() {
             assert_eq!(refused.code, if way == Way::Rpc { -32602 } else { 400 });
             assert_eq!(refused.field(), "text");
             let advice = &refused.details()[1];
+            assert_eq!(advice["code"], "invalid-input");
+            assert!(advice["next"].as_str().unwrap().contains("schema"), "{advice}");
             assert_eq!(advice["errors"][0]["path"], "/text");
             assert_eq!(advice["schema"]["required"], json!(["text"]));
         }

@@ -77,6 +77,10 @@ async fn methods_lead_to_their_generation() {
     // A header decides, whatever the method looks like.
     let refused = rpc("SendMessage", new, &[("a2a-version", "0.3")]).await.unwrap_err();
     assert_eq!((refused.code, &refused.error["data"]["code"]), (-32601, &json!("invalid-request")));
+    // A name that neither has, and no header: the names of both are told.
+    let refused = rpc("sendMessage", json!({}), &[]).await.unwrap_err();
+    let next = refused.error["data"]["next"].as_str().unwrap();
+    assert!(next.contains("message/send") && next.contains("SendMessage"), "{next}");
     let refused = rpc("message/send", old, &[("a2a-version", "1.0")]).await.unwrap_err();
     assert_eq!(refused.code, -32601);
     assert_eq!(refused.details()[0]["@type"], "urn:trackway:advice");

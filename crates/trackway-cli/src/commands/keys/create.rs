@@ -18,7 +18,11 @@ pub(in crate::commands) fn create(args: CreateKey) -> Result<Exit, Failure> {
     } else {
         // The key alone is data, so that a script can take it.
         output::line(secret.expose())?;
-        output::note(&format!("This is the key {}. It is not shown again.", stored.key.id()));
+        let id = stored.key.id();
+        output::note(
+            "This is the key; it is not shown again. Send it as `Authorization: Bearer KEY`.",
+        );
+        output::note(&format!("Its id is {id}: `trackway keys revoke {id}` ends it."));
     }
     Ok(Exit::Done)
 }

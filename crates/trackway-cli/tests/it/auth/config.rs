@@ -30,6 +30,18 @@ fn other_addresses_than_loopback_need_auth() {
     assert!(!site.data().exists(), "nothing was made");
 }
 
+/// Proves X5: a default agent that is not there would be an address where nobody answers.
+#[test]
+fn a_default_agent_that_is_not_there_is_refused() {
+    for (name, hint) in [("ecko", r#"did you mean "echo"?"#), ("warehouse", "echo, ")] {
+        let site = Site::new(&format!("[a2a]\ndefault_agent = {name:?}\n"));
+        let refused = site.refuses_to_serve("127.0.0.1:0").expect(2);
+        assert!(refused.stderr.contains(&format!("no workflow {name:?}")), "{refused:?}");
+        assert!(refused.stderr.contains(hint), "{refused:?}");
+        assert!(!site.data().exists(), "nothing was made");
+    }
+}
+
 /// Proves X6.
 #[tokio::test]
 async fn with_auth_a_server_listens_anywhere() {
