@@ -1,5 +1,6 @@
 //! Wire types: one folder per generation of the protocol, converted by hand from and to the domain.
 
+mod artifact;
 pub(crate) mod details;
 pub(crate) mod metadata;
 mod object;

@@ -1,4 +1,4 @@
-//! Messages, parts and artifacts as they are written.
+//! Messages and parts as they are written.
 
 use serde::{
     Serialize, Serializer,
@@ -7,7 +7,10 @@ use serde::{
 use serde_json::Value;
 use trackway_domain::{self as domain, Content, File, FileSource, Object, Role};
 
-use crate::ops::{Place, Said};
+use crate::{
+    ops::{Place, Said},
+    wire::artifact::{Form, Parts, is_empty},
+};
 
 /// Mark of a data part whose value is no object and is therefore wrapped. The official SDKs use the
 /// same, so a value comes back as it was.
@@ -23,7 +26,7 @@ pub(crate) struct Message<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     task_id: Option<domain::RunId>,
     role: &'static str,
-    parts: Parts<'a>,
+    parts: Parts<'a, V03>,
     #[serde(skip_serializing_if = "is_empty")]
     metadata: &'a Object,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
@@ -56,7 +59,7 @@ impl<'a> Message<'a> {
                 Role::User => "user",
                 Role::Agent => "agent",
             },
-            parts: Parts(&message.parts),
+            parts: Parts::new(&message.parts),
             metadata: &message.metadata,
             reference_task_ids: &message.references,
             extensions: &message.extensions,
@@ -64,48 +67,16 @@ impl<'a> Message<'a> {
     }
 }
 
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Artifact<'a> {
-    artifact_id: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    name: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    description: Option<&'a str>,
-    parts: Parts<'a>,
-    #[serde(skip_serializing_if = "is_empty")]
-    metadata: &'a Object,
-}
-
-impl<'a> Artifact<'a> {
-    pub(super) fn new(artifact: &'a domain::Artifact) -> Self {
-        Self {
-            artifact_id: artifact.id.as_str(),
-            name: artifact.name.as_deref(),
-            description: artifact.description.as_deref(),
-            parts: Parts(&artifact.parts),
-            metadata: &artifact.metadata,
-        }
-    }
-}
-
+/// Parts of 0.3: `kind` says what they are.
 #[derive(Debug)]
-pub(super) struct Parts<'a>(&'a [domain::Part]);
+pub(crate) enum V03 {}
 
-impl Serialize for Parts<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.0.iter().map(Part))
-    }
-}
-
-struct Part<'a>(&'a domain::Part);
-
-impl Serialize for Part<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let metadata = &self.0.metadata;
+impl Form for V03 {
+    fn part<S: Serializer>(part: &domain::Part, serializer: S) -> Result<S::Ok, S::Error> {
+        let metadata = &part.metadata;
         let mut wrapped = false;
         let mut fields = serializer.serialize_struct("Part", 3)?;
-        match &self.0.content {
+        match &part.content {
             Content::Text(text) => {
                 fields.serialize_field("kind", "text")?;
                 fields.serialize_field("text", text)?;
@@ -172,8 +143,4 @@ impl<'a> FileOut<'a> {
         };
         Self { name: file.name.as_deref(), mime_type: file.mime_type.as_deref(), bytes, uri }
     }
-}
-
-fn is_empty(metadata: &&Object) -> bool {
-    metadata.is_empty()
 }

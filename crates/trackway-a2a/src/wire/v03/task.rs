@@ -4,10 +4,13 @@ use serde::{Serialize, Serializer};
 use trackway_domain::{self as domain, StateName, Timestamp};
 use trackway_engine::RunView;
 
-use super::message::{Artifact, Message};
+use super::message::{Message, V03};
 use crate::{
     ops::{Place, Snapshot},
-    wire::metadata::Metadata,
+    wire::{
+        artifact::{Artifact, printed},
+        metadata::Metadata,
+    },
 };
 
 #[derive(Debug, Serialize)]
@@ -59,7 +62,8 @@ struct Artifacts<'a>(&'a RunView);
 
 impl Serialize for Artifacts<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.0.artifacts.iter().map(|artifact| Artifact::new(artifact)))
+        serializer
+            .collect_seq(self.0.artifacts.iter().map(|artifact| Artifact::<V03>::new(artifact)))
     }
 }
 
@@ -91,10 +95,6 @@ fn state<S: Serializer>(state: &StateName, serializer: S) -> Result<S::Ok, S::Er
         StateName::Rejected => "rejected",
         StateName::Unknown => "unknown",
     })
-}
-
-fn printed<S: Serializer>(moment: &Timestamp, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_str(moment)
 }
 
 #[cfg(test)]

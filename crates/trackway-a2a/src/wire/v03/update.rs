@@ -4,11 +4,11 @@ use serde::Serialize;
 use trackway_domain as domain;
 use trackway_engine::StatusUpdate;
 
-use super::message::{Artifact, Message};
+use super::message::{Message, V03};
 use super::task::{Status, Task};
 use crate::{
     ops::{Item, Place, Said, Seen},
-    wire::metadata::Metadata,
+    wire::{artifact::ArtifactUpdate, metadata::Metadata},
 };
 
 #[derive(Debug, Serialize)]
@@ -66,26 +66,15 @@ impl<'a> TaskStatusUpdate<'a> {
 }
 
 #[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
 pub(crate) struct TaskArtifactUpdate<'a> {
     kind: &'static str,
-    task_id: domain::RunId,
-    context_id: &'a str,
-    artifact: Artifact<'a>,
-    append: bool,
-    last_chunk: bool,
+    #[serde(flatten)]
+    update: ArtifactUpdate<'a, V03>,
 }
 
 impl<'a> TaskArtifactUpdate<'a> {
     fn new(chunk: &'a domain::ArtifactChunk, place: &'a Place) -> Self {
-        Self {
-            kind: "artifact-update",
-            task_id: place.run,
-            context_id: place.session.as_str(),
-            artifact: Artifact::new(&chunk.artifact),
-            append: chunk.append,
-            last_chunk: chunk.last,
-        }
+        Self { kind: "artifact-update", update: ArtifactUpdate::new(chunk, place) }
     }
 }
 

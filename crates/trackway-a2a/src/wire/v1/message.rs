@@ -1,9 +1,12 @@
-//! Messages, parts and artifacts as they are written.
+//! Messages and parts as they are written.
 
 use serde::{Serialize, Serializer, ser::SerializeMap};
 use trackway_domain::{self as domain, Content, FileSource, Object, Role, RunId};
 
-use crate::ops::{Place, Said};
+use crate::{
+    ops::{Place, Said},
+    wire::artifact::{Form, Parts, is_empty},
+};
 
 /// A whole message: whose it is and where it stands.
 #[derive(Debug, Serialize)]
@@ -14,7 +17,7 @@ pub(crate) struct Message<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     task_id: Option<RunId>,
     role: &'static str,
-    parts: Parts<'a>,
+    parts: Parts<'a, V1>,
     #[serde(skip_serializing_if = "is_empty")]
     metadata: &'a Object,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
@@ -42,7 +45,7 @@ impl<'a> Message<'a> {
                 Role::User => "ROLE_USER",
                 Role::Agent => "ROLE_AGENT",
             },
-            parts: Parts(&message.parts),
+            parts: Parts::new(&message.parts),
             metadata: &message.metadata,
             extensions: &message.extensions,
             reference_task_ids: &message.references,
@@ -50,47 +53,15 @@ impl<'a> Message<'a> {
     }
 }
 
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Artifact<'a> {
-    artifact_id: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    name: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    description: Option<&'a str>,
-    parts: Parts<'a>,
-    #[serde(skip_serializing_if = "is_empty")]
-    metadata: &'a Object,
-}
-
-impl<'a> Artifact<'a> {
-    pub(super) fn new(artifact: &'a domain::Artifact) -> Self {
-        Self {
-            artifact_id: artifact.id.as_str(),
-            name: artifact.name.as_deref(),
-            description: artifact.description.as_deref(),
-            parts: Parts(&artifact.parts),
-            metadata: &artifact.metadata,
-        }
-    }
-}
-
+/// Parts of 1.0: the content's own name says what it is.
 #[derive(Debug)]
-struct Parts<'a>(&'a [domain::Part]);
+pub(crate) enum V1 {}
 
-impl Serialize for Parts<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.0.iter().map(Part))
-    }
-}
-
-struct Part<'a>(&'a domain::Part);
-
-impl Serialize for Part<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let metadata = &self.0.metadata;
+impl Form for V1 {
+    fn part<S: Serializer>(part: &domain::Part, serializer: S) -> Result<S::Ok, S::Error> {
+        let metadata = &part.metadata;
         let mut fields = serializer.serialize_map(None)?;
-        let (filename, media_type) = match &self.0.content {
+        let (filename, media_type) = match &part.content {
             Content::Text(text) => {
                 fields.serialize_entry("text", text)?;
                 beside(metadata)
@@ -124,8 +95,4 @@ impl Serialize for Part<'_> {
 fn beside(metadata: &Object) -> (Option<&str>, Option<&str>) {
     let text = |name: &str| metadata.get(name).and_then(serde_json::Value::as_str);
     (text("filename"), text("mimeType"))
-}
-
-fn is_empty(metadata: &&Object) -> bool {
-    metadata.is_empty()
 }

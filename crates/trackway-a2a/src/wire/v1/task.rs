@@ -5,12 +5,15 @@ use trackway_domain::{self as domain, StateName, Timestamp};
 use trackway_engine::RunView;
 
 use super::{
-    message::{Artifact, Message},
+    message::{Message, V1},
     state,
 };
 use crate::{
     ops::{History, Place, Snapshot},
-    wire::metadata::Metadata,
+    wire::{
+        artifact::{Artifact, printed},
+        metadata::Metadata,
+    },
 };
 
 #[derive(Debug, Serialize)]
@@ -77,7 +80,8 @@ struct Artifacts<'a>(&'a RunView);
 
 impl Serialize for Artifacts<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.0.artifacts.iter().map(|artifact| Artifact::new(artifact)))
+        serializer
+            .collect_seq(self.0.artifacts.iter().map(|artifact| Artifact::<V1>::new(artifact)))
     }
 }
 
@@ -99,10 +103,6 @@ impl Serialize for Newest<'_> {
 
 fn named<S: Serializer>(name: &StateName, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(state::written(*name))
-}
-
-fn printed<S: Serializer>(moment: &Timestamp, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_str(moment)
 }
 
 #[cfg(test)]

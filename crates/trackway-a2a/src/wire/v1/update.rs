@@ -6,12 +6,12 @@ use trackway_domain as domain;
 use trackway_engine::StatusUpdate;
 
 use super::{
-    message::{Artifact, Message},
+    message::{Message, V1},
     task::{Status, Task},
 };
 use crate::{
     ops::{History, Item, Place, Said, Seen},
-    wire::metadata::Metadata,
+    wire::{artifact::ArtifactUpdate, metadata::Metadata},
 };
 
 #[derive(Debug, Serialize)]
@@ -20,7 +20,7 @@ pub(crate) enum StreamItem<'a> {
     Task(Task<'a>),
     Message(Message<'a>),
     StatusUpdate(TaskStatusUpdate<'a>),
-    ArtifactUpdate(TaskArtifactUpdate<'a>),
+    ArtifactUpdate(ArtifactUpdate<'a, V1>),
 }
 
 impl<'a> StreamItem<'a> {
@@ -31,7 +31,7 @@ impl<'a> StreamItem<'a> {
             Seen::Status(status, at) => {
                 Self::StatusUpdate(TaskStatusUpdate::new(status, *at, place))
             }
-            Seen::Artifact(chunk) => Self::ArtifactUpdate(TaskArtifactUpdate::new(chunk, place)),
+            Seen::Artifact(chunk) => Self::ArtifactUpdate(ArtifactUpdate::new(chunk, place)),
         }
     }
 
@@ -61,28 +61,6 @@ impl<'a> TaskStatusUpdate<'a> {
                 timestamp: at,
             },
             metadata: Metadata::new(update.resume, &update.output, update.parked.as_ref()),
-        }
-    }
-}
-
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct TaskArtifactUpdate<'a> {
-    task_id: domain::RunId,
-    context_id: &'a str,
-    artifact: Artifact<'a>,
-    append: bool,
-    last_chunk: bool,
-}
-
-impl<'a> TaskArtifactUpdate<'a> {
-    fn new(chunk: &'a domain::ArtifactChunk, place: &'a Place) -> Self {
-        Self {
-            task_id: place.run,
-            context_id: place.session.as_str(),
-            artifact: Artifact::new(&chunk.artifact),
-            append: chunk.append,
-            last_chunk: chunk.last,
         }
     }
 }

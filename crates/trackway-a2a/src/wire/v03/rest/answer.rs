@@ -4,10 +4,13 @@ use serde::{Serialize, Serializer, ser::SerializeMap};
 use serde_json::{Value, json};
 
 use super::{
-    message::Message,
-    task::{Task, TaskArtifactUpdate, TaskStatusUpdate},
+    message::{Message, Rest},
+    task::{Task, TaskStatusUpdate},
 };
-use crate::ops::{History, Item, Outcome, Place, Push, Reply, Said, Seen};
+use crate::{
+    ops::{History, Item, Outcome, Place, Push, Reply, Said, Seen},
+    wire::artifact::ArtifactUpdate,
+};
 
 /// Everything but streams, which are written event by event.
 #[derive(Debug)]
@@ -71,7 +74,7 @@ pub(crate) enum StreamItem<'a> {
     Task(Task<'a>),
     Message(Message<'a>),
     StatusUpdate(TaskStatusUpdate<'a>),
-    ArtifactUpdate(TaskArtifactUpdate<'a>),
+    ArtifactUpdate(ArtifactUpdate<'a, Rest>),
 }
 
 impl<'a> StreamItem<'a> {
@@ -81,7 +84,7 @@ impl<'a> StreamItem<'a> {
             Seen::Status(status, at) => {
                 Self::StatusUpdate(TaskStatusUpdate::new(status, *at, place))
             }
-            Seen::Artifact(chunk) => Self::ArtifactUpdate(TaskArtifactUpdate::new(chunk, place)),
+            Seen::Artifact(chunk) => Self::ArtifactUpdate(ArtifactUpdate::new(chunk, place)),
         }
     }
 

@@ -1,4 +1,4 @@
-//! Messages, parts and artifacts as they are written.
+//! Messages and parts as they are written.
 
 use serde::{Serialize, Serializer, ser::SerializeMap};
 use serde_json::{Value, json};
@@ -6,7 +6,10 @@ use trackway_domain::{self as domain, Content, FileSource, Object, Role, RunId};
 
 use crate::{
     ops::{Place, Said},
-    wire::v03::message::DATA_PART_COMPAT,
+    wire::{
+        artifact::{Form, Parts, is_empty},
+        v03::message::DATA_PART_COMPAT,
+    },
 };
 
 #[derive(Debug, Serialize)]
@@ -17,7 +20,7 @@ pub(crate) struct Message<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     task_id: Option<RunId>,
     role: &'static str,
-    content: Parts<'a>,
+    content: Parts<'a, Rest>,
     #[serde(skip_serializing_if = "is_empty")]
     metadata: &'a Object,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
@@ -42,54 +45,22 @@ impl<'a> Message<'a> {
                 Role::User => "ROLE_USER",
                 Role::Agent => "ROLE_AGENT",
             },
-            content: Parts(&message.parts),
+            content: Parts::new(&message.parts),
             metadata: &message.metadata,
             extensions: &message.extensions,
         }
     }
 }
 
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct Artifact<'a> {
-    artifact_id: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    name: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    description: Option<&'a str>,
-    parts: Parts<'a>,
-    #[serde(skip_serializing_if = "is_empty")]
-    metadata: &'a Object,
-}
-
-impl<'a> Artifact<'a> {
-    pub(super) fn new(artifact: &'a domain::Artifact) -> Self {
-        Self {
-            artifact_id: artifact.id.as_str(),
-            name: artifact.name.as_deref(),
-            description: artifact.description.as_deref(),
-            parts: Parts(&artifact.parts),
-            metadata: &artifact.metadata,
-        }
-    }
-}
-
+/// Parts of 0.3 as its protobuf messages have them.
 #[derive(Debug)]
-struct Parts<'a>(&'a [domain::Part]);
+pub(crate) enum Rest {}
 
-impl Serialize for Parts<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.0.iter().map(Part))
-    }
-}
-
-struct Part<'a>(&'a domain::Part);
-
-impl Serialize for Part<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut metadata = self.0.metadata.clone();
+impl Form for Rest {
+    fn part<S: Serializer>(part: &domain::Part, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut metadata = part.metadata.clone();
         let mut fields = serializer.serialize_map(None)?;
-        match &self.0.content {
+        match &part.content {
             Content::Text(text) => fields.serialize_entry("text", text)?,
             Content::Data(data @ Value::Object(_)) => {
                 fields.serialize_entry("data", &json!({ "data": data }))?;
@@ -118,8 +89,4 @@ impl Serialize for Part<'_> {
         }
         fields.end()
     }
-}
-
-fn is_empty(metadata: &&Object) -> bool {
-    metadata.is_empty()
 }

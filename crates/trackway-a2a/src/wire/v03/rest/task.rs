@@ -1,13 +1,16 @@
 //! The Task, and the updates of it.
 
 use serde::{Serialize, Serializer};
-use trackway_domain::{self as domain, RunId, StateName, Timestamp};
+use trackway_domain::{RunId, StateName, Timestamp};
 use trackway_engine::StatusUpdate;
 
-use super::message::{Artifact, Message};
+use super::message::{Message, Rest};
 use crate::{
     ops::{History, Place, Snapshot},
-    wire::metadata::Metadata,
+    wire::{
+        artifact::{Artifact, printed},
+        metadata::Metadata,
+    },
 };
 
 #[derive(Debug, Serialize)]
@@ -16,7 +19,7 @@ pub(crate) struct Task<'a> {
     id: RunId,
     context_id: &'a str,
     status: Status<'a>,
-    artifacts: Vec<Artifact<'a>>,
+    artifacts: Vec<Artifact<'a, Rest>>,
     history: Vec<Message<'a>>,
     #[serde(skip_serializing_if = "Metadata::is_empty")]
     metadata: Metadata<'a>,
@@ -83,28 +86,6 @@ impl<'a> TaskStatusUpdate<'a> {
     }
 }
 
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct TaskArtifactUpdate<'a> {
-    task_id: RunId,
-    context_id: &'a str,
-    artifact: Artifact<'a>,
-    append: bool,
-    last_chunk: bool,
-}
-
-impl<'a> TaskArtifactUpdate<'a> {
-    pub(super) fn new(chunk: &'a domain::ArtifactChunk, place: &'a Place) -> Self {
-        Self {
-            task_id: place.run,
-            context_id: place.session.as_str(),
-            artifact: Artifact::new(&chunk.artifact),
-            append: chunk.append,
-            last_chunk: chunk.last,
-        }
-    }
-}
-
 fn named<S: Serializer>(state: &StateName, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(match state {
         StateName::Submitted => "TASK_STATE_SUBMITTED",
@@ -118,8 +99,4 @@ fn named<S: Serializer>(state: &StateName, serializer: S) -> Result<S::Ok, S::Er
         StateName::Rejected => "TASK_STATE_REJECTED",
         StateName::Unknown => "TASK_STATE_UNSPECIFIED",
     })
-}
-
-fn printed<S: Serializer>(moment: &Timestamp, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_str(moment)
 }
