@@ -110,7 +110,7 @@ impl Client {
     }
 
     fn of_card(url: Url, card: Card, options: Options) -> Result<Self, ClientError> {
-        let choice = card.choose(&url)?;
+        let choice = card.choose(&url, options.token.is_some())?;
         let found = Some(Arc::new(Found { url, card }));
         Ok(Self { peer: Arc::new(Peer::new(choice, options)), found })
     }

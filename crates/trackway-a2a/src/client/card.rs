@@ -151,13 +151,16 @@ impl Card {
 
     /// The interface to use: of the newest generation, and there JSON-RPC before HTTP+JSON; the first
     /// that the card names among equals. `from` is where the card was found; addresses may be
-    /// relative to it, and a card that came encrypted does not lead to an address that is not.
-    pub(super) fn choose(&self, from: &Url) -> Result<Choice, ClientError> {
+    /// relative to it, and a card that came encrypted does not lead to an address that is not. With
+    /// `secrets` to send, no card leads to another machine than its own: whoever writes cards would
+    /// collect them.
+    pub(super) fn choose(&self, from: &Url, secrets: bool) -> Result<Choice, ClientError> {
         let usable = |interface: &Interface| {
             let generation = Generation::of_version(&interface.version)?;
             let binding = Binding::named(&interface.binding, generation)?;
             let url = from.join(&interface.url).ok()?;
             let safe = url.scheme() == "https" || (url.scheme(), from.scheme()) == ("http", "http");
+            let safe = safe && (!secrets || url.host() == from.host());
             let tenant = interface.tenant.clone();
             safe.then_some(Choice { url, binding, generation, tenant })
         };

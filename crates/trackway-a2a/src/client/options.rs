@@ -7,7 +7,8 @@ use std::{fmt, time::Duration};
 pub struct Options {
     /// Every request goes through this client, so its proxy, TLS, redirect and address rules hold.
     pub http: reqwest::Client,
-    /// Sent as `Authorization: Bearer …` to the agent and with the request for its card.
+    /// Sent as `Authorization: Bearer …` to the agent and with the request for its card. With a token, a
+    /// card that leads to another machine than its own is not followed; `Client::at` goes anywhere.
     pub token: Option<String>,
     /// URIs of the extensions that the caller wants to use.
     pub extensions: Vec<String>,

@@ -10,7 +10,7 @@ fn card(document: &Value) -> Card {
 
 fn chosen(document: &Value) -> Option<(String, Generation, Option<String>)> {
     let from = Url::parse("http://agent.example/x/.well-known/agent-card.json").unwrap();
-    let choice = card(document).choose(&from).ok()?;
+    let choice = card(document).choose(&from, false).ok()?;
     Some((choice.url.to_string(), choice.generation, choice.tenant))
 }
 
@@ -63,7 +63,7 @@ fn the_newest_generation_that_both_know_is_taken() {
 fn an_encrypted_card_does_not_lead_into_the_open() {
     let document = json!({"name": "x", "url": "http://a/", "protocolVersion": "0.3.0"});
     let from = Url::parse("https://a/.well-known/agent-card.json").unwrap();
-    let error = card(&document).choose(&from).unwrap_err();
+    let error = card(&document).choose(&from, false).unwrap_err();
     assert!(matches!(error, ClientError::NoInterface { offered } if offered.len() == 1));
 }
 
@@ -88,5 +88,24 @@ fn what_a_mesh_asks_of_a_card_is_there() {
     assert!(Card::read(&old.to_string(), None).unwrap().extended_card);
     for wrong in ["", "[]", "{}", "{\"name\": 1}"] {
         assert!(matches!(Card::read(wrong, None), Err(ClientError::Malformed { .. })), "{wrong}");
+    }
+}
+
+/// Proves X6: a token is not carried to wherever a card points.
+#[test]
+fn a_token_stays_with_the_machine_that_the_card_came_from() {
+    let from = Url::parse("https://a.example/.well-known/agent-card.json").unwrap();
+    let at = |url: &str| {
+        let interface = json!({"url": url, "protocolBinding": "JSONRPC", "protocolVersion": "1.0"});
+        card(&json!({"name": "a", "supportedInterfaces": [interface]}))
+    };
+    for (url, without, with) in [
+        ("https://a.example:8443/rpc", true, true),
+        ("/rpc", true, true),
+        ("https://collects.example/rpc", true, false),
+        ("https://a.example.collects.example/rpc", true, false),
+    ] {
+        assert_eq!(at(url).choose(&from, false).is_ok(), without, "{url}");
+        assert_eq!(at(url).choose(&from, true).is_ok(), with, "{url}");
     }
 }
