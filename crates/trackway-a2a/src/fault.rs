@@ -210,6 +210,17 @@ impl Fault {
         self
     }
 
+    /// The same fault, its place counted from below `root`.
+    #[must_use]
+    pub(crate) fn below(mut self, root: &str) -> Self {
+        if let Detail::Advice(Advice { path: Some(path), .. }) = &mut *self.detail
+            && let Some(rest) = path.strip_prefix(root)
+        {
+            *path = rest.to_owned();
+        }
+        self
+    }
+
     /// The same fault, with what there is instead.
     #[must_use]
     pub(crate) fn knowing(mut self, known: Vec<String>) -> Self {

@@ -58,6 +58,8 @@ struct Refused {
 
 impl From<Fault> for Refused {
     fn from(fault: Fault) -> Self {
+        // There is no envelope here: what other bindings call parameters is the request itself.
+        let fault = fault.below("/params");
         Self { status: fault.kind.http(), fault, allowed: None }
     }
 }

@@ -51,12 +51,13 @@ async fn a_parameter_that_is_wrong() {
             json!({"message": {"messageId": "m", "role": "ROLE_USER", "parts": [{"raw": "!"}]}});
         let refused = site.ask(way, "SendMessage", &params).await.unwrap_err();
         let message = "message/parts/0/raw: this is not base64";
+        let root = if way == Way::Rpc { "/params" } else { "" };
         let details = json!([
             {"@type": BAD_REQUEST, "fieldViolations": [
                 {"field": "message.parts.0.raw", "description": message}]},
             {"@type": "urn:trackway:advice", "code": "invalid-request",
              "next": "encode the bytes with the standard base64 alphabet",
-             "path": "/params/message/parts/0/raw"},
+             "path": format!("{root}/message/parts/0/raw")},
         ]);
         assert_eq!(refused.error, whole(way, -32602, (400, "INVALID_ARGUMENT"), message, &details));
     }
