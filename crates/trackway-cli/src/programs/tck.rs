@@ -43,7 +43,7 @@ impl Workflow for Tck {
     async fn run(self: Arc<Self>, ctx: Ctx, input: Value) -> Result<(), Stop> {
         let mut act = match ctx.message() {
             Some(message) => script::opening(message),
-            None => input.as_str().and_then(script::of_text).unwrap_or(Act::Linger),
+            None => input.as_str().and_then(script::of_text).unwrap_or(Act::Stay),
         };
         let mut conversing = false;
         loop {
@@ -66,6 +66,10 @@ impl Workflow for Tck {
                 Act::Make(product) => return make(&ctx, product).await,
                 Act::Work => return works_for(&ctx, WORK).await,
                 Act::Hold => return works_for(&ctx, HOLD).await,
+                Act::Stay => {
+                    works_for(&ctx, self.patience / 2).await?;
+                    act = Act::Converse;
+                }
                 // Long enough for a client that comes back after its stream timed out.
                 Act::Linger => return works_for(&ctx, self.patience * 2).await,
             }

@@ -1,7 +1,7 @@
 //! The subject, as a client of the engine sees it.
 
 use trackway::{MessageId, Role};
-use trackway_domain::{Caller, Event, RunId};
+use trackway_domain::{Caller, Event, RunId, StateName};
 use trackway_engine::input_from_parts;
 use trackway_runtime::{Deliver, Registry, Submit};
 use trackway_testkit::{Process, World, at, story, whole_log};
@@ -111,11 +111,28 @@ fn a_conversation_ends_with_done() {
     });
 }
 
+/// A task of the suite for 0.3 is seen at work, and then takes messages for as long as there are any.
+#[test]
+fn a_message_that_names_no_act_works_for_a_moment_and_then_asks_on_and_on() {
+    World::memory().run(registry(), async |process| {
+        let run = send(&process, message("test-message-id-1", Part::text("hi"))).await;
+        let mut watch = process.watch(&at(run), 0).await.unwrap();
+        while !matches!(watch.next().await.unwrap().unwrap().event, Event::Slept { .. }) {}
+        assert_eq!(process.view(&at(run)).await.unwrap().state, StateName::Working);
+        process.clock.advance(PATIENCE / 2);
+        settled(&process, run).await;
+        for id in ["test-followup-1", "test-followup-2", "test-followup-3"] {
+            reply(&process, run, id, "more").await;
+            let state = process.view(&at(run)).await.unwrap().state;
+            assert_eq!(state, StateName::InputRequired, "{id}");
+        }
+    });
+}
+
 /// Runs that are to be canceled, resubscribed to or polled last as long as the suites need.
 #[test]
 fn lasting_acts_last_as_long_as_the_suites_need() {
     for (id, text, span) in [
-        ("test-message-id-1", "hi", PATIENCE * 2),
         ("test-resubscribe-message-id-1", "hi", PATIENCE * 2),
         ("0198", "tck-long-running start", WORK),
         ("0198", "tck-cancel start", HOLD),

@@ -35,6 +35,7 @@ async fn the_list_has_every_program_with_addresses_that_answer() {
     }
 }
 
+/// Proves I2: its own workflows carry the two extensions.
 #[tokio::test]
 async fn a_card_says_what_a_client_of_0_3_must_know() {
     let server = Server::start();

@@ -29,6 +29,7 @@ fn info() -> ProgramInfo {
     }
 }
 
+/// Proves I2: its own workflows carry the two extensions.
 #[test]
 fn a_card_says_where_what_and_how() {
     let url = "http://127.0.0.1:7420/a2a/agents/echo";

@@ -31,7 +31,7 @@ fn the_first_text_speaks_where_the_id_says_nothing() {
         ("tck-multi-turn start", Act::Converse),
         ("tck-cancel start work", Act::Hold),
         ("tck-task-failure trigger error", Act::Fail),
-        ("hello", Act::Linger),
+        ("hello", Act::Stay),
     ] {
         assert_eq!(opening(&message(plain, text)), act, "for {text}");
     }
@@ -40,7 +40,7 @@ fn the_first_text_speaks_where_the_id_says_nothing() {
 #[test]
 fn what_names_no_act_completes_at_once_in_the_newer_suite_and_lingers_in_the_older() {
     assert_eq!(opening(&message("tck-transport-test-001", "hello")), Act::Complete);
-    assert_eq!(opening(&message("test-message-id-7", "hello")), Act::Linger);
+    assert_eq!(opening(&message("test-message-id-7", "hello")), Act::Stay);
     assert_eq!(next(&message("test-followup-message-id-7", "hello")), Act::Complete);
     assert_eq!(next(&message("tck-input-required-1a2b", "hello")), Act::Ask);
 }
