@@ -35,12 +35,38 @@ pub enum Code {
     DataInUse,
     /// A body, message or name is larger than its bound.
     TooLarge,
+    /// The workflow's file cannot be read as a definition.
+    InvalidWorkflow,
+    /// The definition has a construct that is not acted on and that would change what runs.
+    UnsupportedWorkflow,
+    /// The context lacks something that the workflow needs to begin.
+    MissingContext,
+    /// A token is not of a token's form.
+    TokenMalformed,
+    /// A token was altered after it was made.
+    TokenChanged,
+    /// A token was made in another data folder.
+    TokenForeign,
+    /// A token was signed with a key that has been retired.
+    TokenExpired,
+    /// A state token was sent as the ack token, or the other way round.
+    TokenSwapped,
+    /// The ack token belongs to another run than the state token.
+    AckOfOtherRun,
+    /// The ack token belongs to another snapshot of the run.
+    AckOfOtherSnapshot,
+    /// No session of that id.
+    UnknownSession,
+    /// A session bundle is damaged, signed by somebody else, or does not fit this folder.
+    BadBundle,
+    /// This server has the operation switched off.
+    SwitchedOff,
     /// The server is stopping.
     Stopping,
 }
 
 impl Code {
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 29] = [
         Self::InvalidInput,
         Self::InvalidRequest,
         Self::UnknownWorkflow,
@@ -56,6 +82,19 @@ impl Code {
         Self::StoreFailed,
         Self::DataInUse,
         Self::TooLarge,
+        Self::InvalidWorkflow,
+        Self::UnsupportedWorkflow,
+        Self::MissingContext,
+        Self::TokenMalformed,
+        Self::TokenChanged,
+        Self::TokenForeign,
+        Self::TokenExpired,
+        Self::TokenSwapped,
+        Self::AckOfOtherRun,
+        Self::AckOfOtherSnapshot,
+        Self::UnknownSession,
+        Self::BadBundle,
+        Self::SwitchedOff,
         Self::Stopping,
     ];
 
@@ -76,6 +115,19 @@ impl Code {
             Self::StoreFailed => "store-failed",
             Self::DataInUse => "data-in-use",
             Self::TooLarge => "too-large",
+            Self::InvalidWorkflow => "invalid-workflow",
+            Self::UnsupportedWorkflow => "unsupported-workflow",
+            Self::MissingContext => "missing-context",
+            Self::TokenMalformed => "token-malformed",
+            Self::TokenChanged => "token-changed",
+            Self::TokenForeign => "token-foreign",
+            Self::TokenExpired => "token-expired",
+            Self::TokenSwapped => "token-swapped",
+            Self::AckOfOtherRun => "ack-of-other-run",
+            Self::AckOfOtherSnapshot => "ack-of-other-snapshot",
+            Self::UnknownSession => "unknown-session",
+            Self::BadBundle => "bad-bundle",
+            Self::SwitchedOff => "switched-off",
             Self::Stopping => "stopping",
         }
     }

@@ -78,6 +78,9 @@ pub struct Submission {
     /// The run fails at this moment if it has not ended by then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadline: Option<Timestamp>,
+    /// An outside agent drives it, node by node; the engine never does.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub guided: bool,
 }
 
 /// A caller's message to an existing run.

@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
-    ArtifactChunk, ChildOutcome, Evidence, Failure, Message, MessageId, Op, Problem, Question,
-    QuestionId, RunId, StateName, StepOutcome, Submission, Timestamp,
+    ArtifactChunk, ChildOutcome, Evidence, Failure, Guided, Message, MessageId, Op, Problem,
+    Question, QuestionId, RunId, StateName, StepOutcome, Submission, Timestamp,
 };
 
 /// One recorded fact. The order of variants follows the life of a run.
@@ -97,6 +97,8 @@ pub enum Event {
     },
     /// Code that fits the log was found.
     Unparked,
+    /// Something in a run that an outside agent drives.
+    Guided(Box<Guided>),
     Completed {
         output: Value,
     },
@@ -152,7 +154,7 @@ pub struct Retry {
 
 impl Event {
     /// A stable name for tables and screens.
-    pub const fn name(&self) -> &'static str {
+    pub fn name(&self) -> &'static str {
         match self {
             Self::Submitted(_) => "submitted",
             Self::Started => "started",
@@ -173,6 +175,12 @@ impl Event {
             Self::ChildEnded { .. } => "child-ended",
             Self::Parked { .. } => "parked",
             Self::Unparked => "unparked",
+            Self::Guided(guided) => match **guided {
+                Guided::Opened { .. } => "opened",
+                Guided::Attempted(_) => "attempted",
+                Guided::Checkpointed(_) => "checkpointed",
+                Guided::Repinned { .. } => "repinned",
+            },
             Self::Completed { .. } => "completed",
             Self::Failed { .. } => "failed",
             Self::Canceled => "canceled",

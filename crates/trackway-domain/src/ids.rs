@@ -151,6 +151,14 @@ made_id!(
     /// One question that a run has asked.
     QuestionId, "qst_", "question id"
 );
+made_id!(
+    /// One node: a point of a guided run from which it can go on.
+    NodeId, "nod_", "node id"
+);
+made_id!(
+    /// What one answer to a node is known by.
+    AckId, "ack_", "ack id"
+);
 chosen_id!(
     /// One session: a workstream of several runs. Clients may bring their own name for it.
     SessionId, "session id"

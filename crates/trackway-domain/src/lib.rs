@@ -5,13 +5,16 @@
 //! store, in a test and on the screen. Wire names (A2A, MCP, …) live only in their front door.
 
 mod artifact;
+mod attempt;
 mod caller;
 mod code;
 mod command;
+mod document;
 mod errand;
 mod event;
 mod ids;
 mod message;
+mod node;
 mod op;
 mod outcome;
 mod part;
@@ -23,13 +26,18 @@ mod time;
 mod yields;
 
 pub use artifact::{Artifact, ArtifactChunk};
+pub use attempt::{
+    Answer, Attempt, AttemptOutcome, Block, Branch, Checkpoint, Guided, Inputs, Need, Seal, Warning,
+};
 pub use caller::Caller;
 pub use code::Code;
 pub use command::{Command, Delivery, Submission};
+pub use document::{DocumentChange, DocumentKind};
 pub use errand::Errand;
 pub use event::{Event, Late, Resume, Retry, WorkflowRef};
-pub use ids::{ArtifactId, BadId, MessageId, QuestionId, RunId, SessionId};
+pub use ids::{AckId, ArtifactId, BadId, MessageId, NodeId, QuestionId, RunId, SessionId};
 pub use message::{Message, Role};
+pub use node::{Expected, Node, Pending};
 pub use op::{BadOp, Op, OpKind, Timer};
 pub use outcome::{ChildOutcome, Evidence, Failure, StepOutcome};
 pub use part::{Content, File, FileSource, IntoParts, JSON_DEPTH_MAX, Part, is_too_deep};

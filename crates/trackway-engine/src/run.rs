@@ -109,7 +109,8 @@ impl Run {
             | Event::Noted { .. }
             | Event::Withdrawn { .. }
             | Event::StepDone { .. }
-            | Event::Drawn { .. } => {}
+            | Event::Drawn { .. }
+            | Event::Guided(_) => {}
         }
         Ok(())
     }

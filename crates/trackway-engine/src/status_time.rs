@@ -43,6 +43,7 @@ impl StatusTime {
             | Event::StepDone { .. }
             | Event::StepFailed(_)
             | Event::Drawn { .. }
+            | Event::Guided(_)
             | Event::Slept { .. }
             | Event::Woke { .. }
             | Event::ChildEnded { .. } => {}

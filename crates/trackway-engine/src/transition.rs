@@ -43,6 +43,8 @@ pub fn transition(state: &State, event: &Event) -> Result<Option<State>, Illegal
         Event::Rejected { reason, .. } => State::Rejected { reason: reason.clone() },
         // A late answer is told so even when the run has ended meanwhile.
         Event::Late(_) => return Ok(None),
+        // A guided run completes once; an agent that goes back grows another branch after that.
+        Event::Guided(_) if from != Submitted => return Ok(None),
         Event::Noted { .. } | Event::Parked { .. } | Event::Unparked | Event::ChildEnded { .. }
             if !from.is_terminal() =>
         {
@@ -72,7 +74,8 @@ pub fn transition(state: &State, event: &Event) -> Result<Option<State>, Illegal
         | Event::Drawn { .. }
         | Event::Slept { .. }
         | Event::Woke { .. }
-        | Event::ChildStarted { .. } => return Err(illegal(from)),
+        | Event::ChildStarted { .. }
+        | Event::Guided(_) => return Err(illegal(from)),
     };
     let to = next.name();
     if may_follow(from, to) { Ok(Some(next)) } else { Err(illegal(to)) }

@@ -82,6 +82,7 @@ pub fn update(event: &Event) -> Option<Update> {
         | Event::StepDone { .. }
         | Event::StepFailed(_)
         | Event::Drawn { .. }
+        | Event::Guided(_)
         | Event::Slept { .. }
         | Event::Woke { .. }
         | Event::ChildEnded { .. }
@@ -99,6 +100,7 @@ pub const fn shows(event: &Event) -> bool {
             | Event::StepDone { .. }
             | Event::StepFailed(_)
             | Event::Drawn { .. }
+            | Event::Guided(_)
             | Event::Slept { .. }
             | Event::Woke { .. }
             | Event::ChildEnded { .. }

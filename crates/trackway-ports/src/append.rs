@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use trackway_domain::{Caller, Event, MessageId, Pos, RunId, Seq, Timer, Timestamp};
 use uuid::Uuid;
 
-use crate::{AppendError, HookChange, OutboxItem, RunRow};
+use crate::{AppendError, HookChange, OutboxItem, Pinned, RunRow};
 
 /// What one decision writes. The store commits all of it or none of it.
 #[derive(Debug, Clone, PartialEq)]
@@ -25,6 +25,10 @@ pub struct Append {
     pub hooks: Vec<HookChange>,
     /// Whether the run's hooks are told of one of the events. Idle ones become due with this append.
     pub tells: bool,
+    /// Definitions that this append pins. One that is pinned already stays as it is.
+    pub pins: Vec<Pinned>,
+    /// The events' own times, one each, where they were recorded elsewhere before; empty for `at`.
+    pub stamps: Vec<Timestamp>,
     /// The caller's message behind this append, so that a repetition is recognised.
     pub claim: Option<Claim>,
 }
@@ -41,6 +45,8 @@ impl Append {
             outbox: Vec::new(),
             hooks: Vec::new(),
             tells: true,
+            pins: Vec::new(),
+            stamps: Vec::new(),
             claim: None,
         }
     }

@@ -2,11 +2,11 @@
 
 use std::fmt;
 
-use trackway_domain::{Caller, Pos, RunId, Seq, SessionId, Timestamp};
+use trackway_domain::{Caller, NodeId, Pos, RunId, Seq, SessionId, Timestamp};
 
 use crate::{
-    Append, Claim, ClaimKey, Done, DueTimer, Hook, OutboxId, OutboxRow, PortFuture, ReadError,
-    RunFilter, RunPage, RunQuery, RunRow, Stored,
+    Append, AppendError, AttemptKey, Claim, ClaimKey, Done, DueTimer, Hook, NodePlace, OutboxId,
+    OutboxRow, PortFuture, ReadError, RunFilter, RunPage, RunQuery, RunRow, SessionRow, Stored,
 };
 
 /// An append-only log of events per run, with its indexes.
@@ -103,6 +103,52 @@ pub trait Journal: Send + Sync + fmt::Debug {
 
     /// When the next hook after `now` is due.
     fn next_hook(&self, now: Timestamp) -> PortFuture<'_, Result<Option<Timestamp>, ReadError>>;
+
+    /// The node of the run, found without reading the run's log. None where the index does not have it,
+    /// or leads to an event that is another node's: then the log itself has to be read.
+    fn node(
+        &self,
+        run: RunId,
+        node: NodeId,
+    ) -> PortFuture<'_, Result<Option<NodePlace>, ReadError>> {
+        let _ = (run, node);
+        todo!()
+    }
+
+    /// The event that recorded this attempt.
+    fn attempt(&self, key: AttemptKey) -> PortFuture<'_, Result<Option<Stored>, ReadError>> {
+        let _ = key;
+        todo!()
+    }
+
+    /// The definition of that hash, as it was pinned.
+    fn pinned(&self, hash: String) -> PortFuture<'_, Result<Option<String>, ReadError>> {
+        let _ = hash;
+        todo!()
+    }
+
+    /// The caller's sessions, those that something was recorded in last coming first, at most `limit`.
+    fn sessions(
+        &self,
+        caller: Caller,
+        limit: usize,
+    ) -> PortFuture<'_, Result<Vec<SessionRow>, ReadError>> {
+        let _ = (caller, limit);
+        todo!()
+    }
+
+    /// Removes runs with everything that belongs to them alone, all in one transaction. A run whose row
+    /// is `runnable` or not of a final state and not guided is refused by the caller, not here.
+    fn remove(&self, runs: Vec<RunId>) -> PortFuture<'_, Result<(), AppendError>> {
+        let _ = runs;
+        todo!()
+    }
+
+    /// Makes the indexes of the run anew from its events.
+    fn reindex(&self, run: RunId) -> PortFuture<'_, Result<(), AppendError>> {
+        let _ = run;
+        todo!()
+    }
 
     /// Writes what is still buffered and ends. Appends handed in before are committed first; later
     /// ones fail. Calling it twice is no error.

@@ -7,6 +7,7 @@ mod append;
 mod blobs;
 mod error;
 mod faults;
+mod guided;
 mod hooks;
 mod identity;
 mod journal;
@@ -20,6 +21,7 @@ pub use append::{Append, Claim, ClaimKey, Done, OutboxChange, OutboxId, Receipt,
 pub use blobs::{BlobHash, Blobs};
 pub use error::{AppendError, ReadError};
 pub use faults::{Faults, NoFaults};
+pub use guided::{AttemptKey, NodePlace, Pinned, SessionRow};
 pub use hooks::{Hook, HookChange, HookTarget};
 pub use identity::{Gatekeeper, Identity, Unrecognised};
 pub use journal::Journal;

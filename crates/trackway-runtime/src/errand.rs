@@ -118,6 +118,7 @@ impl Core {
             message: None,
             parent,
             deadline,
+            guided: false,
         };
         let attached = Attached { settles: Some(id), ..Attached::default() };
         match self.create(submission, attached).await {

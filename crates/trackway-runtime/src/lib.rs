@@ -6,6 +6,7 @@
 //! waiting programs are dropped and cost nothing but rows.
 
 mod api;
+mod catalogue;
 mod command;
 mod core;
 mod deliver;
@@ -13,6 +14,7 @@ mod depth;
 mod drive;
 mod errand;
 mod error;
+mod guide;
 mod hooks;
 mod live;
 mod messenger;
@@ -29,7 +31,12 @@ mod watch;
 mod world;
 
 pub use api::{Answered, Deliver, Hold, NewHook, RunAddress, Submit, Submitted};
+pub use catalogue::{Catalogue, Invalid, Known, Listing, NotKnown};
 pub use error::Error;
+pub use guide::{
+    Advance, Advanced, Checkpointed, Consent, Guide, GuideError, GuideOptions, Migrated, Position,
+    Start,
+};
 pub use messenger::{Messenger, Undelivered};
 pub use options::Options;
 pub use program::{Extension, Program, ProgramFuture, ProgramInfo, Registry, RegistryError, Stop};

@@ -58,6 +58,7 @@ impl Core {
             message: submit.message,
             parent: None,
             deadline: info.deadline.map(|span| self.now() + span),
+            guided: false,
         };
         let hooks = hook.map(|hook| hook.after(0)).into_iter().collect();
         let attached = Attached { claim, snapshot: true, hooks, ..Attached::default() };

@@ -11,18 +11,25 @@ pub(super) const ALLOWED: &[(&str, &[&str])] = &[
     ("trackway-domain", &[]),
     ("trackway-engine", &["trackway-domain"]),
     ("trackway-ports", &["trackway-domain"]),
-    ("trackway-runtime", &["trackway-domain", "trackway-engine", "trackway-ports"]),
+    ("trackway-definition", &["trackway-domain"]),
+    (
+        "trackway-runtime",
+        &["trackway-domain", "trackway-definition", "trackway-engine", "trackway-ports"],
+    ),
     ("trackway-sqlite", &["trackway-domain", "trackway-ports"]),
     ("trackway-a2a", &["trackway-domain", "trackway-engine", "trackway-ports", "trackway-runtime"]),
+    ("trackway-mcp", &["trackway-domain", "trackway-engine", "trackway-ports", "trackway-runtime"]),
     (
         "trackway",
         &[
             "trackway-domain",
+            "trackway-definition",
             "trackway-engine",
             "trackway-ports",
             "trackway-runtime",
             "trackway-sqlite",
             "trackway-a2a",
+            "trackway-mcp",
         ],
     ),
     (
@@ -30,6 +37,7 @@ pub(super) const ALLOWED: &[(&str, &[&str])] = &[
         &[
             "trackway",
             "trackway-domain",
+            "trackway-definition",
             "trackway-engine",
             "trackway-ports",
             "trackway-runtime",
@@ -42,6 +50,9 @@ pub(super) const ALLOWED: &[(&str, &[&str])] = &[
         &[
             "trackway",
             "trackway-domain",
+            "trackway-definition",
+            "trackway-engine",
+            "trackway-mcp",
             "trackway-ports",
             "trackway-runtime",
             "trackway-sqlite",

@@ -179,7 +179,8 @@ impl Book {
             | Event::Completed { .. }
             | Event::Failed { .. }
             | Event::Canceled
-            | Event::Rejected { .. } => None,
+            | Event::Rejected { .. }
+            | Event::Guided(_) => None,
         }
     }
 

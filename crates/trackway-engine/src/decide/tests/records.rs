@@ -83,6 +83,7 @@ fn submission(value: &Value, text: &str) -> Submission {
         message: Some(message(value, text)),
         parent: Some(RunId::new(Uuid::from_u128(9))),
         deadline: Some(Timestamp::from_millis(7)),
+        guided: false,
     }
 }
 

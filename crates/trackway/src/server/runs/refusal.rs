@@ -117,11 +117,22 @@ impl From<RunsError> for Refusal {
 /// The status that a code has on this door.
 const fn status(code: Code) -> StatusCode {
     match code {
-        Code::InvalidInput => StatusCode::UNPROCESSABLE_ENTITY,
-        Code::InvalidRequest => StatusCode::BAD_REQUEST,
+        Code::InvalidInput
+        | Code::InvalidWorkflow
+        | Code::UnsupportedWorkflow
+        | Code::MissingContext
+        | Code::BadBundle => StatusCode::UNPROCESSABLE_ENTITY,
+        Code::InvalidRequest
+        | Code::TokenMalformed
+        | Code::TokenChanged
+        | Code::TokenForeign
+        | Code::TokenExpired
+        | Code::TokenSwapped
+        | Code::AckOfOtherRun
+        | Code::AckOfOtherSnapshot => StatusCode::BAD_REQUEST,
         Code::Unauthenticated => StatusCode::UNAUTHORIZED,
-        Code::Forbidden => StatusCode::FORBIDDEN,
-        Code::UnknownWorkflow | Code::UnknownRun => StatusCode::NOT_FOUND,
+        Code::Forbidden | Code::SwitchedOff => StatusCode::FORBIDDEN,
+        Code::UnknownWorkflow | Code::UnknownRun | Code::UnknownSession => StatusCode::NOT_FOUND,
         Code::SessionMismatch
         | Code::RunEnded
         | Code::MessageReused

@@ -44,6 +44,7 @@ fn snapshot() -> Snapshot {
         message: Some(message),
         parent: None,
         deadline: None,
+        guided: false,
     };
     Snapshot::of(RunView::begin(Arc::new(submission), Timestamp(0), 10))
 }

@@ -32,6 +32,7 @@ fn started() -> RunView {
         message: Some(message("m-1", Role::User, "go")),
         parent: None,
         deadline: None,
+        guided: false,
     };
     RunView::begin(Arc::new(submission), Timestamp(0), 10)
 }

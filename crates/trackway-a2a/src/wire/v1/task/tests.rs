@@ -65,6 +65,7 @@ fn snapshot(events: &[Event]) -> Snapshot {
         message: Some(message("m-1", Role::User, "go")),
         parent: None,
         deadline: None,
+        guided: false,
     };
     let mut view = RunView::begin(Arc::new(submission), Timestamp(0), 10);
     for (index, event) in events.iter().enumerate() {

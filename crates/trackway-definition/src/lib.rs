@@ -1,0 +1,16 @@
+//! Workflows written down as YAML or JSON.
+//!
+//! A file is read into a [`Definition`] in its normal form, which is hashed and pinned; the interpreter
+//! walks it for two drivers: the *caller* (an outside agent that holds tokens) and the *engine*. There
+//! is no IO here, no clock and no async: files are handed in as text, and time and ids by the caller.
+
+mod fault;
+mod guide;
+pub mod model;
+mod normal;
+mod read;
+
+pub use fault::Fault;
+pub use guide::{Standing, advance, open, repin};
+pub use model::Definition;
+pub use read::{Draft, Format, Unreadable, read};

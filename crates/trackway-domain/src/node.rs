@@ -1,0 +1,47 @@
+//! Nodes: the points of a guided run from which it can go on, and what is asked at each.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::{NodeId, Object};
+
+/// A point in a run from which it can go on. A run that an outside agent drives is a tree of these:
+/// each answer to a node makes another one, and two answers to the same node make two branches.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Node {
+    pub id: NodeId,
+    /// The node that was answered to get here; none for the first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<NodeId>,
+    /// Hash of the definition that this node is read by.
+    pub definition: String,
+    /// Where the interpreter stands; only the interpreter reads it.
+    pub walk: Value,
+    /// The outside facts known here: those of the start, with those of every answer on the way.
+    pub context: Object,
+    /// What is to be done next; none when the workflow is complete here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pending: Option<Pending>,
+}
+
+/// The step that a node waits for.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Pending {
+    /// The step's id in the definition.
+    pub step: String,
+    pub title: String,
+    pub prompt: String,
+    /// A person is to agree before the run goes on.
+    pub confirm: bool,
+    /// What the answer's `output` has to be, where the step says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output: Option<Expected>,
+}
+
+/// The form of an output.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Expected {
+    pub schema: Value,
+    pub example: Value,
+    pub required: bool,
+}

@@ -1,0 +1,45 @@
+//! What a store knows of guided runs beside their events: where a node and an attempt are recorded, and
+//! the definitions that runs are pinned to. The indexes follow from the events.
+
+use trackway_domain::{AckId, NodeId, RunId, Seq, SessionId, Timestamp};
+
+use crate::{RunRow, Stored};
+
+/// Where a node is, and what is needed to answer it, in one look.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NodePlace {
+    /// The event that made the node, or that read it anew last.
+    pub made: Stored,
+    /// Number of the run's last event.
+    pub head: Seq,
+    pub row: RunRow,
+    /// How many attempts have advanced from this node.
+    pub branches: u32,
+}
+
+/// What an attempt is recognised by.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct AttemptKey {
+    pub run: RunId,
+    pub node: NodeId,
+    pub ack: AckId,
+    pub digest: String,
+}
+
+/// A definition that a run is pinned to. The same hash is always the same body.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pinned {
+    pub hash: String,
+    pub body: String,
+}
+
+/// One session in a listing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SessionRow {
+    pub id: SessionId,
+    pub runs: u64,
+    /// When its first run began.
+    pub created_at: Timestamp,
+    /// When something was recorded in it last.
+    pub updated_at: Timestamp,
+}

@@ -1,0 +1,124 @@
+//! What is asked of a guide, and what it answers.
+
+use trackway_definition::{Fault, model::Unheeded};
+use trackway_domain::{
+    AckId, Block, Branch, Code, Inputs, NodeId, Object, Pending, RunId, Seal, SessionId, StateName,
+    Warning,
+};
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Start {
+    pub workflow: String,
+    pub context: Object,
+    pub seal: Seal,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Advance {
+    pub run: RunId,
+    pub node: NodeId,
+    pub ack: AckId,
+    pub inputs: Inputs,
+    pub consent: Consent,
+    pub seal: Seal,
+}
+
+/// How a person's agreement is had where a step wants it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Consent {
+    /// The answer itself is the agreement: the agent was told to ask.
+    Implied,
+    /// The door can ask, and has not yet.
+    ToBeAsked,
+    Given(bool),
+}
+
+/// What an answer came to.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Advanced {
+    Position(Position),
+    /// The answer would advance a step that wants a person's agreement: ask, then come back with
+    /// [`Consent::Given`]. Nothing was recorded.
+    AskFirst(Pending),
+}
+
+/// Where a caller stands: everything that an answer says.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Position {
+    pub run: RunId,
+    pub session: SessionId,
+    pub workflow: String,
+    /// Hash of the definition that the node is read by.
+    pub hash: String,
+    pub node: NodeId,
+    /// For the answer to the pending step; none where nothing is pending.
+    pub ack: Option<AckId>,
+    pub pending: Option<Pending>,
+    /// The workflow's rules; with a start and a look only.
+    pub guidance: Vec<String>,
+    pub branch: Branch,
+    pub warnings: Vec<Warning>,
+    pub blocked: Option<Block>,
+    /// What the answer is to be written with: that of the call, or of the first telling.
+    pub seal: Seal,
+}
+
+/// Notes were recorded, or had been.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Checkpointed {
+    pub position: Position,
+    pub repeated: bool,
+}
+
+/// What a migration did.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Migrated {
+    pub from: String,
+    pub to: String,
+    /// The nodes that are read anew.
+    pub nodes: Vec<NodeId>,
+}
+
+/// Why a guide did not do what was asked. Nothing was changed.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum GuideError {
+    #[error("there is no workflow {workflow:?}")]
+    UnknownWorkflow { workflow: String, near: Vec<String> },
+    #[error("the file of workflow {workflow:?} is not a valid definition")]
+    InvalidWorkflow { workflow: String, file: String, faults: Vec<Fault> },
+    #[error("workflow {workflow:?} has a construct that is not supported")]
+    UnsupportedWorkflow { workflow: String, unheeded: Vec<Unheeded> },
+    #[error("{}", .0.message)]
+    MissingContext(Block),
+    #[error("there is no run {run}")]
+    UnknownRun { run: RunId },
+    #[error("{run} was {state} and cannot go on")]
+    Ended { run: RunId, state: StateName },
+    #[error("the log of {run} is damaged: {reason}")]
+    Damaged { run: RunId, reason: String },
+    #[error("{what} is larger than {max} bytes")]
+    TooLarge { what: &'static str, max: usize },
+    #[error("{what} cannot name a session: {why}")]
+    BadSession { what: String, why: String },
+    #[error("{run} cannot be migrated: {why}")]
+    CannotMigrate { run: RunId, why: String },
+    #[error("the store has failed: {reason}")]
+    Store { reason: String },
+}
+
+impl GuideError {
+    pub fn code(&self) -> Code {
+        match self {
+            Self::UnknownWorkflow { .. } => Code::UnknownWorkflow,
+            Self::InvalidWorkflow { .. } => Code::InvalidWorkflow,
+            Self::UnsupportedWorkflow { .. } => Code::UnsupportedWorkflow,
+            Self::MissingContext(_) => Code::MissingContext,
+            Self::UnknownRun { .. } => Code::UnknownRun,
+            Self::Ended { .. } => Code::RunEnded,
+            Self::Damaged { .. } => Code::DamagedLog,
+            Self::TooLarge { .. } => Code::TooLarge,
+            Self::BadSession { .. } | Self::CannotMigrate { .. } => Code::InvalidRequest,
+            Self::Store { .. } => Code::StoreFailed,
+        }
+    }
+}
