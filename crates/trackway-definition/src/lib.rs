@@ -5,7 +5,15 @@
 //! is no IO here, no clock and no async: files are handed in as text, and time and ids by the caller.
 
 #[allow(dead_code, reason = "the interpreter calls it")]
+mod assessment;
+#[allow(dead_code, reason = "the interpreter calls it")]
 mod condition;
+#[allow(dead_code, reason = "the interpreter calls it")]
+mod contract;
+#[allow(dead_code, reason = "the interpreter calls it")]
+mod criteria;
+#[allow(dead_code, reason = "the interpreter calls it")]
+mod documents;
 #[allow(dead_code, reason = "the interpreter calls it")]
 mod expression;
 mod fault;
@@ -15,6 +23,8 @@ mod lack;
 pub mod model;
 mod normal;
 mod read;
+#[allow(dead_code, reason = "the interpreter calls it")]
+mod schema;
 #[allow(dead_code, reason = "the interpreter calls it")]
 mod template;
 
