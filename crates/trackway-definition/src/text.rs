@@ -52,9 +52,41 @@ pub(crate) fn locate(text: &str, format: Format) -> Result<Located, Fault> {
     }
     // Some editors begin a file with this mark, and it means nothing.
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    match format {
-        Format::Json => json::locate(text),
-        Format::Yaml => yaml::locate(text),
+    let located = match format {
+        Format::Json => json::locate(text)?,
+        Format::Yaml => yaml::locate(text)?,
+    };
+    if let Some(mut way) = inexact(&located.value) {
+        way.reverse();
+        let path = pointer(way.iter().map(String::as_str));
+        let line = located.line(&path).unwrap_or(1);
+        return Err(fault(path, line, "a number this large is not kept exactly")
+            .suggest("write it as a text, in quotes"));
+    }
+    Ok(located)
+}
+
+/// The way, from its end, to a whole number that the normal form would change: there, as everywhere in
+/// JSON, numbers are doubles, and two definitions that differ would have one hash.
+fn inexact(value: &Value) -> Option<Vec<String>> {
+    match value {
+        Value::Number(number) => {
+            let whole = number.as_i64().map(i128::from).or(number.as_u64().map(i128::from))?;
+            ((whole as f64) as i128 != whole).then(Vec::new)
+        }
+        Value::Array(items) => items.iter().enumerate().find_map(|(index, item)| {
+            inexact(item).map(|mut way| {
+                way.push(index.to_string());
+                way
+            })
+        }),
+        Value::Object(entries) => entries.iter().find_map(|(key, entry)| {
+            inexact(entry).map(|mut way| {
+                way.push(key.clone());
+                way
+            })
+        }),
+        Value::Null | Value::Bool(_) | Value::String(_) => None,
     }
 }
 

@@ -9,7 +9,7 @@ fn check(word: &str, expected: Option<&str>) {
     assert_eq!(nearest(word, KEYS.iter().copied()), expected, "{word}");
 }
 
-/// Proves T15: an unknown key is told together with the one that was probably meant.
+/// Proves T9: an unknown key is told together with the one that was probably meant.
 #[test]
 fn a_slip_of_the_pen_finds_its_word() {
     check("promt", Some("prompt"));
