@@ -9,6 +9,8 @@ mod guide;
 pub mod model;
 mod normal;
 mod read;
+mod suggest;
+mod text;
 
 pub use fault::Fault;
 pub use guide::{Standing, advance, open, repin};
