@@ -4,6 +4,7 @@
 //! walks it for two drivers: the *caller* (an outside agent that holds tokens) and the *engine*. There
 //! is no IO here, no clock and no async: files are handed in as text, and time and ids by the caller.
 
+mod contracts;
 mod fault;
 mod guide;
 pub mod model;
