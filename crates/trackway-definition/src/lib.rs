@@ -10,6 +10,7 @@ mod guide;
 pub mod model;
 mod normal;
 mod read;
+mod schema;
 mod suggest;
 mod text;
 
@@ -17,5 +18,6 @@ pub use fault::Fault;
 pub use guide::{Standing, advance, open, repin};
 pub use model::Definition;
 pub use read::{Draft, Format, Unreadable, read};
+pub use schema::schema;
 pub use suggest::nearest;
 pub use text::TEXT_MAX;
