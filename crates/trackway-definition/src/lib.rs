@@ -4,11 +4,13 @@
 //! walks it for two drivers: the *caller* (an outside agent that holds tokens) and the *engine*. There
 //! is no IO here, no clock and no async: files are handed in as text, and time and ids by the caller.
 
+mod contracts;
 mod fault;
 mod guide;
 pub mod model;
 mod normal;
 mod read;
+mod schema;
 mod suggest;
 mod text;
 
@@ -16,3 +18,6 @@ pub use fault::Fault;
 pub use guide::{Standing, advance, open, repin};
 pub use model::Definition;
 pub use read::{Draft, Format, Unreadable, read};
+pub use schema::schema;
+pub use suggest::nearest;
+pub use text::TEXT_MAX;
