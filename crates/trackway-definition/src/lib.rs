@@ -4,11 +4,19 @@
 //! walks it for two drivers: the *caller* (an outside agent that holds tokens) and the *engine*. There
 //! is no IO here, no clock and no async: files are handed in as text, and time and ids by the caller.
 
+#[allow(dead_code, reason = "the interpreter calls it")]
+mod condition;
+#[allow(dead_code, reason = "the interpreter calls it")]
+mod expression;
 mod fault;
 mod guide;
+#[allow(dead_code, reason = "the interpreter calls it")]
+mod lack;
 pub mod model;
 mod normal;
 mod read;
+#[allow(dead_code, reason = "the interpreter calls it")]
+mod template;
 
 pub use fault::Fault;
 pub use guide::{Standing, advance, open, repin};
