@@ -8,6 +8,7 @@
 mod condition;
 #[allow(dead_code, reason = "the interpreter calls it")]
 mod expression;
+mod contracts;
 mod fault;
 mod guide;
 #[allow(dead_code, reason = "the interpreter calls it")]
@@ -17,6 +18,8 @@ mod normal;
 mod read;
 #[allow(dead_code, reason = "the interpreter calls it")]
 mod template;
+mod suggest;
+mod text;
 
 pub use fault::Fault;
 pub use guide::{Standing, advance, open, repin};
