@@ -31,7 +31,7 @@ mod watch;
 mod world;
 
 pub use api::{Answered, Deliver, Hold, NewHook, RunAddress, Submit, Submitted};
-pub use catalogue::{Catalogue, Invalid, Known, Listing, NotKnown};
+pub use catalogue::{Catalogue, Invalid, Known, Listing, NotKnown, Unwatchable, Watching};
 pub use error::Error;
 pub use guide::{
     Advance, Advanced, Checkpointed, Consent, Guide, GuideError, GuideOptions, Migrated, Position,
