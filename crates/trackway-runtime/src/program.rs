@@ -13,6 +13,8 @@ use std::{
 use serde_json::Value;
 use trackway_domain::{Evidence, Failure, Message, Part, WorkflowRef};
 
+use trackway_ports::Pinned;
+
 use crate::{SchemaBook, SchemaError, Stage};
 
 /// How a program ends other than by returning its output.
@@ -36,6 +38,17 @@ pub trait Program: Send + Sync + fmt::Debug {
     /// recorded, and a repeated message is answered anew.
     fn answer(&self, message: &Message) -> Option<Vec<Part>> {
         let _ = message;
+        None
+    }
+
+    /// What the store has to keep so that a later process can go on with runs of this program. A program
+    /// in Rust is in every process that registers it and needs nothing.
+    fn pin(&self) -> Option<Pinned> {
+        None
+    }
+
+    /// The workflow to run when a run of this one is ended by something else than itself.
+    fn exit(&self) -> Option<WorkflowRef> {
         None
     }
 }
