@@ -6,8 +6,8 @@ use std::borrow::Cow;
 use serde_json::{Value, json};
 
 use crate::{
-    example,
     model::{Ask, Contract, Form, Prompt, Step, StepKind},
+    schema,
 };
 
 /// What a step asks for; none where nobody is asked. The text of a tool's step is not in it, because it
@@ -31,7 +31,8 @@ pub(crate) fn result(step: &Step, mut output: Value) -> Value {
 
 fn question(ask: &Ask) -> Prompt {
     let text = format!("Ask the user this, and send the answer in `output`:\n\n{}", ask.message);
-    let form = Form::Whole { schema: ask.schema.clone(), example: example::of(&ask.schema) };
+    let form =
+        Form::Whole { schema: ask.schema.clone(), example: schema::made(&ask.schema, &ask.schema) };
     Prompt { text, output: Some(required(form)), ..Prompt::default() }
 }
 

@@ -22,7 +22,7 @@ use serde_json::Value;
 use trackway_domain::{Block, DocumentChange, Expected, Inputs, Object, Warning};
 
 use crate::{
-    asked, contract,
+    asked, contract, documents,
     guide::{check_input, prompt_text},
     model::{Definition, Emit, EmitContent, OnFailure, Step, StepKind},
     template::render,
@@ -149,7 +149,7 @@ pub fn answer(definition: &Definition, place: &Place, inputs: &Inputs) -> Result
         StepKind::Prompt(_) | StepKind::Ask(_) => {
             if let Some(prompt) = asked::prompt(step) {
                 contract::check(&prompt, inputs, walker.context())?;
-                documents = contract::changes(&prompt, &step.id, inputs);
+                documents = documents::changes(&prompt, &step.id, inputs);
             }
         }
         StepKind::Emit(emit) => result = walker.emitted_of(emit)?.1,

@@ -3,18 +3,18 @@
 //! A node keeps the [`Standing`]'s walk and context, and hands both back with the next answer. What an
 //! answer lacks is a [`Block`]: nothing has moved then, and the same walk is answered again.
 
-mod input;
 mod pending;
 mod repin;
 
 use serde_json::Value;
 use trackway_domain::{Block, DocumentChange, DocumentKind, Inputs, Object, Pending, Warning};
 
+pub(crate) use self::pending::text as prompt_text;
 pub use self::repin::repin;
-pub(crate) use self::{input::check as check_input, pending::text as prompt_text};
 use crate::{
-    asked, contract,
+    asked, contract, documents,
     model::{Definition, Step},
+    schema,
     walk::{Mode, Root, Walk, Walker, lost},
 };
 
@@ -52,12 +52,20 @@ pub fn advance(
     let prompt = asked::prompt(step).ok_or_else(|| lost("the place is not at a step"))?;
     walker.learn(&inputs.context);
     contract::check(&prompt, inputs, walker.context())?;
-    let documents = contract::changes(&prompt, &step.id, inputs);
+    let documents = documents::changes(&prompt, &step.id, inputs);
     let output = inputs.output.clone().unwrap_or_default();
     walker.heed(&output);
     walker.finish(step, asked::result(step, output))?;
     let next = walker.go()?;
     standing(walker, next, documents)
+}
+
+/// Whether a run can begin with a context.
+pub(crate) fn check_input(definition: &Definition, context: &Object) -> Result<(), Block> {
+    match &definition.input {
+        Some(schema) => schema::check_context(schema, context),
+        None => Ok(()),
+    }
 }
 
 /// The walk of a node, under way again.

@@ -295,7 +295,7 @@ impl<'d> Walker<'d> {
                 Err(lack) => lack,
             };
             let known = match &lack {
-                Lack::Missing { name } => {
+                Lack::Missing { name, .. } => {
                     let name = name.split(['.', '[']).next().unwrap_or(name);
                     let fact = self.facts.get(name).filter(|_| !self.context.contains_key(name));
                     fact.map(|value| (name.to_owned(), value.clone()))
@@ -305,7 +305,7 @@ impl<'d> Walker<'d> {
             // Each turn adds a name to the context, so this ends.
             match known {
                 Some((name, value)) => self.context.insert(name, value),
-                None => return Err(held::held(lack)),
+                None => return Err(lack.into()),
             };
         }
     }

@@ -2,23 +2,22 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 use trackway_domain::{Block, Object};
 
-use super::{Walker, bounds, held};
+use super::{Walker, bounds};
 use crate::{
-    expression::evaluate,
+    expression::{evaluate, plain_name},
+    lack::{Lack, Like, find},
     model::{Amount, Source},
 };
 
 impl Walker<'_> {
     /// The list that a loop or a map goes through.
     pub(super) fn list(&mut self, step: &str, source: &Source) -> Result<Vec<Value>, Block> {
-        let schema = json!({"type": "array"});
-        let example = json!(["first", "second"]);
-        match self.wanted(step, source, "a list", &schema, &example)? {
+        match self.wanted(source, Like::List)? {
             Value::Array(items) => Ok(items),
-            other => Err(wrong(step, source, "a list", schema, example, other)),
+            other => Err(wrong(step, source, "a list", Like::List, &other)),
         }
     }
 
@@ -28,10 +27,8 @@ impl Walker<'_> {
             Amount::Number(number) => return Ok(u64::from(*number)),
             Amount::From(source) => source,
         };
-        let schema = json!({"type": "integer", "minimum": 0});
-        let example = json!(3);
-        let value = self.wanted(step, source, "a whole number", &schema, &example)?;
-        whole(&value).ok_or_else(|| wrong(step, source, "a whole number", schema, example, value))
+        let value = self.wanted(source, Like::Count)?;
+        whole(&value).ok_or_else(|| wrong(step, source, "a whole number", Like::Count, &value))
     }
 
     /// Values as they stand, where a text that begins with `=` is an expression.
@@ -64,39 +61,28 @@ impl Walker<'_> {
         }
     }
 
-    fn wanted(
-        &mut self,
-        step: &str,
-        source: &Source,
-        what: &str,
-        schema: &Value,
-        example: &Value,
-    ) -> Result<Value, Block> {
-        let path = match source {
-            Source::Name(path) => path,
-            Source::Cel(source) => return self.look(|names| evaluate(source, names)),
-        };
-        let found = at(&self.context, path).or_else(|| {
-            // As for every name that a context lacks.
-            let top = path.split('.').next().unwrap_or(path);
-            at(&self.facts, path).filter(|_| !self.context.contains_key(top))
-        });
-        found.cloned().ok_or_else(|| {
-            let message = format!("`{step}` needs {what} in `{path}`, which is not set");
-            held::missing(path, message, schema.clone(), example.clone())
-        })
+    fn wanted(&mut self, source: &Source, like: Like) -> Result<Value, Block> {
+        match name(source) {
+            Some(name) => self.look(|names| {
+                let missing = || Lack::missing(name.clone()).like(like.clone());
+                find(names, &name).cloned().ok_or_else(missing)
+            }),
+            None => self.look(|names| evaluate(written(source), names)),
+        }
     }
 }
 
-/// The value at a path of names.
-fn at<'a>(context: &'a Object, path: &str) -> Option<&'a Value> {
-    // A name may itself have a dot in it; the plain name is what was most likely meant.
-    if let Some(value) = context.get(path) {
-        return Some(value);
+/// The path of names that a value comes from, where it is no more than that.
+fn name(source: &Source) -> Option<String> {
+    match source {
+        Source::Name(path) => Some(path.clone()),
+        Source::Cel(source) => plain_name(source),
     }
-    let mut names = path.split('.');
-    let first = context.get(names.next()?)?;
-    names.try_fold(first, |value, name| value.get(name))
+}
+
+fn written(source: &Source) -> &str {
+    let (Source::Name(text) | Source::Cel(text)) = source;
+    text
 }
 
 /// A number without a fraction that is not negative, however it is written.
@@ -118,18 +104,12 @@ fn whole(value: &Value) -> Option<u64> {
     Some(number as u64)
 }
 
-fn wrong(
-    step: &str,
-    source: &Source,
-    what: &str,
-    schema: Value,
-    example: Value,
-    got: Value,
-) -> Block {
-    let (name, said) = match source {
-        Source::Name(path) => (Some(path.as_str()), path),
-        Source::Cel(source) => (None, source),
+fn wrong(step: &str, source: &Source, what: &str, like: Like, got: &Value) -> Block {
+    let said = written(source);
+    let reason = format!("`{step}` needs {what} in `{said}`, which holds something else.");
+    let lack = match name(source) {
+        Some(name) => Lack::misfit(name, got, like, reason),
+        None => Lack::Wrong { reason, name: None, like, got: Some(got.clone()) },
     };
-    let message = format!("`{step}` needs {what} in `{said}`, which holds something else");
-    held::invalid(name, message, schema, example, got)
+    lack.into()
 }
