@@ -4,11 +4,15 @@
 use std::borrow::Cow;
 
 use serde_json::{Value, json};
+use trackway_domain::Block;
 
 use crate::{
     model::{Ask, Contract, Form, Prompt, Step, StepKind},
     schema,
 };
+
+/// Where a step's result would lie if it were part of the context, as it is for `set`.
+const RESULT_POINTER: &str = "/context/result";
 
 /// What a step asks for; none where nobody is asked. The text of a tool's step is not in it, because it
 /// has values in it that must not be read as a template.
@@ -27,6 +31,25 @@ pub(crate) fn result(step: &Step, mut output: Value) -> Value {
         StepKind::Tool(_) => output.get_mut("result").map(Value::take).unwrap_or_default(),
         _ => output,
     }
+}
+
+/// A block that speaks of a step's `result`, in the words of the call that brings it.
+pub(crate) fn blame(step: &Step, mut block: Block) -> Block {
+    let place = match &step.kind {
+        StepKind::Tool(_) => "/output/result",
+        _ => "/output",
+    };
+    for need in &mut block.needs {
+        let below = need.pointer.strip_prefix(RESULT_POINTER);
+        if let Some(below) = below.filter(|below| below.is_empty() || below.starts_with('/')) {
+            need.pointer = format!("{place}{below}");
+            need.message = need.message.replace("`context`", "`output`");
+            block.message.clone_from(&need.message);
+            let kind = if need.got.is_some() { "output-invalid" } else { "output-missing" };
+            kind.clone_into(&mut block.code);
+        }
+    }
+    block
 }
 
 fn question(ask: &Ask) -> Prompt {

@@ -55,7 +55,7 @@ pub fn advance(
     let documents = documents::changes(&prompt, &step.id, inputs);
     let output = inputs.output.clone().unwrap_or_default();
     walker.heed(&output);
-    walker.finish(step, asked::result(step, output))?;
+    walker.finish(step, asked::result(step, output)).map_err(|block| asked::blame(step, block))?;
     let next = walker.go()?;
     standing(walker, next, documents)
 }

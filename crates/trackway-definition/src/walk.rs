@@ -168,8 +168,9 @@ pub(crate) struct Walker<'d> {
     lists: Vec<&'d [Step]>,
     /// The context of the innermost frame.
     context: Object,
-    /// What this call brought. A context that lacks a name takes it from here, so that sending what was
-    /// missed always helps, whichever workflow inside another one missed it.
+    /// What this call brought. Where a context lacks a name, or has something of no use under it, this
+    /// is tried, so that sending what was asked for always helps, whichever workflow inside of another
+    /// one asked for it.
     facts: Object,
     warnings: Vec<Warning>,
     emitted: Vec<Emitted>,
@@ -294,20 +295,22 @@ impl<'d> Walker<'d> {
                 Ok(value) => return Ok(value),
                 Err(lack) => lack,
             };
-            let known = match &lack {
-                Lack::Missing { name, .. } => {
-                    let name = name.split(['.', '[']).next().unwrap_or(name);
-                    let fact = self.facts.get(name).filter(|_| !self.context.contains_key(name));
-                    fact.map(|value| (name.to_owned(), value.clone()))
-                }
-                Lack::Wrong { .. } => None,
-            };
-            // Each turn adds a name to the context, so this ends.
-            match known {
+            // Each turn puts one of the facts in its place, so this ends.
+            match self.fact_for(&lack) {
                 Some((name, value)) => self.context.insert(name, value),
                 None => return Err(lack.into()),
             };
         }
+    }
+
+    /// What this call brought for a name that is missing or wrong, where that is not in place yet.
+    fn fact_for(&self, lack: &Lack) -> Option<(String, Value)> {
+        let (Lack::Missing { name, .. } | Lack::Wrong { name: Some(name), .. }) = lack else {
+            return None;
+        };
+        let name = name.split(['.', '[']).next().unwrap_or(name);
+        let fact = self.facts.get(name)?;
+        (self.context.get(name) != Some(fact)).then(|| (name.to_owned(), fact.clone()))
     }
 
     fn count_step(&mut self) -> Result<(), Block> {

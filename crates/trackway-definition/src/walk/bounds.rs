@@ -48,9 +48,7 @@ fn left(budget: usize, value: &Value) -> Option<usize> {
     match value {
         Value::Null | Value::Bool(_) | Value::Number(_) => budget.checked_sub(8),
         Value::String(text) => budget.checked_sub(text.len() + 3),
-        Value::Array(items) => {
-            items.iter().try_fold(budget.checked_sub(2)?, |budget, item| left(budget, item))
-        }
+        Value::Array(items) => items.iter().try_fold(budget.checked_sub(2)?, left),
         Value::Object(entries) => {
             entries.iter().try_fold(budget.checked_sub(2)?, |budget, (name, entry)| {
                 left(budget.checked_sub(name.len() + 4)?, entry)

@@ -60,7 +60,10 @@ impl<'d> Walker<'d> {
         run: impl FnOnce(&mut Self) -> Result<T, Block>,
     ) -> Result<T, Block> {
         let before = self.context.insert(RESULT.to_owned(), result);
+        // A fact of that name is not the step's result.
+        let fact = self.facts.remove(RESULT);
         let outcome = run(self);
+        self.facts.extend(fact.map(|fact| (RESULT.to_owned(), fact)));
         match before {
             Some(value) => self.context.insert(RESULT.to_owned(), value),
             None => self.context.remove(RESULT),

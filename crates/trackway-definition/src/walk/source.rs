@@ -15,10 +15,10 @@ use crate::{
 impl Walker<'_> {
     /// The list that a loop or a map goes through.
     pub(super) fn list(&mut self, step: &str, source: &Source) -> Result<Vec<Value>, Block> {
-        match self.wanted(source, Like::List)? {
+        self.look(|names| match wanted(source, Like::List, names)? {
             Value::Array(items) => Ok(items),
             other => Err(wrong(step, source, "a list", Like::List, &other)),
-        }
+        })
     }
 
     /// How many rounds a loop has.
@@ -27,8 +27,10 @@ impl Walker<'_> {
             Amount::Number(number) => return Ok(u64::from(*number)),
             Amount::From(source) => source,
         };
-        let value = self.wanted(source, Like::Count)?;
-        whole(&value).ok_or_else(|| wrong(step, source, "a whole number", Like::Count, &value))
+        self.look(|names| {
+            let value = wanted(source, Like::Count, names)?;
+            whole(&value).ok_or_else(|| wrong(step, source, "a whole number", Like::Count, &value))
+        })
     }
 
     /// Values as they stand, where a text that begins with `=` is an expression.
@@ -60,15 +62,15 @@ impl Walker<'_> {
             Value::Null | Value::Bool(_) | Value::Number(_) => Ok(value.clone()),
         }
     }
+}
 
-    fn wanted(&mut self, source: &Source, like: Like) -> Result<Value, Block> {
-        match name(source) {
-            Some(name) => self.look(|names| {
-                let missing = || Lack::missing(name.clone()).like(like.clone());
-                find(names, &name).cloned().ok_or_else(missing)
-            }),
-            None => self.look(|names| evaluate(written(source), names)),
-        }
+fn wanted(source: &Source, like: Like, context: &Object) -> Result<Value, Lack> {
+    match name(source) {
+        Some(name) => match find(context, &name) {
+            Some(value) => Ok(value.clone()),
+            None => Err(Lack::missing(name).like(like)),
+        },
+        None => evaluate(written(source), context),
     }
 }
 
@@ -104,12 +106,11 @@ fn whole(value: &Value) -> Option<u64> {
     Some(number as u64)
 }
 
-fn wrong(step: &str, source: &Source, what: &str, like: Like, got: &Value) -> Block {
+fn wrong(step: &str, source: &Source, what: &str, like: Like, got: &Value) -> Lack {
     let said = written(source);
     let reason = format!("`{step}` needs {what} in `{said}`, which holds something else.");
-    let lack = match name(source) {
+    match name(source) {
         Some(name) => Lack::misfit(name, got, like, reason),
         None => Lack::Wrong { reason, name: None, like, got: Some(got.clone()) },
-    };
-    lack.into()
+    }
 }

@@ -5,7 +5,9 @@ use serde_json::{Value, json};
 use trackway_domain::Inputs;
 
 use super::{Agent, open};
-use crate::testing::{count, definition, each, facts, map, nested, object, prompt, repeat};
+use crate::testing::{
+    count, definition, each, facts, map, nested, object, output, prompt, repeat, tool,
+};
 
 /// Puts an example where the need says, as a caller would.
 fn mended(block: &Value) -> Inputs {
@@ -77,6 +79,42 @@ fn what_is_lacking_can_be_sent_wherever_it_is_lacking() {
     let block = open(&first, &object(json!({}))).expect_err("it lacks a name");
     assert_eq!(block.needs[0].pointer, "/context/inside");
     assert!(open(&first, &object(json!({"inside": 1}))).is_ok());
+}
+
+/// What a step makes of its result is asked for where the result is sent.
+#[test]
+fn a_result_that_lacks_something_is_asked_for_in_the_output() {
+    let steps = vec![
+        prompt("a", "x").set("title", "result.title"),
+        tool("t", "find", &[]).set("found", "result.items[0]"),
+    ];
+    let mut agent = Agent::start(definition(steps), json!({}));
+    // A fact of the same name is not the result.
+    let inputs =
+        Inputs { context: object(json!({"result": {"title": 1}})), ..output(json!({"x": 1})) };
+    let block = agent.blocked(&inputs);
+    assert_json_snapshot!("no-title", block);
+    agent.send(&output(json!({"title": "T"})));
+    let block = agent.blocked(&output(json!({"result": {"other": 1}})));
+    assert_eq!(block["needs"][0]["pointer"], "/output/result/items");
+    agent.send(&output(json!({"result": {"items": [7]}})));
+    assert_eq!(*agent.context(), object(json!({"title": "T", "found": 7})));
+}
+
+/// A value that is of no use outside of a map is mended by an answer inside of it.
+#[test]
+fn a_wrong_value_behind_a_map_can_be_mended() {
+    let steps = vec![
+        map("m", "items", None, vec![prompt("in", "inside")]),
+        repeat("l", each("plan.list", "item"), 5, vec![prompt("then", "{{ item }}")]),
+    ];
+    for plan in [json!({"list": "text"}), json!({"list": null}), json!({})] {
+        let mut agent =
+            Agent::start(definition(steps.clone()), json!({"items": [1], "plan": plan}));
+        assert_eq!(agent.blocked(&Inputs::default())["needs"][0]["pointer"], "/context/plan/list");
+        agent.send(&facts(json!({"plan": {"list": ["mended"]}})));
+        assert_eq!(agent.prompt(), "mended");
+    }
 }
 
 /// A value that grows without end is stopped before it can do harm.
