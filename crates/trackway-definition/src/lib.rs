@@ -9,6 +9,7 @@ mod assessment;
 #[allow(dead_code, reason = "the reader calls its checks")]
 mod condition;
 mod contract;
+mod contracts;
 #[allow(dead_code, reason = "the reader calls its checks")]
 mod criteria;
 mod documents;
@@ -24,13 +25,17 @@ mod normal;
 mod read;
 #[allow(dead_code, reason = "the reader calls its checks")]
 mod schema;
+mod suggest;
 #[allow(dead_code, reason = "the reader calls its checks")]
 mod template;
 #[cfg(test)]
 mod testing;
+mod text;
 mod walk;
 
 pub use fault::Fault;
 pub use guide::{Standing, advance, open, repin};
 pub use model::Definition;
 pub use read::{Draft, Format, Unreadable, read};
+pub use suggest::nearest;
+pub use text::TEXT_MAX;
