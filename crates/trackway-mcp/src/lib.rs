@@ -7,12 +7,16 @@ mod answer;
 mod arguments;
 mod confirm;
 mod door;
+mod http;
 mod refusal;
 mod schemas;
+mod stdio;
 mod text;
 mod token;
 mod tools;
 
 pub use door::Door;
+pub use http::HttpDoor;
+pub use stdio::StdioError;
 pub use token::{BundleSigner, KeyRing, KeyRingError, Rotated};
 pub use tools::Switches;
