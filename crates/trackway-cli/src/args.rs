@@ -5,7 +5,7 @@ use std::{convert::Infallible, path::PathBuf, time::Duration};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use trackway::Secret;
-use trackway_domain::{QuestionId, RunId, Scope, SessionId, StateName};
+use trackway_domain::{QuestionId, RunId, Scope, Seq, SessionId, StateName};
 
 use crate::{exit, fault::FaultPoint};
 
@@ -136,6 +136,9 @@ pub(crate) enum Runs {
     Show(Show),
     /// Cancel a run and its children
     Cancel(Cancel),
+    /// Go on from a point of a run as another run; the original is not touched
+    #[command(after_help = exit::HELP)]
+    Fork(Fork),
     /// Answer the question that a run waits for
     #[command(after_help = exit::HELP)]
     Resume(Resume),
@@ -187,6 +190,22 @@ pub(crate) struct Cancel {
     /// Print the canceled run as JSON
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Fork {
+    #[arg(value_name = "RUN")]
+    pub(crate) id: RunId,
+    /// Number of the last event that both have; before the answer to the last question unless given
+    #[arg(long, value_name = "EVENT")]
+    pub(crate) at: Option<Seq>,
+    #[command(flatten)]
+    pub(crate) place: Place,
+    /// Print the new run, then one JSON object per update
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) testing: Testing,
 }
 
 #[derive(Debug, Args)]

@@ -3,16 +3,17 @@
 use std::sync::Arc;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
-use trackway_domain::{Caller, Event, MessageId, RunId, Timestamp};
+use trackway_domain::{Caller, Event, MessageId, RunId, Timestamp, WorkflowRef};
 use trackway_engine::{Run, RunView};
 use trackway_ports::{ClaimKey, Stored};
 
 use crate::{
-    Error, Options,
+    Error, Options, Program,
     errand::ErrandLocks,
     hooks::Hooks,
     live::{Durable, LiveRef, Lives, RowMarks},
     timers::Alarm,
+    written,
 };
 
 /// Events read from the store at once while a run is loaded.
@@ -63,6 +64,26 @@ impl Core {
             MessageId::made(self.options.ids.uuid())
         };
         ClaimKey { caller: caller.clone(), message }
+    }
+
+    /// The program that a run began with: a registered one, or a definition that the store keeps.
+    pub(crate) async fn program(
+        &self,
+        workflow: &WorkflowRef,
+    ) -> Result<Option<Arc<dyn Program>>, Error> {
+        let registry = &self.options.registry;
+        if let Some(program) = registry.pinned(workflow) {
+            return Ok(Some(program));
+        }
+        let Some(body) = self.options.journal.pinned(workflow.version.clone()).await? else {
+            return Ok(None);
+        };
+        let Some(program) = written::revive(workflow, &body, &self.options.tools) else {
+            return Ok(None);
+        };
+        // A name that cannot be registered has no program, as if nobody had pinned it.
+        let kept = registry.keep(program.clone()).is_ok();
+        Ok(kept.then_some(program))
     }
 
     pub(crate) fn reach(&self, point: &'static str) {

@@ -57,9 +57,8 @@ impl Core {
             return Ok(());
         };
         let workflow = live.head().run.as_ref().map(|run| run.submission.workflow.clone());
-        let program = workflow.as_ref().and_then(|workflow| self.options.registry.pinned(workflow));
-        let Some(program) = program else {
-            let workflow = workflow.ok_or(Error::Stopping)?;
+        let workflow = workflow.ok_or(Error::Stopping)?;
+        let Some(program) = self.program(&workflow).await? else {
             let evidence = self.options.registry.missing(&workflow);
             return self.finish(&live, &inner, End::Misfit(evidence)).await;
         };

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use trackway_domain::{Caller, Command, MessageId, Pos, RunId, SessionId, Timestamp};
+use trackway_domain::{Caller, Command, MessageId, Pos, RunId, Seq, SessionId, Timestamp};
 use trackway_engine::{RunView, Update, update};
 use trackway_ports::{Hook, HookChange, RunFilter, RunPage, RunQuery, RunRow};
 
@@ -86,6 +86,12 @@ impl Runtime {
         self.core.open(address).await?;
         let (_, commit) = self.core.execute(address.run, &Command::Cancel, None).await?;
         commit.view.ok_or(Error::Stopping)
+    }
+
+    /// Another run that begins with everything up to one of this run's events; without one, where it could
+    /// go on last.
+    pub async fn fork(&self, address: &RunAddress, at: Option<Seq>) -> Result<RunView, Error> {
+        self.core.fork(address, at).await
     }
 
     /// The run as of the newest commit.

@@ -59,9 +59,12 @@ impl Core {
             parent: None,
             deadline: info.deadline.map(|span| self.now() + span),
             guided: false,
+            exit: program.exit(),
+            forked_from: None,
         };
         let hooks = hook.map(|hook| hook.after(0)).into_iter().collect();
-        let attached = Attached { claim, snapshot: true, hooks, ..Attached::default() };
+        let pins = program.pin().into_iter().collect();
+        let attached = Attached { claim, snapshot: true, hooks, pins, ..Attached::default() };
         match self.create(submission, attached).await {
             Ok((commit, live)) => {
                 let view = commit.view.ok_or(Error::Stopping)?;

@@ -57,9 +57,9 @@ mod workflow;
 /// Runs as the REST API shows them, for programs that talk to it or hold the engine themselves.
 pub mod api {
     pub use crate::server::runs::{
-        Artifact, EventPage, EventRecord, File, ListFilter, Message, Part, PartContent, Question,
-        ResumeMark, ResumeRequest, Resumed, RunDetail, RunList, RunSummary, RunUpdate, Runs,
-        RunsError, RunsReader, StartRequest, Updates, What,
+        Artifact, EventPage, EventRecord, File, ForkRequest, ListFilter, Message, Part,
+        PartContent, Question, ResumeMark, ResumeRequest, Resumed, RunDetail, RunList, RunSummary,
+        RunUpdate, Runs, RunsError, RunsReader, StartRequest, Updates, What,
     };
 }
 

@@ -231,7 +231,7 @@ impl Server {
 
     /// The workflows alone, for checks that need no server.
     pub fn registry(&self) -> Result<Registry, RegistryError> {
-        let mut registry = Registry::new();
+        let registry = Registry::new();
         for workflow in &self.workflows {
             registry.add(workflow.clone())?;
         }
