@@ -74,14 +74,14 @@ fn step(text: &mut String, pending: &Pending, guidance: &[String]) {
         );
     }
     let brought = match &pending.output {
-        Some(Expected { required: true, .. }) => ", the `output` described above,",
-        Some(_) => ", where you have it the `output` described above,",
+        Some(Expected { required: true, .. }) => ", the `output` described above",
+        Some(_) => ", where you have it the `output` described above",
         None => "",
     };
     item(
         text,
         &format!(
-            "Call `workflow_advance` with both tokens below, copied exactly{brought} and a short recap as `notesMarkdown`."
+            "Call `workflow_advance` with both tokens below, copied exactly{brought}, and a short recap as `notesMarkdown`."
         ),
     );
     text.push('\n');
