@@ -6,9 +6,9 @@
 
 #[allow(dead_code, reason = "the interpreter calls it")]
 mod condition;
+mod contracts;
 #[allow(dead_code, reason = "the interpreter calls it")]
 mod expression;
-mod contracts;
 mod fault;
 mod guide;
 #[allow(dead_code, reason = "the interpreter calls it")]
@@ -16,9 +16,9 @@ mod lack;
 pub mod model;
 mod normal;
 mod read;
+mod suggest;
 #[allow(dead_code, reason = "the interpreter calls it")]
 mod template;
-mod suggest;
 mod text;
 
 pub use fault::Fault;
