@@ -1,0 +1,39 @@
+//! Why something could not be done with a session.
+
+use trackway_domain::{Code, RunId, SessionId};
+use trackway_ports::{AppendError, ReadError};
+
+use super::BadBundle;
+
+#[derive(Debug, thiserror::Error)]
+pub enum SessionsError {
+    #[error("there is no session {id}")]
+    Unknown {
+        id: SessionId,
+        /// Some that there are, for a hint.
+        known: Vec<String>,
+    },
+    #[error(transparent)]
+    Bundle(#[from] BadBundle),
+    /// A bundle holds whole logs only.
+    #[error("{run} cannot be exported: {reason}")]
+    Damaged { run: RunId, reason: String },
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    #[error(transparent)]
+    Append(#[from] AppendError),
+}
+
+impl SessionsError {
+    pub fn code(&self) -> Code {
+        match self {
+            Self::Unknown { .. } => Code::UnknownSession,
+            Self::Bundle(_) => Code::BadBundle,
+            Self::Damaged { .. }
+            | Self::Read(ReadError::Damaged { .. } | ReadError::DamagedBlob { .. }) => {
+                Code::DamagedLog
+            }
+            Self::Read(ReadError::Broken { .. }) | Self::Append(_) => Code::StoreFailed,
+        }
+    }
+}
