@@ -1,1 +1,5 @@
-//! x
+//! The MCP door: workflows that an outside agent walks with tokens.
+
+mod token;
+
+pub use token::{BundleSigner, KeyRing, KeyRingError, Rotated};
