@@ -27,8 +27,8 @@ pub use input::input_from_parts;
 pub use refusal::{IllegalTransition, Refusal};
 pub use run::{Asked, Run};
 pub use session::{
-    Document, Misfit, RunStatus, RunTrack, SESSION_NOTES, SessionNote, SessionView, TrackEdge,
-    TrackNode,
+    Document, Misfit, RunStatus, RunTrack, SessionNote, SessionView, TrackEdge, TrackNode,
+    holds_session_notes,
 };
 pub use status_time::StatusTime;
 pub use transition::{TABLE, transition};

@@ -8,15 +8,21 @@ mod document;
 mod notes;
 mod track;
 
-use trackway_domain::SessionId;
+use trackway_domain::{SessionId, WorkflowRef};
 
 pub use document::Document;
 pub use notes::SessionNote;
 pub use track::{Misfit, RunStatus, RunTrack, TrackEdge, TrackNode};
 
-/// Name of the workflow whose runs hold the notes of a session itself. They are not listed among its
-/// runs: nothing is carried out in them.
-pub const SESSION_NOTES: &str = "session-notes";
+/// Name and version of the workflow whose runs hold the notes of a session itself. They are not listed
+/// among its runs: nothing is carried out in them. No definition has this version, since those are
+/// hashes.
+const SESSION_NOTES: (&str, &str) = ("session-notes", "1");
+
+/// Whether runs of this workflow hold the notes of a session itself.
+pub fn holds_session_notes(workflow: &WorkflowRef) -> bool {
+    (workflow.name.as_str(), workflow.version.as_str()) == SESSION_NOTES
+}
 
 /// All that is known of a session.
 #[derive(Debug, Clone, PartialEq)]
@@ -33,7 +39,7 @@ impl SessionView {
         // Ids grow with time, so that the order is the same wherever the runs are stored.
         tracks.sort_by_key(|track| (track.created_at, track.id()));
         let (keepers, runs) =
-            tracks.into_iter().partition(|track| track.submission.workflow.name == SESSION_NOTES);
+            tracks.into_iter().partition(|track| holds_session_notes(&track.submission.workflow));
         Self { id, runs, keepers }
     }
 
@@ -64,7 +70,7 @@ impl SessionView {
     pub fn is_finished(&self) -> bool {
         self.runs.iter().chain(&self.keepers).all(|run| {
             run.damaged.is_none()
-                && (run.submission.workflow.name == SESSION_NOTES
+                && (holds_session_notes(&run.submission.workflow)
                     || run.status() == RunStatus::Complete)
         })
     }

@@ -8,6 +8,7 @@ mod import;
 mod key;
 mod log;
 mod markdown;
+mod pdf;
 mod prune;
 mod reader;
 mod shapes;
@@ -15,7 +16,8 @@ mod shapes;
 pub use bundle::BadBundle;
 pub use error::SessionsError;
 pub use import::Imported;
-pub use key::{BadSigner, BundleKey, SignedBy};
+pub use key::{BadSigner, SignedBy, fingerprint};
+pub use pdf::PdfError;
 pub use prune::{Prune, Pruned};
 pub use reader::SessionsReader;
 pub use shapes::{

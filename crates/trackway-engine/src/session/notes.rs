@@ -2,7 +2,7 @@
 
 use trackway_domain::{DocumentKind, Timestamp};
 
-use super::{Document, RunTrack, SESSION_NOTES, TrackEdge, track::TrackNote};
+use super::{Document, RunTrack, SESSION_NOTES, TrackEdge, holds_session_notes, track::TrackNote};
 
 /// A note on the session itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,8 +60,11 @@ fn of_edge(track: &RunTrack, edge: &TrackEdge) -> Vec<Document> {
 
 fn of_checkpoint(track: &RunTrack, note: &TrackNote) -> Document {
     let node = note.checkpoint.node;
-    let name =
-        if track.submission.workflow.name == SESSION_NOTES { SESSION_NOTES } else { "checkpoint" };
+    let name = if holds_session_notes(&track.submission.workflow) {
+        SESSION_NOTES.0
+    } else {
+        "checkpoint"
+    };
     Document {
         name: name.to_owned(),
         kind: DocumentKind::Checkpoint,

@@ -171,7 +171,7 @@ fn declared_notes_are_shown_once() {
 /// Proves T11 and T14.
 #[test]
 fn a_session_holds_runs_and_its_own_notes_apart_from_them() {
-    let keeper = Tale::of(9, SESSION_NOTES).completed().checkpoint(None, "remember").track();
+    let keeper = Tale::of(9, SESSION_NOTES.0).completed().checkpoint(None, "remember").track();
     let done = Tale::guided().advance("a", "end").completed().track();
     let program = Tale::of(2, "program").track();
     let id = done.submission.session.clone();
@@ -181,7 +181,7 @@ fn a_session_holds_runs_and_its_own_notes_apart_from_them() {
     assert_eq!(view.nodes().count(), 2);
     assert_eq!(view.edges().count(), 1);
     assert_eq!(view.notes().iter().map(|note| note.markdown).collect::<Vec<_>>(), ["remember"]);
-    assert_eq!(view.documents().last().map(|last| last.name.as_str()), Some(SESSION_NOTES));
+    assert_eq!(view.documents().last().map(|last| last.name.as_str()), Some(SESSION_NOTES.0));
     assert!(!view.is_finished(), "the program is under way");
     assert!(SessionView::new(id, vec![keeper, done]).is_finished());
 }

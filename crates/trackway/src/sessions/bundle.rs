@@ -8,8 +8,9 @@ use data_encoding::HEXLOWER;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use trackway_domain::{RunId, Seq, SessionId, Timestamp};
+use trackway_mcp::BundleSigner;
 
-use super::{BundleKey, SignedBy, key};
+use super::{SignedBy, key};
 
 /// The form that is written, and the only one there has been.
 const VERSION: u32 = 1;
@@ -91,13 +92,13 @@ impl Bundle {
         session_id: SessionId,
         runs: Vec<BundledRun>,
         definitions: Vec<BundledDefinition>,
-        key: &BundleKey,
+        signer: &BundleSigner,
     ) -> Self {
         let digest = digest(&Content(VERSION, &session_id, &runs, &definitions));
         let signature = BundledSignature {
             algorithm: ALGORITHM.to_owned(),
-            public_key: key.public(),
-            value: key.sign(&digest),
+            public_key: HEXLOWER.encode(&signer.public_key()),
+            value: key::sign(signer, &digest),
         };
         Self { version: VERSION, session_id, runs, definitions, digest, signature }
     }

@@ -1,13 +1,14 @@
-//! A session as a bundle, and as pages for people.
+//! A session as a bundle: its logs whole, and the definitions that they are pinned to.
 
 use std::collections::BTreeSet;
 
 use trackway_domain::{AttemptOutcome, Event, Guided, SessionId};
 use trackway_engine::RunTrack;
+use trackway_mcp::BundleSigner;
 use trackway_ports::{FORMAT_NEWEST, RunRow, Stored, encode};
 
 use super::{
-    BundleKey, SessionsError, SessionsReader,
+    SessionsError, SessionsReader,
     bundle::{Bundle, BundledDefinition, BundledEvent, BundledRun},
     log,
 };
@@ -15,7 +16,11 @@ use super::{
 impl SessionsReader {
     /// The whole session as the text of a bundle, signed with that key. The same session gives the
     /// same text.
-    pub async fn bundle(&self, id: &SessionId, key: &BundleKey) -> Result<String, SessionsError> {
+    pub async fn bundle(
+        &self,
+        id: &SessionId,
+        signer: &BundleSigner,
+    ) -> Result<String, SessionsError> {
         let mut rows = log::rows(&*self.journal, &self.caller, id).await?;
         if rows.is_empty() {
             return Err(self.unknown(id).await?);
@@ -42,7 +47,7 @@ impl SessionsReader {
                 }
             }
         }
-        Ok(Bundle::sealed(id.clone(), runs, definitions, key).to_text())
+        Ok(Bundle::sealed(id.clone(), runs, definitions, signer).to_text())
     }
 
     /// The run's whole log: half of one could not be told from one that was cut.

@@ -3,47 +3,18 @@
 use std::{fmt, str::FromStr};
 
 use data_encoding::HEXLOWER;
-use ed25519_dalek::{Signature, Signer as _, SigningKey, VerifyingKey};
+use ed25519_dalek::{Signature, VerifyingKey};
 use sha2::{Digest as _, Sha256};
+use trackway_mcp::BundleSigner;
 
 /// Said before what is signed, so that a signature made for another purpose never fits.
 const PURPOSE: &[u8] = b"trackway-session-1\n";
 /// Letters of a fingerprint: 128 bits, which nobody finds a second key for.
 const FINGERPRINT_LETTERS: usize = 32;
 
-/// A data folder's own key for bundles. It is not shown.
-#[derive(Clone)]
-pub struct BundleKey(SigningKey);
-
-impl BundleKey {
-    pub fn new(key: SigningKey) -> Self {
-        Self(key)
-    }
-
-    /// From its 32 secret bytes.
-    pub fn from_bytes(secret: &[u8; 32]) -> Self {
-        Self(SigningKey::from_bytes(secret))
-    }
-
-    /// Its public half in hex.
-    pub fn public(&self) -> String {
-        HEXLOWER.encode(self.0.verifying_key().as_bytes())
-    }
-
-    /// A short name of the public half, for people to compare.
-    pub fn fingerprint(&self) -> String {
-        fingerprint(self.0.verifying_key().as_bytes())
-    }
-
-    pub(super) fn sign(&self, digest: &str) -> String {
-        HEXLOWER.encode(&self.0.sign(&signed_bytes(digest)).to_bytes())
-    }
-}
-
-impl fmt::Debug for BundleKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "BundleKey({})", self.fingerprint())
-    }
+/// The signature of the holder of this key over a digest, in hex.
+pub(super) fn sign(signer: &BundleSigner, digest: &str) -> String {
+    HEXLOWER.encode(&signer.sign(&signed_bytes(digest)))
 }
 
 /// Whether the signature was made over this digest by the holder of that public key.
@@ -52,7 +23,8 @@ pub(super) fn fits(public: &[u8; 32], digest: &str, signature: &[u8; 64]) -> boo
     key.verify_strict(&signed_bytes(digest), &Signature::from_bytes(signature)).is_ok()
 }
 
-pub(super) fn fingerprint(public: &[u8]) -> String {
+/// A short name of a public key, for people to compare.
+pub fn fingerprint(public: &[u8]) -> String {
     let mut text = HEXLOWER.encode(&Sha256::digest(public));
     text.truncate(FINGERPRINT_LETTERS);
     text

@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use trackway_domain::{Caller, SessionId};
-use trackway_engine::{SESSION_NOTES, SessionView};
+use trackway_engine::{SessionView, holds_session_notes};
 use trackway_ports::{Journal, ReadError};
 
 use super::{SessionSummary, SessionsError, log};
@@ -33,8 +33,8 @@ impl SessionsReader {
         let mut sessions = Vec::new();
         for row in self.journal.sessions(self.caller.clone(), limit).await? {
             let runs = log::rows(&*self.journal, &self.caller, &row.id).await?;
-            let names = runs.iter().map(|run| run.workflow.name.as_str());
-            let names: Vec<&str> = names.filter(|name| *name != SESSION_NOTES).collect();
+            let runs = runs.iter().filter(|run| !holds_session_notes(&run.workflow));
+            let names: Vec<&str> = runs.map(|run| run.workflow.name.as_str()).collect();
             let workflows: BTreeSet<&str> = names.iter().copied().collect();
             sessions.push(SessionSummary {
                 session_id: row.id,
@@ -64,6 +64,12 @@ impl SessionsReader {
     pub async fn markdown(&self, id: &SessionId) -> Result<String, SessionsError> {
         let view = self.view(id).await?;
         Ok(super::markdown::page(&view))
+    }
+
+    /// The same page as PDF.
+    pub async fn pdf(&self, id: &SessionId) -> Result<Vec<u8>, SessionsError> {
+        let page = self.markdown(id).await?;
+        Ok(super::pdf::pages(&format!("Session {id}"), &page)?)
     }
 
     /// The session's own notes as Markdown, oldest first.
