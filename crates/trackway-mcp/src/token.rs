@@ -9,6 +9,6 @@ mod file;
 mod ring;
 
 pub(crate) use codec::{Ack, Place};
-pub(crate) use error::{Fault, Param, TokenError};
+pub(crate) use error::TokenError;
 pub use file::KeyRingError;
 pub use ring::{BundleSigner, KeyRing, Rotated};

@@ -61,6 +61,8 @@ impl Trail {
             parent: None,
             deadline: None,
             guided: true,
+            exit: None,
+            forked_from: None,
         };
         let began = BEGINNING + Duration::from_secs(u64::try_from(number).unwrap_or(0) * 60);
         let events = vec![Event::Submitted(Box::new(submission.clone())), Event::Started];

@@ -65,6 +65,8 @@ impl Tale {
             parent: None,
             deadline: None,
             guided: true,
+            exit: None,
+            forked_from: None,
         };
         Self { events: Vec::new() }
             .then(Event::Submitted(Box::new(submission)))

@@ -90,6 +90,7 @@ fn remove_errands(conn: &Connection, runs: &[RunId]) -> rusqlite::Result<()> {
         let owed = match json::from_text(&body) {
             Ok(Errand::StartChild { parent, .. }) => gone(&parent),
             Ok(Errand::CancelChild { child }) => gone(&child),
+            Ok(Errand::RunExit { of, .. }) => gone(&of),
             Ok(Errand::TellParent { parent, child, .. }) => gone(&parent) || gone(&child),
             // A damaged row says nothing about whose it is.
             Err(_) => false,

@@ -114,6 +114,7 @@ impl Contents {
         self.outbox.retain(|_, item| match item {
             Errand::StartChild { parent, .. } => !runs.contains(parent),
             Errand::CancelChild { child } => !runs.contains(child),
+            Errand::RunExit { of, .. } => !runs.contains(of),
             Errand::TellParent { parent, child, .. } => {
                 !runs.contains(parent) && !runs.contains(child)
             }

@@ -91,5 +91,7 @@ fn submission(row: &RunRow) -> Submission {
         parent: row.parent,
         deadline: None,
         guided: false,
+        exit: None,
+        forked_from: None,
     }
 }

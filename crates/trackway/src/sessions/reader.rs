@@ -6,7 +6,7 @@ use trackway_domain::{Caller, SessionId};
 use trackway_engine::{SessionView, holds_session_notes};
 use trackway_ports::{Journal, ReadError};
 
-use super::{SessionSummary, SessionsError, log};
+use super::{SessionDetail, SessionGraph, SessionSummary, SessionsError, log};
 
 /// How many other sessions an error about an unknown one looks through for one that was meant.
 const NEAR_MAX: usize = 500;
@@ -58,6 +58,16 @@ impl SessionsReader {
             tracks.push(log::track(&*self.journal, row).await?);
         }
         Ok(SessionView::new(id.clone(), tracks))
+    }
+
+    /// The session's runs and documents.
+    pub async fn show(&self, id: &SessionId) -> Result<SessionDetail, SessionsError> {
+        Ok(SessionDetail::from(&self.view(id).await?))
+    }
+
+    /// The session's lineage.
+    pub async fn graph(&self, id: &SessionId) -> Result<SessionGraph, SessionsError> {
+        Ok(SessionGraph::from(&self.view(id).await?))
     }
 
     /// The session as a page of Markdown: every run, every branch, every document.
