@@ -49,6 +49,7 @@ mod auth;
 mod child;
 mod ctx;
 mod server;
+pub mod sessions;
 mod step;
 mod stop;
 mod typed;

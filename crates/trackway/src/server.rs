@@ -4,6 +4,7 @@ mod data;
 mod http;
 mod mcp;
 mod replay;
+mod retention;
 pub(crate) mod runs;
 
 use std::{
