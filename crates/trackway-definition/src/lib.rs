@@ -16,6 +16,7 @@ mod lack;
 pub mod model;
 mod normal;
 mod read;
+mod schema;
 mod suggest;
 #[allow(dead_code, reason = "the interpreter calls it")]
 mod template;
@@ -25,5 +26,6 @@ pub use fault::Fault;
 pub use guide::{Standing, advance, open, repin};
 pub use model::Definition;
 pub use read::{Draft, Format, Unreadable, read};
+pub use schema::schema;
 pub use suggest::nearest;
 pub use text::TEXT_MAX;

@@ -8,7 +8,7 @@ use super::{
     Guide, GuideError, Migrated,
     advance::{TRIES_MAX, too_busy},
     bounds, decide,
-    nodes::Ends,
+    ends::Ends,
     store::{Next, guided, unwritable},
 };
 use crate::Known;

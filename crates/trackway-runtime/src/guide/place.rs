@@ -1,12 +1,11 @@
 //! Finding a node: by the index, and by the log itself where the index does not have it.
 
 use trackway_domain::{Attempt, Caller, Node, NodeId, RunId, Seq};
-use trackway_ports::{AttemptKey, NodePlace, RunRow};
+use trackway_ports::{AttemptKey, NodePlace, RunRow, attempt_of, node_of};
 
 use super::{
     Guide, GuideError,
     decide::Asked,
-    nodes::{attempt_in, node_in},
     store::{Next, unreadable, unwritable},
 };
 
@@ -45,7 +44,7 @@ impl Guide {
         }
         let NodePlace { made, head, row, branches } = found;
         let made_seq = made.seq;
-        match node_in(&made.event).filter(|found| found.id == node) {
+        match node_of(&made.event).filter(|found| found.id == node) {
             Some(node) => Ok(Place { node: node.clone(), made: made_seq, head, row, branches }),
             None => Err(GuideError::Damaged { run, reason: "its index is wrong".into() }),
         }
@@ -85,7 +84,7 @@ impl Guide {
             if stored.seq >= before {
                 return Next::Enough;
             }
-            if let Some(node) = node_in(&stored.event).filter(|node| node.id == id) {
+            if let Some(node) = node_of(&stored.event).filter(|node| node.id == id) {
                 found = Some(node.clone());
             }
             Next::More
@@ -106,7 +105,7 @@ impl Guide {
             return Ok(None);
         };
         let seq = stored.seq;
-        let attempt = attempt_in(stored.event).filter(|attempt| is_of(attempt, key));
+        let attempt = attempt_of(&stored.event).filter(|attempt| is_of(attempt, key));
         let Some(attempt) = attempt else {
             return Err(GuideError::Damaged { run, reason: "its index is wrong".into() });
         };
@@ -115,7 +114,7 @@ impl Guide {
             true => self.node_before(run, place.node.id, seq).await?,
             false => place.node.clone(),
         };
-        Ok(Some((node, attempt)))
+        Ok(Some((node, attempt.clone())))
     }
 }
 

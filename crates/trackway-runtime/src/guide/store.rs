@@ -82,14 +82,17 @@ impl Guide {
         if let Some(definition) = self.definitions.get(hash) {
             return Ok(definition);
         }
-        let pinned = self.options.journal.pinned(hash.to_owned()).await;
-        let pinned = pinned.map_err(|error| unreadable(run, error))?;
-        let definition = match pinned.as_deref().map(|body| intact(body, hash)) {
-            Some(Ok(definition)) => Arc::new(definition),
-            lost => {
+        let intact = match self.options.journal.pinned(hash.to_owned()).await {
+            Ok(Some(body)) => intact(&body, hash),
+            Ok(None) => Err("it is not there".into()),
+            Err(ReadError::DamagedBlob { reason, .. }) => Err(reason),
+            Err(error) => return Err(unreadable(run, error)),
+        };
+        let definition = match intact {
+            Ok(definition) => Arc::new(definition),
+            Err(reason) => {
                 let current = self.in_catalogue(workflow).await.ok();
                 let same = current.filter(|known| *known.hash == *hash);
-                let reason = lost.and_then(Result::err).unwrap_or_else(|| "it is not there".into());
                 let reason = format!("the definition {hash} that it is pinned to: {reason}");
                 same.ok_or(GuideError::Damaged { run, reason })?.definition
             }

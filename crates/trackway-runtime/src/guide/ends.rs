@@ -1,28 +1,8 @@
-//! Nodes and attempts in a run's events.
+//! The ends of a run: where it can go on.
 
 use std::collections::BTreeMap;
 
 use trackway_domain::{Attempt, AttemptOutcome, Event, Guided, Node, NodeId};
-
-/// The node that this event made or read anew.
-pub(super) fn node_in(event: &Event) -> Option<&Node> {
-    let Event::Guided(guided) = event else { return None };
-    match &**guided {
-        Guided::Opened { node, .. } | Guided::Repinned { node } => Some(node),
-        Guided::Attempted(Attempt { outcome: AttemptOutcome::Advanced(node), .. }) => Some(node),
-        Guided::Attempted(_) | Guided::Checkpointed(_) => None,
-    }
-}
-
-pub(super) fn attempt_in(event: Event) -> Option<Attempt> {
-    match event {
-        Event::Guided(guided) => match *guided {
-            Guided::Attempted(attempt) => Some(attempt),
-            Guided::Opened { .. } | Guided::Checkpointed(_) | Guided::Repinned { .. } => None,
-        },
-        _ => None,
-    }
-}
 
 /// The nodes of a run that nobody has answered, folded from its events. Only these are kept: a node
 /// holds its whole context, and a run may have thousands.
