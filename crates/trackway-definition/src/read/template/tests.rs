@@ -1,0 +1,108 @@
+//! Texts as WorkRail writes them, and what they become.
+
+use minijinja::{Environment, context};
+
+use super::{literal, translated};
+
+fn both(text: &str) -> (String, Vec<String>) {
+    let kept = std::cell::RefCell::new(Vec::new());
+    let out = translated(text, &|source| kept.borrow_mut().push(source.to_owned()));
+    (out, kept.into_inner())
+}
+
+/// Proves T9: what WorkRail's texts say in braces is understood.
+#[test]
+fn expressions_are_translated() {
+    let rows = [
+        ("{{name}}", "{{ name }}"),
+        ("{{ a.b.c }}", "{{ a.b.c }}"),
+        ("{{items.length}}", "{{ items|length }}"),
+        ("{{itemIndex + 1}} of {{items.length}}", "{{ itemIndex + 1 }} of {{ items|length }}"),
+        (
+            "{{(processed / items.length * 100).toFixed(1)}}%",
+            "{{ (processed / items|length * 100)|fixed(1) }}%",
+        ),
+        ("{{names.join(', ')}}", "{{ names|join(', ') }}"),
+        ("{{ ok === true ? 'yes' : 'no' }}", "{{ ('yes' if ok == true else 'no') }}"),
+        ("{{a || 'none'}}", "{{ a or 'none' }}"),
+        ("{{list[0].name}}", "{{ list[0].name }}"),
+        ("{{ name | upper }}", "{{ name | upper }}"),
+    ];
+    for (text, expected) in rows {
+        assert_eq!(both(text), (expected.to_owned(), Vec::new()), "{text}");
+    }
+}
+
+/// Proves T9: whatever is no expression is shown as it stands.
+#[test]
+fn the_rest_is_kept_to_the_letter() {
+    let rows = [
+        "plain { text } {x}",
+        "{% if x %} {# note #} {%",
+        "{{ not an expression }}",
+        "{{",
+        "}} {{ {{",
+        "{{{",
+        "{",
+        "{{}}",
+        "{{wr.bindings.unknown}}",
+        "{{ a ? }}",
+        "{{ 'open }}",
+        "{{#if x}}a{{/if}}",
+        "```json\n{\"a\":{\"b\":1}}\n```",
+    ];
+    for text in rows {
+        let (template, _) = both(text);
+        let shown = Environment::new().render_str(&template, context! {}).expect(text);
+        assert_eq!(shown, text);
+        let shown = Environment::new().render_str(&literal(text), context! {}).expect(text);
+        assert_eq!(shown, text);
+    }
+    assert_eq!(both("{{ a b }} {{c}}").1, [" a b "]);
+}
+
+/// Proves T9: a deep expression is text, and ends nothing.
+#[test]
+fn deep_expressions_are_text() {
+    for deep in ["(".repeat(400), "!".repeat(900), "-".repeat(900), "a[".repeat(300)] {
+        let text = format!("{{{{{deep}}}}}");
+        assert_eq!(both(&text).1, [deep]);
+    }
+}
+
+proptest::proptest! {
+    /// Proves T9: any text becomes a template that can be read.
+    #[test]
+    fn any_text_becomes_a_template(text in "[{}%#a-c.|()'+ \\-]{0,40}") {
+        let (template, _) = both(&text);
+        proptest::prop_assert!(super::parses(&template).is_ok(), "{text} -> {template}");
+        let template = literal(&text);
+        let shown = Environment::new().render_str(&template, context! {});
+        proptest::prop_assert_eq!(shown.expect("a literal renders"), text);
+    }
+}
+
+/// Proves T9: no template is so deep that reading it ends the program.
+#[test]
+fn deep_templates_are_refused() {
+    for deep in [
+        format!("{{{{ {} }}}}", "(".repeat(4000)),
+        format!("{{{{ {}a }}}}", "- ".repeat(4000)),
+        format!("{{{{ {}a }}}}", "not ".repeat(4000)),
+        format!("{{{{ a{} }}}}", " if b else a".repeat(4000)),
+        "{% if a %}".repeat(4000),
+        "{%- for a in b %}".repeat(4000),
+        format!("{{{{ a{} }}}}", " + a".repeat(4000)),
+        format!("{{{{ a{} }}}}", ".a".repeat(4000)),
+        format!("{{{{ a{} }}}}", "[0]".repeat(4000)),
+        format!("{{{{ a{} }}}}", " ~ a".repeat(4000)),
+        format!("{{{{ a{} }}}}", " and a".repeat(4000)),
+    ] {
+        let _ = super::parses(&deep);
+    }
+    assert!(
+        super::parses("{% if a %}{% for x in b %}{{ x }}{% else %}-{% endfor %}{% endif %}")
+            .is_ok()
+    );
+    assert!(super::parses(&"{% set a = 1 %}".repeat(100)).is_ok());
+}

@@ -1,0 +1,230 @@
+//! Values, lines, and the ways in which a text is refused.
+
+use serde_json::json;
+use trackway_domain::JSON_DEPTH_MAX;
+
+use super::{TEXT_MAX, locate};
+use crate::{Fault, Format};
+
+fn refused(text: &str, format: Format) -> Fault {
+    locate(text, format).expect_err("the text is refused")
+}
+
+/// Checks the path, the line and a part of the message of a refusal.
+fn check_refused(format: Format, text: &str, path: &str, line: u32, part: &str) {
+    let fault = refused(text, format);
+    assert!(fault.message.contains(part), "{part:?} is not in {fault:?}");
+    assert_eq!((fault.path.as_str(), fault.line), (path, Some(line)), "{fault:?}");
+}
+
+const JSON: &str = r#"{
+  "id": "x", "name": "of \"x\"",
+  "steps": [
+    { "id": "a",
+      "set": {} },
+    [],
+    -1.5e3
+  ],
+  "a/b~c": { "d\u0065ep": [
+     true] }
+}"#;
+
+const YAML: &str = "\
+# A comment.
+id: x
+name: 'of \"x\"'
+steps:
+  - id: a
+    set: {}
+  -
+    []
+  - -1.5e3
+a/b~c:
+  deep:
+  - true
+text: |
+  two
+  lines
+";
+
+/// Proves T9: every place of a file has its line, in both formats.
+#[test]
+fn lines_are_those_of_the_file() {
+    let json = locate(JSON, Format::Json).expect("valid");
+    let lines = [
+        ("", 1),
+        ("/id", 2),
+        ("/name", 2),
+        ("/steps", 3),
+        ("/steps/0", 4),
+        ("/steps/0/id", 4),
+        ("/steps/0/set", 5),
+        ("/steps/1", 6),
+        ("/steps/2", 7),
+        ("/a~1b~0c/deep", 9),
+        ("/a~1b~0c/deep/0", 10),
+    ];
+    for (pointer, line) in lines {
+        assert!(json.value.pointer(pointer).is_some(), "{pointer}");
+        assert_eq!(json.line(pointer), Some(line), "{pointer}");
+    }
+    let yaml = locate(YAML, Format::Yaml).expect("valid");
+    let lines = [
+        ("", 2),
+        ("/id", 2),
+        ("/name", 3),
+        ("/steps", 4),
+        ("/steps/0", 5),
+        ("/steps/0/set", 6),
+        ("/steps/1", 8),
+        ("/steps/2", 9),
+        ("/a~1b~0c", 10),
+        ("/a~1b~0c/deep", 11),
+        ("/a~1b~0c/deep/0", 12),
+        ("/text", 13),
+    ];
+    for (pointer, line) in lines {
+        assert!(yaml.value.pointer(pointer).is_some(), "{pointer}");
+        assert_eq!(yaml.line(pointer), Some(line), "{pointer}");
+    }
+}
+
+#[test]
+fn what_is_missing_has_the_line_of_what_it_is_missing_in() {
+    let json = locate(JSON, Format::Json).expect("valid");
+    assert_eq!(json.line("/steps/0/title"), Some(4));
+    assert_eq!(json.line("/steps/17/id"), Some(3));
+    assert_eq!(json.line("no pointer"), None);
+}
+
+#[test]
+fn both_formats_give_the_same_value() {
+    let json = locate(JSON, Format::Json).expect("valid").value;
+    let mut yaml = locate(YAML, Format::Yaml).expect("valid").value;
+    let text = yaml.as_object_mut().and_then(|entries| entries.remove("text"));
+    assert_eq!(text, Some(json!("two\nlines\n")));
+    assert_eq!(json, yaml);
+}
+
+/// Proves T9: a file that is not JSON or YAML is refused with the line.
+#[test]
+fn broken_texts_are_refused_with_their_line() {
+    check_refused(Format::Json, "{\n  \"a\": 1,\n  oops\n}", "", 3, "not JSON");
+    check_refused(Format::Json, "{\n  \"a\": [1, 2\n", "", 3, "not JSON");
+    check_refused(Format::Json, "{} {}", "", 1, "trailing characters");
+    check_refused(Format::Json, " \n", "", 1, "empty");
+    check_refused(Format::Yaml, "a: 1\nb: [1, 2\n", "", 2, "not YAML");
+    check_refused(Format::Yaml, "a: 1\nb: 'never ends\n", "", 3, "not YAML");
+    check_refused(Format::Yaml, "a: 1\n b: 2\n", "", 2, "not YAML");
+    check_refused(Format::Yaml, "# nothing\n", "", 1, "empty");
+    check_refused(Format::Yaml, "a: 1\n---\nb: 2\n", "", 2, "more than one document");
+    check_refused(Format::Yaml, "a: *nothing\n", "", 1, "not YAML");
+}
+
+#[test]
+fn a_key_that_is_given_twice_is_a_fault() {
+    let json = "{\"a\": {\n \"b\": 1,\n \"\\u0062\": 2\n}}";
+    check_refused(Format::Json, json, "/a/b", 3, "the first time on line 2");
+    check_refused(Format::Yaml, "a:\n  b: 1\n  'b': 2\n", "/a/b", 3, "the first time on line 2");
+}
+
+#[test]
+fn what_yaml_has_and_json_has_not_is_refused() {
+    check_refused(Format::Yaml, "a:\n  - [.inf]\n", "/a/0/0", 2, "JSON");
+    check_refused(Format::Yaml, "a: 1e999\n", "/a", 1, "out of range");
+    check_refused(Format::Yaml, "? [a]\n: 1\n", "", 1, "a key has to be a word");
+    check_refused(Format::Yaml, "a: !!binary x\n", "/a", 1, "tag");
+    check_refused(Format::Yaml, "a: &a {b: 1}\nc:\n  <<: *a\n", "/c", 3, "merge keys");
+    check_refused(Format::Yaml, "a: &a x\n*a : 1\n", "", 2, "not an alias");
+}
+
+#[test]
+fn plain_words_of_yaml_are_read_by_the_core_schema() {
+    let text = "[null, ~, true, False, yes, 12, +3, -4, 0x1F, 0o17, 007, 1.5, .5, 2., 1e3, 1_000, \
+                9007199254740992, '12', !!str 12, 1.2.3, 2026-01-02, e5, '-']";
+    let value = locate(text, Format::Yaml).expect("valid").value;
+    assert_eq!(
+        value,
+        json!([
+            null,
+            null,
+            true,
+            false,
+            "yes",
+            12,
+            3,
+            -4,
+            31,
+            15,
+            7,
+            1.5,
+            0.5,
+            2.0,
+            1000.0,
+            "1_000",
+            9007199254740992u64,
+            "12",
+            "12",
+            "1.2.3",
+            "2026-01-02",
+            "e5",
+            "-"
+        ])
+    );
+}
+
+/// Proves T9: nothing that a file holds makes the reader use more than it may.
+#[test]
+fn size_depth_and_aliases_are_bounded() {
+    let large = format!("\"{}\"", "x".repeat(TEXT_MAX));
+    assert!(refused(&large, Format::Json).message.contains("larger than"));
+    for levels in [JSON_DEPTH_MAX, 127, 10_000] {
+        let deep = "[".repeat(levels) + &"]".repeat(levels);
+        assert!(refused(&deep, Format::Json).message.contains("deep"), "{levels}");
+        let fault = refused(&deep, Format::Yaml);
+        assert!(fault.message.contains("deep"), "{levels}: {fault:?}");
+    }
+    let fits = "[".repeat(JSON_DEPTH_MAX - 1) + &"]".repeat(JSON_DEPTH_MAX - 1);
+    for format in [Format::Json, Format::Yaml] {
+        let value = locate(&fits, format).expect("not too deep").value;
+        assert!(!trackway_domain::is_too_deep(&value));
+    }
+    let mut laughs = String::from("a0: &a0 [lol, lol]\n");
+    for round in 1..40 {
+        let before = round - 1;
+        laughs += &format!("a{round}: &a{round} [*a{before}, *a{before}]\n");
+    }
+    assert!(refused(&laughs, Format::Yaml).message.contains("aliases"));
+    let mut deeper = String::from("a0: &a0 [x]\n");
+    for round in 1..200 {
+        deeper += &format!("a{round}: &a{round} [*a{}]\n", round - 1);
+    }
+    assert!(refused(&deeper, Format::Yaml).message.contains("deeper"));
+    check_refused(Format::Yaml, "a: &a\n  b: *a\n", "/a/b", 2, "a part of");
+}
+
+#[test]
+fn numbers_that_would_change_are_refused() {
+    check_refused(Format::Json, "{\n\"a\": [1, 9007199254740993]}", "/a/1", 2, "not kept exactly");
+    check_refused(Format::Yaml, "a: 18446744073709551615", "/a", 1, "not kept exactly");
+}
+
+#[test]
+fn an_alias_is_a_copy() {
+    let located = locate("a: &a {b: [1]}\nc: *a\n", Format::Yaml).expect("valid");
+    assert_eq!(located.value, json!({ "a": { "b": [1] }, "c": { "b": [1] } }));
+    assert_eq!(located.line("/c"), Some(2));
+    // What is inside a copy is mended where it was written.
+    assert_eq!(located.line("/c/b/0"), Some(1));
+}
+
+proptest::proptest! {
+    /// Proves T9: no text makes the reader panic, and what JSON reads has a line for each place.
+    #[test]
+    fn no_text_panics(text in "[\\[\\]{}:,\"a\\\\\n \\-#&*!|>'0-9u]{0,60}") {
+        let _ = locate(&text, Format::Yaml);
+        if let Ok(located) = locate(&text, Format::Json) {
+            proptest::prop_assert!(located.line("").is_some());
+        }
+    }
+}
