@@ -84,10 +84,7 @@ impl File<'_, '_> {
 /// The value of a name of the context; unlike in a prompt, it may be missing.
 fn shown(name: &str) -> String {
     if is_name(name) {
-        format!(
-            "{{% if {name} is defined %}}{{% if {name} is string %}}{{{{ {name} }}}}{{% else %}}\
-             {{{{ {name}|tojson }}}}{{% endif %}}{{% else %}}(not set){{% endif %}}"
-        )
+        format!("{{% if {name} is defined %}}{{{{ {name} }}}}{{% else %}}(not set){{% endif %}}")
     } else {
         literal(&format!("the value of `{name}` in your context"))
     }

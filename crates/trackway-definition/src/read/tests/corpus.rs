@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use crate::model::{LoopOver, Step, StepKind};
 use crate::{Definition, Draft, Format, read};
 
-const FOLDER: &str = "/work/ref/workrail/workflows";
+const FOLDER: &str =
+    concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data/workrail-workflows");
 
 pub(super) fn files(folder: &Path, found: &mut Vec<PathBuf>) {
     let Ok(entries) = fs::read_dir(folder) else { return };

@@ -1,6 +1,11 @@
-//! Expressions that parse, and those that are refused before they can do harm.
+//! Expressions and templates at the bounds and beyond them.
 
-use super::expression;
+use crate::expression::expression_fault;
+use crate::template::template_fault;
+
+fn expression(text: &str) -> Result<(), String> {
+    expression_fault(text).map_or(Ok(()), Err)
+}
 
 /// Proves T9: expressions of the context are read.
 #[test]
@@ -45,10 +50,10 @@ fn the_bounds_fit_a_small_stack() {
     let reading = || {
         for text in [
             format!("{}a{}", "(".repeat(8), ")".repeat(8)),
-            format!("a{}", "+a".repeat(99)),
-            format!("a{}", ".a".repeat(99)),
-            format!("a{}", "[0]".repeat(99)),
-            format!("a{}", "&&a".repeat(49)),
+            format!("a{}", "+a".repeat(60)),
+            format!("a{}", ".a".repeat(60)),
+            format!("a{}", "[0]".repeat(60)),
+            format!("a{}", "&&a".repeat(40)),
             format!("{}a{}", "[".repeat(8), "]".repeat(8)),
             format!("{}a{}", "f(".repeat(8), ")".repeat(8)),
             format!("{}a{}", "{1:".repeat(8), "}".repeat(8)),
@@ -71,4 +76,24 @@ proptest::proptest! {
     fn no_text_panics(text in "[a-c0-9.+\\-*/%<>=!&|?:()\\[\\]{}'\"\\\\, ]{0,40}") {
         let _ = expression(&text);
     }
+}
+
+/// Proves T9: no template is so deep that reading it ends the program.
+#[test]
+fn deep_templates_are_refused() {
+    for deep in [
+        format!("{{{{ {} }}}}", "(".repeat(1000)),
+        format!("{{{{ {}a }}}}", "- ".repeat(500)),
+        format!("{{{{ {}a }}}}", "not ".repeat(250)),
+        format!("{{{{ a{} }}}}", " if b else a".repeat(80)),
+        "{% if a %}".repeat(510),
+        "{%- for a in b %}".repeat(510),
+    ] {
+        assert!(template_fault(&deep).is_some(), "{deep}");
+    }
+    for long in ["+a", ".a", "[0]", "~a", " and a", "|upper", " in a", "()"] {
+        assert_eq!(template_fault(&format!("{{{{ a{} }}}}", long.repeat(1000 / long.len()))), None);
+    }
+    let fine = "{% if a %}{% for x in b %}{{ x }}{% else %}-{% endfor %}{% endif %}";
+    assert_eq!(template_fault(fine), None);
 }

@@ -1,0 +1,121 @@
+//! Whether a condition holds for a context.
+
+mod coerce;
+
+use regex::RegexBuilder;
+use serde_json::Value;
+use trackway_domain::Object;
+
+use crate::expression;
+use crate::lack::{Lack, Like, find};
+use crate::model::{Condition, Rule, Test};
+use coerce::{compare, equal, is_truthy, text};
+
+/// Patterns come from files: a compiled one takes no more memory than this.
+const PATTERN_BYTES_MAX: usize = 256 * 1024;
+
+/// Whether a condition holds. A CEL expression lacks the names that it reads and that are not set; a
+/// rule lacks nothing, since for a rule a name that is not set is just a value like null.
+pub(crate) fn holds(condition: &Condition, context: &Object) -> Result<bool, Lack> {
+    match condition {
+        Condition::Always => Ok(true),
+        Condition::Cel(source) => match expression::evaluate(source, context)? {
+            Value::Bool(holds) => Ok(holds),
+            other => Err(not_a_truth(source, &other)),
+        },
+        Condition::Rule(rule) => follows(rule, context),
+    }
+}
+
+/// Why a pattern of a rule cannot be used, for whoever reads a definition.
+pub(crate) fn pattern_fault(pattern: &str) -> Option<String> {
+    compile(pattern).err()
+}
+
+/// A condition such as `ready` is true or false only where the value is.
+fn not_a_truth(source: &str, value: &Value) -> Lack {
+    let kind = kind(value);
+    let reason = format!("The condition `{source}` gives {kind}; it has to give true or false.");
+    match expression::plain_name(source) {
+        Some(name) => Lack::misfit(name, value, Like::Truth, reason),
+        None => Lack::wrong(reason),
+    }
+}
+
+fn follows(rule: &Rule, context: &Object) -> Result<bool, Lack> {
+    match rule {
+        Rule::Test { name, test, value } => passes(find(context, name), *test, value),
+        Rule::Truthy { name } => Ok(find(context, name).is_some_and(is_truthy)),
+        Rule::And(rules) => {
+            for rule in rules {
+                if !follows(rule, context)? {
+                    return Ok(false);
+                }
+            }
+            Ok(true)
+        }
+        Rule::Or(rules) => {
+            for rule in rules {
+                if follows(rule, context)? {
+                    return Ok(true);
+                }
+            }
+            Ok(false)
+        }
+        Rule::Not(rule) => Ok(!follows(rule, context)?),
+    }
+}
+
+fn passes(found: Option<&Value>, test: Test, wanted: &Value) -> Result<bool, Lack> {
+    let value = found.unwrap_or(&Value::Null);
+    Ok(match test {
+        Test::Equals => equal(value, wanted),
+        Test::NotEquals => !equal(value, wanted),
+        Test::Greater => compare(value, wanted).is_some_and(|order| order.is_gt()),
+        Test::GreaterOrEqual => compare(value, wanted).is_some_and(|order| order.is_ge()),
+        Test::Less => compare(value, wanted).is_some_and(|order| order.is_lt()),
+        Test::LessOrEqual => compare(value, wanted).is_some_and(|order| order.is_le()),
+        Test::Contains => {
+            let has_item =
+                value.as_array().is_some_and(|items| items.iter().any(|item| equal(item, wanted)));
+            has_item || lower(value).contains(&lower(wanted))
+        }
+        Test::StartsWith => lower(value).starts_with(&lower(wanted)),
+        Test::EndsWith => lower(value).ends_with(&lower(wanted)),
+        Test::Matches => compile(&text(wanted)).map_err(Lack::wrong)?.is_match(text(value).trim()),
+        Test::In => {
+            wanted.as_array().is_some_and(|items| items.iter().any(|item| equal(value, item)))
+        }
+        Test::Exists => {
+            found.is_some_and(|value| !value.is_null()) == (*wanted != Value::Bool(false))
+        }
+    })
+}
+
+/// Texts are compared without regard to case and to blanks around them.
+fn lower(value: &Value) -> String {
+    text(value).trim().to_lowercase()
+}
+
+fn compile(pattern: &str) -> Result<regex::Regex, String> {
+    RegexBuilder::new(pattern)
+        .case_insensitive(true)
+        .size_limit(PATTERN_BYTES_MAX)
+        .build()
+        .map_err(|error| format!("The pattern `{pattern}` cannot be used: {error}"))
+}
+
+/// The kind of a value in plain words.
+pub(crate) fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "true or false",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a text",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "an object",
+    }
+}
+
+#[cfg(test)]
+mod tests;

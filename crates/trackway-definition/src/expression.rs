@@ -1,0 +1,75 @@
+//! CEL expressions over the context. Values go in as values and come out as values: nothing that an
+//! agent sends is ever read as part of an expression.
+//!
+//! Every name of the context is a variable, and `context` is the whole of it, so that
+//! `has(context.name)` asks for a name that may not be set.
+
+mod bound;
+mod convert;
+mod explain;
+mod ordered;
+
+use std::sync::{Arc, LazyLock};
+
+use cel::{Context, Env, IdedExpr};
+use serde_json::Value;
+use trackway_domain::Object;
+
+use crate::lack::Lack;
+use crate::shallow::{shallow, short};
+
+/// A condition or a mapping, not a program. The parser works on the thread's stack, and what is
+/// longer than this could use it up.
+const SOURCE_BYTES_MAX: usize = 4 * 1024;
+
+/// The variable that is the whole context.
+const WHOLE: &str = "context";
+
+static ENVIRONMENT: LazyLock<Arc<Env>> = LazyLock::new(|| Arc::new(Env::stdlib()));
+
+/// The value of an expression.
+pub(crate) fn evaluate(source: &str, context: &Object) -> Result<Value, Lack> {
+    let mut expression = compile(source).map_err(Lack::wrong)?;
+    bound::check(&expression, context).map_err(Lack::wrong)?;
+    ordered::keys(&mut expression);
+    let mut variables = Context::with_env(ENVIRONMENT.clone());
+    ordered::declare(&mut variables);
+    for name in expression.references().variables() {
+        if name == WHOLE {
+            variables.add_variable_from_value(WHOLE, convert::object(context));
+        } else if let Some(value) = context.get(name) {
+            variables.add_variable_from_value(name, convert::value(value));
+        }
+    }
+    let value = cel::Value::resolve(&expression, &variables)
+        .map_err(|error| explain::lack(&error, source, &expression, context))?;
+    convert::json(&value).map_err(|reason| Lack::wrong(format!("`{source}` gives {reason}.")))
+}
+
+/// Why a text is no expression, for whoever reads a definition.
+pub(crate) fn expression_fault(source: &str) -> Option<String> {
+    compile(source).err()
+}
+
+/// The name, where an expression is nothing but a name or a path of names.
+pub(crate) fn plain_name(source: &str) -> Option<String> {
+    explain::path(&compile(source).ok()?)
+}
+
+fn compile(source: &str) -> Result<IdedExpr, String> {
+    if source.len() > SOURCE_BYTES_MAX {
+        return Err(format!("An expression has at most {SOURCE_BYTES_MAX} bytes."));
+    }
+    if !shallow(source) || !short(source) {
+        return Err(format!("`{source}` is nested too deep for an expression."));
+    }
+    let program = ENVIRONMENT.compile(source).map_err(|errors| {
+        let first = errors.errors.first().map_or_else(String::new, |error| error.msg.clone());
+        format!("`{source}` is no CEL expression: {first}")
+    })?;
+    bound::check_depth(program.expression())?;
+    Ok(program.expression().clone())
+}
+
+#[cfg(test)]
+mod tests;

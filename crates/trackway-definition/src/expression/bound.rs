@@ -1,0 +1,223 @@
+//! How much work an expression is at most, said before it is done.
+//!
+//! CEL has no loops, but its macros walk over lists, inside each other and one after the other, and
+//! each can make its items longer: a few hundred bytes of expression could run for hours or fill the
+//! memory. The values are at hand, so the work can be estimated from above by walking the expression
+//! once with sizes in place of values.
+
+use cel::IdedExpr;
+use cel::common::ast::{ComprehensionExpr, EntryExpr, Expr, LiteralValue, operators};
+use serde_json::Value;
+use trackway_domain::Object;
+
+use super::WHOLE;
+
+/// Steps of evaluation; a million take a few tenths of a second.
+const WORK_MAX: f64 = 1_000_000.0;
+
+/// Bytes of a value that an expression makes on its way.
+const WEIGHT_MAX: f64 = 4.0 * 1024.0 * 1024.0;
+
+/// Evaluation goes down the thread's stack with the expression; a debug build takes several KiB a level.
+const DEPTH_MAX: usize = 64;
+
+/// What a step costs beyond itself for each byte that it looks at: comparing is quick.
+const WORK_PER_BYTE: f64 = 1.0 / 64.0;
+
+/// Refuses an expression that is nested too deep to be evaluated safely.
+pub(super) fn check_depth(expression: &IdedExpr) -> Result<(), String> {
+    let mut level = vec![expression];
+    for _ in 0..DEPTH_MAX {
+        if level.is_empty() {
+            return Ok(());
+        }
+        level = level.into_iter().flat_map(parts).collect();
+    }
+    Err(format!(
+        "An expression is nested at most {DEPTH_MAX} levels deep; `a + b + c` counts as two."
+    ))
+}
+
+/// Refuses an expression that would take too long, or too much memory, over this context.
+pub(super) fn check(expression: &IdedExpr, context: &Object) -> Result<(), String> {
+    let mut estimate = Estimate { context, scope: Vec::new(), work: 0.0, heaviest: 0.0 };
+    estimate.size(expression, 1.0);
+    if estimate.work > WORK_MAX || estimate.heaviest > WEIGHT_MAX {
+        return Err("The expression is too much work: it walks over too many items.".to_owned());
+    }
+    Ok(())
+}
+
+/// A value's size from above.
+#[derive(Clone, Copy, Default)]
+struct Size<'a> {
+    /// The value itself, where it comes straight from the context.
+    known: Option<&'a Value>,
+    weight: f64,
+    /// How many items or fields it has.
+    items: f64,
+    /// Weight of its heaviest item.
+    item: f64,
+    /// The most items that anything inside it has.
+    inner: f64,
+}
+
+impl<'a> Size<'a> {
+    fn of(value: &'a Value) -> Self {
+        let items: Vec<&Value> = match value {
+            Value::Array(items) => items.iter().collect(),
+            Value::Object(object) => object.values().collect(),
+            Value::String(text) => {
+                return Self { weight: 8.0 + text.len() as f64, ..Self::default() };
+            }
+            _ => return Self { weight: 8.0, ..Self::default() },
+        };
+        let names: usize =
+            value.as_object().map_or(0, |fields| fields.keys().map(String::len).sum());
+        let whole = Self::around(items.into_iter().map(Self::of));
+        Self { known: Some(value), weight: whole.weight + names as f64, ..whole }
+    }
+
+    /// What holds these.
+    fn around(parts: impl Iterator<Item = Self>) -> Self {
+        let start = Self { weight: 8.0, ..Self::default() };
+        parts.fold(start, |all, part| Self {
+            known: None,
+            weight: all.weight + part.weight,
+            items: all.items + 1.0,
+            item: all.item.max(part.weight),
+            inner: all.inner.max(part.inner).max(part.items),
+        })
+    }
+
+    /// Any of its items.
+    fn any(self) -> Self {
+        Self {
+            known: None,
+            weight: self.item,
+            items: self.inner,
+            item: self.item,
+            inner: self.inner,
+        }
+    }
+
+    /// These one after the other.
+    fn and(self, other: Self) -> Self {
+        Self {
+            known: None,
+            weight: self.weight + other.weight,
+            items: self.items + other.items,
+            item: self.item.max(other.item),
+            inner: self.inner.max(other.inner),
+        }
+    }
+
+    fn times(self, times: f64) -> Self {
+        Self { known: None, weight: self.weight * times, items: self.items * times, ..self }
+    }
+}
+
+struct Estimate<'a> {
+    context: &'a Object,
+    scope: Vec<(&'a str, Size<'a>)>,
+    work: f64,
+    heaviest: f64,
+}
+
+impl<'a> Estimate<'a> {
+    /// The size of an expression's value, with the work of having it this many times.
+    fn size<'e: 'a>(&mut self, expression: &'e IdedExpr, times: f64) -> Size<'a> {
+        self.work += times;
+        let size = match &expression.expr {
+            Expr::Unspecified => Size::default(),
+            Expr::Ident(name) => self.named(name),
+            Expr::Literal(LiteralValue::String(text)) => {
+                Size { weight: 8.0 + text.inner().len() as f64, ..Size::default() }
+            }
+            Expr::Literal(_) => Size { weight: 8.0, ..Size::default() },
+            Expr::Select(select) => {
+                let operand = self.size(&select.operand, times);
+                match operand.known.and_then(|value| value.get(select.field.as_str())) {
+                    Some(value) => Size::of(value),
+                    None => operand.any(),
+                }
+            }
+            Expr::Comprehension(walk) => self.walked(walk, times),
+            Expr::Call(call) if call.func_name == operators::INDEX => {
+                let sizes: Vec<Size<'_>> =
+                    parts(expression).map(|part| self.size(part, times)).collect();
+                sizes.first().map_or_else(Size::default, |operand| operand.any())
+            }
+            Expr::Call(_) => {
+                let sizes: Vec<Size<'_>> =
+                    parts(expression).map(|part| self.size(part, times)).collect();
+                let all = sizes.into_iter().fold(Size::default(), Size::and);
+                self.work += times * all.weight * WORK_PER_BYTE;
+                all
+            }
+            Expr::List(_) | Expr::Map(_) | Expr::Struct(_) => {
+                let sizes: Vec<Size<'_>> =
+                    parts(expression).map(|part| self.size(part, times)).collect();
+                Size::around(sizes.into_iter())
+            }
+        };
+        self.heaviest = self.heaviest.max(size.weight);
+        size
+    }
+
+    fn named(&self, name: &str) -> Size<'a> {
+        if let Some((_, size)) = self.scope.iter().rev().find(|(bound, _)| *bound == name) {
+            return *size;
+        }
+        match self.context.get(name) {
+            _ if name == WHOLE => Size::around(self.context.values().map(Size::of)),
+            Some(value) => Size::of(value),
+            None => Size::default(),
+        }
+    }
+
+    /// The macros all do one thing per item and add what comes of it to a result.
+    fn walked<'e: 'a>(&mut self, walk: &'e ComprehensionExpr, times: f64) -> Size<'a> {
+        let range = self.size(&walk.iter_range, times);
+        let start = self.size(&walk.accu_init, times);
+        let before = self.scope.len();
+        let rounds = times * range.items;
+        self.scope.push((&walk.iter_var, range.any()));
+        if let Some(second) = &walk.iter_var2 {
+            self.scope.push((second, range.any()));
+        }
+        self.scope.push((&walk.accu_var, Size::default()));
+        self.size(&walk.loop_cond, rounds);
+        let added = self.size(&walk.loop_step, rounds);
+        self.scope.truncate(before);
+        self.scope.push((&walk.accu_var, start.and(added.times(range.items))));
+        let result = self.size(&walk.result, times);
+        self.scope.truncate(before);
+        result
+    }
+}
+
+/// The expressions that an expression is made of.
+pub(super) fn parts(expression: &IdedExpr) -> impl Iterator<Item = &IdedExpr> {
+    let parts: Vec<&IdedExpr> = match &expression.expr {
+        Expr::Unspecified | Expr::Ident(_) | Expr::Literal(_) => Vec::new(),
+        Expr::Select(select) => vec![&select.operand],
+        Expr::Call(call) => call.target.iter().map(AsRef::as_ref).chain(&call.args).collect(),
+        Expr::List(list) => list.elements.iter().collect(),
+        Expr::Map(map) => map.entries.iter().flat_map(|entry| entry_parts(&entry.expr)).collect(),
+        Expr::Struct(fields) => {
+            fields.entries.iter().flat_map(|entry| entry_parts(&entry.expr)).collect()
+        }
+        Expr::Comprehension(walk) => {
+            vec![&walk.iter_range, &walk.accu_init, &walk.loop_cond, &walk.loop_step, &walk.result]
+        }
+    };
+    parts.into_iter()
+}
+
+fn entry_parts(entry: &EntryExpr) -> Vec<&IdedExpr> {
+    match entry {
+        EntryExpr::StructField(field) => vec![&field.value],
+        EntryExpr::MapEntry(entry) => vec![&entry.key, &entry.value],
+    }
+}

@@ -1,0 +1,193 @@
+//! What the context lacks: a name that is not set, or a value that cannot be used as it stands.
+
+use serde_json::{Value, json};
+use trackway_domain::{Block, Need, Object};
+
+/// Why something cannot be made from the context.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Lack {
+    /// Nothing stands under this name: a path of names joined by dots.
+    Missing { name: String, like: Like },
+    /// What stands there, or what is made of it, is of no use.
+    Wrong {
+        reason: String,
+        /// The name whose value is wrong, where it is known.
+        name: Option<String>,
+        like: Like,
+        got: Option<Value>,
+    },
+}
+
+/// What a value would have to be like.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Like {
+    Anything,
+    Text,
+    Number,
+    /// A whole number from 0.
+    Count,
+    Truth,
+    List,
+    /// This value would do; others may too.
+    Example(Value),
+}
+
+/// Stands for a text that only the caller knows.
+const SOME_TEXT: &str = "…";
+
+impl Lack {
+    /// A name that is not set, and that any value would do for.
+    pub(crate) fn missing(name: impl Into<String>) -> Self {
+        Self::Missing { name: name.into(), like: Like::Anything }
+    }
+
+    /// A value that cannot be used, without a single name to blame.
+    pub(crate) fn wrong(reason: impl Into<String>) -> Self {
+        Self::Wrong { reason: reason.into(), name: None, like: Like::Anything, got: None }
+    }
+
+    /// The value under a name is of no use.
+    pub(crate) fn misfit(
+        name: impl Into<String>,
+        got: &Value,
+        like: Like,
+        reason: impl Into<String>,
+    ) -> Self {
+        Self::Wrong { reason: reason.into(), name: Some(name.into()), like, got: Some(got.clone()) }
+    }
+
+    /// Says what the missing or wrong value would have to be like.
+    #[must_use]
+    pub(crate) fn like(mut self, wanted: Like) -> Self {
+        let (Self::Missing { like, .. } | Self::Wrong { like, .. }) = &mut self;
+        *like = wanted;
+        self
+    }
+
+    /// What to send so that this is no longer lacking.
+    pub(crate) fn need(&self) -> Need {
+        match self {
+            Self::Missing { name, like } => Need {
+                pointer: pointer(name),
+                message: format!("`{name}` is not set; send it in `context`{}", like.said()),
+                schema: Some(like.schema()),
+                example: Some(like.example()),
+                got: None,
+            },
+            Self::Wrong { reason, name: Some(name), like, got } => Need {
+                pointer: pointer(name),
+                message: reason.clone(),
+                schema: Some(like.schema()),
+                // Another value of any kind may be just as wrong.
+                example: (*like != Like::Anything).then(|| like.example()),
+                got: got.clone(),
+            },
+            Self::Wrong { reason, name: None, got, .. } => Need {
+                pointer: "/context".to_owned(),
+                message: reason.clone(),
+                schema: Some(json!({ "type": "object" })),
+                example: None,
+                got: got.clone(),
+            },
+        }
+    }
+
+    pub(crate) fn code(&self) -> &'static str {
+        match self {
+            Self::Missing { .. } => "context-missing",
+            Self::Wrong { .. } => "context-invalid",
+        }
+    }
+
+    /// The answer to an advance that cannot be made for this reason.
+    pub(crate) fn block(&self) -> Block {
+        let need = self.need();
+        Block { code: self.code().to_owned(), message: need.message.clone(), needs: vec![need] }
+    }
+}
+
+impl From<Lack> for Block {
+    fn from(lack: Lack) -> Self {
+        lack.block()
+    }
+}
+
+impl Like {
+    fn schema(&self) -> Value {
+        match self {
+            Self::Anything | Self::Example(_) => json!({}),
+            Self::Text => json!({ "type": "string" }),
+            Self::Number => json!({ "type": "number" }),
+            Self::Count => json!({ "type": "integer", "minimum": 0 }),
+            Self::Truth => json!({ "type": "boolean" }),
+            Self::List => json!({ "type": "array" }),
+        }
+    }
+
+    pub(crate) fn example(&self) -> Value {
+        match self {
+            Self::Anything | Self::Text => json!(SOME_TEXT),
+            Self::Number | Self::Count => json!(1),
+            Self::Truth => json!(true),
+            Self::List => json!([SOME_TEXT]),
+            Self::Example(value) => value.clone(),
+        }
+    }
+
+    fn said(&self) -> &'static str {
+        match self {
+            Self::Anything | Self::Example(_) => "",
+            Self::Text => ", as a text",
+            Self::Number => ", as a number",
+            Self::Count => ", as a whole number from 0",
+            Self::Truth => ", as true or false",
+            Self::List => ", as a list",
+        }
+    }
+}
+
+/// Where the value of a dotted name belongs in a call's arguments.
+pub(crate) fn pointer(name: &str) -> String {
+    name.split('.').fold("/context".to_owned(), |pointer, part| step(&pointer, part))
+}
+
+/// One step further down a JSON pointer.
+pub(crate) fn step(pointer: &str, key: &str) -> String {
+    format!("{pointer}/{}", key.replace('~', "~0").replace('/', "~1"))
+}
+
+/// The value under a name: the name as it stands, or else a path of names and places joined by dots.
+pub(crate) fn find<'a>(context: &'a Object, name: &str) -> Option<&'a Value> {
+    if let Some(value) = context.get(name) {
+        return Some(value);
+    }
+    let mut parts = name.split('.');
+    let first = context.get(parts.next()?)?;
+    parts.try_fold(first, |value, part| match value {
+        Value::Object(object) => object.get(part),
+        Value::Array(items) => items.get(part.parse::<usize>().ok()?),
+        _ => None,
+    })
+}
+
+/// An object with these values at these dotted paths; none where there are no paths.
+pub(crate) fn grown<'a>(paths: impl Iterator<Item = (&'a str, Value)>) -> Option<Value> {
+    let mut object = json!({});
+    for (path, value) in paths {
+        let mut place = &mut object;
+        for part in path.split('.') {
+            // A name that is looked into is an object, even if it is also shown as it stands.
+            if !place.is_object() {
+                *place = json!({});
+            }
+            place = &mut place[part];
+        }
+        if place.is_null() {
+            *place = value;
+        }
+    }
+    object.as_object().is_some_and(|object| !object.is_empty()).then_some(object)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,128 @@
+//! Text with values in it: `{{ expression }}`, `{% if %}` and `{% for %}`.
+//!
+//! A name that is not set is an error, never an empty place: an agent that is shown half a sentence
+//! would do half of the work. What a template can do is an allow-list, so that it means the same after
+//! an upgrade of the library and cannot grow a value without bound.
+
+mod filters;
+mod missing;
+mod tags;
+
+use std::io::{self, Write};
+use std::sync::LazyLock;
+
+use minijinja::syntax::SyntaxConfig;
+use minijinja::value::{Serde, ValueKind};
+use minijinja::{Environment, ErrorKind, Template, UndefinedBehavior, Value as Shown};
+use trackway_domain::Object;
+
+use crate::lack::Lack;
+
+/// A rendered prompt is stored with its node and read by a model: more than this is no prompt.
+const RENDERED_BYTES_MAX: usize = 1024 * 1024;
+
+/// Longer than any prompt that a person writes, and compiled in well under a second.
+const SOURCE_BYTES_MAX: usize = 256 * 1024;
+
+/// Instructions of one rendering. A loop over ten thousand items with ten instructions each fits.
+const FUEL: u64 = 200_000;
+
+/// `{% for … recursive %}` uses the thread's stack.
+const RECURSION_MAX: usize = 24;
+
+static ENVIRONMENT: LazyLock<Environment<'static>> = LazyLock::new(|| {
+    let mut environment = Environment::empty();
+    environment.set_undefined_behavior(UndefinedBehavior::Strict);
+    // Only with it does an error know the name that is not set.
+    environment.set_debug(true);
+    environment.set_fuel(Some(FUEL));
+    // The default delimiters always build.
+    if let Ok(syntax) = SyntaxConfig::builder().keep_trailing_newline(true).build() {
+        environment.set_syntax(syntax);
+    }
+    environment.set_recursion_limit(RECURSION_MAX);
+    environment.set_formatter(|out, state, value| match value.kind() {
+        ValueKind::String | ValueKind::Undefined => minijinja::escape_formatter(out, state, value),
+        _ => Ok(out.write_str(&filters::json(value)?)?),
+    });
+    filters::add(&mut environment);
+    environment
+});
+
+/// The text with the values of the context in it.
+pub(crate) fn render(source: &str, context: &Object) -> Result<String, Lack> {
+    if is_plain(source) {
+        return Ok(source.to_owned());
+    }
+    let template = compile(source).map_err(Lack::wrong)?;
+    let names = template.undeclared_variables(false);
+    // Only what the template reads: a context can be much larger than that.
+    let values = names.iter().filter_map(|name| {
+        let value = context.get(name)?;
+        Some((name.as_str(), Shown::from(Serde(value))))
+    });
+    let mut text = Bounded(Vec::new());
+    match template.render_captured_to(Shown::from_pairs(values), &mut text) {
+        Ok(_) => String::from_utf8(text.0)
+            .map_err(|_| Lack::wrong("The template made something that is no text.")),
+        Err(error) => Err(lack(&error, &template, context)),
+    }
+}
+
+/// Why a text is no template, for whoever reads a definition.
+pub(crate) fn template_fault(source: &str) -> Option<String> {
+    (!is_plain(source)).then(|| compile(source).err()).flatten()
+}
+
+/// Most titles have nothing to fill in.
+fn is_plain(source: &str) -> bool {
+    source.len() <= RENDERED_BYTES_MAX && !source.contains(['{', '}'])
+}
+
+fn compile(source: &str) -> Result<Template<'_, '_>, String> {
+    if source.len() > SOURCE_BYTES_MAX {
+        return Err(format!("A template has at most {SOURCE_BYTES_MAX} bytes."));
+    }
+    tags::check(source)?;
+    let environment: &Environment<'_> = &ENVIRONMENT;
+    environment.template_from_str(source).map_err(|error| said(&error))
+}
+
+fn lack(error: &minijinja::Error, template: &Template<'_, '_>, context: &Object) -> Lack {
+    match error.kind() {
+        ErrorKind::OutOfFuel => Lack::wrong("The template takes too long to fill in."),
+        ErrorKind::WriteFailure => {
+            Lack::wrong(format!("The filled-in text is longer than {RENDERED_BYTES_MAX} bytes."))
+        }
+        _ => missing::lack(error, template, context).unwrap_or_else(|| Lack::wrong(said(error))),
+    }
+}
+
+/// An error in one sentence, with its line.
+fn said(error: &minijinja::Error) -> String {
+    let what = error.detail().map_or_else(|| error.kind().to_string(), str::to_owned);
+    match error.line() {
+        Some(line) => format!("The template cannot be filled in: {what} (line {line})."),
+        None => format!("The template cannot be filled in: {what}."),
+    }
+}
+
+/// Refuses to grow beyond the bound.
+struct Bounded(Vec<u8>);
+
+impl Write for Bounded {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.0.len() + bytes.len() > RENDERED_BYTES_MAX {
+            return Err(io::Error::other("too long"));
+        }
+        self.0.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;

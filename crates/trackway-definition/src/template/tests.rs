@@ -1,0 +1,147 @@
+//! Tests of templates: what they show, and what they say about a name that is not set.
+
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use super::*;
+use crate::lack::Like;
+
+fn object(value: Value) -> Object {
+    value.as_object().cloned().unwrap()
+}
+
+fn sample() -> Object {
+    object(json!({
+        "name": "Ada <b>&\"", "count": 3, "price": 2.345, "whole": 2.0, "done": false, "nothing": null,
+        "big": 18_446_744_073_709_551_615_u64, "items": ["a", "b"], "empty": [],
+        "ticket": {"title": "Größe", "tags": [1, {"x": null}]}, "brace": "{{ name }}",
+        "rows": [{"id": 1}, {"id": 2}],
+    }))
+}
+
+#[test]
+fn values_are_shown_as_they_are_and_structures_as_json() {
+    for (source, shown) in [
+        ("plain } text {", "plain } text {"),
+        ("{{ name }}", "Ada <b>&\""),
+        ("{{ count }}/{{ count + 1 }}", "3/4"),
+        ("{{ price|fixed(1) }} {{ count|fixed(2) }} {{ price|fixed }}", "2.3 3.00 2"),
+        ("{{ whole }} {{ done }} {{ nothing }} {{ big }}", "2.0 false null 18446744073709551615"),
+        ("{{ items }} {{ ticket.tags }}", r#"["a","b"] [1,{"x":null}]"#),
+        ("{{ ticket }}", r#"{"tags":[1,{"x":null}],"title":"Größe"}"#),
+        ("{{ items|length }} {{ items[0] }} {{ ticket['title'] }}", "2 a Größe"),
+        ("{{ items|join(', ') }} {{ ticket.tags|join(';') }}", r#"a, b 1;{"x":null}"#),
+        ("{{ rows|join(',', attribute='id') }}", "1,2"),
+        ("{{ other|default('none') }} {{ other is defined }}", "none false"),
+        ("{% if done %}yes{% else %}no{% endif %}", "no"),
+        ("{% for i in items %}{{ loop.index0 }}{{ i }}{% endfor %}", "0a1b"),
+        ("{% for i in empty %}x{% endfor %}.", "."),
+        ("{% raw %}{{ name }}{% set x = 1 %}{% endraw %}", "{{ name }}{% set x = 1 %}"),
+        ("{# {% set x %} #}{{ brace }}", "{{ name }}"),
+        ("{{ name|upper|replace('ADA', 'x') }}", "x <B>&\""),
+        ("{{ count }}\n", "3\n"),
+    ] {
+        assert_eq!(render(source, &sample()).as_deref(), Ok(shown), "{source}");
+    }
+}
+
+/// Proves T7: the need names what is not set, where it goes, and what would do.
+#[test]
+fn a_name_that_is_not_set_is_named() {
+    for (source, name, example) in [
+        ("{{ title }}", "title", json!("…")),
+        ("Hello {{ user.name }}, {{ user.mail }}", "user", json!({"name": "…", "mail": "…"})),
+        ("{{ ticket.id }}", "ticket.id", json!("…")),
+        ("{{ ticket['id'] }}", "ticket.id", json!("…")),
+        ("{{ ticket.owner.name }}", "ticket.owner", json!({"name": "…"})),
+        ("{{ items[7] }}", "items.7", json!("…")),
+        ("{{ missing|length }}", "missing", json!("…")),
+        ("{{ missing|join(', ') }}", "missing", json!("…")),
+        ("{{ missing|fixed(1) }}", "missing", json!("…")),
+        ("{{ missing|tojson }}", "missing", json!("…")),
+        ("{{ count + missing }}", "missing", json!("…")),
+        ("{{ name ~ missing }}", "missing", json!("…")),
+        ("{% for i in missing %}{{ i }}{% endfor %}", "missing", json!("…")),
+        ("{% if missing %}x{% endif %}", "missing", json!("…")),
+    ] {
+        match render(source, &sample()) {
+            Err(lack @ Lack::Missing { .. }) => {
+                let Lack::Missing { name: found, like } = &lack else { unreachable!() };
+                assert_eq!(found, name, "{source}");
+                if *like != Like::Anything {
+                    assert_eq!(lack.need().example, Some(example), "{source}");
+                }
+            }
+            other => panic!("{source}: {other:?}"),
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_filled_in_says_why() {
+    for (source, part) in [
+        ("{{ name", "line 1"),
+        ("{{ name|nosuch }}", "nosuch"),
+        ("{% set x = 1 %}", "`{% set %}`"),
+        ("{%- include 'a' %}", "`{% include %}`"),
+        ("{% macro x() %}{% endmacro %}", "`{% macro %}`"),
+        ("{{ range(10) }}", "range"),
+        ("{{ name|fixed(1) }}", "number"),
+        ("{{ price|fixed(99) }}", "digits"),
+        ("{{ name + 1 }}", "line 1"),
+        ("{% for r in rows %}{{ r.name }}{% endfor %}", "r.name"),
+    ] {
+        match render(source, &sample()) {
+            Err(Lack::Wrong { reason, .. }) => assert!(reason.contains(part), "{source}: {reason}"),
+            other => panic!("{source}: {other:?}"),
+        }
+    }
+    assert_eq!(template_fault("{{ anything.at_all|default('x') }}"), None);
+    assert!(template_fault("{% if x %}").is_some());
+}
+
+/// A template can neither run for ever nor fill the memory.
+#[test]
+fn a_template_is_bounded() {
+    let many = object(json!({ "list": vec![0; 400], "long": "x".repeat(100_000) }));
+    for source in [
+        "{% for a in list %}{% for b in list %}{% for c in list %}{{ c }}{% endfor %}{% endfor %}{% endfor %}".to_owned(),
+        "{% for a in list %}{{ long }}{% endfor %}".to_owned(),
+        "{{ 'x' * 1000000000000 }}".to_owned(),
+        "{% for a in list recursive %}{{ loop(list) }}{% endfor %}".to_owned(),
+        format!("{{{{ long{} }}}}", "|replace('x', 'xxxxxxxxxx')".repeat(20)),
+        format!("{{{{ {}1{} }}}}", "(".repeat(5000), ")".repeat(5000)),
+        format!("{{{{ {}x }}}}", "not ".repeat(5000)),
+        format!("{{{{ x{} }}}}", ".y".repeat(50_000)),
+        format!("{{{{ 1{} }}}}", "+1".repeat(100_000)),
+        format!("{{{{ '}}}}' ~ x{} }}}}", ".y".repeat(50_000)),
+        format!("{{{{ 1{} }}}}", "|upper".repeat(10_000)),
+        format!("{{% if a %}}{}{{% endif %}}", "{% elif a %}".repeat(10_000)),
+        "{% if a %}".repeat(10_000),
+        format!("{}{}", "{% for a in list %}".repeat(100), "{% endfor %}".repeat(100)),
+        format!("{{{{ {}{} }}}}", "[".repeat(400), "]".repeat(400)),
+        "{{ a }}".repeat(100_000),
+    ] {
+        assert!(render(&source, &many).is_err(), "{}", &source[..40]);
+    }
+    let chain = format!("{{{{ 1{} }}}}", "+1".repeat(500));
+    assert_eq!(render(&chain, &many).as_deref(), Ok("501"));
+}
+
+proptest! {
+    /// No text takes the process down, and a text without braces is its own result.
+    #[test]
+    fn any_text_is_rendered_or_refused(source in "([a-z|.+{}%#\"'()\\[\\] ~-]|\\{\\{|\\}\\}|\\{%|%\\}|if |for |in |é){0,40}") {
+        let result = render(&source, &sample());
+        if !source.contains(['{', '}']) {
+            prop_assert_eq!(result, Ok(source));
+        }
+    }
+
+    /// Values are never read as template text.
+    #[test]
+    fn values_stay_values(value in ".{0,40}") {
+        let context = object(json!({ "value": value.clone() }));
+        prop_assert_eq!(render("{{ value }}", &context), Ok(value));
+    }
+}
