@@ -73,7 +73,7 @@ impl File<'_, '_> {
         let output = fields.get("outputContract").and_then(|at| at.contract());
         fields.finish();
         let text = prompt.unwrap_or_else(|| SYNTHESIS.to_owned());
-        let mut step = self.extra(at, common, "synthesis", "Synthesis", vec![text]);
+        let mut step = self.extra(at, common, "synthesis", "Synthesis", &[text]);
         if let StepKind::Prompt(prompt) = &mut step.kind {
             prompt.output = output;
         }

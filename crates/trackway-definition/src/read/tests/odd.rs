@@ -112,7 +112,7 @@ proptest! {
         value in value(),
         strict in any::<bool>(),
     ) {
-        let texts = corpus::texts();
+        let texts = &corpus::TEXTS;
         // A checkout without the data beside it has nothing to change.
         prop_assume!(!texts.is_empty());
         let mut root: Value = serde_json::from_str(&texts[file.index(texts.len())]).expect("JSON");
