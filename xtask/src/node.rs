@@ -1,5 +1,5 @@
-//! The Node packages of the tests that drive Trackway with the official A2A client in JavaScript, one
-//! folder for each generation of the protocol.
+//! The Node packages of the tests that drive Trackway with clients and suites in JavaScript: one folder
+//! for each generation of A2A, and one for MCP.
 //!
 //! The folders lie in `.tools`, are made once, and are made again when their list of packages changes or
 //! when they stop working.
@@ -20,8 +20,8 @@ pub(crate) struct Packages {
     folder: &'static str,
     packages: &'static str,
     packages_path: &'static str,
-    /// What must be loadable.
-    loads: &'static [&'static str],
+    /// JavaScript that fails where something is missing.
+    check: &'static str,
 }
 
 /// The newest generation, with what a server of it needs beside the client.
@@ -30,23 +30,31 @@ pub(crate) const NEWEST: Packages = Packages {
     folder: ".tools/js-1.0",
     packages: include_str!("../js-1.0-packages.txt"),
     packages_path: "xtask/js-1.0-packages.txt",
-    loads: &[
-        "@a2a-js/sdk/client",
-        "@a2a-js/sdk/client/grpc",
-        "@a2a-js/sdk/server/express",
-        "express",
-    ],
+    check: "require('@a2a-js/sdk/client'); require('@a2a-js/sdk/client/grpc');
+        require('@a2a-js/sdk/server/express'); require('express')",
 };
 
-pub(crate) const FOLDERS: [Packages; 2] = [
+pub(crate) const FOLDERS: [Packages; 3] = [
     Packages {
         variable: "TRACKWAY_TEST_JS_0_3",
         folder: ".tools/js-0.3",
         packages: include_str!("../js-0.3-packages.txt"),
         packages_path: "xtask/js-0.3-packages.txt",
-        loads: &["@a2a-js/sdk/client", "@a2a-js/sdk/client/grpc"],
+        check: "require('@a2a-js/sdk/client'); require('@a2a-js/sdk/client/grpc')",
     },
     NEWEST,
+    // The inspector and the conformance suite need a newer Node than most machines have, so it comes
+    // with them.
+    Packages {
+        variable: "TRACKWAY_TEST_MCP_JS",
+        folder: ".tools/mcp-js",
+        packages: include_str!("../mcp-js-packages.txt"),
+        packages_path: "xtask/mcp-js-packages.txt",
+        check: "const run = require('child_process').execFileSync;
+            for (const script of ['conformance/dist', 'inspector/clients/launcher/build'])
+                run('node_modules/node/bin/node',
+                    [`node_modules/@modelcontextprotocol/${script}/index.js`, '--help'])",
+    },
 ];
 
 /// Oldest Node that both generations of the client run on.
@@ -58,7 +66,7 @@ const ATTEMPTS_MAX: u32 = 2;
 impl Packages {
     /// Returns a folder from which the tests can load what they need.
     pub(crate) fn ensure(&self) -> Result<PathBuf> {
-        let Self { variable: name, folder, packages, packages_path, loads: _ } = self;
+        let Self { variable: name, folder, packages, packages_path, check: _ } = self;
         if let Some(given) = variable(name) {
             eprintln!("Node: using {name} from the environment.");
             return Ok(given.into());
@@ -91,8 +99,7 @@ impl Packages {
     }
 
     fn loads(&self) -> bool {
-        let script: String = self.loads.iter().map(|name| format!("require('{name}');")).collect();
-        succeeds(program("node").args(["-e", &script]).current_dir(self.path()))
+        succeeds(program("node").args(["-e", self.check]).current_dir(self.path()))
     }
 
     /// Makes the folder from nothing. The stamp comes last: a half-made one is never taken for ready.
@@ -132,7 +139,7 @@ fn check_node() -> Result<()> {
         return Ok(());
     }
     bail!(
-        "Node {NODE_MAJOR_MIN} or newer, with npm, is needed for the A2A client tests and was not \
+        "Node {NODE_MAJOR_MIN} or newer, with npm, is needed for the tests with JavaScript clients and was not \
          found. Install it (https://nodejs.org, or your system's packages) and run this again"
     )
 }

@@ -1,5 +1,5 @@
-//! The Python environments of the tests that drive Trackway with the official A2A client, one for each
-//! generation of the protocol: the two cannot be installed side by side.
+//! The Python environments of the tests that drive Trackway with official clients: one for each
+//! generation of A2A, since the two cannot be installed side by side, and one for MCP.
 //!
 //! They lie in `.tools`, are made once, and are made again when their list of requirements changes or
 //! when they stop working (a moved checkout, a removed interpreter).
@@ -33,7 +33,7 @@ pub(crate) const NEWEST: Environment = Environment {
     imports: "import a2a.client, a2a.server.routes, grpc, httpx, starlette, uvicorn",
 };
 
-pub(crate) const ENVIRONMENTS: [Environment; 2] = [
+pub(crate) const ENVIRONMENTS: [Environment; 3] = [
     Environment {
         variable: "TRACKWAY_TEST_PYTHON",
         folder: ".tools/python",
@@ -42,6 +42,13 @@ pub(crate) const ENVIRONMENTS: [Environment; 2] = [
         imports: "import a2a.client, grpc, httpx",
     },
     NEWEST,
+    Environment {
+        variable: "TRACKWAY_TEST_MCP_PYTHON",
+        folder: ".tools/mcp-python",
+        requirements: include_str!("../mcp-python-requirements.txt"),
+        requirements_path: "xtask/mcp-python-requirements.txt",
+        imports: "import mcp",
+    },
 ];
 
 /// Network and index hiccups pass; a second failure is a real one.
@@ -123,7 +130,7 @@ fn find_system_python() -> Result<&'static str> {
         .into_iter()
         .find(|name| succeeds(program(name).args(["-c", version_check])))
         .context(
-            "Python 3.10 or newer is needed for the A2A client test and was not found. Install it \
+            "Python 3.10 or newer is needed for the tests with Python clients and was not found. Install it \
              (Debian, Ubuntu: apt-get install python3 python3-venv; macOS: brew install python) and \
              run this again",
         )

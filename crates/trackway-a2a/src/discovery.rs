@@ -1,13 +1,16 @@
 //! Which agents there are, and the card of each.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::{
+    hash::{DefaultHasher, Hash, Hasher},
+    sync::Arc,
+};
 
 use axum::{
     http::{HeaderMap, HeaderValue, StatusCode, Uri, header},
     response::Response,
 };
 use serde::Serialize;
-use trackway_runtime::{ProgramInfo, Registry};
+use trackway_runtime::{Program, ProgramInfo};
 
 use crate::{
     Options,
@@ -38,7 +41,7 @@ struct Entry<'a> {
 }
 
 impl<'a> Agents<'a> {
-    pub(crate) fn new(registry: &'a Registry, base_url: &str) -> Self {
+    pub(crate) fn new(programs: &'a [Arc<dyn Program>], base_url: &str) -> Self {
         let entry = |info: &'a ProgramInfo| {
             let url = url(base_url, &info.name);
             Entry {
@@ -49,7 +52,7 @@ impl<'a> Agents<'a> {
                 url,
             }
         };
-        Self { agents: registry.list().into_iter().map(|program| entry(program.info())).collect() }
+        Self { agents: programs.iter().map(|program| entry(program.info())).collect() }
     }
 }
 
@@ -59,7 +62,7 @@ pub(crate) fn card(door: &Door, address: &Address, headers: &HeaderMap, uri: &Ur
         Ok(program) => program,
         Err(fault) => return http::refusal(StatusCode::NOT_FOUND, &fault),
     };
-    let card = door.card(&**program, address, headers);
+    let card = door.card(&*program, address, headers);
     let card = match Form::of(headers, uri, &door.options) {
         Ok(Form::One(generation)) => door.written(&card, generation),
         Ok(Form::Union) => door.written_for_all(&card),

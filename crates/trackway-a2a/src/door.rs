@@ -69,7 +69,7 @@ impl Door {
         let Entrant { caller, standing } = visitor.enter(program.info())?;
         let activated = Activated::new(headers, program.info())?;
         let (runtime, options) = (&self.runtime, &self.options);
-        let agent = Agent { runtime, options, program: &**program, caller, standing };
+        let agent = Agent { runtime, options, program, caller, standing };
         Ok(Admitted { agent, activated })
     }
 
@@ -77,7 +77,7 @@ impl Door {
         &self,
         address: &Address,
         tenant: Option<&str>,
-    ) -> Result<&Arc<dyn Program>, Fault> {
+    ) -> Result<Arc<dyn Program>, Fault> {
         let name = match (address, tenant) {
             (Address::Agent(name), Some(tenant)) if name != tenant => {
                 let why = "this address is one agent's, and the tenant names another";

@@ -308,6 +308,9 @@ impl From<Error> for Fault {
             Error::HookRefused { .. } => {
                 Self::new(Kind::InvalidParams, code, message, "put the push configuration right")
             }
+            Error::CannotFork { .. } => {
+                Self::new(Kind::InvalidParams, code, message, "choose another point of the run")
+            }
             Error::Damaged { run, reason } => {
                 tracing::error!(%run, reason, "a run's log is damaged");
                 let message = format!("the log of {run} is damaged");

@@ -6,6 +6,8 @@ mod list;
 mod push;
 mod send;
 
+use std::sync::Arc;
+
 use trackway_domain::{
     ArtifactChunk, Caller, Code, Message, Pos, Problem, QuestionId, RunId, SessionId, Timestamp,
 };
@@ -29,7 +31,7 @@ pub(crate) use send::{Reply, Said, Streamed};
 pub(crate) struct Agent<'a> {
     pub(crate) runtime: &'a Runtime,
     pub(crate) options: &'a Options,
-    pub(crate) program: &'a dyn Program,
+    pub(crate) program: Arc<dyn Program>,
     pub(crate) caller: Caller,
     pub(crate) standing: Standing,
 }

@@ -105,7 +105,7 @@ async fn answer(
         outcome => {
             let card = match &outcome {
                 Outcome::ExtendedCard => {
-                    door.written(&door.extended_card(agent.program, address, headers), generation)
+                    door.written(&door.extended_card(&*agent.program, address, headers), generation)
                 }
                 _ => Value::Null,
             };

@@ -52,7 +52,8 @@ pub fn router(runtime: Runtime, options: Options) -> Router {
 
 async fn list(State(door): State<Arc<Door>>, headers: HeaderMap) -> Response {
     let base_url = http::base_url(&headers, &door.options);
-    http::json_of(StatusCode::OK, &discovery::Agents::new(door.runtime.registry(), &base_url))
+    let programs = door.runtime.registry().list();
+    http::json_of(StatusCode::OK, &discovery::Agents::new(&programs, &base_url))
 }
 
 async fn card(State(door): State<Arc<Door>>, name: Name, uri: Uri, headers: HeaderMap) -> Response {

@@ -10,7 +10,7 @@ use futures_util::{
 use serde_json::Value;
 use trackway::{
     DataFolder, DataFolderError, Secret, ServerError,
-    api::{ResumeRequest, Resumed, RunDetail, RunUpdate, Runs, StartRequest},
+    api::{ForkRequest, ResumeRequest, Resumed, RunDetail, RunUpdate, Runs, StartRequest},
 };
 use trackway_domain::{Code, Pos, Problem, QuestionId, RunId};
 use trackway_runtime::Runtime;
@@ -154,6 +154,17 @@ impl Engine {
         match &self.runs {
             Source::Here(runs) => Ok(runs.cancel(run).await?),
             Source::Server(api) => api.cancel(run).await,
+        }
+    }
+
+    pub(crate) async fn fork(
+        &self,
+        run: RunId,
+        request: ForkRequest,
+    ) -> Result<RunDetail, Failure> {
+        match &self.runs {
+            Source::Here(runs) => Ok(runs.fork(run, request).await?),
+            Source::Server(api) => api.fork(run, &request).await,
         }
     }
 

@@ -10,7 +10,8 @@ use serde_json::Value;
 use trackway::{
     Secret,
     api::{
-        EventPage, ListFilter, ResumeRequest, Resumed, RunDetail, RunList, RunUpdate, StartRequest,
+        EventPage, ForkRequest, ListFilter, ResumeRequest, Resumed, RunDetail, RunList, RunUpdate,
+        StartRequest,
     },
 };
 use trackway_domain::{Pos, Problem, RunId};
@@ -85,6 +86,14 @@ impl Api {
 
     pub(crate) async fn cancel(&self, run: RunId) -> Result<RunDetail, Failure> {
         self.ask(self.request(Method::POST, &[&run.to_string(), "cancel"], &[])).await
+    }
+
+    pub(crate) async fn fork(
+        &self,
+        run: RunId,
+        request: &ForkRequest,
+    ) -> Result<RunDetail, Failure> {
+        self.ask(self.request(Method::POST, &[&run.to_string(), "fork"], &[]).json(request)).await
     }
 
     pub(crate) async fn resume(

@@ -12,7 +12,7 @@ const WORD_MAX: usize = 100;
 
 /// The known word that is nearest to an unknown one, if any is near. Words that differ only in case and
 /// in what joins their parts come first; among equals, the first that is known.
-pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     if word.is_empty() || word.chars().count() > WORD_MAX {
         return None;
     }

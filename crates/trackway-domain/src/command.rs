@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
-    Caller, ChildOutcome, Evidence, Failure, Message, Op, QuestionId, Retry, RunId, SessionId,
+    Caller, ChildOutcome, Evidence, Failure, Message, Op, QuestionId, Retry, RunId, Seq, SessionId,
     StepOutcome, Timer, Timestamp, WorkflowRef, Yield,
 };
 
@@ -81,6 +81,20 @@ pub struct Submission {
     /// An outside agent drives it, node by node; the engine never does.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub guided: bool,
+    /// What is to run when this run is ended by something else than its own program.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exit: Option<WorkflowRef>,
+    /// The run and its event that this one goes on from, with everything up to there as its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub forked_from: Option<ForkPoint>,
+}
+
+/// A point in a run's log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ForkPoint {
+    pub run: RunId,
+    /// The last event that both have.
+    pub seq: Seq,
 }
 
 /// A caller's message to an existing run.

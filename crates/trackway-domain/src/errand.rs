@@ -22,6 +22,16 @@ pub enum Errand {
     CancelChild {
         child: RunId,
     },
+    /// Run what a run wanted to have run at its end, since its own program was stopped before. Its id is
+    /// fixed, so a repeated attempt finds it started.
+    RunExit {
+        of: RunId,
+        exit: RunId,
+        session: SessionId,
+        caller: Caller,
+        workflow: WorkflowRef,
+        input: Value,
+    },
     TellParent {
         parent: RunId,
         child: RunId,

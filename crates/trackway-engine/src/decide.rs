@@ -1,8 +1,9 @@
 //! What a command does to a run. One file per family of commands; each ends with its effects.
 
+use serde_json::json;
 use trackway_domain::{
-    ChildOutcome, Command, Errand, Event, Failure, Message, Role, State, StateName, Submission,
-    Timer,
+    ChildOutcome, Command, Errand, Event, Failure, Message, Role, RunId, State, StateName,
+    Submission, Timer,
 };
 
 use crate::{Decision, Effect, Env, Refusal, Run, transition};
@@ -39,7 +40,7 @@ pub fn decide(run: Option<&Run>, command: Command, env: Env<'_>) -> Result<Decis
         Command::Withdraw { op } => yields::withdraw(run, &op),
         Command::End(result) => ends::end(run, result, env)?,
         Command::Deliver(delivery) => deliver::decide(run, *delivery, env)?,
-        Command::Cancel => ends::cancel(run)?,
+        Command::Cancel => ends::cancel(run, env)?,
         Command::Fire(timer) => timers::fire(run, timer, env),
         Command::EndChild { child, outcome } => children::end(run, child, outcome),
         Command::Park(evidence) => park::park(run, evidence, env)?,
@@ -108,6 +109,20 @@ fn ended(run: &Run, outcome: ChildOutcome) -> Vec<Effect> {
         effects.push(Effect::Owe(Errand::TellParent { parent, child: run.id(), outcome }));
     }
     effects
+}
+
+/// What the run wanted to have run at its end, where its program cannot do it any more.
+fn exit(run: &Run, how: &str, env: Env<'_>) -> Option<Effect> {
+    let workflow = run.submission.exit.clone()?;
+    let input = json!({ "context": run.submission.input, "run": run.id(), "ended": how });
+    Some(Effect::Owe(Errand::RunExit {
+        of: run.id(),
+        exit: RunId::new((env.ids)()),
+        session: run.submission.session.clone(),
+        caller: run.submission.caller.clone(),
+        workflow,
+        input,
+    }))
 }
 
 fn failed(run: &Run, mut events: Vec<Event>, failure: Failure, env: Env<'_>) -> Decision {

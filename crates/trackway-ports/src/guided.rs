@@ -1,7 +1,9 @@
 //! What a store knows of guided runs beside their events: where a node and an attempt are recorded, and
 //! the definitions that runs are pinned to. The indexes follow from the events.
 
-use trackway_domain::{AckId, NodeId, RunId, Seq, SessionId, Timestamp};
+use trackway_domain::{
+    AckId, Attempt, AttemptOutcome, Event, Guided, Node, NodeId, RunId, Seq, SessionId, Timestamp,
+};
 
 use crate::{RunRow, Stored};
 
@@ -42,4 +44,23 @@ pub struct SessionRow {
     pub created_at: Timestamp,
     /// When something was recorded in it last.
     pub updated_at: Timestamp,
+}
+
+/// The node that this event makes, or reads anew.
+pub fn node_of(event: &Event) -> Option<&Node> {
+    let Event::Guided(guided) = event else { return None };
+    match &**guided {
+        Guided::Opened { node, .. } | Guided::Repinned { node } => Some(node),
+        Guided::Attempted(Attempt { outcome: AttemptOutcome::Advanced(node), .. }) => Some(node),
+        Guided::Attempted(_) | Guided::Checkpointed(_) => None,
+    }
+}
+
+/// The attempt that this event records.
+pub fn attempt_of(event: &Event) -> Option<&Attempt> {
+    let Event::Guided(guided) = event else { return None };
+    match &**guided {
+        Guided::Attempted(attempt) => Some(attempt),
+        _ => None,
+    }
 }

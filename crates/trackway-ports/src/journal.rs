@@ -110,45 +110,29 @@ pub trait Journal: Send + Sync + fmt::Debug {
         &self,
         run: RunId,
         node: NodeId,
-    ) -> PortFuture<'_, Result<Option<NodePlace>, ReadError>> {
-        let _ = (run, node);
-        todo!()
-    }
+    ) -> PortFuture<'_, Result<Option<NodePlace>, ReadError>>;
 
     /// The event that recorded this attempt.
-    fn attempt(&self, key: AttemptKey) -> PortFuture<'_, Result<Option<Stored>, ReadError>> {
-        let _ = key;
-        todo!()
-    }
+    fn attempt(&self, key: AttemptKey) -> PortFuture<'_, Result<Option<Stored>, ReadError>>;
 
     /// The definition of that hash, as it was pinned.
-    fn pinned(&self, hash: String) -> PortFuture<'_, Result<Option<String>, ReadError>> {
-        let _ = hash;
-        todo!()
-    }
+    fn pinned(&self, hash: String) -> PortFuture<'_, Result<Option<String>, ReadError>>;
 
     /// The caller's sessions, those that something was recorded in last coming first, at most `limit`.
     fn sessions(
         &self,
         caller: Caller,
         limit: usize,
-    ) -> PortFuture<'_, Result<Vec<SessionRow>, ReadError>> {
-        let _ = (caller, limit);
-        todo!()
-    }
+    ) -> PortFuture<'_, Result<Vec<SessionRow>, ReadError>>;
 
     /// Removes runs with everything that belongs to them alone, all in one transaction. A run whose row
-    /// is `runnable` or not of a final state and not guided is refused by the caller, not here.
-    fn remove(&self, runs: Vec<RunId>) -> PortFuture<'_, Result<(), AppendError>> {
-        let _ = runs;
-        todo!()
-    }
+    /// is `runnable` or not of a final state and not guided is refused by the caller, not here. A run
+    /// that is not there is no error. Positions in the log are not used again.
+    fn remove(&self, runs: Vec<RunId>) -> PortFuture<'_, Result<(), AppendError>>;
 
-    /// Makes the indexes of the run anew from its events.
-    fn reindex(&self, run: RunId) -> PortFuture<'_, Result<(), AppendError>> {
-        let _ = run;
-        todo!()
-    }
+    /// Makes the indexes of the run anew from its events, as they were made when these were appended. An
+    /// event that cannot be read is passed over; what lies behind it is found again.
+    fn reindex(&self, run: RunId) -> PortFuture<'_, Result<(), AppendError>>;
 
     /// Writes what is still buffered and ends. Appends handed in before are committed first; later
     /// ones fail. Calling it twice is no error.

@@ -1,14 +1,36 @@
 //! The definitions in the workflow folders, as they are now.
+//!
+//! Every question looks at the files' stamps first and reads again what changed, so there is nothing to
+//! keep in step and no moment at which an old definition is handed out. Reading is synchronous: files
+//! are small, their number is bounded, and what has not changed costs one look at its stamp.
 
-use std::{path::PathBuf, sync::Arc};
+mod files;
+mod scan;
+mod shelf;
+#[cfg(test)]
+mod tests;
+mod watching;
 
-use trackway_definition::{Definition, Fault};
+use std::{
+    path::PathBuf,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use trackway_definition::{Definition, Fault, nearest};
 use trackway_domain::Warning;
+
+use shelf::Shelf;
+pub use watching::{Unwatchable, Watching};
+
+/// How many ids are offered to somebody who named one that does not exist.
+const NEAR_MAX: usize = 5;
 
 /// The folders that hold definitions, and what was read from them.
 #[derive(Debug)]
 pub struct Catalogue {
     folders: Vec<PathBuf>,
+    /// Held while files are looked at, so that several who ask at once read a changed file once.
+    shelf: Mutex<Shelf>,
 }
 
 /// A definition that can be started.
@@ -48,24 +70,83 @@ pub enum NotKnown {
 
 impl Catalogue {
     pub fn new(folders: Vec<PathBuf>) -> Self {
-        Self { folders }
+        Self { folders, shelf: Mutex::default() }
     }
 
     /// What is in the folders now: files that changed since are read again.
     pub fn list(&self) -> Listing {
-        let _ = &self.folders;
-        todo!("the catalogue")
+        let mut shelf = self.shelf();
+        shelf.refresh(&self.folders);
+        Listing {
+            workflows: shelf.workflows().cloned().collect(),
+            invalid: shelf.invalid().cloned().collect(),
+        }
     }
 
     pub fn get(&self, id: &str) -> Result<Known, NotKnown> {
-        let _ = id;
-        todo!("the catalogue")
+        let mut shelf = self.shelf();
+        shelf.refresh(&self.folders);
+        if let Some(known) = shelf.known(id) {
+            return Ok(known.clone());
+        }
+        match shelf.invalid().find(|invalid| invalid.workflow.as_deref() == Some(id)) {
+            Some(invalid) => Err(NotKnown::Invalid(invalid.clone())),
+            None => Err(NotKnown::Unknown { near: near(id, &shelf) }),
+        }
     }
 
     /// What to say to somebody whose run is pinned to `hash`, where the file is not that any more. Looks
     /// only at the files that this definition was made from unless one of them changed.
     pub fn drift(&self, id: &str, hash: &str) -> Option<Warning> {
-        let _ = (id, hash);
-        todo!("the catalogue")
+        let mut shelf = self.shelf();
+        if !shelf.is_current(id) {
+            shelf.refresh(&self.folders);
+        }
+        let (code, message) = match shelf.known(id) {
+            Some(known) if *known.hash == *hash => return None,
+            Some(_) => ("definition-changed", format!("The definition of {id:?} has changed.")),
+            // A file that cannot be used any more is there all the same.
+            None if shelf.invalid().any(|invalid| invalid.workflow.as_deref() == Some(id)) => {
+                let message = format!("The definition of {id:?} has changed and is not valid now.");
+                ("definition-changed", message)
+            }
+            None => {
+                ("definition-missing", format!("The definition of {id:?} is not there any more."))
+            }
+        };
+        let message = format!("{message} This run goes on with the one that it was started with.");
+        Some(Warning { code: code.to_owned(), message })
     }
+
+    /// Calls `told` after something in the folders changed, until what is returned is dropped. Changes
+    /// that come together are told once or several times; whoever is told asks for the list.
+    pub fn watch(
+        self: &Arc<Self>,
+        told: impl Fn() + Send + 'static,
+    ) -> Result<Watching, Unwatchable> {
+        watching::watch(&self.folders, told)
+    }
+
+    fn shelf(&self) -> MutexGuard<'_, Shelf> {
+        // Whoever panicked while holding it left at worst a file that is read again.
+        self.shelf.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Ids that somebody may have meant: a slip of the pen first, then those that share their text.
+fn near(id: &str, shelf: &Shelf) -> Vec<String> {
+    let ids: Vec<&str> = shelf.workflows().map(|known| known.definition.id.as_str()).collect();
+    let slip = nearest(id, ids.iter().copied());
+    let word = id.to_lowercase();
+    let alike = ids.iter().copied().filter(|other| {
+        let other = other.to_lowercase();
+        !word.is_empty() && (other.contains(&word) || word.contains(&other))
+    });
+    let mut near: Vec<String> = Vec::new();
+    for candidate in slip.into_iter().chain(alike) {
+        if near.len() < NEAR_MAX && !near.iter().any(|known| known == candidate) {
+            near.push(candidate.to_owned());
+        }
+    }
+    near
 }

@@ -9,8 +9,8 @@ use trackway_engine::{
     Decision, Delivered, Effect, Env, Refusal, Reply, Run, RunView, StatusTime, decide, shows,
 };
 use trackway_ports::{
-    Append, AppendError, Claim, ClaimKey, HookChange, OutboxChange, OutboxId, Receipt, RunRow,
-    Stored, TimerChange,
+    Append, AppendError, Claim, ClaimKey, HookChange, OutboxChange, OutboxId, Pinned, Receipt,
+    RunRow, Stored, TimerChange,
 };
 
 use crate::{
@@ -33,6 +33,8 @@ pub(crate) struct Attached {
     pub(crate) settles: Option<OutboxId>,
     /// What it does to the run's hooks.
     pub(crate) hooks: Vec<HookChange>,
+    /// Definitions that the run needs to be gone on with.
+    pub(crate) pins: Vec<Pinned>,
     /// The sender wants the run as of the commit.
     pub(crate) snapshot: bool,
     pub(crate) permit: Option<OwnedSemaphorePermit>,
@@ -112,6 +114,7 @@ impl Core {
             append.outbox.push(OutboxChange::Remove(id));
         }
         append.hooks = attached.hooks;
+        append.pins = attached.pins;
         append.tells = events.iter().any(shows);
         append.row = changed_row(head);
         append.claim = attached.claim.map(|(key, digest)| {

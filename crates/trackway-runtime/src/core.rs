@@ -3,16 +3,17 @@
 use std::sync::Arc;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
-use trackway_domain::{Caller, Event, MessageId, RunId, Timestamp};
+use trackway_domain::{Caller, Event, MessageId, RunId, Timestamp, WorkflowRef};
 use trackway_engine::{Run, RunView};
 use trackway_ports::{ClaimKey, Stored};
 
 use crate::{
-    Error, Options,
+    Error, Options, Program,
     errand::ErrandLocks,
     hooks::Hooks,
     live::{Durable, LiveRef, Lives, RowMarks},
     timers::Alarm,
+    written,
 };
 
 /// Events read from the store at once while a run is loaded.
@@ -65,6 +66,26 @@ impl Core {
         ClaimKey { caller: caller.clone(), message }
     }
 
+    /// The program that a run began with: a registered one, or a definition that the store keeps.
+    pub(crate) async fn program(
+        &self,
+        workflow: &WorkflowRef,
+    ) -> Result<Option<Arc<dyn Program>>, Error> {
+        let registry = &self.options.registry;
+        if let Some(program) = registry.pinned(workflow) {
+            return Ok(Some(program));
+        }
+        let Some(body) = self.options.journal.pinned(workflow.version.clone()).await? else {
+            return Ok(None);
+        };
+        let Some(program) = written::revive(workflow, &body, &self.options.tools) else {
+            return Ok(None);
+        };
+        // A name that cannot be registered has no program, as if nobody had pinned it.
+        let kept = registry.keep(program.clone()).is_ok();
+        Ok(kept.then_some(program))
+    }
+
     pub(crate) fn reach(&self, point: &'static str) {
         self.options.faults.reach(point);
     }
@@ -111,6 +132,17 @@ impl Core {
         }
     }
 
+    /// The run's log has gone on without its head here, which is void now: the next user loads it again.
+    pub(crate) fn gone_on(&self, run: RunId) {
+        if let Some(live) = self.lives.find(run) {
+            live.head().void = true;
+            self.lives.forget(&live);
+            // Whoever waits on this head must look again.
+            live.committed.send_modify(|_| {});
+        }
+        self.hooks.ring();
+    }
+
     /// Folds the run's events into its head and its view.
     async fn read(&self, live: &LiveRef) -> Result<(), Error> {
         let mut folded: Option<(Run, RunView)> = None;
@@ -128,12 +160,13 @@ impl Core {
         live.committed.send_replace(run.seq);
         {
             let mut head = live.head();
-            // The stored row may say that the run only waits; taking it for runnable is always safe.
-            head.runnable = true;
+            // The stored row may say that the run only waits; taking it for runnable is always safe. A
+            // guided run has no program.
+            head.runnable = !run.submission.guided;
             head.status = view.status_time();
             head.row = Some(RowMarks {
                 state: run.state.name(),
-                runnable: !run.state.name().is_terminal() && run.parked.is_none(),
+                runnable: head.runnable && !run.state.name().is_terminal() && run.parked.is_none(),
                 parked: run.parked.is_some(),
                 status_at: head.status.at,
             });

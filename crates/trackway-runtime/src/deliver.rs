@@ -166,6 +166,7 @@ impl Core {
             snapshot: true,
             permit: Some(permit),
             settles: None,
+            pins: Vec::new(),
         };
         let command = Command::Deliver(Box::new(delivery.clone()));
         match self.order(live, &mut head, command, attached) {

@@ -57,9 +57,8 @@ impl Core {
             return Ok(());
         };
         let workflow = live.head().run.as_ref().map(|run| run.submission.workflow.clone());
-        let program = workflow.as_ref().and_then(|workflow| self.options.registry.pinned(workflow));
-        let Some(program) = program else {
-            let workflow = workflow.ok_or(Error::Stopping)?;
+        let workflow = workflow.ok_or(Error::Stopping)?;
+        let Some(program) = self.program(&workflow).await? else {
             let evidence = self.options.registry.missing(&workflow);
             return self.finish(&live, &inner, End::Misfit(evidence)).await;
         };
@@ -130,11 +129,13 @@ impl Core {
     }
 }
 
-/// Makes this the program of the run, unless there is one or none is needed.
+/// Makes this the program of the run, unless there is one or none is needed. An outside agent drives a
+/// guided run.
 fn take_up(live: &LiveRef) -> Option<(Arc<Inner>, Value, Seq)> {
     let mut head = live.head();
     let run = head.run.as_ref()?;
-    if head.void || run.state.name().is_terminal() || head.program.upgrade().is_some() {
+    let done = run.state.name().is_terminal() || run.submission.guided;
+    if head.void || done || head.program.upgrade().is_some() {
         return None;
     }
     let (input, seq) = (run.submission.input.clone(), run.seq);

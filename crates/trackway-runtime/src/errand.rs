@@ -13,7 +13,7 @@ use tokio::sync::{Mutex, MutexGuard};
 use trackway_domain::{ChildOutcome, Command, Errand, RunId, StateName, Submission};
 use trackway_ports::OutboxId;
 
-use crate::{Error, command::Attached, core::Core};
+use crate::{Error, Program, command::Attached, core::Core};
 
 /// More locks than errands are usually under way; two children sharing one only wait for each other.
 const ERRAND_LOCKS: usize = 64;
@@ -54,6 +54,7 @@ impl Core {
                 let child = child_of(&errand);
                 (child, self.start_child(id, errand).await)
             }
+            Errand::RunExit { exit, .. } => (exit, self.run_exit(id, errand).await),
             Errand::CancelChild { child } => (child, self.cancel_child(id, child).await),
             Errand::TellParent { parent, child, outcome } => {
                 (child, self.tell_parent(id, parent, child, outcome).await)
@@ -94,7 +95,7 @@ impl Core {
         if parents_state.is_some_and(|state| state.is_terminal() && state != StateName::Completed) {
             return self.settle(parent, id).await;
         }
-        let Some(program) = self.options.registry.pinned(&workflow) else {
+        let Some(program) = self.program(&workflow).await? else {
             let message =
                 format!("no workflow {} version {} here", workflow.name, workflow.version);
             let outcome = ChildOutcome {
@@ -119,12 +120,51 @@ impl Core {
             parent,
             deadline,
             guided: false,
+            exit: program.exit(),
+            forked_from: None,
         };
-        let attached = Attached { settles: Some(id), ..Attached::default() };
+        self.create_owed(id, submission, &*program).await
+    }
+
+    /// Starts what a run wanted to have run at its end.
+    async fn run_exit(self: &Arc<Self>, id: OutboxId, errand: Errand) -> Result<(), Error> {
+        let Errand::RunExit { of, exit, session, caller, workflow, input } = errand else {
+            return Ok(());
+        };
+        let Some(program) = self.program(&workflow).await? else {
+            tracing::warn!(run = %of, workflow = workflow.name, "nothing here can run its exit steps");
+            return self.settle(of, id).await;
+        };
+        let submission = Submission {
+            run: exit,
+            session,
+            workflow,
+            caller,
+            input,
+            message: None,
+            parent: None,
+            deadline: program.info().deadline.map(|span| self.now() + span),
+            guided: false,
+            exit: None,
+            forked_from: None,
+        };
+        self.create_owed(id, submission, &*program).await
+    }
+
+    /// Creates a run that an errand owes, and strikes the errand with it.
+    async fn create_owed(
+        self: &Arc<Self>,
+        id: OutboxId,
+        submission: Submission,
+        program: &dyn Program,
+    ) -> Result<(), Error> {
+        let run = submission.run;
+        let pins = program.pin().into_iter().collect();
+        let attached = Attached { settles: Some(id), pins, ..Attached::default() };
         match self.create(submission, attached).await {
             Ok(_) => Ok(()),
             // An earlier attempt got as far as the start.
-            Err(crate::submit::NotCreated::Exists) => self.settle(child, id).await,
+            Err(crate::submit::NotCreated::Exists) => self.settle(run, id).await,
             Err(crate::submit::NotCreated::Claimed(_)) => Ok(()),
             Err(crate::submit::NotCreated::Failed(error)) => Err(error),
         }
@@ -199,6 +239,7 @@ fn child_of(errand: &Errand) -> RunId {
     match errand {
         Errand::StartChild { child, .. }
         | Errand::CancelChild { child }
+        | Errand::RunExit { exit: child, .. }
         | Errand::TellParent { child, .. } => *child,
     }
 }

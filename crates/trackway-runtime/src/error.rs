@@ -5,6 +5,8 @@ use trackway_domain::{Code, MessageId, Problem, QuestionId, RunId, SessionId, St
 use trackway_engine::Refusal;
 use trackway_ports::{AppendError, ReadError};
 
+use crate::CannotFork;
+
 /// An error that a caller can act on; each has a code of the catalogue.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum Error {
@@ -24,6 +26,8 @@ pub enum Error {
     MessageReused { message: MessageId, run: RunId },
     #[error("the hook cannot be set: {reason}")]
     HookRefused { reason: String },
+    #[error("{run} cannot be forked: {why}")]
+    CannotFork { run: RunId, why: CannotFork },
     #[error("the log of {run} is damaged: {reason}")]
     Damaged { run: RunId, reason: String },
     #[error("the store has failed: {reason}")]
@@ -40,7 +44,9 @@ impl Error {
             Self::UnknownRun { .. } => Code::UnknownRun,
             Self::SessionMismatch { .. } => Code::SessionMismatch,
             Self::Ended { .. } => Code::RunEnded,
-            Self::UnknownQuestion { .. } | Self::HookRefused { .. } => Code::InvalidRequest,
+            Self::UnknownQuestion { .. } | Self::HookRefused { .. } | Self::CannotFork { .. } => {
+                Code::InvalidRequest
+            }
             Self::MessageReused { .. } => Code::MessageReused,
             Self::Damaged { .. } => Code::DamagedLog,
             Self::Store { .. } => Code::StoreFailed,

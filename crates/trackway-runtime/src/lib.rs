@@ -14,6 +14,7 @@ mod depth;
 mod drive;
 mod errand;
 mod error;
+mod fork;
 mod guide;
 mod hooks;
 mod live;
@@ -27,12 +28,15 @@ mod schema;
 mod stage;
 mod submit;
 mod timers;
+mod tool;
 mod watch;
 mod world;
+mod written;
 
 pub use api::{Answered, Deliver, Hold, NewHook, RunAddress, Submit, Submitted};
-pub use catalogue::{Catalogue, Invalid, Known, Listing, NotKnown};
+pub use catalogue::{Catalogue, Invalid, Known, Listing, NotKnown, Unwatchable, Watching};
 pub use error::Error;
+pub use fork::CannotFork;
 pub use guide::{
     Advance, Advanced, Checkpointed, Consent, Guide, GuideError, GuideOptions, Migrated, Position,
     Start,
@@ -44,5 +48,6 @@ pub use replay::{ReplayVerdict, replay, replay_with};
 pub use runtime::Runtime;
 pub use schema::{SchemaBook, SchemaError};
 pub use stage::{Answer, Attempt, ChildError, RetryPolicy, Stage, StepWork};
+pub use tool::{Tool, ToolFuture, ToolInfo, Tools};
 pub use watch::Watch;
 pub use world::{SystemClock, SystemIds};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use trackway_ports::{Clock, Faults, Ids, Journal, NoFaults};
 
-use crate::{Messenger, Registry, SystemClock, SystemIds};
+use crate::{Messenger, Registry, SystemClock, SystemIds, Tools};
 
 /// Everything a [`crate::Runtime`] needs. The bounds have defaults that suit one machine.
 #[derive(Debug, Clone)]
@@ -20,6 +20,8 @@ pub struct Options {
     /// Whether a message that repeats an earlier one's id is told from a new one. Conformance suites,
     /// which use the same ids again and again, need every message to be new.
     pub recognise_messages: bool,
+    /// What written workflows can have done.
+    pub tools: Arc<Tools>,
     /// Tells others of updates; without one, no hook can be set.
     pub messenger: Option<Arc<dyn Messenger>>,
     /// Appends under way at once. Enough to fill a group commit several times over; beyond it,
@@ -40,6 +42,7 @@ impl Options {
             faults: Arc::new(NoFaults),
             recover: true,
             recognise_messages: true,
+            tools: Arc::default(),
             messenger: None,
             appends_max: 4_096,
             programs_max: 4_096,

@@ -1,11 +1,19 @@
 //! Programs: workflows written in Rust, as the runtime sees them, and the registry of them.
 
 use std::{
-    borrow::Cow, collections::BTreeMap, fmt, future::Future, pin::Pin, sync::Arc, time::Duration,
+    borrow::Cow,
+    collections::BTreeMap,
+    fmt,
+    future::Future,
+    pin::Pin,
+    sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard},
+    time::Duration,
 };
 
 use serde_json::Value;
 use trackway_domain::{Evidence, Failure, Message, Part, WorkflowRef};
+
+use trackway_ports::Pinned;
 
 use crate::{SchemaBook, SchemaError, Stage};
 
@@ -30,6 +38,17 @@ pub trait Program: Send + Sync + fmt::Debug {
     /// recorded, and a repeated message is answered anew.
     fn answer(&self, message: &Message) -> Option<Vec<Part>> {
         let _ = message;
+        None
+    }
+
+    /// What the store has to keep so that a later process can go on with runs of this program. A program
+    /// in Rust is in every process that registers it and needs nothing.
+    fn pin(&self) -> Option<Pinned> {
+        None
+    }
+
+    /// The workflow to run when a run of this one is ended by something else than itself.
+    fn exit(&self) -> Option<WorkflowRef> {
         None
     }
 }
@@ -71,19 +90,31 @@ impl ProgramInfo {
     }
 }
 
-/// The programs of a server. Several versions of one name live side by side: new runs take the newest
-/// registered, runs in flight keep the version they began with.
+/// The programs of a server. Several versions of one name live side by side: new runs take the one that
+/// is offered, runs in flight keep the version they began with. What is offered may change while a
+/// server runs, since definitions are files.
 #[derive(Debug, Default)]
 pub struct Registry {
-    programs: BTreeMap<String, Vec<Arc<dyn Program>>>,
+    /// Held only to look up or insert.
+    names: RwLock<BTreeMap<String, Versions>>,
     pub(crate) schemas: SchemaBook,
+}
+
+/// The versions of one name.
+#[derive(Debug, Default)]
+struct Versions {
+    known: Vec<Arc<dyn Program>>,
+    /// Which one new runs take; none when the name is not offered any more.
+    offered: Option<usize>,
 }
 
 #[derive(Debug, thiserror::Error)]
 pub enum RegistryError {
     #[error("workflow {name:?} version {version:?} is registered twice")]
     Twice { name: String, version: String },
-    #[error("{name:?} cannot name a workflow: use letters, digits, `-` and `_`, at most 64")]
+    #[error(
+        "{name:?} cannot name a workflow: use letters, digits, `-`, `_` and single dots inside, at most 64"
+    )]
     BadName { name: String },
     #[error("the input schema of workflow {name:?} is not usable")]
     BadSchema { name: String, source: SchemaError },
@@ -97,46 +128,72 @@ impl Registry {
         Self::default()
     }
 
-    pub fn add(&mut self, program: Arc<dyn Program>) -> Result<(), RegistryError> {
-        let info = program.info();
+    /// Adds a program, which new runs of its name take from now on.
+    pub fn add(&self, program: Arc<dyn Program>) -> Result<(), RegistryError> {
+        let WorkflowRef { name, version } = program.info().workflow();
+        if self.pinned(&program.info().workflow()).is_some() {
+            return Err(RegistryError::Twice { name, version });
+        }
+        self.offer(program)
+    }
+
+    /// Makes this program the one that new runs of its name take; it may have been so before.
+    pub fn offer(&self, program: Arc<dyn Program>) -> Result<(), RegistryError> {
+        self.check(program.info())?;
+        let mut names = self.write();
+        let versions = names.entry(program.info().name.clone()).or_default();
+        versions.offered = Some(versions.place(program));
+        Ok(())
+    }
+
+    /// Keeps a program for the runs that began with it. New runs do not take it.
+    pub(crate) fn keep(&self, program: Arc<dyn Program>) -> Result<(), RegistryError> {
+        self.check(program.info())?;
+        self.write().entry(program.info().name.clone()).or_default().place(program);
+        Ok(())
+    }
+
+    /// New runs of this name are refused from now on; those in flight go on.
+    pub fn withdraw(&self, name: &str) {
+        if let Some(versions) = self.write().get_mut(name) {
+            versions.offered = None;
+        }
+    }
+
+    fn check(&self, info: &ProgramInfo) -> Result<(), RegistryError> {
         let name = info.name.clone();
-        let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
-        if name.is_empty() || name.len() > NAME_BYTES_MAX || !name.chars().all(plain) {
+        let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+        let dotted = name.starts_with('.') || name.ends_with('.') || name.contains("..");
+        if name.is_empty() || name.len() > NAME_BYTES_MAX || !name.chars().all(plain) || dotted {
             return Err(RegistryError::BadName { name });
         }
         self.schemas
             .learn(&info.input_schema)
-            .map_err(|source| RegistryError::BadSchema { name: name.clone(), source })?;
-        let versions = self.programs.entry(name.clone()).or_default();
-        if versions.iter().any(|known| known.info().version == info.version) {
-            return Err(RegistryError::Twice { name, version: info.version.clone() });
-        }
-        versions.push(program);
-        Ok(())
+            .map_err(|source| RegistryError::BadSchema { name, source })
     }
 
-    /// The program that new runs of this name take: the version registered last.
-    pub fn get(&self, name: &str) -> Option<&Arc<dyn Program>> {
-        self.programs.get(name)?.last()
+    /// The program that new runs of this name take.
+    pub fn get(&self, name: &str) -> Option<Arc<dyn Program>> {
+        self.read().get(name)?.current().cloned()
     }
 
     /// The program that a run began with.
-    pub fn pinned(&self, workflow: &WorkflowRef) -> Option<&Arc<dyn Program>> {
-        self.programs
-            .get(&workflow.name)?
-            .iter()
-            .find(|known| known.info().version == workflow.version)
+    pub fn pinned(&self, workflow: &WorkflowRef) -> Option<Arc<dyn Program>> {
+        let names = self.read();
+        let mut known = names.get(&workflow.name)?.known.iter();
+        known.find(|known| known.info().version == workflow.version).cloned()
     }
 
-    /// The newest of each name, by name.
-    pub fn list(&self) -> Vec<&Arc<dyn Program>> {
-        self.programs.values().filter_map(|versions| versions.last()).collect()
+    /// What new runs can take, by name.
+    pub fn list(&self) -> Vec<Arc<dyn Program>> {
+        self.read().values().filter_map(Versions::current).cloned().collect()
     }
 
     /// Versions of a name that are registered.
-    pub fn versions(&self, name: &str) -> Vec<&str> {
-        let versions = self.programs.get(name).map(Vec::as_slice).unwrap_or_default();
-        versions.iter().map(|known| known.info().version.as_str()).collect()
+    pub fn versions(&self, name: &str) -> Vec<String> {
+        let names = self.read();
+        let known = names.get(name).map(|versions| versions.known.as_slice()).unwrap_or_default();
+        known.iter().map(|known| known.info().version.clone()).collect()
     }
 
     /// Why the program that a run began with cannot be had here.
@@ -151,6 +208,32 @@ impl Registry {
     }
 
     pub(crate) fn names(&self) -> Vec<String> {
-        self.programs.keys().cloned().collect()
+        let names = self.read();
+        let offered = names.iter().filter(|(_, versions)| versions.offered.is_some());
+        offered.map(|(name, _)| name.clone()).collect()
+    }
+
+    fn read(&self) -> RwLockReadGuard<'_, BTreeMap<String, Versions>> {
+        self.names.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, BTreeMap<String, Versions>> {
+        self.names.write().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Versions {
+    fn current(&self) -> Option<&Arc<dyn Program>> {
+        self.known.get(self.offered?)
+    }
+
+    /// Where the program's version is among the known ones, put there where it is not.
+    fn place(&mut self, program: Arc<dyn Program>) -> usize {
+        let version = &program.info().version;
+        let known = self.known.iter().position(|known| known.info().version == *version);
+        known.unwrap_or_else(|| {
+            self.known.push(program);
+            self.known.len() - 1
+        })
     }
 }

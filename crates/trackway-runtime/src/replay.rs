@@ -30,7 +30,7 @@ pub async fn replay_with(registry: &Registry, log: &[Event]) -> ReplayVerdict {
     let Some(program) = registry.pinned(&submission.workflow) else {
         return ReplayVerdict::Misfit(registry.missing(&submission.workflow));
     };
-    match tokio::time::timeout(REPLAY_PATIENCE, replay(program, log)).await {
+    match tokio::time::timeout(REPLAY_PATIENCE, replay(&program, log)).await {
         Ok(verdict) => verdict,
         Err(_) => misfit("the program waits for something outside of its context".to_owned()),
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use trackway_domain::{Caller, Command, MessageId, Pos, RunId, SessionId, Timestamp};
+use trackway_domain::{Caller, Command, MessageId, Pos, RunId, Seq, SessionId, Timestamp};
 use trackway_engine::{RunView, Update, update};
 use trackway_ports::{Hook, HookChange, RunFilter, RunPage, RunQuery, RunRow};
 
@@ -88,6 +88,12 @@ impl Runtime {
         commit.view.ok_or(Error::Stopping)
     }
 
+    /// Another run that begins with everything up to one of this run's events; without one, where it could
+    /// go on last.
+    pub async fn fork(&self, address: &RunAddress, at: Option<Seq>) -> Result<RunView, Error> {
+        self.core.fork(address, at).await
+    }
+
     /// The run as of the newest commit.
     pub async fn view(&self, address: &RunAddress) -> Result<RunView, Error> {
         let live = self.core.open_to_read(address).await?;
@@ -157,6 +163,14 @@ impl Runtime {
         let _live = self.core.open(address).await?;
         let remove = |_| HookChange::Remove { id: id.to_owned() };
         self.core.change_hook(address.run, remove).await.map(drop)
+    }
+
+    /// Somebody else has written to the run's log: who watches it sees that, and what is decided about
+    /// it is decided on the newer log.
+    pub(crate) fn gone_on(&self, run: RunId) {
+        let core = self.core.clone();
+        // Apart from this thread, which may be one that hands in an append and holds a run's lock.
+        self.core.tokio.spawn(async move { core.gone_on(run) });
     }
 
     /// Runs in memory at the moment: those that are doing something or are being watched.

@@ -59,9 +59,12 @@ impl Core {
             parent: None,
             deadline: info.deadline.map(|span| self.now() + span),
             guided: false,
+            exit: program.exit(),
+            forked_from: None,
         };
         let hooks = hook.map(|hook| hook.after(0)).into_iter().collect();
-        let attached = Attached { claim, snapshot: true, hooks, ..Attached::default() };
+        let pins = program.pin().into_iter().collect();
+        let attached = Attached { claim, snapshot: true, hooks, pins, ..Attached::default() };
         match self.create(submission, attached).await {
             Ok((commit, live)) => {
                 let view = commit.view.ok_or(Error::Stopping)?;
@@ -131,7 +134,10 @@ pub(crate) fn digest(workflow: &str, message: &Message) -> String {
     hash.update([0]);
     // Serialising parts cannot fail: they hold JSON values and strings.
     hash.update(serde_json::to_vec(&message.parts).unwrap_or_default());
-    let bytes: [u8; 32] = hash.finalize().into();
+    hex(&hash.finalize())
+}
+
+pub(crate) fn hex(bytes: &[u8]) -> String {
     let mut hex = String::with_capacity(2 * bytes.len());
     for byte in bytes {
         // Writing to a string cannot fail.

@@ -57,6 +57,19 @@ impl FolderBlobs {
         Ok(bytes)
     }
 
+    /// Whether there is a file of that name; a named file is a whole one.
+    pub(crate) fn has(&self, hash: BlobHash) -> bool {
+        self.path(hash).is_file()
+    }
+
+    /// One that is gone already is no error. It may come back after a power cut, which costs its room.
+    pub(crate) fn remove(&self, hash: BlobHash) -> io::Result<()> {
+        match fs::remove_file(self.path(hash)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            removed => removed,
+        }
+    }
+
     /// The file gets its name only when its bytes are durable, so a named file is a whole one.
     fn write_file(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
         let (mut file, unfinished) = create_unfinished(path)?;

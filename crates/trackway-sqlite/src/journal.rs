@@ -6,27 +6,32 @@ use std::{
     thread::{self, JoinHandle},
 };
 
-use trackway_domain::{Caller, Pos, RunId, Seq, SessionId, Timestamp};
+use tokio::sync::oneshot;
+use trackway_domain::{Caller, NodeId, Pos, RunId, Seq, SessionId, Timestamp};
 use trackway_ports::{
-    Append, AppendError, Claim, ClaimKey, Done, DueTimer, Faults, Hook, Journal, NoFaults,
-    OutboxId, OutboxRow, PortFuture, ReadError, RunFilter, RunPage, RunQuery, RunRow, Stored,
+    Append, AppendError, AttemptKey, Claim, ClaimKey, Done, DueTimer, Faults, Hook, Journal,
+    NoFaults, NodePlace, OutboxId, OutboxRow, PortFuture, ReadError, RunFilter, RunPage, RunQuery,
+    RunRow, SessionRow, Stored,
 };
 
 use crate::{
     FolderBlobs, OpenError, checkpoint,
     database::Database,
     migrate,
-    prepared::{Job, Prepared},
+    prepared::{Job, Work},
     read,
     readers::Readers,
     writer::{self, Writer},
 };
 
+/// Why work fails that the writer will not come to.
+const DIED: &str = "its writer has died";
+
 /// How a store is opened.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Told at `store:before-commit`, `store:after-commit` and `store:after-done`, on the writer's
-    /// thread. A panic there is the end of that thread, with nobody answered: what a crash looks like
+    /// Told at `store:before-commit`, `store:after-commit` and `store:after-done`, and where runs are
+    /// removed at `store:before-sweep` and `store:after-sweep`, on the writer's thread. A panic there is the end of that thread, with nobody answered: what a crash looks like
     /// from inside.
     pub faults: Arc<dyn Faults>,
 }
@@ -96,6 +101,28 @@ impl SqliteJournal {
         self.blobs.clone()
     }
 
+    fn hand_in(&self, work: Work, done: Done) {
+        let job = Job { work, done };
+        let (job, reason) = match &*self.inbox() {
+            Some(inbox) => match inbox.send(job) {
+                Ok(()) => return,
+                Err(unsent) => (unsent.0, DIED),
+            },
+            None => (job, self.refusal),
+        };
+        (job.done)(Err(AppendError::Broken { reason: reason.to_owned() }));
+    }
+
+    /// Hands in work that is no append, and waits for it.
+    fn wait_for(&self, work: Work) -> PortFuture<'_, Result<(), AppendError>> {
+        let (sender, receiver) = oneshot::channel();
+        // Whoever has stopped waiting need not be told.
+        self.hand_in(work, Box::new(move |outcome| drop(sender.send(outcome.map(drop)))));
+        Box::pin(async {
+            receiver.await.unwrap_or_else(|_| Err(AppendError::Broken { reason: DIED.to_owned() }))
+        })
+    }
+
     fn inbox(&self) -> MutexGuard<'_, Option<Sender<Job>>> {
         self.inbox.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -103,15 +130,7 @@ impl SqliteJournal {
 
 impl Journal for SqliteJournal {
     fn append(&self, append: Append, done: Done) {
-        let job = Job { append: Prepared::new(append), done };
-        let (job, reason) = match &*self.inbox() {
-            Some(inbox) => match inbox.send(job) {
-                Ok(()) => return,
-                Err(unsent) => (unsent.0, "its writer has died"),
-            },
-            None => (job, self.refusal),
-        };
-        (job.done)(Err(AppendError::Broken { reason: reason.to_owned() }));
+        self.hand_in(Work::append(append), done);
     }
 
     fn events(
@@ -217,6 +236,40 @@ impl Journal for SqliteJournal {
 
     fn next_hook(&self, now: Timestamp) -> PortFuture<'_, Result<Option<Timestamp>, ReadError>> {
         Box::pin(self.readers.read(move |conn| read::next_hook(conn, now)))
+    }
+
+    fn node(
+        &self,
+        run: RunId,
+        node: NodeId,
+    ) -> PortFuture<'_, Result<Option<NodePlace>, ReadError>> {
+        let blobs = self.blobs();
+        Box::pin(self.readers.read(move |conn| read::node(conn, &blobs, run, node)))
+    }
+
+    fn attempt(&self, key: AttemptKey) -> PortFuture<'_, Result<Option<Stored>, ReadError>> {
+        let blobs = self.blobs();
+        Box::pin(self.readers.read(move |conn| read::attempt(conn, &blobs, &key)))
+    }
+
+    fn pinned(&self, hash: String) -> PortFuture<'_, Result<Option<String>, ReadError>> {
+        Box::pin(self.readers.read(move |conn| read::pinned(conn, &hash)))
+    }
+
+    fn sessions(
+        &self,
+        caller: Caller,
+        limit: usize,
+    ) -> PortFuture<'_, Result<Vec<SessionRow>, ReadError>> {
+        Box::pin(self.readers.read(move |conn| read::sessions(conn, &caller, limit)))
+    }
+
+    fn remove(&self, runs: Vec<RunId>) -> PortFuture<'_, Result<(), AppendError>> {
+        self.wait_for(Work::Remove(runs))
+    }
+
+    fn reindex(&self, run: RunId) -> PortFuture<'_, Result<(), AppendError>> {
+        self.wait_for(Work::Reindex(run))
     }
 
     fn close(&self) -> PortFuture<'_, ()> {

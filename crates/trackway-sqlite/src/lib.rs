@@ -12,6 +12,7 @@ mod checkpoint;
 mod database;
 mod journal;
 mod json;
+mod marks;
 mod migrate;
 mod prepared;
 mod read;

@@ -1,22 +1,37 @@
-//! An append made ready for the writer. Encoding happens on the caller's thread, since the writer's
-//! time is what bounds the store.
+//! Work made ready for the writer. Encoding happens on the caller's thread, since the writer's time is
+//! what bounds the store.
 
-use trackway_domain::{Event, RunId, Seq};
+use trackway_domain::{Event, RunId, Seq, Timestamp};
 use trackway_ports::{
-    Append, BlobHash, Claim, Done, HookChange, OutboxChange, OutboxId, RunRow, TimerChange, encode,
+    Append, BlobHash, Claim, Done, HookChange, OutboxChange, OutboxId, Pinned, RunRow, TimerChange,
+    encode,
 };
 
-use crate::{blobs::hash_of, json};
+use crate::{blobs::hash_of, json, marks::Marks};
 
 /// Largest event body that is kept in its row. SQLite reads bodies of this size faster than a file can
 /// be opened; beyond it they would push everything else out of the page cache and make every
 /// checkpoint longer.
 pub(crate) const INLINE_BYTES_MAX: usize = 64 * 1024;
 
-/// An append on its way to the writer.
+/// Work on its way to the writer.
 pub(crate) struct Job {
-    pub(crate) append: Prepared,
+    pub(crate) work: Work,
     pub(crate) done: Done,
+}
+
+pub(crate) enum Work {
+    Append(Box<Prepared>),
+    /// Remove these runs with everything that belongs to them alone.
+    Remove(Vec<RunId>),
+    /// Make the run's rows in the index of guided runs anew.
+    Reindex(RunId),
+}
+
+impl Work {
+    pub(crate) fn append(append: Append) -> Self {
+        Self::Append(Box::new(Prepared::new(append)))
+    }
 }
 
 pub(crate) struct Prepared {
@@ -33,15 +48,27 @@ pub(crate) struct Prepared {
     pub(crate) hooks: Vec<HookWrite>,
     /// Idle hooks become due with it.
     pub(crate) tells: bool,
+    pub(crate) pins: Vec<Pin>,
+}
+
+/// A definition that the run is pinned to.
+#[derive(Debug)]
+pub(crate) struct Pin {
+    pub(crate) hash: String,
+    pub(crate) crc: u32,
+    pub(crate) body: String,
 }
 
 #[derive(Debug)]
 pub(crate) struct Record {
+    pub(crate) at: i64,
     pub(crate) kind: &'static str,
     pub(crate) crc: u32,
     pub(crate) body: String,
     /// Where the body goes when it is too large for its row.
     pub(crate) blob: Option<BlobHash>,
+    /// What the index of guided runs notes of it.
+    pub(crate) marks: Option<Box<Marks>>,
 }
 
 #[derive(Debug)]
@@ -66,14 +93,18 @@ pub(crate) struct ClaimWrite {
 }
 
 impl Prepared {
-    pub(crate) fn new(append: Append) -> Self {
+    fn new(append: Append) -> Self {
         let tells = append.tells && !append.events.is_empty();
+        // Where an event has no time of its own, it is the append's.
+        let own = append.stamps.iter().copied();
+        let times = own.chain(std::iter::repeat(append.at));
+        let records = append.events.iter().zip(times).map(Record::new).collect();
         Self {
             run: append.run,
             key: append.run.to_string(),
             expected: append.expected,
             at: append.at.millis(),
-            records: append.events.iter().map(Record::new).collect(),
+            records,
             row: append.row,
             timers: append.timers,
             outbox: append.outbox.iter().map(OutboxWrite::new).collect(),
@@ -82,14 +113,23 @@ impl Prepared {
                 .map(|claim| ClaimWrite { reply: json::to_text(&claim.reply), claim }),
             hooks: append.hooks.into_iter().map(HookWrite::new).collect(),
             tells,
+            pins: append.pins.into_iter().map(Pin::new).collect(),
         }
     }
 }
 
+impl Pin {
+    fn new(Pinned { hash, body }: Pinned) -> Self {
+        Self { crc: crc32fast::hash(body.as_bytes()), hash, body }
+    }
+}
+
 impl Record {
-    fn new(event: &Event) -> Self {
+    fn new((event, at): (&Event, Timestamp)) -> Self {
         let body = encode(event);
         Self {
+            at: at.millis(),
+            marks: Marks::of(event),
             kind: event.name(),
             crc: crc32fast::hash(body.as_bytes()),
             blob: (body.len() > INLINE_BYTES_MAX).then(|| hash_of(body.as_bytes())),

@@ -3,8 +3,10 @@
 
 mod by_status;
 mod events;
+mod guided;
 mod hooks;
 mod rows;
+mod sessions;
 
 use rusqlite::{Row, Rows, types::FromSqlError};
 use trackway_ports::ReadError;
@@ -14,8 +16,10 @@ use crate::readers::broken;
 pub(crate) use self::{
     by_status::runs_by_status,
     events::{events, events_after_pos},
+    guided::{attempt, node, pinned},
     hooks::{hook, hooks, hooks_due, next_hook},
     rows::{claim, next_timer, outbox, run, runnable, runs, timers_due, waiting},
+    sessions::sessions,
 };
 
 /// Why one row could not be read.

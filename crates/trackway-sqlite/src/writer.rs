@@ -1,12 +1,17 @@
 //! The writer thread: the only one that writes. It blocks on its inbox, takes what waits, commits it in
-//! one transaction, and answers everyone. There is no timer: a lone append is committed at once, and
+//! one transaction, and answers everyone. What is no append (removing runs, making an index anew) waits
+//! in the same inbox, and fails alone where it fails. There is no timer: a lone append is committed at once, and
 //! under load the appends that arrive during one commit are the next batch.
 
+mod guided;
 mod heads;
 mod hooks;
+mod reindex;
+mod removal;
 mod statements;
 
 use std::{
+    io,
     panic::{self, AssertUnwindSafe},
     sync::{
         Arc,
@@ -15,12 +20,12 @@ use std::{
 };
 
 use rusqlite::{Connection, config::DbConfig};
-use trackway_ports::{AppendError, Faults, Receipt};
+use trackway_ports::{AppendError, BlobHash, Faults, Receipt};
 
 use crate::{
     FolderBlobs,
     checkpoint::Checkpoints,
-    prepared::{Job, Prepared},
+    prepared::{Job, Work},
 };
 
 use self::{heads::Heads, statements::Statements};
@@ -37,7 +42,7 @@ pub(crate) struct Writer {
     pub(crate) checkpoints: Checkpoints,
 }
 
-/// What one append came to.
+/// What one piece of work came to.
 type Outcome = Result<Receipt, AppendError>;
 
 /// The store cannot write any more; why.
@@ -80,7 +85,7 @@ impl Writer {
         while let Ok(first) = inbox.recv() {
             batch.push(first);
             batch.extend(inbox.try_iter().take(BATCH_MAX - 1));
-            match self.commit(&mut statements, &mut heads, &batch) {
+            match self.commit(conn, &mut statements, &mut heads, &batch) {
                 Ok(outcomes) => {
                     for (job, outcome) in batch.drain(..).zip(outcomes) {
                         answer(job, outcome);
@@ -107,37 +112,79 @@ impl Writer {
     /// again could succeed without having written.
     fn commit(
         &self,
+        conn: &Connection,
         statements: &mut Statements<'_>,
         heads: &mut Heads,
         batch: &[Job],
     ) -> Result<Vec<Outcome>, Stop> {
         for job in batch {
-            self.write_blobs(&job.append)?;
+            self.write_blobs(&job.work)?;
         }
         let _turn = self.checkpoints.turn();
+        let mut unneeded = Vec::new();
+        statements.begin().map_err(writing)?;
+        for job in batch {
+            self.keep_blobs(&job.work)?;
+        }
         let mut write = || {
-            statements.begin()?;
             heads.refresh(statements.data_version()?);
             let mut newest = statements.newest_pos()?;
             let outcomes = batch
                 .iter()
-                .map(|job| statements.write(&job.append, heads, &mut newest))
+                .map(|job| match &job.work {
+                    Work::Append(append) => statements.write(append, heads, &mut newest),
+                    Work::Remove(runs) => {
+                        let removed = aside(conn, || removal::remove(conn, runs, newest))?;
+                        Ok(removed.map(|blobs| {
+                            runs.iter().for_each(|run| heads.forget(*run));
+                            unneeded.extend(blobs);
+                            upkept(newest)
+                        }))
+                    }
+                    Work::Reindex(run) => {
+                        let guided = &mut statements.guided;
+                        let made =
+                            aside(conn, || reindex::reindex(conn, &self.blobs, guided, *run))?;
+                        Ok(made.map(|()| upkept(newest)))
+                    }
+                })
                 .collect::<Result<Vec<_>, _>>()?;
             Ok(outcomes)
         };
-        let outcomes = write().map_err(|error| Stop::because("writing", &error))?;
+        let outcomes = write().map_err(writing)?;
         self.faults.reach("store:before-commit");
         statements.commit().map_err(|error| Stop::because("committing", &error))?;
         self.faults.reach("store:after-commit");
+        self.sweep(conn, &unneeded);
         Ok(outcomes)
     }
 
-    fn write_blobs(&self, append: &Prepared) -> Result<(), Stop> {
-        for record in &append.records {
-            if let Some(hash) = record.blob {
-                self.blobs
-                    .write(hash, record.body.as_bytes())
-                    .map_err(|error| Stop(format!("writing blob {hash}: {error}")))?;
+    /// The runs that named these blobs are gone; a death before this leaves files that nobody needs.
+    fn sweep(&self, conn: &Connection, unneeded: &[BlobHash]) {
+        if unneeded.is_empty() {
+            return;
+        }
+        self.faults.reach("store:before-sweep");
+        if let Err(error) = removal::sweep(conn, &self.blobs, unneeded) {
+            tracing::warn!(%error, "blobs that nobody needs were left behind");
+        }
+        self.faults.reach("store:after-sweep");
+    }
+
+    /// Before the write lock is taken, since files take their time.
+    fn write_blobs(&self, work: &Work) -> Result<(), Stop> {
+        for (hash, body) in blobs_of(work) {
+            self.blobs.write(hash, body).map_err(|error| Stop::blob(hash, &error))?;
+        }
+        Ok(())
+    }
+
+    /// Under the write lock, under which blobs are removed: another process may have removed, since it
+    /// was found or written, what nobody named yet.
+    fn keep_blobs(&self, work: &Work) -> Result<(), Stop> {
+        for (hash, body) in blobs_of(work) {
+            if !self.blobs.has(hash) {
+                self.blobs.write(hash, body).map_err(|error| Stop::blob(hash, &error))?;
             }
         }
         Ok(())
@@ -156,9 +203,46 @@ impl Stop {
         Self(format!("{doing}: {error}"))
     }
 
+    fn blob(hash: BlobHash, error: &io::Error) -> Self {
+        Self(format!("writing blob {hash}: {error}"))
+    }
+
     fn error(&self) -> AppendError {
         AppendError::Broken { reason: self.0.clone() }
     }
+}
+
+/// The bodies of an append that lie in files.
+fn blobs_of(work: &Work) -> impl Iterator<Item = (BlobHash, &[u8])> {
+    let records = match work {
+        Work::Append(append) => append.records.as_slice(),
+        Work::Remove(_) | Work::Reindex(_) => &[],
+    };
+    records.iter().filter_map(|record| Some((record.blob?, record.body.as_bytes())))
+}
+
+/// Does work that may fail alone: nothing of it stays then, and the rest of the batch is not touched.
+fn aside<T, E: ToString>(
+    conn: &Connection,
+    work: impl FnOnce() -> Result<T, E>,
+) -> rusqlite::Result<Result<T, AppendError>> {
+    conn.execute_batch("SAVEPOINT aside")?;
+    let result = work();
+    // Where the failure has ended the whole transaction this fails too, and the writer with it.
+    conn.execute_batch(match &result {
+        Ok(_) => "RELEASE aside",
+        Err(_) => "ROLLBACK TO aside; RELEASE aside",
+    })?;
+    Ok(result.map_err(|error| AppendError::Broken { reason: error.to_string() }))
+}
+
+/// The receipt of work that adds no event.
+fn upkept(newest: i64) -> Receipt {
+    Receipt { first: newest.unsigned_abs(), hooks: false }
+}
+
+fn writing(error: rusqlite::Error) -> Stop {
+    Stop::because("writing", &error)
 }
 
 fn answer(job: Job, outcome: Outcome) {

@@ -9,14 +9,17 @@
 
 pub mod claims;
 pub mod content;
+pub mod guided;
 pub mod hooks;
 pub mod lasting;
 pub mod log;
 pub mod outbox;
 pub mod rows;
 mod samples;
+pub mod sessions;
 pub mod statuses;
 pub mod timers;
+pub mod trees;
 
 use std::sync::Arc;
 
@@ -50,6 +53,17 @@ macro_rules! journal_suite {
                 huge_numbers_read_back
                 fractions_read_back_exactly
                 a_deep_value_reads_back
+            }
+            guided {
+                a_node_is_found_with_its_run
+                a_node_belongs_to_its_run
+                branches_are_counted
+                an_attempt_is_found_by_its_key
+                a_repinned_node_keeps_its_branches
+                an_index_is_made_anew_as_it_was
+                a_pinned_definition_reads_back
+                a_second_opening_finds_the_nodes_of_the_first
+                a_large_node_is_found
             }
             hooks {
                 a_hook_reads_back
@@ -111,6 +125,13 @@ macro_rules! journal_suite {
                 waiting_runs_are_found_by_caller_session_and_workflow
                 a_run_that_no_longer_waits_is_not_found
                 runnable_and_parked_runs_are_found_in_pages
+            }
+            sessions {
+                sessions_are_listed_by_their_newest_record
+                events_may_bring_their_own_times
+                a_removed_run_is_gone_with_all_it_had
+                a_removed_run_may_be_written_anew
+                after_closing_nothing_is_removed
             }
             statuses {
                 runs_are_listed_by_the_time_of_their_status

@@ -3,6 +3,7 @@
 
 mod blobs;
 mod contents;
+mod guided;
 mod hooks;
 
 use std::{
@@ -11,10 +12,11 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use trackway_domain::{Caller, Pos, RunId, Seq, SessionId, Timestamp};
+use trackway_domain::{Caller, NodeId, Pos, RunId, Seq, SessionId, Timestamp};
 use trackway_ports::{
-    Append, AppendError, Claim, ClaimKey, Done, DueTimer, Hook, Journal, OutboxId, OutboxRow,
-    PortFuture, ReadError, Receipt, RunFilter, RunPage, RunQuery, RunRow, Stored,
+    Append, AppendError, AttemptKey, Claim, ClaimKey, Done, DueTimer, Hook, Journal, NodePlace,
+    OutboxId, OutboxRow, PortFuture, ReadError, Receipt, RunFilter, RunPage, RunQuery, RunRow,
+    SessionRow, Stored,
 };
 
 pub use self::blobs::MemoryBlobs;
@@ -148,6 +150,24 @@ impl MemoryJournal {
         })
     }
 
+    /// A write that is no append. It is not withheld by `hold`.
+    fn write(
+        &self,
+        write: impl FnOnce(&mut Contents) + Send + 'static,
+    ) -> PortFuture<'_, Result<(), AppendError>> {
+        Box::pin(async move {
+            let life = self.process().life;
+            match life {
+                Life::Killed => future::pending().await,
+                Life::Closed => Err(closed()),
+                Life::Open | Life::Held => {
+                    write(&mut self.contents());
+                    Ok(())
+                }
+            }
+        })
+    }
+
     fn process(&self) -> MutexGuard<'_, Process> {
         self.process.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -166,9 +186,7 @@ impl Journal for MemoryJournal {
                 Life::Held => process.waiting.push((append, done)),
                 Life::Killed => process.buried.push(done),
                 Life::Closed => {
-                    let reason = "it has been closed".to_owned();
-                    let refused = Err(AppendError::Broken { reason });
-                    process.answers.push_back((done, refused));
+                    process.answers.push_back((done, Err(closed())));
                 }
             }
         }
@@ -274,6 +292,38 @@ impl Journal for MemoryJournal {
         self.read(move |contents| Ok(contents.hooks.next(now)))
     }
 
+    fn node(
+        &self,
+        run: RunId,
+        node: NodeId,
+    ) -> PortFuture<'_, Result<Option<NodePlace>, ReadError>> {
+        self.read(move |contents| contents.node(run, node))
+    }
+
+    fn attempt(&self, key: AttemptKey) -> PortFuture<'_, Result<Option<Stored>, ReadError>> {
+        self.read(move |contents| contents.attempt(&key))
+    }
+
+    fn pinned(&self, hash: String) -> PortFuture<'_, Result<Option<String>, ReadError>> {
+        self.read(move |contents| Ok(contents.index.pinned(&hash)))
+    }
+
+    fn sessions(
+        &self,
+        caller: Caller,
+        limit: usize,
+    ) -> PortFuture<'_, Result<Vec<SessionRow>, ReadError>> {
+        self.read(move |contents| Ok(contents.sessions(&caller, limit)))
+    }
+
+    fn remove(&self, runs: Vec<RunId>) -> PortFuture<'_, Result<(), AppendError>> {
+        self.write(move |contents| contents.remove(&runs))
+    }
+
+    fn reindex(&self, run: RunId) -> PortFuture<'_, Result<(), AppendError>> {
+        self.write(move |contents| contents.reindex(run))
+    }
+
     /// A killed journal has nothing to close, and says so at once.
     fn close(&self) -> PortFuture<'_, ()> {
         self.release();
@@ -285,6 +335,10 @@ impl Journal for MemoryJournal {
         }
         Box::pin(future::ready(()))
     }
+}
+
+fn closed() -> AppendError {
+    AppendError::Broken { reason: "it has been closed".to_owned() }
 }
 
 #[cfg(test)]

@@ -2,10 +2,11 @@
 
 use std::{fmt, sync::Arc};
 
-use trackway_domain::{Caller, Pos, RunId, Seq, SessionId, Timestamp};
+use trackway_domain::{Caller, NodeId, Pos, RunId, Seq, SessionId, Timestamp};
 use trackway_ports::{
-    Append, Claim, ClaimKey, Done, DueTimer, Hook, Journal, OutboxId, OutboxRow, PortFuture,
-    ReadError, RunFilter, RunPage, RunQuery, RunRow, Stored,
+    Append, AppendError, AttemptKey, Claim, ClaimKey, Done, DueTimer, Hook, Journal, NodePlace,
+    OutboxId, OutboxRow, PortFuture, ReadError, RunFilter, RunPage, RunQuery, RunRow, SessionRow,
+    Stored,
 };
 
 /// What stands between.
@@ -156,6 +157,39 @@ impl Journal for Tapped {
 
     fn next_hook(&self, now: Timestamp) -> PortFuture<'_, Result<Option<Timestamp>, ReadError>> {
         self.read(None, move |journal| journal.next_hook(now))
+    }
+
+    fn node(
+        &self,
+        run: RunId,
+        node: NodeId,
+    ) -> PortFuture<'_, Result<Option<NodePlace>, ReadError>> {
+        self.read(Some(run), move |journal| journal.node(run, node))
+    }
+
+    fn attempt(&self, key: AttemptKey) -> PortFuture<'_, Result<Option<Stored>, ReadError>> {
+        self.read(Some(key.run), move |journal| journal.attempt(key))
+    }
+
+    fn pinned(&self, hash: String) -> PortFuture<'_, Result<Option<String>, ReadError>> {
+        self.read(None, move |journal| journal.pinned(hash))
+    }
+
+    fn sessions(
+        &self,
+        caller: Caller,
+        limit: usize,
+    ) -> PortFuture<'_, Result<Vec<SessionRow>, ReadError>> {
+        self.read(None, move |journal| journal.sessions(caller, limit))
+    }
+
+    // What follows writes, and is awaited as reads are: a dead process does neither.
+    fn remove(&self, runs: Vec<RunId>) -> PortFuture<'_, Result<(), AppendError>> {
+        self.read(None, move |journal| journal.remove(runs))
+    }
+
+    fn reindex(&self, run: RunId) -> PortFuture<'_, Result<(), AppendError>> {
+        self.read(None, move |journal| journal.reindex(run))
     }
 
     fn close(&self) -> PortFuture<'_, ()> {

@@ -49,6 +49,7 @@ mod auth;
 mod child;
 mod ctx;
 mod server;
+pub mod sessions;
 mod step;
 mod stop;
 mod typed;
@@ -57,9 +58,9 @@ mod workflow;
 /// Runs as the REST API shows them, for programs that talk to it or hold the engine themselves.
 pub mod api {
     pub use crate::server::runs::{
-        Artifact, EventPage, EventRecord, File, ListFilter, Message, Part, PartContent, Question,
-        ResumeMark, ResumeRequest, Resumed, RunDetail, RunList, RunSummary, RunUpdate, Runs,
-        RunsError, RunsReader, StartRequest, Updates, What,
+        Artifact, EventPage, EventRecord, File, ForkRequest, ListFilter, Message, Part,
+        PartContent, Question, ResumeMark, ResumeRequest, Resumed, RunDetail, RunList, RunSummary,
+        RunUpdate, Runs, RunsError, RunsReader, StartRequest, Updates, What,
     };
 }
 
@@ -71,7 +72,7 @@ pub use auth::{
 pub use child::{Child, ChildFailed};
 pub use ctx::Ctx;
 pub use futures_util::future::Either;
-pub use server::{Bound, DataFolder, DataFolderError, ReplayCheck, Server, ServerError};
+pub use server::{Bound, DataFolder, DataFolderError, Mcp, ReplayCheck, Server, ServerError};
 pub use step::{Step, StepFailed};
 pub use stop::{Stop, reject};
 pub use trackway_a2a::{BadSigningKey, Signer};

@@ -1,6 +1,6 @@
 //! From a gRPC request to a call that was carried out, and from its outcome to the response.
 
-use std::pin::Pin;
+use std::{pin::Pin, sync::Arc};
 
 use axum::http::{HeaderMap, Uri, header};
 use futures_util::{Stream, stream};
@@ -33,7 +33,7 @@ pub(super) trait Asking {
 pub(super) struct Performed<'a> {
     door: &'a Door,
     generation: Generation,
-    program: &'a dyn Program,
+    program: Arc<dyn Program>,
     activated: Activated,
     outcome: Outcome,
 }
@@ -105,7 +105,7 @@ impl Performed<'_> {
         let Outcome::ExtendedCard = self.outcome else {
             return Err(other());
         };
-        let card = self.door.extended_card(self.program, &Address::Default, &HeaderMap::new());
+        let card = self.door.extended_card(&*self.program, &Address::Default, &HeaderMap::new());
         let written = write(&card, self.door);
         Ok(self.respond(written))
     }

@@ -62,7 +62,7 @@ impl Site {
     pub(crate) fn among(options: Options, others: Vec<Arc<dyn Program>>) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let journal = Arc::new(SqliteJournal::open(folder.path()).unwrap());
-        let mut registry = Registry::new();
+        let registry = Registry::new();
         registry.add(Arc::new(Script::new("script"))).unwrap();
         registry.add(Arc::new(Script::new("other"))).unwrap();
         for other in others {

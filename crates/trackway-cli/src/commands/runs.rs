@@ -1,6 +1,7 @@
 //! `trackway runs …`: runs that exist.
 
 pub(super) mod cancel;
+pub(super) mod fork;
 pub(super) mod list;
 pub(super) mod replay_check;
 pub(super) mod resume;

@@ -3,7 +3,7 @@
 use serde_json::Value;
 use trackway_domain::{ChildOutcome, Event, Failure, StateName};
 
-use super::{begin, ended, failed};
+use super::{begin, ended, exit, failed};
 use crate::{Decision, Env, Refusal, Run};
 
 pub(super) fn end(
@@ -27,15 +27,13 @@ pub(super) fn end(
     }
 }
 
-pub(super) fn cancel(run: &Run) -> Result<Decision, Refusal> {
+pub(super) fn cancel(run: &Run, env: Env<'_>) -> Result<Decision, Refusal> {
     let state = run.state.name();
     if state.is_terminal() {
         return Err(Refusal::Ended { state });
     }
     let outcome = ChildOutcome { state: StateName::Canceled, output: Value::Null, message: None };
-    Ok(Decision {
-        events: vec![Event::Canceled],
-        effects: ended(run, outcome),
-        ..Decision::default()
-    })
+    let mut effects = ended(run, outcome);
+    effects.extend(exit(run, "canceled", env));
+    Ok(Decision { events: vec![Event::Canceled], effects, ..Decision::default() })
 }

@@ -2,7 +2,7 @@
 
 use trackway_domain::{Event, Failure, Op, Timer, Timestamp};
 
-use super::{begin, failed};
+use super::{begin, exit, failed};
 use crate::{Decision, Effect, Env, Refusal, Run};
 
 pub(super) fn sleep(run: &Run, op: Op, due: Timestamp) -> Result<Decision, Refusal> {
@@ -29,7 +29,10 @@ pub(super) fn fire(run: &Run, timer: Timer, env: Env<'_>) -> Decision {
             let withdrawn =
                 run.state.question().map(|question| Event::Withdrawn { question: question.id });
             let events = withdrawn.into_iter().collect();
-            failed(run, events, Failure::new("the run's deadline has passed"), env)
+            let mut decision =
+                failed(run, events, Failure::new("the run's deadline has passed"), env);
+            decision.effects.extend(exit(run, "failed", env));
+            decision
         }
     }
 }

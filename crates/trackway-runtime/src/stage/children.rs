@@ -63,7 +63,8 @@ impl Stage {
         let unknown = || ChildError::UnknownWorkflow(name.to_owned());
         let (core, _) = self.0.live().ok_or_else(unknown)?;
         let registry = &core.options.registry;
-        let info = registry.get(name).ok_or_else(unknown)?.info();
+        let program = registry.get(name).ok_or_else(unknown)?;
+        let info = program.info();
         let problems = registry.schemas.check(&info.input_schema, input);
         if !problems.is_empty() {
             return Err(ChildError::InvalidInput { name: name.to_owned(), problems });

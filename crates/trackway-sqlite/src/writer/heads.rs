@@ -35,6 +35,10 @@ impl Heads {
         }
     }
 
+    pub(crate) fn forget(&mut self, run: RunId) {
+        self.runs.remove(&run);
+    }
+
     pub(crate) fn get(&self, run: RunId) -> Option<Head> {
         self.runs.get(&run).copied()
     }

@@ -8,6 +8,7 @@ use crate::{
     prepared::{ClaimWrite, OutboxWrite, Prepared, Record},
     writer::{
         Outcome,
+        guided::GuidedStatements,
         heads::{Head, Heads},
         hooks::{HookStatements, Place},
     },
@@ -32,6 +33,7 @@ pub(crate) struct Statements<'conn> {
     find_claim: Statement<'conn>,
     add_claim: Statement<'conn>,
     hooks: HookStatements<'conn>,
+    pub(super) guided: GuidedStatements<'conn>,
 }
 
 impl<'conn> Statements<'conn> {
@@ -41,7 +43,12 @@ impl<'conn> Statements<'conn> {
             commit: conn.prepare("COMMIT")?,
             rollback: conn.prepare("ROLLBACK")?,
             data_version: conn.prepare("PRAGMA data_version")?,
-            newest_pos: conn.prepare("SELECT ifnull(max(pos), 0) FROM events")?,
+            // Where the newest events were removed, their positions are not used again.
+            newest_pos: conn.prepare(
+                "SELECT max(ifnull((SELECT max(pos) FROM events), 0),
+                            ifnull((SELECT CAST(value AS INTEGER) FROM meta
+                                    WHERE name = 'positions-used'), 0))",
+            )?,
             frames: conn.prepare("PRAGMA wal_checkpoint(NOOP)")?,
             head: conn.prepare(
                 "SELECT ifnull(max(seq), 0), EXISTS (SELECT 1 FROM hooks WHERE run = ?1)
@@ -85,6 +92,7 @@ impl<'conn> Statements<'conn> {
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
             )?,
             hooks: HookStatements::prepare(conn)?,
+            guided: GuidedStatements::prepare(conn)?,
         })
     }
 
@@ -143,6 +151,12 @@ impl<'conn> Statements<'conn> {
             seq += 1;
             *newest += 1;
             self.add_event(append, seq, *newest, record)?;
+            if let Some(marks) = &record.marks {
+                self.guided.note(&append.key, seq, marks)?;
+            }
+        }
+        for pin in &append.pins {
+            self.guided.pin(&append.key, pin)?;
         }
         let hooked = head.hooked || !append.hooks.is_empty();
         heads.set(append.run, Head { seq, hooked });
@@ -165,7 +179,7 @@ impl<'conn> Statements<'conn> {
                 pos,
                 append.key,
                 seq,
-                append.at,
+                record.at,
                 record.kind,
                 FORMAT_NEWEST,
                 record.crc,

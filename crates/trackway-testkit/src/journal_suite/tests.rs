@@ -27,11 +27,13 @@ fn every_case_is_in_the_macro() {
     let files = [
         include_str!("claims.rs"),
         include_str!("content.rs"),
+        include_str!("guided.rs"),
         include_str!("hooks.rs"),
         include_str!("lasting.rs"),
         include_str!("log.rs"),
         include_str!("outbox.rs"),
         include_str!("rows.rs"),
+        include_str!("sessions.rs"),
         include_str!("statuses.rs"),
         include_str!("timers.rs"),
     ];

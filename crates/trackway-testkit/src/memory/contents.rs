@@ -6,7 +6,7 @@ use std::{
     ops::Bound,
 };
 
-use super::hooks::Hooks;
+use super::{guided::Index, hooks::Hooks};
 use trackway_domain::{Caller, Pos, RunId, Seq, SessionId, Timer, Timestamp};
 use trackway_ports::{
     Append, AppendError, Claim, ClaimKey, DueTimer, FORMAT_NEWEST, OutboxChange, OutboxId,
@@ -17,18 +17,19 @@ use trackway_ports::{
 #[derive(Debug, Default)]
 pub(super) struct Contents {
     newest: Pos,
-    logs: HashMap<RunId, Vec<Record>>,
-    rows: BTreeMap<RunId, RunRow>,
-    timers: BTreeMap<(RunId, Timer), Timestamp>,
-    outbox: BTreeMap<OutboxId, OutboxItem>,
-    claims: HashMap<ClaimKey, Claim>,
+    pub(super) logs: HashMap<RunId, Vec<Record>>,
+    pub(super) rows: BTreeMap<RunId, RunRow>,
+    pub(super) timers: BTreeMap<(RunId, Timer), Timestamp>,
+    pub(super) outbox: BTreeMap<OutboxId, OutboxItem>,
+    pub(super) claims: HashMap<ClaimKey, Claim>,
+    pub(super) index: Index,
     pub(super) hooks: Hooks,
 }
 
 #[derive(Debug)]
-struct Record {
+pub(super) struct Record {
     pos: Pos,
-    at: Timestamp,
+    pub(super) at: Timestamp,
     body: String,
 }
 
@@ -47,13 +48,18 @@ impl Contents {
             true => self.newest,
             false => self.newest + 1,
         };
-        for event in &append.events {
+        for (place, event) in append.events.iter().enumerate() {
             self.newest += 1;
-            self.logs.entry(append.run).or_default().push(Record {
+            let log = self.logs.entry(append.run).or_default();
+            log.push(Record {
                 pos: self.newest,
-                at: append.at,
+                at: append.stamps.get(place).copied().unwrap_or(append.at),
                 body: encode(event),
             });
+            self.index.add(append.run, log.len() as Seq, event);
+        }
+        for pin in std::mem::take(&mut append.pins) {
+            self.index.pin(append.run, pin);
         }
         let newest = self.logs.get(&append.run).map_or(0, Vec::len) as Seq;
         let mut hooks = false;

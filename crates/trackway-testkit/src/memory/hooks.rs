@@ -58,6 +58,11 @@ impl Hooks {
         }
     }
 
+    /// Every hook of these runs goes.
+    pub(super) fn forget(&mut self, runs: &[RunId]) {
+        self.0.retain(|hook| !runs.contains(&hook.run));
+    }
+
     pub(super) fn get(&self, run: RunId, id: &str) -> Option<Hook> {
         self.0.iter().find(|hook| hook.run == run && hook.id == id).cloned()
     }

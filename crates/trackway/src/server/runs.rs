@@ -36,8 +36,8 @@ pub use content::{Artifact, File, Message, Part, PartContent};
 pub use reader::RunsReader;
 pub use service::{Runs, RunsError, Updates};
 pub use shapes::{
-    EventPage, EventRecord, ListFilter, Question, ResumeMark, ResumeRequest, Resumed, RunDetail,
-    RunList, RunSummary, RunUpdate, StartRequest, What,
+    EventPage, EventRecord, ForkRequest, ListFilter, Question, ResumeMark, ResumeRequest, Resumed,
+    RunDetail, RunList, RunSummary, RunUpdate, StartRequest, What,
 };
 
 /// Runs in a list, unless asked for more or fewer.
@@ -55,6 +55,7 @@ pub(super) fn router(
         .route("/api/runs/{id}/events", get(events))
         .route("/api/runs/{id}/stream", get(follow))
         .route("/api/runs/{id}/cancel", post(cancel))
+        .route("/api/runs/{id}/fork", post(fork))
         .route("/api/runs/{id}/resume", post(resume))
         .layer(DefaultBodyLimit::max(body_bytes_max))
         .with_state(Door { runtime, gatekeeper })
@@ -145,6 +146,16 @@ async fn follow(
 async fn cancel(asker: Asker, Named(run): Named) -> Result<Response, Refusal> {
     asker.may_act_on(run).await?;
     Ok(Json(asker.runs.cancel(run).await?).into_response())
+}
+
+async fn fork(
+    asker: Asker,
+    Named(run): Named,
+    Body(request): Body<ForkRequest>,
+) -> Result<Response, Refusal> {
+    asker.may_act_on(run).await?;
+    let forked = asker.runs.fork(run, request).await?;
+    Ok((StatusCode::CREATED, Json(forked)).into_response())
 }
 
 async fn resume(

@@ -13,7 +13,7 @@ use crate::{
 };
 
 fn program(registry: &Registry) -> Option<Arc<dyn Program>> {
-    registry.get("job").cloned()
+    registry.get("job")
 }
 
 async fn events(process: &trackway_testkit::Process, run: RunId) -> Vec<Event> {

@@ -65,7 +65,7 @@ async fn serve(
     options: trackway_a2a::Options,
 ) -> (Runtime, JoinHandle<()>) {
     let journal = Arc::new(SqliteJournal::open(folder.path()).unwrap());
-    let mut registry = Registry::new();
+    let registry = Registry::new();
     registry.add(Arc::new(Script::new())).unwrap();
     let mut runtime_options = trackway_runtime::Options::new(journal, Arc::new(registry));
     if let Some(outgoing) = options.outgoing.clone() {

@@ -19,7 +19,8 @@ fn message(id: &str, part: Part) -> Message {
 }
 
 async fn send(process: &Process, message: Message) -> RunId {
-    let schema = &process.registry().get("tck").unwrap().info().input_schema;
+    let program = process.registry().get("tck").unwrap();
+    let schema = &program.info().input_schema;
     let submit = Submit {
         workflow: "tck".to_owned(),
         input: input_from_parts(schema, &message.parts).unwrap(),

@@ -84,6 +84,8 @@ fn submission(value: &Value, text: &str) -> Submission {
         parent: Some(RunId::new(Uuid::from_u128(9))),
         deadline: Some(Timestamp::from_millis(7)),
         guided: false,
+        exit: None,
+        forked_from: None,
     }
 }
 

@@ -56,6 +56,7 @@ impl From<&RunView> for RunDetail {
             children,
             output: view.output.clone(),
             evidence: view.parked.clone(),
+            forked_from: submission.forked_from,
             pos: view.pos,
         }
     }

@@ -108,6 +108,7 @@ impl From<RunsError> for Refusal {
                 | Error::UnknownQuestion { .. }
                 | Error::MessageReused { .. }
                 | Error::HookRefused { .. }
+                | Error::CannotFork { .. }
                 | Error::Stopping => Self::new(code, detail),
             },
         }

@@ -11,8 +11,8 @@ use trackway_ports::{FORMAT_NEWEST, Ids, RunFilter, encode};
 use trackway_runtime::{Deliver, RunAddress, Runtime, Submit, SystemIds, Watch};
 
 use super::shapes::{
-    EventPage, EventRecord, ListFilter, ResumeMark, ResumeRequest, Resumed, RunDetail, RunList,
-    RunSummary, RunUpdate, StartRequest,
+    EventPage, EventRecord, ForkRequest, ListFilter, ResumeMark, ResumeRequest, Resumed, RunDetail,
+    RunList, RunSummary, RunUpdate, StartRequest,
 };
 
 /// Events in one page at the most.
@@ -132,6 +132,11 @@ impl Runs {
     /// The run, already canceled.
     pub async fn cancel(&self, run: RunId) -> Result<RunDetail, RunsError> {
         Ok((&self.runtime.cancel(&self.address(run)).await?).into())
+    }
+
+    /// The new run, which shares the log of this one up to a point.
+    pub async fn fork(&self, run: RunId, request: ForkRequest) -> Result<RunDetail, RunsError> {
+        Ok((&self.runtime.fork(&self.address(run), request.at).await?).into())
     }
 
     /// Recorded events after a position, at most a page of them. Waits for nothing.

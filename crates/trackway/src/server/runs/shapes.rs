@@ -7,7 +7,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use trackway_domain::{
-    Event, Evidence, Pos, Problem, QuestionId, Reason, RunId, Seq, SessionId, StateName,
+    Event, Evidence, ForkPoint, Pos, Problem, QuestionId, Reason, RunId, Seq, SessionId, StateName,
 };
 
 use super::content::{Artifact, Message, Part};
@@ -31,6 +31,15 @@ pub struct ResumeRequest {
     /// The question it answers; the open one where absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub question_id: Option<QuestionId>,
+}
+
+/// `POST /api/runs/{id}/fork`: where to go on from.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ForkRequest {
+    /// Number of the last event that the fork shares; where the run could go on last where absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<Seq>,
 }
 
 /// Which runs a list shows.
@@ -96,6 +105,9 @@ pub struct RunDetail {
     /// Why it is parked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub evidence: Option<Evidence>,
+    /// The run that it goes on from, and the last event of that one which it shares.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub forked_from: Option<ForkPoint>,
     /// Position of its newest event.
     pub pos: Pos,
 }

@@ -45,6 +45,8 @@ fn snapshot() -> Snapshot {
         parent: None,
         deadline: None,
         guided: false,
+        exit: None,
+        forked_from: None,
     };
     Snapshot::of(RunView::begin(Arc::new(submission), Timestamp(0), 10))
 }

@@ -33,6 +33,8 @@ fn started() -> RunView {
         parent: None,
         deadline: None,
         guided: false,
+        exit: None,
+        forked_from: None,
     };
     RunView::begin(Arc::new(submission), Timestamp(0), 10)
 }

@@ -66,6 +66,8 @@ fn snapshot(events: &[Event]) -> Snapshot {
         parent: None,
         deadline: None,
         guided: false,
+        exit: None,
+        forked_from: None,
     };
     let mut view = RunView::begin(Arc::new(submission), Timestamp(0), 10);
     for (index, event) in events.iter().enumerate() {

@@ -1,0 +1,223 @@
+//! Real folders: what is added, changed, broken, mended, doubled and deleted.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    sync::{Arc, mpsc},
+    time::Duration,
+};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use super::{Catalogue, NotKnown};
+
+/// Long enough for the slowest machine; a notice that has not come by then does not come.
+const NOTICE_TIMEOUT: Duration = Duration::from_secs(30);
+
+fn folder() -> (TempDir, Catalogue) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let catalogue = Catalogue::new(vec![folder.path().to_owned()]);
+    (folder, catalogue)
+}
+
+fn workflow(id: &str, prompt: &str) -> Value {
+    json!({
+        "id": id, "name": id, "description": "For a test.", "version": "1.0.0",
+        "steps": [{ "id": "only-step", "title": "Step", "prompt": prompt }],
+    })
+}
+
+fn write(folder: &Path, name: &str, value: &Value) -> PathBuf {
+    let path = folder.join(name);
+    fs::create_dir_all(path.parent().expect("a folder")).expect("folders");
+    fs::write(&path, value.to_string()).expect("written");
+    path
+}
+
+fn ids(catalogue: &Catalogue) -> Vec<String> {
+    catalogue.list().workflows.iter().map(|known| known.definition.id.clone()).collect()
+}
+
+/// The invalid files as `name: first reason`.
+fn invalid(catalogue: &Catalogue) -> Vec<String> {
+    let name = |path: &Path| path.file_name().expect("a name").to_string_lossy().into_owned();
+    let listing = catalogue.list();
+    let told = listing.invalid.iter().map(|invalid| {
+        format!("{}: {}", name(&invalid.file), invalid.errors.first().expect("a reason").message)
+    });
+    told.collect()
+}
+
+fn warning(catalogue: &Catalogue, id: &str, hash: &str) -> Option<String> {
+    catalogue.drift(id, hash).map(|warning| warning.code)
+}
+
+/// Proves T3: what is added, changed and deleted shows at the next question, whatever the clock says.
+#[test]
+fn files_are_as_they_are_now() {
+    let (folder, catalogue) = folder();
+    assert_eq!(ids(&catalogue), Vec::<String>::new());
+    write(folder.path(), "b.json", &workflow("beta", "Do it."));
+    let file = write(folder.path(), "deep/down/a.yml", &workflow("alpha", "Do it."));
+    fs::write(folder.path().join("notes.txt"), "no definition").expect("written");
+    assert_eq!(ids(&catalogue), ["alpha", "beta"]);
+    let first = catalogue.get("alpha").expect("known");
+    assert_eq!((first.file.clone(), &*first.hash), (file, &*first.definition.hash()));
+    // The same length within the same moment: the stamp alone would not tell.
+    write(folder.path(), "deep/down/a.yml", &workflow("alpha", "Be it."));
+    let second = catalogue.get("alpha").expect("known");
+    assert_ne!(first.hash, second.hash);
+    fs::remove_dir_all(folder.path().join("deep")).expect("removed");
+    assert_eq!(ids(&catalogue), ["beta"]);
+}
+
+/// Proves T3: a file that is no definition is listed with its reason, never silently missing.
+#[test]
+fn an_invalid_file_is_listed_until_it_is_mended() {
+    let (folder, catalogue) = folder();
+    let path = write(folder.path(), "x.json", &json!({ "id": "broken", "steps": "none" }));
+    fs::write(folder.path().join("binary.json"), [0xff, 0xfe]).expect("written");
+    fs::write(folder.path().join("cut.json"), "{\n  \"id\":").expect("written");
+    let listing = catalogue.list();
+    assert!(listing.workflows.is_empty());
+    let listed: Vec<_> = listing.invalid.iter().map(|invalid| invalid.file.clone()).collect();
+    let names = ["binary.json", "cut.json", "x.json"];
+    assert_eq!(listed, names.map(|name| folder.path().join(name)));
+    assert!(listing.invalid[0].errors[0].message.contains("UTF-8"));
+    assert_eq!(listing.invalid[1].errors[0].line, Some(2));
+    match catalogue.get("broken") {
+        Err(NotKnown::Invalid(invalid)) => {
+            assert_eq!((invalid.file, invalid.workflow.as_deref()), (path, Some("broken")));
+            assert!(!invalid.errors.is_empty());
+        }
+        other => panic!("it is invalid: {other:?}"),
+    }
+    for name in names {
+        write(folder.path(), name, &workflow(name.trim_end_matches(".json"), "Do it."));
+    }
+    assert_eq!(ids(&catalogue), ["binary", "cut", "x"]);
+    assert_eq!(invalid(&catalogue), Vec::<String>::new());
+}
+
+/// Proves T3: an id names one definition; the other file says who has it.
+#[test]
+fn of_two_files_with_one_id_the_first_has_it() {
+    let (folder, catalogue) = folder();
+    let first = write(folder.path(), "a.json", &workflow("same", "Do it."));
+    write(folder.path(), "b.json", &workflow("same", "Be it."));
+    assert_eq!(catalogue.get("same").expect("known").file, first);
+    let reason = format!("b.json: the id \"same\" is taken by {}", first.display());
+    assert_eq!(invalid(&catalogue), [reason]);
+    fs::remove_file(first).expect("removed");
+    let second = catalogue.get("same").expect("known");
+    assert_eq!(second.file, folder.path().join("b.json"));
+    assert_eq!(invalid(&catalogue), Vec::<String>::new());
+}
+
+#[test]
+fn an_unknown_id_is_told_with_those_that_are_near() {
+    let (folder, catalogue) = folder();
+    for id in ["code-review", "code-review-short", "shaping"] {
+        write(folder.path(), &format!("{id}.json"), &workflow(id, "Do it."));
+    }
+    let near = |id: &str| match catalogue.get(id) {
+        Err(NotKnown::Unknown { near }) => near,
+        other => panic!("it is unknown: {other:?}"),
+    };
+    assert_eq!(near("code-reveiw"), ["code-review"]);
+    assert_eq!(near("review"), ["code-review", "code-review-short"]);
+    assert_eq!(near("something-else"), Vec::<String>::new());
+}
+
+/// Proves T3: a run that is pinned is warned when its file changes, breaks or goes.
+#[test]
+fn a_pinned_run_is_told_of_drift() {
+    let (folder, catalogue) = folder();
+    let path = write(folder.path(), "a.json", &workflow("alpha", "Do it."));
+    let pinned = catalogue.get("alpha").expect("known").hash;
+    assert_eq!(warning(&catalogue, "alpha", &pinned), None);
+    write(folder.path(), "a.json", &workflow("alpha", "Be it."));
+    assert_eq!(warning(&catalogue, "alpha", &pinned).as_deref(), Some("definition-changed"));
+    write(folder.path(), "a.json", &json!({ "id": "alpha" }));
+    assert_eq!(warning(&catalogue, "alpha", &pinned).as_deref(), Some("definition-changed"));
+    fs::remove_file(path).expect("removed");
+    assert_eq!(warning(&catalogue, "alpha", &pinned).as_deref(), Some("definition-missing"));
+    // Under another name, and written otherwise, it is the same definition.
+    let text = serde_json::to_string_pretty(&workflow("alpha", "Do it.")).expect("JSON");
+    fs::write(folder.path().join("z.yaml"), text).expect("written");
+    assert_eq!(warning(&catalogue, "alpha", &pinned), None);
+}
+
+/// Proves T3: a definition is also made of the files that it refers to.
+#[test]
+fn a_change_in_what_it_refers_to_is_drift() {
+    let (folder, catalogue) = folder();
+    let mut outer = workflow("outer", "Do it.");
+    outer["trackway"] = json!(1);
+    outer["steps"] = json!([{ "id": "inside", "title": "Inside", "workflow": { "id": "inner" } }]);
+    write(folder.path(), "outer.json", &outer);
+    assert_eq!(ids(&catalogue), Vec::<String>::new());
+    assert_eq!(invalid(&catalogue).len(), 1, "what it refers to is not there");
+    write(folder.path(), "inner.json", &workflow("inner", "Do it."));
+    assert_eq!(ids(&catalogue), ["inner", "outer"]);
+    let pinned = catalogue.get("outer").expect("known").hash;
+    assert_eq!(warning(&catalogue, "outer", &pinned), None);
+    write(folder.path(), "inner.json", &workflow("inner", "Be it."));
+    assert_eq!(warning(&catalogue, "outer", &pinned).as_deref(), Some("definition-changed"));
+}
+
+#[test]
+fn folders_that_do_not_exist_are_empty_and_may_overlap() {
+    let (folder, _) = folder();
+    write(folder.path(), "in/a.json", &workflow("alpha", "Do it."));
+    let path = folder.path().to_owned();
+    let folders = vec![path.join("gone"), path.join("in"), path.clone(), path];
+    let catalogue = Catalogue::new(folders);
+    assert_eq!(ids(&catalogue), ["alpha"]);
+    assert_eq!(invalid(&catalogue), Vec::<String>::new());
+}
+
+#[cfg(unix)]
+#[test]
+fn links_in_circles_and_into_nothing_are_no_trouble() {
+    use std::os::unix::fs::symlink;
+    let (folder, catalogue) = folder();
+    write(folder.path(), "in/a.json", &workflow("alpha", "Do it."));
+    symlink(folder.path(), folder.path().join("in/again")).expect("linked");
+    symlink(folder.path().join("in/a.json"), folder.path().join("b.json")).expect("linked");
+    symlink(folder.path().join("nothing"), folder.path().join("c.json")).expect("linked");
+    symlink(folder.path().join("nothing"), folder.path().join(".#a.json")).expect("linked");
+    assert_eq!(ids(&catalogue), ["alpha"]);
+    let invalid = invalid(&catalogue);
+    assert_eq!(invalid.len(), 1);
+    assert!(invalid[0].starts_with("c.json: this cannot be read"), "{invalid:?}");
+}
+
+/// Proves T3: changes are told, also in a folder that was not there at first and one that is made anew.
+#[test]
+fn changes_are_told() {
+    let (folder, _) = folder();
+    let path = folder.path().join("not/yet");
+    let catalogue = Arc::new(Catalogue::new(vec![path.clone()]));
+    let (told, notices) = mpsc::channel();
+    let seen = Arc::clone(&catalogue);
+    let watching = catalogue
+        .watch(move || {
+            let _ = told.send(ids(&seen));
+        })
+        .expect("watched");
+    // How many notices a change makes is the system's affair: one of them sees it.
+    let wait_for = |expected: &[&str]| {
+        while notices.recv_timeout(NOTICE_TIMEOUT).expect("a notice") != expected {}
+    };
+    for _ in 0..2 {
+        write(&path, "a.json", &workflow("alpha", "Do it."));
+        wait_for(&["alpha"]);
+        write(&path, "deep/b.json", &workflow("beta", "Do it."));
+        wait_for(&["alpha", "beta"]);
+        fs::remove_dir_all(folder.path().join("not")).expect("removed");
+        wait_for(&[]);
+    }
+    drop(watching);
+}

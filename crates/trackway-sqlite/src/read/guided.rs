@@ -1,0 +1,219 @@
+//! Reading guided runs through their index. An index row only leads to an event: whether the event is the
+//! one that was asked for, the event itself says. So a damaged row is as good as none, and never leads to
+//! what belongs to somebody else.
+
+use rusqlite::{Connection, OptionalExtension as _, Params, Row};
+use trackway_domain::{NodeId, RunId, Seq};
+use trackway_ports::{AttemptKey, NodePlace, ReadError, Stored, attempt_of, node_of};
+
+use crate::{
+    FolderBlobs,
+    marks::{NodeRow, attempt_sum},
+    readers::broken,
+};
+
+use super::{
+    Unreadable,
+    events::{events, is_damage},
+    rows::run as run_of,
+};
+
+/// Events read at a time where the index fails and the log itself is read.
+const PAGE: usize = 256;
+
+pub(super) fn node_sql() -> String {
+    format!("SELECT {} FROM nodes WHERE run = ?1 AND node = ?2", NodeRow::COLUMNS)
+}
+
+pub(super) const ATTEMPT: &str = "SELECT seq FROM attempts
+     WHERE run = ?1 AND node = ?2 AND ack = ?3 AND digest = ?4";
+
+pub(super) const ATTEMPTS_AT: &str = "SELECT ack, digest, seq FROM attempts
+     WHERE run = ?1 AND node = ?2";
+
+/// The run's newest event, from the index alone.
+pub(super) const HEAD: &str = "SELECT seq FROM events WHERE run = ?1 ORDER BY seq DESC LIMIT 1";
+
+/// Everything is of one moment, so that an append that goes by it meets no surprise but a conflict.
+pub(crate) fn node(
+    conn: &Connection,
+    blobs: &FolderBlobs,
+    run: RunId,
+    node: NodeId,
+) -> Result<Option<NodePlace>, ReadError> {
+    let moment = conn.unchecked_transaction().map_err(broken)?;
+    let Some(place) = node_row(&moment, run, node)? else { return Ok(None) };
+    let (Ok(seq), Ok(branches)) = (u64::try_from(place.seq), u32::try_from(place.branches)) else {
+        return Ok(None);
+    };
+    let made = event(&moment, blobs, run, seq)?;
+    let Some(made) = made.filter(|made| node_of(&made.event).is_some_and(|it| it.id == node))
+    else {
+        return Ok(None);
+    };
+    let Some(row) = run_of(&moment, run)? else { return Ok(None) };
+    let head = head(&moment, run)?;
+    Ok(Some(NodePlace { made, head, row, branches }))
+}
+
+/// Nobody may take a damaged index for an attempt that was never made, and make it again: where the
+/// index is not whole, the log itself is read.
+pub(crate) fn attempt(
+    conn: &Connection,
+    blobs: &FolderBlobs,
+    key: &AttemptKey,
+) -> Result<Option<Stored>, ReadError> {
+    let AttemptKey { run, node, ack, digest } = key;
+    let moment = conn.unchecked_transaction().map_err(broken)?;
+    let values = (run.to_string(), node.to_string(), ack.to_string(), digest);
+    let noted = indexed(&moment, ATTEMPT, values, seq_of)?;
+    match noted {
+        Some(seq) => {
+            let found = event(&moment, blobs, *run, seq)?;
+            if found.as_ref().is_some_and(|found| is_attempt(found, key)) {
+                return Ok(found);
+            }
+        }
+        None if attempts_are_whole(&moment, *run, *node)? => return Ok(None),
+        None => {}
+    }
+    tracing::error!(%run, %node, "the index of attempts is damaged; the log is read instead");
+    match (search(&moment, blobs, key)?, noted) {
+        (None, Some(seq)) => {
+            let reason = "an attempt was recorded there, and is not found".to_owned();
+            Err(ReadError::Damaged { run: *run, seq, reason })
+        }
+        (found, _) => Ok(found),
+    }
+}
+
+/// Whether the index has every attempt at the node as it was noted. Its cost is that of the attempts at
+/// this one node.
+fn attempts_are_whole(conn: &Connection, run: RunId, node: NodeId) -> Result<bool, ReadError> {
+    let Some(NodeRow { attempts, .. }) = node_row(conn, run, node)? else { return Ok(false) };
+    let mut statement = conn.prepare_cached(ATTEMPTS_AT).map_err(broken)?;
+    let mut rows = statement.query((run.to_string(), node.to_string())).map_err(broken)?;
+    let mut sum = 0_i64;
+    loop {
+        let noted = match rows.next() {
+            Ok(None) => return Ok(sum == attempts),
+            Ok(Some(row)) => sum_of(row),
+            Err(error) if is_damage(&error) => return Ok(false),
+            Err(error) => return Err(broken(error)),
+        };
+        match noted {
+            Ok(noted) => sum = sum.wrapping_add(noted),
+            Err(_) => return Ok(false),
+        }
+    }
+}
+
+fn sum_of(row: &Row<'_>) -> Result<i64, Unreadable> {
+    Ok(attempt_sum(row.get_ref(0)?.as_str()?, row.get_ref(1)?.as_str()?, row.get(2)?))
+}
+
+/// Looks for the attempt in the run's log. Where a part of it cannot be read, it may be there.
+fn search(
+    conn: &Connection,
+    blobs: &FolderBlobs,
+    key: &AttemptKey,
+) -> Result<Option<Stored>, ReadError> {
+    let mut after = 0;
+    loop {
+        let page = events(conn, blobs, key.run, after, PAGE)?;
+        let Some(last) = page.last() else { return Ok(None) };
+        after = last.seq;
+        if let Some(found) = page.into_iter().find(|stored| is_attempt(stored, key)) {
+            return Ok(Some(found));
+        }
+    }
+}
+
+fn is_attempt(stored: &Stored, key: &AttemptKey) -> bool {
+    attempt_of(&stored.event)
+        .is_some_and(|it| it.node == key.node && it.ack == key.ack && it.digest == key.digest)
+}
+
+fn node_row(conn: &Connection, run: RunId, node: NodeId) -> Result<Option<NodeRow>, ReadError> {
+    let (run, node) = (run.to_string(), node.to_string());
+    indexed(conn, &node_sql(), (&run, &node), |row| {
+        let damaged = || Unreadable::Content("it does not match its checksum".to_owned());
+        NodeRow::read(row, &run, &node).ok_or_else(damaged)
+    })
+}
+
+pub(crate) fn pinned(conn: &Connection, hash: &str) -> Result<Option<String>, ReadError> {
+    let found = conn.prepare_cached("SELECT crc, body FROM definitions WHERE hash = ?1").and_then(
+        |mut statement| {
+            let read = |row: &Row<'_>| Ok((row.get::<_, u32>(0)?, row.get::<_, String>(1)?));
+            statement.query_row([hash], read).optional()
+        },
+    );
+    let damaged = |reason: String| {
+        let hash = hash.to_owned();
+        Err(ReadError::DamagedBlob { hash, reason })
+    };
+    match found {
+        Ok(Some((crc, body))) if crc == crc32fast::hash(body.as_bytes()) => Ok(Some(body)),
+        Ok(Some(_)) => damaged("the definition does not match its checksum".to_owned()),
+        Ok(None) => Ok(None),
+        // The connection is good; what it read is not.
+        Err(error) if is_damage(&error) || error.sqlite_error().is_none() => {
+            damaged(error.to_string())
+        }
+        Err(error) => Err(broken(error)),
+    }
+}
+
+/// The one row that an index has for these values. One that cannot be read is logged and is none.
+fn indexed<T>(
+    conn: &Connection,
+    sql: &str,
+    values: impl Params,
+    read: impl Fn(&Row<'_>) -> Result<T, Unreadable>,
+) -> Result<Option<T>, ReadError> {
+    let mut statement = conn.prepare_cached(sql).map_err(broken)?;
+    let mut rows = statement.query(values).map_err(broken)?;
+    let found = match rows.next() {
+        Ok(None) => return Ok(None),
+        Ok(Some(row)) => read(row),
+        Err(error) if is_damage(&error) => Err(error.into()),
+        Err(error) => return Err(broken(error)),
+    };
+    match found {
+        Ok(value) => Ok(Some(value)),
+        Err(error) => {
+            tracing::error!(%error, "a damaged row of the index of guided runs is left out");
+            Ok(None)
+        }
+    }
+}
+
+fn seq_of(row: &Row<'_>) -> Result<Seq, Unreadable> {
+    let seq: i64 = row.get(0)?;
+    u64::try_from(seq).map_err(Unreadable::content)
+}
+
+/// The event of that number; none where the log does not reach so far.
+fn event(
+    conn: &Connection,
+    blobs: &FolderBlobs,
+    run: RunId,
+    seq: Seq,
+) -> Result<Option<Stored>, ReadError> {
+    match seq.checked_sub(1) {
+        Some(before) => Ok(events(conn, blobs, run, before, 1)?.pop()),
+        None => Ok(None),
+    }
+}
+
+fn head(conn: &Connection, run: RunId) -> Result<Seq, ReadError> {
+    let mut statement = conn.prepare_cached(HEAD).map_err(broken)?;
+    match statement.query_row([run.to_string()], |row| row.get::<_, i64>(0)).optional() {
+        Ok(newest) => Ok(newest.unwrap_or(0).unsigned_abs()),
+        Err(error) if is_damage(&error) || error.sqlite_error().is_none() => {
+            Err(ReadError::Damaged { run, seq: 1, reason: error.to_string() })
+        }
+        Err(error) => Err(broken(error)),
+    }
+}

@@ -1,0 +1,110 @@
+//! Removing runs, and then the files that only they needed.
+
+use rusqlite::{Connection, Transaction, TransactionBehavior, params};
+use trackway_domain::{Errand, RunId};
+use trackway_ports::BlobHash;
+
+use crate::{FolderBlobs, json};
+
+/// What belongs to one run and to no other.
+const OF_ONE_RUN: [&str; 7] = [
+    "DELETE FROM events WHERE run = ?1",
+    "DELETE FROM runs WHERE id = ?1",
+    "DELETE FROM timers WHERE run = ?1",
+    "DELETE FROM hooks WHERE run = ?1",
+    "DELETE FROM nodes WHERE run = ?1",
+    "DELETE FROM attempts WHERE run = ?1",
+    "DELETE FROM pins WHERE run = ?1",
+];
+
+/// Claims are found by walking through them once: an index would be paid for by every message.
+const CLAIMS: &str = "DELETE FROM claims WHERE run IN (SELECT value FROM json_each(?1))";
+
+const DEFINITION: &str = "DELETE FROM definitions
+     WHERE hash = ?1 AND NOT EXISTS (SELECT 1 FROM pins WHERE hash = ?1)";
+
+const POSITIONS: &str = "INSERT INTO meta (name, value) VALUES ('positions-used', ?1)
+     ON CONFLICT (name) DO UPDATE SET value = ?1";
+
+/// Removes the runs and returns the blobs that may not be needed any more. `newest` is the newest
+/// position in the log, which is not used again.
+pub(super) fn remove(
+    conn: &Connection,
+    runs: &[RunId],
+    newest: i64,
+) -> rusqlite::Result<Vec<BlobHash>> {
+    let keys: Vec<String> = runs.iter().map(ToString::to_string).collect();
+    let mut blobs = Vec::new();
+    let mut hashes = Vec::new();
+    for key in &keys {
+        let named = "SELECT DISTINCT blob FROM events WHERE run = ?1 AND blob IS NOT NULL";
+        // A damaged name may be anything, even that of a file elsewhere.
+        blobs.extend(
+            texts(conn, named, key)?.iter().filter_map(|name| name.parse::<BlobHash>().ok()),
+        );
+        hashes.extend(texts(conn, "SELECT hash FROM pins WHERE run = ?1", key)?);
+        for sql in OF_ONE_RUN {
+            conn.prepare_cached(sql)?.execute([key])?;
+        }
+    }
+    conn.execute(CLAIMS, [json::to_text(&keys)])?;
+    remove_errands(conn, runs)?;
+    for hash in &hashes {
+        conn.execute(DEFINITION, [hash])?;
+    }
+    conn.execute(POSITIONS, [newest.to_string()])?;
+    Ok(blobs)
+}
+
+/// Deletes those of these blobs that no event names. It holds the write lock meanwhile: whoever is
+/// about to name one looks for its file under the same lock (see `Writer::keep_blobs`).
+pub(super) fn sweep(
+    conn: &Connection,
+    blobs: &FolderBlobs,
+    unneeded: &[BlobHash],
+) -> rusqlite::Result<()> {
+    let lock = Transaction::new_unchecked(conn, TransactionBehavior::Immediate)?;
+    for hash in unneeded {
+        let needed: bool = lock.query_row(
+            "SELECT EXISTS (SELECT 1 FROM events WHERE blob = ?1)",
+            [hash.to_string()],
+            |row| row.get(0),
+        )?;
+        if !needed && let Err(error) = blobs.remove(*hash) {
+            // It takes room, and nothing else.
+            tracing::warn!(%error, %hash, "a blob that nobody needs could not be removed");
+        }
+    }
+    Ok(())
+}
+
+/// What these runs owe, and what is owed to them alone. A child that is still to be started for a run
+/// that stays is started, even if it was there before.
+fn remove_errands(conn: &Connection, runs: &[RunId]) -> rusqlite::Result<()> {
+    let gone = |run: &RunId| runs.contains(run);
+    let mut statement = conn.prepare("SELECT id, body FROM outbox")?;
+    let mut rows = statement.query([])?;
+    let mut ids = Vec::new();
+    while let Some(row) = rows.next()? {
+        let body: String = row.get(1)?;
+        let owed = match json::from_text(&body) {
+            Ok(Errand::StartChild { parent, .. }) => gone(&parent),
+            Ok(Errand::CancelChild { child }) => gone(&child),
+            Ok(Errand::RunExit { of, .. }) => gone(&of),
+            Ok(Errand::TellParent { parent, child, .. }) => gone(&parent) || gone(&child),
+            // A damaged row says nothing about whose it is.
+            Err(_) => false,
+        };
+        if owed {
+            ids.push(row.get::<_, String>(0)?);
+        }
+    }
+    for id in ids {
+        conn.execute("DELETE FROM outbox WHERE id = ?1", params![id])?;
+    }
+    Ok(())
+}
+
+fn texts(conn: &Connection, sql: &str, key: &str) -> rusqlite::Result<Vec<String>> {
+    conn.prepare_cached(sql)?.query_map([key], |row| row.get(0))?.collect()
+}

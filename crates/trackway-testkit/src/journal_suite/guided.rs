@@ -1,0 +1,182 @@
+//! Guided runs: finding nodes and attempts, and the definitions that runs are pinned to.
+
+use trackway_domain::{AckId, NodeId};
+use trackway_ports::{AttemptKey, Journal, Stored};
+
+use super::{StoreUnderTest, samples::*, trees::*};
+
+async fn branches(journal: &dyn Journal, number: u128) -> u32 {
+    place(journal, 1, number).await.unwrap().branches
+}
+
+async fn found(journal: &dyn Journal, key: AttemptKey) -> Option<Stored> {
+    journal.attempt(key).await.unwrap()
+}
+
+/// Proves T4, T12: everything that an answer needs is found in one look, whatever else the run holds.
+pub async fn a_node_is_found_with_its_run<S: StoreUnderTest>() {
+    let (_store, journal) = fresh::<S>().await;
+    write(&*journal, opening(1)).await;
+    let whole = log(&*journal, run(1)).await;
+    let first = place(&*journal, 1, 1).await.unwrap();
+    assert_eq!(first.made, whole[1]);
+    assert_eq!((first.head, first.branches), (2, 0));
+    assert_eq!(first.row, row(1));
+
+    write(&*journal, guided(1, 2, [advanced(1, 1, "a", 2), event(7)])).await;
+    let whole = log(&*journal, run(1)).await;
+    let second = place(&*journal, 1, 2).await.unwrap();
+    assert_eq!(second.made, whole[2]);
+    assert_eq!((second.head, second.branches), (4, 0));
+    let first = place(&*journal, 1, 1).await.unwrap();
+    assert_eq!(first.made, whole[1]);
+    assert_eq!((first.head, first.branches), (4, 1));
+}
+
+/// Proves T5: what another run has is not found in this one.
+pub async fn a_node_belongs_to_its_run<S: StoreUnderTest>() {
+    let (_store, journal) = fresh::<S>().await;
+    write(&*journal, opening(1)).await;
+    write(&*journal, opening(2)).await;
+    write(&*journal, guided(2, 2, [advanced(1, 1, "a", 2)])).await;
+    assert_eq!(place(&*journal, 1, 2).await, None);
+    assert_eq!(place(&*journal, 3, 1).await, None);
+    assert_eq!(place(&*journal, 1, 1).await.unwrap().branches, 0);
+    assert_eq!(place(&*journal, 2, 1).await.unwrap().branches, 1);
+    assert_eq!(found(&*journal, attempt_key(1, 1, 1, "a")).await, None);
+    assert!(found(&*journal, attempt_key(2, 1, 1, "a")).await.is_some());
+}
+
+/// Proves T6: each answer that advances is a branch; one that does not, and notes, are none.
+pub async fn branches_are_counted<S: StoreUnderTest>() {
+    let (_store, journal) = fresh::<S>().await;
+    write(&*journal, opening(1)).await;
+    write(&*journal, guided(1, 2, [blocked(1, 1, "bad")])).await;
+    write(&*journal, guided(1, 3, [checkpointed(Some(1))])).await;
+    assert_eq!(branches(&*journal, 1).await, 0);
+    write(&*journal, guided(1, 4, [advanced(1, 1, "a", 2)])).await;
+    write(&*journal, guided(1, 5, [advanced(1, 1, "b", 3), advanced(3, 9, "c", 4)])).await;
+    write(&*journal, guided(1, 7, [advanced(1, 2, "a", 5)])).await;
+    assert_eq!(branches(&*journal, 1).await, 3);
+    assert_eq!(branches(&*journal, 2).await, 0);
+    assert_eq!(branches(&*journal, 3).await, 1);
+    // A refused append counts for nothing.
+    assert!(is_conflict(&append(&*journal, guided(1, 7, [advanced(1, 3, "a", 6)])).await));
+    assert_eq!(branches(&*journal, 1).await, 3);
+    assert_eq!(place(&*journal, 1, 6).await, None);
+}
+
+/// Proves T4, T6: an attempt is found by all of what it is recognised by, advanced or not.
+pub async fn an_attempt_is_found_by_its_key<S: StoreUnderTest>() {
+    let (_store, journal) = fresh::<S>().await;
+    write(&*journal, opening(1)).await;
+    write(&*journal, guided(1, 2, [blocked(1, 1, "bad"), advanced(1, 1, "a", 2)])).await;
+    let whole = log(&*journal, run(1)).await;
+    let bad = found(&*journal, attempt_key(1, 1, 1, "bad")).await;
+    assert_eq!(bad.as_ref(), Some(&whole[2]));
+    let good = found(&*journal, attempt_key(1, 1, 1, "a")).await;
+    assert_eq!(good.as_ref(), Some(&whole[3]));
+    for other in [
+        attempt_key(1, 1, 1, "b"),
+        attempt_key(1, 1, 2, "a"),
+        attempt_key(1, 2, 1, "a"),
+        attempt_key(2, 1, 1, "a"),
+    ] {
+        assert_eq!(found(&*journal, other).await, None);
+    }
+}
+
+/// Proves T3: a node that is read by another definition keeps its id and its branches.
+pub async fn a_repinned_node_keeps_its_branches<S: StoreUnderTest>() {
+    let (_store, journal) = fresh::<S>().await;
+    write(&*journal, opening(1)).await;
+    write(&*journal, guided(1, 2, [advanced(1, 1, "a", 2)])).await;
+    write(&*journal, guided(1, 3, [repinned(1, "other")])).await;
+    let first = place(&*journal, 1, 1).await.unwrap();
+    assert_eq!((first.made.seq, first.head, first.branches), (4, 4, 1));
+    assert_eq!(trackway_ports::node_of(&first.made.event).unwrap().definition, "other");
+    write(&*journal, guided(1, 4, [advanced(1, 1, "b", 3)])).await;
+    assert_eq!(branches(&*journal, 1).await, 2);
+    assert_eq!(place(&*journal, 1, 1).await.unwrap().made.seq, 4);
+}
+
+/// Proves T12: the indexes follow from the events.
+pub async fn an_index_is_made_anew_as_it_was<S: StoreUnderTest>() {
+    let (_store, journal) = fresh::<S>().await;
+    write(&*journal, opening(1)).await;
+    let next = [advanced(1, 1, "a", 2), blocked(2, 2, "bad"), advanced(1, 3, "b", 3)];
+    write(&*journal, guided(1, 2, next)).await;
+    write(&*journal, guided(1, 5, [repinned(1, "other"), checkpointed(None)])).await;
+    let look = async || {
+        let mut places = Vec::new();
+        for number in 1..=4 {
+            places.push(place(&*journal, 1, number).await);
+        }
+        let attempts = [(1, 1, "a"), (2, 2, "bad"), (1, 3, "b"), (1, 1, "b")];
+        let mut events = Vec::new();
+        for (node, ack, digest) in attempts {
+            events.push(found(&*journal, attempt_key(1, node, ack, digest)).await);
+        }
+        (places, events)
+    };
+    let before = look().await;
+    for _ in 0..2 {
+        journal.reindex(run(1)).await.unwrap();
+        assert_eq!(look().await, before);
+    }
+    journal.reindex(run(9)).await.unwrap();
+    assert_eq!(place(&*journal, 9, 1).await, None);
+}
+
+/// Proves T3: a definition stays as it was pinned.
+pub async fn a_pinned_definition_reads_back<S: StoreUnderTest>() {
+    let (store, journal) = fresh::<S>().await;
+    let long = "{\"text\": \"\u{fc}'\"}".repeat(20_000);
+    let mut first = opening(1);
+    first.pins = vec![pin("one", &long), pin("two", "2")];
+    write(&*journal, first).await;
+    let mut second = opening(2);
+    second.pins = vec![pin("two", "another body"), pin("three", "")];
+    write(&*journal, second).await;
+    let mut refused = guided(2, 0, []);
+    refused.pins = vec![pin("four", "4")];
+    assert!(is_conflict(&append(&*journal, refused).await));
+    drop(journal);
+
+    let journal = store.open().await;
+    let pinned = async |hash: &str| journal.pinned(hash.to_owned()).await.unwrap();
+    assert_eq!(pinned("one").await, Some(long));
+    assert_eq!(pinned("two").await.as_deref(), Some("2"));
+    assert_eq!(pinned("three").await.as_deref(), Some(""));
+    assert_eq!(pinned("four").await, None);
+    assert_eq!(pinned("").await, None);
+}
+
+/// Proves T12: indexes are part of the append, for every opening of the store.
+pub async fn a_second_opening_finds_the_nodes_of_the_first<S: StoreUnderTest>() {
+    let (store, one) = fresh::<S>().await;
+    let two = store.open().await;
+    write(&*one, opening(1)).await;
+    write(&*two, guided(1, 2, [advanced(1, 1, "a", 2)])).await;
+    write(&*one, guided(1, 3, [advanced(1, 1, "b", 3)])).await;
+    for journal in [&one, &two] {
+        let first = place(&**journal, 1, 1).await.unwrap();
+        assert_eq!((first.head, first.branches), (4, 2));
+    }
+}
+
+/// Proves T4: a large node is found like any other.
+pub async fn a_large_node_is_found<S: StoreUnderTest>() {
+    let (_store, journal) = fresh::<S>().await;
+    write(&*journal, opening(1)).await;
+    let digest = "d".repeat(300_000);
+    write(&*journal, guided(1, 2, [advanced(1, 1, &digest, 2)])).await;
+    let key = AttemptKey {
+        run: run(1),
+        node: NodeId::new(number_id(1)),
+        ack: AckId::new(number_id(1)),
+        digest,
+    };
+    let attempt = found(&*journal, key).await;
+    assert_eq!(attempt, Some(place(&*journal, 1, 2).await.unwrap().made));
+}

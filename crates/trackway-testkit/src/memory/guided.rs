@@ -1,0 +1,138 @@
+//! Guided runs in memory: the index of nodes and attempts, pinned definitions, sessions, and removal.
+
+use std::{
+    cmp::Reverse,
+    collections::{BTreeMap, BTreeSet, HashMap},
+};
+
+use trackway_domain::{AttemptOutcome, Caller, Errand, Event, NodeId, RunId, Seq, SessionId};
+use trackway_ports::{
+    AttemptKey, NodePlace, Pinned, ReadError, SessionRow, Stored, attempt_of, node_of,
+};
+
+use super::contents::Contents;
+
+/// Where nodes and attempts are recorded, and the definitions that runs are pinned to.
+#[derive(Debug, Default)]
+pub(super) struct Index {
+    nodes: HashMap<(RunId, NodeId), Place>,
+    attempts: HashMap<AttemptKey, Seq>,
+    definitions: HashMap<String, String>,
+    /// Which run holds which definition.
+    pins: BTreeSet<(RunId, String)>,
+}
+
+#[derive(Debug, Default)]
+struct Place {
+    seq: Seq,
+    branches: u32,
+}
+
+impl Index {
+    /// Notes what this event makes.
+    pub(super) fn add(&mut self, run: RunId, seq: Seq, event: &Event) {
+        if let Some(node) = node_of(event) {
+            self.nodes.entry((run, node.id)).or_default().seq = seq;
+            self.pins.insert((run, node.definition.clone()));
+        }
+        if let Some(attempt) = attempt_of(event) {
+            let (node, ack, digest) = (attempt.node, attempt.ack, attempt.digest.clone());
+            self.attempts.entry(AttemptKey { run, node, ack, digest }).or_insert(seq);
+            if matches!(attempt.outcome, AttemptOutcome::Advanced(_))
+                && let Some(parent) = self.nodes.get_mut(&(run, node))
+            {
+                parent.branches += 1;
+            }
+        }
+    }
+
+    pub(super) fn pin(&mut self, run: RunId, pin: Pinned) {
+        self.pins.insert((run, pin.hash.clone()));
+        self.definitions.entry(pin.hash).or_insert(pin.body);
+    }
+
+    pub(super) fn pinned(&self, hash: &str) -> Option<String> {
+        self.definitions.get(hash).cloned()
+    }
+
+    fn forget(&mut self, run: RunId) {
+        self.nodes.retain(|(of, _), _| *of != run);
+        self.attempts.retain(|key, _| key.run != run);
+    }
+}
+
+impl Contents {
+    pub(super) fn node(&self, run: RunId, node: NodeId) -> Result<Option<NodePlace>, ReadError> {
+        let (Some(place), Some(row)) = (self.index.nodes.get(&(run, node)), self.run(run)) else {
+            return Ok(None);
+        };
+        let made = self.event(run, place.seq)?;
+        let head = self.logs.get(&run).map_or(0, Vec::len) as Seq;
+        Ok(made.map(|made| NodePlace { made, head, row, branches: place.branches }))
+    }
+
+    pub(super) fn attempt(&self, key: &AttemptKey) -> Result<Option<Stored>, ReadError> {
+        match self.index.attempts.get(key) {
+            Some(seq) => self.event(key.run, *seq),
+            None => Ok(None),
+        }
+    }
+
+    fn event(&self, run: RunId, seq: Seq) -> Result<Option<Stored>, ReadError> {
+        Ok(self.events(run, seq.saturating_sub(1), 1)?.pop())
+    }
+
+    pub(super) fn sessions(&self, caller: &Caller, limit: usize) -> Vec<SessionRow> {
+        let mut found = BTreeMap::<&SessionId, SessionRow>::new();
+        for row in self.rows.values().filter(|row| row.caller == *caller) {
+            let newest = self.logs.get(&row.id).and_then(|log| log.last());
+            let updated_at = newest.map_or(row.status_at, |record| record.at);
+            let session = found.entry(&row.session).or_insert_with(|| SessionRow {
+                id: row.session.clone(),
+                runs: 0,
+                created_at: row.created_at,
+                updated_at,
+            });
+            session.runs += 1;
+            session.created_at = session.created_at.min(row.created_at);
+            session.updated_at = session.updated_at.max(updated_at);
+        }
+        let mut found: Vec<SessionRow> = found.into_values().collect();
+        found.sort_by_key(|session| Reverse(session.updated_at));
+        found.truncate(limit);
+        found
+    }
+
+    pub(super) fn remove(&mut self, runs: &[RunId]) {
+        for run in runs {
+            self.logs.remove(run);
+            self.rows.remove(run);
+            self.index.forget(*run);
+        }
+        self.timers.retain(|(run, _), _| !runs.contains(run));
+        self.claims.retain(|_, claim| !runs.contains(&claim.run));
+        self.outbox.retain(|_, item| match item {
+            Errand::StartChild { parent, .. } => !runs.contains(parent),
+            Errand::CancelChild { child } => !runs.contains(child),
+            Errand::RunExit { of, .. } => !runs.contains(of),
+            Errand::TellParent { parent, child, .. } => {
+                !runs.contains(parent) && !runs.contains(child)
+            }
+        });
+        self.hooks.forget(runs);
+        let Index { pins, definitions, .. } = &mut self.index;
+        pins.retain(|(run, _)| !runs.contains(run));
+        definitions.retain(|hash, _| pins.iter().any(|(_, pinned)| pinned == hash));
+    }
+
+    pub(super) fn reindex(&mut self, run: RunId) {
+        self.index.forget(run);
+        let last = self.logs.get(&run).map_or(0, Vec::len) as Seq;
+        for seq in 1..=last {
+            // What cannot be read is passed over.
+            if let Ok(Some(stored)) = self.event(run, seq) {
+                self.index.add(run, seq, &stored.event);
+            }
+        }
+    }
+}
