@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::{corpus, linked, with_steps};
-use crate::{Format, read};
+use crate::{Definition, Format, read};
 
 /// Words of the format, so that odd values stand where they are looked at.
 const WORDS: [&str; 32] = [
@@ -101,7 +101,11 @@ proptest! {
         if strict {
             text["trackway"] = json!(1);
         }
-        let _ = linked(&text.to_string(), Format::Json);
+        if let Ok(definition) = linked(&text.to_string(), Format::Json) {
+            let normal = definition.normal();
+            let pinned = Definition::pinned(&normal).map(|pinned| pinned.normal());
+            prop_assert_eq!(pinned, Ok(normal));
+        }
     }
 
     /// Proves T9: a good file in which something was changed.
@@ -132,4 +136,39 @@ proptest! {
     fn any_text_is_read_or_refused(text in "\\PC{0,80}", yaml in any::<bool>()) {
         let _ = read(&text, if yaml { Format::Yaml } else { Format::Json });
     }
+}
+
+/// Proves T9: what is nested deeply is pinned and read back, or refused; a small stack is enough.
+#[test]
+fn deep_files_are_pinned_or_refused() {
+    let nested = |levels: usize, wrap: &dyn Fn(usize, Value) -> Value, leaf: Value| {
+        (0..levels).fold(leaf, |inner, level| wrap(level, inner))
+    };
+    let leaf = || json!({ "id": "leaf", "prompt": "x" });
+    let round = |level: usize, inner: Value| json!({ "id": format!("l{level}"), "type": "loop", "loop": { "type": "for", "count": 1 }, "body": [inner] });
+    let pick = |level: usize, inner: Value| json!({ "id": format!("l{level}"), "switch": [{ "when": "true", "steps": [inner] }] });
+    let not = |_: usize, inner: Value| json!({ "not": inner });
+    let and = |_: usize, inner: Value| json!({ "and": [inner] });
+    let files = move || {
+        let mut accepted = 0;
+        for levels in 1..46 {
+            let condition = nested(levels, &not, json!({ "var": "a" }));
+            let rules = nested(levels, &and, condition.clone());
+            for step in [
+                nested(levels, &round, leaf()),
+                nested(levels, &pick, leaf()),
+                json!({ "id": "a", "prompt": "x", "runCondition": condition }),
+                json!({ "id": "a", "prompt": "x", "validationCriteria": rules }),
+                json!({ "id": "a", "prompt": "x", "runCondition": rules }),
+            ] {
+                if let Ok(definition) = linked(&with_steps(&json!([step])), Format::Json) {
+                    accepted += 1;
+                    assert!(Definition::pinned(&definition.normal()).is_ok());
+                }
+            }
+        }
+        accepted
+    };
+    let thread = std::thread::Builder::new().stack_size(1536 * 1024).spawn(files);
+    assert!(thread.expect("a thread").join().expect("no overflow") > 100);
 }
