@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::cursor::At;
 use crate::expression::expression_fault;
+use crate::schema::schema_fault;
 
 /// A CEL expression that parses, or why it does not.
 pub(super) fn expression(text: &str) -> Result<(), String> {
@@ -37,23 +38,19 @@ impl<'v> At<'v> {
             self.expected("a JSON Schema");
             return None;
         }
-        if let Err(error) = jsonschema::validator_for(self.value) {
-            self.fault(format!("this is no JSON Schema: {error}"));
+        if let Some(reason) = schema_fault(self.value) {
+            self.fault(format!("this is no JSON Schema that can be used: {reason}"));
             return None;
         }
         Some(self.value)
     }
 
-    /// A pattern that can be matched in linear time.
-    pub(super) fn pattern(&self, flags: &str) -> Option<String> {
-        let text = self.text()?;
-        let pattern = if flags.is_empty() { text.to_owned() } else { format!("(?{flags}){text}") };
-        if let Err(error) = regex::Regex::new(&pattern) {
-            let reason = error.to_string();
-            let reason = reason.lines().last().unwrap_or_default().trim_start_matches("error: ");
-            self.beyond(format!("the pattern cannot be matched in linear time: {reason}"));
-            return None;
-        }
-        Some(pattern)
+    /// A pattern that can be used, by what would use it.
+    pub(super) fn pattern(&self, pattern: &str, fault: fn(&str) -> Option<String>) -> bool {
+        let Some(reason) = fault(pattern) else { return true };
+        // The lines before the last one draw the pattern with a mark below it.
+        let reason = reason.lines().last().unwrap_or_default().trim_start_matches("error: ");
+        self.beyond(format!("the pattern cannot be used: {reason}"));
+        false
     }
 }

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::cursor::{At, Fields};
+use crate::criteria::text_pattern_fault;
 use crate::model::{Condition, Criteria, TextTest};
 
 /// Nobody writes notes of this length by hand; the bound on notes is lower anyway.
@@ -60,7 +61,11 @@ fn rule(fields: &Fields<'_>) -> Option<Criteria> {
         }
         "regex" => {
             let flags = flags.map_or(Some(String::new()), |at| known_flags(&at))?;
-            let pattern = present(fields, pattern, "pattern")?.pattern(&flags)?;
+            let at = present(fields, pattern, "pattern")?;
+            let pattern = format!("{flags}{}", at.text()?);
+            if !at.pattern(&pattern, text_pattern_fault) {
+                return None;
+            }
             let message = format!("the notes have to match `{pattern}`");
             (TextTest::Matches(pattern), message)
         }
@@ -112,5 +117,5 @@ fn known_flags(at: &At<'_>) -> Option<String> {
             }
         }
     }
-    Some(flags)
+    Some(if flags.is_empty() { flags } else { format!("(?{flags})") })
 }

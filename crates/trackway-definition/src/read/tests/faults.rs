@@ -165,7 +165,7 @@ fn faults_of_strict_files() {
         ),
         (
             "prompt: x, outputContract: { schema: { type: string }, example: 1 }",
-            "/steps/0/outputContract/example: the example does not fit the schema at ``: 1 is not of type \"string\"",
+            "/steps/0/outputContract/example: The example does not fit the schema",
         ),
         (
             "prompt: x, outputContract: { schema: {}, example: 1, documents: [{ name: a, kind: table, from: /x }] }",
