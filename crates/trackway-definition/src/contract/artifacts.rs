@@ -5,9 +5,8 @@ use std::borrow::Cow;
 use serde_json::{Value, json};
 use trackway_domain::Need;
 
-use crate::assessment;
 use crate::model::{Assessment, Consequence, Form, Prompt};
-use crate::schema::{self};
+use crate::{assessment, schema};
 
 /// The place of the artifacts in a call's arguments.
 const ARTIFACTS: &str = "/output/artifacts";
