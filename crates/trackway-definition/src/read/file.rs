@@ -15,6 +15,10 @@ use crate::model::Assessment;
 /// do the same, would otherwise grow without end.
 const MOST_STEPS: usize = 5000;
 
+/// Steps inside steps, those of other workflows included. The normal form takes up to six levels of JSON
+/// for one of them and is read back with at most 128; and whoever walks it goes down the stack.
+const MOST_LEVELS: usize = 16;
+
 /// How a workflow is found by its id.
 pub(super) type Library<'l> = dyn Fn(&str) -> Option<&'l Draft> + 'l;
 
@@ -25,6 +29,7 @@ pub(super) struct Linking<'l> {
     pub(super) references: RefCell<BTreeSet<String>>,
     ids: RefCell<BTreeSet<String>>,
     steps: Cell<usize>,
+    levels: Cell<usize>,
 }
 
 impl<'l> Linking<'l> {
@@ -34,6 +39,7 @@ impl<'l> Linking<'l> {
             references: RefCell::default(),
             ids: RefCell::default(),
             steps: Cell::default(),
+            levels: Cell::default(),
         }
     }
 }
@@ -127,8 +133,28 @@ impl<'f> File<'f, '_> {
         self.linking.ids.borrow().contains(id)
     }
 
+    /// One level down, until what is returned is dropped. None where that is too deep, which is said.
+    pub(super) fn enter(&self, at: &At<'_>) -> Option<Level<'f>> {
+        let level = self.linking.levels.get();
+        if level == MOST_LEVELS {
+            at.fault(format!("steps are nested more than {MOST_LEVELS} deep"));
+            return None;
+        }
+        self.linking.levels.set(level + 1);
+        Some(Level(&self.linking.levels))
+    }
+
     pub(super) fn full(&self) -> bool {
         self.linking.steps.get() > MOST_STEPS
+    }
+}
+
+/// Being inside a step.
+pub(super) struct Level<'f>(&'f Cell<usize>);
+
+impl Drop for Level<'_> {
+    fn drop(&mut self) {
+        self.0.set(self.0.get().saturating_sub(1));
     }
 }
 

@@ -75,6 +75,7 @@ impl File<'_, '_> {
         if self.full() {
             return Vec::new();
         }
+        let Some(_level) = self.enter(at) else { return Vec::new() };
         let Some(fields) = at.object() else { return Vec::new() };
         let kind = kind(&fields);
         let Some(common) = self.common(&fields) else { return Vec::new() };
