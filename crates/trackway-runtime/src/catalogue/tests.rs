@@ -228,7 +228,7 @@ fn what_is_nested_too_deeply_is_refused() {
 fn what_cannot_be_pinned_is_refused() {
     let (folder, catalogue) = folder();
     let mut step = json!({ "id": "core", "prompt": "Do it." });
-    let deep = (0..37).fold(json!({}), |inner, _| json!({ "not": inner }));
+    let deep = (0..37).fold(json!({}), |inner, _| json!({ "items": inner }));
     step["outputContract"] = json!({ "schema": deep, "example": {}, "required": false });
     for level in 0..14 {
         let case = json!({ "when": "true", "steps": [step] });
