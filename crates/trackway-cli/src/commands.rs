@@ -3,6 +3,7 @@
 mod completions;
 mod init;
 mod keys;
+mod mcp;
 mod run;
 mod runs;
 mod serve;
@@ -18,6 +19,7 @@ use crate::{
 pub(crate) async fn execute(command: Command) -> Result<Exit, Failure> {
     match command {
         Command::Serve(args) => serve::serve(args).await,
+        Command::Mcp(args) => mcp::mcp(args).await,
         Command::Run(args) => run::run(args).await,
         Command::Runs(Runs::List(args)) => runs::list::list(args).await,
         Command::Runs(Runs::Show(args)) => runs::show::show(args).await,
@@ -28,6 +30,7 @@ pub(crate) async fn execute(command: Command) -> Result<Exit, Failure> {
         Command::Keys(Keys::Create(args)) => keys::create::create(args),
         Command::Keys(Keys::List(args)) => keys::list::list(&args),
         Command::Keys(Keys::Revoke(args)) => keys::revoke::revoke(&args),
+        Command::Keys(Keys::Rotate(args)) => keys::rotate::rotate(&args),
         Command::Init(args) => init::init(&args),
         Command::Completions(args) => completions::completions(&args),
     }

@@ -8,7 +8,10 @@ mod file;
 mod reader;
 mod sections;
 
-use std::{env, fs, io, path::Path};
+use std::{
+    env, fs, io,
+    path::{Path, PathBuf},
+};
 
 use trackway::{Auth, Secret};
 
@@ -24,6 +27,23 @@ pub(crate) struct Config {
     pub(crate) push: Push,
     pub(crate) server: Limits,
     pub(crate) a2a: A2a,
+    pub(crate) mcp: Mcp,
+    pub(crate) workflows: Workflows,
+}
+
+/// `[mcp]`: what agents may do.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct Mcp {
+    /// Record notes without advancing.
+    pub(crate) checkpoints: bool,
+    /// Also on a whole session.
+    pub(crate) session_checkpoints: bool,
+}
+
+/// `[workflows]`: where the written workflows are.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct Workflows {
+    pub(crate) folders: Option<Vec<PathBuf>>,
 }
 
 /// `[outgoing]`: whom the server may call.

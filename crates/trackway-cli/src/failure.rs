@@ -217,6 +217,7 @@ impl From<ServerError> for Failure {
             | ServerError::Listen { .. }
             | ServerError::Read(_)
             | ServerError::Outgoing { .. }
+            | ServerError::TokenKeys(_)
             | ServerError::Serve(_) => failure,
         }
     }

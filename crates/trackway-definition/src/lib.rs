@@ -4,28 +4,40 @@
 //! walks it for two drivers: the *caller* (an outside agent that holds tokens) and the *engine*. There
 //! is no IO here, no clock and no async: files are handed in as text, and time and ids by the caller.
 
-#[allow(dead_code, reason = "the interpreter calls it")]
+mod asked;
+mod assessment;
+#[allow(dead_code, reason = "the reader calls its checks")]
 mod condition;
+mod contract;
 mod contracts;
-#[allow(dead_code, reason = "the interpreter calls it")]
+#[allow(dead_code, reason = "the reader calls its checks")]
+mod criteria;
+mod documents;
+pub mod drive;
+#[allow(dead_code, reason = "the reader calls its checks")]
 mod expression;
 mod fault;
 mod guide;
-#[allow(dead_code, reason = "the interpreter calls it")]
+#[allow(dead_code, reason = "the reader calls its checks")]
 mod lack;
 pub mod model;
 mod normal;
+mod published;
 mod read;
+#[allow(dead_code, reason = "the reader calls its checks")]
 mod schema;
 mod suggest;
-#[allow(dead_code, reason = "the interpreter calls it")]
+#[allow(dead_code, reason = "the reader calls its checks")]
 mod template;
+#[cfg(test)]
+mod testing;
 mod text;
+mod walk;
 
 pub use fault::Fault;
 pub use guide::{Standing, advance, open, repin};
 pub use model::Definition;
 pub use read::{Draft, Format, Unreadable, read};
-pub use schema::schema;
+pub use published::schema;
 pub use suggest::nearest;
 pub use text::TEXT_MAX;

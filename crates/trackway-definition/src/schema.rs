@@ -1,15 +1,62 @@
-//! The published JSON Schema of the file format.
+//! JSON Schemas that definitions bring along: whether they can be used, whether a value fits, and what
+//! would have to be sent instead.
 //!
-//! It says what a strict file may hold: what it accepts, the reader accepts as well, but for what a schema
-//! cannot say (ids that are taken twice, expressions that do not parse, references to nothing).
+//! A schema comes from a file, so it is looked at before it is compiled: nothing is fetched, patterns
+//! match in linear time, and no reference leads back to itself.
+
+mod example;
+mod fault;
+mod needs;
+mod place;
+
+use jsonschema::{PatternOptions, Validator};
+use serde_json::Value;
+use trackway_domain::{Block, Need, Object};
+
+pub(crate) use example::made;
+pub(crate) use needs::cut;
+
+/// Patterns come from files: a compiled one takes no more memory than this.
+const PATTERN_BYTES_MAX: usize = 256 * 1024;
+
+/// What is wrong with a value at a place of the call's arguments; nothing where it fits. `example` is a
+/// value that fits.
+pub(crate) fn needs(schema: &Value, value: &Value, at: &str, example: Option<&Value>) -> Vec<Need> {
+    match compile(schema) {
+        Ok(validator) => needs::of(&validator, schema, value, at, example),
+        // Whoever reads definitions refuses such a schema; a value cannot be held against it.
+        Err(_) => Vec::new(),
+    }
+}
+
+/// Why a schema cannot be used, for whoever reads a definition.
+pub(crate) fn schema_fault(schema: &Value) -> Option<String> {
+    fault::of(schema)
+}
+
+/// Why an example does not fit its schema, for whoever reads a definition.
+pub(crate) fn example_fault(schema: &Value, example: &Value) -> Option<String> {
+    let validator = compile(schema).ok()?;
+    let error = validator.iter_errors(example).next()?;
+    Some(format!("The example does not fit the schema: {} ({})", error, error.instance_path()))
+}
+
+/// Whether a context fits the schema that a definition has for it.
+pub(crate) fn check_context(schema: &Value, context: &Object) -> Result<(), Block> {
+    let needs = needs(schema, &Value::Object(context.clone()), "/context", None);
+    let Some(first) = needs.first() else { return Ok(()) };
+    let is_missing = needs.iter().all(|need| need.got.is_none());
+    let code = if is_missing { "context-missing" } else { "context-invalid" };
+    Err(Block { code: code.to_owned(), message: first.message.clone(), needs })
+}
+
+fn compile(schema: &Value) -> Result<Validator, String> {
+    jsonschema::options()
+        .offline()
+        .with_pattern_options(PatternOptions::regex().size_limit(PATTERN_BYTES_MAX))
+        .build(schema)
+        .map_err(|error| error.to_string())
+}
 
 #[cfg(test)]
-mod tests;
-
-use serde_json::Value;
-
-/// JSON Schema (2020-12) of a definition's file.
-pub fn schema() -> Value {
-    serde_json::from_str(include_str!("../schema/definition.schema.json"))
-        .expect("the schema is JSON, as its tests show")
-}
+pub(crate) mod tests;

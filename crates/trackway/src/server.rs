@@ -2,7 +2,9 @@
 
 mod data;
 mod http;
+mod mcp;
 mod replay;
+mod retention;
 pub(crate) mod runs;
 
 use std::{
@@ -12,7 +14,8 @@ use std::{
 };
 
 use trackway_a2a::{AddressPolicy, Notifier, Outgoing, OutgoingOptions, Signer};
-use trackway_ports::{Faults, Gatekeeper, NoFaults};
+use trackway_mcp::HttpDoor;
+use trackway_ports::{Faults, Gatekeeper, Journal, NoFaults};
 use trackway_runtime::{Options, Program, Registry, RegistryError, Runtime, SystemClock};
 use trackway_sqlite::SqliteJournal;
 
@@ -20,6 +23,7 @@ use crate::{Auth, AuthError, Secret, Workflow, auth::Gate, typed::Typed};
 
 pub use data::{DataFolder, DataFolderError};
 pub use http::Bound;
+pub use mcp::Mcp;
 pub use replay::ReplayCheck;
 
 /// Where a server listens unless told otherwise.
@@ -49,6 +53,7 @@ pub struct Server {
     signer: Option<Arc<Signer>>,
     grpc_listen: Option<String>,
     grpc_reflection: bool,
+    mcp: Option<Mcp>,
 }
 
 /// Why a server did not start, or stopped.
@@ -78,6 +83,8 @@ pub enum ServerError {
     Read(#[source] trackway_ports::ReadError),
     #[error("no client for outgoing calls can be made")]
     Outgoing { source: Box<dyn std::error::Error + Send + Sync> },
+    #[error(transparent)]
+    TokenKeys(#[from] trackway_mcp::KeyRingError),
     #[error("the listener failed")]
     Serve(#[source] std::io::Error),
     #[error("the store has failed: {reason}")]
@@ -103,6 +110,7 @@ impl Default for Server {
             signer: None,
             grpc_listen: None,
             grpc_reflection: false,
+            mcp: None,
         }
     }
 }
@@ -229,6 +237,13 @@ impl Server {
         self
     }
 
+    /// Serves written workflows at `/mcp`, to agents that walk them with tokens.
+    #[must_use]
+    pub fn mcp(mut self, mcp: Mcp) -> Self {
+        self.mcp = Some(mcp);
+        self
+    }
+
     /// The workflows alone, for checks that need no server.
     pub fn registry(&self) -> Result<Registry, RegistryError> {
         let registry = Registry::new();
@@ -241,22 +256,24 @@ impl Server {
     /// Opens the store and starts the engine without any door, for programs that embed it. The folder
     /// is held for as long as the second value lives.
     pub async fn engine(&self) -> Result<(Runtime, DataFolder), ServerError> {
-        self.engine_with(self.outgoing()?).await
+        let Opened { runtime, folder, .. } = self.engine_with(self.outgoing()?).await?;
+        Ok((runtime, folder))
     }
 
-    async fn engine_with(&self, outgoing: Outgoing) -> Result<(Runtime, DataFolder), ServerError> {
+    async fn engine_with(&self, outgoing: Outgoing) -> Result<Opened, ServerError> {
         let registry = Arc::new(self.registry()?);
         let folder = DataFolder::hold(&self.data)?;
         let store = trackway_sqlite::Options { faults: self.faults.clone() };
         let journal = SqliteJournal::open_with(folder.path(), store).map_err(|source| {
             ServerError::Store { folder: folder.path().display().to_string(), source }
         })?;
-        let mut options = Options::new(Arc::new(journal), registry);
+        let journal: Arc<dyn Journal> = Arc::new(journal);
+        let mut options = Options::new(journal.clone(), registry);
         options.recover = self.recover;
         options.faults = self.faults.clone();
         options.recognise_messages = !self.repeat_messages;
         options.messenger = Some(Arc::new(Notifier::new(outgoing)));
-        Ok((Runtime::start(options), folder))
+        Ok(Opened { runtime: Runtime::start(options), folder, journal })
     }
 
     /// What calls to addresses that clients choose go through.
@@ -303,7 +320,9 @@ impl Server {
             None => None,
         };
         let outgoing = self.outgoing()?;
-        let (runtime, folder) = self.engine_with(outgoing.clone()).await?;
+        let opened = self.engine_with(outgoing.clone()).await?;
+        let mcp = self.mcp.as_ref().map(|mcp| mcp.door(&opened, &self.faults)).transpose()?;
+        let Opened { runtime, folder, .. } = opened;
         let required = self.auth.is_required();
         let door = self.door(outgoing);
         let gatekeeper = gatekeeper(self.auth, folder.path())?;
@@ -314,14 +333,30 @@ impl Server {
             extended_card: door.extended_card || gatekeeper.is_some(),
             ..door
         };
+        let mcp = mcp.map(|mcp| HttpDoor::new(mcp, gatekeeper.clone(), door.body_bytes_max));
         let entrance = Entrance { gatekeeper, required };
-        Bound::new(listener, grpc, runtime, folder, entrance, door)
+        Bound::new(listener, grpc, runtime, folder, entrance, Doors { a2a: door, mcp })
     }
 
     /// Serves until Ctrl-C or a termination signal.
     pub async fn serve(self) -> Result<(), ServerError> {
         self.bind().await?.serve_until_interrupted().await
     }
+}
+
+/// A store, and the engine on it.
+#[derive(Debug)]
+struct Opened {
+    runtime: Runtime,
+    folder: DataFolder,
+    journal: Arc<dyn Journal>,
+}
+
+/// What is served.
+#[derive(Debug, Clone)]
+struct Doors {
+    a2a: trackway_a2a::Options,
+    mcp: Option<HttpDoor>,
 }
 
 /// How a server lets callers in.

@@ -5,7 +5,7 @@ use std::{fs, ops::RangeInclusive};
 use toml::Spanned;
 use trackway::{ApiKey, Auth, BadKey, JwksSource, Jwt, Scopes, Secret};
 
-use super::{A2a, Config, Limits, Outgoing, Push, Signing, file, reader::Reader};
+use super::{A2a, Config, Limits, Mcp, Outgoing, Push, Signing, Workflows, file, reader::Reader};
 use crate::failure::Failure;
 
 /// Below this nothing could be said; above it one request could take all the memory.
@@ -14,7 +14,7 @@ const BODY_MAX_BYTES: RangeInclusive<u64> = 1_024..=1024 * 1024 * 1024;
 const SIGNING_KEY_ID: &str = "k1";
 
 pub(super) fn config(reader: &Reader<'_>, file: file::File) -> Result<Config, Failure> {
-    let file::File { auth, outgoing, push, server, a2a } = file;
+    let file::File { auth, outgoing, push, server, a2a, mcp, workflows } = file;
     let secret = push.secret.map(|text| reader.some("secret", &text)).transpose()?;
     Ok(Config {
         auth: self::auth(reader, &auth)?,
@@ -22,7 +22,16 @@ pub(super) fn config(reader: &Reader<'_>, file: file::File) -> Result<Config, Fa
         push: Push { secret: secret.map(Secret::new) },
         server: limits(reader, &server)?,
         a2a: self::a2a(reader, a2a)?,
+        mcp: Mcp { checkpoints: mcp.checkpoints, session_checkpoints: mcp.session_checkpoints },
+        workflows: self::workflows(reader, &workflows)?,
     })
+}
+
+fn workflows(reader: &Reader<'_>, section: &file::Workflows) -> Result<Workflows, Failure> {
+    let folders = section.folders.as_ref().map(|folders| {
+        folders.iter().map(|folder| reader.file("folders", folder)).collect::<Result<_, _>>()
+    });
+    Ok(Workflows { folders: folders.transpose()? })
 }
 
 fn auth(reader: &Reader<'_>, section: &file::Auth) -> Result<Auth, Failure> {

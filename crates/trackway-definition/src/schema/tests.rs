@@ -1,184 +1,304 @@
-//! The schema is valid, and agrees with the reader.
+//! Tests of schemas: which can be used, and needs whose examples mend.
 
-use std::path::{Path, PathBuf};
+use proptest::prelude::*;
+use serde_json::json;
 
-use jsonschema::Validator;
-use serde_json::{Value, json};
+use super::place::put;
+use super::*;
 
-use crate::{Draft, Format, read, text};
-
-const EXAMPLES: [&str; 3] = [
-    include_str!("../../schema/examples/smallest.yaml"),
-    include_str!("../../schema/examples/review.yaml"),
-    include_str!("../../schema/examples/release.yaml"),
-];
-
-fn validator() -> Validator {
-    let schema = super::schema();
-    jsonschema::meta::validate(&schema).expect("the schema is one");
-    jsonschema::validator_for(&schema).expect("the schema can be used")
+/// Does what the needs say, all at once.
+pub(crate) fn mend(value: &mut Value, needs: &[Need]) {
+    for need in needs {
+        match &need.example {
+            Some(example) => assert!(put(value, &need.pointer, example.clone()), "{need:?}"),
+            None => remove(value, &need.pointer),
+        }
+    }
 }
 
-fn examples() -> impl Iterator<Item = Value> {
-    EXAMPLES.into_iter().map(|text| {
-        let mut value = text::locate(text, Format::Yaml).expect("an example is YAML").value;
-        value["trackway"] = json!(1);
-        value
+fn remove(value: &mut Value, pointer: &str) {
+    let (outer, last) = pointer.rsplit_once('/').unwrap();
+    let key = place::unescape(last);
+    value.pointer_mut(outer).and_then(Value::as_object_mut).unwrap().remove(&key);
+}
+
+#[test]
+fn only_schemas_that_are_safe_and_whole_are_used() {
+    for schema in [
+        json!({}),
+        json!(true),
+        json!({"type": "object", "properties": {"$ref": {"type": "string"}, "id": {"type": "string"}}}),
+        json!({"$defs": {"node": {"properties": {"next": {"$ref": "#/$defs/node"}}}}, "$ref": "#/$defs/node"}),
+        json!({"properties": {"children": {"items": {"$ref": "#"}}}}),
+        json!({"pattern": "^(a+)+$"}),
+        json!({"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": "https://example.com/x"}),
+        json!({"$schema": "http://json-schema.org/draft-07/schema#", "type": "string"}),
+        json!({"enum": [{"$comment": "x"}]}),
+    ] {
+        assert_eq!(schema_fault(&schema), None, "{schema}");
+    }
+    let doubling: Object = (0..40)
+        .map(|n| {
+            let next = json!({"$ref": format!("#/$defs/d{}", n + 1)});
+            (format!("d{n}"), if n == 39 { json!({}) } else { json!({"anyOf": [next, next]}) })
+        })
+        .collect();
+    for (schema, part) in [
+        (json!("string"), "object"),
+        (json!({"type": "strin"}), "cannot be used"),
+        (json!({"type": 7}), "cannot be used"),
+        (json!({"pattern": "("}), "cannot be used"),
+        (json!({"pattern": "a(?=b)"}), "cannot be used"),
+        (json!({"minLength": -1}), "cannot be used"),
+        (json!({"$ref": "https://example.com/schema.json"}), "nothing is fetched"),
+        (json!({"items": {"$ref": "file:///etc/passwd"}}), "nothing is fetched"),
+        (json!({"$ref": "other.json"}), "nothing is fetched"),
+        (json!({"$dynamicRef": "#a"}), "nothing is fetched"),
+        (json!({"$ref": "#/$defs/none"}), "nothing at"),
+        (json!({"$ref": "#"}), "back to itself"),
+        (json!({"allOf": [{"$ref": "#"}]}), "back to itself"),
+        (
+            json!({"$defs": {"a": {"not": {"$ref": "#/$defs/b"}}, "b": {"$ref": "#/$defs/a"}}, "items": {"$ref": "#/$defs/a"}}),
+            "back to itself",
+        ),
+        (json!({"$defs": doubling, "$ref": "#/$defs/d0"}), "too many ways"),
+        (
+            json!({"properties": {"a": {"$id": "https://example.com/b", "$ref": "#"}}}),
+            "stands inside",
+        ),
+        (json!({"description": "x".repeat(70_000)}), "at most"),
+        (json!({"$schema": "https://example.com/own"}), "cannot be used"),
+    ] {
+        let fault = schema_fault(&schema).unwrap_or_else(|| panic!("{part}: passes"));
+        assert!(fault.contains(part), "{part}: {fault}");
+    }
+}
+
+fn review() -> (Value, Value) {
+    let schema = json!({
+        "type": "object",
+        "required": ["title", "verdict", "findings"],
+        "additionalProperties": false,
+        "properties": {
+            "title": {"type": "string", "minLength": 3},
+            "verdict": {"enum": ["approve", "reject"]},
+            "score": {"type": "integer", "minimum": 1, "maximum": 5},
+            "id": {"type": "string", "pattern": "^[A-Z]+-[0-9]+$"},
+            "findings": {"type": "array", "minItems": 1, "items": {"$ref": "#/$defs/finding"}},
+        },
+        "$defs": {"finding": {"type": "object", "required": ["file"], "properties": {"file": {"type": "string"}, "line": {"type": "integer"}}}},
+    });
+    let example = json!({"title": "Fix it", "verdict": "reject", "id": "AB-1", "findings": [{"file": "a.rs", "line": 3}]});
+    (schema, example)
+}
+
+/// Proves T7: each need names the exact place, the schema there, what was sent and what would do.
+#[test]
+fn what_is_wrong_is_named_where_it_is() {
+    let (schema, example) = review();
+    assert_eq!(example_fault(&schema, &example), None);
+    let good = || example.clone();
+    for (change, pointer, example, got) in [
+        (("/title", json!(7)), "/output/title", Some(json!("Fix it")), Some(json!(7))),
+        (("/title", json!("x")), "/output/title", Some(json!("Fix it")), Some(json!("x"))),
+        (
+            ("/verdict", json!("maybe")),
+            "/output/verdict",
+            Some(json!("approve")),
+            Some(json!("maybe")),
+        ),
+        (("/score", json!(9)), "/output/score", Some(json!(1)), Some(json!(9))),
+        (("/id", json!("ab")), "/output/id", Some(json!("AB-1")), Some(json!("ab"))),
+        (
+            ("/findings", json!([])),
+            "/output/findings",
+            Some(json!([{"file": "a.rs", "line": 3}])),
+            Some(json!([])),
+        ),
+        (
+            ("/findings/0/line", json!("3")),
+            "/output/findings/0/line",
+            Some(json!(3)),
+            Some(json!("3")),
+        ),
+        (("/findings/1", json!({"line": 1})), "/output/findings/1/file", Some(json!("…")), None),
+        (("/extra", json!(1)), "/output/extra", None, Some(json!(1))),
+        (("", json!("text")), "/output", Some(good()), Some(json!("text"))),
+        (("", json!([])), "/output", Some(good()), Some(json!([]))),
+    ] {
+        let mut value = good();
+        assert!(put(&mut value, change.0, change.1));
+        let needs = needs(&schema, &value, "/output", Some(&good()));
+        assert_eq!(needs.len(), 1, "{needs:?}");
+        assert_eq!(
+            (needs[0].pointer.as_str(), &needs[0].example, &needs[0].got),
+            (pointer, &example, &got),
+            "{needs:?}"
+        );
+        assert!(needs[0].schema.is_some());
+    }
+    let empty = needs(&schema, &json!({}), "/output", Some(&good()));
+    let pointers: Vec<&str> = empty.iter().map(|need| need.pointer.as_str()).collect();
+    assert_eq!(pointers, ["/output/title", "/output/verdict", "/output/findings"]);
+    assert_eq!(empty[0].schema, Some(json!({"type": "string", "minLength": 3})));
+    assert!(needs(&schema, &good(), "/output", None).is_empty());
+}
+
+/// Proves T7: a name with a slash or a tilde is found again by its pointer.
+#[test]
+fn pointers_are_escaped() {
+    let schema = json!({"required": ["a/b~c"], "properties": {"a/b~c": {"type": "integer"}}});
+    assert_eq!(needs(&schema, &json!({}), "/output", None)[0].pointer, "/output/a~1b~0c");
+    let wrong = needs(&schema, &json!({"a/b~c": "x"}), "/output", None);
+    assert_eq!((wrong[0].pointer.as_str(), &wrong[0].got), ("/output/a~1b~0c", &Some(json!("x"))));
+}
+
+#[test]
+fn a_context_is_held_against_its_schema() {
+    let schema =
+        json!({"type": "object", "required": ["goal"], "properties": {"goal": {"type": "string"}}});
+    let context = |value: Value| value.as_object().cloned().unwrap();
+    assert_eq!(check_context(&schema, &context(json!({"goal": "x"}))), Ok(()));
+    let block = check_context(&schema, &context(json!({}))).unwrap_err();
+    assert_eq!(
+        (block.code.as_str(), block.needs[0].pointer.as_str()),
+        ("context-missing", "/context/goal")
+    );
+    let block = check_context(&schema, &context(json!({"goal": 1}))).unwrap_err();
+    assert_eq!((block.code.as_str(), &block.needs[0].got), ("context-invalid", &Some(json!(1))));
+}
+
+#[test]
+fn what_was_sent_is_shown_at_a_bounded_length() {
+    let long = json!("ä".repeat(5_000));
+    let shown = cut(&long);
+    assert!(
+        shown.as_str().unwrap().len() < 2_200 && shown.as_str().unwrap().ends_with("(10000 bytes)")
+    );
+    assert!(cut(&json!([long])).is_string());
+    assert_eq!(cut(&json!([1])), json!([1]));
+}
+
+/// A schema and a value that fits it.
+fn schema_and_example() -> impl Strategy<Value = (Value, Value)> {
+    let leaf = prop_oneof![
+        (1usize..4).prop_map(|n| (json!({"type": "string", "minLength": n}), json!("x".repeat(n)))),
+        Just((json!({"type": "string", "pattern": "^[a-z]+-[0-9]$"}), json!("ab-1"))),
+        (-5i64..5).prop_map(|n| (
+            json!({"type": "integer", "minimum": n, "maximum": n + 2}),
+            json!(n + 1)
+        )),
+        Just((json!({"type": "number", "exclusiveMinimum": 0, "multipleOf": 0.5}), json!(1.5))),
+        Just((json!({"type": "boolean"}), json!(false))),
+        Just((json!({"enum": ["low", "high"]}), json!("high"))),
+        Just((json!({"const": "fixed"}), json!("fixed"))),
+        Just((json!({"type": ["string", "null"]}), json!(null))),
+        Just((
+            json!({"anyOf": [{"type": "integer"}, {"type": "string", "format": "date"}]}),
+            json!(1)
+        )),
+    ];
+    leaf.prop_recursive(3, 24, 4, |inner| {
+        let fields = prop::collection::btree_map("[a-c/~é]{1,2}", (inner.clone(), any::<bool>()), 0..4);
+        prop_oneof![
+            (fields, any::<bool>()).prop_map(|(fields, open)| {
+                let properties: Object =
+                    fields.iter().map(|(name, ((schema, _), _))| (name.clone(), schema.clone())).collect();
+                let example: Object =
+                    fields.iter().map(|(name, ((_, value), _))| (name.clone(), value.clone())).collect();
+                let required: Vec<&String> =
+                    fields.iter().filter(|(_, (_, required))| *required).map(|(name, _)| name).collect();
+                let schema = json!({
+                    "type": "object", "properties": properties, "required": required,
+                    "additionalProperties": open,
+                });
+                (schema, Value::Object(example))
+            }),
+            (inner.clone(), 0usize..3).prop_map(|((schema, value), least)| {
+                (json!({"type": "array", "items": schema, "minItems": least}), json!(vec![value; least.max(1)]))
+            }),
+            (inner.clone(), inner).prop_map(|((first, value), (second, _))| {
+                (json!({"anyOf": [{"type": "object", "required": ["v"], "properties": {"v": first}}, {"allOf": [second, {"const": "no"}]}]}), json!({"v": value}))
+            }),
+        ]
     })
 }
 
-fn accepts(validator: &Validator, value: &Value) -> Result<(), String> {
-    let told: Vec<String> = validator
-        .iter_errors(value)
-        .map(|error| format!("{}: {error:.300}", error.instance_path()))
-        .collect();
-    if told.is_empty() { Ok(()) } else { Err(told.join("\n")) }
+fn any_json() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        (-9i64..9).prop_map(Value::from),
+        "[a-z]{0,3}".prop_map(Value::from),
+    ];
+    leaf.prop_recursive(3, 16, 3, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..3).prop_map(Value::from),
+            prop::collection::btree_map("[a-cv/~é]{1,2}", inner, 0..3)
+                .prop_map(|fields| Value::Object(fields.into_iter().collect())),
+        ]
+    })
 }
 
-/// Proves T9: the published schema is a schema, says where it is from, and explains every key.
-#[test]
-fn the_schema_is_a_schema_and_speaks_to_authors() {
-    let schema = super::schema();
-    validator();
-    assert_eq!(schema["$id"], "https://trackway.dev/schemas/definition/v1");
-    for (key, says) in schema["properties"].as_object().expect("properties") {
-        let described = says.get("description").is_some()
-            || says["$ref"].as_str().is_some_and(|place| {
-                schema.pointer(&place[1..]).is_some_and(|there| there.get("description").is_some())
-            });
-        assert!(described, "{key} says nothing");
-    }
-}
-
-/// Proves T9: what the format offers fits the schema, and the strict reader takes it.
-#[test]
-fn the_examples_fit_the_schema_and_the_reader() {
-    let validator = validator();
-    for value in examples() {
-        accepts(&validator, &value).expect("it fits");
-        let draft = read(&value.to_string(), Format::Json);
-        assert!(draft.is_ok(), "{draft:?}");
-    }
-}
-
-/// Proves T9: for the schema and the strict reader, a key is known in the same places.
-#[test]
-fn an_unknown_key_is_refused_by_both_or_by_none() {
-    let validator = validator();
-    for value in examples() {
-        // What is inside a JSON Schema is its own affair.
-        let is_schema = |place: &str| place.contains("/schema/") || place.starts_with("/input/");
-        for place in objects(&value).into_iter().filter(|place| !is_schema(place)) {
-            let mut changed = value.clone();
-            changed.pointer_mut(&place).expect("it is there")["unexpected"] = json!("1");
-            agree(&validator, &changed, &place);
-        }
-    }
-}
-
-/// Proves T9: no file that the strict reader takes is marked wrong by an editor.
-#[test]
-fn the_schema_refuses_nothing_that_the_reader_takes() {
-    let validator = validator();
-    let others = [json!(null), json!(true), json!(7), json!("text"), json!([]), json!({})];
-    let mut wrong = Vec::new();
-    for value in examples() {
-        for (index, place) in places(&value, "").iter().enumerate() {
-            // Two of them for each place: together the places see them all, and it is three times faster.
-            for other in [&others[index % others.len()], &others[(index + 1) % others.len()]] {
-                let mut changed = value.clone();
-                *changed.pointer_mut(place).expect("it is there") = other.clone();
-                if read(&changed.to_string(), Format::Json).is_ok()
-                    && let Err(why) = accepts(&validator, &changed)
-                {
-                    wrong.push(format!("{place} = {other}: {why}"));
+/// The example with something else put at one of its places, or something taken away.
+fn damaged(example: Value) -> impl Strategy<Value = Value> {
+    let mut places = vec![String::new()];
+    list_places(&example, "", &mut places);
+    (prop::collection::vec((prop::sample::select(places), any_json(), any::<bool>()), 0..3))
+        .prop_map(move |changes| {
+            let mut value = example.clone();
+            for (place, other, take) in changes {
+                match (take, place.rsplit_once('/')) {
+                    (true, Some((outer, last))) => {
+                        let outer = value.pointer_mut(outer).and_then(Value::as_object_mut);
+                        outer.map(|outer| outer.remove(&place::unescape(last)));
+                    }
+                    _ => {
+                        put(&mut value, &place, other);
+                    }
                 }
             }
+            value
+        })
+}
+
+fn list_places(value: &Value, at: &str, places: &mut Vec<String>) {
+    match value {
+        Value::Object(object) => object.iter().for_each(|(key, value)| {
+            places.push(crate::lack::step(at, key));
+            list_places(value, &crate::lack::step(at, key), places);
+        }),
+        Value::Array(items) => items.iter().enumerate().for_each(|(place, value)| {
+            places.push(format!("{at}/{place}"));
+            list_places(value, &format!("{at}/{place}"), places);
+        }),
+        _ => {}
+    }
+}
+
+proptest! {
+    /// Proves T7: doing what the needs say mends an output, in at most three rounds.
+    #[test]
+    fn needs_mend((schema, example, mut value) in schema_and_example().prop_flat_map(|(schema, example)| {
+        let values = prop_oneof![damaged(example.clone()), any_json()];
+        values.prop_map(move |value| (schema.clone(), example.clone(), value))
+    })) {
+        prop_assert_eq!(example_fault(&schema, &example), None);
+        let mut asked = Vec::new();
+        for _ in 0..3 {
+            asked = needs(&schema, &value, "", Some(&example));
+            mend(&mut value, &asked);
+        }
+        let left = needs(&schema, &value, "", Some(&example));
+        prop_assert!(left.is_empty(), "{schema} {example} {value} {asked:?} {left:?}");
+    }
+
+    /// Any schema that passes can be used on any value, and made an example of.
+    #[test]
+    fn no_schema_takes_the_process_down(schema in any_json(), value in any_json()) {
+        if schema_fault(&schema).is_none() {
+            needs(&schema, &value, "/output", None);
+            made(&schema, &schema);
         }
     }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-}
-
-/// Proves T9: WorkRail's files are of this format, apart from the keys that an inspection lists.
-#[test]
-fn workrail_files_fit_apart_from_what_nothing_acts_on() {
-    let validator = validator();
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let files = json_files(&folder.join("../../../shared/data/workrail-workflows"));
-    assert!(files.len() >= 17, "the files are not all there: {files:?}");
-    let texts = files.iter().map(|file| std::fs::read_to_string(file).expect("a file"));
-    let texts: Vec<String> = texts.collect();
-    let drafts = texts.iter().map(|text| read(text, Format::Json).expect("a definition"));
-    let drafts: Vec<Draft> = drafts.collect();
-    for ((file, text), draft) in files.iter().zip(&texts).zip(&drafts) {
-        let mut value: Value = serde_json::from_str(text).expect("JSON");
-        let found = |id: &str| drafts.iter().find(|draft| draft.id == id);
-        let definition = draft.link(&found).expect("a definition");
-        for unheeded in definition.unheeded {
-            // The others are about what a key holds, not about the key.
-            if unheeded.message.ends_with("nothing acts on it") {
-                remove(&mut value, &unheeded.path);
-            }
-        }
-        accepts(&validator, &value).unwrap_or_else(|why| panic!("{}: {why}", file.display()));
-    }
-}
-
-/// The schema and the strict reader say the same of a value.
-fn agree(validator: &Validator, value: &Value, place: &str) {
-    let told = accepts(validator, value);
-    let draft = read(&value.to_string(), Format::Json);
-    assert_eq!(told.is_ok(), draft.is_ok(), "{place}: {told:?} and {draft:?}");
-}
-
-/// Pointers of everything in a value, itself left out.
-fn places(value: &Value, path: &str) -> Vec<String> {
-    let inner: Vec<(String, &Value)> = match value {
-        Value::Object(entries) => entries
-            .iter()
-            .map(|(key, entry)| (key.replace('~', "~0").replace('/', "~1"), entry))
-            .collect(),
-        Value::Array(items) => {
-            items.iter().enumerate().map(|(index, item)| (index.to_string(), item)).collect()
-        }
-        _ => Vec::new(),
-    };
-    let mut found = Vec::new();
-    for (token, entry) in inner {
-        let path = format!("{path}/{token}");
-        found.extend(places(entry, &path));
-        found.push(path);
-    }
-    found
-}
-
-fn objects(value: &Value) -> Vec<String> {
-    let mut found = places(value, "");
-    found.push(String::new());
-    found.retain(|place| value.pointer(place).is_some_and(Value::is_object));
-    found
-}
-
-fn remove(value: &mut Value, place: &str) {
-    let (around, token) = place.rsplit_once('/').expect("a place inside");
-    match value.pointer_mut(around) {
-        Some(Value::Object(entries)) => drop(entries.remove(token)),
-        // An item of a list stays where it is, so that the places after it do.
-        Some(Value::Array(_)) | None => {}
-        Some(other) => panic!("{place} is in {other}"),
-    }
-}
-
-fn json_files(folder: &Path) -> Vec<PathBuf> {
-    let mut files = Vec::new();
-    for entry in std::fs::read_dir(folder).expect("the folder of WorkRail's files") {
-        let path = entry.expect("an entry").path();
-        if path.is_dir() {
-            files.extend(json_files(&path));
-        } else if path.extension().is_some_and(|extension| extension == "json") {
-            files.push(path);
-        }
-    }
-    files.sort();
-    files
 }

@@ -1,0 +1,246 @@
+//! Assessments: judgements that a step asks for, and those that hold it.
+//!
+//! A judgement is an artifact `wr.assessment` with a level for each dimension, either the level itself
+//! or an object with `level` and `rationale`. Case and blanks do not matter in a level.
+
+use serde_json::{Value, json};
+use trackway_domain::{Block, Need, Object};
+
+use crate::lack::step;
+use crate::model::{Assessment, Consequence, Dimension, Prompt};
+use crate::schema::cut;
+
+pub(crate) const KIND: &str = "wr.assessment";
+
+/// The form of the artifact. Where it is the only one that a step asks for, it may do without its id.
+pub(crate) fn schema(assessment: &Assessment, only: bool) -> Value {
+    let dimensions: Object = assessment
+        .dimensions
+        .iter()
+        .map(|dimension| (dimension.id.clone(), level_schema(dimension)))
+        .collect();
+    let required: Vec<&str> =
+        assessment.dimensions.iter().filter(|d| d.required).map(|d| d.id.as_str()).collect();
+    let names = if only {
+        json!(["kind", "dimensions"])
+    } else {
+        json!(["kind", "assessmentId", "dimensions"])
+    };
+    json!({
+        "type": "object",
+        "description": assessment.purpose,
+        "properties": {
+            "kind": { "const": KIND },
+            "assessmentId": { "const": assessment.id },
+            "dimensions": {
+                "type": "object",
+                "properties": dimensions,
+                "required": required,
+                "additionalProperties": false,
+            },
+            "summary": { "type": "string" },
+        },
+        "required": names,
+    })
+}
+
+/// A judgement that holds nothing up.
+pub(crate) fn example(assessment: &Assessment, consequences: &[Consequence]) -> Value {
+    json!({
+        "kind": KIND,
+        "assessmentId": assessment.id,
+        "dimensions": dimensions_example(assessment, consequences),
+    })
+}
+
+/// What is wrong with a judgement at a place of the call's arguments.
+pub(crate) fn needs(
+    assessment: &Assessment,
+    consequences: &[Consequence],
+    artifact: &Value,
+    at: &str,
+) -> Vec<Need> {
+    let mut needs = Vec::new();
+    if let Some(id) = artifact.get("assessmentId").filter(|id| **id != *assessment.id) {
+        needs.push(Need {
+            pointer: step(at, "assessmentId"),
+            message: format!("The step asks for the assessment `{}`", assessment.id),
+            schema: Some(json!({ "const": assessment.id })),
+            example: Some(json!(assessment.id)),
+            got: Some(cut(id)),
+        });
+    }
+    let at = step(at, "dimensions");
+    let Some(dimensions) = artifact.get("dimensions").and_then(Value::as_object) else {
+        needs.push(Need {
+            pointer: at,
+            message: format!("`dimensions` of the assessment `{}` is missing", assessment.id),
+            schema: schema(assessment, true).pointer("/properties/dimensions").cloned(),
+            example: Some(dimensions_example(assessment, consequences)),
+            got: artifact.get("dimensions").map(cut),
+        });
+        return needs;
+    };
+    for dimension in &assessment.dimensions {
+        let example = calm(dimension, &assessment.id, consequences);
+        needs.extend(dimension_need(dimension, dimensions, &at, example));
+    }
+    let known: Vec<String> = assessment.dimensions.iter().map(|d| format!("`{}`", d.id)).collect();
+    let is_known = |name: &str| assessment.dimensions.iter().any(|dimension| dimension.id == name);
+    needs.extend(dimensions.iter().filter(|(name, _)| !is_known(name)).map(|(name, value)| Need {
+        pointer: step(&at, name),
+        message: format!(
+            "`{name}` is no dimension here; remove it. There are {}",
+            known.join(", ")
+        ),
+        schema: Some(json!({ "not": {} })),
+        example: None,
+        got: Some(cut(value)),
+    }));
+    needs
+}
+
+/// Whether a judgement holds the step.
+pub(crate) fn check_consequences(prompt: &Prompt, artifacts: &[Value]) -> Result<(), Block> {
+    let only = prompt.assessments.len() == 1;
+    let mut needs: Vec<Need> = Vec::new();
+    for (place, artifact) in artifacts.iter().enumerate() {
+        if artifact.get("kind").is_none_or(|kind| kind != KIND) {
+            continue;
+        }
+        let id = artifact.get("assessmentId").and_then(Value::as_str);
+        let assessment =
+            prompt.assessments.iter().find(|assessment| only || id == Some(&assessment.id));
+        let Some(assessment) = assessment else { continue };
+        for dimension in &assessment.dimensions {
+            let Some(value) = artifact.get("dimensions").and_then(|all| all.get(&dimension.id))
+            else {
+                continue;
+            };
+            let level = said(value).and_then(|level| known(dimension, level));
+            let held = level.and_then(|level| holding(level, &assessment.id, &prompt.consequences));
+            needs.extend(held.map(|consequence| Need {
+                pointer: place_of(
+                    value,
+                    &format!("/output/artifacts/{place}/dimensions"),
+                    dimension,
+                ),
+                message: consequence.guidance.clone(),
+                schema: Some(json!({ "enum": dimension.levels })),
+                example: calm(dimension, &assessment.id, &prompt.consequences).map(Value::from),
+                got: said(value).map(Value::from),
+            }));
+        }
+    }
+    if needs.is_empty() {
+        return Ok(());
+    }
+    let mut guidance: Vec<&str> = needs.iter().map(|need| need.message.as_str()).collect();
+    guidance.dedup();
+    let message = guidance.join("\n");
+    Err(Block { code: "followup-required".to_owned(), message, needs })
+}
+
+fn dimension_need(
+    dimension: &Dimension,
+    given: &Object,
+    at: &str,
+    example: Option<&str>,
+) -> Option<Need> {
+    let levels: Vec<String> = dimension.levels.iter().map(|level| format!("`{level}`")).collect();
+    let levels = levels.join(", ");
+    let example = example.map(Value::from);
+    let Some(value) = given.get(&dimension.id) else {
+        return dimension.required.then(|| Need {
+            pointer: step(at, &dimension.id),
+            message: format!(
+                "The dimension `{}` is missing; its levels are {levels}",
+                dimension.id
+            ),
+            schema: Some(level_schema(dimension)),
+            example,
+            got: None,
+        });
+    };
+    if said(value).and_then(|level| known(dimension, level)).is_some() {
+        return None;
+    }
+    let at_level = value.get("level").is_some();
+    Some(Need {
+        pointer: place_of(value, at, dimension),
+        message: format!("The levels of `{}` are {levels}", dimension.id),
+        schema: Some(if at_level {
+            json!({ "enum": dimension.levels })
+        } else {
+            level_schema(dimension)
+        }),
+        example,
+        got: Some(cut(value.get("level").unwrap_or(value))),
+    })
+}
+
+fn level_schema(dimension: &Dimension) -> Value {
+    let levels = json!({ "enum": dimension.levels });
+    json!({
+        "description": dimension.purpose,
+        "anyOf": [
+            levels,
+            {
+                "type": "object",
+                "properties": { "level": levels, "rationale": { "type": "string" } },
+                "required": ["level"],
+            },
+        ],
+    })
+}
+
+fn dimensions_example(assessment: &Assessment, consequences: &[Consequence]) -> Value {
+    let levels = assessment.dimensions.iter().filter_map(|dimension| {
+        Some((dimension.id.clone(), Value::from(calm(dimension, &assessment.id, consequences)?)))
+    });
+    Value::Object(levels.collect())
+}
+
+/// The level that was given, in either form.
+fn said(value: &Value) -> Option<&str> {
+    value.as_str().or_else(|| value.get("level")?.as_str())
+}
+
+fn place_of(value: &Value, at: &str, dimension: &Dimension) -> String {
+    let place = step(at, &dimension.id);
+    if value.get("level").is_some() { step(&place, "level") } else { place }
+}
+
+/// The level as the dimension writes it.
+fn known<'a>(dimension: &'a Dimension, level: &str) -> Option<&'a str> {
+    let level = level.trim();
+    let exact = dimension.levels.iter().find(|known| *known == level);
+    let near =
+        || dimension.levels.iter().find(|known| known.to_lowercase() == level.to_lowercase());
+    exact.or_else(near).map(String::as_str)
+}
+
+fn holding<'a>(
+    level: &str,
+    assessment: &str,
+    consequences: &'a [Consequence],
+) -> Option<&'a Consequence> {
+    consequences.iter().find(|consequence| {
+        consequence.level == level
+            && consequence.assessment.as_deref().is_none_or(|only| only == assessment)
+    })
+}
+
+/// A level that holds nothing up; where all do, the first.
+fn calm<'a>(
+    dimension: &'a Dimension,
+    assessment: &str,
+    consequences: &[Consequence],
+) -> Option<&'a str> {
+    let calm =
+        dimension.levels.iter().find(|level| holding(level, assessment, consequences).is_none());
+    calm.or(dimension.levels.first()).map(String::as_str)
+}
+
+#[cfg(test)]
+mod tests;

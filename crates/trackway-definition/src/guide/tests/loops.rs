@@ -1,0 +1,158 @@
+//! Loops: every kind, with its bounds and its names.
+
+use serde_json::json;
+use trackway_domain::Inputs;
+
+use super::Agent;
+use crate::{
+    model::{LoopOver, Step, StepKind},
+    testing::{count, definition, each, emit, equals, facts, map, object, output, prompt, repeat},
+};
+
+fn numbered(mut step: Step, name: &str) -> Step {
+    if let StepKind::Loop(repeated) = &mut step.kind {
+        repeated.round = Some(name.to_owned());
+    }
+    step
+}
+
+/// The list is the one of the moment of entry; indexes begin at 0; the names are gone afterwards, and
+/// what had them before has them again. Proves T5.
+#[test]
+fn a_loop_goes_through_its_list() {
+    let body = vec![
+        prompt("do", "{{ itemIndex }} {{ item }} {{ round }}"),
+        prompt("check", "{{ item }}?"),
+    ];
+    let steps = vec![
+        numbered(repeat("l", each("todo", "item"), 10, body), "round"),
+        prompt("z", "{{ item }}"),
+    ];
+    let mut agent = Agent::start(definition(steps), json!({"todo": ["a", "b"], "item": "before"}));
+    assert_eq!(agent.prompt(), "0 a 0");
+    // Neither another list nor another item moves the loop.
+    agent.send(&facts(json!({"todo": [], "item": "x", "itemIndex": 7, "round": 7})));
+    assert_eq!(agent.prompt(), "a?");
+    let rest = agent.prompts();
+    assert_eq!(rest, ["check: a?", "do: 1 b 1", "check: b?", "z: before"]);
+    assert_eq!(*agent.context(), object(json!({"todo": [], "item": "before"})));
+}
+
+/// No items, no rounds, or a condition that does not hold: the loop is left out.
+#[test]
+fn a_loop_without_rounds_is_left_out() {
+    let over = [
+        each("none", "item"),
+        count("zero"),
+        LoopOver::While(equals("go", json!(true))),
+        LoopOver::Until(equals("go", json!(false))),
+    ];
+    for over in over {
+        let steps = vec![repeat("l", over, 5, vec![prompt("in", "inside")]), prompt("z", "end")];
+        let context = json!({"none": [], "zero": 0, "go": false});
+        let mut agent = Agent::start(definition(steps), context);
+        assert_eq!(agent.prompts(), ["z: end"]);
+    }
+}
+
+/// A condition is looked at before each round, and may speak of the round.
+#[test]
+fn conditions_are_looked_at_before_each_round() {
+    let run = |over| {
+        let body = vec![prompt("in", "round {{ n }}")];
+        let steps = vec![numbered(repeat("l", over, 5, body), "n"), prompt("z", "end")];
+        let mut agent = Agent::start(definition(steps), json!({"go": true}));
+        agent.send(&facts(json!({"go": true})));
+        assert_eq!(agent.prompt(), "round 1");
+        agent.send(&facts(json!({"go": false})));
+        assert_eq!(agent.prompt(), "end");
+        assert!(agent.warnings().is_empty());
+    };
+    run(LoopOver::While(equals("go", json!(true))));
+    run(LoopOver::Until(equals("go", json!(false))));
+    let steps = vec![numbered(
+        repeat("l", LoopOver::Until(equals("n", json!(2))), 5, vec![prompt("in", "{{ n }}")]),
+        "n",
+    )];
+    assert_eq!(Agent::start(definition(steps), json!({})).prompts(), ["in: 0", "in: 1"]);
+}
+
+/// A loop at its limit ends with a warning, and the run goes on after it. Proves T5.
+#[test]
+fn a_loop_at_its_limit_ends_with_a_warning() {
+    let over = [
+        each("many", "item"),
+        count("number"),
+        LoopOver::While(equals("go", json!(true))),
+        LoopOver::Until(equals("go", json!(false))),
+        LoopOver::Decision { id: None },
+    ];
+    for over in over {
+        let steps = vec![repeat("l", over, 2, vec![prompt("in", "inside")]), prompt("z", "end")];
+        let context = json!({"many": [1, 2, 3], "number": 3.0, "go": true});
+        let mut agent = Agent::start(definition(steps), context);
+        agent.send(&Inputs::default());
+        assert!(agent.warnings().is_empty());
+        agent.send(&Inputs::default());
+        assert_eq!(agent.prompt(), "end");
+        assert_eq!(agent.warnings(), ["loop-limit"]);
+    }
+}
+
+/// As many rounds as the limit allows are no reason to warn.
+#[test]
+fn a_loop_that_fits_its_limit_does_not_warn() {
+    let steps = vec![repeat("l", each("many", "item"), 2, vec![prompt("in", "inside")])];
+    let mut agent = Agent::start(definition(steps), json!({"many": [1, 2]}));
+    agent.prompts();
+    assert!(agent.warnings().is_empty());
+}
+
+/// Loops inside of loops keep apart, with the same names as well.
+#[test]
+fn loops_inside_of_loops_keep_apart() {
+    let inner = repeat("inner", each("list", "item"), 9, vec![prompt("in", "{{ item }}")]);
+    let body = vec![prompt("out", "{{ item }}"), inner, prompt("back", "{{ item }}")];
+    let steps = vec![repeat("outer", each("names", "item"), 9, body)];
+    let mut agent = Agent::start(definition(steps), json!({"names": ["x", "y"], "list": [1, 2]}));
+    let asked = agent.prompts();
+    assert_eq!(
+        asked,
+        ["out: x", "in: 1", "in: 2", "back: x", "out: y", "in: 1", "in: 2", "back: y"]
+    );
+    assert_eq!(*agent.context(), object(json!({"names": ["x", "y"], "list": [1, 2]})));
+}
+
+/// A map is gone through one item after the other; nothing of an item is seen by the next, and the
+/// results are one list.
+#[test]
+fn a_map_gathers_its_results() {
+    let body =
+        vec![prompt("in", "{{ index }} {{ item }}").save("made"), emit("e", "log", "{{ made }}")];
+    let steps = vec![map("m", "list", Some("made"), body).save("all"), prompt("z", "{{ all }}")];
+    let mut agent = Agent::start(definition(steps), json!({"list": ["a", "b", "c", "d"]}));
+    // Three at most.
+    assert_eq!(agent.warnings(), ["loop-limit"]);
+    assert_eq!(agent.prompt(), "0 a");
+    agent.send(&Inputs { context: object(json!({"mine": 1})), ..output(json!("A")) });
+    assert_eq!(agent.prompt(), "1 b");
+    assert!(!agent.context().contains_key("mine") && !agent.context().contains_key("made"));
+    agent.send(&output(json!("B")));
+    agent.send(&output(json!("C")));
+    assert_eq!(
+        *agent.context(),
+        object(json!({"list": ["a", "b", "c", "d"], "all": ["A", "B", "C"]}))
+    );
+}
+
+/// Loops that leave everything out end after a bound instead of holding the caller up.
+#[test]
+fn a_walk_that_never_stops_is_stopped() {
+    let never = || vec![prompt("p", "x").when(equals("never", json!(1)))];
+    let steps = vec![repeat("l", LoopOver::Until(equals("never", json!(1))), u32::MAX, never())];
+    let block = super::open(&definition(steps), &object(json!({}))).expect_err("it is stopped");
+    assert_eq!(block.code, "no-progress");
+    let steps = vec![repeat("l", LoopOver::Until(equals("never", json!(1))), u32::MAX, vec![])];
+    let block = super::open(&definition(steps), &object(json!({}))).expect_err("it is stopped");
+    assert_eq!(block.code, "no-progress");
+}

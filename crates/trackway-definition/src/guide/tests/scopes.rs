@@ -1,0 +1,72 @@
+//! Workflows inside of workflows.
+
+use serde_json::json;
+use trackway_domain::Inputs;
+
+use super::Agent;
+use crate::testing::{definition, each, facts, nested, object, output, prompt, repeat};
+
+/// The inner steps see what they are given, and give back what the output says; the steps keep their
+/// ids. Proves T4.
+#[test]
+fn an_inner_workflow_has_a_context_of_its_own() {
+    let inner = vec![prompt("in", "{{ who }}").save("said").set("who", "result")];
+    let given: &[_] = &[("who", json!("=user.name")), ("plain", json!(1))];
+    let steps = vec![
+        nested("n", Some(given), Some("said"), inner).save("answer"),
+        prompt("z", "{{ who }} {{ answer }}"),
+    ];
+    let mut agent = Agent::start(definition(steps), json!({"user": {"name": "Ada"}, "who": "me"}));
+    assert_eq!(agent.prompt(), "Ada");
+    assert_eq!(*agent.context(), object(json!({"who": "Ada", "plain": 1})));
+    agent.send(&output(json!("yes")));
+    assert_eq!(agent.standing.pending.as_ref().map(|pending| pending.step.as_str()), Some("z"));
+    assert_eq!(agent.prompt(), "me yes");
+}
+
+/// Without a context of its own, the inner workflow works in the outer one.
+#[test]
+fn an_inner_workflow_may_share_the_context() {
+    let inner = vec![prompt("in", "{{ who }}").save("said")];
+    let steps = vec![nested("n", None, Some("said"), inner), prompt("z", "{{ said }}")];
+    let mut agent = Agent::start(definition(steps), json!({"who": "me"}));
+    agent.send(&output(json!("yes")));
+    assert_eq!(agent.prompt(), "yes");
+}
+
+/// What is so outside is known outside too; only what the inner steps made stays with them.
+#[test]
+fn facts_are_known_outside_of_an_inner_workflow() {
+    let inner = vec![prompt("in", "x").save("mine"), prompt("in-2", "y")];
+    let steps = vec![nested("n", Some(&[]), Some("mine"), inner), prompt("z", "{{ fact }}")];
+    let mut agent = Agent::start(definition(steps), json!({}));
+    agent.send(&facts(json!({"fact": "it rains"})));
+    agent.send(&Inputs::default());
+    assert_eq!(agent.prompt(), "it rains");
+    assert_eq!(*agent.context(), object(json!({"fact": "it rains"})));
+}
+
+/// Without an output, the result is the inner context.
+#[test]
+fn the_inner_context_is_the_result_unless_another_is_named() {
+    let given: &[_] = &[("a", json!(1))];
+    let inner = vec![prompt("in", "x").save("b")];
+    let steps = vec![nested("n", Some(given), None, inner).save("all")];
+    let mut agent = Agent::start(definition(steps), json!({}));
+    agent.send(&output(json!(2)));
+    assert_eq!(*agent.context(), object(json!({"all": {"a": 1, "b": 2}})));
+}
+
+/// The names of a loop outside are kept up while an inner workflow runs.
+#[test]
+fn a_loop_around_an_inner_workflow_keeps_its_names() {
+    let inner = vec![prompt("in", "{{ it }}")];
+    let given: &[_] = &[("it", json!("=item"))];
+    let body = vec![nested("n", Some(given), Some("it"), inner), prompt("out", "{{ item }}")];
+    let steps = vec![repeat("l", each("list", "item"), 5, body)];
+    let mut agent = Agent::start(definition(steps), json!({"list": ["a", "b"]}));
+    // An agent that sends the loop's name from inside does not change it outside.
+    agent.send(&facts(json!({"item": "z"})));
+    assert_eq!(agent.prompts(), ["out: a", "in: b", "out: b"]);
+    assert_eq!(*agent.context(), object(json!({"list": ["a", "b"]})));
+}

@@ -1,0 +1,216 @@
+//! From what does not fit to what would.
+//!
+//! An example in a need is tried before it is offered: put at its place, it leaves nothing wrong there.
+//! Where no value for that place alone mends it, the need is for the place around it.
+
+use jsonschema::error::ValidationErrorKind as Kind;
+use jsonschema::{ValidationError, Validator};
+use serde_json::{Value, json};
+use trackway_domain::Need;
+
+use super::place::{put, resolved, schema_at};
+use super::{made, place::unescape};
+use crate::lack::step;
+
+/// More at once help nobody; the next attempt names the rest.
+const NEEDS_MAX: usize = 16;
+
+/// What was sent is shown so that it can be recognised, not so that it can be copied.
+const GOT_BYTES_MAX: usize = 2048;
+
+pub(super) fn of(
+    validator: &Validator,
+    schema: &Value,
+    value: &Value,
+    at: &str,
+    example: Option<&Value>,
+) -> Vec<Need> {
+    let mut needs: Vec<Need> = Vec::new();
+    let wrongs =
+        validator.iter_errors(value).take(NEEDS_MAX).flat_map(|error| wrongs(&error, schema));
+    for wrong in wrongs {
+        let need = mended(&wrong, validator, schema, value, at, example);
+        // A place that is made anew as a whole covers what is wrong inside it.
+        if needs
+            .iter()
+            .any(|other| other.example.is_some() && covers(&other.pointer, &need.pointer))
+        {
+            continue;
+        }
+        if need.example.is_some() {
+            needs.retain(|other| !covers(&need.pointer, &other.pointer));
+        }
+        needs.push(need);
+    }
+    needs
+}
+
+fn covers(outer: &str, inner: &str) -> bool {
+    inner.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// One thing that is wrong, at its place in the value.
+struct Wrong {
+    pointer: String,
+    message: String,
+    schema: Option<Value>,
+    /// Tried before anything else.
+    first: Option<Value>,
+    /// The place has to be empty.
+    remove: bool,
+}
+
+fn wrongs(error: &ValidationError<'_>, root: &Value) -> Vec<Wrong> {
+    let pointer = error.instance_path().to_string();
+    let path = error.schema_path().to_string();
+    let own = path.rsplit_once('/').and_then(|(parent, _)| root.pointer(parent));
+    let schema = own.or_else(|| schema_at(root, &pointer)).map(|schema| resolved(root, schema));
+    let name = named(&pointer);
+    match error.kind() {
+        Kind::Required { property } => {
+            let key = property.as_str().unwrap_or_default();
+            let inner = step(&pointer, key);
+            let property = schema.and_then(|schema| schema.get("properties")?.get(key));
+            let schema = property.map(|schema| resolved(root, schema)).or(schema_at(root, &inner));
+            vec![Wrong {
+                message: format!("`{key}` is missing"),
+                schema: Some(schema.cloned().unwrap_or_else(|| json!({}))),
+                first: None,
+                remove: false,
+                pointer: inner,
+            }]
+        }
+        Kind::AdditionalProperties { unexpected } | Kind::UnevaluatedProperties { unexpected } => {
+            let forbidden = unexpected.iter().map(|key| Wrong {
+                pointer: step(&pointer, key),
+                message: format!("`{key}` is not known here; remove it"),
+                schema: Some(json!({ "not": {} })),
+                first: None,
+                remove: true,
+            });
+            forbidden.collect()
+        }
+        kind => vec![Wrong {
+            message: said(kind, &name, error),
+            schema: schema.cloned(),
+            first: match kind {
+                Kind::Enum { options } => options.get(0).cloned(),
+                Kind::Constant { expected_value } => Some((**expected_value).clone()),
+                _ => None,
+            },
+            remove: false,
+            pointer,
+        }],
+    }
+}
+
+fn said(kind: &Kind, name: &str, error: &ValidationError<'_>) -> String {
+    match kind {
+        Kind::Enum { options } => {
+            let options: Vec<String> =
+                options.as_array().into_iter().flatten().map(Value::to_string).collect();
+            format!("{name} has to be one of {}", options.join(", "))
+        }
+        Kind::Constant { expected_value } => format!("{name} has to be {expected_value}"),
+        Kind::Type { .. } => format!("{name} has the wrong type: {error}"),
+        Kind::MinLength { limit } => format!("{name} has to have at least {limit} characters"),
+        Kind::MaxLength { limit } => format!("{name} has to have at most {limit} characters"),
+        Kind::MinItems { limit } => format!("{name} has to have at least {limit} items"),
+        Kind::MaxItems { limit } => format!("{name} has to have at most {limit} items"),
+        Kind::Minimum { limit } => format!("{name} has to be at least {limit}"),
+        Kind::Maximum { limit } => format!("{name} has to be at most {limit}"),
+        Kind::Pattern { pattern } => format!("{name} has to match `{pattern}`"),
+        Kind::AnyOf { .. } | Kind::OneOfNotValid { .. } => {
+            format!("{name} fits none of the forms that it may have")
+        }
+        _ => format!("{name} does not fit: {}", error.masked_with("the value")),
+    }
+}
+
+fn named(pointer: &str) -> String {
+    match pointer.rsplit_once('/') {
+        Some((_, last)) => format!("`{}`", unescape(last)),
+        None => "The value".to_owned(),
+    }
+}
+
+/// The need with an example that was tried; further out where the place alone cannot be mended.
+fn mended(
+    wrong: &Wrong,
+    validator: &Validator,
+    schema: &Value,
+    value: &Value,
+    at: &str,
+    example: Option<&Value>,
+) -> Need {
+    let mut need = Need {
+        pointer: format!("{at}{}", wrong.pointer),
+        message: wrong.message.clone(),
+        schema: wrong.schema.clone(),
+        example: None,
+        got: value.pointer(&wrong.pointer).map(cut),
+    };
+    if wrong.remove {
+        return need;
+    }
+    let mut pointer = wrong.pointer.as_str();
+    loop {
+        let own = wrong.schema.as_ref().filter(|_| pointer == wrong.pointer);
+        let own = own.or_else(|| schema_at(schema, pointer));
+        let candidates = [
+            wrong.first.clone().filter(|_| pointer == wrong.pointer),
+            example.and_then(|example| example.pointer(pointer)).cloned(),
+            own.map(|own| made(schema, own)),
+        ];
+        for candidate in candidates.into_iter().flatten() {
+            if fits_at(validator, value, pointer, &candidate) {
+                need.pointer = format!("{at}{pointer}");
+                if pointer != wrong.pointer {
+                    need.schema = Some(own.cloned().unwrap_or_else(|| json!({})));
+                    need.got = value.pointer(pointer).map(cut);
+                }
+                need.example = Some(candidate);
+                return need;
+            }
+        }
+        match pointer.rsplit_once('/') {
+            Some((outer, _)) => pointer = outer,
+            None => return need,
+        }
+    }
+}
+
+/// Whether nothing is wrong at a place any more once a value stands there.
+fn fits_at(validator: &Validator, value: &Value, pointer: &str, candidate: &Value) -> bool {
+    let mut whole = value.clone();
+    if !put(&mut whole, pointer, candidate.clone()) {
+        return false;
+    }
+    let before = validator.iter_errors(value).filter(|error| speaks_of(error, pointer)).count();
+    let mut after = validator.iter_errors(&whole).filter(|error| speaks_of(error, pointer));
+    before > 0 && after.next().is_none()
+}
+
+/// Whether an error is about a place or something inside it.
+fn speaks_of(error: &ValidationError<'_>, pointer: &str) -> bool {
+    let place = error.instance_path().to_string();
+    match error.kind() {
+        Kind::Required { property } => {
+            covers(pointer, &step(&place, property.as_str().unwrap_or_default()))
+        }
+        _ => covers(pointer, &place),
+    }
+}
+
+/// A value for showing: a long text is cut, and another long value is shown as the beginning of its text.
+pub(crate) fn cut(value: &Value) -> Value {
+    let text = match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    if text.len() <= GOT_BYTES_MAX {
+        return value.clone();
+    }
+    let end = text.floor_char_boundary(GOT_BYTES_MAX);
+    Value::String(format!("{}… ({} bytes)", &text[..end], text.len()))
+}

@@ -1,0 +1,58 @@
+//! How large what a workflow makes may grow. A step that adds a text to itself in a loop doubles it each
+//! round: without a bound, forty rounds are more than any machine has.
+
+use serde_json::Value;
+use trackway_domain::{Block, Object, is_too_deep};
+
+use super::held;
+
+/// The context of a run, written as JSON. Every node keeps a whole one.
+pub(super) const CONTEXT_BYTES_MAX: usize = 256 * 1024;
+
+/// What an answer adds to documents by `emit`, or a map's results: as much as a step's output.
+pub(super) const GATHERED_BYTES_MAX: usize = 1024 * 1024;
+
+/// A value that is to be kept under a name.
+pub(super) fn one(name: &str, value: &Value) -> Result<(), Block> {
+    match left(CONTEXT_BYTES_MAX, value) {
+        Some(_) if !is_too_deep(value) => Ok(()),
+        _ => Err(held::too_large(&format!("`{name}`"))),
+    }
+}
+
+/// A whole context.
+pub(super) fn whole(context: &Object) -> Result<(), Block> {
+    let mut budget = Some(CONTEXT_BYTES_MAX);
+    for (name, value) in context {
+        budget = budget.and_then(|left| left.checked_sub(name.len() + 4));
+        budget = budget.and_then(|budget| left(budget, value));
+    }
+    budget.map(|_| ()).ok_or_else(|| held::too_large("the context"))
+}
+
+/// Values that are gathered while the walk goes on.
+pub(super) fn gathered<'a>(
+    what: &str,
+    values: impl IntoIterator<Item = &'a Value>,
+) -> Result<(), Block> {
+    let mut budget = Some(GATHERED_BYTES_MAX);
+    for value in values {
+        budget = budget.and_then(|budget| left(budget, value));
+    }
+    budget.map(|_| ()).ok_or_else(|| held::too_large(what))
+}
+
+/// What is left of a budget after a value; none when it is used up. Stops counting there.
+fn left(budget: usize, value: &Value) -> Option<usize> {
+    // Commas, quotes and brackets; escapes are not counted.
+    match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => budget.checked_sub(8),
+        Value::String(text) => budget.checked_sub(text.len() + 3),
+        Value::Array(items) => items.iter().try_fold(budget.checked_sub(2)?, left),
+        Value::Object(entries) => {
+            entries.iter().try_fold(budget.checked_sub(2)?, |budget, (name, entry)| {
+                left(budget.checked_sub(name.len() + 4)?, entry)
+            })
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! Decisions about loops: artifacts `wr.loop_control` in a step's output.
+
+use serde_json::Value;
+use trackway_domain::Warning;
+
+use super::{Decision, Inside, Walker};
+use crate::model::{Loop, LoopOver, Step, StepKind};
+
+/// Kind of the artifact.
+const LOOP_CONTROL: &str = "wr.loop_control";
+
+impl Walker<'_> {
+    /// Takes in the decisions of an output. One that a loop around the step accepts is for that loop, at
+    /// the end of the round; otherwise it is for a loop that is still to come.
+    pub(crate) fn heed(&mut self, output: &Value) {
+        let artifacts = output.get("artifacts").and_then(Value::as_array);
+        for artifact in artifacts.into_iter().flatten() {
+            if artifact.get("kind").and_then(Value::as_str) != Some(LOOP_CONTROL) {
+                continue;
+            }
+            let decision = match artifact.get("decision").and_then(Value::as_str) {
+                Some("stop") => Decision::Stop,
+                Some("continue") => Decision::Continue,
+                _ => continue,
+            };
+            self.decide(artifact.get("loopId").and_then(Value::as_str), decision);
+        }
+    }
+
+    fn decide(&mut self, meant: Option<&str>, decision: Decision) {
+        for frame in (1..self.walk.frames.len()).rev() {
+            if self.frame(frame).is_some_and(|(step, _)| accepts(step, meant))
+                && let Some(frame) = self.walk.frames.get_mut(frame)
+                && let Inside::Loop(rounds) = &mut frame.inside
+            {
+                rounds.decision = Some(decision);
+                return;
+            }
+        }
+        // Only loops that exist are remembered, so that this cannot grow without end.
+        match meant {
+            Some(id) if !self.has_loop(id) => {
+                self.warnings.push(Warning {
+                    code: "decision-unheeded".to_owned(),
+                    message: format!(
+                        "the decision is for a loop `{id}`, and this workflow has none of that id"
+                    ),
+                });
+            }
+            _ => {
+                self.walk.ahead.insert(meant.unwrap_or_default().to_owned(), decision);
+            }
+        }
+    }
+
+    fn has_loop(&self, id: &str) -> bool {
+        let named = |step: &Step| is_called(step, id);
+        any(&self.definition.steps, &named) || any(&self.definition.on_exit, &named)
+    }
+
+    /// The decision that was sent before this loop was reached, if any. It is used up.
+    pub(super) fn take_ahead(&mut self, step: &str, id: Option<&str>) -> Option<Decision> {
+        let named = [id, Some(step)].into_iter().flatten();
+        let taken: Vec<_> = named.filter_map(|name| self.walk.ahead.remove(name)).collect();
+        let open = self.walk.ahead.remove("");
+        taken.into_iter().next().or(open)
+    }
+}
+
+/// Whether a decision that was sent inside of this loop is for it. One that names no loop is for the
+/// innermost, and a loop whose decisions have no id takes any.
+fn accepts(step: &Step, meant: Option<&str>) -> bool {
+    match (decided_by(step), meant) {
+        (None, _) => false,
+        (Some(_), None) | (Some(None), Some(_)) => true,
+        (Some(Some(_)), Some(meant)) => is_called(step, meant),
+    }
+}
+
+/// A loop is called by the id of its decisions, or by that of its step.
+fn is_called(step: &Step, name: &str) -> bool {
+    decided_by(step).is_some_and(|id| id == Some(name) || step.id == name)
+}
+
+/// The id of a loop's decisions, where decisions are what ends it.
+fn decided_by(step: &Step) -> Option<Option<&str>> {
+    match &step.kind {
+        StepKind::Loop(Loop { over: LoopOver::Decision { id }, .. }) => Some(id.as_deref()),
+        _ => None,
+    }
+}
+
+/// Whether any step, however deep inside, is such.
+fn any(steps: &[Step], such: &dyn Fn(&Step) -> bool) -> bool {
+    steps.iter().any(|step| {
+        such(step)
+            || match &step.kind {
+                StepKind::Group(steps) => any(steps, such),
+                StepKind::Nested(nested) => any(&nested.steps, such),
+                StepKind::Loop(repeated) => any(&repeated.steps, such),
+                StepKind::Map(map) => any(&map.steps, such),
+                StepKind::Switch(switch) => switch.cases.iter().any(|case| any(&case.steps, such)),
+                StepKind::Prompt(_) | StepKind::Ask(_) | StepKind::Tool(_) | StepKind::Emit(_) => {
+                    false
+                }
+            }
+    })
+}

@@ -1,0 +1,116 @@
+//! Values that the walk takes from the context: lists, numbers, arguments.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+use trackway_domain::{Block, Object};
+
+use super::{Walker, bounds};
+use crate::{
+    expression::{evaluate, plain_name},
+    lack::{Lack, Like, find},
+    model::{Amount, Source},
+};
+
+impl Walker<'_> {
+    /// The list that a loop or a map goes through.
+    pub(super) fn list(&mut self, step: &str, source: &Source) -> Result<Vec<Value>, Block> {
+        self.look(|names| match wanted(source, Like::List, names)? {
+            Value::Array(items) => Ok(items),
+            other => Err(wrong(step, source, "a list", Like::List, &other)),
+        })
+    }
+
+    /// How many rounds a loop has.
+    pub(super) fn amount(&mut self, step: &str, amount: &Amount) -> Result<u64, Block> {
+        let source = match amount {
+            Amount::Number(number) => return Ok(u64::from(*number)),
+            Amount::From(source) => source,
+        };
+        self.look(|names| {
+            let value = wanted(source, Like::Count, names)?;
+            whole(&value).ok_or_else(|| wrong(step, source, "a whole number", Like::Count, &value))
+        })
+    }
+
+    /// Values as they stand, where a text that begins with `=` is an expression.
+    pub(crate) fn values(&mut self, values: &BTreeMap<String, Value>) -> Result<Object, Block> {
+        let each = values.iter().map(|(name, value)| {
+            let value = self.value(value)?;
+            bounds::one(name, &value)?;
+            Ok((name.clone(), value))
+        });
+        each.collect()
+    }
+
+    fn value(&mut self, value: &Value) -> Result<Value, Block> {
+        match value {
+            Value::String(text) => match text.strip_prefix('=') {
+                Some(plain) if plain.starts_with('=') => Ok(Value::String(plain.to_owned())),
+                Some(source) => self.look(|names| evaluate(source, names)),
+                None => Ok(value.clone()),
+            },
+            Value::Array(items) => {
+                let each = items.iter().map(|item| self.value(item));
+                each.collect::<Result<Vec<_>, _>>().map(Value::Array)
+            }
+            Value::Object(entries) => {
+                let each =
+                    entries.iter().map(|(name, entry)| Ok((name.clone(), self.value(entry)?)));
+                each.collect::<Result<Object, _>>().map(Value::Object)
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) => Ok(value.clone()),
+        }
+    }
+}
+
+fn wanted(source: &Source, like: Like, context: &Object) -> Result<Value, Lack> {
+    match name(source) {
+        Some(name) => match find(context, &name) {
+            Some(value) => Ok(value.clone()),
+            None => Err(Lack::missing(name).like(like)),
+        },
+        None => evaluate(written(source), context),
+    }
+}
+
+/// The path of names that a value comes from, where it is no more than that.
+fn name(source: &Source) -> Option<String> {
+    match source {
+        Source::Name(path) => Some(path.clone()),
+        Source::Cel(source) => plain_name(source),
+    }
+}
+
+fn written(source: &Source) -> &str {
+    let (Source::Name(text) | Source::Cel(text)) = source;
+    text
+}
+
+/// A number without a fraction that is not negative, however it is written.
+fn whole(value: &Value) -> Option<u64> {
+    /// Beyond this, not every whole number has a float of its own.
+    const EXACT_MAX: f64 = 9_007_199_254_740_992.0;
+    if let Some(number) = value.as_u64() {
+        return Some(number);
+    }
+    let number = value.as_f64()?;
+    if number.fract() != 0.0 || !(0.0..=EXACT_MAX).contains(&number) {
+        return None;
+    }
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "it is whole, not negative, and within range"
+    )]
+    Some(number as u64)
+}
+
+fn wrong(step: &str, source: &Source, what: &str, like: Like, got: &Value) -> Lack {
+    let said = written(source);
+    let reason = format!("`{step}` needs {what} in `{said}`, which holds something else.");
+    match name(source) {
+        Some(name) => Lack::misfit(name, got, like, reason),
+        None => Lack::Wrong { reason, name: None, like, got: Some(got.clone()) },
+    }
+}
