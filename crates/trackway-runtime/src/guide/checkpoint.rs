@@ -135,6 +135,8 @@ fn notebook(caller: &Caller, session: &SessionId, run: RunId) -> Submission {
         parent: None,
         deadline: None,
         guided: true,
+        exit: None,
+        forked_from: None,
     }
 }
 

@@ -35,6 +35,8 @@ impl Guide {
             parent: None,
             deadline: None,
             guided: true,
+            exit: None,
+            forked_from: None,
         };
         let now = self.now();
         let opening =
