@@ -171,7 +171,7 @@ proptest! {
         ..ProptestConfig::default()
     })]
 
-    /// Proves T4 and T5: no definition and no answer makes the interpreter panic or go on for ever.
+    /// Proves T9: no definition and no answer makes the interpreter panic or go on for ever.
     #[test]
     fn a_random_definition_ends(
         mut steps in vec(any_step(), 0..4),
