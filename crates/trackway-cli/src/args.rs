@@ -1,5 +1,7 @@
 //! What can be typed. What happens then is in `commands`.
 
+mod sessions;
+
 use std::{convert::Infallible, path::PathBuf, time::Duration};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -7,7 +9,11 @@ use clap_complete::Shell;
 use trackway::Secret;
 use trackway_domain::{QuestionId, RunId, Scope, Seq, SessionId, StateName};
 
-use crate::{exit, fault::FaultPoint};
+use crate::{exit, fault::FaultPoint, span};
+
+pub(crate) use sessions::{
+    Export, ExportFormat, Import, ListSessions, OneSession, Prune, Sessions, Whose,
+};
 
 /// Durable workflows for AI agents.
 #[derive(Debug, Parser)]
@@ -30,12 +36,17 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Serve every bundled workflow as an A2A agent
     Serve(Serve),
+    /// Serve written workflows to the agent on stdin and stdout, over MCP
+    Mcp(Mcp),
     /// Run one workflow to its end, here or on a server
     #[command(after_help = exit::HELP)]
     Run(Run),
     /// Look at runs, answer them, cancel them, check them
     #[command(subcommand)]
     Runs(Runs),
+    /// Look at sessions, carry them elsewhere, remove old ones
+    #[command(subcommand)]
+    Sessions(Sessions),
     /// Make, list and revoke the keys that a server takes
     #[command(subcommand)]
     Keys(Keys),
@@ -60,6 +71,8 @@ pub(crate) struct Serve {
     pub(crate) grpc_listen: Option<String>,
     #[command(flatten)]
     pub(crate) data: Data,
+    #[command(flatten)]
+    pub(crate) written: Written,
     /// Special purpose to serve for; none unless given
     #[arg(long, value_name = "PROFILE")]
     pub(crate) profile: Option<Profile>,
@@ -73,6 +86,40 @@ pub(crate) struct Serve {
     pub(crate) conformance: Conformance,
     #[command(flatten)]
     pub(crate) testing: Testing,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Mcp {
+    #[command(flatten)]
+    pub(crate) data: Data,
+    #[command(flatten)]
+    pub(crate) written: Written,
+    /// Folder with `trackway.toml`; the current one unless given
+    #[arg(long, env = "TRACKWAY_WORKSPACE", value_name = "DIR")]
+    pub(crate) workspace: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) testing: Testing,
+}
+
+/// Written workflows, and what agents may do with them.
+#[derive(Debug, Args)]
+pub(crate) struct Written {
+    /// Folder with workflow files, searched with all below it; may be given several times [default:
+    /// what trackway.toml says, else ./workflows]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) workflows: Vec<PathBuf>,
+    /// Whether agents may record notes without advancing [default: what trackway.toml says, else off]
+    #[arg(long, value_name = "ON|OFF")]
+    pub(crate) checkpoints: Option<Switch>,
+    /// Whether such notes may be on a whole session [default: what trackway.toml says, else off]
+    #[arg(long, value_name = "ON|OFF")]
+    pub(crate) session_checkpoints: Option<Switch>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Switch {
+    On,
+    Off,
 }
 
 /// A server for a purpose of its own.
@@ -247,6 +294,8 @@ pub(crate) enum Keys {
     List(ListKeys),
     /// Revoke a key: it is refused from the next request on
     Revoke(RevokeKey),
+    /// Sign the tokens of agents with a new key; earlier tokens stay good
+    Rotate(RotateKeys),
 }
 
 #[derive(Debug, Args)]
@@ -286,6 +335,18 @@ pub(crate) struct RevokeKey {
     #[command(flatten)]
     pub(crate) data: Data,
     /// Print the revoked key as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RotateKeys {
+    /// End the tokens of keys that have signed nothing for this long, for example 90d
+    #[arg(long, value_name = "DURATION", value_parser = span::parse)]
+    pub(crate) retire_older_than: Option<Duration>,
+    #[command(flatten)]
+    pub(crate) data: Data,
+    /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
 }

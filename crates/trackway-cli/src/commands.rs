@@ -3,9 +3,11 @@
 mod completions;
 mod init;
 mod keys;
+mod mcp;
 mod run;
 mod runs;
 mod serve;
+mod sessions;
 
 use serde_json::Value;
 
@@ -18,6 +20,7 @@ use crate::{
 pub(crate) async fn execute(command: Command) -> Result<Exit, Failure> {
     match command {
         Command::Serve(args) => serve::serve(args).await,
+        Command::Mcp(args) => mcp::mcp(args).await,
         Command::Run(args) => run::run(args).await,
         Command::Runs(Runs::List(args)) => runs::list::list(args).await,
         Command::Runs(Runs::Show(args)) => runs::show::show(args).await,
@@ -25,9 +28,11 @@ pub(crate) async fn execute(command: Command) -> Result<Exit, Failure> {
         Command::Runs(Runs::Fork(args)) => runs::fork::fork(args).await,
         Command::Runs(Runs::Resume(args)) => runs::resume::resume(args).await,
         Command::Runs(Runs::ReplayCheck(args)) => runs::replay_check::replay_check(args).await,
+        Command::Sessions(args) => sessions::sessions(args).await,
         Command::Keys(Keys::Create(args)) => keys::create::create(args),
         Command::Keys(Keys::List(args)) => keys::list::list(&args),
         Command::Keys(Keys::Revoke(args)) => keys::revoke::revoke(&args),
+        Command::Keys(Keys::Rotate(args)) => keys::rotate::rotate(&args),
         Command::Init(args) => init::init(&args),
         Command::Completions(args) => completions::completions(&args),
     }

@@ -21,6 +21,7 @@ pub mod programs;
 mod remote;
 mod screen;
 mod signals;
+mod span;
 mod suggest;
 mod terminal;
 mod text;

@@ -22,6 +22,7 @@ mod guide;
 mod lack;
 pub mod model;
 mod normal;
+mod published;
 mod read;
 #[allow(dead_code, reason = "the reader calls its checks")]
 mod schema;
@@ -37,5 +38,6 @@ pub use fault::Fault;
 pub use guide::{Standing, advance, open, repin};
 pub use model::Definition;
 pub use read::{Draft, Format, Unreadable, read};
+pub use published::file_schema;
 pub use suggest::nearest;
 pub use text::TEXT_MAX;

@@ -59,4 +59,4 @@ fn compile(schema: &Value) -> Result<Validator, String> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

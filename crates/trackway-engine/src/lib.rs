@@ -14,6 +14,7 @@ mod input;
 mod prompt;
 mod refusal;
 mod run;
+mod session;
 mod status_time;
 mod transition;
 mod update;
@@ -25,6 +26,10 @@ pub use env::{Env, Schemas};
 pub use input::input_from_parts;
 pub use refusal::{IllegalTransition, Refusal};
 pub use run::{Asked, Run};
+pub use session::{
+    Document, Misfit, RunStatus, RunTrack, SessionNote, SessionView, TrackEdge, TrackNode,
+    holds_session_notes,
+};
 pub use status_time::StatusTime;
 pub use transition::{TABLE, transition};
 pub use update::{ResumeMark, StatusUpdate, Update, shows, update};

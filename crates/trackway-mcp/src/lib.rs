@@ -1,1 +1,24 @@
-//! x
+//! The MCP door: workflows that an outside agent walks with tokens.
+//!
+//! A call goes `door` (who asks, which tool) → `arguments` (checked by us) → `tools` (one file each) →
+//! the guide of `trackway-runtime`; what comes back is written by `answer` and `text`, or by `refusal`.
+
+mod answer;
+mod arguments;
+mod confirm;
+mod door;
+mod http;
+mod refusal;
+mod schemas;
+mod stdio;
+#[cfg(test)]
+mod testing;
+mod text;
+mod token;
+mod tools;
+
+pub use door::Door;
+pub use http::HttpDoor;
+pub use stdio::StdioError;
+pub use token::{BundleSigner, KeyRing, KeyRingError, Rotated};
+pub use tools::Switches;

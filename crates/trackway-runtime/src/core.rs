@@ -132,6 +132,17 @@ impl Core {
         }
     }
 
+    /// The run's log has gone on without its head here, which is void now: the next user loads it again.
+    pub(crate) fn gone_on(&self, run: RunId) {
+        if let Some(live) = self.lives.find(run) {
+            live.head().void = true;
+            self.lives.forget(&live);
+            // Whoever waits on this head must look again.
+            live.committed.send_modify(|_| {});
+        }
+        self.hooks.ring();
+    }
+
     /// Folds the run's events into its head and its view.
     async fn read(&self, live: &LiveRef) -> Result<(), Error> {
         let mut folded: Option<(Run, RunView)> = None;
@@ -149,12 +160,13 @@ impl Core {
         live.committed.send_replace(run.seq);
         {
             let mut head = live.head();
-            // The stored row may say that the run only waits; taking it for runnable is always safe.
-            head.runnable = true;
+            // The stored row may say that the run only waits; taking it for runnable is always safe. A
+            // guided run has no program.
+            head.runnable = !run.submission.guided;
             head.status = view.status_time();
             head.row = Some(RowMarks {
                 state: run.state.name(),
-                runnable: !run.state.name().is_terminal() && run.parked.is_none(),
+                runnable: head.runnable && !run.state.name().is_terminal() && run.parked.is_none(),
                 parked: run.parked.is_some(),
                 status_at: head.status.at,
             });

@@ -129,11 +129,13 @@ impl Core {
     }
 }
 
-/// Makes this the program of the run, unless there is one or none is needed.
+/// Makes this the program of the run, unless there is one or none is needed. An outside agent drives a
+/// guided run.
 fn take_up(live: &LiveRef) -> Option<(Arc<Inner>, Value, Seq)> {
     let mut head = live.head();
     let run = head.run.as_ref()?;
-    if head.void || run.state.name().is_terminal() || head.program.upgrade().is_some() {
+    let done = run.state.name().is_terminal() || run.submission.guided;
+    if head.void || done || head.program.upgrade().is_some() {
         return None;
     }
     let (input, seq) = (run.submission.input.clone(), run.seq);

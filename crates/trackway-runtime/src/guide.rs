@@ -1,15 +1,34 @@
 //! Guided runs: an outside agent drives, node by node, and every answer is recorded once.
 
+mod advance;
+mod answer;
 mod api;
+mod bounds;
+mod checkpoint;
+mod decide;
+mod definitions;
+mod digest;
+mod ends;
+mod migrate;
+mod place;
+mod session;
+mod start;
+mod store;
 
 use std::sync::Arc;
 
+use tokio::sync::Semaphore;
 use trackway_domain::{Caller, NodeId, RunId, Seal, SessionId};
 use trackway_ports::{Clock, Faults, Ids, Journal};
 
 pub use api::{Advance, Advanced, Checkpointed, Consent, GuideError, Migrated, Position, Start};
 
-use crate::Catalogue;
+use self::definitions::Definitions;
+use crate::{Catalogue, Runtime};
+
+/// Appends under way at once. Enough to fill a group commit several times over; beyond it, callers wait
+/// for their turn instead of growing a queue.
+const APPENDS_MAX: usize = 1_024;
 
 /// What a guide works with.
 #[derive(Debug, Clone)]
@@ -26,11 +45,28 @@ pub struct GuideOptions {
 #[derive(Debug, Clone)]
 pub struct Guide {
     options: GuideOptions,
+    definitions: Arc<Definitions>,
+    appends: Arc<Semaphore>,
+    /// Whose watchers are told of what is recorded here.
+    runtime: Option<Runtime>,
 }
 
 impl Guide {
     pub fn new(options: GuideOptions) -> Self {
-        Self { options }
+        Self {
+            options,
+            definitions: Arc::default(),
+            appends: Arc::new(Semaphore::new(APPENDS_MAX)),
+            runtime: None,
+        }
+    }
+
+    /// The same, where an engine works on the same store in this process: who watches a run there sees
+    /// what is recorded here.
+    #[must_use]
+    pub fn beside(mut self, runtime: Runtime) -> Self {
+        self.runtime = Some(runtime);
+        self
     }
 
     pub fn catalogue(&self) -> &Catalogue {
@@ -39,8 +75,7 @@ impl Guide {
 
     /// Begins a run, pinned to the definition as it is now.
     pub async fn start(&self, caller: &Caller, start: Start) -> Result<Position, GuideError> {
-        let _ = (caller, start);
-        todo!()
+        self.begin(caller, start).await
     }
 
     /// The node again, with a fresh ack. Nothing is recorded.
@@ -51,14 +86,12 @@ impl Guide {
         node: NodeId,
         seal: Seal,
     ) -> Result<Position, GuideError> {
-        let _ = (caller, run, node, seal);
-        todo!()
+        self.see(caller, run, node, seal).await
     }
 
     /// Answers a node. The same answer again is told what it was told.
     pub async fn advance(&self, caller: &Caller, advance: Advance) -> Result<Advanced, GuideError> {
-        let _ = (caller, advance);
-        todo!()
+        self.answer(caller, advance).await
     }
 
     /// Records notes on a node; the same notes on the same node are recorded once.
@@ -70,24 +103,22 @@ impl Guide {
         notes: &str,
         seal: Seal,
     ) -> Result<Checkpointed, GuideError> {
-        let _ = (caller, run, node, notes, seal);
-        todo!()
+        self.note(caller, run, node, notes, seal).await
     }
 
-    /// Records notes on a session, which is made where there is none of that id.
+    /// Records notes on a session, which is made where there is none of that id. True where the same
+    /// notes had been recorded before.
     pub async fn checkpoint_session(
         &self,
         caller: &Caller,
         session: &SessionId,
         notes: &str,
     ) -> Result<bool, GuideError> {
-        let _ = (caller, session, notes);
-        todo!()
+        self.note_session(caller, session, notes).await
     }
 
     /// Reads the unfinished ends of a run by the definition as it is now.
     pub async fn migrate(&self, caller: &Caller, run: RunId) -> Result<Migrated, GuideError> {
-        let _ = (caller, run);
-        todo!()
+        self.move_on(caller, run).await
     }
 }

@@ -169,6 +169,11 @@ impl Lives {
         LiveRef { live, core: core.clone() }
     }
 
+    /// The run, where it is in memory. Not a use of it.
+    pub(crate) fn find(&self, id: RunId) -> Option<Arc<Live>> {
+        self.lock().get(&id).cloned()
+    }
+
     /// Takes a void run out, so that the next user loads it afresh.
     pub(crate) fn forget(&self, live: &Live) {
         let mut runs = self.lock();

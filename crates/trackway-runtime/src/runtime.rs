@@ -165,6 +165,14 @@ impl Runtime {
         self.core.change_hook(address.run, remove).await.map(drop)
     }
 
+    /// Somebody else has written to the run's log: who watches it sees that, and what is decided about
+    /// it is decided on the newer log.
+    pub(crate) fn gone_on(&self, run: RunId) {
+        let core = self.core.clone();
+        // Apart from this thread, which may be one that hands in an append and holds a run's lock.
+        self.core.tokio.spawn(async move { core.gone_on(run) });
+    }
+
     /// Runs in memory at the moment: those that are doing something or are being watched.
     pub fn runs_in_memory(&self) -> usize {
         self.core.lives.count()

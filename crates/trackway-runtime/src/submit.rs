@@ -134,7 +134,10 @@ pub(crate) fn digest(workflow: &str, message: &Message) -> String {
     hash.update([0]);
     // Serialising parts cannot fail: they hold JSON values and strings.
     hash.update(serde_json::to_vec(&message.parts).unwrap_or_default());
-    let bytes: [u8; 32] = hash.finalize().into();
+    hex(&hash.finalize())
+}
+
+pub(crate) fn hex(bytes: &[u8]) -> String {
     let mut hex = String::with_capacity(2 * bytes.len());
     for byte in bytes {
         // Writing to a string cannot fail.

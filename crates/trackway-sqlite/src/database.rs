@@ -4,10 +4,11 @@ use std::{
     fs::{self, File},
     io,
     path::{Path, PathBuf},
+    thread,
     time::Duration,
 };
 
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use crate::migrate;
 
@@ -15,6 +16,9 @@ use crate::migrate;
 /// milliseconds, and a copy of the whole database with the `sqlite3` tool takes seconds; whoever holds
 /// the lock for longer than this is stuck.
 const BUSY_WAIT: Duration = Duration::from_secs(30);
+
+/// How long opening pauses before it tries again to make a database write ahead.
+const WAL_PAUSE: Duration = Duration::from_millis(10);
 
 /// How long closing waits for readers of other processes before it leaves the write-ahead log as it is,
 /// which costs nothing but a file that the next start reads.
@@ -120,7 +124,7 @@ impl Database {
 
     fn writable(&self, flags: OpenFlags) -> Result<Connection, rusqlite::Error> {
         let conn = self.connect(OpenFlags::SQLITE_OPEN_READ_WRITE | flags)?;
-        conn.pragma_update(None, "journal_mode", "wal")?;
+        use_wal(&conn)?;
         conn.pragma_update(None, "synchronous", "full")?;
         // On macOS a plain fsync leaves the data in the drive's own cache; elsewhere this does nothing.
         conn.pragma_update(None, "fullfsync", true)?;
@@ -137,6 +141,25 @@ impl Database {
             Connection::open_with_flags(self.file(), flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
         conn.busy_timeout(BUSY_WAIT)?;
         Ok(conn)
+    }
+}
+
+/// Writes ahead from now on. On a database that does so already this changes nothing. On a new one it
+/// needs the database for itself, and SQLite does not wait for that: so it is tried again for as long as
+/// a connection waits for anything else.
+fn use_wal(conn: &Connection) -> Result<(), rusqlite::Error> {
+    let mut waited = Duration::ZERO;
+    loop {
+        match conn.pragma_update(None, "journal_mode", "wal") {
+            Err(error)
+                if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy)
+                    && waited < BUSY_WAIT =>
+            {
+                thread::sleep(WAL_PAUSE);
+                waited += WAL_PAUSE;
+            }
+            result => return result,
+        }
     }
 }
 

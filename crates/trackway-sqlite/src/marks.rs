@@ -1,5 +1,7 @@
-//! What the index of guided runs notes of one event, with its values as stored.
+//! What the index of guided runs notes of one event, with its values as stored, and how a row of the
+//! index shows that it is whole.
 
+use rusqlite::Row;
 use trackway_domain::{AttemptOutcome, Event};
 use trackway_ports::{attempt_of, node_of};
 
@@ -38,4 +40,35 @@ impl Marks {
         });
         (node.is_some() || attempt.is_some()).then(|| Box::new(Self { node, attempt }))
     }
+}
+
+/// The index's row of a node. Columns in this order: [`NodeRow::COLUMNS`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct NodeRow {
+    pub(crate) seq: i64,
+    pub(crate) branches: i64,
+    /// Sum of [`attempt_sum`] over the attempts at it.
+    pub(crate) attempts: i64,
+}
+
+impl NodeRow {
+    pub(crate) const COLUMNS: &str = "seq, branches, attempts, crc";
+
+    /// The row, if it is whole.
+    pub(crate) fn read(row: &Row<'_>, run: &str, node: &str) -> Option<Self> {
+        let found =
+            Self { seq: row.get(0).ok()?, branches: row.get(1).ok()?, attempts: row.get(2).ok()? };
+        let crc: u32 = row.get(3).ok()?;
+        (crc == found.crc(run, node)).then_some(found)
+    }
+
+    pub(crate) fn crc(&self, run: &str, node: &str) -> u32 {
+        let Self { seq, branches, attempts } = self;
+        crc32fast::hash(format!("{run} {node} {seq} {branches} {attempts}").as_bytes())
+    }
+}
+
+/// What one row of an attempt adds to the sum in its node's row.
+pub(crate) fn attempt_sum(ack: &str, digest: &str, seq: i64) -> i64 {
+    i64::from(crc32fast::hash(format!("{ack} {digest} {seq}").as_bytes()))
 }

@@ -19,7 +19,7 @@ mod samples;
 pub mod sessions;
 pub mod statuses;
 pub mod timers;
-mod trees;
+pub mod trees;
 
 use std::sync::Arc;
 

@@ -17,6 +17,7 @@ mod story;
 mod sweep;
 mod tap;
 mod taps;
+mod trail;
 mod whole;
 mod world;
 
@@ -31,5 +32,6 @@ pub use story::{Names, seen, story, updates};
 pub use sweep::{Store, Subject, one_life, sweep, sweep_again};
 pub use tap::{Tap, Tapped};
 pub use taps::{Breaks, Mortal, OwnThread};
+pub use trail::{Trail, document, noted};
 pub use whole::whole_log;
 pub use world::{Process, Setup, World};

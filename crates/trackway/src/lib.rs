@@ -49,6 +49,7 @@ mod auth;
 mod child;
 mod ctx;
 mod server;
+pub mod sessions;
 mod step;
 mod stop;
 mod typed;
@@ -71,7 +72,7 @@ pub use auth::{
 pub use child::{Child, ChildFailed};
 pub use ctx::Ctx;
 pub use futures_util::future::Either;
-pub use server::{Bound, DataFolder, DataFolderError, ReplayCheck, Server, ServerError};
+pub use server::{Bound, DataFolder, DataFolderError, Mcp, ReplayCheck, Server, ServerError};
 pub use step::{Step, StepFailed};
 pub use stop::{Stop, reject};
 pub use trackway_a2a::{BadSigningKey, Signer};

@@ -2,17 +2,21 @@
 
 mod data;
 mod http;
+mod mcp;
 mod replay;
+mod retention;
 pub(crate) mod runs;
 
 use std::{
     net::SocketAddr,
     path::{Path, PathBuf},
     sync::Arc,
+    time::Duration,
 };
 
 use trackway_a2a::{AddressPolicy, Notifier, Outgoing, OutgoingOptions, Signer};
-use trackway_ports::{Faults, Gatekeeper, NoFaults};
+use trackway_mcp::HttpDoor;
+use trackway_ports::{Faults, Gatekeeper, Journal, NoFaults};
 use trackway_runtime::{Options, Program, Registry, RegistryError, Runtime, SystemClock};
 use trackway_sqlite::SqliteJournal;
 
@@ -20,7 +24,9 @@ use crate::{Auth, AuthError, Secret, Workflow, auth::Gate, typed::Typed};
 
 pub use data::{DataFolder, DataFolderError};
 pub use http::Bound;
+pub use mcp::Mcp;
 pub use replay::ReplayCheck;
+use retention::Retention;
 
 /// Where a server listens unless told otherwise.
 const LISTEN_DEFAULT: &str = "127.0.0.1:7420";
@@ -49,6 +55,8 @@ pub struct Server {
     signer: Option<Arc<Signer>>,
     grpc_listen: Option<String>,
     grpc_reflection: bool,
+    mcp: Option<Mcp>,
+    retention: Option<Duration>,
 }
 
 /// Why a server did not start, or stopped.
@@ -78,6 +86,8 @@ pub enum ServerError {
     Read(#[source] trackway_ports::ReadError),
     #[error("no client for outgoing calls can be made")]
     Outgoing { source: Box<dyn std::error::Error + Send + Sync> },
+    #[error(transparent)]
+    TokenKeys(#[from] trackway_mcp::KeyRingError),
     #[error("the listener failed")]
     Serve(#[source] std::io::Error),
     #[error("the store has failed: {reason}")]
@@ -103,6 +113,8 @@ impl Default for Server {
             signer: None,
             grpc_listen: None,
             grpc_reflection: false,
+            mcp: None,
+            retention: None,
         }
     }
 }
@@ -229,6 +241,21 @@ impl Server {
         self
     }
 
+    /// Serves written workflows at `/mcp`, to agents that walk them with tokens.
+    #[must_use]
+    pub fn mcp(mut self, mcp: Mcp) -> Self {
+        self.mcp = Some(mcp);
+        self
+    }
+
+    /// Removes finished sessions in which nothing was recorded for that long, at the start and once a
+    /// day. Nothing is ever removed unless this is said.
+    #[must_use]
+    pub fn retention(mut self, older_than: Option<Duration>) -> Self {
+        self.retention = older_than;
+        self
+    }
+
     /// The workflows alone, for checks that need no server.
     pub fn registry(&self) -> Result<Registry, RegistryError> {
         let registry = Registry::new();
@@ -241,22 +268,24 @@ impl Server {
     /// Opens the store and starts the engine without any door, for programs that embed it. The folder
     /// is held for as long as the second value lives.
     pub async fn engine(&self) -> Result<(Runtime, DataFolder), ServerError> {
-        self.engine_with(self.outgoing()?).await
+        let Opened { runtime, folder, .. } = self.engine_with(self.outgoing()?).await?;
+        Ok((runtime, folder))
     }
 
-    async fn engine_with(&self, outgoing: Outgoing) -> Result<(Runtime, DataFolder), ServerError> {
+    async fn engine_with(&self, outgoing: Outgoing) -> Result<Opened, ServerError> {
         let registry = Arc::new(self.registry()?);
         let folder = DataFolder::hold(&self.data)?;
         let store = trackway_sqlite::Options { faults: self.faults.clone() };
         let journal = SqliteJournal::open_with(folder.path(), store).map_err(|source| {
             ServerError::Store { folder: folder.path().display().to_string(), source }
         })?;
-        let mut options = Options::new(Arc::new(journal), registry);
+        let journal: Arc<dyn Journal> = Arc::new(journal);
+        let mut options = Options::new(journal.clone(), registry);
         options.recover = self.recover;
         options.faults = self.faults.clone();
         options.recognise_messages = !self.repeat_messages;
         options.messenger = Some(Arc::new(Notifier::new(outgoing)));
-        Ok((Runtime::start(options), folder))
+        Ok(Opened { runtime: Runtime::start(options), folder, journal })
     }
 
     /// What calls to addresses that clients choose go through.
@@ -303,7 +332,10 @@ impl Server {
             None => None,
         };
         let outgoing = self.outgoing()?;
-        let (runtime, folder) = self.engine_with(outgoing.clone()).await?;
+        let opened = self.engine_with(outgoing.clone()).await?;
+        let mcp = self.mcp.as_ref().map(|mcp| mcp.door(&opened, &self.faults)).transpose()?;
+        let Opened { runtime, folder, journal } = opened;
+        let retention = self.retention.map(|older_than| Retention { journal, older_than });
         let required = self.auth.is_required();
         let door = self.door(outgoing);
         let gatekeeper = gatekeeper(self.auth, folder.path())?;
@@ -314,14 +346,31 @@ impl Server {
             extended_card: door.extended_card || gatekeeper.is_some(),
             ..door
         };
+        let mcp = mcp.map(|mcp| HttpDoor::new(mcp, gatekeeper.clone(), door.body_bytes_max));
         let entrance = Entrance { gatekeeper, required };
-        Bound::new(listener, grpc, runtime, folder, entrance, door)
+        let doors = Doors { a2a: door, mcp };
+        Ok(Bound::new(listener, grpc, runtime, folder, entrance, doors)?.keeping(retention))
     }
 
     /// Serves until Ctrl-C or a termination signal.
     pub async fn serve(self) -> Result<(), ServerError> {
         self.bind().await?.serve_until_interrupted().await
     }
+}
+
+/// A store, and the engine on it.
+#[derive(Debug)]
+struct Opened {
+    runtime: Runtime,
+    folder: DataFolder,
+    journal: Arc<dyn Journal>,
+}
+
+/// What is served.
+#[derive(Debug, Clone)]
+struct Doors {
+    a2a: trackway_a2a::Options,
+    mcp: Option<HttpDoor>,
 }
 
 /// How a server lets callers in.

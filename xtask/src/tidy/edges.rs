@@ -18,7 +18,10 @@ pub(super) const ALLOWED: &[(&str, &[&str])] = &[
     ),
     ("trackway-sqlite", &["trackway-domain", "trackway-ports"]),
     ("trackway-a2a", &["trackway-domain", "trackway-engine", "trackway-ports", "trackway-runtime"]),
-    ("trackway-mcp", &["trackway-domain", "trackway-engine", "trackway-ports", "trackway-runtime"]),
+    (
+        "trackway-mcp",
+        &["trackway-domain", "trackway-definition", "trackway-ports", "trackway-runtime"],
+    ),
     (
         "trackway",
         &[

@@ -17,6 +17,7 @@ const BUILT_FROM: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 const FILES: &[(&str, &str)] = &[
     ("Cargo.toml", include_str!("init/template/Cargo.toml.template")),
     ("README.md", include_str!("init/template/README.md.template")),
+    ("trackway.toml", include_str!("init/template/trackway.toml.template")),
     (".gitignore", include_str!("init/template/gitignore.template")),
     ("src/main.rs", include_str!("init/template/main.rs")),
 ];

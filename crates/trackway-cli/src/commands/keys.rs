@@ -3,6 +3,7 @@
 pub(super) mod create;
 pub(super) mod list;
 pub(super) mod revoke;
+pub(super) mod rotate;
 
 use serde_json::{Value, json};
 use trackway::StoredKey;

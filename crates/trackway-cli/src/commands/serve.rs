@@ -3,8 +3,9 @@
 use std::{path::Path, sync::Arc, time::Duration};
 
 use serde_json::json;
-use trackway::{Bound, Server, Signer};
+use trackway::{Bound, Mcp, Server, Signer};
 
+use super::mcp;
 use crate::{
     args::{Profile, Serve},
     config::{Config, Signing},
@@ -31,6 +32,13 @@ pub(super) async fn serve(args: Serve) -> Result<Exit, Failure> {
         }
     };
     let server = server.listen(args.listen).grpc_listen(args.grpc_listen);
+    let folders = mcp::folders(&args.written, &config, args.workspace.as_deref());
+    let switches = mcp::switches(&args.written, &config);
+    let server = server.mcp(
+        Mcp::new(folders)
+            .checkpoints(switches.checkpoints)
+            .session_checkpoints(switches.session_checkpoints),
+    );
     let mut server = apply(config, server)?;
     if let Some(point) = args.testing.fault {
         server = server.faults(Arc::new(Crash::at(point)));
@@ -65,6 +73,7 @@ pub(super) async fn serve(args: Serve) -> Result<Exit, Failure> {
 fn apply(config: Config, mut server: Server) -> Result<Server, Failure> {
     server = server.auth(config.auth).body_bytes_max(config.server.body_max_bytes);
     server = server.grpc_reflection(config.a2a.grpc_reflection);
+    server = server.retention(config.retention.older_than);
     if config.outgoing.allow_loopback {
         server = server.allow_loopback_targets(true);
     }
@@ -132,6 +141,7 @@ fn page(bound: &Bound, data: &Path) -> Vec<String> {
         ));
     }
     lines.extend([
+        format!("MCP:   {url}/mcp (or start `trackway mcp` from your agent)"),
         format!("Data:  {}", data.display()),
         "Stop:  Ctrl-C (unfinished runs go on at the next start)".to_owned(),
         "Try:".to_owned(),

@@ -14,6 +14,9 @@ pub(super) struct File {
     pub(super) push: Push,
     pub(super) server: Server,
     pub(super) a2a: A2a,
+    pub(super) mcp: Mcp,
+    pub(super) workflows: Workflows,
+    pub(super) retention: Retention,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -71,4 +74,24 @@ pub(super) struct A2a {
     pub(super) signing_key_file: Option<Text>,
     pub(super) signing_key_id: Option<Text>,
     pub(super) grpc_reflection: bool,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct Mcp {
+    pub(super) checkpoints: bool,
+    pub(super) session_checkpoints: bool,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct Workflows {
+    pub(super) folders: Option<Vec<Text>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct Retention {
+    pub(super) enabled: Option<bool>,
+    pub(super) days: Option<Spanned<u64>>,
 }

@@ -1,1 +1,128 @@
-//! Tests.
+//! Tests of assessments.
+
+use super::*;
+
+fn prompt(assessments: &[&str]) -> Prompt {
+    let dimension = |id: &str, required| Dimension {
+        id: id.to_owned(),
+        purpose: format!("How {id} it is"),
+        levels: vec!["low".to_owned(), "medium".to_owned(), "high".to_owned()],
+        required,
+    };
+    let assessment = |id: &&str| Assessment {
+        id: (*id).to_owned(),
+        purpose: "To know".to_owned(),
+        dimensions: vec![dimension("clear", true), dimension("risky", false)],
+    };
+    Prompt {
+        assessments: assessments.iter().map(assessment).collect(),
+        consequences: vec![Consequence {
+            level: "low".to_owned(),
+            assessment: Some("plan".to_owned()),
+            guidance: "Ask again.".to_owned(),
+        }],
+        ..Prompt::default()
+    }
+}
+
+fn judged(dimensions: Value) -> Value {
+    json!({ "kind": KIND, "assessmentId": "plan", "dimensions": dimensions })
+}
+
+/// Proves T7: what is wrong with a judgement is named where it is.
+#[test]
+fn a_judgement_has_known_dimensions_and_levels() {
+    let prompt = prompt(&["plan"]);
+    let at = "/output/artifacts/0";
+    for (artifact, expected) in [
+        (judged(json!({"clear": "high"})), vec![]),
+        (judged(json!({"clear": " High ", "risky": {"level": "low", "rationale": "x"}})), vec![]),
+        (json!({"kind": KIND, "dimensions": {"clear": "medium"}}), vec![]),
+        (judged(json!({})), vec![("/dimensions/clear", Some(json!("medium")), None)]),
+        (
+            judged(json!({"clear": "none"})),
+            vec![("/dimensions/clear", Some(json!("medium")), Some(json!("none")))],
+        ),
+        (
+            judged(json!({"clear": 3})),
+            vec![("/dimensions/clear", Some(json!("medium")), Some(json!(3)))],
+        ),
+        (
+            judged(json!({"clear": {"level": "none"}})),
+            vec![("/dimensions/clear/level", Some(json!("medium")), Some(json!("none")))],
+        ),
+        (
+            judged(json!({"clear": "low", "other/one": "low"})),
+            vec![("/dimensions/other~1one", None, Some(json!("low")))],
+        ),
+        (
+            judged(json!(null)),
+            vec![(
+                "/dimensions",
+                Some(json!({"clear": "medium", "risky": "medium"})),
+                Some(json!(null)),
+            )],
+        ),
+        (
+            json!({"kind": KIND, "assessmentId": "other", "dimensions": {"clear": "low"}}),
+            vec![("/assessmentId", Some(json!("plan")), Some(json!("other")))],
+        ),
+    ] {
+        let found = needs(&prompt.assessments[0], &prompt.consequences, &artifact, at);
+        let found: Vec<_> = found
+            .into_iter()
+            .map(|need| (need.pointer[at.len()..].to_owned(), need.example, need.got))
+            .collect();
+        let expected: Vec<_> = expected
+            .into_iter()
+            .map(|(pointer, example, got)| (pointer.to_owned(), example, got))
+            .collect();
+        assert_eq!(found, expected, "{artifact}");
+    }
+}
+
+/// Proves T7: a judgement that holds the step says what is to be done first.
+#[test]
+fn a_level_can_hold_the_step() {
+    let both = prompt(&["plan", "code"]);
+    let one = prompt(&["plan"]);
+    let code =
+        |level: &str| json!({"kind": KIND, "assessmentId": "code", "dimensions": {"clear": level}});
+    let plan = |level: &str| judged(json!({ "clear": level }));
+    for (prompt, artifacts, held) in [
+        (&one, vec![plan("high")], false),
+        (&one, vec![plan("LOW")], true),
+        (&one, vec![json!({"kind": KIND, "dimensions": {"clear": {"level": "low"}}})], true),
+        (&both, vec![code("low"), plan("medium")], false),
+        (&both, vec![code("low"), plan("low")], true),
+        (&one, vec![json!({"kind": "other", "dimensions": {"clear": "low"}})], false),
+        (&one, vec![], false),
+    ] {
+        let result = check_consequences(prompt, &artifacts);
+        assert_eq!(result.is_err(), held, "{artifacts:?}");
+        if let Err(block) = result {
+            assert_eq!(
+                (block.code.as_str(), block.message.as_str()),
+                ("followup-required", "Ask again.")
+            );
+            assert_eq!(block.needs[0].example, Some(json!("medium")));
+            assert!(block.needs[0].pointer.ends_with(
+                if artifacts[0]["dimensions"]["clear"].is_object() {
+                    "/dimensions/clear/level"
+                } else {
+                    "/dimensions/clear"
+                }
+            ));
+        }
+    }
+}
+
+#[test]
+fn the_example_fits_the_schema_and_holds_nothing() {
+    let prompt = prompt(&["plan", "code"]);
+    for assessment in &prompt.assessments {
+        let example = example(assessment, &prompt.consequences);
+        assert_eq!(crate::schema::example_fault(&schema(assessment, false), &example), None);
+        assert_eq!(check_consequences(&prompt, &[example]), Ok(()));
+    }
+}

@@ -1,1 +1,278 @@
-//! Tests.
+//! Tests of contracts: what an answer lacks, and that doing what is said mends it.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::model::{Assessment, Consequence, Contract, Criteria, Dimension, TextTest};
+use crate::schema::tests::mend;
+
+fn whole(required: bool) -> Prompt {
+    let schema = json!({
+        "type": "object",
+        "required": ["review"],
+        "properties": {"review": {"type": "object", "required": ["title"], "properties": {"title": {"type": "string"}}}},
+    });
+    let example = json!({"review": {"title": "Looks right"}});
+    contract(Form::Whole { schema, example }, required)
+}
+
+fn artifact(required: bool) -> Prompt {
+    let schema = json!({
+        "type": "object",
+        "required": ["decision"],
+        "properties": {"decision": {"enum": ["continue", "stop"]}},
+        "additionalProperties": false,
+    });
+    let example = json!({"decision": "stop"});
+    contract(Form::Artifact { kind: "wr.loop_control".to_owned(), schema, example }, required)
+}
+
+fn contract(form: Form, required: bool) -> Prompt {
+    Prompt { output: Some(Contract { form, required, documents: vec![] }), ..Prompt::default() }
+}
+
+fn judged(mut prompt: Prompt, ids: &[&str]) -> Prompt {
+    let assessment = |id: &&str| Assessment {
+        id: (*id).to_owned(),
+        purpose: String::new(),
+        dimensions: vec![Dimension {
+            id: "clear".to_owned(),
+            purpose: String::new(),
+            levels: vec!["low".to_owned(), "high".to_owned()],
+            required: true,
+        }],
+    };
+    prompt.assessments = ids.iter().map(assessment).collect();
+    prompt.consequences = vec![Consequence {
+        level: "low".to_owned(),
+        assessment: None,
+        guidance: "Look again.".to_owned(),
+    }];
+    prompt
+}
+
+fn noted(mut prompt: Prompt) -> Prompt {
+    prompt.criteria = Some(Criteria::Rule {
+        when: None,
+        test: TextTest::Contains("Done".to_owned()),
+        message: "Say that it is Done.".to_owned(),
+    });
+    prompt
+}
+
+fn inputs(output: Option<Value>) -> Inputs {
+    Inputs { output, ..Inputs::default() }
+}
+
+fn answer(prompt: &Prompt, output: Option<Value>) -> Option<(String, Vec<String>)> {
+    let block = check(prompt, &inputs(output), &Object::new()).err()?;
+    Some((block.code, block.needs.into_iter().map(|need| need.pointer).collect()))
+}
+
+/// Proves T7.
+#[test]
+fn an_output_as_a_whole() {
+    for (prompt, output, expected) in [
+        (whole(true), Some(json!({"review": {"title": "x"}})), None),
+        (whole(true), None, Some(("output-missing", vec!["/output"]))),
+        (whole(true), Some(json!({})), Some(("output-invalid", vec!["/output/review"]))),
+        (
+            whole(true),
+            Some(json!({"review": {"title": 3}})),
+            Some(("output-invalid", vec!["/output/review/title"])),
+        ),
+        (
+            whole(true),
+            Some(json!({"review": {}})),
+            Some(("output-invalid", vec!["/output/review/title"])),
+        ),
+        (whole(true), Some(json!(null)), Some(("output-invalid", vec!["/output"]))),
+        (whole(false), None, None),
+        (
+            whole(false),
+            Some(json!({"review": 1})),
+            Some(("output-invalid", vec!["/output/review"])),
+        ),
+        (Prompt::default(), Some(json!({"anything": [1]})), None),
+        (Prompt::default(), None, None),
+    ] {
+        let expected = expected.map(|(code, pointers)| {
+            (code.to_owned(), pointers.into_iter().map(str::to_owned).collect::<Vec<_>>())
+        });
+        assert_eq!(answer(&prompt, output.clone()), expected, "{output:?}");
+    }
+}
+
+/// Proves T7: artifacts by kind, with the place where each belongs.
+#[test]
+fn artifacts_by_kind() {
+    let stop = || json!({"kind": "wr.loop_control", "decision": "stop"});
+    let wrong = || json!({"kind": "wr.loop_control", "decision": "end"});
+    let high = |id: &str| json!({"kind": "wr.assessment", "assessmentId": id, "dimensions": {"clear": "high"}});
+    let list = |items: Vec<Value>| Some(json!({ "artifacts": items }));
+    for (prompt, output, expected) in [
+        (artifact(true), list(vec![stop()]), None),
+        (artifact(true), list(vec![json!({"kind": "other"}), stop(), stop()]), None),
+        (artifact(true), None, Some(("output-missing", vec!["/output/artifacts"]))),
+        (artifact(true), Some(json!({})), Some(("output-missing", vec!["/output/artifacts"]))),
+        (artifact(true), list(vec![]), Some(("output-missing", vec!["/output/artifacts"]))),
+        (
+            artifact(true),
+            Some(json!({"artifacts": "x"})),
+            Some(("output-invalid", vec!["/output/artifacts"])),
+        ),
+        (artifact(true), Some(json!("x")), Some(("output-invalid", vec!["/output"]))),
+        (
+            artifact(true),
+            list(vec![json!(1)]),
+            Some(("output-missing", vec!["/output/artifacts/1"])),
+        ),
+        (
+            artifact(true),
+            list(vec![wrong()]),
+            Some(("output-invalid", vec!["/output/artifacts/0/decision"])),
+        ),
+        (
+            artifact(true),
+            list(vec![stop(), wrong()]),
+            Some(("output-invalid", vec!["/output/artifacts/1/decision"])),
+        ),
+        (artifact(false), None, None),
+        (artifact(false), Some(json!({})), None),
+        (
+            artifact(false),
+            list(vec![wrong()]),
+            Some(("output-invalid", vec!["/output/artifacts/0/decision"])),
+        ),
+        (
+            judged(artifact(true), &["plan"]),
+            list(vec![stop()]),
+            Some(("output-missing", vec!["/output/artifacts/1"])),
+        ),
+        (
+            judged(artifact(true), &["plan", "code"]),
+            list(vec![json!({"kind": "other"})]),
+            Some((
+                "output-missing",
+                vec!["/output/artifacts/1", "/output/artifacts/2", "/output/artifacts/3"],
+            )),
+        ),
+        (
+            judged(artifact(true), &["plan", "code"]),
+            list(vec![high("code"), stop(), high("plan")]),
+            None,
+        ),
+        (
+            judged(Prompt::default(), &["plan"]),
+            None,
+            Some(("output-missing", vec!["/output/artifacts"])),
+        ),
+        (judged(Prompt::default(), &["plan"]), list(vec![high("plan")]), None),
+        (
+            judged(Prompt::default(), &["plan"]),
+            list(vec![json!({"kind": "wr.assessment", "dimensions": {"clear": "low"}})]),
+            Some(("followup-required", vec!["/output/artifacts/0/dimensions/clear"])),
+        ),
+    ] {
+        let expected = expected.map(|(code, pointers)| {
+            (code.to_owned(), pointers.into_iter().map(str::to_owned).collect::<Vec<_>>())
+        });
+        assert_eq!(answer(&prompt, output.clone()), expected, "{output:?}");
+    }
+}
+
+/// Everything that is wrong is said at once.
+#[test]
+fn notes_and_output_are_answered_together() {
+    let block = check(&noted(whole(true)), &inputs(None), &Object::new()).unwrap_err();
+    let pointers: Vec<&str> = block.needs.iter().map(|need| need.pointer.as_str()).collect();
+    assert_eq!(
+        (block.code.as_str(), pointers),
+        ("output-missing", vec!["/output", "/notesMarkdown"])
+    );
+}
+
+fn prompts() -> Vec<Prompt> {
+    vec![
+        whole(true),
+        whole(false),
+        artifact(true),
+        artifact(false),
+        judged(Prompt::default(), &["plan"]),
+        judged(artifact(true), &["plan", "code"]),
+        judged(whole(true), &["plan"]),
+        noted(judged(artifact(true), &["plan"])),
+    ]
+}
+
+/// Proves T7: what a step shows as its example passes, and fits what it shows as its schema.
+#[test]
+fn the_expected_example_passes() {
+    assert_eq!(expected(&Prompt::default()), None);
+    for prompt in prompts() {
+        let expected = expected(&prompt).unwrap();
+        assert_eq!(schema::schema_fault(&expected.schema), None);
+        assert_eq!(schema::example_fault(&expected.schema, &expected.example), None);
+        let mut inputs = inputs(Some(expected.example));
+        inputs.notes = Some("Done".to_owned());
+        assert_eq!(check(&prompt, &inputs, &Object::new()), Ok(()));
+    }
+}
+
+fn any_output() -> impl Strategy<Value = Option<Value>> {
+    let dimensions = prop::sample::select(vec![
+        json!({}),
+        json!({"clear": "low"}),
+        json!({"clear": "none"}),
+        json!({"clear": {"level": 3}}),
+        json!({"clear": "high", "extra": 1}),
+        json!(7),
+    ]);
+    let artifact = prop_oneof![
+        (prop::sample::select(vec!["wr.assessment", "wr.loop_control", "x"]), prop::sample::select(vec!["plan", "code", "?"]), dimensions)
+            .prop_map(|(kind, id, dimensions)| json!({"kind": kind, "assessmentId": id, "dimensions": dimensions})),
+        prop::sample::select(vec!["stop", "end"]).prop_map(|decision| json!({"kind": "wr.loop_control", "decision": decision})),
+        Just(json!(null)),
+    ];
+    let artifacts = prop::collection::vec(artifact, 0..4);
+    prop_oneof![
+        Just(None),
+        prop::sample::select(vec![
+            json!(null),
+            json!(1),
+            json!({}),
+            json!({"artifacts": {}}),
+            json!({"review": []})
+        ])
+        .prop_map(Some),
+        artifacts
+            .prop_map(|artifacts| Some(json!({"artifacts": artifacts, "review": {"title": null}}))),
+    ]
+}
+
+proptest! {
+    /// Proves T7: an agent that does what the needs say gets on, in at most three rounds.
+    #[test]
+    fn doing_what_is_said_mends_the_answer(prompt in prop::sample::select(prompts()), output in any_output()) {
+        let mut arguments = json!({});
+        if let Some(output) = output {
+            arguments["output"] = output;
+        }
+        let mut said = Vec::new();
+        for _ in 0..4 {
+            let inputs = Inputs {
+                output: arguments.get("output").cloned(),
+                notes: arguments.get("notesMarkdown").and_then(Value::as_str).map(str::to_owned),
+                ..Inputs::default()
+            };
+            match check(&prompt, &inputs, &Object::new()) {
+                Ok(()) => return Ok(()),
+                Err(block) => {
+                    mend(&mut arguments, &block.needs);
+                    said.push(block);
+                }
+            }
+        }
+        prop_assert!(false, "{arguments} {said:#?}");
+    }
+}

@@ -1,1 +1,100 @@
-//! Tests.
+//! Tests of criteria.
+
+use serde_json::json;
+
+use super::*;
+use crate::model::{Condition, Rule};
+
+fn rule(test: TextTest) -> Criteria {
+    Criteria::Rule { when: None, test, message: String::new() }
+}
+
+fn contains(part: &str) -> Criteria {
+    rule(TextTest::Contains(part.to_owned()))
+}
+
+fn length(min: Option<u64>, max: Option<u64>) -> Criteria {
+    rule(TextTest::Length { min, max })
+}
+
+fn matches(pattern: &str) -> Criteria {
+    rule(TextTest::Matches(pattern.to_owned()))
+}
+
+/// Proves T7: notes are judged, and an example that is offered fits.
+#[test]
+fn notes_fit_or_are_told_how() {
+    let number = || {
+        rule(TextTest::Schema(
+            json!({"type": "object", "required": ["n"], "properties": {"n": {"type": "integer"}}}),
+        ))
+    };
+    for (criteria, good, bad) in [
+        (contains("Done"), "All Done.", "done"),
+        (length(Some(5), None), "größe", "grün"),
+        (length(None, Some(3)), "äöü", "abcd"),
+        (matches("(?i)^done$"), "DONE", "not done"),
+        (number(), "{\"n\": 1}", "{\"n\": \"1\"}"),
+        (number(), " {\"n\": 2} ", "no json"),
+        (
+            Criteria::All(vec![contains("a"), contains("b"), length(Some(10), Some(40))]),
+            "a and b and more",
+            "a",
+        ),
+        (Criteria::Any(vec![contains("a"), contains("b")]), "b", "c"),
+        (Criteria::Not(Box::new(contains("TODO"))), "done", "TODO"),
+    ] {
+        assert_eq!(check(&criteria, Some(good), &Object::new()), Ok(()), "{criteria:?}");
+        let block = check(&criteria, Some(bad), &Object::new()).unwrap_err();
+        assert_eq!(
+            (block.code.as_str(), block.needs[0].pointer.as_str()),
+            ("notes-invalid", "/notesMarkdown")
+        );
+        assert_eq!(block.needs[0].got, Some(json!(bad)));
+        assert!(!block.message.is_empty());
+        let example = block.needs[0].example.clone();
+        let example = example.unwrap_or_else(|| panic!("{criteria:?}"));
+        assert_eq!(check(&criteria, example.as_str(), &Object::new()), Ok(()));
+    }
+    assert_eq!(check(&Criteria::All(vec![]), None, &Object::new()), Ok(()));
+    assert_eq!(check(&Criteria::Any(vec![]), None, &Object::new()), Ok(()));
+}
+
+#[test]
+fn the_file_says_in_its_words_what_is_wrong() {
+    let criteria = Criteria::Rule {
+        when: None,
+        test: TextTest::Contains("x".to_owned()),
+        message: "Say x.".to_owned(),
+    };
+    let block = check(&criteria, None, &Object::new()).unwrap_err();
+    assert_eq!((block.message.as_str(), &block.needs[0].got), ("Say x.", &None));
+    // What cannot be made is not offered.
+    let block = check(&matches("^[0-9]{3}[a-z]$"), Some("x"), &Object::new()).unwrap_err();
+    assert_eq!(block.needs[0].example, None);
+}
+
+#[test]
+fn a_rule_counts_where_its_condition_holds() {
+    let when = |condition| Criteria::Rule {
+        when: Some(condition),
+        test: TextTest::Contains("x".to_owned()),
+        message: String::new(),
+    };
+    let strict = Condition::Rule(Rule::Truthy { name: "strict".to_owned() });
+    assert_eq!(check(&when(strict.clone()), Some("a"), &Object::new()), Ok(()));
+    let context = json!({"strict": true}).as_object().cloned().unwrap();
+    assert!(check(&when(strict), Some("a"), &context).is_err());
+    let block = check(&when(Condition::Cel("unset".to_owned())), Some("a"), &context).unwrap_err();
+    assert_eq!(block.code, "context-missing");
+}
+
+/// Patterns match in linear time, and one that cannot is refused where it is read.
+#[test]
+fn patterns_are_safe() {
+    let long = format!("{}!", "a".repeat(50_000));
+    assert!(check(&matches("^(a+)+$"), Some(&long), &Object::new()).is_err());
+    assert!(text_pattern_fault("(?<=a)b").is_some());
+    assert_eq!(text_pattern_fault("(?i)ok"), None);
+    assert!(check(&matches("("), Some("("), &Object::new()).is_err());
+}

@@ -1,13 +1,202 @@
-//! Tests of expressions.
+//! Tests of expressions: values in and out, what is said when there is none, and bounds.
 
+use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
 
+fn object(value: Value) -> Object {
+    value.as_object().cloned().unwrap()
+}
+
+fn sample() -> Object {
+    object(json!({
+        "count": 3, "name": "Größe", "ratio": 1.5, "big": 18_446_744_073_709_551_615_u64,
+        "small": i64::MIN, "done": false, "nothing": null, "list": [1, 2, 3],
+        "task": {"kind": "bug", "owner": {"name": "Ada"}}, "odd-name": 1,
+        "names": {"z": 1, "a": 2, "k": 3, "b": 4, "y": 5}, "rows": [{"id": 1}, {"id": 2, "ok": true}],
+    }))
+}
+
 #[test]
-fn works() {
-    let context =
-        json!({"a": {"b": 1}, "m": {"z": 1, "a": 2, "k": 3}}).as_object().cloned().unwrap();
-    assert_eq!(evaluate("a.b + 1", &context), Ok(json!(2)));
-    assert_eq!(evaluate("m.map(k, k)", &context), Ok(json!(["a", "k", "z"])));
+fn values_go_in_and_come_out_as_they_are() {
+    for (source, value) in [
+        ("count + 1", json!(4)),
+        ("count > 2 ? 'many' : 'few'", json!("many")),
+        ("name + '!'", json!("Größe!")),
+        ("name.size()", json!(5)),
+        ("ratio * 2.0", json!(3.0)),
+        ("big", json!(18_446_744_073_709_551_615_u64)),
+        ("small", json!(i64::MIN)),
+        ("nothing == null", json!(true)),
+        ("count == 3.0", json!(true)),
+        ("list[1]", json!(2)),
+        ("list + [4]", json!([1, 2, 3, 4])),
+        ("task.owner", json!({"name": "Ada"})),
+        ("task['kind']", json!("bug")),
+        ("{'a': list, 'b': {'c': null}}", json!({"a": [1, 2, 3], "b": {"c": null}})),
+        ("{1: true}", json!({"1": true})),
+        ("context.count", json!(3)),
+        ("context['odd-name']", json!(1)),
+        ("has(task.kind) && !has(task.size) && !has(context.unset)", json!(true)),
+        ("rows.filter(r, has(r.ok)).map(r, r.id)", json!([2])),
+        ("rows.all(count, count.id > 0)", json!(true)),
+        ("unset == 1 || true", json!(true)),
+        ("count in [1, 3]", json!(true)),
+        ("name.matches('^G.*e$')", json!(true)),
+    ] {
+        assert_eq!(evaluate(source, &sample()), Ok(value), "{source}");
+    }
+}
+
+/// An object is walked over by its names in order, every time: replays agree with the run.
+#[test]
+fn walking_over_an_object_has_one_order() {
+    for _ in 0..20 {
+        let keys = evaluate("names.map(k, k)", &sample());
+        assert_eq!(keys, Ok(json!(["a", "b", "k", "y", "z"])));
+    }
+    assert_eq!(evaluate("{'b': 1, 'a': 2}.filter(k, true)", &sample()), Ok(json!(["a", "b"])));
+}
+
+/// Proves T7: what is not set is named, with its place and a value that does.
+#[test]
+fn a_name_that_is_not_set_is_named() {
+    for (source, pointer, example) in [
+        ("unset", "/context/unset", json!("…")),
+        ("unset == 'large'", "/context/unset", json!("large")),
+        ("'large' == unset", "/context/unset", json!("large")),
+        ("unset > 5", "/context/unset", json!(5)),
+        ("unset + 1", "/context/unset", json!(1)),
+        ("!unset", "/context/unset", json!(true)),
+        ("unset && done", "/context/unset", json!("…")),
+        ("size(unset)", "/context/unset", json!(["…"])),
+        ("unset.exists(x, x == 1)", "/context/unset", json!(["…"])),
+        ("unset in ['a', 'b']", "/context/unset", json!("a")),
+        ("'a' in unset", "/context/unset", json!(["a"])),
+        ("unset.startsWith('a')", "/context/unset", json!("…")),
+        ("unset.a == 1 && unset.b.c", "/context/unset", json!({"a": 1, "b": {"c": true}})),
+        ("task.size == 2", "/context/task/size", json!(2)),
+        ("task['size'] == 2", "/context/task/size", json!(2)),
+        ("task.review.score > 3", "/context/task/review", json!({"score": 3})),
+        ("context.unset == 'x'", "/context/unset", json!("x")),
+        ("context['odd/name'] == 'x'", "/context/odd~1name", json!("x")),
+        ("list.map(x, x + unset)", "/context/unset", json!("…")),
+        ("has(unset.a)", "/context/unset", json!("…")),
+    ] {
+        let lack = evaluate(source, &sample()).unwrap_err();
+        let need = lack.need();
+        assert_eq!((lack.code(), need.pointer.as_str()), ("context-missing", pointer), "{source}");
+        if source != "unset && done" {
+            assert_eq!(need.example, Some(example), "{source}");
+        }
+    }
+}
+
+#[test]
+fn what_has_no_value_says_why() {
+    for (source, part, pointer) in [
+        ("name + 1", "string", "/context/name"),
+        ("count / 0", "zero", "/context/count"),
+        ("small - 1", "too large", "/context/small"),
+        ("list[7]", "no place 7", "/context"),
+        ("rows.map(r, r.ok)", "no `ok`", "/context/rows"),
+        ("nosuch(count)", "no function `nosuch`", "/context/count"),
+        ("count +", "is no CEL expression", "/context"),
+        ("", "is no CEL expression", "/context"),
+        ("b'x'", "JSON does not have", "/context"),
+        ("0.0 / 0.0", "no number in JSON", "/context"),
+        ("name && done", "", "/context"),
+        ("count.kind", "", "/context"),
+    ] {
+        let lack = evaluate(source, &sample()).unwrap_err();
+        let need = lack.need();
+        assert_eq!(lack.code(), "context-invalid", "{source}: {need:?}");
+        assert!(need.message.contains(part), "{source}: {}", need.message);
+        assert!(need.pointer.starts_with(pointer), "{source}: {}", need.pointer);
+    }
+    assert!(expression_fault("a ==").is_some());
+    assert_eq!(expression_fault("a == b.c"), None);
+    assert_eq!(plain_name("a.b['c']").as_deref(), Some("a.b.c"));
+    assert_eq!(plain_name("a + b"), None);
+}
+
+/// No expression takes the process down or keeps it for long, on a thread with a usual stack.
+#[test]
+fn an_expression_is_bounded() {
+    let many = object(json!({"l": vec![1; 2000], "s": "x".repeat(1000)}));
+    let deep = |open: &str, close: &str, times: usize| {
+        format!("{}1{}", open.repeat(times), close.repeat(times))
+    };
+    for source in [
+        "l.all(a, l.all(b, l.all(c, a + b + c > 0)))".to_owned(),
+        format!("[s]{}", ".map(t, t + t)".repeat(60)),
+        format!("[l]{}", ".map(t, t + t + t)".repeat(30)),
+        "l.map(a, s + s).map(a, a + s)".to_owned(),
+        "1+".repeat(5000),
+        deep("(", ")", 2000),
+        deep("[", "]", 2000),
+        deep("{1:", "}", 1000),
+        deep("!(", ")", 1000),
+        deep("-(", ")", 1000),
+        deep("f(", ")", 1000),
+        deep("true?1:(", ")", 400),
+        format!("1{}", "+1".repeat(2000)),
+        format!("s{}", ".a".repeat(2000)),
+        format!("s{}", "[0]".repeat(1300)),
+        format!("{}true", "!".repeat(4000)),
+        format!("{}1", "-".repeat(4000)),
+        "l.map(a, ".repeat(300),
+        format!("{}a{}", "l.map(a, ".repeat(90), ")".repeat(90)),
+    ] {
+        assert!(evaluate(&source, &many).is_err(), "{}", &source[..20]);
+    }
+    assert_eq!(
+        evaluate("l.filter(a, l.exists(b, b == a)).size()", &many).unwrap_err().code(),
+        "context-invalid"
+    );
+    assert_eq!(evaluate("l.map(a, a + 1).filter(a, a > 1).size()", &many), Ok(json!(2000)));
+    assert!(evaluate(&format!("1{}", "+1".repeat(40)), &many).is_ok());
+    // Chains of `&&` and `||` are balanced by the parser.
+    assert!(evaluate(&format!("true{}", " && true".repeat(200)), &many).is_ok());
+}
+
+proptest! {
+    /// Any text is evaluated or refused, never worse.
+    #[test]
+    fn any_text_is_an_expression_or_refused(source in "([a-z0-9.+*/%()\\[\\]{}'\"!<>=&|?:, \\\\-]|count|list|rows|true|has\\(|\\.map\\(x, |é|🙂){0,30}") {
+        let _ = evaluate(&source, &sample());
+    }
+
+    #[test]
+    fn any_text_at_all(source in "\\PC{0,30}") {
+        let _ = evaluate(&source, &sample());
+    }
+
+    /// A value that goes in and is not touched comes out the same.
+    #[test]
+    fn values_survive(value in any_json()) {
+        let context = object(json!({ "value": value.clone() }));
+        prop_assert_eq!(evaluate("value", &context), Ok(value));
+    }
+}
+
+fn any_json() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        any::<u64>().prop_map(Value::from),
+        any::<f64>()
+            .prop_filter("JSON has only finite ones", |float| float.is_finite())
+            .prop_map(Value::from),
+        "\\PC{0,8}".prop_map(Value::from),
+    ];
+    leaf.prop_recursive(4, 24, 4, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+            prop::collection::btree_map("\\PC{0,4}", inner, 0..4)
+                .prop_map(|fields| Value::Object(fields.into_iter().collect())),
+        ]
+    })
 }

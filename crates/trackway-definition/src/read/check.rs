@@ -1,5 +1,8 @@
 //! Whether expressions, patterns and schemas that a file holds can be used at all.
 
+#[cfg(test)]
+mod tests;
+
 use std::panic::catch_unwind;
 
 use serde_json::Value;
@@ -10,10 +13,10 @@ use super::cursor::At;
 const LONGEST_EXPRESSION: usize = 2000;
 
 /// The parser goes down the stack for each of these, which nothing else bounds.
-const DEEPEST_EXPRESSION: usize = 24;
+const DEEPEST_EXPRESSION: usize = 8;
 
 /// Operators in a row make a tree of that depth.
-const MOST_OPERATORS: usize = 200;
+const MOST_OPERATORS: usize = 100;
 
 /// A CEL expression that parses, or why it does not.
 pub(crate) fn expression(text: &str) -> Result<(), String> {
@@ -23,8 +26,7 @@ pub(crate) fn expression(text: &str) -> Result<(), String> {
     if text.len() > LONGEST_EXPRESSION {
         return Err(format!("the expression is longer than {LONGEST_EXPRESSION} bytes"));
     }
-    let (depth, operators) = measure(text);
-    if depth > DEEPEST_EXPRESSION || operators > MOST_OPERATORS {
+    if !shallow(text) {
         return Err("the expression is nested too deeply".to_owned());
     }
     // The parser is a generated one that may panic on input it does not expect.
@@ -35,24 +37,39 @@ pub(crate) fn expression(text: &str) -> Result<(), String> {
     }
 }
 
-/// How deep brackets and choices go, and how many operators there are; an estimate from above, as what
-/// stands in quotes is counted too.
-fn measure(text: &str) -> (usize, usize) {
-    let (mut depth, mut deepest, mut operators) = (0_usize, 0, 0);
+/// Whether a parser that goes down the stack for each level gets through it. Depth is estimated from
+/// above: brackets, choices, negations in a row; what stands in quotes is counted too.
+pub(super) fn shallow(text: &str) -> bool {
+    let (mut open, mut deepest, mut operators, mut row) = (0_usize, 0, 0_usize, 0_usize);
     for byte in text.bytes() {
         match byte {
             b'(' | b'[' | b'{' | b'?' => {
-                depth += 1;
-                deepest = deepest.max(depth);
+                open += 1;
+                operators += 1;
             }
-            b')' | b']' | b'}' => depth = depth.saturating_sub(1),
-            b'+' | b'-' | b'*' | b'/' | b'%' | b'<' | b'>' | b'=' | b'!' | b'.' | b'&' | b'|' => {
+            b')' | b']' | b'}' => open = open.saturating_sub(1),
+            b'+' | b'-' | b'*' | b'/' | b'%' | b'<' | b'>' | b'=' | b'!' | b'.' | b'&' | b'|'
+            | b'~' => {
                 operators += 1;
             }
             _ => {}
         }
+        row = match byte {
+            b'-' | b'!' => row + 1,
+            b' ' | b'\t' | b'\n' | b'\r' => row,
+            _ => 0,
+        };
+        deepest = deepest.max(open + row);
     }
-    (deepest, operators)
+    let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+    for word in words {
+        match word {
+            "not" | "else" => deepest += 1,
+            "and" | "or" | "in" | "is" | "if" => operators += 1,
+            _ => {}
+        }
+    }
+    deepest <= DEEPEST_EXPRESSION && operators <= MOST_OPERATORS
 }
 
 impl<'v> At<'v> {

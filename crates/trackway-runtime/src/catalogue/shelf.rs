@@ -2,7 +2,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::Arc,
 };
 
@@ -141,8 +141,8 @@ fn sources(id: &str, drafts: &Drafts<'_>) -> BTreeSet<PathBuf> {
     sources
 }
 
-fn taken(path: &PathBuf, draft: &Draft, first: &PathBuf) -> Invalid {
+fn taken(path: &Path, draft: &Draft, first: &Path) -> Invalid {
     let why = format!("the id {:?} is taken by {}", draft.id, first.display());
     let fault = Fault::new("/id", why).suggest("give one of the two another id");
-    Invalid { file: path.clone(), workflow: Some(draft.id.clone()), errors: vec![fault] }
+    Invalid { file: path.to_owned(), workflow: Some(draft.id.clone()), errors: vec![fault] }
 }

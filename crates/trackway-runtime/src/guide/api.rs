@@ -36,7 +36,7 @@ pub enum Consent {
 /// What an answer came to.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Advanced {
-    Position(Position),
+    Position(Box<Position>),
     /// The answer would advance a step that wants a person's agreement: ask, then come back with
     /// [`Consent::Given`]. Nothing was recorded.
     AskFirst(Pending),
@@ -92,12 +92,17 @@ pub enum GuideError {
     MissingContext(Block),
     #[error("there is no run {run}")]
     UnknownRun { run: RunId },
+    /// The run is there and this point of it is not: it was never recorded here, or has been removed.
+    #[error("{run} has no snapshot {node}")]
+    UnknownNode { run: RunId, node: NodeId },
     #[error("{run} was {state} and cannot go on")]
     Ended { run: RunId, state: StateName },
     #[error("the log of {run} is damaged: {reason}")]
     Damaged { run: RunId, reason: String },
     #[error("{what} is larger than {max} bytes")]
     TooLarge { what: &'static str, max: usize },
+    #[error("{what} is nested deeper than {levels} levels")]
+    TooDeep { what: &'static str, levels: usize },
     #[error("{what} cannot name a session: {why}")]
     BadSession { what: String, why: String },
     #[error("{run} cannot be migrated: {why}")]
@@ -113,10 +118,10 @@ impl GuideError {
             Self::InvalidWorkflow { .. } => Code::InvalidWorkflow,
             Self::UnsupportedWorkflow { .. } => Code::UnsupportedWorkflow,
             Self::MissingContext(_) => Code::MissingContext,
-            Self::UnknownRun { .. } => Code::UnknownRun,
+            Self::UnknownRun { .. } | Self::UnknownNode { .. } => Code::UnknownRun,
             Self::Ended { .. } => Code::RunEnded,
             Self::Damaged { .. } => Code::DamagedLog,
-            Self::TooLarge { .. } => Code::TooLarge,
+            Self::TooLarge { .. } | Self::TooDeep { .. } => Code::TooLarge,
             Self::BadSession { .. } | Self::CannotMigrate { .. } => Code::InvalidRequest,
             Self::Store { .. } => Code::StoreFailed,
         }

@@ -1,12 +1,16 @@
 -- Runs that an outside agent drives. `nodes` and `attempts` follow from the events and can be made anew
 -- from them; they lead to an event without reading the run's log.
 
--- Where each node was made, or read anew last, and how many attempts have advanced from it.
+-- Where each node was made, or read anew last, and how many attempts have advanced from it. `attempts`
+-- is a sum over the rows of the attempts at it, by which a lost or damaged one is noticed; `crc` is the
+-- checksum of this row itself.
 CREATE TABLE nodes (
     run TEXT NOT NULL,
     node TEXT NOT NULL,
     seq INTEGER NOT NULL,
     branches INTEGER NOT NULL,
+    attempts INTEGER NOT NULL,
+    crc INTEGER NOT NULL,
     PRIMARY KEY (run, node)
 ) STRICT, WITHOUT ROWID;
 

@@ -6,14 +6,30 @@ use rusqlite::{Connection, OptionalExtension as _, Params, Row};
 use trackway_domain::{NodeId, RunId, Seq};
 use trackway_ports::{AttemptKey, NodePlace, ReadError, Stored, attempt_of, node_of};
 
-use crate::{FolderBlobs, readers::broken};
+use crate::{
+    FolderBlobs,
+    marks::{NodeRow, attempt_sum},
+    readers::broken,
+};
 
-use super::{Unreadable, events::events, events::is_damage, rows::run as run_of};
+use super::{
+    Unreadable,
+    events::{events, is_damage},
+    rows::run as run_of,
+};
 
-pub(super) const NODE: &str = "SELECT seq, branches FROM nodes WHERE run = ?1 AND node = ?2";
+/// Events read at a time where the index fails and the log itself is read.
+const PAGE: usize = 256;
+
+pub(super) fn node_sql() -> String {
+    format!("SELECT {} FROM nodes WHERE run = ?1 AND node = ?2", NodeRow::COLUMNS)
+}
 
 pub(super) const ATTEMPT: &str = "SELECT seq FROM attempts
      WHERE run = ?1 AND node = ?2 AND ack = ?3 AND digest = ?4";
+
+pub(super) const ATTEMPTS_AT: &str = "SELECT ack, digest, seq FROM attempts
+     WHERE run = ?1 AND node = ?2";
 
 /// The run's newest event, from the index alone.
 pub(super) const HEAD: &str = "SELECT seq FROM events WHERE run = ?1 ORDER BY seq DESC LIMIT 1";
@@ -26,12 +42,10 @@ pub(crate) fn node(
     node: NodeId,
 ) -> Result<Option<NodePlace>, ReadError> {
     let moment = conn.unchecked_transaction().map_err(broken)?;
-    let key = (run.to_string(), node.to_string());
-    let place = indexed(&moment, NODE, key, |row| {
-        let branches: i64 = row.get(1)?;
-        Ok((seq_of(row)?, u32::try_from(branches).map_err(Unreadable::content)?))
-    })?;
-    let Some((seq, branches)) = place else { return Ok(None) };
+    let Some(place) = node_row(&moment, run, node)? else { return Ok(None) };
+    let (Ok(seq), Ok(branches)) = (u64::try_from(place.seq), u32::try_from(place.branches)) else {
+        return Ok(None);
+    };
     let made = event(&moment, blobs, run, seq)?;
     let Some(made) = made.filter(|made| node_of(&made.event).is_some_and(|it| it.id == node))
     else {
@@ -42,6 +56,8 @@ pub(crate) fn node(
     Ok(Some(NodePlace { made, head, row, branches }))
 }
 
+/// Nobody may take a damaged index for an attempt that was never made, and make it again: where the
+/// index is not whole, the log itself is read.
 pub(crate) fn attempt(
     conn: &Connection,
     blobs: &FolderBlobs,
@@ -50,12 +66,80 @@ pub(crate) fn attempt(
     let AttemptKey { run, node, ack, digest } = key;
     let moment = conn.unchecked_transaction().map_err(broken)?;
     let values = (run.to_string(), node.to_string(), ack.to_string(), digest);
-    let Some(seq) = indexed(&moment, ATTEMPT, values, seq_of)? else { return Ok(None) };
-    let found = event(&moment, blobs, *run, seq)?;
-    Ok(found.filter(|found| {
-        attempt_of(&found.event)
-            .is_some_and(|it| it.node == *node && it.ack == *ack && it.digest == *digest)
-    }))
+    let noted = indexed(&moment, ATTEMPT, values, seq_of)?;
+    match noted {
+        Some(seq) => {
+            let found = event(&moment, blobs, *run, seq)?;
+            if found.as_ref().is_some_and(|found| is_attempt(found, key)) {
+                return Ok(found);
+            }
+        }
+        None if attempts_are_whole(&moment, *run, *node)? => return Ok(None),
+        None => {}
+    }
+    tracing::error!(%run, %node, "the index of attempts is damaged; the log is read instead");
+    match (search(&moment, blobs, key)?, noted) {
+        (None, Some(seq)) => {
+            let reason = "an attempt was recorded there, and is not found".to_owned();
+            Err(ReadError::Damaged { run: *run, seq, reason })
+        }
+        (found, _) => Ok(found),
+    }
+}
+
+/// Whether the index has every attempt at the node as it was noted. Its cost is that of the attempts at
+/// this one node.
+fn attempts_are_whole(conn: &Connection, run: RunId, node: NodeId) -> Result<bool, ReadError> {
+    let Some(NodeRow { attempts, .. }) = node_row(conn, run, node)? else { return Ok(false) };
+    let mut statement = conn.prepare_cached(ATTEMPTS_AT).map_err(broken)?;
+    let mut rows = statement.query((run.to_string(), node.to_string())).map_err(broken)?;
+    let mut sum = 0_i64;
+    loop {
+        let noted = match rows.next() {
+            Ok(None) => return Ok(sum == attempts),
+            Ok(Some(row)) => sum_of(row),
+            Err(error) if is_damage(&error) => return Ok(false),
+            Err(error) => return Err(broken(error)),
+        };
+        match noted {
+            Ok(noted) => sum = sum.wrapping_add(noted),
+            Err(_) => return Ok(false),
+        }
+    }
+}
+
+fn sum_of(row: &Row<'_>) -> Result<i64, Unreadable> {
+    Ok(attempt_sum(row.get_ref(0)?.as_str()?, row.get_ref(1)?.as_str()?, row.get(2)?))
+}
+
+/// Looks for the attempt in the run's log. Where a part of it cannot be read, it may be there.
+fn search(
+    conn: &Connection,
+    blobs: &FolderBlobs,
+    key: &AttemptKey,
+) -> Result<Option<Stored>, ReadError> {
+    let mut after = 0;
+    loop {
+        let page = events(conn, blobs, key.run, after, PAGE)?;
+        let Some(last) = page.last() else { return Ok(None) };
+        after = last.seq;
+        if let Some(found) = page.into_iter().find(|stored| is_attempt(stored, key)) {
+            return Ok(Some(found));
+        }
+    }
+}
+
+fn is_attempt(stored: &Stored, key: &AttemptKey) -> bool {
+    attempt_of(&stored.event)
+        .is_some_and(|it| it.node == key.node && it.ack == key.ack && it.digest == key.digest)
+}
+
+fn node_row(conn: &Connection, run: RunId, node: NodeId) -> Result<Option<NodeRow>, ReadError> {
+    let (run, node) = (run.to_string(), node.to_string());
+    indexed(conn, &node_sql(), (&run, &node), |row| {
+        let damaged = || Unreadable::Content("it does not match its checksum".to_owned());
+        NodeRow::read(row, &run, &node).ok_or_else(damaged)
+    })
 }
 
 pub(crate) fn pinned(conn: &Connection, hash: &str) -> Result<Option<String>, ReadError> {
@@ -124,11 +208,12 @@ fn event(
 }
 
 fn head(conn: &Connection, run: RunId) -> Result<Seq, ReadError> {
-    let newest: Option<i64> = conn
-        .prepare_cached(HEAD)
-        .and_then(|mut statement| {
-            statement.query_row([run.to_string()], |row| row.get(0)).optional()
-        })
-        .map_err(broken)?;
-    Ok(newest.unwrap_or(0).unsigned_abs())
+    let mut statement = conn.prepare_cached(HEAD).map_err(broken)?;
+    match statement.query_row([run.to_string()], |row| row.get::<_, i64>(0)).optional() {
+        Ok(newest) => Ok(newest.unwrap_or(0).unsigned_abs()),
+        Err(error) if is_damage(&error) || error.sqlite_error().is_none() => {
+            Err(ReadError::Damaged { run, seq: 1, reason: error.to_string() })
+        }
+        Err(error) => Err(broken(error)),
+    }
 }

@@ -9,7 +9,7 @@ use uuid::Uuid;
 
 use crate::{json, prepared::outbox_key, readers::broken};
 
-use super::{Unreadable, collect, parsed};
+use super::{Unreadable, collect, events::is_damage, parsed};
 
 pub(super) const RUN_COLUMNS: &str = "id, session, tenant, user, workflow, version, parent, state, runnable, \
                            parked, created_at, status_at";
@@ -21,15 +21,17 @@ pub(crate) fn run(conn: &Connection, run: RunId) -> Result<Option<RunRow>, ReadE
     let sql = format!("SELECT {RUN_COLUMNS} FROM runs WHERE id = ?1");
     let mut statement = conn.prepare_cached(&sql).map_err(broken)?;
     let mut rows = statement.query([run.to_string()]).map_err(broken)?;
-    let Some(row) = rows.next().map_err(broken)? else {
-        return Ok(None);
+    let read = match rows.next() {
+        Ok(None) => return Ok(None),
+        Ok(Some(row)) => run_row(row),
+        Err(error) if is_damage(&error) => Err(error.into()),
+        Err(error) => return Err(broken(error)),
     };
-    let damaged = |error: Unreadable| ReadError::Damaged {
+    read.map(Some).map_err(|error| ReadError::Damaged {
         run,
         seq: 1,
         reason: format!("its row in the index of runs: {error}"),
-    };
-    run_row(row).map(Some).map_err(damaged)
+    })
 }
 
 pub(crate) fn runs(

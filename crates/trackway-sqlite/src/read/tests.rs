@@ -6,8 +6,10 @@ use trackway_ports::{RunFilter, RunQuery};
 
 use super::{
     by_status::{BEHIND, condition, count_sql, page_sql},
+    guided::{ATTEMPT, ATTEMPTS_AT, HEAD, node_sql},
     hooks::{NEXT, due_sql},
     rows::{RUNNABLE, TIMERS_DUE, WAITING, WAITING_OF_WORKFLOW, runs_sql},
+    sessions::{LAST_TIME, RUNS_OF_CALLER},
 };
 use crate::database::Database;
 
@@ -46,6 +48,22 @@ fn frequent_reads_use_their_index() {
     check(&conn, &due_sql(), &["SEARCH hooks USING INDEX hooks_by_due (due<?)"]);
     check(&conn, NEXT, &["SEARCH hooks USING COVERING INDEX hooks_by_due (due>?)"]);
     check(&conn, TIMERS_DUE, &["SEARCH timers USING COVERING INDEX timers_by_due (due<?)"]);
+}
+
+/// Proves T4: looking for a node costs the same in a run of any length.
+#[test]
+fn guided_runs_are_read_through_their_keys() {
+    let folder = tempfile::tempdir().unwrap();
+    let conn = Database::create(folder.path()).unwrap().writer().unwrap();
+    check(&conn, &node_sql(), &["SEARCH nodes USING PRIMARY KEY (run=? AND node=?)"]);
+    check(&conn, ATTEMPTS_AT, &["SEARCH attempts USING PRIMARY KEY (run=? AND node=?)"]);
+    let attempt = "SEARCH attempts USING PRIMARY KEY (run=? AND node=? AND ack=? AND digest=?)";
+    check(&conn, ATTEMPT, &[attempt]);
+    let newest = "SEARCH events USING COVERING INDEX sqlite_autoindex_events_1 (run=?)";
+    check(&conn, HEAD, &[newest]);
+    check(&conn, LAST_TIME, &["SEARCH events USING INDEX sqlite_autoindex_events_1 (run=?)"]);
+    let runs = &plan(&conn, RUNS_OF_CALLER)[0];
+    assert!(runs.starts_with("SEARCH runs USING INDEX"), "{runs}");
 }
 
 #[test]

@@ -2,11 +2,14 @@
 
 use rusqlite::{Connection, Statement, params};
 
-use crate::{marks::Marks, prepared::Pin};
+use crate::{
+    marks::{AttemptMark, Marks, NodeRow, attempt_sum},
+    prepared::Pin,
+};
 
 pub(super) struct GuidedStatements<'conn> {
+    find_node: Statement<'conn>,
     put_node: Statement<'conn>,
-    add_branch: Statement<'conn>,
     add_attempt: Statement<'conn>,
     add_pin: Statement<'conn>,
     put_definition: Statement<'conn>,
@@ -17,13 +20,16 @@ pub(super) struct GuidedStatements<'conn> {
 impl<'conn> GuidedStatements<'conn> {
     pub(super) fn prepare(conn: &'conn Connection) -> rusqlite::Result<Self> {
         Ok(Self {
-            // A node that is read anew keeps its branches.
+            find_node: conn.prepare(&format!(
+                "SELECT {} FROM nodes WHERE run = ?1 AND node = ?2",
+                NodeRow::COLUMNS
+            ))?,
             put_node: conn.prepare(
-                "INSERT INTO nodes (run, node, seq, branches) VALUES (?1, ?2, ?3, 0)
-                 ON CONFLICT (run, node) DO UPDATE SET seq = ?3",
+                "INSERT INTO nodes (run, node, seq, branches, attempts, crc)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+                 ON CONFLICT (run, node) DO UPDATE
+                 SET seq = ?3, branches = ?4, attempts = ?5, crc = ?6",
             )?,
-            add_branch: conn
-                .prepare("UPDATE nodes SET branches = branches + 1 WHERE run = ?1 AND node = ?2")?,
             // The first record of an attempt is the one that a repetition finds.
             add_attempt: conn.prepare(
                 "INSERT INTO attempts (run, node, ack, digest, seq) VALUES (?1, ?2, ?3, ?4, ?5)
@@ -44,17 +50,49 @@ impl<'conn> GuidedStatements<'conn> {
     /// Notes what the run's event of this number makes.
     pub(super) fn note(&mut self, run: &str, seq: i64, marks: &Marks) -> rusqlite::Result<()> {
         if let Some(node) = &marks.node {
-            self.put_node.execute(params![run, node.id, seq])?;
+            match self.find(run, &node.id)? {
+                None => {
+                    let new = NodeRow { seq, branches: 0, attempts: 0 };
+                    self.put(run, &node.id, new)?;
+                }
+                // A node that is read anew keeps its branches.
+                Some(Some(known)) => self.put(run, &node.id, NodeRow { seq, ..known })?,
+                Some(None) => {}
+            }
             self.add_pin.execute(params![run, node.definition])?;
         }
         if let Some(attempt) = &marks.attempt {
-            let (node, ack, digest) = (&attempt.node, &attempt.ack, &attempt.digest);
-            self.add_attempt.execute(params![run, node, ack, digest, seq])?;
-            if attempt.advanced {
-                self.add_branch.execute(params![run, node])?;
-            }
+            self.note_attempt(run, seq, attempt)?;
         }
         Ok(())
+    }
+
+    fn note_attempt(&mut self, run: &str, seq: i64, mark: &AttemptMark) -> rusqlite::Result<()> {
+        let AttemptMark { node, ack, digest, advanced } = mark;
+        let added = self.add_attempt.execute(params![run, node, ack, digest, seq])? > 0;
+        let sum = if added { attempt_sum(ack, digest, seq) } else { 0 };
+        if let Some(Some(known)) = self.find(run, node)? {
+            let changed = NodeRow {
+                branches: known.branches + i64::from(*advanced),
+                attempts: known.attempts.wrapping_add(sum),
+                ..known
+            };
+            self.put(run, node, changed)?;
+        }
+        Ok(())
+    }
+
+    /// The row of a node, where it has one; the inner is none where it is damaged. A damaged one stays
+    /// as it is, so that nobody takes it for whole, until the index is made anew.
+    fn find(&mut self, run: &str, node: &str) -> rusqlite::Result<Option<Option<NodeRow>>> {
+        let mut rows = self.find_node.query([run, node])?;
+        Ok(rows.next()?.map(|row| NodeRow::read(row, run, node)))
+    }
+
+    fn put(&mut self, run: &str, node: &str, row: NodeRow) -> rusqlite::Result<()> {
+        let NodeRow { seq, branches, attempts } = row;
+        let crc = row.crc(run, node);
+        self.put_node.execute(params![run, node, seq, branches, attempts, crc]).map(drop)
     }
 
     pub(super) fn pin(&mut self, run: &str, pin: &Pin) -> rusqlite::Result<()> {

@@ -40,10 +40,6 @@ async fn check(damage: impl FnOnce(&Path)) {
     assert_eq!(count(&journal, run(2)).await, 5);
 }
 
-fn execute(folder: &Path, sql: &str) {
-    database(folder).execute_batch(sql).unwrap();
-}
-
 /// Proves X2.
 #[tokio::test]
 async fn a_flipped_byte_in_the_file() {

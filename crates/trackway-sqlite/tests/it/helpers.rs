@@ -61,3 +61,12 @@ pub(crate) fn database(folder: &Path) -> Connection {
     conn.busy_timeout(std::time::Duration::from_secs(10)).unwrap();
     conn
 }
+
+/// Changes the store's database behind its back.
+pub(crate) fn execute(folder: &Path, sql: &str) {
+    database(folder).execute_batch(sql).unwrap();
+}
+
+pub(crate) fn integrity(folder: &Path) -> String {
+    database(folder).pragma_query_value(None, "integrity_check", |row| row.get(0)).unwrap()
+}

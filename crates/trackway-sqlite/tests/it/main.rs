@@ -9,10 +9,13 @@ mod blobs;
 mod breaking;
 mod crash;
 mod damage;
+mod guided;
 mod helpers;
 mod opening;
 mod pages;
+mod processes;
 mod racing;
+mod removal;
 
 use std::sync::Arc;
 

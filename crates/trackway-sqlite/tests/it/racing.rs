@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
+use trackway_domain::NodeId;
 use trackway_ports::{AppendError, Journal as _};
 use trackway_sqlite::SqliteJournal;
+use trackway_testkit::journal_suite::trees::*;
 
 use crate::helpers::*;
 
@@ -61,8 +63,89 @@ async fn processes_under_load_share_the_folder() {
     for number in 0..3 * RUNS {
         assert_eq!(count(&reader, run(number)).await as u64, EVENTS);
     }
-    let check: String = database(folder.path())
-        .pragma_query_value(None, "integrity_check", |row| row.get(0))
-        .unwrap();
-    assert_eq!(check, "ok");
+    assert_eq!(integrity(folder.path()), "ok");
+}
+
+/// Proves T4, T6: agents of two processes answer the same node; each answer becomes one branch.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_answer_of_two_processes_is_one_branch() {
+    const AGENTS: u128 = 8;
+    const ANSWERS: u128 = 10;
+    let folder = tempfile::tempdir().unwrap();
+    let journals: Vec<_> =
+        (0..2).map(|_| Arc::new(SqliteJournal::open(folder.path()).unwrap())).collect();
+    append(&*journals[0], opening(1)).await.unwrap();
+    let first = NodeId::new(number_id(1));
+    let agents: Vec<_> = (0..AGENTS)
+        .map(|agent| {
+            let journal = Arc::clone(&journals[usize::from(agent % 2 == 1)]);
+            tokio::spawn(async move {
+                for answer in 0..ANSWERS {
+                    let number = 2 + agent * ANSWERS + answer;
+                    loop {
+                        let place = journal.node(run(1), first).await.unwrap().unwrap();
+                        let next = advanced(1, number, "digest", number);
+                        match append(&*journal, guided(1, place.head, [next])).await {
+                            Ok(_) => break,
+                            Err(AppendError::Conflict { .. }) => {}
+                            Err(other) => panic!("{other}"),
+                        }
+                    }
+                }
+            })
+        })
+        .collect();
+    for agent in agents {
+        agent.await.unwrap();
+    }
+    for journal in &journals {
+        let place = journal.node(run(1), first).await.unwrap().unwrap();
+        let answers = AGENTS * ANSWERS;
+        assert_eq!(u128::from(place.branches), answers);
+        assert_eq!(u128::from(place.head), answers + 2);
+        for number in 2..2 + answers {
+            let key = attempt_key(1, 1, number, "digest");
+            assert!(journal.attempt(key).await.unwrap().is_some());
+            let node = NodeId::new(number_id(number));
+            assert!(journal.node(run(1), node).await.unwrap().is_some());
+        }
+    }
+}
+
+/// Proves T17: what a process remembers of a run does not outlive its removal by another.
+#[tokio::test]
+async fn a_run_that_another_process_removed_is_a_new_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let one = SqliteJournal::open(folder.path()).unwrap();
+    let two = SqliteJournal::open(folder.path()).unwrap();
+    fill(&one, run(1), 3).await;
+    two.remove(vec![run(1)]).await.unwrap();
+    let late = append(&one, appending(run(1), 3, [event("late")])).await;
+    assert!(matches!(late, Err(AppendError::Conflict { .. })));
+    fill(&one, run(1), 2).await;
+    assert_eq!(count(&two, run(1)).await, 2);
+    let late = append(&two, appending(run(1), 0, [event("late")])).await;
+    assert!(matches!(late, Err(AppendError::Conflict { .. })));
+}
+
+/// Proves X3: one process that opens and closes over and over disturbs no other.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn opening_and_closing_disturbs_nobody() {
+    const ROUNDS: u64 = 30;
+    let folder = tempfile::tempdir().unwrap();
+    let steady = Arc::new(SqliteJournal::open(folder.path()).unwrap());
+    let writing = {
+        let steady = Arc::clone(&steady);
+        tokio::spawn(async move { fill(&*steady, run(1), 500).await })
+    };
+    for round in 0..ROUNDS {
+        let visitor = SqliteJournal::open(folder.path()).unwrap();
+        append(&visitor, appending(run(2), round, [event(&"x".repeat(5_000))])).await.unwrap();
+        visitor.close().await;
+    }
+    writing.await.unwrap();
+    assert_eq!(count(&*steady, run(1)).await, 500);
+    assert_eq!(count(&*steady, run(2)).await as u64, ROUNDS);
+    steady.close().await;
+    assert_eq!(integrity(folder.path()), "ok");
 }

@@ -1,4 +1,4 @@
-//! Small guided runs for the cases: nodes and acks are plain numbers.
+//! Small guided runs, for the cases and for a store's own tests: runs, nodes and acks are plain numbers.
 
 use serde_json::{Value, json};
 use trackway_domain::{
@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 use super::samples::{at, row, run};
 
-pub(super) fn number_id(number: u128) -> Uuid {
+pub fn number_id(number: u128) -> Uuid {
     Uuid::from_u128(number)
 }
 
@@ -50,53 +50,49 @@ fn attempted(node: u128, ack: u128, digest: &str, outcome: AttemptOutcome) -> Ev
     }))
 }
 
-pub(super) fn opened(number: u128) -> Event {
+pub fn opened(number: u128) -> Event {
     let node = node(number, None, "hash");
     event(Guided::Opened { node, answer: answer(), documents: Vec::new() })
 }
 
 /// An answer to node `from` that led to node `to`.
-pub(super) fn advanced(from: u128, ack: u128, digest: &str, to: u128) -> Event {
+pub fn advanced(from: u128, ack: u128, digest: &str, to: u128) -> Event {
     attempted(from, ack, digest, AttemptOutcome::Advanced(node(to, Some(from), "hash")))
 }
 
-pub(super) fn blocked(node: u128, ack: u128, digest: &str) -> Event {
+pub fn blocked(node: u128, ack: u128, digest: &str) -> Event {
     let code = "output-missing".to_owned();
     let block = Block { code, message: "more is needed".to_owned(), needs: Vec::new() };
     attempted(node, ack, digest, AttemptOutcome::Blocked(block))
 }
 
-pub(super) fn checkpointed(number: Option<u128>) -> Event {
+pub fn checkpointed(number: Option<u128>) -> Event {
     let node = number.map(|number| NodeId::new(number_id(number)));
     event(Guided::Checkpointed(Checkpoint { node, notes: "noted".to_owned() }))
 }
 
-pub(super) fn repinned(number: u128, definition: &str) -> Event {
+pub fn repinned(number: u128, definition: &str) -> Event {
     event(Guided::Repinned { node: node(number, None, definition) })
 }
 
-pub(super) fn guided(
-    number: u128,
-    expected: Seq,
-    events: impl IntoIterator<Item = Event>,
-) -> Append {
+pub fn guided(number: u128, expected: Seq, events: impl IntoIterator<Item = Event>) -> Append {
     let mut append = Append::new(run(number), expected, at(5_000));
     append.events.extend(events);
     append
 }
 
 /// The first append of a guided run: two events, the second of which makes node 1.
-pub(super) fn opening(number: u128) -> Append {
+pub fn opening(number: u128) -> Append {
     let mut append = guided(number, 0, [Event::Started, opened(1)]);
     append.row = Some(row(number));
     append
 }
 
-pub(super) fn pin(hash: &str, body: &str) -> Pinned {
+pub fn pin(hash: &str, body: &str) -> Pinned {
     Pinned { hash: hash.to_owned(), body: body.to_owned() }
 }
 
-pub(super) fn attempt_key(number: u128, node: u128, ack: u128, digest: &str) -> AttemptKey {
+pub fn attempt_key(number: u128, node: u128, ack: u128, digest: &str) -> AttemptKey {
     AttemptKey {
         run: run(number),
         node: NodeId::new(number_id(node)),
@@ -105,6 +101,6 @@ pub(super) fn attempt_key(number: u128, node: u128, ack: u128, digest: &str) -> 
     }
 }
 
-pub(super) async fn place(journal: &dyn Journal, number: u128, node: u128) -> Option<NodePlace> {
+pub async fn place(journal: &dyn Journal, number: u128, node: u128) -> Option<NodePlace> {
     journal.node(run(number), NodeId::new(number_id(node))).await.unwrap()
 }

@@ -21,7 +21,7 @@ use tower_http::catch_panic::CatchPanicLayer;
 use trackway_domain::{Code, Object};
 use trackway_runtime::Runtime;
 
-use super::{DataFolder, Entrance, ServerError, runs};
+use super::{DataFolder, Doors, Entrance, ServerError, retention::Retention, runs};
 use crate::Auth;
 
 /// A server that has its address and its folder.
@@ -33,7 +33,8 @@ pub struct Bound {
     runtime: Runtime,
     folder: DataFolder,
     entrance: Entrance,
-    door: trackway_a2a::Options,
+    doors: Doors,
+    retention: Option<Retention>,
 }
 
 impl Bound {
@@ -43,7 +44,7 @@ impl Bound {
         runtime: Runtime,
         folder: DataFolder,
         entrance: Entrance,
-        door: trackway_a2a::Options,
+        doors: Doors,
     ) -> Result<Self, ServerError> {
         let address = listener.local_addr().map_err(ServerError::Serve)?;
         let grpc = match grpc {
@@ -53,11 +54,18 @@ impl Bound {
             }
             None => None,
         };
-        let mut bound = Self { listener, address, grpc, runtime, folder, entrance, door };
-        bound.door.base_url = bound.url();
-        bound.door.grpc_address = bound.grpc.as_ref().map(|(_, address)| address.to_string());
+        let mut bound =
+            Self { listener, address, grpc, runtime, folder, entrance, doors, retention: None };
+        bound.doors.a2a.base_url = bound.url();
+        bound.doors.a2a.grpc_address = bound.grpc.as_ref().map(|(_, address)| address.to_string());
         bound.folder.note(&bound.url())?;
         Ok(bound)
+    }
+
+    /// What it removes while it serves.
+    pub(super) fn keeping(mut self, retention: Option<Retention>) -> Self {
+        self.retention = retention;
+        self
     }
 
     pub fn address(&self) -> SocketAddr {
@@ -93,8 +101,10 @@ impl Bound {
         self,
         end: impl Future<Output = ()> + Send + 'static,
     ) -> Result<(), ServerError> {
-        let Self { listener, grpc, runtime, folder, entrance, door, .. } = self;
-        let app = router(runtime.clone(), door.clone(), entrance);
+        let Self { listener, grpc, runtime, folder, entrance, doors, retention, .. } = self;
+        let keeper = retention.map(|retention| tokio::spawn(retention.run()));
+        let Doors { a2a, mcp } = doors.clone();
+        let app = router(runtime.clone(), doors, entrance);
         // Dropped when the runtime has stopped, which ends gRPC too.
         let (stopped, has_stopped) = oneshot::channel::<()>();
         let grpc = {
@@ -102,7 +112,7 @@ impl Bound {
             async move {
                 let Some((listener, _)) = grpc else { return Ok(()) };
                 let end = async { drop(has_stopped.await) };
-                trackway_a2a::grpc(runtime, door).serve(listener, end).await
+                trackway_a2a::grpc(runtime, a2a).serve(listener, end).await
             }
         };
         // Streamed events are small: without this each would wait for the one before to be acknowledged.
@@ -117,6 +127,12 @@ impl Bound {
                 tokio::select! {
                     () = end => {}
                     () = runtime.failed() => {}
+                }
+                if let Some(mcp) = mcp {
+                    mcp.stop();
+                }
+                if let Some(keeper) = keeper {
+                    keeper.abort();
                 }
                 runtime.stop().await;
                 drop(stopped);
@@ -171,7 +187,8 @@ async fn interrupted() {
     drop(tokio::signal::ctrl_c().await);
 }
 
-fn router(runtime: Runtime, options: trackway_a2a::Options, entrance: Entrance) -> Router {
+fn router(runtime: Runtime, doors: Doors, entrance: Entrance) -> Router {
+    let Doors { a2a: options, mcp } = doors;
     let required = entrance.required;
     let health = Router::new()
         .route("/livez", get(async || Json(json!({ "status": "alive" }))))
@@ -181,6 +198,7 @@ fn router(runtime: Runtime, options: trackway_a2a::Options, entrance: Entrance) 
         .merge(health)
         .merge(runs::router(runtime.clone(), entrance.gatekeeper, options.body_bytes_max))
         .merge(trackway_a2a::router(runtime, options))
+        .merge(mcp.map(|mcp| mcp.router()).unwrap_or_default())
         .fallback(not_found)
         .method_not_allowed_fallback(wrong_method);
     // Where a key is needed, a page that has none can do nothing.

@@ -4,6 +4,8 @@
 
 use minijinja::Environment;
 
+use crate::read::check::shallow;
+
 /// Deeper expressions are left alone; the bound keeps the parser's stack small.
 const DEEPEST: usize = 24;
 
@@ -13,7 +15,7 @@ const LONGEST: usize = 1000;
 /// None where it is no expression.
 pub(super) fn translate(source: &str) -> Option<String> {
     let source = source.trim();
-    if source.is_empty() || source.len() > LONGEST {
+    if source.is_empty() || source.len() > LONGEST || !shallow(source) {
         return None;
     }
     let readable = |expression: &String| Environment::new().compile_expression(expression).is_ok();

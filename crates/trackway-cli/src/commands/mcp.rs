@@ -1,0 +1,80 @@
+//! `trackway mcp`: written workflows for the agent that started this process.
+//!
+//! The folder is not held: a server and any number of these may work on it at the same time. Nothing
+//! but the protocol is written to stdout, and the process ends when its stdin does.
+
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use trackway_mcp::{Door, KeyRing, Switches};
+use trackway_ports::{Clock as _, Faults, Journal, NoFaults};
+use trackway_runtime::{Catalogue, Guide, GuideOptions, SystemClock, SystemIds};
+use trackway_sqlite::SqliteJournal;
+
+use crate::{
+    args::{Mcp, Switch, Written},
+    config::Config,
+    exit::Exit,
+    failure::Failure,
+    fault::Crash,
+};
+
+/// Where workflows are unless something else is said.
+const FOLDER_DEFAULT: &str = "workflows";
+
+pub(super) async fn mcp(args: Mcp) -> Result<Exit, Failure> {
+    let config = Config::load(args.workspace.as_deref())?;
+    let faults: Arc<dyn Faults> = match args.testing.fault {
+        Some(point) => Arc::new(Crash::at(point)),
+        None => Arc::new(NoFaults),
+    };
+    let data = &args.data.folder;
+    // The store first: it makes the folder where there is none.
+    let store = trackway_sqlite::Options { faults: faults.clone() };
+    let journal: Arc<dyn Journal> = Arc::new(SqliteJournal::open_with(data, store)?);
+    let ring = KeyRing::open(data, SystemClock.now()).map_err(|error| Failure::of(&error))?;
+    let guide = Guide::new(GuideOptions {
+        journal: journal.clone(),
+        catalogue: Arc::new(Catalogue::new(folders(
+            &args.written,
+            &config,
+            args.workspace.as_deref(),
+        ))),
+        clock: Arc::new(SystemClock),
+        ids: Arc::new(SystemIds),
+        faults,
+    });
+    let door = Door::new(guide, Arc::new(ring), switches(&args.written, &config));
+    let served = door.serve_stdio().await;
+    journal.close().await;
+    served.map_err(|error| Failure::of(&error))?;
+    Ok(Exit::Done)
+}
+
+/// The folders that are named, else those of the configuration, else the one beside it.
+pub(super) fn folders(
+    written: &Written,
+    config: &Config,
+    workspace: Option<&Path>,
+) -> Vec<PathBuf> {
+    if !written.workflows.is_empty() {
+        return written.workflows.clone();
+    }
+    match &config.workflows.folders {
+        Some(folders) => folders.clone(),
+        None => vec![workspace.unwrap_or(Path::new("")).join(FOLDER_DEFAULT)],
+    }
+}
+
+pub(super) fn switches(written: &Written, config: &Config) -> Switches {
+    let on = |said: Option<Switch>, configured| match said {
+        Some(said) => said == Switch::On,
+        None => configured,
+    };
+    Switches {
+        checkpoints: on(written.checkpoints, config.mcp.checkpoints),
+        session_checkpoints: on(written.session_checkpoints, config.mcp.session_checkpoints),
+    }
+}

@@ -1,0 +1,119 @@
+//! WorkRail's own files: they load unchanged, and what becomes of them is written down.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::model::{LoopOver, Step, StepKind};
+use crate::{Definition, Draft, Format, read};
+
+const FOLDER: &str = "/work/ref/workrail/workflows";
+
+pub(super) fn files(folder: &Path, found: &mut Vec<PathBuf>) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.expect("an entry").path()).collect();
+    paths.sort();
+    for path in paths {
+        if path.is_dir() {
+            files(&path, found);
+        } else if path.extension().is_some_and(|extension| extension == "json") {
+            found.push(path);
+        }
+    }
+}
+
+/// The texts of the files, empty in a checkout without the data beside it.
+pub(super) fn texts() -> Vec<String> {
+    let mut found = Vec::new();
+    files(Path::new(FOLDER), &mut found);
+    found.iter().map(|path| fs::read_to_string(path).expect("a text")).collect()
+}
+
+fn drafts(folder: &str) -> Vec<Draft> {
+    let mut found = Vec::new();
+    files(Path::new(folder), &mut found);
+    let mut drafts = Vec::new();
+    for path in found {
+        let text = fs::read_to_string(&path).expect("a text");
+        match read(&text, Format::Json) {
+            Ok(draft) => drafts.push(draft),
+            Err(unreadable) => panic!("{}: {:#?}", path.display(), unreadable.faults),
+        }
+    }
+    drafts
+}
+
+/// Proves T9: WorkRail's files load and link as they are.
+#[test]
+fn files_of_workrail_link_unchanged() {
+    let drafts = drafts(FOLDER);
+    for draft in &drafts {
+        let definition = match super::among(&drafts, &draft.id) {
+            Ok(definition) => definition,
+            Err(faults) => panic!("{}: {faults:#?}", draft.id),
+        };
+        assert_eq!(Definition::pinned(&definition.normal()), Ok(definition.clone()));
+        insta::assert_snapshot!(draft.id.replace('.', "-"), outline(&definition));
+    }
+}
+
+fn outline(definition: &Definition) -> String {
+    let mut out = format!("{} rules\n", definition.guidance.len());
+    steps(&definition.steps, 0, &mut out);
+    for note in &definition.unheeded {
+        let mark = if note.matters { "!" } else { "·" };
+        out.push_str(&format!("{mark} {}: {}\n", note.path, note.message));
+    }
+    out
+}
+
+fn steps(list: &[Step], depth: usize, out: &mut String) {
+    for step in list {
+        let mut line = format!("{}{} ", "  ".repeat(depth), step.id);
+        let inner: &[Step] = match &step.kind {
+            StepKind::Prompt(prompt) => {
+                line.push_str("prompt");
+                for (there, word) in [
+                    (prompt.confirm.is_some(), "confirm"),
+                    (prompt.output.is_some(), "output"),
+                    (prompt.criteria.is_some(), "criteria"),
+                    (!prompt.assessments.is_empty(), "assessments"),
+                    (!prompt.consequences.is_empty(), "consequences"),
+                    (!prompt.fragments.is_empty(), "fragments"),
+                    (prompt.text.contains("{{"), "template"),
+                ] {
+                    if there {
+                        line.push(' ');
+                        line.push_str(word);
+                    }
+                }
+                &[]
+            }
+            StepKind::Loop(inner) => {
+                let over = match &inner.over {
+                    LoopOver::While(_) => "while".to_owned(),
+                    LoopOver::Until(_) => "until".to_owned(),
+                    LoopOver::Decision { id } => {
+                        format!("decision {}", id.as_deref().unwrap_or("-"))
+                    }
+                    LoopOver::Count(amount) => format!("count {amount:?}"),
+                    LoopOver::Each { list, item, index } => {
+                        format!("each {list:?} {item} {index:?}")
+                    }
+                };
+                line.push_str(&format!("loop {over} max {}", inner.max));
+                &inner.steps
+            }
+            StepKind::Group(inner) => {
+                line.push_str("group");
+                inner
+            }
+            other => panic!("no step of WorkRail's becomes {other:?}"),
+        };
+        if step.when.is_some() {
+            line.push_str(" when");
+        }
+        out.push_str(&line);
+        out.push('\n');
+        steps(inner, depth + 1, out);
+    }
+}

@@ -1,0 +1,161 @@
+//! Documents: what the declared outputs of a run add up to.
+//!
+//! Headers, logs and tables are built along one path, the one to the node that was made last: rows of
+//! a branch that was left would mix with those of the one that replaced it. In a run without branches
+//! that path is all of it. Notes and checkpoints stand for themselves and are kept from every branch.
+
+use std::collections::HashMap;
+
+use serde_json::{Map, Value};
+use trackway_domain::{DocumentChange, DocumentKind, NodeId, RunId, Timestamp};
+
+use super::{RunTrack, notes};
+
+/// Field of a header in which a value stands that has no fields of its own.
+const PLAIN_FIELD: &str = "value";
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Document {
+    pub name: String,
+    pub kind: DocumentKind,
+    pub run: RunId,
+    pub value: Value,
+    /// The step that it was written at; of notes and checkpoints only, as the fields below.
+    pub step: Option<String>,
+    pub node: Option<NodeId>,
+    pub at: Option<Timestamp>,
+}
+
+impl RunTrack {
+    /// Headers, logs and tables as they are where the run was last, then all notes and checkpoints.
+    pub fn documents(&self) -> Vec<Document> {
+        let mut documents = match self.nodes.last() {
+            Some(tip) => self.documents_at(tip.id),
+            None => Vec::new(),
+        };
+        documents.extend(notes::of_run(self));
+        documents
+    }
+
+    /// Headers, logs and tables as they are at that node, in the order in which they first appear.
+    pub fn documents_at(&self, node: NodeId) -> Vec<Document> {
+        let path = self.path(node);
+        let changes = self.opening.iter().chain(path.iter().flat_map(|edge| &edge.documents));
+        let documents = reduce(changes).into_iter().map(|(name, kind, value)| Document {
+            name,
+            kind,
+            run: self.id(),
+            value,
+            step: None,
+            node: None,
+            at: None,
+        });
+        documents.collect()
+    }
+}
+
+/// Whether several outputs become one document of this kind.
+pub(super) const fn is_reduced(kind: DocumentKind) -> bool {
+    match kind {
+        DocumentKind::Header | DocumentKind::Log | DocumentKind::Table => true,
+        DocumentKind::Notes | DocumentKind::Checkpoint => false,
+    }
+}
+
+/// The documents that these changes make, each with its name and kind.
+pub(super) fn reduce<'a>(
+    changes: impl Iterator<Item = &'a DocumentChange>,
+) -> Vec<(String, DocumentKind, Value)> {
+    // A workflow declares a handful of documents: a list is looked through faster than a map is made.
+    let mut growing: Vec<(&str, DocumentKind, Growing)> = Vec::new();
+    for change in changes.filter(|change| is_reduced(change.kind)) {
+        let known = |(name, kind, _): &(&str, DocumentKind, Growing)| {
+            *name == change.name && *kind == change.kind
+        };
+        let place = growing.iter().position(known).unwrap_or_else(|| {
+            growing.push((&change.name, change.kind, Growing::default()));
+            growing.len() - 1
+        });
+        growing[place].2.take(change);
+    }
+    let whole =
+        |(name, kind, growing): (&str, _, Growing)| (name.to_owned(), kind, growing.value(kind));
+    growing.into_iter().map(whole).collect()
+}
+
+/// A document while it is built.
+#[derive(Debug, Default)]
+struct Growing {
+    fields: Map<String, Value>,
+    rows: Vec<Value>,
+    /// Where the row of each key is.
+    keys: HashMap<String, usize>,
+}
+
+impl Growing {
+    fn take(&mut self, change: &DocumentChange) {
+        match change.kind {
+            DocumentKind::Header => match &change.value {
+                Value::Object(fields) => {
+                    for (field, value) in fields {
+                        self.fields.insert(field.clone(), value.clone());
+                    }
+                }
+                plain => {
+                    self.fields.insert(PLAIN_FIELD.to_owned(), plain.clone());
+                }
+            },
+            DocumentKind::Log => self.rows.extend(items(&change.value).iter().cloned()),
+            DocumentKind::Table => {
+                for row in items(&change.value) {
+                    self.put(row, change.key.as_deref());
+                }
+            }
+            DocumentKind::Notes | DocumentKind::Checkpoint => {}
+        }
+    }
+
+    /// The first row of a key keeps its place, a later one replaces its content.
+    fn put(&mut self, row: &Value, key: Option<&str>) {
+        let Some(key) = key_of(row, key) else {
+            self.rows.push(row.clone());
+            return;
+        };
+        match self.keys.get(&key) {
+            Some(place) => self.rows[*place] = row.clone(),
+            None => {
+                self.keys.insert(key, self.rows.len());
+                self.rows.push(row.clone());
+            }
+        }
+    }
+
+    fn value(self, kind: DocumentKind) -> Value {
+        match kind {
+            DocumentKind::Header => Value::Object(self.fields),
+            DocumentKind::Log
+            | DocumentKind::Table
+            | DocumentKind::Notes
+            | DocumentKind::Checkpoint => Value::Array(self.rows),
+        }
+    }
+}
+
+/// A list is taken item by item, anything else as one.
+fn items(value: &Value) -> &[Value] {
+    match value {
+        Value::Array(items) => items,
+        one => std::slice::from_ref(one),
+    }
+}
+
+/// What tells a row from the others, as text: what the pointer, or the field of that name, leads to.
+/// Without a key it is the row itself; a row that lacks its key is like no other.
+fn key_of(row: &Value, key: Option<&str>) -> Option<String> {
+    let found = match key {
+        None | Some("") => Some(row),
+        Some(pointer) if pointer.starts_with('/') => row.pointer(pointer),
+        Some(field) => row.get(field),
+    };
+    found.map(Value::to_string)
+}

@@ -1,0 +1,77 @@
+//! Notes and checkpoints: each is a document of its own, whichever branch it was written on.
+
+use trackway_domain::{DocumentKind, Timestamp};
+
+use super::{Document, RunTrack, SESSION_NOTES, TrackEdge, holds_session_notes, track::TrackNote};
+
+/// A note on the session itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SessionNote<'a> {
+    pub at: Timestamp,
+    pub markdown: &'a str,
+}
+
+pub(super) fn of_session(keeper: &RunTrack) -> impl Iterator<Item = SessionNote<'_>> {
+    keeper
+        .checkpoints
+        .iter()
+        .map(|note| SessionNote { at: note.at, markdown: &note.checkpoint.notes })
+}
+
+/// The run's notes and checkpoints in the order in which they were recorded.
+pub(super) fn of_run(track: &RunTrack) -> Vec<Document> {
+    let mut found: Vec<(u64, Document)> = Vec::new();
+    for edge in &track.edges {
+        found.extend(of_edge(track, edge).into_iter().map(|document| (edge.seq, document)));
+    }
+    for note in &track.checkpoints {
+        found.push((note.seq, of_checkpoint(track, note)));
+    }
+    found.sort_by_key(|(seq, _)| *seq);
+    found.into_iter().map(|(_, document)| document).collect()
+}
+
+/// What the interpreter declared to be notes; where it declared none, the notes that came along.
+fn of_edge(track: &RunTrack, edge: &TrackEdge) -> Vec<Document> {
+    let step = track.node(edge.from).and_then(|node| node.step.clone());
+    let document = |name: String, kind, value| Document {
+        name,
+        kind,
+        run: track.id(),
+        value,
+        step: step.clone(),
+        node: Some(edge.from),
+        at: Some(edge.at),
+    };
+    let declared: Vec<Document> = edge
+        .documents
+        .iter()
+        .filter(|change| !super::document::is_reduced(change.kind))
+        .map(|change| document(change.name.clone(), change.kind, change.value.clone()))
+        .collect();
+    match &edge.inputs.notes {
+        Some(notes) if declared.is_empty() => {
+            let name = step.clone().unwrap_or_else(|| "notes".to_owned());
+            vec![document(name, DocumentKind::Notes, notes.as_str().into())]
+        }
+        _ => declared,
+    }
+}
+
+fn of_checkpoint(track: &RunTrack, note: &TrackNote) -> Document {
+    let node = note.checkpoint.node;
+    let name = if holds_session_notes(&track.submission.workflow) {
+        SESSION_NOTES.0
+    } else {
+        "checkpoint"
+    };
+    Document {
+        name: name.to_owned(),
+        kind: DocumentKind::Checkpoint,
+        run: track.id(),
+        value: note.checkpoint.notes.as_str().into(),
+        step: node.and_then(|id| track.node(id)).and_then(|node| node.step.clone()),
+        node,
+        at: Some(note.at),
+    }
+}

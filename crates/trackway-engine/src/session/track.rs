@@ -1,0 +1,303 @@
+//! One run of a session: the tree of its nodes, what each answer brought, and where it stands.
+
+use std::{collections::HashMap, sync::Arc};
+
+use serde_json::Value;
+use trackway_domain::{
+    Attempt, AttemptOutcome, Checkpoint, DocumentChange, Event, Guided, Inputs, Node, NodeId,
+    RunId, Seq, State, StateName, Submission, Timestamp, Warning,
+};
+
+use crate::{IllegalTransition, Run};
+
+/// An event that does not fit what came before it in its log.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Misfit {
+    #[error(transparent)]
+    Illegal(#[from] IllegalTransition),
+    #[error("the log names node {0}, which it never made")]
+    UnknownNode(NodeId),
+    #[error("the log makes node {0} twice")]
+    RepeatedNode(NodeId),
+    #[error("node {node} says that it follows another node than {from}")]
+    OtherParent { node: NodeId, from: NodeId },
+}
+
+/// Whether there is something left to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RunStatus {
+    Running,
+    Complete,
+}
+
+impl RunStatus {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Running => "running",
+            Self::Complete => "complete",
+        }
+    }
+}
+
+/// A point of a guided run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TrackNode {
+    pub id: NodeId,
+    pub parent: Option<NodeId>,
+    /// The step that waits here; none where the workflow is complete.
+    pub step: Option<String>,
+    pub title: Option<String>,
+    /// Hash of the definition that it is read by.
+    pub definition: String,
+    pub at: Timestamp,
+    /// How many answers to it were blocked.
+    pub blocked: u32,
+}
+
+impl TrackNode {
+    pub fn is_complete(&self) -> bool {
+        self.step.is_none()
+    }
+}
+
+/// An answer that advanced a run from one node to another.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TrackEdge {
+    pub from: NodeId,
+    pub to: NodeId,
+    pub seq: Seq,
+    pub at: Timestamp,
+    pub inputs: Inputs,
+    pub documents: Vec<DocumentChange>,
+    pub warnings: Vec<Warning>,
+}
+
+impl TrackEdge {
+    /// Its name. A node is made by exactly one answer, so the answer is named after it.
+    pub fn id(&self) -> String {
+        format!("edg_{}", self.to.uuid().simple())
+    }
+}
+
+/// Notes on a node, or on nothing in particular.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct TrackNote {
+    pub(super) seq: Seq,
+    pub(super) at: Timestamp,
+    pub(super) checkpoint: Checkpoint,
+}
+
+/// The fold of one run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunTrack {
+    pub submission: Arc<Submission>,
+    pub created_at: Timestamp,
+    /// When the newest event was recorded.
+    pub updated_at: Timestamp,
+    /// In the order in which they were made; the last one is where the run was last.
+    pub nodes: Vec<TrackNode>,
+    /// In the order in which they were recorded.
+    pub edges: Vec<TrackEdge>,
+    /// Why nothing more of the run can be shown. What is shown ends before the damage.
+    pub damaged: Option<String>,
+    pub(super) opening: Vec<DocumentChange>,
+    pub(super) checkpoints: Vec<TrackNote>,
+    places: HashMap<NodeId, usize>,
+    run: Run,
+}
+
+impl RunTrack {
+    /// A run that was submitted at that moment.
+    pub fn begin(submission: &Submission, at: Timestamp) -> Self {
+        Self {
+            submission: Arc::new(submission.clone()),
+            created_at: at,
+            updated_at: at,
+            nodes: Vec::new(),
+            edges: Vec::new(),
+            damaged: None,
+            opening: Vec::new(),
+            checkpoints: Vec::new(),
+            places: HashMap::new(),
+            run: Run::begin(Box::new(submission.clone()), at),
+        }
+    }
+
+    /// The run that these events tell of, up to the first that does not fit; none where they do not
+    /// begin with a submission.
+    pub fn fold<'a>(events: impl IntoIterator<Item = (&'a Event, Timestamp)>) -> Option<Self> {
+        let mut events = events.into_iter();
+        let (Event::Submitted(submission), at) = events.next()? else { return None };
+        let mut track = Self::begin(submission, at);
+        for (event, at) in events {
+            if let Err(misfit) = track.apply(event, at) {
+                track.damage(misfit.to_string());
+                break;
+            }
+        }
+        Some(track)
+    }
+
+    /// Folds in the next event. One that does not fit changes nothing that is shown.
+    pub fn apply(&mut self, event: &Event, at: Timestamp) -> Result<(), Misfit> {
+        if let Event::Guided(guided) = event {
+            self.check(guided)?;
+        }
+        self.run.apply(event)?;
+        self.updated_at = at;
+        if let Event::Guided(guided) = event {
+            self.guide(guided, at);
+        }
+        Ok(())
+    }
+
+    /// The log cannot be read any further.
+    pub fn damage(&mut self, reason: String) {
+        self.damaged = Some(reason);
+    }
+
+    pub fn id(&self) -> RunId {
+        self.submission.run
+    }
+
+    pub fn state(&self) -> StateName {
+        self.run.state.name()
+    }
+
+    /// What the workflow returned, where it has come to an end.
+    pub fn output(&self) -> Option<&Value> {
+        match &self.run.state {
+            State::Completed { output } => Some(output),
+            _ => None,
+        }
+    }
+
+    pub fn node(&self, id: NodeId) -> Option<&TrackNode> {
+        self.places.get(&id).map(|place| &self.nodes[*place])
+    }
+
+    /// A guided run is complete where the node made last is: it may have completed once and be growing
+    /// another branch since. Any other run, and one that was stopped, is complete when it has ended.
+    pub fn status(&self) -> RunStatus {
+        let state = self.state();
+        let over = match self.nodes.last() {
+            Some(tip) => tip.is_complete() || state.is_terminal() && state != StateName::Completed,
+            None => state.is_terminal(),
+        };
+        if over { RunStatus::Complete } else { RunStatus::Running }
+    }
+
+    /// The nodes that nobody has advanced from, in the order in which they were made.
+    pub fn leaves(&self) -> impl Iterator<Item = &TrackNode> {
+        let answered: std::collections::HashSet<_> =
+            self.edges.iter().map(|edge| edge.from).collect();
+        self.nodes.iter().filter(move |node| !answered.contains(&node.id))
+    }
+
+    /// How many ends there are. A run without nodes is one line.
+    pub fn branches(&self) -> usize {
+        self.leaves().count().max(1)
+    }
+
+    /// The answers on the way from the beginning to that node.
+    pub fn path(&self, to: NodeId) -> Vec<&TrackEdge> {
+        let arriving: HashMap<NodeId, &TrackEdge> =
+            self.edges.iter().map(|edge| (edge.to, edge)).collect();
+        let mut path = Vec::new();
+        let mut here = to;
+        // A node is made after the one it follows, so this comes to its end.
+        while let Some(edge) = arriving.get(&here) {
+            path.push(*edge);
+            here = edge.from;
+        }
+        path.reverse();
+        path
+    }
+
+    fn check(&self, guided: &Guided) -> Result<(), Misfit> {
+        match guided {
+            Guided::Opened { node, .. } => self.is_new(node.id),
+            Guided::Attempted(attempt) => {
+                self.is_known(attempt.node)?;
+                let AttemptOutcome::Advanced(node) = &attempt.outcome else { return Ok(()) };
+                self.is_new(node.id)?;
+                if node.parent != Some(attempt.node) {
+                    return Err(Misfit::OtherParent { node: node.id, from: attempt.node });
+                }
+                Ok(())
+            }
+            Guided::Checkpointed(checkpoint) => {
+                checkpoint.node.map_or(Ok(()), |id| self.is_known(id))
+            }
+            Guided::Repinned { node } => self.is_known(node.id),
+        }
+    }
+
+    fn is_known(&self, id: NodeId) -> Result<(), Misfit> {
+        if self.places.contains_key(&id) { Ok(()) } else { Err(Misfit::UnknownNode(id)) }
+    }
+
+    fn is_new(&self, id: NodeId) -> Result<(), Misfit> {
+        if self.places.contains_key(&id) { Err(Misfit::RepeatedNode(id)) } else { Ok(()) }
+    }
+
+    fn guide(&mut self, guided: &Guided, at: Timestamp) {
+        match guided {
+            Guided::Opened { node, documents, .. } => {
+                self.opening.extend(documents.iter().cloned());
+                self.add(node, at);
+            }
+            Guided::Attempted(attempt) => self.attempt(attempt, at),
+            Guided::Checkpointed(checkpoint) => {
+                let checkpoint = checkpoint.clone();
+                self.checkpoints.push(TrackNote { seq: self.run.seq, at, checkpoint });
+            }
+            Guided::Repinned { node } => {
+                if let Some(place) = self.places.get(&node.id) {
+                    let known = &mut self.nodes[*place];
+                    let (at, blocked) = (known.at, known.blocked);
+                    *known = TrackNode { blocked, ..track_node(node, at) };
+                }
+            }
+        }
+    }
+
+    fn attempt(&mut self, attempt: &Attempt, at: Timestamp) {
+        match &attempt.outcome {
+            AttemptOutcome::Advanced(node) => {
+                self.edges.push(TrackEdge {
+                    from: attempt.node,
+                    to: node.id,
+                    seq: self.run.seq,
+                    at,
+                    inputs: attempt.inputs.clone(),
+                    documents: attempt.documents.clone(),
+                    warnings: attempt.answer.warnings.clone(),
+                });
+                self.add(node, at);
+            }
+            AttemptOutcome::Blocked(_) => {
+                if let Some(place) = self.places.get(&attempt.node) {
+                    self.nodes[*place].blocked += 1;
+                }
+            }
+        }
+    }
+
+    fn add(&mut self, node: &Node, at: Timestamp) {
+        self.places.insert(node.id, self.nodes.len());
+        self.nodes.push(track_node(node, at));
+    }
+}
+
+fn track_node(node: &Node, at: Timestamp) -> TrackNode {
+    TrackNode {
+        id: node.id,
+        parent: node.parent,
+        step: node.pending.as_ref().map(|pending| pending.step.clone()),
+        title: node.pending.as_ref().map(|pending| pending.title.clone()),
+        definition: node.definition.clone(),
+        at,
+        blocked: 0,
+    }
+}

@@ -1,0 +1,62 @@
+//! A position as an answer: the same facts as JSON and as text, with tokens signed as the record says.
+
+use rmcp::model::CallToolResult;
+use serde_json::{Value, json};
+use trackway_domain::Pending;
+use trackway_runtime::Position;
+
+use crate::{
+    text::{self, Tokens},
+    token::{Ack, KeyRing, Place},
+    tools,
+};
+
+/// Where a caller stands, told.
+pub(crate) fn position(ring: &KeyRing, position: &Position) -> CallToolResult {
+    let tokens = tokens(ring, position);
+    tools::answer(text::position(position, &tokens), structured(position, &tokens))
+}
+
+/// The tokens of a position, with the key that the answer was first signed with.
+pub(crate) fn tokens(ring: &KeyRing, position: &Position) -> Tokens {
+    let place = Place { run: position.run, node: position.node };
+    let key = &position.seal.key;
+    let ack = position.ack.map(|ack| ring.ack_token(Ack { place, ack }, key));
+    Tokens { state: ring.state_token(place, key), ack }
+}
+
+fn structured(position: &Position, tokens: &Tokens) -> Value {
+    let mut told = json!({
+        "stateToken": tokens.state,
+        "ackToken": tokens.ack,
+        "pending": position.pending.as_ref().map(pending),
+        "isComplete": position.pending.is_none(),
+        "session": session(position),
+        "workflowId": position.workflow,
+        "workflowHash": position.hash,
+        "branch": position.branch,
+        "warnings": position.warnings,
+        "blocked": position.blocked,
+    });
+    if !position.guidance.is_empty() {
+        told["guidance"] = json!(position.guidance);
+    }
+    told
+}
+
+pub(crate) fn session(position: &Position) -> Value {
+    json!({ "sessionId": position.session, "runId": position.run })
+}
+
+fn pending(pending: &Pending) -> Value {
+    let mut told = json!({
+        "stepId": pending.step,
+        "title": pending.title,
+        "prompt": pending.prompt,
+        "requireConfirmation": pending.confirm,
+    });
+    if let Some(expected) = &pending.output {
+        told["output"] = json!(expected);
+    }
+    told
+}

@@ -1,0 +1,199 @@
+//! The arguments of a call, checked by us: what is wrong is told as data, with what was probably meant.
+
+use serde_json::{Map, Value, json};
+use trackway_domain::{Need, Object};
+
+use crate::refusal::Refusal;
+
+/// One parameter of a tool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Parameter {
+    pub(crate) name: &'static str,
+    pub(crate) kind: Kind,
+    pub(crate) required: bool,
+    pub(crate) description: &'static str,
+    pub(crate) example: &'static str,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Text,
+    Object,
+}
+
+impl Kind {
+    const fn json_type(self) -> &'static str {
+        match self {
+            Self::Text => "string",
+            Self::Object => "object",
+        }
+    }
+
+    fn fits(self, value: &Value) -> bool {
+        match self {
+            Self::Text => value.is_string(),
+            Self::Object => value.is_object(),
+        }
+    }
+}
+
+impl Parameter {
+    pub(crate) fn schema(&self) -> Value {
+        json!({ "type": self.kind.json_type(), "description": self.description })
+    }
+
+    fn example(&self) -> Value {
+        match self.kind {
+            Kind::Text => self.example.into(),
+            Kind::Object => Value::Object(Map::new()),
+        }
+    }
+
+    fn need(&self, message: String, got: Option<Value>) -> Need {
+        Need {
+            pointer: format!("/{}", self.name),
+            message,
+            schema: Some(self.schema()),
+            example: Some(self.example()),
+            got,
+        }
+    }
+}
+
+/// Arguments whose names and types are those of the tool. A null is as good as nothing.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Arguments(Object);
+
+impl Arguments {
+    pub(crate) fn check(
+        tool: &str,
+        parameters: &[Parameter],
+        raw: Option<Value>,
+    ) -> Result<Self, Refusal> {
+        let mut given = match raw {
+            None | Some(Value::Null) => Object::new(),
+            Some(Value::Object(given)) => given,
+            Some(other) => {
+                let need = Need {
+                    pointer: String::new(),
+                    message: "the arguments must be one JSON object".to_owned(),
+                    schema: Some(json!({ "type": "object" })),
+                    example: Some(example(parameters)),
+                    got: Some(shortened(other)),
+                };
+                return Err(Refusal::arguments(tool, vec![need]));
+            }
+        };
+        given.retain(|_, value| !value.is_null());
+        let mut needs = Vec::new();
+        for (name, value) in &given {
+            match parameters.iter().find(|parameter| parameter.name == name) {
+                None => needs.push(unknown(parameters, name, value)),
+                Some(parameter) if !parameter.kind.fits(value) => {
+                    needs.push(wrong_type(parameter, value));
+                }
+                Some(_) => {}
+            }
+        }
+        for parameter in parameters.iter().filter(|parameter| parameter.required) {
+            if !given.contains_key(parameter.name) {
+                needs.push(parameter.need(format!("{} is missing", parameter.name), None));
+            }
+        }
+        if needs.is_empty() { Ok(Self(given)) } else { Err(Refusal::arguments(tool, needs)) }
+    }
+
+    pub(crate) fn text(&mut self, name: &str) -> Option<String> {
+        match self.0.remove(name) {
+            Some(Value::String(text)) => Some(text),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn object(&mut self, name: &str) -> Option<Object> {
+        match self.0.remove(name) {
+            Some(Value::Object(object)) => Some(object),
+            _ => None,
+        }
+    }
+}
+
+/// Characters of what was sent that are shown again: enough to recognise it.
+const SHOWN_CHARS_MAX: usize = 200;
+
+/// What was sent, for showing it again. It may be large.
+pub(crate) fn shortened(value: Value) -> Value {
+    let text = value.to_string();
+    if text.len() <= SHOWN_CHARS_MAX {
+        return value;
+    }
+    let start: String = text.chars().take(SHOWN_CHARS_MAX).collect();
+    format!("{start}…").into()
+}
+
+fn example(parameters: &[Parameter]) -> Value {
+    let required = parameters.iter().filter(|parameter| parameter.required);
+    required.map(|parameter| (parameter.name.to_owned(), parameter.example())).collect()
+}
+
+fn unknown(parameters: &[Parameter], name: &str, value: &Value) -> Need {
+    let message = match meant(name, parameters.iter().map(|parameter| parameter.name)) {
+        Some(meant) => format!("there is no parameter {name:?}; did you mean {meant:?}?"),
+        None => {
+            let names: Vec<_> = parameters.iter().map(|parameter| parameter.name).collect();
+            let known = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+            format!("there is no parameter {name:?}; leave it out (there are: {known})")
+        }
+    };
+    let pointer = format!("/{}", name.replace('~', "~0").replace('/', "~1"));
+    Need { pointer, message, got: Some(shortened(value.clone())), ..Need::default() }
+}
+
+fn wrong_type(parameter: &Parameter, value: &Value) -> Need {
+    let (name, wanted) = (parameter.name, parameter.kind.json_type());
+    let is_text_of_object = parameter.kind == Kind::Object
+        && value.as_str().is_some_and(|text| {
+            serde_json::from_str::<Value>(text).is_ok_and(|inner| inner.is_object())
+        });
+    let message = if is_text_of_object {
+        format!("{name} must be a JSON object; send the object itself, not its text in quotes")
+    } else {
+        format!("{name} must be of type {wanted}")
+    };
+    parameter.need(message, Some(shortened(value.clone())))
+}
+
+/// The known name that was probably meant: the same letters in another style, or a slip away.
+pub(crate) fn meant<'a>(
+    written: &str,
+    known: impl IntoIterator<Item = &'a str>,
+) -> Option<&'a str> {
+    let plain = |name: &str| -> String {
+        let letters = name.chars().filter(|c| c.is_alphanumeric());
+        letters.flat_map(char::to_lowercase).collect()
+    };
+    let written = plain(written);
+    let slips_max = (written.chars().count() / 3).clamp(1, 3);
+    let scored = known.into_iter().map(|name| (slips(&written, &plain(name)), name));
+    let (slips, name) = scored.min_by_key(|(slips, _)| *slips)?;
+    (slips <= slips_max).then_some(name)
+}
+
+/// Letters to insert, drop or change to get from one word to the other.
+fn slips(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, from) in a.chars().enumerate() {
+        let mut corner = row[0];
+        row[0] = i + 1;
+        for (j, to) in b.iter().enumerate() {
+            let changed = corner + usize::from(from != *to);
+            corner = row[j + 1];
+            row[j + 1] = changed.min(row[j] + 1).min(corner + 1);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests;

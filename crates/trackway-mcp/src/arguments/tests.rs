@@ -1,0 +1,55 @@
+//! Arguments that agents send wrong, and what they are told.
+
+use super::*;
+
+const PARAMETERS: &[Parameter] = &[
+    Parameter {
+        name: "stateToken",
+        kind: Kind::Text,
+        required: true,
+        description: "where the run stands",
+        example: "st.v1.…",
+    },
+    Parameter {
+        name: "context",
+        kind: Kind::Object,
+        required: false,
+        description: "facts",
+        example: "",
+    },
+];
+
+fn needs(raw: Value) -> Vec<(String, String)> {
+    let refusal = Arguments::check("tool", PARAMETERS, Some(raw)).unwrap_err();
+    assert_eq!(refusal.code.as_str(), "invalid-request");
+    refusal.needs.into_iter().map(|need| (need.pointer, need.message)).collect()
+}
+
+/// Proves T8: names in another style or with a slip are recognised, and everything is told at once.
+#[test]
+fn wrong_arguments_are_told_with_what_was_meant() {
+    for name in ["state_token", "StateToken", "state-token", "stateTokn", "statetoken"] {
+        let told = needs(json!({ name: "x" }));
+        assert_eq!(told[0].0, format!("/{name}"));
+        assert!(told[0].1.contains("did you mean \"stateToken\"?"), "{told:?}");
+        assert_eq!(told[1], ("/stateToken".to_owned(), "stateToken is missing".to_owned()));
+    }
+    let told = needs(json!({ "stateToken": 5, "context": "{\"a\": 1}", "entirely/other": 1 }));
+    let pointers: Vec<_> = told.iter().map(|(pointer, _)| pointer.as_str()).collect();
+    assert_eq!(pointers, ["/context", "/entirely~1other", "/stateToken"]);
+    assert!(told[0].1.contains("not its text in quotes"), "{told:?}");
+    assert!(told[1].1.contains("leave it out"), "{told:?}");
+    for raw in [json!([]), json!("x"), json!(1)] {
+        assert_eq!(needs(raw)[0].0, "");
+    }
+    assert_eq!(needs(Value::Null)[0].0, "/stateToken");
+}
+
+/// Proves T8: what is absent and what is null are the same.
+#[test]
+fn null_is_nothing() {
+    let raw = json!({ "stateToken": "st", "context": null });
+    let mut arguments = Arguments::check("tool", PARAMETERS, Some(raw)).unwrap();
+    assert_eq!(arguments.text("stateToken").as_deref(), Some("st"));
+    assert_eq!(arguments.object("context"), None);
+}

@@ -1,0 +1,258 @@
+//! The door itself: takes calls, finds out who asks, hands them to the tool, and answers.
+
+use std::{borrow::Cow, sync::Arc};
+
+use axum::http;
+use rmcp::{
+    ErrorData, RoleServer, ServerHandler,
+    model::{
+        CacheScope, CallToolRequestParams, CallToolResponse, CustomRequest, CustomResult,
+        ErrorCode, Implementation, ListToolsResult, PaginatedRequestParams, ProtocolVersion,
+        ServerCapabilities, ServerConfig,
+    },
+    service::RequestContext,
+};
+use serde_json::{Value, json};
+use tokio::sync::watch;
+use trackway_domain::{Code, Seal};
+use trackway_ports::Identity;
+use trackway_runtime::{Guide, GuideError, NotKnown};
+
+use crate::{
+    arguments::{self, Arguments},
+    confirm::Retry,
+    refusal::Refusal,
+    text::TEXT_VERSION,
+    token::{KeyRing, Place},
+    tools::{self, Name, Switches, advance, checkpoint, inspect, list, start},
+};
+
+/// What a client is told about the whole.
+const INSTRUCTIONS: &str = "Trackway walks you through workflows step by step and never loses the place. Call workflow_list, then workflow_start; do what `pending.prompt` says; then call workflow_advance with the stateToken and the ackToken of the same answer, copied exactly. Repeat until `isComplete` is true. Tokens are opaque and durable. Only advance with tokens from an answer that you see in this conversation; after a rewind use the ones that you see, earlier ones still work.";
+
+/// The method of calls, for those whose arguments are not even an object.
+const CALL: &str = "tools/call";
+
+/// The MCP door. Cheap to clone; every connection has one.
+#[derive(Debug, Clone)]
+pub struct Door {
+    inner: Arc<Inner>,
+    /// Says that the one client of this connection is gone; never, where a connection is not a client.
+    gone: watch::Receiver<bool>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    guide: Guide,
+    ring: Arc<KeyRing>,
+    switches: Switches,
+    /// Held so that `gone` stays open where nobody else says when a client is gone.
+    _present: watch::Sender<bool>,
+}
+
+impl Door {
+    pub fn new(guide: Guide, ring: Arc<KeyRing>, switches: Switches) -> Self {
+        let (present, gone) = watch::channel(false);
+        Self { inner: Arc::new(Inner { guide, ring, switches, _present: present }), gone }
+    }
+
+    /// The same door for one client whose going away is told.
+    pub(crate) fn for_client(&self, gone: watch::Receiver<bool>) -> Self {
+        Self { inner: self.inner.clone(), gone }
+    }
+
+    pub(crate) fn guide(&self) -> &Guide {
+        &self.inner.guide
+    }
+
+    pub(crate) fn ring(&self) -> &KeyRing {
+        &self.inner.ring
+    }
+
+    /// What answers are written with from now on.
+    pub(crate) fn seal(&self) -> Seal {
+        Seal { key: self.ring().active(), text: TEXT_VERSION }
+    }
+
+    /// Returns when the client of this connection is gone.
+    pub(crate) async fn client_gone(&self) {
+        let mut gone = self.gone.clone();
+        if gone.wait_for(|gone| *gone).await.is_err() {
+            std::future::pending().await
+        }
+    }
+
+    /// Whether the run of a token may be worked on with these scopes. Only somebody with less than all
+    /// of them has to be looked up.
+    pub(crate) async fn permit(&self, identity: &Identity, place: Place) -> Result<(), Refusal> {
+        if identity.scopes.is_all() {
+            return Ok(());
+        }
+        let position =
+            self.guide().look(&identity.caller, place.run, place.node, self.seal()).await?;
+        if identity.scopes.allow_run(&position.workflow) {
+            Ok(())
+        } else {
+            Err(Refusal::forbidden(&position.workflow))
+        }
+    }
+
+    /// Carries out a call, whatever it is. What is wrong with it is an answer too.
+    async fn call(
+        &self,
+        name: &str,
+        raw: Option<Value>,
+        context: &RequestContext<RoleServer>,
+        retry: Retry,
+    ) -> CallToolResponse {
+        match self.try_call(name, raw, context, retry).await {
+            Ok(response) => response,
+            Err(refusal) => refusal.into_result().into(),
+        }
+    }
+
+    async fn try_call(
+        &self,
+        name: &str,
+        raw: Option<Value>,
+        context: &RequestContext<RoleServer>,
+        retry: Retry,
+    ) -> Result<CallToolResponse, Refusal> {
+        let switches = self.inner.switches;
+        let tool = Name::find(name).ok_or_else(|| unknown_tool(name, switches))?;
+        if tool == Name::Checkpoint && !switches.checkpoints {
+            return Err(checkpoint::switched_off());
+        }
+        let arguments = tool.arguments(switches, raw)?;
+        let identity = identity(context);
+        match tool {
+            Name::List => self.list(&identity).await.map(Into::into),
+            Name::Inspect => self.inspect(&identity, arguments).await.map(Into::into),
+            Name::Start => start::start(self, &identity, arguments).await.map(Into::into),
+            Name::Advance => advance::advance(self, &identity, arguments, context, retry).await,
+            Name::Checkpoint => {
+                checkpoint::checkpoint(self, &identity, arguments).await.map(Into::into)
+            }
+        }
+    }
+
+    async fn list(&self, identity: &Identity) -> Result<rmcp::model::CallToolResult, Refusal> {
+        let guide = self.guide().clone();
+        let listing = off_the_loop(move || guide.catalogue().list()).await?;
+        Ok(list::list(listing, &identity.scopes))
+    }
+
+    async fn inspect(
+        &self,
+        identity: &Identity,
+        mut arguments: Arguments,
+    ) -> Result<rmcp::model::CallToolResult, Refusal> {
+        let workflow = arguments.text("workflowId").unwrap_or_default();
+        if !identity.scopes.allow_run(&workflow) {
+            return Err(Refusal::forbidden(&workflow));
+        }
+        let guide = self.guide().clone();
+        let wanted = workflow.clone();
+        let found = off_the_loop(move || guide.catalogue().get(&wanted)).await?;
+        let known = found.map_err(|why| match why {
+            NotKnown::Unknown { near } => GuideError::UnknownWorkflow { workflow, near },
+            NotKnown::Invalid(invalid) => GuideError::InvalidWorkflow {
+                workflow,
+                file: invalid.file.display().to_string(),
+                faults: invalid.errors,
+            },
+        })?;
+        Ok(inspect::inspect(&known))
+    }
+}
+
+impl ServerHandler for Door {
+    fn get_info(&self) -> ServerConfig {
+        let mut us = Implementation::new("trackway", env!("CARGO_PKG_VERSION"));
+        us.title = Some("Trackway".to_owned());
+        ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
+            .with_protocol_version(ProtocolVersion::V_2025_11_25)
+            .with_server_info(us)
+            .with_instructions(INSTRUCTIONS)
+    }
+
+    fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
+        Cow::Borrowed(ProtocolVersion::KNOWN_VERSIONS)
+    }
+
+    async fn list_tools(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        let tools = tools::offered(self.inner.switches);
+        // The tools change only with the server's configuration; an hour is no risk.
+        const FRESH_MS: u64 = 60 * 60 * 1000;
+        Ok(ListToolsResult::with_all_items(tools)
+            .with_ttl_ms(FRESH_MS)
+            .with_cache_scope(CacheScope::Public))
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let retry = Retry { responses: request.input_responses, state: request.request_state };
+        let raw = request.arguments.map(Value::Object);
+        Ok(self.call(&request.name, raw, &context, retry).await)
+    }
+
+    /// A call that does not fit the protocol's own types comes here, for example with arguments that are
+    /// a text. It is answered like every other.
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        let name = match &request.params {
+            Some(params) if request.method == CALL => params["name"].as_str(),
+            _ => return Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, request.method, None)),
+        };
+        let Some(name) = name else {
+            return Err(ErrorData::invalid_params("the call names no tool", None));
+        };
+        let raw = request.params.as_ref().and_then(|params| params.get("arguments")).cloned();
+        let response = self.call(name, raw, &context, Retry::default()).await;
+        let CallToolResponse::Complete(mut result) = response else {
+            return Err(ErrorData::invalid_params("the call is not of its form", None));
+        };
+        let newest =
+            |version: ProtocolVersion| version.as_str() >= ProtocolVersion::V_2026_07_28.as_str();
+        if !context.protocol_version().is_some_and(newest) {
+            result.result_type = None;
+        }
+        Ok(CustomResult::new(json!(result)))
+    }
+}
+
+/// Who asks: whoever the HTTP door recognised, and on stdio the local user.
+fn identity(context: &RequestContext<RoleServer>) -> Identity {
+    let parts = context.extensions.get::<http::request::Parts>();
+    let known = parts.and_then(|parts| parts.extensions.get::<Identity>());
+    known.cloned().unwrap_or_else(Identity::local)
+}
+
+fn unknown_tool(name: &str, switches: Switches) -> Refusal {
+    let offered: Vec<_> = tools::offered(switches).into_iter().map(|tool| tool.name).collect();
+    let next = match arguments::meant(name, offered.iter().map(AsRef::as_ref)) {
+        Some(meant) => format!("Did you mean {meant}?"),
+        None => format!("There are: {}.", offered.join(", ")),
+    };
+    let name: String = name.chars().take(64).collect();
+    Refusal::new(Code::InvalidRequest, format!("there is no tool {name:?}"), next)
+}
+
+/// Files are read away from the threads that serve everybody else.
+async fn off_the_loop<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, Refusal> {
+    tokio::task::spawn_blocking(work).await.map_err(|error| {
+        Refusal::new(Code::StoreFailed, error.to_string(), "Send the same call again.")
+    })
+}

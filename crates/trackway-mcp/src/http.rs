@@ -1,0 +1,194 @@
+//! Streamable HTTP: the door at `/mcp`, for clients with protocol sessions and for those without.
+
+use std::{sync::Arc, time::Duration};
+
+use axum::{
+    Router,
+    body::Body,
+    extract::{Request, State},
+    http::{HeaderMap, StatusCode, header},
+    middleware::{self, Next},
+    response::{IntoResponse, Response},
+    routing::any_service,
+};
+use rmcp::transport::streamable_http_server::{
+    StreamableHttpServerConfig, StreamableHttpService,
+    session::local::{LocalSessionManager, SessionConfig},
+};
+use serde_json::json;
+use trackway_domain::Code;
+use trackway_ports::{Gatekeeper, Identity, Unrecognised};
+
+use crate::Door;
+
+/// How long a protocol session of the older revisions may be silent. An agent may work on one step for
+/// hours; the run itself is durable and needs no session.
+const SESSION_SILENCE_MAX: Duration = Duration::from_secs(12 * 60 * 60);
+/// Largest error text that is turned into JSON.
+const ERROR_BYTES_MAX: usize = 64 * 1024;
+
+/// The door behind HTTP.
+#[derive(Debug, Clone)]
+pub struct HttpDoor {
+    door: Door,
+    /// Absent where everybody is the local caller.
+    gatekeeper: Option<Arc<dyn Gatekeeper>>,
+    config: StreamableHttpServerConfig,
+}
+
+impl HttpDoor {
+    pub fn new(door: Door, gatekeeper: Option<Arc<dyn Gatekeeper>>, body_bytes_max: usize) -> Self {
+        // Which hosts are ours is the server's business; it asks before anything comes here.
+        let config = StreamableHttpServerConfig::default()
+            .disable_allowed_hosts()
+            .with_json_response(true)
+            .with_max_request_body_bytes(body_bytes_max);
+        Self { door, gatekeeper, config }
+    }
+
+    /// The routes.
+    pub fn router(&self) -> Router {
+        let mut sessions = LocalSessionManager::default();
+        sessions.session_config = SessionConfig::default();
+        sessions.session_config.keep_alive = Some(SESSION_SILENCE_MAX);
+        let door = self.door.clone();
+        let service = StreamableHttpService::new(
+            move || Ok(door.clone()),
+            Arc::new(sessions),
+            self.config.clone(),
+        );
+        Router::new()
+            .route("/mcp", any_service(service.clone()))
+            .route("/mcp/", any_service(service))
+            .layer(middleware::from_fn_with_state(self.gatekeeper.clone(), recognise))
+            .layer(middleware::from_fn(refuse_foreign_pages))
+            .layer(middleware::from_fn(errors_as_json))
+    }
+
+    /// Ends open streams, so that a server can stop.
+    pub fn stop(&self) {
+        self.config.cancellation_token.cancel();
+    }
+}
+
+/// Finds out who asks, before the body is read.
+async fn recognise(
+    State(gatekeeper): State<Option<Arc<dyn Gatekeeper>>>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    let identity = match &gatekeeper {
+        None => Identity::local(),
+        Some(gatekeeper) => match gatekeeper.identify(bearer(request.headers())).await {
+            Ok(identity) => identity,
+            Err(why) => return unrecognised(&why),
+        },
+    };
+    request.extensions_mut().insert(identity);
+    next.run(request).await
+}
+
+/// What the caller carries. Credentials of any other kind are no key, and must not pass for none.
+fn bearer(headers: &HeaderMap) -> Option<&str> {
+    let sent = headers.get(header::AUTHORIZATION)?.to_str().unwrap_or_default();
+    match sent.split_once(' ') {
+        Some((scheme, key)) if scheme.eq_ignore_ascii_case("bearer") => Some(key.trim()),
+        _ => Some(""),
+    }
+}
+
+fn unrecognised(why: &Unrecognised) -> Response {
+    match why {
+        Unrecognised::Missing | Unrecognised::Wrong { .. } => {
+            let detail = format!(
+                "{why}; send the header Authorization: Bearer KEY (keys are made with `trackway keys create`)"
+            );
+            let mut response = problem(StatusCode::UNAUTHORIZED, why.code(), &detail);
+            let scheme = header::HeaderValue::from_static("Bearer");
+            response.headers_mut().insert(header::WWW_AUTHENTICATE, scheme);
+            response
+        }
+        Unrecognised::Unavailable { reason } => {
+            tracing::error!(reason, "callers cannot be recognised");
+            let detail = "the server cannot check keys at the moment; try again in a moment";
+            problem(StatusCode::SERVICE_UNAVAILABLE, why.code(), detail)
+        }
+    }
+}
+
+/// A page of another site must not act here, with a key or without: only pages of this machine and of
+/// the very host that is asked may.
+async fn refuse_foreign_pages(request: Request, next: Next) -> Response {
+    let headers = request.headers();
+    let host = headers.get(header::HOST).and_then(|host| host.to_str().ok());
+    let foreign = headers
+        .get(header::ORIGIN)
+        .is_some_and(|origin| !origin.to_str().is_ok_and(|origin| is_near(origin, host)));
+    if foreign {
+        let detail = "requests from pages of other sites are not taken";
+        return problem(StatusCode::FORBIDDEN, Code::Forbidden, detail);
+    }
+    next.run(request).await
+}
+
+/// Whether an `Origin` is this machine or the host that the request is for.
+fn is_near(origin: &str, host: Option<&str>) -> bool {
+    let Some((_scheme, authority)) = origin.split_once("://") else { return false };
+    if host.is_some_and(|host| host.eq_ignore_ascii_case(authority)) {
+        return true;
+    }
+    let name = match authority.strip_prefix('[') {
+        Some(v6) => v6.split(']').next().unwrap_or_default(),
+        None => authority.split(':').next().unwrap_or_default(),
+    };
+    name.eq_ignore_ascii_case("localhost")
+        || name.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
+}
+
+/// Errors of the transport come as plain text; programs read JSON.
+async fn errors_as_json(request: Request, next: Next) -> Response {
+    let response = next.run(request).await;
+    let status = response.status();
+    let is_json = response
+        .headers()
+        .get(header::CONTENT_TYPE)
+        .and_then(|kind| kind.to_str().ok())
+        .is_some_and(|kind| kind.contains("json"));
+    if is_json || !(status.is_client_error() || status.is_server_error()) {
+        return response;
+    }
+    let (parts, body) = response.into_parts();
+    let text = axum::body::to_bytes(body, ERROR_BYTES_MAX).await.unwrap_or_default();
+    let text = String::from_utf8_lossy(&text);
+    let detail =
+        if text.is_empty() { status.canonical_reason().unwrap_or_default() } else { &text };
+    let code = match status {
+        StatusCode::PAYLOAD_TOO_LARGE => Code::TooLarge,
+        _ if status.is_server_error() => Code::StoreFailed,
+        _ => Code::InvalidRequest,
+    };
+    let mut told = problem(status, code, detail);
+    // What the text was is settled; everything else, such as `Allow`, is said as it was.
+    for (name, value) in &parts.headers {
+        if *name != header::CONTENT_TYPE && *name != header::CONTENT_LENGTH {
+            told.headers_mut().insert(name.clone(), value.clone());
+        }
+    }
+    told
+}
+
+/// An error as RFC 9457 has it, with our stable code.
+fn problem(status: StatusCode, code: Code, detail: &str) -> Response {
+    let body = json!({
+        "type": format!("docs/errors/{code}.md"),
+        "title": status.canonical_reason(),
+        "status": status.as_u16(),
+        "code": code.as_str(),
+        "detail": detail,
+    });
+    let kind = [(header::CONTENT_TYPE, "application/problem+json")];
+    (status, kind, Body::from(body.to_string())).into_response()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,155 @@
+//! The schemas of answers. A refusal is of the same schema: then `error` is there instead of the rest.
+
+use serde_json::{Value, json};
+
+pub(crate) fn list() -> Value {
+    let workflow = object(
+        json!({
+            "workflowId": text(), "name": text(), "description": text(),
+            "version": text(), "workflowHash": text(),
+        }),
+        &["workflowId", "name", "description", "version", "workflowHash"],
+    );
+    let fault = object(
+        json!({ "path": text(), "message": text(), "line": { "type": "integer" } }),
+        &["path", "message"],
+    );
+    let invalid = object(
+        json!({ "file": text(), "workflowId": text(), "errors": array(fault) }),
+        &["file", "errors"],
+    );
+    or_error(
+        json!({ "workflows": array(workflow), "invalid": array(invalid) }),
+        &["workflows", "invalid"],
+    )
+}
+
+pub(crate) fn inspect() -> Value {
+    let unheeded = object(
+        json!({ "path": text(), "message": text(), "matters": { "type": "boolean" } }),
+        &["path", "message", "matters"],
+    );
+    let properties = json!({
+        "workflowId": text(), "name": text(), "description": text(), "version": text(),
+        "workflowHash": text(),
+        "input": { "description": "JSON Schema of the context that a start wants." },
+        "guidance": array(text()),
+        "steps": {
+            "type": "array",
+            "items": { "type": "object", "required": ["id", "title", "kind"] },
+            "description": "Steps with `id`, `title`, `kind`, and `steps` where they hold others.",
+        },
+        "unheeded": array(unheeded),
+    });
+    let required =
+        ["workflowId", "name", "description", "version", "workflowHash", "steps", "unheeded"];
+    or_error(properties, &required)
+}
+
+pub(crate) fn position() -> Value {
+    let expected = object(
+        json!({ "schema": {}, "example": {}, "required": { "type": "boolean" } }),
+        &["schema", "example", "required"],
+    );
+    let mut pending = object(
+        json!({
+            "stepId": text(), "title": text(), "prompt": text(),
+            "requireConfirmation": { "type": "boolean" }, "output": expected,
+        }),
+        &["stepId", "title", "prompt", "requireConfirmation"],
+    );
+    pending["type"] = json!(["object", "null"]);
+    let mut blocked = object(
+        json!({ "code": text(), "message": text(), "needs": array(need()) }),
+        &["code", "message", "needs"],
+    );
+    blocked["type"] = json!(["object", "null"]);
+    let branch = object(
+        json!({
+            "forked": { "type": "boolean" }, "index": { "type": "integer" },
+            "siblings": { "type": "integer" },
+        }),
+        &["forked", "index", "siblings"],
+    );
+    let properties = json!({
+        "stateToken": text(),
+        "ackToken": { "type": ["string", "null"] },
+        "pending": pending,
+        "isComplete": { "type": "boolean" },
+        "session": session(true),
+        "workflowId": text(),
+        "workflowHash": text(),
+        "branch": branch,
+        "warnings": warnings(),
+        "blocked": blocked,
+        "guidance": array(text()),
+    });
+    let required = [
+        "stateToken",
+        "ackToken",
+        "pending",
+        "isComplete",
+        "session",
+        "workflowId",
+        "workflowHash",
+        "branch",
+        "warnings",
+        "blocked",
+    ];
+    or_error(properties, &required)
+}
+
+pub(crate) fn checkpoint() -> Value {
+    let properties = json!({
+        "recorded": { "type": "boolean" },
+        "repeated": { "type": "boolean" },
+        "session": session(false),
+        "stateToken": text(),
+        "workflowId": text(),
+        "workflowHash": text(),
+        "isComplete": { "type": "boolean" },
+        "warnings": warnings(),
+    });
+    or_error(properties, &["recorded", "repeated", "session", "warnings"])
+}
+
+fn need() -> Value {
+    object(
+        json!({ "pointer": text(), "message": text(), "schema": {}, "example": {}, "got": {} }),
+        &["pointer", "message"],
+    )
+}
+
+fn session(run: bool) -> Value {
+    let required: &[&str] = if run { &["sessionId", "runId"] } else { &["sessionId"] };
+    object(json!({ "sessionId": text(), "runId": text() }), required)
+}
+
+fn warnings() -> Value {
+    array(object(json!({ "code": text(), "message": text() }), &["code", "message"]))
+}
+
+fn or_error(mut properties: Value, required: &[&str]) -> Value {
+    properties["error"] = object(
+        json!({
+            "code": text(), "message": text(), "next": text(),
+            "retryable": { "type": "boolean" }, "needs": array(need()),
+        }),
+        &["code", "message", "next", "retryable"],
+    );
+    let mut schema = object(properties, &[]);
+    schema["anyOf"] = json!([{ "required": required }, { "required": ["error"] }]);
+    schema
+}
+
+fn object(properties: Value, required: &[&str]) -> Value {
+    json!({ "type": "object", "properties": properties, "required": required })
+}
+
+fn array(items: Value) -> Value {
+    json!({ "type": "array", "items": items })
+}
+
+fn text() -> Value {
+    json!({ "type": "string" })
+}

@@ -1,0 +1,56 @@
+//! One client on standard input and output: the process is theirs, and ends when they do.
+
+mod lines;
+
+use rmcp::{
+    serve_server,
+    service::{QuitReason, ServerInitializeError},
+};
+use tokio::{
+    io::{AsyncRead, AsyncWrite},
+    sync::watch,
+};
+
+use crate::{Door, stdio::lines::Lines};
+
+/// Why serving a client broke off.
+#[derive(Debug, thiserror::Error)]
+pub enum StdioError {
+    #[error("the client's greeting was not understood")]
+    Greeting(#[source] Box<ServerInitializeError>),
+    #[error("serving broke off: {reason}")]
+    Broke { reason: String },
+}
+
+impl Door {
+    /// Serves the client at the other end of standard input and output until it closes its side.
+    /// Nothing else may be written to standard output.
+    pub async fn serve_stdio(self) -> Result<(), StdioError> {
+        let (read, write) = rmcp::transport::stdio_pipes();
+        self.serve_stream(read, write).await
+    }
+
+    /// Serves one client on a pair of streams, one JSON-RPC message per line.
+    pub async fn serve_stream<R, W>(self, read: R, write: W) -> Result<(), StdioError>
+    where
+        R: AsyncRead + Send + Unpin + 'static,
+        W: AsyncWrite + Send + Unpin + 'static,
+    {
+        let (gone, is_gone) = watch::channel(false);
+        let transport = Lines::new(read, write, gone);
+        let serving = match serve_server(self.for_client(is_gone), transport).await {
+            Ok(serving) => serving,
+            // Whoever goes before saying anything has asked for nothing.
+            Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
+            Err(error) => return Err(StdioError::Greeting(Box::new(error))),
+        };
+        match serving.waiting().await {
+            Ok(QuitReason::Closed | QuitReason::Cancelled) => Ok(()),
+            Ok(other) => Err(StdioError::Broke { reason: format!("{other:?}") }),
+            Err(error) => Err(StdioError::Broke { reason: error.to_string() }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,204 @@
+//! The text of an answer: for agents and people who read, and the same for the same answer each time.
+//!
+//! What to do comes first, the tokens last: each once, alone on its line in a fenced block, so that it
+//! is copied whole. The text says nothing that the JSON does not say, and names the same tokens.
+
+use std::fmt::Write as _;
+
+use serde_json::Value;
+use trackway_definition::Fault;
+use trackway_domain::{Block, Expected, Need, Pending, Warning};
+use trackway_runtime::Position;
+
+use crate::refusal::Refusal;
+
+/// Version of the wording below, kept with every recorded answer. A change of wording is a new
+/// version, and the old one stays for what was told in it.
+pub(crate) const TEXT_VERSION: u32 = 1;
+
+/// The tokens of an answer, as they were signed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Tokens {
+    pub(crate) state: String,
+    pub(crate) ack: Option<String>,
+}
+
+/// A start, an advance or a look.
+pub(crate) fn position(position: &Position, tokens: &Tokens) -> String {
+    let mut text = String::new();
+    match (&position.blocked, &position.pending) {
+        (Some(block), pending) => blocked(&mut text, block, pending.as_ref()),
+        (None, Some(pending)) => step(&mut text, pending, &position.guidance),
+        (None, None) => complete(&mut text, &position.workflow),
+    }
+    if position.branch.forked {
+        let (number, siblings) = (position.branch.index + 1, position.branch.siblings);
+        line(
+            &mut text,
+            &format!(
+                "Forked: this snapshot had been answered before, so this answer made a new branch ({number} of {siblings}). The other branches are unchanged and can go on with their own tokens."
+            ),
+        );
+    }
+    warnings(&mut text, &position.warnings);
+    fence_token(&mut text, "stateToken", &tokens.state);
+    if let Some(ack) = &tokens.ack {
+        fence_token(&mut text, "ackToken", ack);
+    }
+    text
+}
+
+fn step(text: &mut String, pending: &Pending, guidance: &[String]) {
+    let _ = writeln!(text, "# {}\n\n{}\n", pending.title, pending.prompt.trim_end());
+    if !guidance.is_empty() {
+        line(text, "Rules of this workflow:");
+        for rule in guidance {
+            let _ = writeln!(text, "- {}", rule.trim_end().replace('\n', "\n  "));
+        }
+        text.push('\n');
+    }
+    if let Some(expected) = &pending.output {
+        output(text, expected);
+    }
+    let _ = writeln!(text, "Next:");
+    let mut number = 1;
+    let mut item = |text: &mut String, what: &str| {
+        let _ = writeln!(text, "{number}. {what}");
+        number += 1;
+    };
+    item(text, "Do the step above.");
+    if pending.confirm {
+        item(
+            text,
+            "This step needs the user's agreement: show the user what you did and ask. Go on only if the user agrees; a client that asks the user itself will ask on the advance.",
+        );
+    }
+    let brought = match &pending.output {
+        Some(Expected { required: true, .. }) => ", the `output` described above",
+        Some(_) => ", where you have it the `output` described above",
+        None => "",
+    };
+    item(
+        text,
+        &format!(
+            "Call `workflow_advance` with both tokens below, copied exactly{brought}, and a short recap as `notesMarkdown`."
+        ),
+    );
+    text.push('\n');
+}
+
+fn output(text: &mut String, expected: &Expected) {
+    let how = if expected.required { "Required" } else { "Optional" };
+    let _ = writeln!(text, "{how} `output`, for example:");
+    fence_json(text, &expected.example);
+    let _ = writeln!(text, "Its schema:");
+    fence_json(text, &expected.schema);
+}
+
+fn complete(text: &mut String, workflow: &str) {
+    let _ = writeln!(
+        text,
+        "# Complete\n\nThe workflow `{workflow}` is complete here: no step is pending and there is nothing to advance. Tell the user the outcome.\n"
+    );
+}
+
+fn blocked(text: &mut String, block: &Block, pending: Option<&Pending>) {
+    let _ = writeln!(text, "# Blocked: {}\n\n{}\n", block.code, block.message.trim_end());
+    line(text, "Nothing advanced. What is needed, by place in the arguments of your call:");
+    needs(text, &block.needs);
+    line(
+        text,
+        "Next: call `workflow_advance` with the same stateToken, the FRESH ackToken below (the one that you sent would only get this answer again), and everything from your call with the changes above.",
+    );
+    if let Some(pending) = pending {
+        let _ = writeln!(
+            text,
+            "The step is still: {}\n\n{}\n",
+            pending.title,
+            pending.prompt.trim_end()
+        );
+    }
+}
+
+pub(crate) fn needs(text: &mut String, needs: &[Need]) {
+    for need in needs {
+        let pointer = if need.pointer.is_empty() { "(all arguments)" } else { &need.pointer };
+        let _ = writeln!(text, "- `{pointer}`: {}", need.message);
+        for (label, value) in
+            [("example", &need.example), ("schema", &need.schema), ("you sent", &need.got)]
+        {
+            if let Some(value) = value {
+                let _ = writeln!(text, "  - {label}: `{value}`");
+            }
+        }
+    }
+    text.push('\n');
+}
+
+fn warnings(text: &mut String, warnings: &[Warning]) {
+    for warning in warnings {
+        line(text, &format!("Warning `{}`: {}", warning.code, warning.message));
+    }
+}
+
+/// Notes were recorded on a node.
+pub(crate) fn checkpoint(position: &Position, tokens: &Tokens, repeated: bool) -> String {
+    let mut text = String::from(if repeated {
+        "# Checkpoint\n\nThese notes were recorded on this snapshot before; they stand once.\n\n"
+    } else {
+        "# Checkpoint\n\nThe notes are recorded on this snapshot.\n\n"
+    });
+    line(
+        &mut text,
+        "Nothing advanced: the tokens that you have are still good. With the stateToken alone, `workflow_advance` shows the pending step again.",
+    );
+    warnings(&mut text, &position.warnings);
+    fence_token(&mut text, "stateToken", &tokens.state);
+    text
+}
+
+/// Notes were recorded on a session.
+pub(crate) fn session_checkpoint(session: &str, repeated: bool) -> String {
+    let what = if repeated { "had been recorded on" } else { "are recorded on" };
+    format!("# Checkpoint\n\nThe notes {what} session `{session}`.\n")
+}
+
+pub(crate) fn refusal(refusal: &Refusal) -> String {
+    let mut text = format!("Error `{}`: {}\n\n", refusal.code, refusal.message);
+    line(&mut text, &format!("Next: {}", refusal.next));
+    if !refusal.needs.is_empty() {
+        line(&mut text, "What is needed, by place in the arguments of your call:");
+        needs(&mut text, &refusal.needs);
+    }
+    text.push_str(if refusal.retryable {
+        "The same call may work later.\n"
+    } else {
+        "The same call will be refused again.\n"
+    });
+    text
+}
+
+/// A fault of a file in one line.
+pub(crate) fn fault(fault: &Fault) -> String {
+    match &fault.suggestion {
+        Some(suggestion) => format!("{} (did you mean {suggestion}?)", fault.message),
+        None => fault.message.clone(),
+    }
+}
+
+/// A paragraph.
+pub(crate) fn line(text: &mut String, paragraph: &str) {
+    let _ = writeln!(text, "{paragraph}\n");
+}
+
+fn fence_token(text: &mut String, label: &str, token: &str) {
+    let _ = writeln!(text, "{label}:\n```\n{token}\n```");
+}
+
+fn fence_json(text: &mut String, value: &Value) {
+    // The alternate form is indented; it does not fail on a value.
+    let _ = writeln!(text, "```json\n{value:#}\n```\n");
+}
+
+#[cfg(test)]
+mod tests;

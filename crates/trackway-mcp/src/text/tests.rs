@@ -1,0 +1,115 @@
+//! The wording of answers. A snapshot that changes is a new version of the text.
+
+use insta::assert_snapshot;
+use serde_json::json;
+use trackway_domain::{Branch, Code, NodeId, RunId, Seal, SessionId};
+use uuid::Uuid;
+
+use super::*;
+
+fn tokens() -> Tokens {
+    Tokens { state: "st.v1.state".to_owned(), ack: Some("ack.v1.ack".to_owned()) }
+}
+
+fn here(pending: Option<Pending>) -> Position {
+    Position {
+        run: RunId::new(Uuid::from_u128(1)),
+        session: SessionId::new("TICKET-1").unwrap(),
+        workflow: "release-notes".to_owned(),
+        hash: "sha256-0".to_owned(),
+        node: NodeId::new(Uuid::from_u128(2)),
+        ack: None,
+        pending,
+        guidance: Vec::new(),
+        branch: Branch { forked: false, index: 0, siblings: 1 },
+        warnings: Vec::new(),
+        blocked: None,
+        seal: Seal::default(),
+    }
+}
+
+fn gather() -> Pending {
+    Pending {
+        step: "gather".to_owned(),
+        title: "Gather the changes".to_owned(),
+        prompt: "List every change since the last release.\n\n- be complete\n".to_owned(),
+        confirm: false,
+        output: None,
+    }
+}
+
+/// Proves T7: what to do first, tokens last, each once, alone on its line in a fence.
+#[test]
+fn a_plain_step() {
+    let text = position(&here(Some(gather())), &tokens());
+    for token in ["st.v1.state", "ack.v1.ack"] {
+        assert_eq!(text.matches(token).count(), 1);
+        assert!(text.contains(&format!("```\n{token}\n```\n")), "{text}");
+    }
+    assert_snapshot!(text);
+}
+
+/// Proves T7: rules, the form of the output, a person's agreement, a fork and a warning are all said.
+#[test]
+fn a_step_with_everything() {
+    let output = Expected {
+        schema: json!({ "type": "object" }),
+        example: json!({ "n": 1 }),
+        required: true,
+    };
+    let pending = Pending { confirm: true, output: Some(output), ..gather() };
+    let mut at = here(Some(pending));
+    at.guidance = vec!["Be brief.".to_owned(), "Two\nlines.".to_owned()];
+    at.branch = Branch { forked: true, index: 1, siblings: 2 };
+    at.warnings =
+        vec![Warning { code: "definition-changed".to_owned(), message: "It changed.".to_owned() }];
+    assert_snapshot!(position(&at, &tokens()));
+}
+
+/// Proves T7, T9.
+#[test]
+fn the_end() {
+    let tokens = Tokens { ack: None, ..tokens() };
+    assert_snapshot!(position(&here(None), &tokens));
+}
+
+/// Proves T13: a blocked answer names each need and tells to send the fresh ack.
+#[test]
+fn a_block() {
+    let mut at = here(Some(gather()));
+    at.blocked = Some(Block {
+        code: "output-invalid".to_owned(),
+        message: "The output does not fit.".to_owned(),
+        needs: vec![
+            Need {
+                pointer: "/output/review/title".to_owned(),
+                message: "it is missing".to_owned(),
+                schema: Some(json!({ "type": "string" })),
+                example: Some("A title".into()),
+                got: None,
+            },
+            Need {
+                pointer: "/context/items".to_owned(),
+                message: "a list is needed".to_owned(),
+                got: Some(json!(3)),
+                ..Need::default()
+            },
+        ],
+    });
+    assert_snapshot!(position(&at, &tokens()));
+}
+
+/// Proves T14, T8.
+#[test]
+fn checkpoints_and_refusals() {
+    assert_snapshot!("checkpoint", checkpoint(&here(Some(gather())), &tokens(), false));
+    assert_snapshot!("checkpoint_repeated", checkpoint(&here(Some(gather())), &tokens(), true));
+    assert_snapshot!("checkpoint_of_session", session_checkpoint("TICKET-1", false));
+    let mut refused = Refusal::new(Code::TokenChanged, "stateToken: it was altered", "Copy it.");
+    refused.needs = vec![Need {
+        pointer: "/stateToken".to_owned(),
+        message: "altered".to_owned(),
+        ..Need::default()
+    }];
+    assert_snapshot!("refusal", refusal(&refused));
+}

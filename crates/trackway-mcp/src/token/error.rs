@@ -1,0 +1,103 @@
+//! What can be wrong with a token, told so that an agent knows which parameter it is and what to send.
+
+use std::fmt;
+
+use trackway_domain::Code;
+
+/// The argument that a token was sent as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Param {
+    State,
+    Ack,
+}
+
+impl Param {
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::State => "stateToken",
+            Self::Ack => "ackToken",
+        }
+    }
+
+    /// What every token of this kind begins with.
+    pub(super) const fn prefix(self) -> &'static str {
+        match self {
+            Self::State => "st.v1.",
+            Self::Ack => "ack.v1.",
+        }
+    }
+
+    pub(super) const fn other(self) -> Self {
+        match self {
+            Self::State => Self::Ack,
+            Self::Ack => Self::State,
+        }
+    }
+}
+
+impl fmt::Display for Param {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// A token that was not taken.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{param}: {fault}")]
+pub struct TokenError {
+    pub param: Param,
+    pub fault: Fault,
+}
+
+/// What is wrong with it. The same fault in either token is the same variant, and has the same code.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Fault {
+    #[error("this is not a token: {hint}")]
+    Malformed { hint: String },
+    #[error("this token was altered after it was made")]
+    Changed,
+    #[error("this token was made in another data folder")]
+    Foreign,
+    #[error("this token was signed with a key that has been retired")]
+    Expired,
+    #[error("this is {}", match .is { Param::State => "a state token, not an ack token", Param::Ack => "an ack token, not a state token" })]
+    Swapped { is: Param },
+    #[error("this ack token belongs to another run than the state token")]
+    OtherRun,
+    #[error("this ack token belongs to another snapshot of the run than the state token")]
+    OtherSnapshot,
+}
+
+impl TokenError {
+    pub fn code(&self) -> Code {
+        match self.fault {
+            Fault::Malformed { .. } => Code::TokenMalformed,
+            Fault::Changed => Code::TokenChanged,
+            Fault::Foreign => Code::TokenForeign,
+            Fault::Expired => Code::TokenExpired,
+            Fault::Swapped { .. } => Code::TokenSwapped,
+            Fault::OtherRun => Code::AckOfOtherRun,
+            Fault::OtherSnapshot => Code::AckOfOtherSnapshot,
+        }
+    }
+
+    /// What to do about it.
+    pub fn next(&self) -> String {
+        let param = self.param;
+        match self.fault {
+            Fault::Malformed { .. } | Fault::Changed => format!(
+                "Copy {param} again, character by character, from the answer that gave it, and send the same call."
+            ),
+            Fault::Foreign => {
+                "Use the server that gave this token, or begin anew here with workflow_start.".to_owned()
+            }
+            Fault::Expired => "Begin anew with workflow_start: this token cannot be used any more.".to_owned(),
+            Fault::Swapped { .. } => {
+                "Send the text that begins with st.v1. as stateToken and the one that begins with ack.v1. as ackToken.".to_owned()
+            }
+            Fault::OtherRun | Fault::OtherSnapshot => {
+                "Send a stateToken and an ackToken from the same answer; workflow_advance with the stateToken alone gives a fresh ackToken for it.".to_owned()
+            }
+        }
+    }
+}

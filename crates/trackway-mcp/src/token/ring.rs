@@ -1,0 +1,249 @@
+//! The key ring of a data folder: signs tokens, proves them, and signs session bundles.
+
+use std::{
+    fmt,
+    path::Path,
+    sync::{Mutex, PoisonError},
+    time::Duration,
+};
+
+use data_encoding::HEXLOWER;
+use ed25519_dalek::{Signer as _, SigningKey};
+use hmac::{Hmac, KeyInit as _, Mac as _};
+use sha2::Sha256;
+use trackway_domain::Timestamp;
+
+use super::{
+    codec::{self, Ack, Key, KeyId, Place, Unproved},
+    error::{Fault, Param, TokenError},
+    file::{Contents, KeyFile, KeyRingError, Row, Stamp},
+};
+
+/// The keys of a data folder. Other processes may rotate them at any time: the file is looked at
+/// before each use, which costs one call to the system, and read when it has changed.
+pub struct KeyRing {
+    file: KeyFile,
+    /// A `std` lock: it is held while a small file is read, and then only when that has changed.
+    seen: Mutex<Seen>,
+}
+
+struct Seen {
+    stamp: Stamp,
+    contents: Contents,
+}
+
+/// What a rotation did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rotated {
+    /// The key that signs from here on.
+    pub active: String,
+    /// Keys whose tokens are still taken, oldest first.
+    pub valid: Vec<String>,
+    /// Keys whose tokens are taken no more since this rotation.
+    pub retired: Vec<String>,
+}
+
+/// Signs session bundles, so that an import can tell that nobody altered one.
+pub struct BundleSigner(SigningKey);
+
+impl KeyRing {
+    /// The keys of this data folder, made where there are none.
+    pub fn open(data: &Path, now: Timestamp) -> Result<Self, KeyRingError> {
+        let file = KeyFile::in_folder(data);
+        let (stamp, contents) = file.read_or_make(now)?;
+        Ok(Self { file, seen: Mutex::new(Seen { stamp, contents }) })
+    }
+
+    /// A new key signs from here on. Tokens of the earlier keys stay good, except of those that have
+    /// not signed for so long: these lose their secret and keep their name.
+    pub fn rotate(
+        data: &Path,
+        now: Timestamp,
+        retire_older_than: Option<Duration>,
+    ) -> Result<Rotated, KeyRingError> {
+        KeyFile::in_folder(data).change(now, |contents| {
+            if let Some(last) = contents.keys.last_mut() {
+                last.replaced_at = Some(now);
+            }
+            let mut retired = Vec::new();
+            for key in &mut contents.keys {
+                let idle = now.since(key.replaced_at.unwrap_or(now));
+                if key.secret.is_some() && retire_older_than.is_some_and(|most| idle >= most) {
+                    key.secret = None;
+                    retired.push(name(key.id));
+                }
+            }
+            let valid = contents.keys.iter().filter(|key| key.secret.is_some());
+            let valid = valid.map(|key| name(key.id)).collect();
+            let fresh = Row::fresh(now)?;
+            let active = name(fresh.id);
+            contents.keys.push(fresh);
+            Ok(Rotated { active, valid, retired })
+        })
+    }
+
+    /// Name of the key that signs now.
+    pub fn active(&self) -> String {
+        self.with(|contents| name(signing(contents, "").0))
+    }
+
+    /// The token of a node, signed with the key of this name, or with the newest where that is gone.
+    pub fn state_token(&self, place: Place, key: &str) -> String {
+        self.with(|contents| {
+            let (id, key) = signing(contents, key);
+            codec::write(Param::State, id, &key, &[place.run.uuid(), place.node.uuid()])
+        })
+    }
+
+    /// The token of an attempt, signed likewise.
+    pub fn ack_token(&self, ack: Ack, key: &str) -> String {
+        self.with(|contents| {
+            let (id, key) = signing(contents, key);
+            let ids = [ack.place.run.uuid(), ack.place.node.uuid(), ack.ack.uuid()];
+            codec::write(Param::Ack, id, &key, &ids)
+        })
+    }
+
+    pub fn read_state(&self, text: &str) -> Result<Place, TokenError> {
+        self.prove(Param::State, text).map(|token| token.place())
+    }
+
+    /// Reads an ack token that was sent with the state token of this place.
+    pub fn read_ack(&self, text: &str, at: Place) -> Result<Ack, TokenError> {
+        let ack = self.prove(Param::Ack, text)?.ack();
+        let wrong = |fault| Err(TokenError { param: Param::Ack, fault });
+        if ack.place.run != at.run {
+            return wrong(Fault::OtherRun);
+        }
+        if ack.place.node != at.node {
+            return wrong(Fault::OtherSnapshot);
+        }
+        Ok(ack)
+    }
+
+    pub fn bundle_signer(&self) -> BundleSigner {
+        BundleSigner(self.with(|contents| SigningKey::from_bytes(&contents.bundle)))
+    }
+
+    /// A key for a purpose of its own, the same in every process on this folder and after a rotation.
+    pub(crate) fn derived(&self, purpose: &[u8]) -> [u8; 32] {
+        self.with(|contents| {
+            let mut mac =
+                Hmac::<Sha256>::new_from_slice(&contents.bundle).expect("any length is taken");
+            mac.update(purpose);
+            mac.finalize().into_bytes().into()
+        })
+    }
+
+    fn prove(&self, param: Param, text: &str) -> Result<Unproved, TokenError> {
+        let proved = codec::read(param, text).and_then(|token| self.check(token));
+        proved.map_err(|fault| {
+            // A good token in the wrong place is no damage, and is told as what it is.
+            let other = codec::read(param.other(), text).and_then(|token| self.check(token));
+            let fault = match other {
+                Ok(_) => Fault::Swapped { is: param.other() },
+                Err(Fault::Malformed { .. }) => fault,
+                Err(other) => other,
+            };
+            TokenError { param, fault }
+        })
+    }
+
+    fn check(&self, token: Unproved) -> Result<Unproved, Fault> {
+        match self.with(|contents| verdict(contents, &token)) {
+            // A key that was made a moment ago by another process, in a file whose stamp is the same.
+            Err(Fault::Foreign) if self.reread() => {
+                self.with(|contents| verdict(contents, &token)).map(|()| token)
+            }
+            Err(fault) => Err(fault),
+            Ok(()) => Ok(token),
+        }
+    }
+
+    fn with<T>(&self, use_keys: impl FnOnce(&Contents) -> T) -> T {
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.file.stamp().ok().is_some_and(|stamp| stamp != seen.stamp) {
+            self.read_into(&mut seen);
+        }
+        use_keys(&seen.contents)
+    }
+
+    /// Reads the file whatever its stamp; whether anything was different.
+    fn reread(&self) -> bool {
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = seen.contents.clone();
+        self.read_into(&mut seen);
+        before != seen.contents
+    }
+
+    /// A file that is gone or damaged changes nothing here: the keys that were read still are the keys.
+    fn read_into(&self, seen: &mut Seen) {
+        match self.file.read() {
+            Ok(Some((stamp, contents))) => *seen = Seen { stamp, contents },
+            Ok(None) => tracing::error!("the file of keys for tokens is gone; the ones read stay"),
+            Err(error) => tracing::error!(%error, "the keys for tokens that were read stay"),
+        }
+    }
+}
+
+impl fmt::Debug for KeyRing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("KeyRing").field("file", &self.file).finish_non_exhaustive()
+    }
+}
+
+impl BundleSigner {
+    pub fn sign(&self, bytes: &[u8]) -> [u8; 64] {
+        self.0.sign(bytes).to_bytes()
+    }
+
+    pub fn public_key(&self) -> [u8; 32] {
+        self.0.verifying_key().to_bytes()
+    }
+}
+
+impl fmt::Debug for BundleSigner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "BundleSigner({})", HEXLOWER.encode(&self.public_key()))
+    }
+}
+
+fn verdict(contents: &Contents, token: &Unproved) -> Result<(), Fault> {
+    match contents.keys.iter().find(|key| key.id == token.key) {
+        Some(Row { secret: None, .. }) => Err(Fault::Expired),
+        Some(Row { id, secret: Some(key), .. }) => {
+            if token.is_signed_by(*id, key) {
+                Ok(())
+            } else {
+                Err(Fault::Changed)
+            }
+        }
+        None => {
+            // Signed here, but the name of the key in it was altered.
+            let ours = contents.keys.iter().any(|key| {
+                key.secret.as_ref().is_some_and(|secret| token.is_signed_by(key.id, secret))
+            });
+            Err(if ours { Fault::Changed } else { Fault::Foreign })
+        }
+    }
+}
+
+/// The key of this name, or the newest.
+fn signing(contents: &Contents, wanted: &str) -> (KeyId, Key) {
+    let usable = contents.keys.iter().rev().filter_map(|key| Some((key.id, key.secret?)));
+    let mut newest = None;
+    for (id, key) in usable {
+        if name(id) == wanted {
+            return (id, key);
+        }
+        newest.get_or_insert((id, key));
+    }
+    newest.expect("a ring is read only when its last key can sign")
+}
+
+fn name(id: KeyId) -> String {
+    HEXLOWER.encode(&id)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,184 @@
+//! Keys: made once, rotated while others use them, and never fooled.
+
+use std::{
+    fs,
+    sync::{Arc, Barrier},
+    thread,
+};
+
+use ed25519_dalek::{Signature, Verifier as _, VerifyingKey};
+use trackway_domain::{AckId, Code, NodeId, RunId};
+use uuid::Uuid;
+
+use super::*;
+
+const DAY: i64 = 24 * 60 * 60 * 1000;
+
+fn ring(folder: &Path) -> KeyRing {
+    KeyRing::open(folder, Timestamp(0)).unwrap()
+}
+
+fn place(node: u128) -> Place {
+    Place { run: RunId::new(Uuid::from_u128(1)), node: NodeId::new(Uuid::from_u128(node)) }
+}
+
+fn ack(place: Place) -> Ack {
+    Ack { place, ack: AckId::new(Uuid::from_u128(9)) }
+}
+
+fn codes(ring: &KeyRing, state: &str, ack: &str, at: Place) -> [Option<Code>; 2] {
+    let state = ring.read_state(state).err().map(|error| error.code());
+    [state, ring.read_ack(ack, at).err().map(|error| error.code())]
+}
+
+/// Proves T2: no change of a single character is taken, wherever it is and whatever it becomes.
+#[test]
+fn every_change_of_one_character_is_noticed() {
+    let folder = tempfile::tempdir().unwrap();
+    let ring = ring(folder.path());
+    let key = ring.active();
+    let (state, acked) = (ring.state_token(place(2), &key), ring.ack_token(ack(place(2)), &key));
+    for (param, token) in [(Param::State, state), (Param::Ack, acked)] {
+        for at in 0..token.len() {
+            for to in "0123456789abcdefghijklmnopqrstuvwxyzABCXYZ.-_ `".chars() {
+                if token[at..].starts_with(to) {
+                    continue;
+                }
+                let mut text = token.clone();
+                text.replace_range(at..=at, to.encode_utf8(&mut [0; 4]));
+                let error = match param {
+                    Param::State => ring.read_state(&text).map(drop),
+                    Param::Ack => ring.read_ack(&text, place(2)).map(drop),
+                };
+                let error = error.unwrap_err();
+                assert_eq!(error.param, param);
+                let code = error.code();
+                assert!(
+                    matches!(code, Code::TokenChanged | Code::TokenMalformed),
+                    "{text} at {at}: {code}"
+                );
+            }
+        }
+    }
+}
+
+/// Proves T2: each fault has its own code, and the same one in either token.
+#[test]
+fn faults_have_codes_of_their_own() {
+    let (here, there) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let (ours, theirs) = (ring(here.path()), ring(there.path()));
+    let tokens = |ring: &KeyRing, at: Place| {
+        let key = ring.active();
+        (ring.state_token(at, &key), ring.ack_token(ack(at), &key))
+    };
+    let (state, acked) = tokens(&ours, place(2));
+    assert_eq!(codes(&ours, &state, &acked, place(2)), [None, None]);
+    assert_eq!(codes(&ours, &acked, &state, place(2)), [Some(Code::TokenSwapped); 2]);
+    let (foreign_state, foreign_ack) = tokens(&theirs, place(2));
+    assert_eq!(codes(&ours, &foreign_state, &foreign_ack, place(2)), [Some(Code::TokenForeign); 2]);
+    assert_eq!(codes(&ours, "st.v1.x", "ack.v1.x", place(2)), [Some(Code::TokenMalformed); 2]);
+    assert_eq!(ours.read_ack(&acked, place(3)).unwrap_err().code(), Code::AckOfOtherSnapshot);
+    let other = Place { run: RunId::new(Uuid::from_u128(8)), node: place(2).node };
+    let error = ours.read_ack(&acked, other).unwrap_err();
+    assert_eq!(error.code(), Code::AckOfOtherRun);
+    assert!(error.to_string().starts_with("ackToken: "), "{error}");
+    assert!(error.next().contains("stateToken"));
+}
+
+/// Proves T2: a rotation is seen by processes that run, old tokens stay good, and retired ones expire.
+#[test]
+fn keys_are_rotated_under_way() {
+    let folder = tempfile::tempdir().unwrap();
+    let ring = ring(folder.path());
+    let first = ring.active();
+    let (state, acked) =
+        (ring.state_token(place(2), &first), ring.ack_token(ack(place(2)), &first));
+
+    let rotated = KeyRing::rotate(folder.path(), Timestamp(DAY), None).unwrap();
+    assert_eq!((rotated.valid, rotated.retired), (vec![first.clone()], vec![]));
+    assert_eq!(ring.active(), rotated.active);
+    assert_eq!(codes(&ring, &state, &acked, place(2)), [None, None]);
+    // The first telling is written again as it was.
+    assert_eq!(ring.state_token(place(2), &first), state);
+    assert_ne!(ring.state_token(place(2), &rotated.active), state);
+
+    let most = Some(Duration::from_secs(60 * 60 * 24));
+    let early = KeyRing::rotate(folder.path(), Timestamp(DAY + DAY / 2), most).unwrap();
+    assert!(early.retired.is_empty(), "it signed half a day ago");
+    let late = KeyRing::rotate(folder.path(), Timestamp(2 * DAY), most).unwrap();
+    assert_eq!(late.retired, [first.clone()]);
+    assert_eq!(codes(&ring, &state, &acked, place(2)), [Some(Code::TokenExpired); 2]);
+    // Nobody holds a good token of that time; a replay of it is signed anew rather than not at all.
+    assert_eq!(ring.state_token(place(2), &first), ring.state_token(place(2), &ring.active()));
+}
+
+/// Proves T2: whoever comes at the same time ends with the same keys.
+#[test]
+fn a_ring_is_made_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("new");
+    let barrier = Arc::new(Barrier::new(8));
+    let threads: Vec<_> = (0..8)
+        .map(|_| {
+            let (data, barrier) = (data.clone(), barrier.clone());
+            thread::spawn(move || {
+                barrier.wait();
+                let ring = ring(&data);
+                (ring.active(), ring.bundle_signer().public_key())
+            })
+        })
+        .collect();
+    let made: Vec<_> = threads.into_iter().map(|thread| thread.join().unwrap()).collect();
+    assert!(made.iter().all(|ring| *ring == made[0]), "{made:?}");
+}
+
+/// Proves X6: nobody but the owner reads the secrets, and nothing prints them.
+#[cfg(unix)]
+#[test]
+fn secrets_are_the_owners_alone() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = tempfile::tempdir().unwrap();
+    let ring = ring(folder.path());
+    let file = folder.path().join("token-keys.json");
+    assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+    KeyRing::rotate(folder.path(), Timestamp(1), None).unwrap();
+    assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+    let text = fs::read_to_string(&file).unwrap();
+    let secret = text.split("\"secret\": \"").nth(1).unwrap()[..64].to_owned();
+    assert!(!format!("{ring:?}{:?}", ring.bundle_signer()).contains(&secret));
+}
+
+/// A file that is damaged while it is used ends nothing; one that is damaged at the start is told.
+#[test]
+fn a_damaged_file_is_told_and_never_replaced() {
+    let folder = tempfile::tempdir().unwrap();
+    let running = ring(folder.path());
+    let token = running.state_token(place(2), &running.active());
+    let file = folder.path().join("token-keys.json");
+    for text in [
+        "",
+        "{",
+        "{\"format\":2,\"keys\":[],\"bundleKey\":\"\"}",
+        "{\"format\":1,\"keys\":[],\"bundleKey\":\"\"}",
+    ] {
+        fs::write(&file, text).unwrap();
+        assert!(running.read_state(&token).is_ok());
+        let refused = KeyRing::open(folder.path(), Timestamp(0)).unwrap_err();
+        assert!(matches!(refused, KeyRingError::Damaged { .. }), "{refused}");
+        assert_eq!(fs::read_to_string(&file).unwrap(), text);
+    }
+    fs::remove_file(&file).unwrap();
+    assert!(running.read_state(&token).is_ok());
+}
+
+/// A bundle's signature can be checked by anybody who has the public key.
+#[test]
+fn bundles_are_signed() {
+    let folder = tempfile::tempdir().unwrap();
+    let signer = ring(folder.path()).bundle_signer();
+    let public = VerifyingKey::from_bytes(&signer.public_key()).unwrap();
+    let signature = Signature::from_bytes(&signer.sign(b"a bundle"));
+    assert!(public.verify(b"a bundle", &signature).is_ok());
+    assert!(public.verify(b"another", &signature).is_err());
+    assert_eq!(ring(folder.path()).bundle_signer().public_key(), signer.public_key());
+}

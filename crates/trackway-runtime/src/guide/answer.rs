@@ -1,0 +1,58 @@
+//! From what is recorded to what is said. A repetition is made of the record alone.
+
+use trackway_domain::{AckId, Answer, Attempt, AttemptOutcome, Branch, Node, Seal, Warning};
+use trackway_ports::RunRow;
+
+use super::{Position, decide::Opening};
+
+/// What an answer to `node` came to.
+pub(super) fn of_attempt(row: &RunRow, node: &Node, attempt: Attempt) -> Position {
+    let Attempt { outcome, answer, .. } = attempt;
+    match outcome {
+        AttemptOutcome::Advanced(next) => told(row, next, answer),
+        // Nothing was advanced: the same step is pending.
+        AttemptOutcome::Blocked(block) => {
+            Position { blocked: Some(block), ..told(row, node.clone(), answer) }
+        }
+    }
+}
+
+/// The first node of a run, with the workflow's rules.
+pub(super) fn of_opening(opening: Opening, guidance: Vec<String>) -> Position {
+    let Opening { node, answer, row, .. } = opening;
+    Position { guidance, ..told(&row, node, answer) }
+}
+
+/// A node as it is, for somebody who looks at it again.
+#[derive(Debug)]
+pub(super) struct Look {
+    pub(super) ack: AckId,
+    pub(super) branch: Branch,
+    pub(super) warnings: Vec<Warning>,
+    pub(super) guidance: Vec<String>,
+    pub(super) seal: Seal,
+}
+
+pub(super) fn of_look(row: &RunRow, node: Node, look: Look) -> Position {
+    let Look { ack, branch, warnings, guidance, seal } = look;
+    let ack = node.pending.is_some().then_some(ack);
+    Position { guidance, ..told(row, node, Answer { ack, branch, warnings, seal }) }
+}
+
+fn told(row: &RunRow, node: Node, answer: Answer) -> Position {
+    let Answer { ack, branch, warnings, seal } = answer;
+    Position {
+        run: row.id,
+        session: row.session.clone(),
+        workflow: row.workflow.name.clone(),
+        hash: node.definition,
+        node: node.id,
+        ack,
+        pending: node.pending,
+        guidance: Vec::new(),
+        branch,
+        warnings,
+        blocked: None,
+        seal,
+    }
+}

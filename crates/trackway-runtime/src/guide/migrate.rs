@@ -1,0 +1,95 @@
+//! Moving a run to the definition as it is now. People ask for it; it never happens by itself, and it
+//! goes through the run's whole log.
+
+use trackway_domain::{Caller, Guided, Node, RunId, Seq};
+use trackway_ports::{Append, AppendError, Pinned, RunRow};
+
+use super::{
+    Guide, GuideError, Migrated,
+    advance::{TRIES_MAX, too_busy},
+    bounds, decide,
+    ends::Ends,
+    store::{Next, guided, unwritable},
+};
+use crate::Known;
+
+impl Guide {
+    pub(super) async fn move_on(
+        &self,
+        caller: &Caller,
+        run: RunId,
+    ) -> Result<Migrated, GuideError> {
+        for _ in 0..TRIES_MAX {
+            let row = self.row(caller, run).await?;
+            if let Some(state) = decide::ended(row.state) {
+                return Err(GuideError::Ended { run, state });
+            }
+            let (ends, head) = self.ends(run).await?;
+            if !ends.guided {
+                let why = "no outside agent drives it".into();
+                return Err(GuideError::CannotMigrate { run, why });
+            }
+            let known = self.startable(&row.workflow.name).await?;
+            let ends: Vec<Node> = ends.unfinished().collect();
+            let from = ends.first().map_or(&row.workflow.version, |node| &node.definition).clone();
+            let to = known.hash.to_string();
+            let moved = self.moved(&row, ends, &known).await?;
+            let nodes = moved.iter().map(|node| node.id).collect();
+            let migrated = Migrated { from, to, nodes };
+            if moved.is_empty() {
+                return Ok(migrated);
+            }
+            let mut append = Append::new(run, head, self.now());
+            append.pins =
+                vec![Pinned { hash: migrated.to.clone(), body: known.definition.normal() }];
+            append.events =
+                moved.into_iter().map(|node| guided(Guided::Repinned { node })).collect();
+            match self.commit(append).await {
+                Ok(()) => return Ok(migrated),
+                Err(AppendError::Conflict { .. }) => {}
+                Err(error) => return Err(unwritable(&error)),
+            }
+        }
+        Err(too_busy(run))
+    }
+
+    /// The nodes that nobody has answered, and the number of the run's last event.
+    async fn ends(&self, run: RunId) -> Result<(Ends, Seq), GuideError> {
+        let (mut ends, mut head) = (Ends::default(), 0);
+        self.each_event(run, |stored| {
+            head = stored.seq;
+            ends.apply(&stored.event);
+            Next::More
+        })
+        .await?;
+        Ok((ends, head))
+    }
+
+    /// The ends as the new definition has them; those that have it already are left out.
+    async fn moved(
+        &self,
+        row: &RunRow,
+        ends: Vec<Node>,
+        to: &Known,
+    ) -> Result<Vec<Node>, GuideError> {
+        let mut moved = Vec::new();
+        for node in ends.into_iter().filter(|node| *node.definition != *to.hash) {
+            let from = self.definition(row.id, &row.workflow.name, &node.definition).await?;
+            let standing =
+                trackway_definition::repin(&from, &to.definition, &node.walk, &node.context)
+                    .map_err(|block| GuideError::CannotMigrate {
+                        run: row.id,
+                        why: block.message,
+                    })?;
+            bounds::context(&standing.context)?;
+            moved.push(Node {
+                definition: to.hash.to_string(),
+                walk: standing.walk,
+                context: standing.context,
+                pending: standing.pending,
+                ..node
+            });
+        }
+        Ok(moved)
+    }
+}

@@ -1,0 +1,123 @@
+//! Finding a node: by the index, and by the log itself where the index does not have it.
+
+use trackway_domain::{Attempt, Caller, Node, NodeId, RunId, Seq};
+use trackway_ports::{AttemptKey, NodePlace, RunRow, attempt_of, node_of};
+
+use super::{
+    Guide, GuideError,
+    decide::Asked,
+    store::{Next, unreadable, unwritable},
+};
+
+/// A node, and what is needed to answer it.
+#[derive(Debug)]
+pub(super) struct Place {
+    pub(super) node: Node,
+    /// Number of the event that made it, or read it anew last.
+    made: Seq,
+    /// Number of the run's last event.
+    pub(super) head: Seq,
+    pub(super) row: RunRow,
+    pub(super) branches: u32,
+}
+
+impl Place {
+    pub(super) fn asked(&self) -> Asked<'_> {
+        Asked { node: &self.node, branches: self.branches, row: &self.row }
+    }
+}
+
+impl Guide {
+    /// The node, for its caller. For anybody else there is no such run.
+    pub(super) async fn place(
+        &self,
+        caller: &Caller,
+        run: RunId,
+        node: NodeId,
+    ) -> Result<Place, GuideError> {
+        let found = match self.indexed(run, node).await? {
+            Some(found) => found,
+            None => self.mend(caller, run, node).await?,
+        };
+        if found.row.caller != *caller {
+            return Err(GuideError::UnknownRun { run });
+        }
+        let NodePlace { made, head, row, branches } = found;
+        let made_seq = made.seq;
+        match node_of(&made.event).filter(|found| found.id == node) {
+            Some(node) => Ok(Place { node: node.clone(), made: made_seq, head, row, branches }),
+            None => Err(GuideError::Damaged { run, reason: "its index is wrong".into() }),
+        }
+    }
+
+    async fn indexed(&self, run: RunId, node: NodeId) -> Result<Option<NodePlace>, GuideError> {
+        let found = self.options.journal.node(run, node).await;
+        found.map_err(|error| unreadable(run, error))
+    }
+
+    /// The index does not have the node. The log is the truth: where it has it, the index is made anew.
+    async fn mend(
+        &self,
+        caller: &Caller,
+        run: RunId,
+        node: NodeId,
+    ) -> Result<NodePlace, GuideError> {
+        self.row(caller, run).await?;
+        self.node_before(run, node, Seq::MAX).await?;
+        tracing::warn!(%run, %node, "the index of a run is made anew from its log");
+        let mended = self.options.journal.reindex(run).await;
+        mended.map_err(|error| unwritable(&error))?;
+        let found = self.indexed(run, node).await?;
+        found.ok_or_else(|| GuideError::Damaged { run, reason: "its index cannot be made".into() })
+    }
+
+    pub(super) async fn row(&self, caller: &Caller, run: RunId) -> Result<RunRow, GuideError> {
+        let row = self.options.journal.run(run).await;
+        let row = row.map_err(|error| unreadable(run, error))?;
+        row.filter(|row| row.caller == *caller).ok_or(GuideError::UnknownRun { run })
+    }
+
+    /// The node as the log had it before that event.
+    async fn node_before(&self, run: RunId, id: NodeId, before: Seq) -> Result<Node, GuideError> {
+        let mut found = None;
+        self.each_event(run, |stored| {
+            if stored.seq >= before {
+                return Next::Enough;
+            }
+            if let Some(node) = node_of(&stored.event).filter(|node| node.id == id) {
+                found = Some(node.clone());
+            }
+            Next::More
+        })
+        .await?;
+        found.ok_or(GuideError::UnknownNode { run, node: id })
+    }
+
+    /// The record of this very answer, where there is one, with the node as it was then.
+    pub(super) async fn recorded(
+        &self,
+        place: &Place,
+        key: &AttemptKey,
+    ) -> Result<Option<(Node, Attempt)>, GuideError> {
+        let run = key.run;
+        let stored = self.options.journal.attempt(key.clone()).await;
+        let Some(stored) = stored.map_err(|error| unreadable(run, error))? else {
+            return Ok(None);
+        };
+        let seq = stored.seq;
+        let attempt = attempt_of(&stored.event).filter(|attempt| is_of(attempt, key));
+        let Some(attempt) = attempt else {
+            return Err(GuideError::Damaged { run, reason: "its index is wrong".into() });
+        };
+        // Read by another definition since: the answer that was given showed the step of the first.
+        let node = match place.made > seq {
+            true => self.node_before(run, place.node.id, seq).await?,
+            false => place.node.clone(),
+        };
+        Ok(Some((node, attempt.clone())))
+    }
+}
+
+fn is_of(attempt: &Attempt, key: &AttemptKey) -> bool {
+    attempt.node == key.node && attempt.ack == key.ack && attempt.digest == key.digest
+}

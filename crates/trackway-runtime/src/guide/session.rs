@@ -1,0 +1,108 @@
+//! Which session a run belongs to, and where a session keeps notes that belong to no run.
+
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+use trackway_domain::{Caller, Object, RunId, SessionId, WorkflowRef};
+use uuid::{Builder, Uuid};
+
+use super::GuideError;
+
+/// Names in the context that say which workstream a run belongs to. The first one that is set counts.
+const SESSION_KEYS: [&str; 6] = ["sessionId", "ticketId", "issueId", "prId", "mrId", "taskId"];
+
+/// The workflow name of the run that holds a session's own notes. No definition has its version, since
+/// those are hashes.
+const NOTES_WORKFLOW: (&str, &str) = ("session-notes", "1");
+
+/// The session that the context names, or a new one.
+pub(super) fn session_of(
+    context: &Object,
+    fresh: impl FnOnce() -> Uuid,
+) -> Result<SessionId, GuideError> {
+    let named = SESSION_KEYS.iter().find_map(|key| Some((*key, name(context.get(*key)?)?)));
+    match named {
+        None => Ok(SessionId::made(fresh())),
+        Some((key, name)) => SessionId::new(&name)
+            .map_err(|bad| GuideError::BadSession { what: key.into(), why: bad.why.into() }),
+    }
+}
+
+fn name(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.trim().to_owned()).filter(|text| !text.is_empty()),
+        Value::Number(number) => Some(number.to_string()),
+        Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
+    }
+}
+
+pub(super) fn notes_workflow() -> WorkflowRef {
+    WorkflowRef { name: NOTES_WORKFLOW.0.into(), version: NOTES_WORKFLOW.1.into() }
+}
+
+/// The run that holds the session's own notes: always the same one, so that two processes that write
+/// the first note at once meet in the same log.
+pub(super) fn notes_run(caller: &Caller, session: &SessionId) -> RunId {
+    let mut hash = Sha256::new();
+    for part in [NOTES_WORKFLOW.0, &*caller.tenant, &*caller.user, session.as_str()] {
+        // With its length, so that no two lists of parts are the same bytes.
+        hash.update((part.len() as u64).to_be_bytes());
+        hash.update(part);
+    }
+    let digest: [u8; 32] = hash.finalize().into();
+    let mut bytes = [0; 16];
+    bytes.copy_from_slice(&digest[..16]);
+    RunId::new(Builder::from_custom_bytes(bytes).into_uuid())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn session(context: &Value) -> Result<SessionId, GuideError> {
+        session_of(context.as_object().expect("an object"), || Uuid::from_u128(1))
+    }
+
+    /// Proves T11.
+    #[test]
+    fn the_first_name_that_is_set_names_the_session() {
+        let made = SessionId::made(Uuid::from_u128(1));
+        let cases = [
+            (json!({}), made.as_str()),
+            (json!({ "sessionId": "" }), made.as_str()),
+            (json!({ "sessionId": "  ", "taskId": null }), made.as_str()),
+            (json!({ "sessionId": ["x"] }), made.as_str()),
+            (json!({ "ticketId": "ACE-7", "prId": 12 }), "ACE-7"),
+            (json!({ "prId": 12, "sessionId": " s " }), "s"),
+            (json!({ "mrId": 12, "taskId": "t" }), "12"),
+        ];
+        for (context, expected) in cases {
+            let named = session(&context).map(|session| session.to_string());
+            assert_eq!(named.as_deref(), Ok(expected), "{context}");
+        }
+    }
+
+    #[test]
+    fn a_name_that_cannot_be_one_is_refused() {
+        for bad in ["a\u{7}b".to_owned(), "x".repeat(257)] {
+            let refused = session(&json!({ "issueId": bad }));
+            assert!(
+                matches!(&refused, Err(GuideError::BadSession { what, .. }) if what == "issueId"),
+                "{refused:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn notes_have_one_run_per_session_and_caller() {
+        let caller = |tenant, user| Caller::new(tenant, user);
+        let of =
+            |caller: &Caller, name| notes_run(caller, &SessionId::new(name).expect("a session id"));
+        let one = of(&caller("a", "b"), "s");
+        assert_eq!(one, of(&caller("a", "b"), "s"));
+        assert_ne!(one, of(&caller("a", "b"), "t"));
+        assert_ne!(one, of(&caller("ab", ""), "s"));
+        assert_ne!(one, of(&caller("a", "x"), "s"));
+    }
+}

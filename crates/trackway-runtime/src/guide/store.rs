@@ -1,0 +1,167 @@
+//! Reading and writing: one append at a time and per call, answered after its commit.
+
+use std::sync::Arc;
+
+use tokio::sync::oneshot;
+use trackway_definition::Definition;
+use trackway_domain::{Event, RunId, Seq, Timestamp};
+use trackway_engine::shows;
+use trackway_ports::{Append, AppendError, ReadError, Stored};
+
+use super::{Guide, GuideError, decide::World};
+use crate::{Known, NotKnown};
+
+/// Events read at once where a whole log is gone through.
+const PAGE_EVENTS: usize = 256;
+
+impl Guide {
+    pub(super) fn now(&self) -> Timestamp {
+        self.options.clock.now()
+    }
+
+    pub(super) fn decided<T>(&self, now: Timestamp, decide: impl FnOnce(World<'_>) -> T) -> T {
+        let ids = || self.options.ids.uuid();
+        decide(World { now, ids: &ids })
+    }
+
+    /// Hands in an append and waits until it is durable. Whoever watches the run in this process is told
+    /// of it, also where the caller has gone meanwhile.
+    pub(super) async fn commit(&self, mut append: Append) -> Result<(), AppendError> {
+        // Never closed, so acquiring fails only if that changes.
+        let room = self.appends.clone().acquire_owned().await;
+        append.tells = append.events.iter().any(shows);
+        let (tell, told) = oneshot::channel();
+        let (run, runtime) = (append.run, self.runtime.clone());
+        self.options.faults.reach("guide:ordered");
+        let done = move |result: Result<_, AppendError>| {
+            drop(room);
+            if result.is_ok()
+                && let Some(runtime) = runtime
+            {
+                runtime.gone_on(run);
+            }
+            // Nobody listens where the caller has gone.
+            let _ = tell.send(result);
+        };
+        self.options.journal.append(append, Box::new(done));
+        let ended = || AppendError::Broken { reason: "the store has ended".into() };
+        told.await.map_err(|_| ended())??;
+        self.options.faults.reach("guide:committed");
+        Ok(())
+    }
+
+    /// Shows the run's events after `after`, in order and page by page, until `see` has seen enough.
+    pub(super) async fn each_event(
+        &self,
+        run: RunId,
+        mut see: impl FnMut(Stored) -> Next,
+    ) -> Result<(), GuideError> {
+        let mut after: Seq = 0;
+        loop {
+            let page = self.options.journal.events(run, after, PAGE_EVENTS).await;
+            let page = page.map_err(|error| unreadable(run, error))?;
+            // Only an empty page is the end: a short one may stop before a damaged event.
+            let Some(last) = page.last() else { return Ok(()) };
+            after = last.seq;
+            for stored in page {
+                if see(stored) == Next::Enough {
+                    return Ok(());
+                }
+            }
+        }
+    }
+
+    /// The definition of that hash. Runs keep to what they are pinned to; where the store has lost it,
+    /// the same definition from the folders will do.
+    pub(super) async fn definition(
+        &self,
+        run: RunId,
+        workflow: &str,
+        hash: &str,
+    ) -> Result<Arc<Definition>, GuideError> {
+        if let Some(definition) = self.definitions.get(hash) {
+            return Ok(definition);
+        }
+        let intact = match self.options.journal.pinned(hash.to_owned()).await {
+            Ok(Some(body)) => intact(&body, hash),
+            Ok(None) => Err("it is not there".into()),
+            Err(ReadError::DamagedBlob { reason, .. }) => Err(reason),
+            Err(error) => return Err(unreadable(run, error)),
+        };
+        let definition = match intact {
+            Ok(definition) => Arc::new(definition),
+            Err(reason) => {
+                let current = self.in_catalogue(workflow).await.ok();
+                let same = current.filter(|known| *known.hash == *hash);
+                let reason = format!("the definition {hash} that it is pinned to: {reason}");
+                same.ok_or(GuideError::Damaged { run, reason })?.definition
+            }
+        };
+        self.definitions.keep(hash, definition.clone());
+        Ok(definition)
+    }
+
+    /// What the folders hold under that id. Files may have to be read, which must not hold up others.
+    pub(super) async fn in_catalogue(&self, workflow: &str) -> Result<Known, GuideError> {
+        let (catalogue, id) = (self.options.catalogue.clone(), workflow.to_owned());
+        let known = tokio::task::spawn_blocking(move || catalogue.get(&id)).await;
+        let workflow = workflow.to_owned();
+        match known {
+            Ok(Ok(known)) => Ok(known),
+            Ok(Err(NotKnown::Unknown { near })) => {
+                Err(GuideError::UnknownWorkflow { workflow, near })
+            }
+            Ok(Err(NotKnown::Invalid(invalid))) => Err(GuideError::InvalidWorkflow {
+                workflow,
+                file: invalid.file.display().to_string(),
+                faults: invalid.errors,
+            }),
+            Err(error) => Err(GuideError::Store { reason: error.to_string() }),
+        }
+    }
+
+    /// A warning where the folders hold something else under that id by now.
+    pub(super) async fn drift(
+        &self,
+        workflow: &str,
+        hash: &str,
+    ) -> Option<trackway_domain::Warning> {
+        let catalogue = self.options.catalogue.clone();
+        let (id, hash) = (workflow.to_owned(), hash.to_owned());
+        tokio::task::spawn_blocking(move || catalogue.drift(&id, &hash)).await.ok().flatten()
+    }
+}
+
+/// Whether somebody who goes through a log wants to see more of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Next {
+    More,
+    Enough,
+}
+
+fn intact(body: &str, hash: &str) -> Result<Definition, String> {
+    let definition = Definition::pinned(body)?;
+    match definition.hash() == hash {
+        true => Ok(definition),
+        false => Err("it does not match its hash".into()),
+    }
+}
+
+/// Damage concerns this run alone; the others go on.
+pub(super) fn unreadable(run: RunId, error: ReadError) -> GuideError {
+    match error {
+        ReadError::Damaged { seq, reason, .. } => {
+            GuideError::Damaged { run, reason: format!("event {seq}: {reason}") }
+        }
+        ReadError::DamagedBlob { .. } => GuideError::Damaged { run, reason: error.to_string() },
+        ReadError::Broken { .. } => GuideError::Store { reason: error.to_string() },
+    }
+}
+
+pub(super) fn unwritable(error: &AppendError) -> GuideError {
+    GuideError::Store { reason: error.to_string() }
+}
+
+pub(super) fn guided(guided: trackway_domain::Guided) -> Event {
+    Event::Guided(Box::new(guided))
+}

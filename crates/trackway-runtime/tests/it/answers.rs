@@ -1,0 +1,220 @@
+//! Starting, answering, answering again, going back, looking.
+
+use std::sync::Arc;
+
+use serde_json::json;
+use trackway_domain::{Branch, Caller, Inputs, NodeId, RunId, Seal};
+use trackway_runtime::{Advance, Advanced, Consent, GuideError};
+use trackway_testkit::MemoryJournal;
+use uuid::Uuid;
+
+use crate::kit::{
+    Library, advance, answer, answer_at, begin, caller, fitting, log, names, noted, output, seal,
+    start, step, to_the_end,
+};
+
+/// Proves T3, T9: a run begins at its first step and ends where nothing is pending.
+#[tokio::test]
+async fn a_run_goes_from_its_first_step_to_its_end() {
+    let (library, journal) = (Library::new(), MemoryJournal::new());
+    let guide = library.guide(Arc::new(journal.clone()));
+    let first = start(&guide).await;
+    assert_eq!((step(&first), first.guidance.len()), (Some("one"), 1));
+    assert!(first.hash.starts_with("sha256-"), "{}", first.hash);
+    let only = Branch { forked: false, index: 0, siblings: 1 };
+    assert_eq!((first.branch, first.blocked.clone()), (only, None));
+    let second = advance(&guide, answer(&first, noted("did it"))).await.unwrap();
+    assert_eq!((step(&second), second.branch), (Some("two"), only));
+    assert!(second.guidance.is_empty(), "the rules come with a start and a look");
+    let end = to_the_end(&guide, second).await;
+    assert_eq!((end.ack, end.pending.clone()), (None, None));
+    let log = log(&journal, end.run).await;
+    let told = ["submitted", "started", "opened", "attempted", "attempted", "attempted"];
+    assert_eq!(names(&log), [&told[..], &["completed"]].concat());
+    let look = guide.look(&caller(), end.run, end.node, seal()).await.unwrap();
+    assert_eq!((look.ack, look.pending), (None, None), "a look says that it is complete");
+}
+
+/// Proves T4: the same answer again is told the same, whatever was done meanwhile, and writes nothing.
+#[tokio::test]
+async fn the_same_answer_is_told_the_same() {
+    let (library, journal) = (Library::new(), MemoryJournal::new());
+    let guide = library.guide(Arc::new(journal.clone()));
+    let first = start(&guide).await;
+    let (blocked, fits) = (output(json!(1)), output(json!({ "n": 1 })));
+    let second = advance(&guide, answer(&first, Inputs::default())).await.unwrap();
+    let stuck = advance(&guide, answer(&second, blocked.clone())).await.unwrap();
+    let third = advance(&guide, answer(&stuck, fits.clone())).await.unwrap();
+    let end = to_the_end(&guide, third.clone()).await;
+    let length = log(&journal, first.run).await.len();
+    let later = Seal { key: "another".into(), text: 9 };
+    let again = |advance: Advance| Advance { seal: later.clone(), ..advance };
+    let reopened = library.guide(Arc::new(journal.reopen()));
+    for guide in [&guide, &reopened] {
+        for (sent, told) in [
+            (answer(&first, Inputs::default()), &second),
+            (answer(&second, blocked.clone()), &stuck),
+            (answer(&stuck, fits.clone()), &third),
+            (answer(&third, fitting(&third, 1)), &end),
+        ] {
+            assert_eq!(advance(guide, again(sent)).await.as_ref(), Ok(told));
+        }
+    }
+    assert_eq!(log(&journal, first.run).await.len(), length, "nothing was written");
+}
+
+/// Proves T6: other inputs, or another ack, at a node that was answered make another branch.
+#[tokio::test]
+async fn another_answer_to_the_same_node_is_another_branch() {
+    let (library, journal) = (Library::new(), MemoryJournal::new());
+    let guide = library.guide(Arc::new(journal.clone()));
+    let first = start(&guide).await;
+    let mut seen: Vec<NodeId> = Vec::new();
+    let looked = guide.look(&caller(), first.run, first.node, seal()).await.unwrap();
+    assert_ne!(looked.ack, first.ack);
+    for (index, sent) in [
+        answer(&first, noted("a")),
+        answer(&first, noted("b")),
+        answer(&looked, noted("a")),
+        answer(&looked, noted("b")),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let index = u32::try_from(index).unwrap();
+        let branch = advance(&guide, sent).await.unwrap();
+        assert_eq!(branch.branch, Branch { forked: index > 0, index, siblings: index + 1 });
+        assert!(!seen.contains(&branch.node));
+        seen.push(branch.node);
+        let end = to_the_end(&guide, branch).await;
+        assert_eq!(end.pending, None, "every branch goes on");
+    }
+    let log = log(&journal, first.run).await;
+    let completed = names(&log).iter().filter(|name| **name == "completed").count();
+    assert_eq!(completed, 1, "a run completes once");
+    let look = guide.look(&caller(), first.run, first.node, seal()).await.unwrap();
+    assert_eq!(look.branch, Branch { forked: false, index: 0, siblings: 4 });
+}
+
+/// Proves T6: a blocked answer moves nothing, replays, and is no fork.
+#[tokio::test]
+async fn a_blocked_answer_is_no_branch() {
+    let (library, journal) = (Library::new(), MemoryJournal::new());
+    let guide = library.guide(Arc::new(journal));
+    let first = start(&guide).await;
+    let second = advance(&guide, answer(&first, Inputs::default())).await.unwrap();
+    let blocked = advance(&guide, answer(&second, Inputs::default())).await.unwrap();
+    assert!(blocked.blocked.is_some());
+    assert_eq!((blocked.node, &blocked.pending), (second.node, &second.pending));
+    assert_ne!(blocked.ack, second.ack, "a fresh one");
+    let third = advance(&guide, answer(&blocked, output(json!({ "n": 2 })))).await.unwrap();
+    assert_eq!(third.branch, Branch { forked: false, index: 0, siblings: 1 });
+}
+
+/// Proves T6: a look writes nothing and offers a fresh ack each time.
+#[tokio::test]
+async fn looking_changes_nothing() {
+    let (library, journal) = (Library::new(), MemoryJournal::new());
+    let guide = library.guide(Arc::new(journal.clone()));
+    let first = start(&guide).await;
+    let one = guide.look(&caller(), first.run, first.node, seal()).await.unwrap();
+    let two = guide.look(&caller(), first.run, first.node, seal()).await.unwrap();
+    assert!(one.ack != two.ack && one.ack != first.ack);
+    assert_eq!((one.pending, one.guidance), (first.pending, first.guidance));
+    assert_eq!(log(&journal, first.run).await.len(), 3);
+}
+
+/// A door that can ask a person asks before anything is recorded; a repetition asks nobody.
+#[tokio::test]
+async fn agreement_comes_before_the_record() {
+    let (library, journal) = (Library::new(), MemoryJournal::new());
+    let guide = library.guide(Arc::new(journal.clone()));
+    let first = start(&guide).await;
+    let second = advance(&guide, answer(&first, Inputs::default())).await.unwrap();
+    let third = advance(&guide, answer(&second, output(json!({ "n": 1 })))).await.unwrap();
+    assert!(third.pending.as_ref().is_some_and(|pending| pending.confirm));
+    let length = log(&journal, first.run).await.len();
+    let asked = |consent| Advance { consent, ..answer(&third, Inputs::default()) };
+    let ask = guide.advance(&caller(), asked(Consent::ToBeAsked)).await;
+    assert!(matches!(ask, Ok(Advanced::AskFirst(_))), "{ask:?}");
+    assert_eq!(log(&journal, first.run).await.len(), length, "nothing was recorded");
+    let declined = advance(&guide, asked(Consent::Given(false))).await.unwrap();
+    let code = declined.blocked.as_ref().map(|block| block.code.as_str());
+    assert_eq!((code, declined.node), (Some("confirmation-declined"), third.node));
+    let again = advance(&guide, asked(Consent::ToBeAsked)).await.unwrap();
+    assert_eq!(again, declined, "nobody is asked again");
+    let agreed = Advance { consent: Consent::Given(true), ..answer(&declined, Inputs::default()) };
+    assert_eq!(advance(&guide, agreed).await.unwrap().pending, None);
+}
+
+/// Proves T11: another caller's run does not exist.
+#[tokio::test]
+async fn a_run_is_there_for_its_caller_alone() {
+    let (library, journal) = (Library::new(), MemoryJournal::new());
+    let guide = library.guide(Arc::new(journal.clone()));
+    let first = start(&guide).await;
+    let unknown = GuideError::UnknownRun { run: first.run };
+    for other in [Caller::new("local", "eve"), Caller::new("other", "local")] {
+        let look = guide.look(&other, first.run, first.node, seal()).await;
+        assert_eq!(look, Err(unknown.clone()));
+        let sent = answer(&first, Inputs::default());
+        assert_eq!(guide.advance(&other, sent).await, Err(unknown.clone()));
+        let noted = guide.checkpoint(&other, first.run, first.node, "hm", seal()).await;
+        assert_eq!(noted, Err(unknown.clone()));
+        assert_eq!(guide.migrate(&other, first.run).await, Err(unknown.clone()));
+    }
+    assert_eq!(log(&journal, first.run).await.len(), 3);
+}
+
+/// Proves T8: what is not there is told by name.
+#[tokio::test]
+async fn what_is_not_there_is_told() {
+    let (library, journal) = (Library::new(), MemoryJournal::new());
+    let guide = library.guide(Arc::new(journal));
+    let first = start(&guide).await;
+    let ack = first.ack.unwrap();
+    let run = RunId::new(Uuid::from_u128(5));
+    let sent = answer_at(run, first.node, ack, Inputs::default());
+    assert_eq!(advance(&guide, sent).await, Err(GuideError::UnknownRun { run }));
+    let node = NodeId::new(Uuid::from_u128(5));
+    let sent = answer_at(first.run, node, ack, Inputs::default());
+    let unknown = GuideError::UnknownNode { run: first.run, node };
+    assert_eq!(advance(&guide, sent).await, Err(unknown));
+    let none = guide.start(&caller(), begin("thre", &json!({}))).await;
+    assert!(matches!(none, Err(GuideError::UnknownWorkflow { .. })), "{none:?}");
+}
+
+/// Proves T8: what is too large is refused before anything is written.
+#[tokio::test]
+async fn what_is_too_large_is_refused() {
+    let (library, journal) = (Library::new(), MemoryJournal::new());
+    let guide = library.guide(Arc::new(journal.clone()));
+    let large = json!({ "text": "x".repeat(300_000) });
+    let refused = guide.start(&caller(), begin("three", &large)).await;
+    assert!(matches!(refused, Err(GuideError::TooLarge { what: "context", .. })), "{refused:?}");
+    let first = start(&guide).await;
+    let mut inputs = Inputs::default();
+    inputs.context.insert("a".into(), json!("x".repeat(200_000)));
+    let second = advance(&guide, answer(&first, inputs)).await.unwrap();
+    let mut inputs = output(json!({ "n": 1 }));
+    inputs.context.insert("b".into(), json!("x".repeat(200_000)));
+    let grown = advance(&guide, answer(&second, inputs)).await.unwrap();
+    let code = grown.blocked.map(|block| block.code);
+    assert_eq!(code.as_deref(), Some("context-invalid"), "each is small, and both are too much");
+    let large = output(json!("x".repeat(1_100_000)));
+    let refused = advance(&guide, answer(&second, large)).await;
+    assert!(matches!(refused, Err(GuideError::TooLarge { what: "output", .. })), "{refused:?}");
+    assert_eq!(log(&journal, first.run).await.len(), 5);
+}
+
+/// Proves T11: the context says which session a run belongs to.
+#[tokio::test]
+async fn a_session_is_found_by_what_the_context_names() {
+    let (library, journal) = (Library::new(), MemoryJournal::new());
+    let guide = library.guide(Arc::new(journal));
+    let named = || begin("three", &json!({ "ticketId": "ACE-7" }));
+    let one = guide.start(&caller(), named()).await.unwrap();
+    let two = guide.start(&caller(), named()).await.unwrap();
+    assert_eq!((one.session.as_str(), &one.session), ("ACE-7", &two.session));
+    assert_ne!(one.run, two.run);
+}

@@ -1,0 +1,121 @@
+//! Guided runs beside the engine: it shows them and can cancel them, and never drives them.
+
+use serde_json::json;
+use trackway_domain::{Inputs, Part, RunId, StateName};
+use trackway_ports::RunFilter;
+use trackway_runtime::{Deliver, GuideError, RunAddress};
+use trackway_testkit::{World, message};
+
+use crate::kit::{
+    Library, advance, answer, caller, log, names, no_programs, output, seal, start, to_the_end,
+};
+
+fn address(run: RunId) -> RunAddress {
+    RunAddress { run, caller: caller(), workflow: None }
+}
+
+/// A canceled run takes no more answers; what was told is told again, and it can be looked at.
+#[test]
+fn a_canceled_run_is_over_and_stays_so() {
+    let (library, world) = (Library::new(), World::memory());
+    let (first, second, noted) = world.run(no_programs(), async |process| {
+        let guide = library.guide_in(&world, &process);
+        let first = start(&guide).await;
+        let second = advance(&guide, answer(&first, Inputs::default())).await.unwrap();
+        let noted = guide.checkpoint(&caller(), first.run, first.node, "n", seal()).await.unwrap();
+        let view = process.cancel(&address(first.run)).await.unwrap();
+        assert_eq!(view.state, StateName::Canceled);
+        (first, second, noted)
+    });
+    assert!(!noted.repeated);
+    world.run(no_programs(), async |process| {
+        let guide = library.guide_in(&world, &process);
+        let ended = GuideError::Ended { run: first.run, state: StateName::Canceled };
+        let sent = answer(&second, output(json!({ "n": 1 })));
+        assert_eq!(advance(&guide, sent).await, Err(ended.clone()));
+        assert_eq!(advance(&guide, answer(&first, Inputs::default())).await, Ok(second.clone()));
+        assert!(guide.look(&caller(), second.run, second.node, seal()).await.is_ok());
+        let fresh = guide.checkpoint(&caller(), first.run, first.node, "m", seal()).await;
+        assert_eq!(fresh, Err(ended.clone()));
+        let known = guide.checkpoint(&caller(), first.run, first.node, "n", seal()).await;
+        assert!(known.unwrap().repeated);
+        assert_eq!(guide.migrate(&caller(), first.run).await, Err(ended));
+    });
+}
+
+/// Through restarts, messages and looks of the engine nothing but the agent's answers is recorded, and
+/// no row ever says that there is a program to drive.
+#[test]
+fn the_engine_never_drives_a_guided_run() {
+    let (library, world) = (Library::new(), World::memory());
+    let rows = async |process: &trackway_testkit::Process| {
+        process.runs(RunFilter::default(), None, 10).await.unwrap()
+    };
+    let second = world.run(no_programs(), async |process| {
+        let guide = library.guide_in(&world, &process);
+        let first = start(&guide).await;
+        let second = advance(&guide, answer(&first, Inputs::default())).await.unwrap();
+        let view = process.view(&address(first.run)).await.unwrap();
+        assert_eq!(view.state, StateName::Working);
+        let deliver = Deliver {
+            to: address(first.run),
+            session: None,
+            message: message("m1", Part::text("how is it going?")),
+            question: None,
+            hook: None,
+        };
+        process.deliver(deliver).await.unwrap();
+        second
+    });
+    for _ in 0..2 {
+        world.run(no_programs(), async |process| {
+            process.view(&address(second.run)).await.unwrap();
+            for row in rows(&process).await {
+                assert_eq!((row.state, row.runnable), (StateName::Working, false));
+                assert!(!row.parked);
+            }
+            assert!(process.journal.runnable(None, 10).await.unwrap().is_empty());
+            assert!(!process.faults.reached().contains(&"effect:drive"));
+            assert!(!process.faults.reached().contains(&"recovery:run"));
+        });
+    }
+    world.run(no_programs(), async |process| {
+        let guide = library.guide_in(&world, &process);
+        to_the_end(&guide, second.clone()).await;
+        let view = process.view(&address(second.run)).await.unwrap();
+        assert_eq!(view.state, StateName::Completed);
+        assert_eq!(rows(&process).await[0].state, StateName::Completed);
+        let log = log(&*process.journal, second.run).await;
+        let told = ["opened", "attempted", "noted", "attempted", "attempted", "completed"];
+        assert_eq!(names(&log)[2..], told);
+    });
+}
+
+/// Who watches a run through the engine of the same process sees what is recorded by a guide.
+#[test]
+fn a_watcher_beside_the_guide_sees_every_answer() {
+    let (library, world) = (Library::new(), World::memory());
+    world.run(no_programs(), async |process| {
+        let guide = library.guide_in(&world, &process);
+        let first = start(&guide).await;
+        let mut watch = process.watch(&address(first.run), 0).await.unwrap();
+        let mut seen = Vec::new();
+        let mut next = async |count: usize| {
+            for _ in 0..count {
+                let stored = watch.next().await.unwrap().expect("the run goes on");
+                seen.push(stored.event.name());
+            }
+            seen.clone()
+        };
+        assert_eq!(next(3).await, ["submitted", "started", "opened"]);
+        // The watcher waits while the guide records.
+        let (seen, second) = tokio::join!(next(1), async {
+            tokio::task::yield_now().await;
+            advance(&guide, answer(&first, Inputs::default())).await.unwrap()
+        });
+        assert_eq!(seen.last(), Some(&"attempted"));
+        to_the_end(&guide, second).await;
+        assert_eq!(next(3).await[4..], ["attempted", "attempted", "completed"]);
+        assert_eq!(watch.next().await.unwrap(), None);
+    });
+}

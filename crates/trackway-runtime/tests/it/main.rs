@@ -1,0 +1,15 @@
+//! Guided runs from outside: whatever happens to the process, to the file of the definition or to the
+//! order of calls, an answer is recorded once and told the same every time.
+
+#![expect(clippy::unwrap_used, reason = "in a test a panic is the report")]
+
+mod answers;
+mod cost;
+mod crashes;
+mod damage;
+mod engine;
+mod files;
+mod kit;
+mod notes;
+mod races;
+mod random;

@@ -1,0 +1,64 @@
+//! Notes without an advance: on a node, and on a session.
+
+use std::sync::Arc;
+
+use trackway_domain::{Caller, Event, Guided, Inputs, SessionId, StateName};
+use trackway_ports::{Journal as _, RunFilter};
+use trackway_testkit::MemoryJournal;
+
+use crate::kit::{Library, advance, answer, caller, log, names, seal, start};
+
+/// Proves T14: notes advance nothing, and the same notes are recorded once.
+#[tokio::test]
+async fn notes_on_a_node_are_recorded_once() {
+    let (library, journal) = (Library::new(), MemoryJournal::new());
+    let guide = library.guide(Arc::new(journal.clone()));
+    let first = start(&guide).await;
+    let note = async |text: &str| {
+        guide.checkpoint(&caller(), first.run, first.node, text, seal()).await.unwrap()
+    };
+    let noted = note("half way").await;
+    assert!(!noted.repeated);
+    assert_eq!((noted.position.node, &noted.position.pending), (first.node, &first.pending));
+    assert!(note("half way").await.repeated);
+    assert!(!note("further").await.repeated);
+    let second = advance(&guide, answer(&first, Inputs::default())).await.unwrap();
+    let elsewhere = guide.checkpoint(&caller(), first.run, second.node, "half way", seal()).await;
+    assert!(!elsewhere.unwrap().repeated, "another node");
+    let log = log(&journal, first.run).await;
+    assert_eq!(names(&log)[3..], ["checkpointed", "checkpointed", "attempted", "checkpointed"]);
+    let reopened = library.guide(Arc::new(journal.reopen()));
+    let again = reopened.checkpoint(&caller(), first.run, first.node, "half way", seal()).await;
+    assert!(again.unwrap().repeated);
+}
+
+/// Proves T14: a session's own notes are in one log of the caller's own, which is complete.
+#[tokio::test]
+async fn notes_on_a_session_need_no_run() {
+    let (library, journal) = (Library::new(), MemoryJournal::new());
+    let guide = library.guide(Arc::new(journal.clone()));
+    let session = SessionId::new("ACE-7").unwrap();
+    let eve = Caller::new("local", "eve");
+    for number in 0..20 {
+        let note = format!("note {number}");
+        assert_eq!(guide.checkpoint_session(&caller(), &session, &note).await, Ok(false));
+        assert_eq!(guide.checkpoint_session(&caller(), &session, &note).await, Ok(true));
+    }
+    assert_eq!(guide.checkpoint_session(&eve, &session, "note 0").await, Ok(false));
+    let rows = journal.runs(RunFilter::default(), None, 10).await.unwrap();
+    assert_eq!(rows.len(), 2, "one for each caller");
+    for row in rows {
+        assert_eq!((row.state, row.runnable), (StateName::Completed, false));
+        assert_eq!((row.workflow.name.as_str(), &row.session), ("session-notes", &session));
+        let log = log(&journal, row.id).await;
+        assert_eq!(names(&log)[..3], ["submitted", "started", "completed"]);
+        let noted = |event: &&Event| match event {
+            Event::Guided(guided) => {
+                matches!(&**guided, Guided::Checkpointed(note) if note.node.is_none())
+            }
+            _ => false,
+        };
+        let expected = if row.caller == eve { 1 } else { 20 };
+        assert_eq!(log[3..].iter().filter(noted).count(), expected);
+    }
+}

@@ -1,0 +1,135 @@
+//! Removing runs from a store on disk: files that nobody needs, and deaths on the way.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use trackway_ports::{AppendError, Faults, Journal as _};
+use trackway_sqlite::{Options, SqliteJournal};
+use trackway_testkit::journal_suite::trees::opening;
+
+use crate::helpers::*;
+
+fn large(word: &str) -> trackway_domain::Event {
+    event(&word.repeat(40_000))
+}
+
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let files = fs::read_dir(folder.join("blobs")).unwrap();
+    files.map(|file| file.unwrap().path()).collect()
+}
+
+/// Proves T17: a file goes with the last run that needs it.
+#[tokio::test]
+async fn blobs_go_with_the_last_run_that_needs_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let journal = SqliteJournal::open(folder.path()).unwrap();
+    append(&journal, appending(run(1), 0, [large("own"), large("shared")])).await.unwrap();
+    append(&journal, appending(run(2), 0, [large("shared")])).await.unwrap();
+    assert_eq!(files(folder.path()).len(), 2);
+    journal.remove(vec![run(1)]).await.unwrap();
+    assert_eq!(files(folder.path()).len(), 1);
+    assert_eq!(count(&journal, run(2)).await, 1);
+    // A name that is no hash leads to no file.
+    execute(folder.path(), "UPDATE events SET blob = '../trackway.db'");
+    journal.remove(vec![run(2)]).await.unwrap();
+    assert!(folder.path().join("trackway.db").is_file());
+    assert_eq!(count(&journal, run(2)).await, 0);
+    append(&journal, appending(run(2), 0, [large("shared")])).await.unwrap();
+    journal.remove(vec![run(2)]).await.unwrap();
+    assert!(files(folder.path()).is_empty());
+    assert_eq!(integrity(folder.path()), "ok");
+}
+
+/// Ends the writer at one point, once runs are being removed.
+#[derive(Debug)]
+struct DieAt(&'static str, std::sync::atomic::AtomicUsize);
+
+impl Faults for DieAt {
+    fn reach(&self, point: &'static str) {
+        let before = if point == self.0 { 1 } else { 0 };
+        let left = self.1.fetch_sub(before, std::sync::atomic::Ordering::SeqCst);
+        assert!(before == 0 || left > 1, "as told");
+    }
+}
+
+/// Proves T17: a death on the way leaves the run whole or gone, and at most a file that nobody needs.
+#[tokio::test]
+async fn a_death_on_the_way_leaves_all_or_nothing() {
+    for (point, passes, events, blobs) in [
+        // The append before it passes the points of a commit too.
+        ("store:before-commit", 2, 1, 1),
+        ("store:after-commit", 2, 0, 1),
+        ("store:before-sweep", 1, 0, 1),
+        ("store:after-sweep", 1, 0, 0),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let options = Options { faults: Arc::new(DieAt(point, passes.into())) };
+        let journal = SqliteJournal::open_with(folder.path(), options).unwrap();
+        append(&journal, appending(run(1), 0, [large("own")])).await.unwrap();
+        let outcome = journal.remove(vec![run(1)]).await;
+        assert!(matches!(outcome, Err(AppendError::Broken { .. })), "{point}");
+        journal.close().await;
+        let next = SqliteJournal::open(folder.path()).unwrap();
+        assert_eq!(count(&next, run(1)).await, events, "{point}");
+        assert_eq!(files(folder.path()).len(), blobs, "{point}");
+        next.remove(vec![run(1)]).await.unwrap();
+        assert_eq!(count(&next, run(1)).await, 0);
+    }
+}
+
+/// Proves T17: what one process removes while another is about to name it is written again.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_blob_that_goes_while_it_is_being_named_comes_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let journal = SqliteJournal::open(folder.path()).unwrap();
+    // Another process writes, so this one waits with its file written and its event not.
+    let other = database(folder.path());
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let outcome = hand_in(&journal, appending(run(1), 0, [large("named")]));
+    let written = loop {
+        let whole = |path: &PathBuf| path.extension().is_none();
+        match files(folder.path()).into_iter().find(whole) {
+            Some(path) => break path,
+            None => tokio::task::yield_now().await,
+        }
+    };
+    fs::remove_file(&written).unwrap();
+    other.execute_batch("COMMIT").unwrap();
+    outcome.await.unwrap().unwrap();
+    assert!(written.is_file());
+    assert_eq!(count(&journal, run(1)).await, 1);
+}
+
+/// Proves T17: what cannot be removed is refused alone; the store goes on.
+#[tokio::test]
+async fn a_removal_that_fails_touches_nothing_else() {
+    let folder = tempfile::tempdir().unwrap();
+    let journal = SqliteJournal::open(folder.path()).unwrap();
+    append(&journal, opening(1)).await.unwrap();
+    append(&journal, opening(2)).await.unwrap();
+    execute(
+        folder.path(),
+        &format!(
+            "CREATE TRIGGER trapped BEFORE DELETE ON runs WHEN old.id = '{}'
+             BEGIN SELECT raise(ABORT, 'trapped'); END;
+             CREATE TRIGGER trapped_too BEFORE DELETE ON nodes WHEN old.run = '{}'
+             BEGIN SELECT raise(ABORT, 'trapped too'); END;",
+            run(2),
+            run(2),
+        ),
+    );
+    let outcome = journal.remove(vec![run(1), run(2)]).await;
+    let Err(AppendError::Broken { reason }) = outcome else { panic!("{outcome:?}") };
+    assert!(reason.contains("trapped"), "{reason}");
+    assert!(journal.reindex(run(2)).await.is_err());
+    for number in 1..=2 {
+        assert_eq!(count(&journal, run(number)).await, 2);
+        append(&journal, appending(run(number), 2, [event("three")])).await.unwrap();
+    }
+    journal.remove(vec![run(1)]).await.unwrap();
+    assert_eq!(count(&journal, run(1)).await, 0);
+    assert_eq!(count(&journal, run(2)).await, 3);
+}

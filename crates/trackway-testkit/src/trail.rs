@@ -1,0 +1,235 @@
+//! A guided run, written by hand: what an agent with a workflow would have left in the log. Node `a` of a
+//! run is always the same node; nodes whose names begin with `end` are complete.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
+use tokio::sync::oneshot;
+use trackway_domain::{
+    AckId, Answer, Attempt, AttemptOutcome, Block, Branch, Caller, Checkpoint, DocumentChange,
+    DocumentKind, Event, Guided, Inputs, Node, NodeId, Object, Pending, RunId, Seal, SessionId,
+    StateName, Submission, Timestamp, WorkflowRef,
+};
+use trackway_ports::{Append, Journal, Pinned, RunRow};
+use uuid::Uuid;
+
+/// When trails begin: 2026-01-01.
+const BEGINNING: Timestamp = Timestamp::from_millis(1_767_225_600_000);
+
+#[derive(Debug, Clone)]
+pub struct Trail {
+    number: u128,
+    submission: Submission,
+    definition: Option<Pinned>,
+    events: Vec<Event>,
+    state: StateName,
+    /// When the first event was recorded; the others follow a second apart.
+    pub began: Timestamp,
+}
+
+impl Trail {
+    /// A guided run of a session that has begun and has no node yet.
+    pub fn guided(number: u128, session: &str, workflow: &str) -> Self {
+        let body = json!({ "id": workflow }).to_string();
+        let digest = Sha256::digest(body.as_bytes());
+        let hex: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+        let hash = format!("sha256-{hex}");
+        let pinned = Pinned { hash: hash.clone(), body };
+        Self::of(
+            number,
+            session,
+            WorkflowRef { name: workflow.to_owned(), version: hash },
+            Some(pinned),
+        )
+    }
+
+    /// The run that holds a session's own notes.
+    pub fn session_notes(number: u128, session: &str) -> Self {
+        let workflow = WorkflowRef { name: "session-notes".to_owned(), version: "1".to_owned() };
+        Self::of(number, session, workflow, None).completed()
+    }
+
+    fn of(number: u128, session: &str, workflow: WorkflowRef, definition: Option<Pinned>) -> Self {
+        let submission = Submission {
+            run: RunId::new(Uuid::from_u128(number)),
+            session: SessionId::new(session).expect("a session's id"),
+            workflow,
+            caller: Caller::local(),
+            input: json!({ "ticketId": session }),
+            message: None,
+            parent: None,
+            deadline: None,
+            guided: true,
+            exit: None,
+            forked_from: None,
+        };
+        let began = BEGINNING + Duration::from_secs(u64::try_from(number).unwrap_or(0) * 60);
+        let events = vec![Event::Submitted(Box::new(submission.clone())), Event::Started];
+        Self { number, submission, definition, events, state: StateName::Working, began }
+    }
+
+    #[must_use]
+    pub fn caller(mut self, caller: &Caller) -> Self {
+        self.submission.caller = caller.clone();
+        self.events[0] = Event::Submitted(Box::new(self.submission.clone()));
+        self
+    }
+
+    #[must_use]
+    pub fn then(mut self, event: Event) -> Self {
+        self.state = match &event {
+            Event::Completed { .. } => StateName::Completed,
+            Event::Canceled => StateName::Canceled,
+            _ => self.state,
+        };
+        self.events.push(event);
+        self
+    }
+
+    #[must_use]
+    pub fn open(self, name: &str) -> Self {
+        let node = self.node(name, None);
+        self.then(guided(Guided::Opened { node, answer: answer(), documents: Vec::new() }))
+    }
+
+    #[must_use]
+    pub fn advance(self, from: &str, to: &str) -> Self {
+        self.answer(from, to, Inputs::default(), Vec::new())
+    }
+
+    #[must_use]
+    pub fn answer(
+        self,
+        from: &str,
+        to: &str,
+        inputs: Inputs,
+        documents: Vec<DocumentChange>,
+    ) -> Self {
+        let outcome = AttemptOutcome::Advanced(self.node(to, Some(from)));
+        self.attempt(from, inputs, outcome, documents)
+    }
+
+    #[must_use]
+    pub fn blocked(self, at: &str) -> Self {
+        let block = Block {
+            code: "output-missing".to_owned(),
+            message: "more is needed".to_owned(),
+            needs: Vec::new(),
+        };
+        self.attempt(at, Inputs::default(), AttemptOutcome::Blocked(block), Vec::new())
+    }
+
+    #[must_use]
+    pub fn checkpoint(self, node: Option<&str>, notes: &str) -> Self {
+        let node = node.map(|name| self.node_id(name));
+        self.then(guided(Guided::Checkpointed(Checkpoint { node, notes: notes.to_owned() })))
+    }
+
+    #[must_use]
+    pub fn completed(self) -> Self {
+        self.then(Event::Completed { output: Value::Null })
+    }
+
+    pub fn run(&self) -> RunId {
+        self.submission.run
+    }
+
+    pub fn node_id(&self, name: &str) -> NodeId {
+        let name = name.bytes().fold(0, |number, byte| number << 8 | u128::from(byte));
+        NodeId::new(Uuid::from_u128(self.number << 64 | name))
+    }
+
+    /// All of it in one append.
+    pub fn append(&self) -> Append {
+        let moment = |place| self.began + Duration::from_secs(place);
+        let stamps: Vec<Timestamp> = (0..).map(moment).take(self.events.len()).collect();
+        let last = stamps.last().copied().unwrap_or(self.began);
+        Append {
+            row: Some(RunRow {
+                id: self.run(),
+                session: self.submission.session.clone(),
+                caller: self.submission.caller.clone(),
+                workflow: self.submission.workflow.clone(),
+                parent: None,
+                state: self.state,
+                runnable: false,
+                parked: false,
+                created_at: self.began,
+                status_at: self.began,
+            }),
+            events: self.events.clone(),
+            pins: self.definition.iter().cloned().collect(),
+            stamps,
+            ..Append::new(self.run(), 0, last)
+        }
+    }
+
+    pub async fn write(&self, journal: &dyn Journal) {
+        let (done, outcome) = oneshot::channel();
+        journal.append(
+            self.append(),
+            Box::new(move |result| {
+                let _ = done.send(result);
+            }),
+        );
+        outcome.await.expect("the store answers").expect("the trail is written");
+    }
+
+    fn node(&self, name: &str, parent: Option<&str>) -> Node {
+        let pending = Pending {
+            step: format!("step-{name}"),
+            title: format!("Step {name}"),
+            prompt: format!("Do {name}."),
+            confirm: false,
+            output: None,
+        };
+        Node {
+            id: self.node_id(name),
+            parent: parent.map(|name| self.node_id(name)),
+            definition: self.submission.workflow.version.clone(),
+            walk: json!({ "at": name }),
+            context: Object::new(),
+            pending: (!name.starts_with("end")).then_some(pending),
+        }
+    }
+
+    fn attempt(
+        self,
+        from: &str,
+        inputs: Inputs,
+        outcome: AttemptOutcome,
+        documents: Vec<DocumentChange>,
+    ) -> Self {
+        let number = self.events.len();
+        let attempt = Attempt {
+            node: self.node_id(from),
+            ack: AckId::new(Uuid::from_u128(number as u128)),
+            digest: format!("sha256-{number}"),
+            inputs,
+            outcome,
+            answer: answer(),
+            documents,
+        };
+        self.then(guided(Guided::Attempted(attempt)))
+    }
+}
+
+/// What an output adds to a document.
+pub fn document(name: &str, kind: DocumentKind, key: Option<&str>, value: Value) -> DocumentChange {
+    DocumentChange { name: name.to_owned(), kind, key: key.map(str::to_owned), value }
+}
+
+/// An answer that brings notes.
+pub fn noted(notes: &str) -> Inputs {
+    Inputs { notes: Some(notes.to_owned()), ..Inputs::default() }
+}
+
+fn answer() -> Answer {
+    let seal = Seal { key: "key".to_owned(), text: 1 };
+    Answer { ack: None, branch: Branch::default(), warnings: Vec::new(), seal }
+}
+
+fn guided(guided: Guided) -> Event {
+    Event::Guided(Box::new(guided))
+}

@@ -1,0 +1,54 @@
+//! The MCP door of a server: written workflows for outside agents, on the server's own store.
+
+use std::{path::PathBuf, sync::Arc};
+
+use trackway_mcp::{Door, KeyRing, Switches};
+use trackway_ports::{Clock as _, Faults};
+use trackway_runtime::{Catalogue, Guide, GuideOptions, SystemClock, SystemIds};
+
+use super::{Opened, ServerError};
+
+/// What the MCP door serves.
+#[derive(Debug, Clone, Default)]
+pub struct Mcp {
+    folders: Vec<PathBuf>,
+    switches: Switches,
+}
+
+impl Mcp {
+    /// The workflows in these folders and those below them.
+    pub fn new(folders: impl IntoIterator<Item = PathBuf>) -> Self {
+        Self { folders: folders.into_iter().collect(), switches: Switches::default() }
+    }
+
+    /// Offers `workflow_checkpoint`: notes without an advance.
+    #[must_use]
+    pub fn checkpoints(mut self, offer: bool) -> Self {
+        self.switches.checkpoints = offer;
+        self
+    }
+
+    /// Lets checkpoints be on a whole session too.
+    #[must_use]
+    pub fn session_checkpoints(mut self, offer: bool) -> Self {
+        self.switches.session_checkpoints = offer;
+        self
+    }
+
+    pub(super) fn door(
+        &self,
+        opened: &Opened,
+        faults: &Arc<dyn Faults>,
+    ) -> Result<Door, ServerError> {
+        let ring = KeyRing::open(opened.folder.path(), SystemClock.now())?;
+        let guide = Guide::new(GuideOptions {
+            journal: opened.journal.clone(),
+            catalogue: Arc::new(Catalogue::new(self.folders.clone())),
+            clock: Arc::new(SystemClock),
+            ids: Arc::new(SystemIds),
+            faults: faults.clone(),
+        });
+        let guide = guide.beside(opened.runtime.clone());
+        Ok(Door::new(guide, Arc::new(ring), self.switches))
+    }
+}

@@ -1,0 +1,28 @@
+//! Sessions for people: what a store holds of them, read, exported, imported and removed without an
+//! engine. Everything that is shown is a fold of the log ([`trackway_engine::SessionView`]).
+
+mod bundle;
+mod error;
+mod export;
+mod import;
+mod key;
+mod log;
+mod markdown;
+mod pdf;
+mod prune;
+mod reader;
+mod shapes;
+
+pub use bundle::BadBundle;
+pub use error::SessionsError;
+pub use import::Imported;
+pub use key::{BadSigner, SignedBy, fingerprint};
+pub use pdf::PdfError;
+pub use prune::{Prune, Pruned};
+pub use reader::SessionsReader;
+pub use shapes::{
+    GraphEdge, GraphNode, SessionDetail, SessionDocument, SessionGraph, SessionRun, SessionSummary,
+};
+
+#[cfg(test)]
+mod tests;

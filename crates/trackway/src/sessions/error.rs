@@ -1,0 +1,43 @@
+//! Why something could not be done with a session.
+
+use trackway_domain::{Code, RunId, SessionId};
+use trackway_ports::{AppendError, ReadError};
+
+use super::{BadBundle, PdfError};
+
+#[derive(Debug, thiserror::Error)]
+pub enum SessionsError {
+    #[error("there is no session {id}")]
+    Unknown {
+        id: SessionId,
+        /// Some that there are, for a hint.
+        known: Vec<String>,
+    },
+    #[error(transparent)]
+    Bundle(#[from] BadBundle),
+    /// A bundle holds whole logs only.
+    #[error("{run} cannot be exported: {reason}")]
+    Damaged { run: RunId, reason: String },
+    #[error(transparent)]
+    Pdf(#[from] PdfError),
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    #[error(transparent)]
+    Append(#[from] AppendError),
+}
+
+impl SessionsError {
+    /// What a person can read up on, where there is something.
+    pub fn code(&self) -> Option<Code> {
+        Some(match self {
+            Self::Unknown { .. } => Code::UnknownSession,
+            Self::Bundle(_) => Code::BadBundle,
+            Self::Damaged { .. }
+            | Self::Read(ReadError::Damaged { .. } | ReadError::DamagedBlob { .. }) => {
+                Code::DamagedLog
+            }
+            Self::Read(ReadError::Broken { .. }) | Self::Append(_) => Code::StoreFailed,
+            Self::Pdf(_) => return None,
+        })
+    }
+}

@@ -1,0 +1,44 @@
+//! Pages and the texts inside them.
+
+use super::{source::inside, *};
+
+/// Proves T16: somebody's headings stay below ours, and their text cannot swallow the page.
+#[test]
+fn notes_keep_their_form_and_leave_the_page_alone() {
+    let rows = [
+        ("plain *text*", "plain *text*"),
+        ("# One\n\ntext\n\n## Two", "##### One\n\ntext\n\n###### Two"),
+        ("###### Deep", "###### Deep"),
+        ("Under\nlined\n===\n\ntext", "##### Under lined\n\ntext"),
+        ("# ", "##### "),
+        ("```sh\n# no heading\n```", "```sh\n# no heading\n```"),
+        ("- # In a list\n- b", "- ##### In a list\n- b"),
+        ("```\nopen", "````markdown\n```\nopen\n````"),
+        ("<!-- open", "```markdown\n<!-- open\n```"),
+        ("<script>\n\nx", "```markdown\n<script>\n\nx\n```"),
+    ];
+    for (markdown, expected) in rows {
+        assert_eq!(inside(markdown, 4), expected, "{markdown:?}");
+    }
+}
+
+#[test]
+fn values_are_tables_lists_and_text() {
+    use serde_json::json;
+    let rows = [
+        (
+            json!({ "a": "x|y", "b": 1 }),
+            "| Field | Value |\n| --- | --- |\n| a | x\\|y |\n| b | 1 |\n",
+        ),
+        (
+            json!([{ "id": 1 }, { "id": 2, "note": "two\nlines" }]),
+            "| id | note |\n| --- | --- |\n| 1 |  |\n| 2 | two<br>lines |\n",
+        ),
+        (json!(["one", { "a": [1] }]), "- one\n- {\"a\":[1]}\n"),
+        (json!([]), "(empty)"),
+        (json!("text"), "text"),
+    ];
+    for (value, expected) in rows {
+        assert_eq!(values::document(&value), expected, "{value}");
+    }
+}

@@ -1,0 +1,120 @@
+//! Lines on pages.
+
+use krilla::{
+    Document,
+    color::rgb,
+    geom::{PathBuilder, Point},
+    metadata::Metadata,
+    page::PageSettings,
+    paint::Stroke,
+    surface::Surface,
+};
+
+use super::{
+    PdfError,
+    layout::{Line, MARGIN, PAGE_HEIGHT, PAGE_WIDTH},
+    letters::{Letters, Style},
+};
+
+const NUMBER_SIZE: f32 = 8.0;
+/// Where the number of a page stands, from its lower edge.
+const NUMBER_RISE: f32 = 30.0;
+/// How far below the top of a line its letters stand, in parts of the size.
+const ASCENT: f32 = 1.05;
+/// Lines that must fit below a heading, or it goes to the next page.
+const KEPT_LINES: f32 = 3.0;
+
+pub(super) fn document(
+    letters: &Letters,
+    title: &str,
+    lines: &[Line],
+) -> Result<Vec<u8>, PdfError> {
+    let pages = paginate(lines);
+    let settings = PageSettings::from_wh(PAGE_WIDTH, PAGE_HEIGHT)
+        .ok_or_else(|| PdfError::new("the page has no size"))?;
+    let mut document = Document::new();
+    document.set_metadata(Metadata::new().title(title.to_owned()).producer("Trackway".to_owned()));
+    for (number, placed) in pages.iter().enumerate() {
+        let mut page = document.start_page_with(settings.clone());
+        let mut surface = page.surface();
+        for (y, line) in placed {
+            draw(&mut surface, letters, *y, line);
+        }
+        let label = format!("{} / {}", number + 1, pages.len());
+        let width = letters.width_of(&label, Style::default()) * NUMBER_SIZE;
+        let x = (PAGE_WIDTH - width) / 2.0;
+        write(
+            &mut surface,
+            letters,
+            (x, PAGE_HEIGHT - NUMBER_RISE),
+            &label,
+            Style::default(),
+            NUMBER_SIZE,
+        );
+        surface.finish();
+        page.finish();
+    }
+    document.finish().map_err(|error| PdfError::new(format!("{error:?}")))
+}
+
+/// The lines of each page, each with how far its top is from the page's.
+fn paginate(lines: &[Line]) -> Vec<Vec<(f32, &Line)>> {
+    let bottom = PAGE_HEIGHT - MARGIN;
+    let mut pages: Vec<Vec<(f32, &Line)>> = vec![Vec::new()];
+    let mut y = MARGIN;
+    for line in lines {
+        let is_first = pages.last().is_none_or(Vec::is_empty);
+        let above = if is_first { 0.0 } else { line.above };
+        let kept = if line.leads { line.height() * KEPT_LINES } else { 0.0 };
+        if !is_first && y + above + line.height() + kept > bottom {
+            pages.push(Vec::new());
+            y = MARGIN;
+        } else {
+            y += above;
+        }
+        if let Some(page) = pages.last_mut() {
+            page.push((y, line));
+        }
+        y += line.height();
+    }
+    pages
+}
+
+fn draw(surface: &mut Surface<'_>, letters: &Letters, y: f32, line: &Line) {
+    if line.rule {
+        rule(surface, y + line.height() / 2.0);
+    }
+    for piece in &line.pieces {
+        let at = (MARGIN + piece.x, y + line.size * ASCENT);
+        write(surface, letters, at, &piece.text, piece.style, line.size);
+    }
+}
+
+fn write(
+    surface: &mut Surface<'_>,
+    letters: &Letters,
+    (mut x, y): (f32, f32),
+    text: &str,
+    style: Style,
+    size: f32,
+) {
+    for set in letters.set(text, style) {
+        surface.draw_glyphs(Point::from_xy(x, y), &set.glyphs, set.font, &set.text, size, false);
+        x += set.width * size;
+    }
+}
+
+fn rule(surface: &mut Surface<'_>, y: f32) {
+    let mut path = PathBuilder::new();
+    path.move_to(MARGIN, y);
+    path.line_to(PAGE_WIDTH - MARGIN, y);
+    let Some(path) = path.finish() else { return };
+    surface.set_fill(None);
+    surface.set_stroke(Some(Stroke {
+        paint: rgb::Color::new(160, 160, 160).into(),
+        width: 0.5,
+        ..Stroke::default()
+    }));
+    surface.draw_path(&path);
+    surface.set_stroke(None);
+}

@@ -1,0 +1,118 @@
+//! The fonts: how wide their letters are, and which of them has a letter.
+
+use krilla::text::{Font, GlyphId, KrillaGlyph};
+use ttf_parser::Face;
+
+use super::PdfError;
+
+/// How a piece of text looks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Style {
+    pub(super) bold: bool,
+    pub(super) italic: bool,
+    pub(super) mono: bool,
+}
+
+impl Style {
+    pub(super) const BOLD: Self = Self { bold: true, italic: false, mono: false };
+    pub(super) const MONO: Self = Self { bold: false, italic: false, mono: true };
+
+    /// Which of the fonts it is set in.
+    const fn face(self) -> usize {
+        match self {
+            Self { mono: true, .. } => 3,
+            Self { bold: true, .. } => 1,
+            Self { italic: true, .. } => 2,
+            Self { .. } => REGULAR,
+        }
+    }
+}
+
+const REGULAR: usize = 0;
+
+/// One font, as a reader of tables and as what a document embeds.
+struct Cut {
+    face: Face<'static>,
+    font: Font,
+}
+
+pub(super) struct Letters {
+    cuts: [Cut; 4],
+}
+
+/// A piece of text in one font.
+pub(super) struct Set {
+    pub(super) font: Font,
+    pub(super) text: String,
+    pub(super) glyphs: Vec<KrillaGlyph>,
+    /// In parts of the size.
+    pub(super) width: f32,
+}
+
+impl Letters {
+    pub(super) fn load() -> Result<Self, PdfError> {
+        Ok(Self {
+            cuts: [
+                cut(dejavu::sans::regular())?,
+                cut(dejavu::sans::bold())?,
+                cut(dejavu::sans::oblique())?,
+                cut(dejavu::sans_mono::regular())?,
+            ],
+        })
+    }
+
+    /// How wide a letter is, in parts of the size.
+    pub(super) fn width(&self, letter: char, style: Style) -> f32 {
+        let (cut, glyph) = self.find(letter, style);
+        self.advance(cut, glyph)
+    }
+
+    pub(super) fn width_of(&self, text: &str, style: Style) -> f32 {
+        text.chars().map(|letter| self.width(letter, style)).sum()
+    }
+
+    /// The text in as many pieces as it needs fonts.
+    pub(super) fn set(&self, text: &str, style: Style) -> Vec<Set> {
+        let mut pieces: Vec<(usize, Set)> = Vec::new();
+        for letter in text.chars() {
+            let (cut, glyph) = self.find(letter, style);
+            if pieces.last().is_none_or(|(last, _)| *last != cut) {
+                let font = self.cuts[cut].font.clone();
+                let set = Set { font, text: String::new(), glyphs: Vec::new(), width: 0.0 };
+                pieces.push((cut, set));
+            }
+            let Some((_, piece)) = pieces.last_mut() else { continue };
+            let start = piece.text.len();
+            piece.text.push(letter);
+            let advance = self.advance(cut, glyph);
+            piece.width += advance;
+            let range = start..piece.text.len();
+            let id = GlyphId::new(u32::from(glyph));
+            piece.glyphs.push(KrillaGlyph::new(id, advance, 0.0, 0.0, 0.0, range, None));
+        }
+        pieces.into_iter().map(|(_, piece)| piece).collect()
+    }
+
+    /// The letter in the font of its style, else in the one with most letters, else an empty box.
+    fn find(&self, letter: char, style: Style) -> (usize, u16) {
+        let wanted = style.face();
+        for cut in [wanted, REGULAR] {
+            if let Some(glyph) = self.cuts[cut].face.glyph_index(letter) {
+                return (cut, glyph.0);
+            }
+        }
+        (wanted, 0)
+    }
+
+    fn advance(&self, cut: usize, glyph: u16) -> f32 {
+        let face = &self.cuts[cut].face;
+        let units = face.glyph_hor_advance(ttf_parser::GlyphId(glyph)).unwrap_or(0);
+        f32::from(units) / f32::from(face.units_per_em())
+    }
+}
+
+fn cut(bytes: &'static [u8]) -> Result<Cut, PdfError> {
+    let face = Face::parse(bytes, 0).map_err(|error| PdfError::new(error.to_string()))?;
+    let font = Font::new(bytes.into(), 0).ok_or_else(|| PdfError::new("a font is not readable"))?;
+    Ok(Cut { face, font })
+}

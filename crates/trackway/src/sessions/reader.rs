@@ -1,0 +1,96 @@
+//! Sessions of a store that somebody else may be writing to.
+
+use std::{collections::BTreeSet, sync::Arc};
+
+use trackway_domain::{Caller, SessionId};
+use trackway_engine::{SessionView, holds_session_notes};
+use trackway_ports::{Journal, ReadError};
+
+use super::{SessionDetail, SessionGraph, SessionSummary, SessionsError, log};
+
+/// How many other sessions an error about an unknown one looks through for one that was meant.
+const NEAR_MAX: usize = 500;
+
+/// One caller's sessions. Reading needs a store that was opened for reading only.
+#[derive(Debug, Clone)]
+pub struct SessionsReader {
+    pub(super) journal: Arc<dyn Journal>,
+    pub(super) caller: Caller,
+}
+
+impl SessionsReader {
+    /// For the caller on a machine without auth.
+    pub fn local(journal: Arc<dyn Journal>) -> Self {
+        Self::of(journal, Caller::local())
+    }
+
+    pub fn of(journal: Arc<dyn Journal>, caller: Caller) -> Self {
+        Self { journal, caller }
+    }
+
+    /// The sessions, those that something was recorded in last coming first.
+    pub async fn list(&self, limit: usize) -> Result<Vec<SessionSummary>, SessionsError> {
+        let mut sessions = Vec::new();
+        for row in self.journal.sessions(self.caller.clone(), limit).await? {
+            let runs = log::rows(&*self.journal, &self.caller, &row.id).await?;
+            let runs = runs.iter().filter(|run| !holds_session_notes(&run.workflow));
+            let names: Vec<&str> = runs.map(|run| run.workflow.name.as_str()).collect();
+            let workflows: BTreeSet<&str> = names.iter().copied().collect();
+            sessions.push(SessionSummary {
+                session_id: row.id,
+                runs: names.len(),
+                workflows: workflows.into_iter().map(str::to_owned).collect(),
+                created_at: row.created_at.to_string(),
+                updated_at: row.updated_at.to_string(),
+            });
+        }
+        Ok(sessions)
+    }
+
+    /// Everything that the log tells of a session.
+    pub async fn view(&self, id: &SessionId) -> Result<SessionView, SessionsError> {
+        let rows = log::rows(&*self.journal, &self.caller, id).await?;
+        if rows.is_empty() {
+            return Err(self.unknown(id).await?);
+        }
+        let mut tracks = Vec::with_capacity(rows.len());
+        for row in &rows {
+            tracks.push(log::track(&*self.journal, row).await?);
+        }
+        Ok(SessionView::new(id.clone(), tracks))
+    }
+
+    /// The session's runs and documents.
+    pub async fn show(&self, id: &SessionId) -> Result<SessionDetail, SessionsError> {
+        Ok(SessionDetail::from(&self.view(id).await?))
+    }
+
+    /// The session's lineage.
+    pub async fn graph(&self, id: &SessionId) -> Result<SessionGraph, SessionsError> {
+        Ok(SessionGraph::from(&self.view(id).await?))
+    }
+
+    /// The session as a page of Markdown: every run, every branch, every document.
+    pub async fn markdown(&self, id: &SessionId) -> Result<String, SessionsError> {
+        let view = self.view(id).await?;
+        Ok(super::markdown::page(&view))
+    }
+
+    /// The same page as PDF.
+    pub async fn pdf(&self, id: &SessionId) -> Result<Vec<u8>, SessionsError> {
+        let page = self.markdown(id).await?;
+        Ok(super::pdf::pages(&format!("Session {id}"), &page)?)
+    }
+
+    /// The session's own notes as Markdown, oldest first.
+    pub async fn notes(&self, id: &SessionId) -> Result<String, SessionsError> {
+        let view = self.view(id).await?;
+        Ok(super::markdown::notes_page(&view.notes()))
+    }
+
+    pub(super) async fn unknown(&self, id: &SessionId) -> Result<SessionsError, ReadError> {
+        let known = self.journal.sessions(self.caller.clone(), NEAR_MAX).await?;
+        let known = known.into_iter().map(|row| row.id.to_string()).collect();
+        Ok(SessionsError::Unknown { id: id.clone(), known })
+    }
+}

@@ -1,0 +1,168 @@
+//! Sessions as programs read them. Names and meanings stay; fields may be added.
+
+use serde::Serialize;
+use serde_json::Value;
+use trackway_domain::{DocumentKind, NodeId, RunId, SessionId, StateName};
+use trackway_engine::{Document, RunTrack, SessionView, TrackEdge, TrackNode};
+
+/// One session of a listing.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SessionSummary {
+    pub session_id: SessionId,
+    pub runs: usize,
+    pub workflows: Vec<String>,
+    pub created_at: String,
+    /// When something was recorded in it last.
+    pub updated_at: String,
+}
+
+/// A session with its runs and documents.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SessionDetail {
+    pub session_id: SessionId,
+    pub runs: Vec<SessionRun>,
+    pub documents: Vec<SessionDocument>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SessionRun {
+    pub run_id: RunId,
+    pub workflow_id: String,
+    /// Hash of the definition, or version of the program.
+    pub workflow_hash: String,
+    /// `running` or `complete`.
+    pub status: &'static str,
+    /// How many ends it has: 1 without a fork.
+    pub branches: usize,
+    /// The state of the run as doors for tasks show it.
+    pub state: StateName,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parent_id: Option<RunId>,
+    pub created_at: String,
+    pub updated_at: String,
+    /// Why the rest of it cannot be shown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub damaged: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SessionDocument {
+    pub name: String,
+    pub kind: DocumentKind,
+    pub run_id: RunId,
+    pub value: Value,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub step_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub node_id: Option<NodeId>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub at: Option<String>,
+}
+
+/// The lineage of a session: one node per snapshot, one edge per answer that advanced.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SessionGraph {
+    pub nodes: Vec<GraphNode>,
+    pub edges: Vec<GraphEdge>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct GraphNode {
+    pub id: NodeId,
+    pub parent: Option<NodeId>,
+    pub run_id: RunId,
+    pub step_id: Option<String>,
+    pub title: Option<String>,
+    pub is_complete: bool,
+    pub workflow_hash: String,
+    pub at: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct GraphEdge {
+    pub id: String,
+    pub from: NodeId,
+    pub to: NodeId,
+    pub run_id: RunId,
+    pub at: String,
+}
+
+impl From<&SessionView> for SessionDetail {
+    fn from(view: &SessionView) -> Self {
+        Self {
+            session_id: view.id.clone(),
+            runs: view.runs.iter().map(SessionRun::from).collect(),
+            documents: view.documents().into_iter().map(SessionDocument::from).collect(),
+        }
+    }
+}
+
+impl From<&RunTrack> for SessionRun {
+    fn from(track: &RunTrack) -> Self {
+        let submission = &track.submission;
+        Self {
+            run_id: track.id(),
+            workflow_id: submission.workflow.name.clone(),
+            workflow_hash: submission.workflow.version.clone(),
+            status: track.status().as_str(),
+            branches: track.branches(),
+            state: if track.damaged.is_some() { StateName::Unknown } else { track.state() },
+            parent_id: submission.parent,
+            created_at: track.created_at.to_string(),
+            updated_at: track.updated_at.to_string(),
+            damaged: track.damaged.clone(),
+        }
+    }
+}
+
+impl From<Document> for SessionDocument {
+    fn from(document: Document) -> Self {
+        Self {
+            name: document.name,
+            kind: document.kind,
+            run_id: document.run,
+            value: document.value,
+            step_id: document.step,
+            node_id: document.node,
+            at: document.at.map(|at| at.to_string()),
+        }
+    }
+}
+
+impl From<&SessionView> for SessionGraph {
+    fn from(view: &SessionView) -> Self {
+        Self {
+            nodes: view.nodes().map(|(run, node)| graph_node(run, node)).collect(),
+            edges: view.edges().map(|(run, edge)| graph_edge(run, edge)).collect(),
+        }
+    }
+}
+
+fn graph_node(run: &RunTrack, node: &TrackNode) -> GraphNode {
+    GraphNode {
+        id: node.id,
+        parent: node.parent,
+        run_id: run.id(),
+        step_id: node.step.clone(),
+        title: node.title.clone(),
+        is_complete: node.is_complete(),
+        workflow_hash: node.definition.clone(),
+        at: node.at.to_string(),
+    }
+}
+
+fn graph_edge(run: &RunTrack, edge: &TrackEdge) -> GraphEdge {
+    GraphEdge {
+        id: edge.id(),
+        from: edge.from,
+        to: edge.to,
+        run_id: run.id(),
+        at: edge.at.to_string(),
+    }
+}

@@ -1,0 +1,228 @@
+//! Sessions carried from one folder to another.
+
+use serde_json::Value;
+use trackway_domain::{Caller, Code};
+use trackway_testkit::Trail;
+
+use super::kit::{Place, ticket};
+use crate::sessions::{BadBundle, SessionDetail, SessionGraph, SessionsError, fingerprint};
+
+async fn refusal(place: &Place, file: &[u8]) -> BadBundle {
+    match place.sessions().import(file, None).await {
+        Err(SessionsError::Bundle(why)) => why,
+        other => panic!("{other:?}"),
+    }
+}
+
+async fn seen(place: &Place) -> (SessionDetail, SessionGraph, String) {
+    let view = place.sessions().view(&ticket()).await.unwrap();
+    let page = place.sessions().markdown(&ticket()).await.unwrap();
+    (SessionDetail::from(&view), SessionGraph::from(&view), page)
+}
+
+/// Proves T16.
+#[tokio::test]
+async fn an_import_gives_the_same_lineage_and_documents() {
+    let (origin, other) = (Place::with_session().await, Place::empty());
+    let bundle = origin.bundle().await;
+    assert_eq!(bundle, origin.bundle().await, "the same session gives the same file");
+    let done = other.sessions().import(bundle.as_bytes(), None).await.unwrap();
+    assert_eq!((done.imported.len(), done.skipped.len()), (3, 0));
+    assert_eq!(done.signed_by, fingerprint(&origin.signer().public_key()));
+    assert_eq!(seen(&other).await, seen(&origin).await);
+    let pinned = Trail::guided(1, "ticket-7", "review").append().pins.remove(0);
+    assert_eq!(other.journal.pinned(pinned.hash).await.unwrap(), Some(pinned.body));
+    // Nothing in the new folder is driven, and a node is found as if it had been made there.
+    assert!(other.journal.runnable(None, 10).await.unwrap().is_empty());
+    let trail = &super::kit::trails()[0];
+    let node = other.journal.node(trail.run(), trail.node_id("c")).await.unwrap().unwrap();
+    assert_eq!(node.branches, 1);
+
+    let again = other.sessions().import(bundle.as_bytes(), None).await.unwrap();
+    assert_eq!((again.imported.len(), again.skipped.len()), (0, 3), "twice is fine");
+    let onwards = other.sessions().bundle(&ticket(), &other.signer()).await.unwrap();
+    let third = Place::empty();
+    third.sessions().import(onwards.as_bytes(), None).await.unwrap();
+    assert_eq!(seen(&third).await, seen(&origin).await, "and so is a third folder");
+}
+
+/// Proves T16: nothing that could be used to go on elsewhere leaves the folder.
+#[tokio::test]
+async fn a_bundle_holds_no_tokens_and_no_keys() {
+    let place = Place::with_session().await;
+    let bundle = place.bundle().await;
+    let keys = std::fs::read_to_string(place.folder.path().join("token-keys.json")).unwrap();
+    let keys: Value = serde_json::from_str(&keys).unwrap();
+    let mut secrets = Vec::new();
+    collect(&keys, &mut secrets);
+    assert!(secrets.len() >= 2, "{keys}");
+    for secret in secrets {
+        assert!(!bundle.contains(&secret), "a key is in the bundle");
+    }
+    for token in ["st.v1.", "ack.v1."] {
+        assert!(!bundle.contains(token));
+    }
+}
+
+/// Every long text in a value.
+fn collect(value: &Value, found: &mut Vec<String>) {
+    match value {
+        Value::String(text) if text.len() >= 32 => found.push(text.clone()),
+        Value::Array(items) => items.iter().for_each(|item| collect(item, found)),
+        Value::Object(fields) => fields.values().for_each(|item| collect(item, found)),
+        _ => {}
+    }
+}
+
+/// Proves T16: whichever byte is another one, the bundle is refused and nothing is written.
+#[tokio::test]
+async fn a_flipped_byte_anywhere_is_refused() {
+    let (origin, other) = (Place::with_session().await, Place::empty());
+    let bundle = origin.bundle().await.into_bytes();
+    // A step that is no multiple of anything in the file, and all of its end, where the signature is.
+    let places = (0..bundle.len()).step_by(7).chain(bundle.len() - 400..bundle.len());
+    for place in places {
+        for flip in [0x01, 0x20, 0x80] {
+            let mut damaged = bundle.clone();
+            damaged[place] ^= flip;
+            let outcome = other.sessions().import(&damaged, None).await;
+            assert!(
+                matches!(outcome, Err(SessionsError::Bundle(_))),
+                "byte {place} ^ {flip:#x}: {outcome:?}"
+            );
+        }
+    }
+    for length in (0..bundle.len()).step_by(101) {
+        refusal(&other, &bundle[..length]).await;
+    }
+    assert!(other.sessions().list(10).await.unwrap().is_empty());
+}
+
+/// Proves T16: the reason says what is wrong.
+#[tokio::test]
+async fn a_refusal_says_why() {
+    let (origin, other) = (Place::with_session().await, Place::empty());
+    let bundle = origin.bundle().await;
+    let not_one = |why: BadBundle| assert!(matches!(why, BadBundle::NotABundle { .. }), "{why}");
+    not_one(refusal(&other, b"").await);
+    not_one(refusal(&other, b"{}").await);
+    not_one(refusal(&other, b"\xff\xfe").await);
+    not_one(refusal(&other, b"[1]").await);
+    let newer = bundle.replacen("\"trackway-session\": 1", "\"trackway-session\": 2", 1);
+    assert_eq!(refusal(&other, newer.as_bytes()).await, BadBundle::Version { found: 2 });
+    let compact = serde_json::from_str::<Value>(&bundle).unwrap().to_string();
+    assert_eq!(refusal(&other, compact.as_bytes()).await, BadBundle::Rewritten);
+    let changed = bundle.replacen("second way", "another way", 1);
+    assert_eq!(refusal(&other, changed.as_bytes()).await, BadBundle::Changed);
+    let (mine, theirs) = (origin.signer().public_key(), other.signer().public_key());
+    let hex = |key: [u8; 32]| key.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+    let claimed = bundle.replacen(&hex(mine), &hex(theirs), 1);
+    assert_eq!(refusal(&other, claimed.as_bytes()).await, BadBundle::Signature);
+    for signer in [hex(theirs), fingerprint(&theirs)] {
+        let signer = signer.parse().unwrap();
+        let refused = other.sessions().import(bundle.as_bytes(), Some(&signer)).await.unwrap_err();
+        assert_eq!(refused.code(), Some(Code::BadBundle));
+        assert!(refused.to_string().contains(&fingerprint(&mine)), "{refused}");
+    }
+    for signer in [hex(mine), fingerprint(&mine)] {
+        let signer = signer.parse().unwrap();
+        other.sessions().import(bundle.as_bytes(), Some(&signer)).await.unwrap();
+    }
+}
+
+/// Proves T16: what was signed and is still no session is refused too, without a panic.
+#[tokio::test]
+async fn a_signed_bundle_with_a_wrong_log_is_refused() {
+    use crate::sessions::bundle::{Bundle, BundledDefinition, BundledEvent};
+    let (origin, other) = (Place::with_session().await, Place::empty());
+    let good = Bundle::open(origin.bundle().await.as_bytes(), None).unwrap();
+    let changes: Vec<(&str, Box<dyn Fn(&mut Bundle)>)> = vec![
+        ("no runs", Box::new(|bundle| bundle.runs.clear())),
+        ("no events", Box::new(|bundle| bundle.runs[0].events.clear())),
+        ("a gap", Box::new(|bundle| drop(bundle.runs[0].events.remove(2)))),
+        (
+            "an end that is not one",
+            Box::new(|bundle| {
+                let last = bundle.runs[1].events.last().cloned().unwrap();
+                bundle.runs[1].events.push(BundledEvent { seq: last.seq + 1, ..last });
+            }),
+        ),
+        (
+            "no submission",
+            Box::new(|bundle| bundle.runs[0].events[0].body = "\"started\"".to_owned()),
+        ),
+        (
+            "another run's",
+            Box::new(|bundle| {
+                bundle.runs[0].events[0].body = bundle.runs[1].events[0].body.clone();
+            }),
+        ),
+        ("no event", Box::new(|bundle| bundle.runs[0].events[1].body = "{}".to_owned())),
+        ("a newer format", Box::new(|bundle| bundle.runs[0].events[1].format = 99)),
+        (
+            "a deep record",
+            Box::new(|bundle| {
+                bundle.runs[0].events[1].body = "[".repeat(1_000_000);
+            }),
+        ),
+        (
+            "a run twice",
+            Box::new(|bundle| {
+                let first = bundle.runs[0].clone();
+                bundle.runs.push(first);
+            }),
+        ),
+        ("another definition", Box::new(|bundle| bundle.definitions[0].body.push(' '))),
+        ("no definition", Box::new(|bundle| bundle.definitions.clear())),
+        (
+            "a definition too many",
+            Box::new(|bundle| {
+                let body = "{}".to_owned();
+                let hash = crate::sessions::bundle::hash(body.as_bytes());
+                bundle.definitions.push(BundledDefinition { hash, body });
+            }),
+        ),
+    ];
+    for (case, change) in changes {
+        let mut bad = good.clone();
+        change(&mut bad);
+        let Bundle { session_id, runs, definitions, .. } = bad;
+        let text = Bundle::sealed(session_id, runs, definitions, &origin.signer()).to_text();
+        let outcome = other.sessions().import(text.as_bytes(), None).await;
+        assert!(matches!(outcome, Err(SessionsError::Bundle(_))), "{case}: {outcome:?}");
+    }
+    assert!(other.sessions().list(10).await.unwrap().is_empty());
+}
+
+/// Proves T16: a run of the same id with another content is not overwritten, nor another caller's.
+#[tokio::test]
+async fn a_run_that_is_here_with_another_content_is_refused() {
+    let (origin, other) = (Place::with_session().await, Place::empty());
+    let bundle = origin.bundle().await;
+    let own = Trail::guided(2, "ticket-7", "deploy").open("a").advance("a", "b");
+    own.write(&*other.journal).await;
+    let why = refusal(&other, bundle.as_bytes()).await;
+    assert_eq!(
+        why.to_string(),
+        format!("{} cannot be taken: it is here already with another content", own.run())
+    );
+    let view = other.sessions().view(&ticket()).await.unwrap();
+    assert_eq!(view.runs.len(), 1, "nothing of it was taken");
+
+    let taken = Place::with_session().await;
+    let ada = taken.of(Caller::new("acme", "ada"));
+    let refused = ada.import(bundle.as_bytes(), None).await.unwrap_err();
+    assert!(refused.to_string().contains("another caller"), "{refused}");
+}
+
+/// Proves T16: a session becomes the session of whoever imports it.
+#[tokio::test]
+async fn an_import_belongs_to_its_caller() {
+    let (origin, other) = (Place::with_session().await, Place::empty());
+    let ada = other.of(Caller::new("acme", "ada"));
+    let bundle = origin.bundle().await;
+    ada.import(bundle.as_bytes(), None).await.unwrap();
+    assert_eq!(ada.view(&ticket()).await.unwrap().runs.len(), 2);
+    assert!(other.sessions().view(&ticket()).await.is_err());
+    assert_eq!(ada.import(bundle.as_bytes(), None).await.unwrap().skipped.len(), 3);
+}

@@ -1,0 +1,88 @@
+//! What people and programs see of a session.
+
+use serde_json::{Value, json};
+use trackway_domain::{Caller, Code, SessionId};
+use trackway_testkit::Trail;
+
+use super::kit::{Place, ticket};
+use crate::sessions::{SessionDetail, SessionGraph, SessionsError};
+
+/// Proves T11 and T13: the shapes that programs rely on.
+#[tokio::test]
+async fn a_session_has_runs_and_documents_and_a_graph() {
+    let place = Place::with_session().await;
+    let list = serde_json::to_value(place.sessions().list(10).await.unwrap()).unwrap();
+    assert_eq!(list[0]["sessionId"], "ticket-7");
+    assert_eq!(
+        (&list[0]["runs"], &list[0]["workflows"]),
+        (&json!(2), &json!(["deploy", "review"]))
+    );
+
+    let view = place.sessions().view(&ticket()).await.unwrap();
+    let shown = serde_json::to_value(SessionDetail::from(&view)).unwrap();
+    let runs: Vec<_> = shown["runs"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|run| (&run["workflowId"], &run["status"], &run["branches"]))
+        .collect();
+    let (review, deploy, complete) = (json!("review"), json!("deploy"), json!("complete"));
+    assert_eq!(runs, [(&review, &complete, &json!(2)), (&deploy, &complete, &json!(1))]);
+    let documents: Vec<Value> = shown["documents"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|document| json!([document["name"], document["kind"], document["value"]]))
+        .collect();
+    assert_eq!(
+        documents,
+        [
+            json!(["findings", "table", [{ "id": 2, "finding": "kept, and mended" }]]),
+            json!(["step-a", "notes", "first way"]),
+            json!(["checkpoint", "checkpoint", "half way"]),
+            json!(["step-a", "notes", "second way"]),
+            json!(["step-c", "notes", "# Review\n\nfine"]),
+            json!(["session-notes", "checkpoint", "ask *Ada* first"]),
+        ]
+    );
+    let graph = serde_json::to_value(SessionGraph::from(&view)).unwrap();
+    assert_eq!(graph["nodes"].as_array().unwrap().len(), 6);
+    assert_eq!(graph["edges"].as_array().unwrap().len(), 4);
+    let ends = graph["nodes"].as_array().unwrap().iter().filter(|node| node["isComplete"] == true);
+    assert_eq!(ends.count(), 2);
+}
+
+/// Proves T11: nobody sees what is another's.
+#[tokio::test]
+async fn sessions_belong_to_their_caller() {
+    let place = Place::with_session().await;
+    let ada = Caller::new("acme", "ada");
+    Trail::guided(9, "ticket-8", "review").caller(&ada).open("a").write(&*place.journal).await;
+    let refused = place.of(ada.clone()).view(&ticket()).await.unwrap_err();
+    assert_eq!(refused.code(), Some(Code::UnknownSession));
+    let SessionsError::Unknown { known, .. } = refused else { panic!("{refused:?}") };
+    assert_eq!(known, ["ticket-8"]);
+    let mine = place.sessions().view(&SessionId::new("ticket-8").unwrap()).await;
+    assert!(matches!(mine, Err(SessionsError::Unknown { .. })));
+    assert_eq!(place.of(ada).list(10).await.unwrap().len(), 1);
+}
+
+/// Proves T12: damage in one run hides neither what is before it nor another run.
+#[tokio::test]
+async fn a_damaged_run_is_shown_up_to_the_damage() {
+    let journal = trackway_testkit::MemoryJournal::new();
+    for trail in super::kit::trails() {
+        trail.write(&journal).await;
+    }
+    let run = super::kit::trails()[0].run();
+    journal.damage(run, 6);
+    let reader = crate::sessions::SessionsReader::local(std::sync::Arc::new(journal));
+    let view = reader.view(&ticket()).await.unwrap();
+    let shown = SessionDetail::from(&view);
+    assert!(shown.runs[0].damaged.is_some());
+    assert_eq!((view.runs[0].nodes.len(), view.runs[1].nodes.len()), (2, 2));
+    assert!(reader.markdown(&ticket()).await.unwrap().contains("**Damaged:**"));
+    let place = Place::empty();
+    let refused = reader.bundle(&ticket(), &place.signer()).await.unwrap_err();
+    assert_eq!(refused.code(), Some(Code::DamagedLog));
+}

@@ -1,0 +1,81 @@
+//! Which sessions are removed, and which never are.
+
+use std::time::Duration;
+
+use trackway_domain::{Caller, Event, Timestamp};
+use trackway_testkit::Trail;
+
+use super::kit::{Place, ticket};
+use crate::sessions::Prune;
+
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+
+fn prune(now: Timestamp, dry_run: bool) -> Prune {
+    Prune { now, older_than: 60 * DAY, dry_run }
+}
+
+async fn pruned(place: &Place, prune: Prune) -> Vec<String> {
+    let removed = prune.run(&place.journal).await.unwrap();
+    removed.into_iter().map(|session| session.session_id.to_string()).collect()
+}
+
+/// Proves T17.
+#[tokio::test]
+async fn only_finished_sessions_of_that_age_are_removed() {
+    let place = Place::with_session().await;
+    let ada = Caller::new("acme", "ada");
+    let done = |number, session: &str| {
+        Trail::guided(number, session, "review").open("a").advance("a", "end").completed()
+    };
+    let trails = [
+        done(10, "of-another-caller").caller(&ada),
+        Trail::guided(11, "under-way", "review").open("a"),
+        // Completed once, and going on in another branch.
+        done(12, "forked").advance("a", "b"),
+        Trail::guided(13, "stopped", "review").open("a").then(Event::Canceled),
+        done(14, "half"),
+        Trail::guided(15, "half", "review").open("a"),
+    ];
+    for trail in &trails {
+        trail.write(&*place.journal).await;
+    }
+    let mut young = done(16, "young");
+    young.began = young.began + 30 * DAY;
+    young.write(&*place.journal).await;
+    let now = trails[0].began + 61 * DAY;
+
+    let expected = ["ticket-7", "of-another-caller", "stopped"];
+    assert_eq!(pruned(&place, prune(now, true)).await, expected, "a dry run");
+    assert_eq!(pruned(&place, prune(now, true)).await, expected, "which removed nothing");
+    assert_eq!(pruned(&place, prune(now, false)).await, expected);
+    assert!(pruned(&place, prune(now, false)).await.is_empty());
+    assert!(place.sessions().view(&ticket()).await.is_err());
+    let left = place.sessions().list(10).await.unwrap();
+    let mut left: Vec<_> = left.iter().map(|session| session.session_id.as_str()).collect();
+    left.sort_unstable();
+    assert_eq!(left, ["forked", "half", "under-way", "young"]);
+}
+
+/// Proves T17: the age is that of the newest record, and exact.
+#[tokio::test]
+async fn the_newest_record_counts() {
+    let place = Place::with_session().await;
+    let view = place.sessions().view(&ticket()).await.unwrap();
+    // The note on the session was written last.
+    let last = view.notes().last().unwrap().at;
+    let almost = Timestamp((last + 60 * DAY).millis() - 1);
+    assert!(pruned(&place, prune(almost, false)).await.is_empty());
+    assert_eq!(pruned(&place, prune(last + 60 * DAY, false)).await, ["ticket-7"]);
+}
+
+/// Proves T17: what is imported again after its removal is whole.
+#[tokio::test]
+async fn a_removed_session_can_be_imported_again() {
+    let place = Place::with_session().await;
+    let bundle = place.bundle().await;
+    let before = place.sessions().markdown(&ticket()).await.unwrap();
+    let now = Timestamp(i64::MAX);
+    assert_eq!(pruned(&place, prune(now, false)).await, ["ticket-7"]);
+    place.sessions().import(bundle.as_bytes(), None).await.unwrap();
+    assert_eq!(place.sessions().markdown(&ticket()).await.unwrap(), before);
+}
