@@ -26,6 +26,7 @@ mod published;
 mod read;
 #[allow(dead_code, reason = "the reader calls its checks")]
 mod schema;
+mod shallow;
 mod suggest;
 #[allow(dead_code, reason = "the reader calls its checks")]
 mod template;
@@ -37,7 +38,8 @@ mod walk;
 pub use fault::Fault;
 pub use guide::{Standing, advance, open, repin};
 pub use model::Definition;
-pub use read::{Draft, Format, Unreadable, read};
 pub use published::file_schema;
+pub use published::schema;
+pub use read::{Draft, Format, Unreadable, read};
 pub use suggest::nearest;
 pub use text::TEXT_MAX;

@@ -5,8 +5,9 @@ use std::borrow::Cow;
 use serde_json::{Value, json};
 use trackway_domain::Need;
 
+use crate::assessment;
 use crate::model::{Assessment, Consequence, Form, Prompt};
-use crate::{assessment, schema};
+use crate::schema::{self};
 
 /// The place of the artifacts in a call's arguments.
 const ARTIFACTS: &str = "/output/artifacts";
