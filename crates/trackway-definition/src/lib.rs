@@ -14,7 +14,6 @@ mod contracts;
 mod criteria;
 mod documents;
 pub mod drive;
-#[allow(dead_code, reason = "the reader calls its checks")]
 mod expression;
 mod fault;
 mod guide;
@@ -28,7 +27,6 @@ mod read;
 mod schema;
 mod shallow;
 mod suggest;
-#[allow(dead_code, reason = "the reader calls its checks")]
 mod template;
 #[cfg(test)]
 mod testing;
