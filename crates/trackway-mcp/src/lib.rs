@@ -11,6 +11,8 @@ mod http;
 mod refusal;
 mod schemas;
 mod stdio;
+#[cfg(test)]
+mod testing;
 mod text;
 mod token;
 mod tools;

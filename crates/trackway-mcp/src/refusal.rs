@@ -70,11 +70,7 @@ impl Refusal {
 
 impl From<TokenError> for Refusal {
     fn from(error: TokenError) -> Self {
-        let need = Need {
-            pointer: format!("/{}", error.param),
-            message: error.fault.to_string(),
-            ..Need::default()
-        };
+        let need = need(format!("/{}", error.param), &error.fault.to_string());
         Self { needs: vec![need], ..Self::new(error.code(), error.to_string(), error.next()) }
     }
 }
@@ -85,10 +81,20 @@ impl From<GuideError> for Refusal {
         let needs = match &error {
             GuideError::UnknownWorkflow { near, .. } => vec![workflow_need(near)],
             GuideError::MissingContext(block) => block.needs.clone(),
+            GuideError::TooLarge { what, .. } | GuideError::TooDeep { what, .. } => {
+                vec![need(format!("/{what}"), &message)]
+            }
+            GuideError::BadSession { what, .. } => {
+                vec![need(format!("/context/{what}"), &message)]
+            }
             _ => Vec::new(),
         };
         Self { needs, ..Self::new(code, detailed(&error, message), next(&error)) }
     }
+}
+
+fn need(pointer: String, message: &str) -> Need {
+    Need { pointer, message: message.to_owned(), ..Need::default() }
 }
 
 fn workflow_need(near: &[String]) -> Need {
@@ -136,6 +142,12 @@ fn next(error: &GuideError) -> String {
         }
         GuideError::UnknownRun { .. } | GuideError::UnknownNode { .. } => {
             "This run is not here or belongs to somebody else: begin anew with workflow_start.".to_owned()
+        }
+        GuideError::UnknownNode { .. } => {
+            "The run was cut short or belongs to another history: go on from another stateToken of it, or begin anew with workflow_start.".to_owned()
+        }
+        GuideError::TooDeep { what, levels } => {
+            format!("Send a {what} that is nested at most {levels} levels deep.")
         }
         GuideError::Ended { .. } => {
             "The run takes no more answers; begin another with workflow_start.".to_owned()

@@ -1,1 +1,130 @@
-//! x
+//! HTTP: who is let in, and that every error is JSON.
+
+use axum::http::{Method, Request as HttpRequest};
+use serde_json::Value;
+use tower::ServiceExt as _;
+use trackway_domain::{Caller, Scopes};
+use trackway_ports::PortFuture;
+
+use super::*;
+use crate::testing;
+
+const ACCEPT: &str = "application/json, text/event-stream";
+
+/// Lets `good` in, and nobody else.
+#[derive(Debug)]
+struct OneKey;
+
+impl Gatekeeper for OneKey {
+    fn identify<'a>(
+        &'a self,
+        bearer: Option<&'a str>,
+    ) -> PortFuture<'a, Result<Identity, Unrecognised>> {
+        Box::pin(async move {
+            match bearer {
+                Some("good") => {
+                    Ok(Identity { caller: Caller::new("t", "u"), scopes: Scopes::all() })
+                }
+                Some(_) => Err(Unrecognised::Wrong { reason: "no such key".to_owned() }),
+                None => Err(Unrecognised::Missing),
+            }
+        })
+    }
+}
+
+fn post() -> axum::http::request::Builder {
+    HttpRequest::builder()
+        .method(Method::POST)
+        .uri("/mcp")
+        .header("host", "localhost:7420")
+        .header("accept", ACCEPT)
+        .header("content-type", "application/json")
+}
+
+async fn told(router: Router, request: HttpRequest<Body>) -> (StatusCode, HeaderMap, Value) {
+    let response = router.oneshot(request).await.unwrap();
+    let (parts, body) = response.into_parts();
+    let bytes = axum::body::to_bytes(body, 1 << 20).await.unwrap();
+    let text = String::from_utf8_lossy(&bytes);
+    let json =
+        text.lines().find_map(|line| serde_json::from_str(line.trim_start_matches("data:")).ok());
+    (parts.status, parts.headers, json.unwrap_or_default())
+}
+
+/// Proves X6, T1: a foreign page is refused with a key and without.
+#[tokio::test]
+async fn foreign_pages_are_refused() {
+    let at = testing::Place::new();
+    for gatekeeper in [None, Some(Arc::new(OneKey) as Arc<dyn Gatekeeper>)] {
+        let router = HttpDoor::new(at.door(), gatekeeper, 1 << 20).router();
+        for origin in ["https://evil.example", "null", "http://localhost.evil.example"] {
+            let request = post().header("origin", origin).header("authorization", "Bearer good");
+            let (status, headers, body) =
+                told(router.clone(), request.body(Body::from("{}")).unwrap()).await;
+            assert_eq!(status, StatusCode::FORBIDDEN, "{origin}");
+            assert_eq!(headers[header::CONTENT_TYPE], "application/problem+json");
+            assert_eq!(body["code"], "forbidden");
+        }
+        for origin in ["http://localhost:9", "http://127.0.0.1:7420", "http://localhost:7420"] {
+            let request = post().header("origin", origin).header("authorization", "Bearer good");
+            let (status, ..) = told(router.clone(), request.body(Body::from("{}")).unwrap()).await;
+            assert_ne!(status, StatusCode::FORBIDDEN, "{origin}");
+        }
+    }
+}
+
+/// Proves X6: strangers are turned away before their body is read.
+#[tokio::test]
+async fn strangers_need_a_key() {
+    let at = testing::Place::new();
+    let router = HttpDoor::new(at.door(), Some(Arc::new(OneKey)), 1 << 20).router();
+    for key in [None, Some("Bearer bad"), Some("Basic good")] {
+        let mut request = post();
+        if let Some(key) = key {
+            request = request.header("authorization", key);
+        }
+        let (status, headers, body) =
+            told(router.clone(), request.body(Body::from("{}")).unwrap()).await;
+        assert_eq!(status, StatusCode::UNAUTHORIZED, "{key:?}");
+        assert_eq!(headers[header::WWW_AUTHENTICATE], "Bearer");
+        assert_eq!(body["code"], "unauthenticated");
+    }
+}
+
+/// Proves T8: whatever is sent, the answer to a mistake is JSON.
+#[tokio::test]
+async fn errors_are_json() {
+    let at = testing::Place::new();
+    let router = HttpDoor::new(at.door(), None, 64).router();
+    let long = format!("{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"{}\"}}", "x".repeat(100));
+    let cases = [
+        (post().body(Body::from("not json")).unwrap(), 400..500),
+        (post().body(Body::from(long)).unwrap(), 413..414),
+        (post().header("mcp-session-id", "nobody").body(Body::from("{}")).unwrap(), 400..500),
+        (
+            HttpRequest::builder()
+                .method("PUT")
+                .uri("/mcp")
+                .header("host", "localhost")
+                .body(Body::empty())
+                .unwrap(),
+            405..406,
+        ),
+        (
+            HttpRequest::builder()
+                .uri("/mcp")
+                .header("host", "localhost")
+                .body(Body::empty())
+                .unwrap(),
+            400..500,
+        ),
+    ];
+    for (request, expected) in cases {
+        let shown = format!("{request:?}");
+        let (status, headers, body) = told(router.clone(), request).await;
+        assert!(expected.contains(&status.as_u16()), "{shown}: {status} {body}");
+        let kind = headers[header::CONTENT_TYPE].to_str().unwrap();
+        assert!(kind.contains("json"), "{shown}: {kind}");
+        assert!(body.is_object(), "{shown}: {body}");
+    }
+}
