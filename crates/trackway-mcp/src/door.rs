@@ -256,3 +256,6 @@ async fn off_the_loop<T: Send + 'static>(
         Refusal::new(Code::StoreFailed, error.to_string(), "Send the same call again.")
     })
 }
+
+#[cfg(test)]
+mod tests;
