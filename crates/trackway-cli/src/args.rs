@@ -1,5 +1,7 @@
 //! What can be typed. What happens then is in `commands`.
 
+mod sessions;
+
 use std::{convert::Infallible, path::PathBuf, time::Duration};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -8,6 +10,10 @@ use trackway::Secret;
 use trackway_domain::{QuestionId, RunId, Scope, Seq, SessionId, StateName};
 
 use crate::{exit, fault::FaultPoint, span};
+
+pub(crate) use sessions::{
+    Export, ExportFormat, Import, ListSessions, OneSession, Prune, Sessions, Whose,
+};
 
 /// Durable workflows for AI agents.
 #[derive(Debug, Parser)]
@@ -38,6 +44,9 @@ pub(crate) enum Command {
     /// Look at runs, answer them, cancel them, check them
     #[command(subcommand)]
     Runs(Runs),
+    /// Look at sessions, carry them elsewhere, remove old ones
+    #[command(subcommand)]
+    Sessions(Sessions),
     /// Make, list and revoke the keys that a server takes
     #[command(subcommand)]
     Keys(Keys),

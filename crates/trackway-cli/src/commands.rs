@@ -7,6 +7,7 @@ mod mcp;
 mod run;
 mod runs;
 mod serve;
+mod sessions;
 
 use serde_json::Value;
 
@@ -27,6 +28,7 @@ pub(crate) async fn execute(command: Command) -> Result<Exit, Failure> {
         Command::Runs(Runs::Fork(args)) => runs::fork::fork(args).await,
         Command::Runs(Runs::Resume(args)) => runs::resume::resume(args).await,
         Command::Runs(Runs::ReplayCheck(args)) => runs::replay_check::replay_check(args).await,
+        Command::Sessions(args) => sessions::sessions(args).await,
         Command::Keys(Keys::Create(args)) => keys::create::create(args),
         Command::Keys(Keys::List(args)) => keys::list::list(&args),
         Command::Keys(Keys::Revoke(args)) => keys::revoke::revoke(&args),

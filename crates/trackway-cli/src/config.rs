@@ -11,6 +11,7 @@ mod sections;
 use std::{
     env, fs, io,
     path::{Path, PathBuf},
+    time::Duration,
 };
 
 use trackway::{Auth, Secret};
@@ -29,6 +30,14 @@ pub(crate) struct Config {
     pub(crate) a2a: A2a,
     pub(crate) mcp: Mcp,
     pub(crate) workflows: Workflows,
+    pub(crate) retention: Retention,
+}
+
+/// `[retention]`: how long sessions are kept.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Retention {
+    /// None where they are kept for ever.
+    pub(crate) older_than: Option<Duration>,
 }
 
 /// `[mcp]`: what agents may do.
@@ -89,6 +98,21 @@ impl Default for Limits {
     fn default() -> Self {
         // Room for a document of some megabytes in base64; as on every door.
         Self { body_max_bytes: 10 * 1024 * 1024 }
+    }
+}
+
+/// Days for which finished sessions are kept unless something else is said.
+const RETENTION_DAYS: u64 = 60;
+
+impl Retention {
+    fn days(days: u64) -> Self {
+        Self { older_than: Some(Duration::from_secs(days.saturating_mul(24 * 60 * 60))) }
+    }
+}
+
+impl Default for Retention {
+    fn default() -> Self {
+        Self::days(RETENTION_DAYS)
     }
 }
 

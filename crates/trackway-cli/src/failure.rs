@@ -100,7 +100,7 @@ impl Failure {
     pub(crate) fn code(mut self, code: &str) -> Self {
         self.exit = match code {
             "invalid-input" | "invalid-request" | "unknown-workflow" | "unknown-run"
-            | "run-ended" | "session-mismatch" | "too-large" => Exit::Usage,
+            | "unknown-session" | "run-ended" | "session-mismatch" | "too-large" => Exit::Usage,
             "replay-mismatch" => Exit::Misfit,
             _ => Exit::Error,
         };

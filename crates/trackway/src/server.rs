@@ -11,6 +11,7 @@ use std::{
     net::SocketAddr,
     path::{Path, PathBuf},
     sync::Arc,
+    time::Duration,
 };
 
 use trackway_a2a::{AddressPolicy, Notifier, Outgoing, OutgoingOptions, Signer};
@@ -25,6 +26,7 @@ pub use data::{DataFolder, DataFolderError};
 pub use http::Bound;
 pub use mcp::Mcp;
 pub use replay::ReplayCheck;
+use retention::Retention;
 
 /// Where a server listens unless told otherwise.
 const LISTEN_DEFAULT: &str = "127.0.0.1:7420";
@@ -54,6 +56,7 @@ pub struct Server {
     grpc_listen: Option<String>,
     grpc_reflection: bool,
     mcp: Option<Mcp>,
+    retention: Option<Duration>,
 }
 
 /// Why a server did not start, or stopped.
@@ -111,6 +114,7 @@ impl Default for Server {
             grpc_listen: None,
             grpc_reflection: false,
             mcp: None,
+            retention: None,
         }
     }
 }
@@ -244,6 +248,14 @@ impl Server {
         self
     }
 
+    /// Removes finished sessions in which nothing was recorded for that long, at the start and once a
+    /// day. Nothing is ever removed unless this is said.
+    #[must_use]
+    pub fn retention(mut self, older_than: Option<Duration>) -> Self {
+        self.retention = older_than;
+        self
+    }
+
     /// The workflows alone, for checks that need no server.
     pub fn registry(&self) -> Result<Registry, RegistryError> {
         let registry = Registry::new();
@@ -322,7 +334,8 @@ impl Server {
         let outgoing = self.outgoing()?;
         let opened = self.engine_with(outgoing.clone()).await?;
         let mcp = self.mcp.as_ref().map(|mcp| mcp.door(&opened, &self.faults)).transpose()?;
-        let Opened { runtime, folder, .. } = opened;
+        let Opened { runtime, folder, journal } = opened;
+        let retention = self.retention.map(|older_than| Retention { journal, older_than });
         let required = self.auth.is_required();
         let door = self.door(outgoing);
         let gatekeeper = gatekeeper(self.auth, folder.path())?;
@@ -335,7 +348,8 @@ impl Server {
         };
         let mcp = mcp.map(|mcp| HttpDoor::new(mcp, gatekeeper.clone(), door.body_bytes_max));
         let entrance = Entrance { gatekeeper, required };
-        Bound::new(listener, grpc, runtime, folder, entrance, Doors { a2a: door, mcp })
+        let doors = Doors { a2a: door, mcp };
+        Ok(Bound::new(listener, grpc, runtime, folder, entrance, doors)?.keeping(retention))
     }
 
     /// Serves until Ctrl-C or a termination signal.

@@ -73,6 +73,7 @@ pub(super) async fn serve(args: Serve) -> Result<Exit, Failure> {
 fn apply(config: Config, mut server: Server) -> Result<Server, Failure> {
     server = server.auth(config.auth).body_bytes_max(config.server.body_max_bytes);
     server = server.grpc_reflection(config.a2a.grpc_reflection);
+    server = server.retention(config.retention.older_than);
     if config.outgoing.allow_loopback {
         server = server.allow_loopback_targets(true);
     }

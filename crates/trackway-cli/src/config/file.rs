@@ -16,6 +16,7 @@ pub(super) struct File {
     pub(super) a2a: A2a,
     pub(super) mcp: Mcp,
     pub(super) workflows: Workflows,
+    pub(super) retention: Retention,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -86,4 +87,11 @@ pub(super) struct Mcp {
 #[serde(deny_unknown_fields, default)]
 pub(super) struct Workflows {
     pub(super) folders: Option<Vec<Text>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct Retention {
+    pub(super) enabled: Option<bool>,
+    pub(super) days: Option<Spanned<u64>>,
 }

@@ -5,16 +5,20 @@ use std::{fs, ops::RangeInclusive};
 use toml::Spanned;
 use trackway::{ApiKey, Auth, BadKey, JwksSource, Jwt, Scopes, Secret};
 
-use super::{A2a, Config, Limits, Mcp, Outgoing, Push, Signing, Workflows, file, reader::Reader};
+use super::{
+    A2a, Config, Limits, Mcp, Outgoing, Push, Retention, Signing, Workflows, file, reader::Reader,
+};
 use crate::failure::Failure;
 
 /// Below this nothing could be said; above it one request could take all the memory.
 const BODY_MAX_BYTES: RangeInclusive<u64> = 1_024..=1024 * 1024 * 1024;
+/// A day at least: a session of today is still being looked at. A hundred years is for ever.
+const RETENTION_DAYS: RangeInclusive<u64> = 1..=36_500;
 /// The name of the key that signs cards, unless given.
 const SIGNING_KEY_ID: &str = "k1";
 
 pub(super) fn config(reader: &Reader<'_>, file: file::File) -> Result<Config, Failure> {
-    let file::File { auth, outgoing, push, server, a2a, mcp, workflows } = file;
+    let file::File { auth, outgoing, push, server, a2a, mcp, workflows, retention } = file;
     let secret = push.secret.map(|text| reader.some("secret", &text)).transpose()?;
     Ok(Config {
         auth: self::auth(reader, &auth)?,
@@ -24,7 +28,23 @@ pub(super) fn config(reader: &Reader<'_>, file: file::File) -> Result<Config, Fa
         a2a: self::a2a(reader, a2a)?,
         mcp: Mcp { checkpoints: mcp.checkpoints, session_checkpoints: mcp.session_checkpoints },
         workflows: self::workflows(reader, &workflows)?,
+        retention: self::retention(reader, &retention)?,
     })
+}
+
+fn retention(reader: &Reader<'_>, section: &file::Retention) -> Result<Retention, Failure> {
+    let kept = match &section.days {
+        None => Retention::default(),
+        Some(days) if RETENTION_DAYS.contains(days.get_ref()) => Retention::days(*days.get_ref()),
+        Some(days) => {
+            let (least, most) = (RETENTION_DAYS.start(), RETENTION_DAYS.end());
+            return Err(reader
+                .wrong(days.span(), format!("days is from {least} to {most}"))
+                .hint("enabled = false keeps everything for ever"));
+        }
+    };
+    let is_on = section.enabled.unwrap_or(true);
+    Ok(if is_on { kept } else { Retention { older_than: None } })
 }
 
 fn workflows(reader: &Reader<'_>, section: &file::Workflows) -> Result<Workflows, Failure> {

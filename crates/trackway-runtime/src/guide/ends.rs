@@ -7,11 +7,22 @@ use trackway_domain::{Attempt, AttemptOutcome, Event, Guided, Node, NodeId};
 /// The nodes of a run that nobody has answered, folded from its events. Only these are kept: a node
 /// holds its whole context, and a run may have thousands.
 #[derive(Debug, Default)]
-pub(super) struct Ends(BTreeMap<NodeId, Node>);
+pub(super) struct Ends {
+    nodes: BTreeMap<NodeId, Node>,
+    /// An outside agent drives the run.
+    pub(super) guided: bool,
+}
 
 impl Ends {
     pub(super) fn apply(&mut self, event: &Event) {
-        let Event::Guided(guided) = event else { return };
+        let guided = match event {
+            Event::Submitted(submission) => {
+                self.guided = submission.guided;
+                return;
+            }
+            Event::Guided(guided) => guided,
+            _ => return,
+        };
         match &**guided {
             Guided::Opened { node, .. } => self.add(node),
             Guided::Attempted(Attempt {
@@ -19,11 +30,11 @@ impl Ends {
                 outcome: AttemptOutcome::Advanced(node),
                 ..
             }) => {
-                self.0.remove(answered);
+                self.nodes.remove(answered);
                 self.add(node);
             }
             Guided::Repinned { node } => {
-                if let Some(known) = self.0.get_mut(&node.id) {
+                if let Some(known) = self.nodes.get_mut(&node.id) {
                     known.clone_from(node);
                 }
             }
@@ -32,11 +43,11 @@ impl Ends {
     }
 
     fn add(&mut self, node: &Node) {
-        self.0.insert(node.id, node.clone());
+        self.nodes.insert(node.id, node.clone());
     }
 
     /// Those where something is to be done.
     pub(super) fn unfinished(self) -> impl Iterator<Item = Node> {
-        self.0.into_values().filter(|node| node.pending.is_some())
+        self.nodes.into_values().filter(|node| node.pending.is_some())
     }
 }

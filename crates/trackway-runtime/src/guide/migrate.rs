@@ -24,8 +24,13 @@ impl Guide {
             if let Some(state) = decide::ended(row.state) {
                 return Err(GuideError::Ended { run, state });
             }
-            let known = self.startable(&row.workflow.name).await?;
             let (ends, head) = self.ends(run).await?;
+            if !ends.guided {
+                let why = "no outside agent drives it".into();
+                return Err(GuideError::CannotMigrate { run, why });
+            }
+            let known = self.startable(&row.workflow.name).await?;
+            let ends: Vec<Node> = ends.unfinished().collect();
             let from = ends.first().map_or(&row.workflow.version, |node| &node.definition).clone();
             let to = known.hash.to_string();
             let moved = self.moved(&row, ends, &known).await?;
@@ -48,8 +53,8 @@ impl Guide {
         Err(too_busy(run))
     }
 
-    /// The nodes at which something is to be done, and the number of the run's last event.
-    async fn ends(&self, run: RunId) -> Result<(Vec<Node>, Seq), GuideError> {
+    /// The nodes that nobody has answered, and the number of the run's last event.
+    async fn ends(&self, run: RunId) -> Result<(Ends, Seq), GuideError> {
         let (mut ends, mut head) = (Ends::default(), 0);
         self.each_event(run, |stored| {
             head = stored.seq;
@@ -57,7 +62,7 @@ impl Guide {
             Next::More
         })
         .await?;
-        Ok((ends.unfinished().collect(), head))
+        Ok((ends, head))
     }
 
     /// The ends as the new definition has them; those that have it already are left out.

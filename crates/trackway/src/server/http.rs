@@ -21,7 +21,7 @@ use tower_http::catch_panic::CatchPanicLayer;
 use trackway_domain::{Code, Object};
 use trackway_runtime::Runtime;
 
-use super::{DataFolder, Doors, Entrance, ServerError, runs};
+use super::{DataFolder, Doors, Entrance, ServerError, retention::Retention, runs};
 use crate::Auth;
 
 /// A server that has its address and its folder.
@@ -34,6 +34,7 @@ pub struct Bound {
     folder: DataFolder,
     entrance: Entrance,
     doors: Doors,
+    retention: Option<Retention>,
 }
 
 impl Bound {
@@ -53,11 +54,18 @@ impl Bound {
             }
             None => None,
         };
-        let mut bound = Self { listener, address, grpc, runtime, folder, entrance, doors };
+        let mut bound =
+            Self { listener, address, grpc, runtime, folder, entrance, doors, retention: None };
         bound.doors.a2a.base_url = bound.url();
         bound.doors.a2a.grpc_address = bound.grpc.as_ref().map(|(_, address)| address.to_string());
         bound.folder.note(&bound.url())?;
         Ok(bound)
+    }
+
+    /// What it removes while it serves.
+    pub(super) fn keeping(mut self, retention: Option<Retention>) -> Self {
+        self.retention = retention;
+        self
     }
 
     pub fn address(&self) -> SocketAddr {
@@ -93,7 +101,8 @@ impl Bound {
         self,
         end: impl Future<Output = ()> + Send + 'static,
     ) -> Result<(), ServerError> {
-        let Self { listener, grpc, runtime, folder, entrance, doors, .. } = self;
+        let Self { listener, grpc, runtime, folder, entrance, doors, retention, .. } = self;
+        let keeper = retention.map(|retention| tokio::spawn(retention.run()));
         let Doors { a2a, mcp } = doors.clone();
         let app = router(runtime.clone(), doors, entrance);
         // Dropped when the runtime has stopped, which ends gRPC too.
@@ -121,6 +130,9 @@ impl Bound {
                 }
                 if let Some(mcp) = mcp {
                     mcp.stop();
+                }
+                if let Some(keeper) = keeper {
+                    keeper.abort();
                 }
                 runtime.stop().await;
                 drop(stopped);

@@ -44,6 +44,8 @@ fn submission() -> Submission {
         parent: None,
         deadline: None,
         guided: true,
+        exit: None,
+        forked_from: None,
     }
 }
 

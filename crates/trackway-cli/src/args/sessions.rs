@@ -1,0 +1,120 @@
+//! What can be typed after `trackway sessions`.
+
+use std::{path::PathBuf, time::Duration};
+
+use clap::{Args, Subcommand, ValueEnum};
+use trackway::sessions::SignedBy;
+use trackway_domain::{Caller, SessionId};
+
+use super::Data;
+use crate::span;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Sessions {
+    /// List sessions, those with the newest records first
+    List(ListSessions),
+    /// Show one session: its runs and documents
+    Show(OneSession),
+    /// Show how the runs of a session branched
+    Graph(OneSession),
+    /// Print the notes on a session itself as Markdown
+    Notes(OneSession),
+    /// Write a session to a file: a bundle to import elsewhere, or pages to read
+    Export(Export),
+    /// Take in a bundle that was exported elsewhere
+    Import(Import),
+    /// Remove finished sessions that nothing was recorded in for long
+    Prune(Prune),
+}
+
+/// Whose sessions: those of the local caller unless said otherwise.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct Whose {
+    #[command(flatten)]
+    pub(crate) data: Data,
+    /// Tenant that they belong to
+    #[arg(long, default_value = "local", value_name = "NAME")]
+    tenant: String,
+    /// User that they belong to
+    #[arg(long, default_value = "local", value_name = "NAME")]
+    user: String,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+impl Whose {
+    pub(crate) fn caller(&self) -> Caller {
+        Caller::new(&self.tenant, &self.user)
+    }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ListSessions {
+    /// How many
+    #[arg(long, default_value_t = 500, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub(crate) limit: u32,
+    #[command(flatten)]
+    pub(crate) whose: Whose,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct OneSession {
+    #[arg(value_name = "SESSION")]
+    pub(crate) id: SessionId,
+    #[command(flatten)]
+    pub(crate) whose: Whose,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Export {
+    #[arg(value_name = "SESSION")]
+    pub(crate) id: SessionId,
+    /// File to write
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: PathBuf,
+    /// What to write
+    #[arg(long, default_value = "bundle", value_name = "FORMAT")]
+    pub(crate) format: ExportFormat,
+    #[command(flatten)]
+    pub(crate) whose: Whose,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ExportFormat {
+    /// Everything, signed, to be imported elsewhere
+    Bundle,
+    /// A page to read: every run, every branch
+    Markdown,
+    /// The same page to print
+    Pdf,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Import {
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    /// Take it only where this key signed it: the public key or the fingerprint that export printed
+    #[arg(long, value_name = "KEY")]
+    pub(crate) signed_by: Option<SignedBy>,
+    #[command(flatten)]
+    pub(crate) whose: Whose,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Prune {
+    /// How old the newest record must be, for example 60d [default: what trackway.toml says, else 60d]
+    #[arg(long, value_name = "DURATION", value_parser = span::parse)]
+    pub(crate) older_than: Option<Duration>,
+    /// Only print what would be removed
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    #[command(flatten)]
+    pub(crate) data: Data,
+    /// Folder with `trackway.toml`; the current one unless given
+    #[arg(long, env = "TRACKWAY_WORKSPACE", value_name = "DIR")]
+    pub(crate) workspace: Option<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}

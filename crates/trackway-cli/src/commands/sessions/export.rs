@@ -1,0 +1,52 @@
+//! `trackway sessions export`: a session in a file.
+
+use std::fs;
+
+use serde_json::json;
+use trackway::sessions::{SessionsReader, fingerprint};
+use trackway_mcp::KeyRing;
+use trackway_ports::Clock as _;
+use trackway_runtime::SystemClock;
+
+use crate::{
+    args::{Export, ExportFormat},
+    exit::Exit,
+    failure::Failure,
+    output,
+};
+
+pub(super) async fn export(args: &Export) -> Result<Exit, Failure> {
+    let reader = super::reader(&args.whose)?;
+    let mut told = json!({ "sessionId": args.id, "file": args.out });
+    let content = match args.format {
+        ExportFormat::Bundle => bundle(args, &reader, &mut told).await?.into_bytes(),
+        ExportFormat::Markdown => reader.markdown(&args.id).await?.into_bytes(),
+        ExportFormat::Pdf => reader.pdf(&args.id).await?,
+    };
+    fs::write(&args.out, content).map_err(|error| {
+        Failure::new(format!("{} cannot be written", args.out.display())).cause(&error)
+    })?;
+    if args.whose.json {
+        output::json(&told)?;
+    } else {
+        output::line(&args.out.display().to_string())?;
+        if let Some(signer) = told["signedBy"].as_str() {
+            output::note(&format!(
+                "Signed by {signer}; `trackway sessions import FILE --signed-by {signer}` takes it from nobody else."
+            ));
+        }
+    }
+    Ok(Exit::Done)
+}
+
+async fn bundle(
+    args: &Export,
+    reader: &SessionsReader,
+    told: &mut serde_json::Value,
+) -> Result<String, Failure> {
+    let ring = KeyRing::open(&args.whose.data.folder, SystemClock.now())
+        .map_err(|error| Failure::of(&error))?;
+    let signer = ring.bundle_signer();
+    told["signedBy"] = fingerprint(&signer.public_key()).into();
+    Ok(reader.bundle(&args.id, &signer).await?)
+}

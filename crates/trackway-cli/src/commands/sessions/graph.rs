@@ -1,0 +1,76 @@
+//! `trackway sessions graph`: how the runs of a session branched.
+
+use std::collections::HashMap;
+
+use trackway::sessions::{GraphNode, SessionDetail, SessionGraph};
+use trackway_domain::NodeId;
+
+use crate::{args::OneSession, exit::Exit, failure::Failure, output, text};
+
+pub(super) async fn graph(args: &OneSession) -> Result<Exit, Failure> {
+    let view = super::reader(&args.whose)?.view(&args.id).await?;
+    let graph = SessionGraph::from(&view);
+    if args.whose.json {
+        output::json(&graph)?;
+        return Ok(Exit::Done);
+    }
+    for line in drawn(&SessionDetail::from(&view), &graph) {
+        output::line(&text::printable(&line))?;
+    }
+    Ok(Exit::Done)
+}
+
+fn drawn(session: &SessionDetail, graph: &SessionGraph) -> Vec<String> {
+    let mut children: HashMap<Option<NodeId>, Vec<&GraphNode>> = HashMap::new();
+    for node in &graph.nodes {
+        // The first node of a run may name one of another run.
+        let parent = node.parent.filter(|_| graph.edges.iter().any(|edge| edge.to == node.id));
+        children.entry(parent).or_default().push(node);
+    }
+    let mut lines = Vec::new();
+    for run in &session.runs {
+        lines.push(format!("{} {} ({})", run.workflow_id, run.run_id, run.status));
+        let roots = children.get(&None).into_iter().flatten();
+        for root in roots.filter(|node| node.run_id == run.run_id) {
+            tree(root, &children, &mut lines);
+        }
+    }
+    lines
+}
+
+/// A line per node. Only a fork moves what follows it in, so that a long run stays a column.
+fn tree(
+    root: &GraphNode,
+    children: &HashMap<Option<NodeId>, Vec<&GraphNode>>,
+    lines: &mut Vec<String>,
+) {
+    let mut waiting = vec![(root, "  ".to_owned(), "")];
+    while let Some((node, indent, knot)) = waiting.pop() {
+        lines.push(format!("{indent}{knot}{}", label(node)));
+        let below = match knot {
+            "├─ " => format!("{indent}│  "),
+            "└─ " => format!("{indent}   "),
+            _ => indent,
+        };
+        let next = children.get(&Some(node.id)).map_or(&[][..], Vec::as_slice);
+        // The last is pushed first: what is pushed last comes out first.
+        for (place, child) in next.iter().enumerate().rev() {
+            let knot = match next.len() {
+                1 => "",
+                count if place + 1 == count => "└─ ",
+                _ => "├─ ",
+            };
+            waiting.push((child, below.clone(), knot));
+        }
+    }
+}
+
+fn label(node: &GraphNode) -> String {
+    match (&node.title, &node.step_id) {
+        (Some(title), Some(step)) => format!("○ {title} [{step}]"),
+        _ => "● complete".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

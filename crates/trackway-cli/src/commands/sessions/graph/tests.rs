@@ -1,0 +1,74 @@
+//! Trees as text.
+
+use serde_json::json;
+use trackway::sessions::{GraphEdge, SessionRun};
+use trackway_domain::{RunId, SessionId, StateName};
+
+use super::*;
+
+fn id(number: u128) -> NodeId {
+    format!("nod_{number:032x}").parse().unwrap()
+}
+
+fn run() -> RunId {
+    format!("run_{:032x}", 1).parse().unwrap()
+}
+
+/// A graph with these edges; the first node is 1, and 9 is complete.
+fn shown(edges: &[(u128, u128)]) -> Vec<String> {
+    let node = |number: u128, parent: Option<u128>| GraphNode {
+        id: id(number),
+        parent: parent.map(id),
+        run_id: run(),
+        step_id: (number != 9).then(|| format!("s{number}")),
+        title: (number != 9).then(|| format!("Step {number}")),
+        is_complete: number == 9,
+        workflow_hash: String::new(),
+        at: String::new(),
+    };
+    let edge = |from: u128, to: u128| GraphEdge {
+        id: format!("edg_{to}"),
+        from: id(from),
+        to: id(to),
+        run_id: run(),
+        at: String::new(),
+    };
+    let mut nodes = vec![node(1, None)];
+    nodes.extend(edges.iter().map(|(from, to)| node(*to, Some(*from))));
+    let edges = edges.iter().map(|(from, to)| edge(*from, *to)).collect();
+    let session = SessionDetail {
+        session_id: SessionId::new("s").unwrap(),
+        runs: vec![SessionRun {
+            run_id: run(),
+            workflow_id: "wf".to_owned(),
+            workflow_hash: String::new(),
+            status: "running",
+            branches: 1,
+            state: StateName::Working,
+            parent_id: None,
+            created_at: String::new(),
+            updated_at: String::new(),
+            damaged: None,
+        }],
+        documents: Vec::new(),
+    };
+    assert_eq!(json!(session)["documents"], json!([]));
+    drawn(&session, &SessionGraph { nodes, edges }).split_off(1)
+}
+
+/// Proves T12.
+#[test]
+fn a_long_run_is_a_column_and_a_fork_moves_in() {
+    assert_eq!(shown(&[(1, 2), (2, 9)]), ["  ○ Step 1 [s1]", "  ○ Step 2 [s2]", "  ● complete"]);
+    assert_eq!(
+        shown(&[(1, 2), (1, 3), (2, 4), (3, 9), (1, 5)]),
+        [
+            "  ○ Step 1 [s1]",
+            "  ├─ ○ Step 2 [s2]",
+            "  │  ○ Step 4 [s4]",
+            "  ├─ ○ Step 3 [s3]",
+            "  │  ● complete",
+            "  └─ ○ Step 5 [s5]",
+        ]
+    );
+}
