@@ -140,7 +140,7 @@ fn next(error: &GuideError) -> String {
         GuideError::MissingContext(_) => {
             "Call workflow_start again with what `needs` says at each pointer.".to_owned()
         }
-        GuideError::UnknownRun { .. } | GuideError::UnknownNode { .. } => {
+        GuideError::UnknownRun { .. } => {
             "This run is not here or belongs to somebody else: begin anew with workflow_start.".to_owned()
         }
         GuideError::UnknownNode { .. } => {
@@ -157,9 +157,6 @@ fn next(error: &GuideError) -> String {
         }
         GuideError::TooLarge { what, max } => {
             format!("Send a shorter {what}, of at most {max} bytes; keep large material in files and name them.")
-        }
-        GuideError::TooDeep { what, levels } => {
-            format!("Send a flatter {what}, of at most {levels} levels.")
         }
         GuideError::BadSession { what, .. } => {
             format!("Send another {what}: a text of at most 256 bytes without control characters.")

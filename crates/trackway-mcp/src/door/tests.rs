@@ -40,7 +40,7 @@ async fn checkpoints_are_behind_their_switches() {
     assert_eq!(recorded["stateToken"], first["stateToken"]);
     assert_eq!(client.done("workflow_checkpoint", notes).await["repeated"], true);
     let session = json!({ "sessionId": "S", "notesMarkdown": "n" });
-    assert_eq!(client.refused("workflow_checkpoint", session.clone()).await, "invalid-request");
+    assert_eq!(client.refused("workflow_checkpoint", session.clone()).await, "switched-off");
     client.leave().await;
 
     let mut client = Client::older(at.door(), json!({})).await;
