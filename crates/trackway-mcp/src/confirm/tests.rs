@@ -10,13 +10,13 @@ async fn at_publish(client: &mut Client) -> Value {
     client.done("workflow_advance", answering(&first, "did")).await
 }
 
-fn call(arguments: Value) -> Value {
+fn call(arguments: &Value) -> Value {
     json!({ "name": "workflow_advance", "arguments": arguments })
 }
 
 /// Answers the question that the server asks, and returns what the call then comes to.
 async fn after(client: &mut Client, arguments: Value, answer: Value) -> Value {
-    let asked = client.request("tools/call", call(arguments)).await;
+    let asked = client.request("tools/call", call(&arguments)).await;
     assert_eq!(asked["method"], "elicitation/create", "{asked}");
     let reply = json!({ "jsonrpc": "2.0", "id": asked["id"], "result": answer });
     client.send(&reply).await;
@@ -52,11 +52,11 @@ async fn a_client_that_leaves_has_agreed_to_nothing() {
     at.workflow("notes.yaml", NOTES);
     let mut client = Client::older(at.door(), json!({ "elicitation": {} })).await;
     let there = at_publish(&mut client).await;
-    let asked = client.request("tools/call", call(answering(&there, "done"))).await;
+    let asked = client.request("tools/call", call(&answering(&there, "done"))).await;
     assert_eq!(asked["method"], "elicitation/create");
     client.leave().await;
     let mut client = Client::older(at.door(), json!({ "elicitation": {} })).await;
-    let asked = client.request("tools/call", call(answering(&there, "done"))).await;
+    let asked = client.request("tools/call", call(&answering(&there, "done"))).await;
     assert_eq!(asked["method"], "elicitation/create", "it was not recorded: {asked}");
     client.leave().await;
 }
@@ -69,7 +69,7 @@ async fn newest_clients_are_asked_by_an_answer() {
     at.workflow("notes.yaml", NOTES);
     let mut client = Client::newest(at.door(), &json!({ "elicitation": { "form": {} } }));
     let there = at_publish(&mut client).await;
-    let asked = client.request("tools/call", call(answering(&there, "done"))).await;
+    let asked = client.request("tools/call", call(&answering(&there, "done"))).await;
     let asked = &asked["result"];
     assert_eq!(asked["resultType"], "input_required", "{asked}");
     assert_eq!(asked["inputRequests"]["confirmation"]["method"], "elicitation/create");
@@ -81,14 +81,14 @@ async fn newest_clients_are_asked_by_an_answer() {
     let state = &asked["requestState"];
     // The agreement is not carried over to other inputs, and not made up.
     for (params, state) in [
-        (call(answering(&there, "something else")), state.clone()),
-        (call(answering(&there, "done")), json!("made up")),
+        (call(&answering(&there, "something else")), state.clone()),
+        (call(&answering(&there, "done")), json!("made up")),
     ] {
         let again = client.request("tools/call", with(params, &state, "accept")).await;
         assert_eq!(again["result"]["resultType"], "input_required", "{again}");
     }
     let end =
-        client.request("tools/call", with(call(answering(&there, "done")), state, "accept")).await;
+        client.request("tools/call", with(call(&answering(&there, "done")), state, "accept")).await;
     assert_eq!(end["result"]["structuredContent"]["isComplete"], true, "{end}");
     let again = client.done("workflow_advance", answering(&there, "done")).await;
     assert_eq!(again, end["result"]["structuredContent"]);
