@@ -11,15 +11,18 @@ mod ordered;
 
 use std::sync::{Arc, LazyLock};
 
+use cel::parser::PrattParser;
 use cel::{Context, Env, IdedExpr};
 use serde_json::Value;
 use trackway_domain::Object;
 
 use crate::lack::Lack;
 
-/// A condition or a mapping, not a program. The parser works on the thread's stack, and what is
-/// longer than this could use it up.
+/// A condition or a mapping, not a program.
 const SOURCE_BYTES_MAX: usize = 4 * 1024;
+
+/// Brackets and choices inside each other; the parser works on the thread's stack.
+const NESTING_MAX: u16 = 24;
 
 /// The variable that is the whole context.
 const WHOLE: &str = "context";
@@ -59,12 +62,16 @@ fn compile(source: &str) -> Result<IdedExpr, String> {
     if source.len() > SOURCE_BYTES_MAX {
         return Err(format!("An expression has at most {SOURCE_BYTES_MAX} bytes."));
     }
-    let program = ENVIRONMENT.compile(source).map_err(|errors| {
+    let parser = PrattParser::new()
+        .max_recursion_depth(NESTING_MAX)
+        .error_recovery_limit(0)
+        .error_reporting_limit(1);
+    let expression = parser.parse(source).map_err(|errors| {
         let first = errors.errors.first().map_or_else(String::new, |error| error.msg.clone());
         format!("`{source}` is no CEL expression: {first}")
     })?;
-    bound::check_depth(program.expression())?;
-    Ok(program.expression().clone())
+    bound::check_depth(&expression)?;
+    Ok(expression)
 }
 
 #[cfg(test)]

@@ -38,6 +38,6 @@ pub use fault::Fault;
 pub use guide::{Standing, advance, open, repin};
 pub use model::Definition;
 pub use read::{Draft, Format, Unreadable, read};
-pub use published::schema;
+pub use published::file_schema;
 pub use suggest::nearest;
 pub use text::TEXT_MAX;

@@ -9,7 +9,7 @@ mod tests;
 use serde_json::Value;
 
 /// JSON Schema (2020-12) of a definition's file.
-pub fn schema() -> Value {
+pub fn file_schema() -> Value {
     serde_json::from_str(include_str!("../schema/definition.schema.json"))
         .expect("the schema is JSON, as its tests show")
 }

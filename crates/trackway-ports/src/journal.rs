@@ -105,14 +105,17 @@ pub trait Journal: Send + Sync + fmt::Debug {
     fn next_hook(&self, now: Timestamp) -> PortFuture<'_, Result<Option<Timestamp>, ReadError>>;
 
     /// The node of the run, found without reading the run's log. None where the index does not have it,
-    /// or leads to an event that is another node's: then the log itself has to be read.
+    /// or leads to an event that is another node's: then the log itself has to be read. If it is there,
+    /// [`Self::reindex`] makes it be found again.
     fn node(
         &self,
         run: RunId,
         node: NodeId,
     ) -> PortFuture<'_, Result<Option<NodePlace>, ReadError>>;
 
-    /// The event that recorded this attempt.
+    /// The event that recorded this attempt, found without reading the run's log. None says that it was
+    /// never made: where the index is damaged the log is read, and where that leaves a doubt the run is
+    /// [`ReadError::Damaged`].
     fn attempt(&self, key: AttemptKey) -> PortFuture<'_, Result<Option<Stored>, ReadError>>;
 
     /// The definition of that hash, as it was pinned.

@@ -35,3 +35,6 @@ fn decode_json(body: &str) -> Result<Event, serde_json::Error> {
     reader.end()?;
     Ok(event)
 }
+
+#[cfg(test)]
+mod tests;

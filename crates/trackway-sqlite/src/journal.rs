@@ -18,7 +18,7 @@ use crate::{
     FolderBlobs, OpenError, checkpoint,
     database::Database,
     migrate,
-    prepared::{Job, Work},
+    prepared::{Job, Upkeep, Work},
     read,
     readers::Readers,
     writer::{self, Writer},
@@ -114,10 +114,11 @@ impl SqliteJournal {
     }
 
     /// Hands in work that is no append, and waits for it.
-    fn wait_for(&self, work: Work) -> PortFuture<'_, Result<(), AppendError>> {
+    fn wait_for(&self, upkeep: Upkeep) -> PortFuture<'_, Result<(), AppendError>> {
         let (sender, receiver) = oneshot::channel();
         // Whoever has stopped waiting need not be told.
-        self.hand_in(work, Box::new(move |outcome| drop(sender.send(outcome.map(drop)))));
+        let done: Done = Box::new(move |outcome| drop(sender.send(outcome.map(drop))));
+        self.hand_in(Work::Upkeep(upkeep), done);
         Box::pin(async {
             receiver.await.unwrap_or_else(|_| Err(AppendError::Broken { reason: DIED.to_owned() }))
         })
@@ -265,11 +266,11 @@ impl Journal for SqliteJournal {
     }
 
     fn remove(&self, runs: Vec<RunId>) -> PortFuture<'_, Result<(), AppendError>> {
-        self.wait_for(Work::Remove(runs))
+        self.wait_for(Upkeep::Remove(runs))
     }
 
     fn reindex(&self, run: RunId) -> PortFuture<'_, Result<(), AppendError>> {
-        self.wait_for(Work::Reindex(run))
+        self.wait_for(Upkeep::Reindex(run))
     }
 
     fn close(&self) -> PortFuture<'_, ()> {

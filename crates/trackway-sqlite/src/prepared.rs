@@ -22,10 +22,22 @@ pub(crate) struct Job {
 
 pub(crate) enum Work {
     Append(Box<Prepared>),
+    Upkeep(Upkeep),
+}
+
+/// What is no append.
+#[derive(Debug)]
+pub(crate) enum Upkeep {
     /// Remove these runs with everything that belongs to them alone.
     Remove(Vec<RunId>),
     /// Make the run's rows in the index of guided runs anew.
     Reindex(RunId),
+}
+
+impl Job {
+    pub(crate) fn is_append(&self) -> bool {
+        matches!(self.work, Work::Append(_))
+    }
 }
 
 impl Work {

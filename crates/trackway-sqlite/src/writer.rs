@@ -1,6 +1,6 @@
 //! The writer thread: the only one that writes. It blocks on its inbox, takes what waits, commits it in
 //! one transaction, and answers everyone. What is no append (removing runs, making an index anew) waits
-//! in the same inbox, and fails alone where it fails. There is no timer: a lone append is committed at once, and
+//! in the same inbox, has a transaction of its own, and fails alone where it fails. There is no timer: a lone append is committed at once, and
 //! under load the appends that arrive during one commit are the next batch.
 
 mod guided;
@@ -9,6 +9,7 @@ mod hooks;
 mod reindex;
 mod removal;
 mod statements;
+mod upkeep;
 
 use std::{
     io,
@@ -85,31 +86,35 @@ impl Writer {
         while let Ok(first) = inbox.recv() {
             batch.push(first);
             batch.extend(inbox.try_iter().take(BATCH_MAX - 1));
-            match self.commit(conn, &mut statements, &mut heads, &batch) {
-                Ok(outcomes) => {
-                    for (job, outcome) in batch.drain(..).zip(outcomes) {
-                        answer(job, outcome);
+            while !batch.is_empty() {
+                let first_alone = batch.iter().position(|job| !job.is_append());
+                let together = first_alone.unwrap_or(batch.len()).max(1);
+                match self.commit(conn, &mut statements, &mut heads, &batch[..together]) {
+                    Ok(outcomes) => {
+                        for (job, outcome) in batch.drain(..together).zip(outcomes) {
+                            answer(job, outcome);
+                        }
+                        self.faults.reach("store:after-done");
+                        self.wake_checkpoints(&mut statements);
                     }
-                    self.faults.reach("store:after-done");
-                    self.wake_checkpoints(&mut statements);
-                }
-                Err(stop) => {
-                    // Rolls back where the failed commit has not done so itself. The waiters are told
-                    // in any case, and nobody writes after this.
-                    let _ = statements.rollback();
-                    for job in batch.drain(..) {
-                        answer(job, Err(stop.error()));
+                    Err(stop) => {
+                        // Rolls back where the failed commit has not done so itself. The waiters are
+                        // told in any case, and nobody writes after this.
+                        let _ = statements.rollback();
+                        for job in batch.drain(..) {
+                            answer(job, Err(stop.error()));
+                        }
+                        return Err(stop);
                     }
-                    return Err(stop);
                 }
             }
         }
         Ok(())
     }
 
-    /// Commits the batch. An append that is refused writes nothing; the others are not touched by it.
-    /// Any error ends the writer: after a failed sync nobody knows what the disk holds, and trying
-    /// again could succeed without having written.
+    /// Commits the batch: appends, or one piece of other work. An append that is refused writes nothing;
+    /// the others are not touched by it. Any error ends the writer: after a failed sync nobody knows what
+    /// the disk holds, and trying again could succeed without having written.
     fn commit(
         &self,
         conn: &Connection,
@@ -121,33 +126,23 @@ impl Writer {
             self.write_blobs(&job.work)?;
         }
         let _turn = self.checkpoints.turn();
-        let mut unneeded = Vec::new();
         statements.begin().map_err(writing)?;
+        let mut appends = Vec::with_capacity(batch.len());
         for job in batch {
+            match &job.work {
+                Work::Append(append) => appends.push(append),
+                Work::Upkeep(upkeep) => {
+                    return self.keep_up(conn, statements, heads, upkeep).map(|it| vec![it]);
+                }
+            }
             self.keep_blobs(&job.work)?;
         }
         let mut write = || {
             heads.refresh(statements.data_version()?);
             let mut newest = statements.newest_pos()?;
-            let outcomes = batch
+            let outcomes = appends
                 .iter()
-                .map(|job| match &job.work {
-                    Work::Append(append) => statements.write(append, heads, &mut newest),
-                    Work::Remove(runs) => {
-                        let removed = aside(conn, || removal::remove(conn, runs, newest))?;
-                        Ok(removed.map(|blobs| {
-                            runs.iter().for_each(|run| heads.forget(*run));
-                            unneeded.extend(blobs);
-                            upkept(newest)
-                        }))
-                    }
-                    Work::Reindex(run) => {
-                        let guided = &mut statements.guided;
-                        let made =
-                            aside(conn, || reindex::reindex(conn, &self.blobs, guided, *run))?;
-                        Ok(made.map(|()| upkept(newest)))
-                    }
-                })
+                .map(|append| statements.write(append, heads, &mut newest))
                 .collect::<Result<Vec<_>, _>>()?;
             Ok(outcomes)
         };
@@ -155,20 +150,7 @@ impl Writer {
         self.faults.reach("store:before-commit");
         statements.commit().map_err(|error| Stop::because("committing", &error))?;
         self.faults.reach("store:after-commit");
-        self.sweep(conn, &unneeded);
         Ok(outcomes)
-    }
-
-    /// The runs that named these blobs are gone; a death before this leaves files that nobody needs.
-    fn sweep(&self, conn: &Connection, unneeded: &[BlobHash]) {
-        if unneeded.is_empty() {
-            return;
-        }
-        self.faults.reach("store:before-sweep");
-        if let Err(error) = removal::sweep(conn, &self.blobs, unneeded) {
-            tracing::warn!(%error, "blobs that nobody needs were left behind");
-        }
-        self.faults.reach("store:after-sweep");
     }
 
     /// Before the write lock is taken, since files take their time.
@@ -216,31 +198,12 @@ impl Stop {
 fn blobs_of(work: &Work) -> impl Iterator<Item = (BlobHash, &[u8])> {
     let records = match work {
         Work::Append(append) => append.records.as_slice(),
-        Work::Remove(_) | Work::Reindex(_) => &[],
+        Work::Upkeep(_) => &[],
     };
     records.iter().filter_map(|record| Some((record.blob?, record.body.as_bytes())))
 }
 
-/// Does work that may fail alone: nothing of it stays then, and the rest of the batch is not touched.
-fn aside<T, E: ToString>(
-    conn: &Connection,
-    work: impl FnOnce() -> Result<T, E>,
-) -> rusqlite::Result<Result<T, AppendError>> {
-    conn.execute_batch("SAVEPOINT aside")?;
-    let result = work();
-    // Where the failure has ended the whole transaction this fails too, and the writer with it.
-    conn.execute_batch(match &result {
-        Ok(_) => "RELEASE aside",
-        Err(_) => "ROLLBACK TO aside; RELEASE aside",
-    })?;
-    Ok(result.map_err(|error| AppendError::Broken { reason: error.to_string() }))
-}
-
-/// The receipt of work that adds no event.
-fn upkept(newest: i64) -> Receipt {
-    Receipt { first: newest.unsigned_abs(), hooks: false }
-}
-
+#[expect(clippy::needless_pass_by_value, reason = "it is used as the argument of map_err")]
 fn writing(error: rusqlite::Error) -> Stop {
     Stop::because("writing", &error)
 }

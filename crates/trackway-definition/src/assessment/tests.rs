@@ -25,8 +25,8 @@ fn prompt(assessments: &[&str]) -> Prompt {
     }
 }
 
-fn judged(dimensions: Value) -> Value {
-    json!({ "kind": KIND, "assessmentId": "plan", "dimensions": dimensions })
+fn judged(dimensions: impl Into<Value>) -> Value {
+    json!({ "kind": KIND, "assessmentId": "plan", "dimensions": dimensions.into() })
 }
 
 /// Proves T7: what is wrong with a judgement is named where it is.

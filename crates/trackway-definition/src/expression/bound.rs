@@ -18,8 +18,8 @@ const WORK_MAX: f64 = 1_000_000.0;
 /// Bytes of a value that an expression makes on its way.
 const WEIGHT_MAX: f64 = 4.0 * 1024.0 * 1024.0;
 
-/// Evaluation goes down the thread's stack with the expression; a debug build takes several KiB a level.
-const DEPTH_MAX: usize = 64;
+/// Evaluation goes down the thread's stack with the expression; a debug build takes tens of KiB a level.
+const DEPTH_MAX: usize = 24;
 
 /// What a step costs beyond itself for each byte that it looks at: comparing is quick.
 const WORK_PER_BYTE: f64 = 1.0 / 64.0;

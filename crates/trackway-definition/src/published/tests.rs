@@ -14,7 +14,7 @@ const EXAMPLES: [&str; 3] = [
 ];
 
 fn validator() -> Validator {
-    let schema = super::schema();
+    let schema = super::file_schema();
     jsonschema::meta::validate(&schema).expect("the schema is one");
     jsonschema::validator_for(&schema).expect("the schema can be used")
 }
@@ -38,7 +38,7 @@ fn accepts(validator: &Validator, value: &Value) -> Result<(), String> {
 /// Proves T9: the published schema is a schema, says where it is from, and explains every key.
 #[test]
 fn the_schema_is_a_schema_and_speaks_to_authors() {
-    let schema = super::schema();
+    let schema = super::file_schema();
     validator();
     assert_eq!(schema["$id"], "https://trackway.dev/schemas/definition/v1");
     for (key, says) in schema["properties"].as_object().expect("properties") {

@@ -27,10 +27,9 @@ fn make(root: &Value, schema: &Value, depth: usize, number: u64) -> Value {
     if depth > DEPTH_MAX {
         return Value::Null;
     }
-    for ready in [schema.get("const"), schema.pointer("/examples/0"), schema.get("default")] {
-        if let Some(value) = ready {
-            return value.clone();
-        }
+    let ready = [schema.get("const"), schema.pointer("/examples/0"), schema.get("default")];
+    if let Some(value) = ready.into_iter().flatten().next() {
+        return value.clone();
     }
     if let Some(options) =
         schema.get("enum").and_then(Value::as_array).filter(|all| !all.is_empty())

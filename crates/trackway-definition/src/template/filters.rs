@@ -112,6 +112,7 @@ fn fixed(value: &Value, digits: Option<usize>) -> Result<String, Error> {
 }
 
 /// The items in a row with something between them; items that are lists or objects as JSON.
+#[expect(clippy::needless_pass_by_value, reason = "a filter gets its options by value")]
 fn join(value: &Value, between: Option<String>, options: Kwargs) -> Result<String, Error> {
     let attribute: Option<String> = options.get("attribute")?;
     options.assert_all_used()?;

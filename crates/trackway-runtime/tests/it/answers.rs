@@ -198,9 +198,13 @@ async fn what_is_too_large_is_refused() {
     let second = advance(&guide, answer(&first, inputs)).await.unwrap();
     let mut inputs = output(json!({ "n": 1 }));
     inputs.context.insert("b".into(), json!("x".repeat(200_000)));
-    let grown = advance(&guide, answer(&second, inputs)).await;
-    assert!(matches!(grown, Err(GuideError::TooLarge { what: "context", .. })), "{grown:?}");
-    assert_eq!(log(&journal, first.run).await.len(), 4);
+    let grown = advance(&guide, answer(&second, inputs)).await.unwrap();
+    let code = grown.blocked.map(|block| block.code);
+    assert_eq!(code.as_deref(), Some("context-invalid"), "each is small, and both are too much");
+    let large = output(json!("x".repeat(1_100_000)));
+    let refused = advance(&guide, answer(&second, large)).await;
+    assert!(matches!(refused, Err(GuideError::TooLarge { what: "output", .. })), "{refused:?}");
+    assert_eq!(log(&journal, first.run).await.len(), 5);
 }
 
 /// Proves T11: the context says which session a run belongs to.

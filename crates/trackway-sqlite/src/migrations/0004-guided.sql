@@ -1,5 +1,6 @@
 -- Runs that an outside agent drives. `nodes` and `attempts` follow from the events and can be made anew
--- from them; they lead to an event without reading the run's log.
+-- from them; they lead to an event without reading the run's log. They are not clustered by their keys,
+-- so that a damaged key can be mended from its row.
 
 -- Where each node was made, or read anew last, and how many attempts have advanced from it. `attempts`
 -- is a sum over the rows of the attempts at it, by which a lost or damaged one is noticed; `crc` is the
@@ -12,7 +13,7 @@ CREATE TABLE nodes (
     attempts INTEGER NOT NULL,
     crc INTEGER NOT NULL,
     PRIMARY KEY (run, node)
-) STRICT, WITHOUT ROWID;
+) STRICT;
 
 -- Where each attempt was recorded, by what a repetition of it is recognised by.
 CREATE TABLE attempts (
@@ -22,7 +23,7 @@ CREATE TABLE attempts (
     digest TEXT NOT NULL,
     seq INTEGER NOT NULL,
     PRIMARY KEY (run, node, ack, digest)
-) STRICT, WITHOUT ROWID;
+) STRICT;
 
 -- Definitions as they were when a run was pinned to them. Rows are large, so they are not clustered.
 CREATE TABLE definitions (

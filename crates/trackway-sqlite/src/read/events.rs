@@ -132,7 +132,7 @@ fn read_event(
 }
 
 /// The page that holds this row is damaged, which says nothing about other pages.
-pub(super) fn is_damage(error: &rusqlite::Error) -> bool {
+pub(crate) fn is_damage(error: &rusqlite::Error) -> bool {
     matches!(
         error.sqlite_error_code(),
         Some(ErrorCode::DatabaseCorrupt | ErrorCode::SystemIoFailure)

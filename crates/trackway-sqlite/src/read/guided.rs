@@ -53,6 +53,10 @@ pub(crate) fn node(
     };
     let Some(row) = run_of(&moment, run)? else { return Ok(None) };
     let head = head(&moment, run)?;
+    if head < seq {
+        // The key of the events is damaged; nobody may append where the log seems to end.
+        return Ok(None);
+    }
     Ok(Some(NodePlace { made, head, row, branches }))
 }
 

@@ -55,9 +55,15 @@ fn frequent_reads_use_their_index() {
 fn guided_runs_are_read_through_their_keys() {
     let folder = tempfile::tempdir().unwrap();
     let conn = Database::create(folder.path()).unwrap().writer().unwrap();
-    check(&conn, &node_sql(), &["SEARCH nodes USING PRIMARY KEY (run=? AND node=?)"]);
-    check(&conn, ATTEMPTS_AT, &["SEARCH attempts USING PRIMARY KEY (run=? AND node=?)"]);
-    let attempt = "SEARCH attempts USING PRIMARY KEY (run=? AND node=? AND ack=? AND digest=?)";
+    check(
+        &conn,
+        &node_sql(),
+        &["SEARCH nodes USING INDEX sqlite_autoindex_nodes_1 (run=? AND node=?)"],
+    );
+    let at_node = "SEARCH attempts USING INDEX sqlite_autoindex_attempts_1 (run=? AND node=?)";
+    check(&conn, ATTEMPTS_AT, &[at_node]);
+    let attempt = "SEARCH attempts USING INDEX sqlite_autoindex_attempts_1 \
+                   (run=? AND node=? AND ack=? AND digest=?)";
     check(&conn, ATTEMPT, &[attempt]);
     let newest = "SEARCH events USING COVERING INDEX sqlite_autoindex_events_1 (run=?)";
     check(&conn, HEAD, &[newest]);

@@ -20,6 +20,53 @@ pub(super) enum Failed {
     Read(#[from] ReadError),
 }
 
+/// Per table: how many rows of the run its key does not lead to, and what makes the key anew from the
+/// rows. One damaged key can lead the search for others astray, even for those of another run.
+const KEYS: [(&str, &str); 3] = [
+    (
+        "SELECT count(*) FROM events AS seen NOT INDEXED WHERE seen.run = ?1
+            AND NOT EXISTS (SELECT 1 FROM events INDEXED BY sqlite_autoindex_events_1
+                            WHERE run = ?1 AND seq = seen.seq)",
+        "REINDEX events",
+    ),
+    (
+        "SELECT count(*) FROM nodes AS seen NOT INDEXED WHERE seen.run = ?1
+            AND NOT EXISTS (SELECT 1 FROM nodes INDEXED BY sqlite_autoindex_nodes_1
+                            WHERE run = ?1 AND node = seen.node)",
+        "REINDEX nodes",
+    ),
+    (
+        "SELECT count(*) FROM attempts AS seen NOT INDEXED WHERE seen.run = ?1
+            AND NOT EXISTS (SELECT 1 FROM attempts INDEXED BY sqlite_autoindex_attempts_1
+                            WHERE run = ?1 AND node = seen.node AND ack = seen.ack
+                              AND digest = seen.digest)",
+        "REINDEX attempts",
+    ),
+];
+
+/// Whether the last event is found as the last. A search from behind takes another way.
+const LAST: &str = "SELECT (SELECT seq FROM events INDEXED BY sqlite_autoindex_events_1
+                            WHERE run = ?1 ORDER BY seq DESC LIMIT 1)
+                    IS (SELECT max(seq) FROM events NOT INDEXED WHERE run = ?1)";
+
+/// Makes those keys anew that do not lead to the run's rows. It walks through whole tables, which only
+/// somebody who misses something has to pay for.
+fn mend_keys(conn: &Connection, run: &str) -> rusqlite::Result<()> {
+    for (count, mend) in KEYS {
+        // What cannot even be asked is mended too.
+        let lost: i64 = conn.query_row(count, [run], |row| row.get(0)).unwrap_or(1);
+        if lost > 0 {
+            tracing::error!(run, mend, "a key does not lead to the rows of this run");
+            conn.execute_batch(mend)?;
+        }
+    }
+    let last_is_found: bool = conn.query_row(LAST, [run], |row| row.get(0)).unwrap_or(false);
+    if !last_is_found {
+        conn.execute_batch("REINDEX events")?;
+    }
+    Ok(())
+}
+
 /// An event that cannot be read is passed over: the nodes behind it were found before, and are again.
 pub(super) fn reindex(
     conn: &Connection,
@@ -28,6 +75,7 @@ pub(super) fn reindex(
     run: RunId,
 ) -> Result<(), Failed> {
     let key = run.to_string();
+    mend_keys(conn, &key)?;
     guided.clear(&key)?;
     let mut after = 0;
     loop {

@@ -171,17 +171,38 @@ async fn a_flipped_byte_stays_in_its_run() {
     let whole = fs::read(&path).unwrap();
     let places = places_to_flip(&whole, 1);
     assert!(places.len() > 60, "only {}", places.len());
+    let mut mended = 0;
     for place in places {
         for bit in [0x01, 0x80] {
             let mut bytes = whole.clone();
             bytes[place] ^= bit;
+            for beside in ["trackway.db-wal", "trackway.db-shm"] {
+                // What an earlier round left belongs to another file.
+                let _ = fs::remove_file(folder.path().join(beside));
+            }
             fs::write(&path, bytes).unwrap();
             let journal = SqliteJournal::open_read_only(folder.path()).unwrap();
             check(1, look(&journal, 1).await, &right[0]);
-            // A key inside a tree may lead other runs astray too, but only to a search.
-            check(2, look(&journal, 2).await, &right[1]);
+            // A damaged key may lead the search for others astray; it is mended for who asks.
+            let other = look(&journal, 2).await;
+            drop(journal);
+            let is_right = format!("{other:?}") == format!("{:?}", right[1]);
+            check(2, other, &right[1]);
+            if !is_right {
+                let journal = SqliteJournal::open(folder.path()).unwrap();
+                // Refused where not a key but a page itself is broken; the store goes on.
+                let is_made = journal.reindex(run(2)).await.is_ok();
+                // The table of runs is its own key, and not mended by this.
+                if is_made && journal.run(run(2)).await.unwrap().is_some() {
+                    same(&look(&journal, 2).await, &right[1]);
+                    mended += 1;
+                }
+                append(&journal, opening(3)).await.unwrap();
+                journal.close().await;
+            }
         }
     }
+    assert!(mended > 0, "no key was led astray");
 }
 
 /// Proves T3: a damaged definition is said to be so, and mended by the next run that brings it.
