@@ -37,7 +37,7 @@ mod walk;
 pub use fault::Fault;
 pub use guide::{Standing, advance, open, repin};
 pub use model::Definition;
-pub use read::{Draft, Format, Unreadable, read};
 pub use published::file_schema;
+pub use read::{Draft, Format, Unreadable, read};
 pub use suggest::nearest;
 pub use text::TEXT_MAX;
