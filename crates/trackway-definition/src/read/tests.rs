@@ -1,6 +1,6 @@
 //! Files as people and WorkRail write them, and what becomes of them.
 
-mod corpus;
+pub(crate) mod corpus;
 mod faults;
 mod odd;
 mod own;
