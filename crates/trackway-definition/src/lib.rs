@@ -6,28 +6,24 @@
 
 mod asked;
 mod assessment;
-#[allow(dead_code, reason = "the reader calls its checks")]
 mod condition;
 mod contract;
 mod contracts;
-#[allow(dead_code, reason = "the reader calls its checks")]
 mod criteria;
 mod documents;
 pub mod drive;
-#[allow(dead_code, reason = "the reader calls its checks")]
 mod expression;
 mod fault;
 mod guide;
-#[allow(dead_code, reason = "the reader calls its checks")]
+#[allow(dead_code, reason = "the interpreter names what it expects")]
 mod lack;
 pub mod model;
 mod normal;
 mod published;
 mod read;
-#[allow(dead_code, reason = "the reader calls its checks")]
 mod schema;
+mod shallow;
 mod suggest;
-#[allow(dead_code, reason = "the reader calls its checks")]
 mod template;
 #[cfg(test)]
 mod testing;

@@ -6,6 +6,7 @@ use trackway_domain::DocumentKind;
 use super::cursor::At;
 use crate::contracts;
 use crate::model::{Contract, DocumentRule, Form};
+use crate::schema::example_fault;
 use crate::suggest::nearest;
 
 impl At<'_> {
@@ -37,11 +38,8 @@ impl At<'_> {
 
 fn whole(schema: &At<'_>, example: &At<'_>) -> Option<Form> {
     let valid = schema.schema()?;
-    if let Ok(validator) = jsonschema::validator_for(valid)
-        && let Err(error) = validator.validate(example.value)
-    {
-        let place = error.instance_path().to_string();
-        example.fault(format!("the example does not fit the schema at `{place}`: {error}"));
+    if let Some(reason) = example_fault(valid, example.value) {
+        example.fault(reason);
     }
     Some(Form::Whole { schema: valid.clone(), example: example.value.clone() })
 }
@@ -86,15 +84,26 @@ fn document(at: &At<'_>) -> Option<DocumentRule> {
             return None;
         }
     };
-    match (&key, kind) {
-        (None, DocumentKind::Table) => at.fault("a table needs `key`: what tells its rows apart"),
-        (Some(at), DocumentKind::Header | DocumentKind::Log) => {
-            at.fault("only a table has a `key`")
+    let key = match (key, kind) {
+        // Without a key, rows are told apart by all that is in them.
+        (None, DocumentKind::Table) => Some(String::new()),
+        (Some(at), DocumentKind::Table) => Some(row_key(&at)?),
+        (Some(at), _) => {
+            at.fault("only a table has a `key`");
+            return None;
         }
-        _ => {}
-    }
-    let key = key.and_then(|at| pointer(&at));
+        (None, _) => None,
+    };
     Some(DocumentRule { name: name?.to_owned(), kind, from: from?, key })
+}
+
+/// A pointer into a row, or simply the name of one of its fields.
+fn row_key(at: &At<'_>) -> Option<String> {
+    let text = at.text()?;
+    if text.is_empty() || text.starts_with('/') {
+        return Some(text.to_owned());
+    }
+    Some(format!("/{}", text.replace('~', "~0").replace('/', "~1")))
 }
 
 fn pointer(at: &At<'_>) -> Option<String> {
