@@ -9,3 +9,4 @@ mod rest;
 mod sdk;
 mod support;
 mod sweep;
+mod written;
