@@ -52,6 +52,8 @@ pub(crate) enum Command {
     Keys(Keys),
     /// Begin a project with a workflow of your own
     Init(Init),
+    /// Print the JSON Schema of written workflows, for editors
+    Schema,
     /// Print a completion script for a shell
     Completions(Completions),
 }

@@ -6,6 +6,7 @@ mod keys;
 mod mcp;
 mod run;
 mod runs;
+mod schema;
 mod serve;
 mod sessions;
 
@@ -34,6 +35,7 @@ pub(crate) async fn execute(command: Command) -> Result<Exit, Failure> {
         Command::Keys(Keys::Revoke(args)) => keys::revoke::revoke(&args),
         Command::Keys(Keys::Rotate(args)) => keys::rotate::rotate(&args),
         Command::Init(args) => init::init(&args),
+        Command::Schema => schema::schema(),
         Command::Completions(args) => completions::completions(&args),
     }
 }

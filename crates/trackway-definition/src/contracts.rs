@@ -47,7 +47,7 @@ pub(crate) fn find(name: &str) -> Option<Form> {
 }
 
 /// An object of these fields, of which the first list has to be there.
-fn object(required: &[&str], properties: Value) -> Value {
+fn object(required: &[&str], properties: &Value) -> Value {
     json!({ "type": "object", "required": required, "properties": properties })
 }
 

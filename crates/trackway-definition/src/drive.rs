@@ -159,7 +159,7 @@ pub fn answer(definition: &Definition, place: &Place, inputs: &Inputs) -> Result
         _ => {}
     }
     walker.heed(&result);
-    walker.finish(step, result)?;
+    walker.finish(step, result).map_err(|block| asked::blame(step, block))?;
     go(definition, walker, documents)
 }
 

@@ -6,28 +6,24 @@
 
 mod asked;
 mod assessment;
-#[allow(dead_code, reason = "the reader calls its checks")]
 mod condition;
 mod contract;
 mod contracts;
-#[allow(dead_code, reason = "the reader calls its checks")]
 mod criteria;
 mod documents;
 pub mod drive;
-#[allow(dead_code, reason = "the reader calls its checks")]
 mod expression;
 mod fault;
 mod guide;
-#[allow(dead_code, reason = "the reader calls its checks")]
+#[allow(dead_code, reason = "the interpreter names what it expects")]
 mod lack;
 pub mod model;
 mod normal;
 mod published;
 mod read;
-#[allow(dead_code, reason = "the reader calls its checks")]
 mod schema;
+mod shallow;
 mod suggest;
-#[allow(dead_code, reason = "the reader calls its checks")]
 mod template;
 #[cfg(test)]
 mod testing;
@@ -37,7 +33,7 @@ mod walk;
 pub use fault::Fault;
 pub use guide::{Standing, advance, open, repin};
 pub use model::Definition;
-pub use read::{Draft, Format, Unreadable, read};
 pub use published::file_schema;
+pub use read::{Draft, Format, Unreadable, read};
 pub use suggest::nearest;
 pub use text::TEXT_MAX;

@@ -26,6 +26,7 @@ mod tests;
 mod top;
 
 use serde_json::Value;
+use trackway_domain::is_too_deep;
 
 use self::file::Linking;
 use self::sink::Sink;
@@ -112,7 +113,7 @@ impl Draft {
             }
             return Err(faults);
         }
-        Ok(Definition {
+        let definition = Definition {
             format: Definition::FORMAT,
             id: top.id,
             name: top.name,
@@ -123,6 +124,11 @@ impl Draft {
             steps: top.steps,
             on_exit: top.on_exit,
             unheeded,
-        })
+        };
+        // What is pinned has to be read back, and readers of JSON go down the stack with every level.
+        match serde_json::to_value(&definition) {
+            Ok(value) if !is_too_deep(&value) => Ok(definition),
+            _ => Err(vec![Fault::new("", "the workflow is nested too deep with everything in it")]),
+        }
     }
 }

@@ -169,3 +169,6 @@ fn unanswered(why: &str) -> Refusal {
     let next = "Nothing was recorded. Send the same call again to have the user asked again.";
     Refusal { retryable: true, ..Refusal::new(Code::InvalidRequest, message, next) }
 }
+
+#[cfg(test)]
+mod tests;

@@ -6,8 +6,8 @@ use axum::http;
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::{
-        CacheScope, CallToolRequestParams, CallToolResponse, CustomRequest, CustomResult,
-        ErrorCode, Implementation, ListToolsResult, PaginatedRequestParams, ProtocolVersion,
+        CallToolRequestParams, CallToolResponse, CustomRequest, CustomResult, ErrorCode,
+        Implementation, ListToolsResult, PaginatedRequestParams, ProtocolVersion,
         ServerCapabilities, ServerConfig,
     },
     service::RequestContext,
@@ -123,6 +123,10 @@ impl Door {
         if tool == Name::Checkpoint && !switches.checkpoints {
             return Err(checkpoint::switched_off());
         }
+        let names_session = raw.as_ref().is_some_and(|raw| !raw["sessionId"].is_null());
+        if tool == Name::Checkpoint && !switches.session_checkpoints && names_session {
+            return Err(checkpoint::sessions_switched_off());
+        }
         let arguments = tool.arguments(switches, raw)?;
         let identity = identity(context);
         match tool {
@@ -185,12 +189,7 @@ impl ServerHandler for Door {
         _request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let tools = tools::offered(self.inner.switches);
-        // The tools change only with the server's configuration; an hour is no risk.
-        const FRESH_MS: u64 = 60 * 60 * 1000;
-        Ok(ListToolsResult::with_all_items(tools)
-            .with_ttl_ms(FRESH_MS)
-            .with_cache_scope(CacheScope::Public))
+        Ok(ListToolsResult::with_all_items(tools::offered(self.inner.switches)))
     }
 
     async fn call_tool(
@@ -256,3 +255,6 @@ async fn off_the_loop<T: Send + 'static>(
         Refusal::new(Code::StoreFailed, error.to_string(), "Send the same call again.")
     })
 }
+
+#[cfg(test)]
+mod tests;

@@ -143,11 +143,15 @@ fn or_error(mut properties: Value, required: &[&str]) -> Value {
 }
 
 fn object(properties: Value, required: &[&str]) -> Value {
-    json!({ "type": "object", "properties": properties, "required": required })
+    let mut schema = json!({ "type": "object", "required": required });
+    schema["properties"] = properties;
+    schema
 }
 
 fn array(items: Value) -> Value {
-    json!({ "type": "array", "items": items })
+    let mut schema = json!({ "type": "array" });
+    schema["items"] = items;
+    schema
 }
 
 fn text() -> Value {

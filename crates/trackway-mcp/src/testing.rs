@@ -2,13 +2,34 @@
 
 use std::{fs, path::PathBuf, sync::Arc};
 
+use serde_json::{Value, json};
 use tempfile::TempDir;
+use tokio::{
+    io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream, ReadHalf, WriteHalf},
+    task::JoinHandle,
+};
 use trackway_domain::Timestamp;
 use trackway_ports::{Journal, NoFaults};
 use trackway_runtime::{Catalogue, Guide, GuideOptions, SystemClock, SystemIds};
 use trackway_sqlite::SqliteJournal;
 
 use crate::{Door, KeyRing, Switches};
+
+/// Two steps; the second wants a person's agreement.
+pub(crate) const NOTES: &str = r#"
+id: notes
+name: Release notes
+description: Writes release notes.
+version: 1.0.0
+steps:
+  - id: gather
+    title: Gather
+    prompt: List the changes.
+  - id: publish
+    title: Publish
+    prompt: Publish them.
+    requireConfirmation: true
+"#;
 
 /// A data folder, and a folder of workflows beside it.
 pub(crate) struct Place {
@@ -49,4 +70,123 @@ impl Place {
         let ring = KeyRing::open(&self.data(), Timestamp(0)).unwrap();
         Door::new(guide, Arc::new(ring), switches)
     }
+}
+
+/// A client that speaks line by line, so that tests see what is on the wire.
+pub(crate) struct Client {
+    read: BufReader<ReadHalf<DuplexStream>>,
+    write: WriteHalf<DuplexStream>,
+    serving: JoinHandle<Result<(), crate::StdioError>>,
+    /// Sent with each request by clients of the newest revision.
+    meta: Option<Value>,
+    id: u64,
+}
+
+impl Client {
+    /// A client that has sent nothing yet.
+    pub(crate) fn silent(door: Door) -> Self {
+        let (ours, theirs) = tokio::io::duplex(1 << 20);
+        let (read, write) = tokio::io::split(theirs);
+        let serving = tokio::spawn(door.serve_stream(read, write));
+        let (read, write) = tokio::io::split(ours);
+        Self { read: BufReader::new(read), write, serving, meta: None, id: 0 }
+    }
+
+    /// A client of an older revision, which greets first.
+    pub(crate) async fn older(door: Door, capabilities: Value) -> Self {
+        let mut client = Self::silent(door);
+        let params = json!({
+            "protocolVersion": "2025-06-18",
+            "capabilities": capabilities,
+            "clientInfo": { "name": "test", "version": "0" },
+        });
+        let greeted = client.request("initialize", params).await;
+        assert_eq!(greeted["result"]["protocolVersion"], "2025-06-18", "{greeted}");
+        client.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" })).await;
+        client
+    }
+
+    /// A client of the newest revision, which says everything with each request.
+    pub(crate) fn newest(door: Door, capabilities: &Value) -> Self {
+        let mut client = Self::silent(door);
+        client.meta = Some(json!({
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientInfo": { "name": "test", "version": "0" },
+            "io.modelcontextprotocol/clientCapabilities": capabilities,
+        }));
+        client
+    }
+
+    pub(crate) async fn line(&mut self, line: &str) {
+        self.write.write_all(line.as_bytes()).await.unwrap();
+        self.write.write_all(b"\n").await.unwrap();
+    }
+
+    pub(crate) async fn send(&mut self, message: &Value) {
+        self.line(&message.to_string()).await;
+    }
+
+    /// The next message from the server.
+    pub(crate) async fn next(&mut self) -> Value {
+        let mut line = String::new();
+        self.read.read_line(&mut line).await.unwrap();
+        serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line:?}"))
+    }
+
+    pub(crate) async fn begin(&mut self, method: &str, mut params: Value) {
+        self.id += 1;
+        if let Some(meta) = &self.meta {
+            params["_meta"] = meta.clone();
+        }
+        let id = self.id;
+        let request = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
+        self.send(&request).await;
+    }
+
+    pub(crate) async fn request(&mut self, method: &str, params: Value) -> Value {
+        self.begin(method, params).await;
+        self.next().await
+    }
+
+    /// The result of a call.
+    pub(crate) async fn call(&mut self, name: &str, arguments: Value) -> Value {
+        let params = json!({ "name": name, "arguments": arguments });
+        let mut answer = self.request("tools/call", params).await;
+        assert!(answer.get("error").is_none(), "{answer}");
+        answer["result"].take()
+    }
+
+    /// The structured part of a call that does what is asked.
+    pub(crate) async fn done(&mut self, name: &str, arguments: Value) -> Value {
+        let mut result = self.call(name, arguments).await;
+        assert_ne!(result["isError"], true, "{result}");
+        result["structuredContent"].take()
+    }
+
+    /// The code of a call that is refused.
+    pub(crate) async fn refused(&mut self, name: &str, arguments: Value) -> String {
+        let result = self.call(name, arguments).await;
+        assert_eq!(result["isError"], true, "{result}");
+        let code = result["structuredContent"]["error"]["code"].as_str().unwrap().to_owned();
+        let text = result["content"][0]["text"].as_str().unwrap();
+        assert!(text.contains(&code), "{text}");
+        code
+    }
+
+    /// Closes its side and waits until the server has ended.
+    pub(crate) async fn leave(mut self) {
+        self.write.shutdown().await.unwrap();
+        drop(self.write);
+        drop(self.read);
+        self.serving.await.unwrap().unwrap();
+    }
+}
+
+/// The arguments that answer the pending step of a position.
+pub(crate) fn answering(position: &Value, notes: &str) -> Value {
+    json!({
+        "stateToken": position["stateToken"],
+        "ackToken": position["ackToken"],
+        "notesMarkdown": notes,
+    })
 }

@@ -6,3 +6,4 @@ mod replay_check;
 mod run;
 mod runs;
 mod serve;
+mod sessions;

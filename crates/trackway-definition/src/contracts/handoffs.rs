@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::{object, one_of, text, texts};
 
 pub(super) fn coding() -> (Value, Value) {
-    let corrected = object(&["assumed", "actual"], json!({ "assumed": text(), "actual": text() }));
+    let corrected = object(&["assumed", "actual"], &json!({ "assumed": text(), "actual": text() }));
     let properties = json!({
         "version": { "const": 1 },
         "branchName": text(),
@@ -23,13 +23,13 @@ pub(super) fn coding() -> (Value, Value) {
         "filesChanged": ["src/totals.rs"],
     });
     let required = ["version", "keyDecisions", "knownLimitations", "testsAdded", "filesChanged"];
-    (object(&required, properties), example)
+    (object(&required, &properties), example)
 }
 
 pub(super) fn discovery() -> (Value, Value) {
     let rejected =
-        object(&["direction", "reason"], json!({ "direction": text(), "reason": text() }));
-    let location = object(&["path", "relevance"], json!({ "path": text(), "relevance": text() }));
+        object(&["direction", "reason"], &json!({ "direction": text(), "reason": text() }));
+    let location = object(&["path", "relevance"], &json!({ "path": text(), "relevance": text() }));
     let tiers = ["strong_recommendation", "provisional_recommendation", "insufficient_signal"];
     let properties = json!({
         "version": { "const": 1 },
@@ -51,7 +51,7 @@ pub(super) fn discovery() -> (Value, Value) {
     });
     let required =
         ["version", "selectedDirection", "designDocPath", "confidenceBand", "keyInvariants"];
-    (object(&required, properties), example)
+    (object(&required, &properties), example)
 }
 
 pub(super) fn shaping() -> (Value, Value) {
@@ -85,14 +85,14 @@ pub(super) fn shaping() -> (Value, Value) {
         "outOfScope",
         "validationChecklist",
     ];
-    (object(&required, properties), example)
+    (object(&required, &properties), example)
 }
 
 pub(super) fn differentiation() -> (Value, Value) {
     let moment = json!({ "type": "string", "minLength": 1 });
     let freshness = object(
         &["oldestCapturedAt", "newestCapturedAt"],
-        json!({ "oldestCapturedAt": moment, "newestCapturedAt": moment }),
+        &json!({ "oldestCapturedAt": moment, "newestCapturedAt": moment }),
     );
     let properties = json!({
         "version": { "const": 1 },
@@ -130,7 +130,7 @@ pub(super) fn differentiation() -> (Value, Value) {
         "validationChecklist",
         "shapingHandoff",
     ];
-    (object(&required, properties), example)
+    (object(&required, &properties), example)
 }
 
 /// The idea that goes on to be shaped.
@@ -148,7 +148,7 @@ fn idea() -> Value {
     let any_texts = json!({ "type": "array", "items": { "type": "string" } });
     let constraints = object(
         &["teamSize", "technicalCapabilities"],
-        json!({
+        &json!({
             "teamSize": { "type": "integer", "minimum": 1 },
             "technicalCapabilities": { "type": "array", "items": { "type": "string" }, "minItems": 1 },
             "exclusions": any_texts,
@@ -156,7 +156,7 @@ fn idea() -> Value {
     );
     let claim = object(
         &["power", "cannibalization"],
-        json!({ "power": one_of(&powers), "cannibalization": { "type": "string" } }),
+        &json!({ "power": one_of(&powers), "cannibalization": { "type": "string" } }),
     );
     let properties = json!({
         "rawIdea": text(),
@@ -178,5 +178,5 @@ fn idea() -> Value {
         "evidenceTopK",
         "defensibilityClaim",
     ];
-    object(&required, properties)
+    object(&required, &properties)
 }

@@ -19,7 +19,7 @@ pub(super) fn loop_control() -> (Value, Value) {
         "loopId": { "type": "string", "minLength": 1, "maxLength": 64 },
         "metadata": metadata,
     });
-    (object(&["decision"], properties), json!({ "decision": "stop" }))
+    (object(&["decision"], &properties), json!({ "decision": "stop" }))
 }
 
 pub(super) fn review_verdict() -> (Value, Value) {
@@ -27,7 +27,7 @@ pub(super) fn review_verdict() -> (Value, Value) {
         ["correctness", "security", "architecture", "ux", "performance", "testing", "style"];
     let finding = object(
         &["severity", "summary"],
-        json!({
+        &json!({
             "severity": one_of(&["critical", "major", "minor", "nit"]),
             "summary": text(),
             "findingCategory": one_of(&categories),
@@ -45,7 +45,7 @@ pub(super) fn review_verdict() -> (Value, Value) {
         "findings": [{ "severity": "minor", "summary": "An error message does not name the file" }],
         "summary": "Sound, with one thing to mend",
     });
-    (object(&["verdict", "confidence", "findings", "summary"], properties), example)
+    (object(&["verdict", "confidence", "findings", "summary"], &properties), example)
 }
 
 pub(super) fn gate_verdict() -> (Value, Value) {
@@ -61,13 +61,13 @@ pub(super) fn gate_verdict() -> (Value, Value) {
         "confidence": "medium",
         "rationale": "Each criterion is met by what the step handed in.",
     });
-    (object(&["version", "verdict", "confidence", "rationale"], properties), example)
+    (object(&["version", "verdict", "confidence", "rationale"], &properties), example)
 }
 
 pub(super) fn assessment() -> (Value, Value) {
     let judged = object(
         &["level"],
-        json!({ "level": text(), "rationale": { "type": "string", "minLength": 1, "maxLength": 512 } }),
+        &json!({ "level": text(), "rationale": { "type": "string", "minLength": 1, "maxLength": 512 } }),
     );
     let properties = json!({
         "assessmentId": { "type": "string", "minLength": 1, "maxLength": 64 },
@@ -82,7 +82,7 @@ pub(super) fn assessment() -> (Value, Value) {
         "assessmentId": "readiness",
         "dimensions": { "evidence": "high" },
     });
-    (object(&["dimensions"], properties), example)
+    (object(&["dimensions"], &properties), example)
 }
 
 pub(super) fn coordinator_signal() -> (Value, Value) {
@@ -96,5 +96,5 @@ pub(super) fn coordinator_signal() -> (Value, Value) {
         "signalKind": "progress",
         "payload": { "summary": "The first half is done" },
     });
-    (object(&["signalKind", "payload"], properties), example)
+    (object(&["signalKind", "payload"], &properties), example)
 }

@@ -89,7 +89,7 @@ fn worked_on_by(agent: &str, mut step: Step) -> Step {
     step
 }
 
-/// The engine drives every kind of step to the end of a definition. Proves T16.
+/// The engine drives every kind of step to the end of a definition. Proves T9.
 #[test]
 fn a_definition_is_driven_to_its_end() {
     let schema = json!({"type": "object", "required": ["name"]});

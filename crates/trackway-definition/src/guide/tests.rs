@@ -5,6 +5,7 @@ mod decisions;
 mod loops;
 mod missing;
 mod moved;
+mod obedient;
 mod random;
 mod scopes;
 

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::cursor::At;
+use crate::condition::pattern_fault;
 use crate::model::{Condition, Rule, Test};
 
 /// The tests that a rule may name, by their keys.
@@ -77,7 +78,7 @@ impl At<'_> {
             Test::StartsWith | Test::EndsWith => self.value.is_string() || self.expects("text"),
             Test::In => self.value.is_array() || self.expects("a list"),
             Test::Exists => self.value.is_boolean() || self.expects("true or false"),
-            Test::Matches => self.pattern("").is_some(),
+            Test::Matches => self.text().is_some_and(|text| self.pattern(text, pattern_fault)),
             Test::Equals | Test::NotEquals | Test::Contains => true,
         };
         fits.then(|| self.value.clone())

@@ -6,6 +6,7 @@ use trackway_domain::DocumentKind;
 use super::cursor::At;
 use crate::contracts;
 use crate::model::{Contract, DocumentRule, Form};
+use crate::schema::example_fault;
 use crate::suggest::nearest;
 
 impl At<'_> {
@@ -37,11 +38,8 @@ impl At<'_> {
 
 fn whole(schema: &At<'_>, example: &At<'_>) -> Option<Form> {
     let valid = schema.schema()?;
-    if let Ok(validator) = jsonschema::validator_for(valid)
-        && let Err(error) = validator.validate(example.value)
-    {
-        let place = error.instance_path().to_string();
-        example.fault(format!("the example does not fit the schema at `{place}`: {error}"));
+    if let Some(reason) = example_fault(valid, example.value) {
+        example.fault(reason);
     }
     Some(Form::Whole { schema: valid.clone(), example: example.value.clone() })
 }

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::cursor::{At, Fields};
+use crate::criteria::text_pattern_fault;
 use crate::model::{Condition, Criteria, TextTest};
 
 /// Nobody writes notes of this length by hand; the bound on notes is lower anyway.
@@ -53,15 +54,18 @@ fn rule(fields: &Fields<'_>) -> Option<Criteria> {
     let kind = fields.need("type")?;
     let (value, pattern, flags) = (fields.get("value"), fields.get("pattern"), fields.get("flags"));
     let (min, max, schema) = (fields.get("min"), fields.get("max"), fields.get("schema"));
-    let missing = |key: &str| fields.at.fault(format!("`{key}` is missing"));
     let (test, message) = match kind.text()? {
         "contains" => {
-            let text = value.or_else(|| missing("value").into_none())?.text()?;
+            let text = present(fields, value, "value")?.text()?;
             (TextTest::Contains(text.to_owned()), format!("the notes have to contain `{text}`"))
         }
         "regex" => {
             let flags = flags.map_or(Some(String::new()), |at| known_flags(&at))?;
-            let pattern = pattern.or_else(|| missing("pattern").into_none())?.pattern(&flags)?;
+            let at = present(fields, pattern, "pattern")?;
+            let pattern = format!("{flags}{}", at.text()?);
+            if !at.pattern(&pattern, text_pattern_fault) {
+                return None;
+            }
             let message = format!("the notes have to match `{pattern}`");
             (TextTest::Matches(pattern), message)
         }
@@ -72,12 +76,15 @@ fn rule(fields: &Fields<'_>) -> Option<Criteria> {
                 (Some(min), Some(max)) => format!("the notes have to be {min} to {max} long"),
                 (Some(min), None) => format!("the notes have to be at least {min} long"),
                 (None, Some(max)) => format!("the notes may be {max} long at most"),
-                (None, None) => return missing("min` or `max").into_none(),
+                (None, None) => {
+                    fields.at.fault("`min` or `max` is missing");
+                    return None;
+                }
             };
             (TextTest::Length { min, max }, message)
         }
         "schema" => {
-            let schema = schema.or_else(|| missing("schema").into_none())?.schema()?;
+            let schema = present(fields, schema, "schema")?.schema()?;
             let message = "the notes have to be JSON that fits the schema".to_owned();
             (TextTest::Schema(schema.clone()), message)
         }
@@ -87,6 +94,13 @@ fn rule(fields: &Fields<'_>) -> Option<Criteria> {
         }
     };
     Some(Criteria::Rule { when, test, message: given.map_or(message, str::to_owned) })
+}
+
+fn present<'v>(fields: &Fields<'v>, at: Option<At<'v>>, key: &str) -> Option<At<'v>> {
+    if at.is_none() {
+        fields.at.fault(format!("`{key}` is missing"));
+    }
+    at
 }
 
 /// Flags in the form that a pattern is begun with. Those that do not change whether a pattern is found
@@ -103,16 +117,5 @@ fn known_flags(at: &At<'_>) -> Option<String> {
             }
         }
     }
-    Some(flags)
-}
-
-/// For the end of a chain: it was said, there is nothing.
-trait Said {
-    fn into_none<T>(self) -> Option<T>;
-}
-
-impl Said for () {
-    fn into_none<T>(self) -> Option<T> {
-        None
-    }
+    Some(if flags.is_empty() { flags } else { format!("(?{flags})") })
 }

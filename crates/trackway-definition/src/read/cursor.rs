@@ -29,10 +29,11 @@ impl<'v> At<'v> {
         self.sink.fault(Fault::new(&self.path, message));
     }
 
-    pub(super) fn suggest(&self, message: impl Into<String>, suggestion: Option<&str>) {
+    /// A fault with what was probably meant.
+    pub(super) fn suggest(&self, message: impl Into<String>, meant: Option<&str>) {
         let fault = Fault::new(&self.path, message);
-        self.sink.fault(match suggestion {
-            Some(suggestion) => fault.suggest(suggestion),
+        self.sink.fault(match meant {
+            Some(meant) => fault.suggest(format!("did you mean `{meant}`?")),
             None => fault,
         });
     }
@@ -204,10 +205,7 @@ impl<'v> Fields<'v> {
             }
             let at = self.at.child(key, value);
             match near(key, &open) {
-                Some(meant) => at.suggest(
-                    format!("`{key}` is not known here"),
-                    Some(&format!("did you mean `{meant}`?")),
-                ),
+                Some(meant) => at.suggest(format!("`{key}` is not known here"), Some(meant)),
                 None if at.sink.strict => at.fault(format!("`{key}` is not known here")),
                 None => unknown(&at, key),
             }

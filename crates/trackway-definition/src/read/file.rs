@@ -15,6 +15,9 @@ use crate::model::Assessment;
 /// do the same, would otherwise grow without end.
 const MOST_STEPS: usize = 5000;
 
+/// Steps inside steps. Reading and interpreting go down the stack with each.
+const DEEPEST_STEPS: usize = 16;
+
 /// How a workflow is found by its id.
 pub(super) type Library<'l> = dyn Fn(&str) -> Option<&'l Draft> + 'l;
 
@@ -25,6 +28,8 @@ pub(super) struct Linking<'l> {
     pub(super) references: RefCell<BTreeSet<String>>,
     ids: RefCell<BTreeSet<String>>,
     steps: Cell<usize>,
+    /// Steps that stand around the one that is read now, in all files.
+    depth: Cell<usize>,
 }
 
 impl<'l> Linking<'l> {
@@ -34,6 +39,7 @@ impl<'l> Linking<'l> {
             references: RefCell::default(),
             ids: RefCell::default(),
             steps: Cell::default(),
+            depth: Cell::default(),
         }
     }
 }
@@ -125,6 +131,19 @@ impl<'f> File<'f, '_> {
 
     pub(super) fn taken(&self, id: &str) -> bool {
         self.linking.ids.borrow().contains(id)
+    }
+
+    /// Reads what stands inside a step, unless it is too deep.
+    pub(super) fn inside<T: Default>(&self, at: &At<'_>, read: impl FnOnce() -> T) -> T {
+        let depth = &self.linking.depth;
+        if depth.get() >= DEEPEST_STEPS {
+            at.fault(format!("steps are nested more than {DEEPEST_STEPS} deep"));
+            return T::default();
+        }
+        depth.set(depth.get() + 1);
+        let found = read();
+        depth.set(depth.get() - 1);
+        found
     }
 
     pub(super) fn full(&self) -> bool {

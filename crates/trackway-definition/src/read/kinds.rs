@@ -147,7 +147,7 @@ impl At<'_> {
             if let Some(text) = expression.filter(|text| !text.starts_with('='))
                 && let Err(reason) = super::check::expression(text)
             {
-                at.fault(format!("this is no CEL expression: {reason}"));
+                at.fault(reason);
             }
             arguments.insert(name.to_owned(), at.value.clone());
         }

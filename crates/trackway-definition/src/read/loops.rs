@@ -90,6 +90,20 @@ impl File<'_, '_> {
         file.step(&target, functions)
     }
 
+    /// Says which bodies no loop came to: those of loops that are inside each other.
+    pub(super) fn unreached(&self) {
+        for id in &self.bodies {
+            if self.sink.clean()
+                && !self.taken(&format!("{}{id}", self.prefix))
+                && let Some(at) = self.find(id)
+            {
+                at.fault(
+                    "the step is the body of a loop that is inside itself, so that it never runs",
+                );
+            }
+        }
+    }
+
     /// A step of the file's own list.
     fn find(&self, id: &str) -> Option<At<'_>> {
         let steps = self.root.get("steps")?.as_array()?;
@@ -216,7 +230,7 @@ impl At<'_> {
         }
         let text = text.strip_prefix('=').unwrap_or(text);
         if let Err(reason) = super::check::expression(text) {
-            self.fault(format!("this is neither a name nor a CEL expression: {reason}"));
+            self.fault(format!("this is no name: {reason}"));
             return None;
         }
         Some(Source::Cel(text.to_owned()))

@@ -73,7 +73,7 @@ impl File<'_, '_> {
         let output = fields.get("outputContract").and_then(|at| at.contract());
         fields.finish();
         let text = prompt.unwrap_or_else(|| SYNTHESIS.to_owned());
-        let mut step = self.extra(at, common, "synthesis", "Synthesis", vec![text]);
+        let mut step = self.extra(at, common, "synthesis", "Synthesis", &[text]);
         if let StepKind::Prompt(prompt) = &mut step.kind {
             prompt.output = output;
         }
@@ -84,10 +84,7 @@ impl File<'_, '_> {
 /// The value of a name of the context; unlike in a prompt, it may be missing.
 fn shown(name: &str) -> String {
     if is_name(name) {
-        format!(
-            "{{% if {name} is defined %}}{{% if {name} is string %}}{{{{ {name} }}}}{{% else %}}\
-             {{{{ {name}|tojson }}}}{{% endif %}}{{% else %}}(not set){{% endif %}}"
-        )
+        format!("{{% if {name} is defined %}}{{{{ {name} }}}}{{% else %}}(not set){{% endif %}}")
     } else {
         literal(&format!("the value of `{name}` in your context"))
     }

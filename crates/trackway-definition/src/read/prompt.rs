@@ -97,7 +97,7 @@ impl File<'_, '_> {
             ),
             None => {}
         }
-        Some(self.extra(at, common, "verification", "Verification", parts))
+        Some(self.extra(at, common, "verification", "Verification", &parts))
     }
 
     fn audit(&self, at: &At<'_>, common: &Common) -> Option<Step> {
@@ -114,7 +114,7 @@ impl File<'_, '_> {
         if !rubric.is_empty() {
             parts.push(format!("**Measure it by**\n\n{}", bullets(&rubric)));
         }
-        Some(self.extra(at, common, "audit", "Audit", parts))
+        Some(self.extra(at, common, "audit", "Audit", &parts))
     }
 
     /// A prompt step that follows another one.
@@ -124,7 +124,7 @@ impl File<'_, '_> {
         common: &Common,
         suffix: &str,
         title: &str,
-        parts: Vec<String>,
+        parts: &[String],
     ) -> Step {
         let prompt = Prompt { text: parts.join("\n\n"), ..Prompt::default() };
         let step = common.follow(suffix, title, StepKind::Prompt(Box::new(prompt)));

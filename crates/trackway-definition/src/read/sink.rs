@@ -52,6 +52,10 @@ impl Sink {
         }
     }
 
+    pub(super) fn clean(&self) -> bool {
+        self.faults.borrow().is_empty()
+    }
+
     pub(super) fn into_parts(self) -> (Vec<Fault>, Vec<Unheeded>) {
         (self.faults.into_inner(), self.unheeded.into_inner())
     }

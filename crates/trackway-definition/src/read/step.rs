@@ -75,6 +75,10 @@ impl File<'_, '_> {
         if self.full() {
             return Vec::new();
         }
+        self.inside(at, || self.one(at, functions))
+    }
+
+    fn one(&self, at: &At<'_>, functions: &Functions) -> Vec<Step> {
         let Some(fields) = at.object() else { return Vec::new() };
         let kind = kind(&fields);
         let Some(common) = self.common(&fields) else { return Vec::new() };

@@ -7,58 +7,14 @@ mod expression;
 #[cfg(test)]
 mod tests;
 
-use minijinja::Environment;
-
-use super::check::shallow;
 use super::cursor::At;
+use crate::template::template_fault;
 
 /// What begins a tag of the template language.
 const OPENINGS: [&str; 3] = ["{{", "{%", "{#"];
 
 /// Names that WorkRail replaces itself; a context cannot hold them.
 const RESERVED: &str = "wr.";
-
-/// Blocks inside blocks; the parser goes down the stack for each.
-const DEEPEST_BLOCKS: usize = 16;
-
-/// Whether a text can be rendered at all, or why not.
-fn parses(text: &str) -> Result<(), String> {
-    if !shallow_tags(text) {
-        return Err("it is nested too deeply".to_owned());
-    }
-    match Environment::new().template_from_str(text) {
-        Ok(_) => Ok(()),
-        Err(error) => Err(error.detail().unwrap_or("it does not parse").to_owned()),
-    }
-}
-
-/// Whether the parser gets through every tag, and through the blocks that they make.
-fn shallow_tags(text: &str) -> bool {
-    let (mut open, mut rest) = (0_usize, text);
-    while let Some(start) = OPENINGS.iter().filter_map(|opening| rest.find(opening)).min() {
-        let inside = &rest[start + 2..];
-        // Up to the next tag, which is further than the end of this one, if anything.
-        let length = OPENINGS.iter().filter_map(|opening| inside.find(opening)).min();
-        let (tag, after) = inside.split_at(length.unwrap_or(inside.len()));
-        let closing = ["%}", "}}"].iter().filter_map(|closing| tag.find(closing)).min();
-        if !shallow(&tag[..closing.unwrap_or(tag.len())]) {
-            return false;
-        }
-        if rest[start..].starts_with("{%") {
-            let word = tag.trim_start_matches(['-', '+', ' ', '\t', '\n', '\r']);
-            open = if word.starts_with("end") { open.saturating_sub(1) } else { open + 1 };
-            // Some tags have no end, but nobody writes that many.
-            if open > DEEPEST_BLOCKS && !word.starts_with("set") && !word.starts_with("el") {
-                return false;
-            }
-            if word.starts_with("set") || word.starts_with("el") {
-                open = open.saturating_sub(1);
-            }
-        }
-        rest = after;
-    }
-    true
-}
 
 /// A template that renders to exactly this text.
 pub(super) fn literal(text: &str) -> String {
@@ -70,8 +26,8 @@ pub(super) fn literal(text: &str) -> String {
 /// A template of a text at a place in the file.
 pub(super) fn template(at: &At<'_>, text: &str) -> String {
     if at.sink.strict {
-        if let Err(reason) = parses(text) {
-            at.fault(format!("the template cannot be read: {reason}"));
+        if let Some(reason) = template_fault(text) {
+            at.fault(reason);
         }
         return text.to_owned();
     }

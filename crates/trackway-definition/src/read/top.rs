@@ -94,6 +94,7 @@ pub(super) fn read(
             at.fault("a workflow needs at least one step");
         }
         top.steps = file.steps(&at, &functions);
+        file.unreached();
     }
     if let Some(at) = fields.get("onExit") {
         top.on_exit = file.steps(&at, &functions);

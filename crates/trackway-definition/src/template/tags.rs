@@ -3,6 +3,8 @@
 //! `set` and its like can double a value again and again in a few bytes of template, which neither fuel
 //! nor a bound on the output catches in time. Templates do without.
 
+use crate::shallow::shallow;
+
 const KNOWN: [&str; 7] = ["if", "elif", "else", "endif", "for", "endfor", "raw"];
 
 /// What stands between braces is compiled on the thread's stack, a level for each `+` or dot: what is
@@ -24,6 +26,9 @@ pub(super) fn check(source: &str) -> Result<(), String> {
             let (inside, after) = split(&rest[1..]);
             if inside.len() > INSIDE_BYTES_MAX {
                 return Err(format!("`{{{{ … }}}}` holds at most {INSIDE_BYTES_MAX} bytes."));
+            }
+            if !shallow(inside) {
+                return Err("What stands between braces is nested too deep.".to_owned());
             }
             if rest.starts_with('%') {
                 tags += 1;

@@ -1,9 +1,10 @@
 //! Values, lines, and the ways in which a text is refused.
 
-use serde_json::json;
+use proptest::prelude::*;
+use serde_json::{Value, json};
 use trackway_domain::JSON_DEPTH_MAX;
 
-use super::{TEXT_MAX, locate};
+use super::{Located, TEXT_MAX, locate, pointer};
 use crate::{Fault, Format};
 
 fn refused(text: &str, format: Format) -> Fault {
@@ -201,6 +202,10 @@ fn size_depth_and_aliases_are_bounded() {
     }
     assert!(refused(&deeper, Format::Yaml).message.contains("deeper"));
     check_refused(Format::Yaml, "a: &a\n  b: *a\n", "/a/b", 2, "a part of");
+    // Anchors alone: each keeps a copy of everything in it.
+    let nested: String = (0..90).map(|level| format!("&a{level} [")).collect();
+    let anchored = format!("{nested}\"{}\"{}", "x".repeat(TEXT_MAX / 2), "]".repeat(90));
+    assert!(refused(&anchored, Format::Yaml).message.contains("aliases"));
 }
 
 #[test]
@@ -218,13 +223,62 @@ fn an_alias_is_a_copy() {
     assert_eq!(located.line("/c/b/0"), Some(1));
 }
 
-proptest::proptest! {
+/// Any JSON whose numbers are kept exactly.
+fn any_json() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i32>().prop_map(Value::from),
+        (-1e9..1e9).prop_map(Value::from),
+        ".{0,8}".prop_map(Value::from),
+    ];
+    leaf.prop_recursive(4, 32, 5, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..5).prop_map(Value::from),
+            prop::collection::btree_map("[a/~\"\\\\é\n]{0,3}", inner, 0..5)
+                .prop_map(|entries| Value::Object(entries.into_iter().collect())),
+        ]
+    })
+}
+
+/// Checks the line of each place of a value that is written with one place on a line.
+fn check_lines(located: &Located, value: &Value, path: &str, line: &mut u32) {
+    assert_eq!(located.line(path), Some(*line), "{path}");
+    match value {
+        Value::Array(items) if !items.is_empty() => {
+            for (index, item) in items.iter().enumerate() {
+                *line += 1;
+                check_lines(located, item, &format!("{path}/{index}"), line);
+            }
+            *line += 1;
+        }
+        Value::Object(entries) if !entries.is_empty() => {
+            for (key, entry) in entries {
+                *line += 1;
+                check_lines(located, entry, &format!("{path}{}", pointer([key.as_str()])), line);
+            }
+            *line += 1;
+        }
+        _ => {}
+    }
+}
+
+proptest! {
     /// Proves T9: no text makes the reader panic, and what JSON reads has a line for each place.
     #[test]
     fn no_text_panics(text in "[\\[\\]{}:,\"a\\\\\n \\-#&*!|>'0-9u]{0,60}") {
         let _ = locate(&text, Format::Yaml);
         if let Ok(located) = locate(&text, Format::Json) {
-            proptest::prop_assert!(located.line("").is_some());
+            prop_assert!(located.line("").is_some());
         }
+    }
+
+    /// Proves T9: whatever the JSON, the value is as written and the lines are right.
+    #[test]
+    fn every_place_has_its_line(value in any_json()) {
+        let text = serde_json::to_string_pretty(&value).expect("JSON");
+        let located = locate(&text, Format::Json).expect("JSON");
+        prop_assert_eq!(&located.value, &value);
+        check_lines(&located, &value, "", &mut 1);
     }
 }

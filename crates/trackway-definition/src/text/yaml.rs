@@ -90,8 +90,7 @@ impl Building {
                     Value::String(word.to_string())
                 };
                 let weight = word.len() + 1;
-                self.add(Built { value, place: Place::at(line), weight, height: 1 }, anchor);
-                Ok(())
+                self.add(Built { value, place: Place::at(line), weight, height: 1 }, anchor)
             }
             Event::SequenceStart(_, anchor, tag) => {
                 self.check_tag(tag.as_deref(), line, false)?;
@@ -103,10 +102,7 @@ impl Building {
                 let (values, places) = (Map::new(), BTreeMap::new());
                 self.begin(line, anchor, Content::Entries { values, places, key: None })
             }
-            Event::SequenceEnd | Event::MappingEnd => {
-                self.end();
-                Ok(())
-            }
+            Event::SequenceEnd | Event::MappingEnd => self.end(),
             Event::Alias(anchor) => self.alias(anchor, line),
             Event::DocumentStart(..) if self.root.is_some() => {
                 Err(fault(String::new(), line, "the file has more than one document")
@@ -136,8 +132,8 @@ impl Building {
         Ok(())
     }
 
-    fn end(&mut self) {
-        let Some(open) = self.open.pop() else { return };
+    fn end(&mut self) -> Result<(), Fault> {
+        let Some(open) = self.open.pop() else { return Ok(()) };
         let (value, inner) = match open.content {
             Content::Items { values, places } => (Value::Array(values), Inner::Items(places)),
             Content::Entries { values, places, .. } => {
@@ -145,7 +141,7 @@ impl Building {
             }
         };
         let place = Place { line: open.line, inner };
-        self.add(Built { value, place, weight: open.weight, height: open.height }, open.anchor);
+        self.add(Built { value, place, weight: open.weight, height: open.height }, open.anchor)
     }
 
     fn key(&mut self, word: &str, style: ScalarStyle, line: u32) -> Result<(), Fault> {
@@ -168,13 +164,14 @@ impl Building {
     }
 
     /// Puts a finished value where it belongs.
-    fn add(&mut self, built: Built, anchor: usize) {
+    fn add(&mut self, built: Built, anchor: usize) -> Result<(), Fault> {
         if anchor != 0 {
+            self.count_copy(built.weight, built.place.line)?;
             self.anchored.insert(anchor, built.clone());
         }
         let Some(open) = self.open.last_mut() else {
             self.root = Some(built);
-            return;
+            return Ok(());
         };
         open.weight += built.weight;
         open.height = open.height.max(built.height + 1);
@@ -191,26 +188,32 @@ impl Building {
                 }
             }
         }
+        Ok(())
+    }
+
+    /// Anchors keep a copy, and aliases make more of them.
+    fn count_copy(&mut self, weight: usize, line: u32) -> Result<(), Fault> {
+        self.copied += weight;
+        if self.copied > TEXT_MAX {
+            let why = format!("the aliases of this file stand for more than {TEXT_MAX} bytes");
+            return Err(fault(self.path(), line, why));
+        }
+        Ok(())
     }
 
     fn alias(&mut self, anchor: usize, line: u32) -> Result<(), Fault> {
         if self.wants_key() {
             return Err(fault(self.path(), line, "a key has to be a word, not an alias"));
         }
-        let Some(built) = self.anchored.get(&anchor) else {
+        let Some(&Built { weight, height, .. }) = self.anchored.get(&anchor) else {
             return Err(fault(self.path(), line, "this alias refers to what it is a part of"));
         };
-        self.copied += built.weight;
-        if self.copied > TEXT_MAX {
-            let why = format!("the aliases of this file stand for more than {TEXT_MAX} bytes");
-            return Err(fault(self.path(), line, why));
-        }
-        if self.open.len() + built.height > JSON_DEPTH_MAX {
+        self.count_copy(weight, line)?;
+        if self.open.len() + height > JSON_DEPTH_MAX {
             return Err(too_deep(self.path(), line));
         }
-        let built = built.clone();
-        self.add(built, 0);
-        Ok(())
+        let Some(built) = self.anchored.get(&anchor).cloned() else { return Ok(()) };
+        self.add(built, 0)
     }
 
     fn check_tag(&self, tag: Option<&Tag>, line: u32, is_scalar: bool) -> Result<(), Fault> {

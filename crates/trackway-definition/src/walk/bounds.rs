@@ -25,7 +25,7 @@ pub(super) fn whole(context: &Object) -> Result<(), Block> {
     let mut budget = Some(CONTEXT_BYTES_MAX);
     for (name, value) in context {
         budget = budget.and_then(|left| left.checked_sub(name.len() + 4));
-        budget = budget.and_then(|budget| left(budget, value));
+        budget = budget.filter(|_| !is_too_deep(value)).and_then(|budget| left(budget, value));
     }
     budget.map(|_| ()).ok_or_else(|| held::too_large("the context"))
 }

@@ -3,7 +3,7 @@
 use serde_json::Value;
 use trackway_domain::{Block, Warning};
 
-use super::{Decision, Emitted, Frame, Inside, Items, Mode, Rounds, Walker, bounds};
+use super::{Decision, Frame, Inside, Items, Mode, Rounds, Walker, bounds, walker::Emitted};
 use crate::{
     expression::evaluate,
     model::{Emit, EmitContent, Loop, LoopOver, Map, Nested, Step, StepKind, Switch},

@@ -35,6 +35,15 @@ pub(crate) fn switched_off() -> Refusal {
     )
 }
 
+/// What to say to a checkpoint on a whole session while only that switch is off.
+pub(crate) fn sessions_switched_off() -> Refusal {
+    Refusal::new(
+        Code::SwitchedOff,
+        "checkpoints on a whole session (sessionId) are switched off on this server",
+        "Send a stateToken instead of the sessionId; the operator switches them on with `--session-checkpoints on` or `[mcp] session_checkpoints = true`.",
+    )
+}
+
 async fn on_snapshot(
     door: &Door,
     identity: &Identity,

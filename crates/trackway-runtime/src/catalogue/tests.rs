@@ -188,10 +188,58 @@ fn links_in_circles_and_into_nothing_are_no_trouble() {
     symlink(folder.path().join("in/a.json"), folder.path().join("b.json")).expect("linked");
     symlink(folder.path().join("nothing"), folder.path().join("c.json")).expect("linked");
     symlink(folder.path().join("nothing"), folder.path().join(".#a.json")).expect("linked");
+    let _socket = std::os::unix::net::UnixListener::bind(folder.path().join("d.json"));
     assert_eq!(ids(&catalogue), ["alpha"]);
     let invalid = invalid(&catalogue);
-    assert_eq!(invalid.len(), 1);
+    assert_eq!(invalid.len(), 2);
     assert!(invalid[0].starts_with("c.json: this cannot be read"), "{invalid:?}");
+    assert_eq!(invalid[1], "d.json: this is not a regular file");
+}
+
+/// Proves T9: workflows inside workflows and steps inside steps end before a stack does.
+#[test]
+fn what_is_nested_too_deeply_is_refused() {
+    let (folder, catalogue) = folder();
+    // Each file is about as deep as it may be, and holds the one before.
+    for (number, levels) in [(0, 8), (1, 8), (2, 45), (3, 45)] {
+        let mut step = match number {
+            0 => json!({ "id": "core", "prompt": "Do it." }),
+            _ => json!({ "id": "core", "workflow": { "id": format!("w{}", number - 1) } }),
+        };
+        for level in 0..levels {
+            let count = json!({ "type": "for", "count": 1 });
+            step = json!({ "id": format!("level-{level}"), "loop": count, "body": [step] });
+        }
+        let mut value = workflow(&format!("w{number}"), "");
+        value["steps"] = json!([step]);
+        write(folder.path(), &format!("w{number}.json"), &value);
+    }
+    assert_eq!(ids(&catalogue), ["w0"]);
+    let invalid = invalid(&catalogue);
+    assert_eq!(invalid.len(), 3);
+    assert!(
+        invalid.iter().all(|reason| reason.contains("nested more than 16 deep")),
+        "{invalid:?}"
+    );
+}
+
+/// Proves T9: a definition that would not read back from its pin is refused before it is started.
+#[test]
+fn what_cannot_be_pinned_is_refused() {
+    let (folder, catalogue) = folder();
+    let mut step = json!({ "id": "core", "prompt": "Do it." });
+    let deep = (0..37).fold(json!({}), |inner, _| json!({ "items": inner }));
+    step["outputContract"] = json!({ "schema": deep, "example": {}, "required": false });
+    for level in 0..14 {
+        let case = json!({ "when": "true", "steps": [step] });
+        step = json!({ "id": format!("level-{level}"), "switch": [case] });
+    }
+    let mut value = workflow("deep", "");
+    value["steps"] = json!([step]);
+    write(folder.path(), "deep.json", &value);
+    let invalid = invalid(&catalogue);
+    assert_eq!(invalid.len(), 1);
+    assert!(invalid[0].contains("cannot be pinned"), "{invalid:?}");
 }
 
 /// Proves T3: changes are told, also in a folder that was not there at first and one that is made anew.

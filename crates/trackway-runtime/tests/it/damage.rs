@@ -2,6 +2,7 @@
 
 use std::{path::Path, sync::Arc};
 
+use serde_json::json;
 use trackway_domain::{Branch, Inputs, NodeId};
 use trackway_ports::Journal as _;
 use trackway_runtime::GuideError;
@@ -9,7 +10,7 @@ use trackway_sqlite::SqliteJournal;
 use trackway_testkit::MemoryJournal;
 use uuid::Uuid;
 
-use crate::kit::{Library, advance, answer, caller, noted, seal, start, to_the_end};
+use crate::kit::{Library, advance, answer, caller, noted, output, seal, start, three, to_the_end};
 
 /// Proves T12: whichever event is damaged, the error names this run, and the other run goes on.
 #[tokio::test]
@@ -58,10 +59,35 @@ async fn a_lost_index_is_made_anew_from_the_log() {
     journal.close().await;
 }
 
-#[expect(clippy::disallowed_methods, reason = "a test destroys what the store would keep")]
+/// Proves T3: a pinned definition that is damaged comes from the folders where they still have it, and is
+/// damage to the runs that are pinned to it where they have not.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_damaged_definition_is_had_from_the_folders() {
+    let (library, folder) = (Library::new(), tempfile::tempdir().unwrap());
+    let journal = Arc::new(SqliteJournal::open(folder.path()).unwrap());
+    let first = start(&library.guide(journal.clone())).await;
+    change(folder.path(), "UPDATE definitions SET body = replace(body, 'Do two', 'Do too')");
+    let second = advance(&library.guide(journal.clone()), answer(&first, Inputs::default())).await;
+    let second = second.unwrap();
+    let mut other = three();
+    other["version"] = json!("2.0.0");
+    library.write("three.json", &other);
+    let guide = library.guide(journal.clone());
+    let refused = advance(&guide, answer(&second, output(json!({ "n": 1 })))).await;
+    assert!(matches!(refused, Err(GuideError::Damaged { .. })), "{refused:?}");
+    let again = advance(&guide, answer(&first, Inputs::default())).await;
+    assert_eq!(again, Ok(second), "what was told needs no definition");
+    let well = start(&guide).await;
+    to_the_end(&guide, well).await;
+    journal.close().await;
+}
+
 fn lose_index(folder: &Path) {
-    let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-    let database = files.into_iter().find(|file| file.extension().is_some_and(|it| it == "db"));
-    let store = rusqlite::Connection::open(database.expect("the store's file")).unwrap();
-    store.execute_batch("DELETE FROM nodes; DELETE FROM attempts;").unwrap();
+    change(folder, "DELETE FROM nodes; DELETE FROM attempts;");
+}
+
+#[expect(clippy::disallowed_methods, reason = "a test destroys what the store would keep")]
+fn change(folder: &Path, sql: &str) {
+    let store = rusqlite::Connection::open(folder.join("trackway.db")).unwrap();
+    store.execute_batch(sql).unwrap();
 }

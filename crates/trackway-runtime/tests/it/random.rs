@@ -108,7 +108,7 @@ impl Play {
         let guide = self.guides[process].clone();
         match call {
             Call::Crash => self.crash().await,
-            Call::Start => self.model.started(start(&guide).await),
+            Call::Start => self.model.started(&start(&guide).await),
             Call::Look { run, node } => {
                 let Some((run, node)) = self.model.pick(run, node) else { return };
                 let look = self.model.node(run, node);
@@ -175,7 +175,7 @@ fn play(store: Store, calls: Vec<(usize, Call)>) {
     let thread = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
     thread.block_on(async {
         let mut play = Play::new(store);
-        play.model.started(start(&play.guides[0]).await);
+        play.model.started(&start(&play.guides[0]).await);
         for (process, call) in calls {
             play.call(process, call).await;
         }

@@ -39,3 +39,32 @@ impl Retention {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use trackway_domain::RunId;
+    use trackway_testkit::{MemoryJournal, Trail};
+
+    use super::*;
+
+    async fn is_there(journal: &Arc<dyn Journal>, run: RunId) -> bool {
+        journal.run(run).await.unwrap().is_some()
+    }
+
+    /// Proves T17.
+    #[tokio::test]
+    async fn a_sweep_removes_what_is_old_and_done() {
+        let journal: Arc<dyn Journal> = Arc::new(MemoryJournal::new());
+        let done = Trail::guided(1, "done", "wf").open("a").advance("a", "end").completed();
+        let open = Trail::guided(2, "open", "wf").open("a");
+        done.write(&*journal).await;
+        open.write(&*journal).await;
+        let kept =
+            Retention { journal: journal.clone(), older_than: Duration::from_secs(u64::MAX) };
+        kept.sweep().await;
+        assert!(is_there(&journal, done.run()).await, "nothing is that old");
+        Retention { journal: journal.clone(), older_than: Duration::ZERO }.sweep().await;
+        assert!(!is_there(&journal, done.run()).await);
+        assert!(is_there(&journal, open.run()).await);
+    }
+}

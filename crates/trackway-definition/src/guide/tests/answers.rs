@@ -21,7 +21,7 @@ fn with_fragments(mut step: Step, fragments: Vec<(Option<Condition>, &str)>) -> 
 }
 
 /// Steps come one after the other; those whose conditions do not hold are left out, in groups as well.
-/// Proves T4.
+/// Proves T9.
 #[test]
 fn steps_are_left_out_where_their_conditions_do_not_hold() {
     let steps = vec![
@@ -75,7 +75,7 @@ fn a_switch_runs_the_first_case_that_holds() {
 }
 
 /// Facts replace each other by name; a result is kept by `save` and read by `set`, where every name has
-/// the value from before; notes stay out of the context. Proves T6.
+/// the value from before; notes stay out of the context. Proves T10.
 #[test]
 fn results_and_facts_are_kept_and_notes_are_not() {
     let steps = vec![

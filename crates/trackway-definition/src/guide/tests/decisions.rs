@@ -16,7 +16,7 @@ fn sample(id: Option<&str>) -> crate::Definition {
 }
 
 /// The loop is entered before a first decision; `continue` and silence go on, `stop` leaves at the end
-/// of the round. Proves T5.
+/// of the round. Proves T9.
 #[test]
 fn a_decision_ends_the_loop_at_the_end_of_its_round() {
     let mut agent = Agent::start(sample(Some("tries")), json!({}));

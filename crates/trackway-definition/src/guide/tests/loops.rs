@@ -6,7 +6,9 @@ use trackway_domain::Inputs;
 use super::Agent;
 use crate::{
     model::{LoopOver, Step, StepKind},
-    testing::{count, definition, each, emit, equals, facts, map, object, output, prompt, repeat},
+    testing::{
+        count, decide, definition, each, emit, equals, facts, map, object, output, prompt, repeat,
+    },
 };
 
 fn numbered(mut step: Step, name: &str) -> Step {
@@ -16,8 +18,8 @@ fn numbered(mut step: Step, name: &str) -> Step {
     step
 }
 
-/// The list is the one of the moment of entry; indexes begin at 0; the names are gone afterwards, and
-/// what had them before has them again. Proves T5.
+/// The list is the one of the moment of entry, and progress is never read from the context; indexes begin
+/// at 0; the names are gone afterwards, and what had them before has them again. Proves T9 and T10.
 #[test]
 fn a_loop_goes_through_its_list() {
     let body = vec![
@@ -77,7 +79,7 @@ fn conditions_are_looked_at_before_each_round() {
     assert_eq!(Agent::start(definition(steps), json!({})).prompts(), ["in: 0", "in: 1"]);
 }
 
-/// A loop at its limit ends with a warning, and the run goes on after it. Proves T5.
+/// A loop at its limit ends with a warning, and the run goes on after it. Proves T9.
 #[test]
 fn a_loop_at_its_limit_ends_with_a_warning() {
     let over = [
@@ -155,4 +157,21 @@ fn a_walk_that_never_stops_is_stopped() {
     let steps = vec![repeat("l", LoopOver::Until(equals("never", json!(1))), u32::MAX, vec![])];
     let block = super::open(&definition(steps), &object(json!({}))).expect_err("it is stopped");
     assert_eq!(block.code, "no-progress");
+}
+
+/// A place is as large in a late round as in an early one: an answer costs the same however long the run
+/// has been going on.
+#[test]
+fn a_place_does_not_grow() {
+    let steps = vec![repeat("l", count("number"), 1000, vec![prompt("in", "inside")])];
+    let mut agent = Agent::start(definition(steps), json!({"number": 1000}));
+    let size = |agent: &Agent| json!([agent.standing.walk, agent.context()]).to_string().len();
+    for _ in 0..100 {
+        agent.send(&decide("continue", Some("l")));
+    }
+    let early = size(&agent);
+    for _ in 0..800 {
+        agent.send(&decide("continue", Some("l")));
+    }
+    assert_eq!(size(&agent), early);
 }

@@ -24,7 +24,7 @@ fn mended(block: &Value) -> Inputs {
 }
 
 /// A loop whose list or number is not set, or is something else, blocks the answer before it and says
-/// what to send. Proves T7.
+/// what to send. Proves T8.
 #[test]
 fn a_loop_says_what_it_lacks() {
     let body = || vec![prompt("in", "inside")];

@@ -28,7 +28,7 @@ fn agent() -> Agent {
 }
 
 /// The step is found by its id, with other steps before it and groups around it, in the same round; its
-/// prompt and the names of its loop are those of the other definition. Proves T11.
+/// prompt and the names of its loop are those of the other definition. Proves T3.
 #[test]
 fn a_run_goes_on_in_another_definition() {
     let cases = vec![

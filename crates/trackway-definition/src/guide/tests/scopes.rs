@@ -7,7 +7,7 @@ use super::Agent;
 use crate::testing::{definition, each, facts, nested, object, output, prompt, repeat};
 
 /// The inner steps see what they are given, and give back what the output says; the steps keep their
-/// ids. Proves T4.
+/// ids. Proves T9.
 #[test]
 fn an_inner_workflow_has_a_context_of_its_own() {
     let inner = vec![prompt("in", "{{ who }}").save("said").set("who", "result")];

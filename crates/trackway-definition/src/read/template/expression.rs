@@ -2,9 +2,7 @@
 //!
 //! They are written as in JavaScript: `items.length`, `itemIndex + 1`, `(a / b).toFixed(1)`.
 
-use minijinja::Environment;
-
-use crate::read::check::shallow;
+use crate::template::template_fault;
 
 /// Deeper expressions are left alone; the bound keeps the parser's stack small.
 const DEEPEST: usize = 24;
@@ -15,10 +13,11 @@ const LONGEST: usize = 1000;
 /// None where it is no expression.
 pub(super) fn translate(source: &str) -> Option<String> {
     let source = source.trim();
-    if source.is_empty() || source.len() > LONGEST || !shallow(source) {
+    if source.is_empty() || source.len() > LONGEST {
         return None;
     }
-    let readable = |expression: &String| Environment::new().compile_expression(expression).is_ok();
+    let readable =
+        |expression: &String| template_fault(&format!("{{{{ {expression} }}}}")).is_none();
     // What is written in the template language already is taken as it is.
     spoken(source).filter(readable).or_else(|| Some(source.to_owned()).filter(readable))
 }

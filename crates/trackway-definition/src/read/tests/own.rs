@@ -1,1 +1,139 @@
-//! x
+//! Our own kinds of step, in strict files.
+
+use serde_json::json;
+
+use super::{among, linked, shown};
+use crate::model::{
+    Case, Condition, EmitContent, Form, Map, Nested, OnFailure, Source, StepKind, Switch, Tool,
+};
+use crate::{Definition, Draft, Format, read};
+
+fn yaml(steps: &str) -> String {
+    format!("id: mine\nname: Mine\ndescription: d\nversion: '1'\nsteps:\n{steps}")
+}
+
+fn strict(steps: &str) -> Definition {
+    match linked(&yaml(steps), Format::Yaml) {
+        Ok(definition) => definition,
+        Err(faults) => panic!("{faults:#?}"),
+    }
+}
+
+/// Proves T9: one step of every kind.
+#[test]
+fn every_kind_of_our_own() {
+    let definition = strict(
+        r#"
+  - id: work
+    prompt: "Do {% if fast %}it{% endif %} {{ what }}"
+    agent: builder
+    save: made
+    set: { count: "result.size() + 1" }
+    runCondition: "size(items) > 0"
+    outputContract:
+      schema: { type: object, required: [title] }
+      example: { title: T }
+      required: false
+      documents: [{ name: Review, kind: table, from: /rows, key: /id }]
+  - id: ask
+    ask: { message: "Which of {{ n }}?", schema: { type: string } }
+  - id: tool
+    tool: { name: http, args: { url: "=base + '/x'", plain: "==x", n: 2 } }
+  - id: emit
+    emit: { artifact: report.md, text: "{{ title }}" }
+  - id: emit-data
+    emit: { artifact: data, data: "{'a': items}" }
+  - id: pick
+    switch:
+      - { when: "n > 1", steps: [{ id: many, prompt: Many }] }
+      - { else: true, steps: [{ id: few, prompt: Few }] }
+  - id: each
+    map: { items: "items.filter(i, i.ok)", itemVar: it, limit: 2, maxItems: 9, onFailure: keep, output: "it.n", steps: [{ id: inner, prompt: x }] }
+"#,
+    );
+    let kinds: Vec<&StepKind> = definition.steps.iter().map(|step| &step.kind).collect();
+    let StepKind::Prompt(work) = kinds[0] else { panic!("{kinds:?}") };
+    assert_eq!(work.text, "Do {% if fast %}it{% endif %} {{ what }}");
+    assert_eq!(work.agent.as_deref(), Some("builder"));
+    let contract = work.output.as_ref().expect("a contract");
+    assert!(!contract.required && matches!(contract.form, Form::Whole { .. }));
+    assert_eq!(contract.documents[0].key.as_deref(), Some("/id"));
+    let step = &definition.steps[0];
+    assert_eq!(step.save.as_deref(), Some("made"));
+    assert_eq!(step.set["count"], "result.size() + 1");
+    assert_eq!(step.when, Some(Condition::Cel("size(items) > 0".into())));
+    assert_eq!(step.title, "work");
+    assert!(matches!(kinds[1], StepKind::Ask(ask) if ask.schema == json!({ "type": "string" })));
+    let StepKind::Tool(Tool { args, .. }) = kinds[2] else { panic!("{kinds:?}") };
+    assert_eq!(args["plain"], json!("==x"));
+    assert!(
+        matches!(kinds[3], StepKind::Emit(emit) if matches!(emit.content, EmitContent::Text(_)))
+    );
+    assert!(
+        matches!(kinds[4], StepKind::Emit(emit) if matches!(emit.content, EmitContent::Data(_)))
+    );
+    let StepKind::Switch(Switch { cases }) = kinds[5] else { panic!("{kinds:?}") };
+    assert!(matches!(cases.as_slice(), [_, Case { when: Condition::Always, .. }]));
+    let StepKind::Map(Map { list, item, limit, max, on_failure, .. }) = kinds[6] else {
+        panic!("{kinds:?}")
+    };
+    assert_eq!(list, &Source::Cel("items.filter(i, i.ok)".into()));
+    assert_eq!((item.as_str(), *limit, *max, *on_failure), ("it", 2, 9, OnFailure::Keep));
+    assert!(definition.unheeded.is_empty());
+}
+
+fn draft(id: &str, steps: &str) -> Draft {
+    let text = format!("id: {id}\nname: n\ndescription: d\nversion: '1'\nsteps:\n{steps}");
+    match read(&text, Format::Yaml) {
+        Ok(draft) => draft,
+        Err(unreadable) => panic!("{unreadable:#?}"),
+    }
+}
+
+/// Proves T9: a nested workflow is inside the definition, with ids of its own.
+#[test]
+fn a_workflow_inside_a_workflow() {
+    let outer = draft(
+        "outer",
+        "  - id: call\n    workflow: { id: inner, context: { n: '=count' }, output: total }\n",
+    );
+    assert_eq!(outer.references(), ["inner"]);
+    let inner = draft("inner", "  - id: one\n    prompt: One\n");
+    let definition = among(&[outer, inner], "outer").expect("a definition");
+    let StepKind::Nested(Nested { workflow, context, steps, output }) = &definition.steps[0].kind
+    else {
+        panic!("{definition:?}")
+    };
+    assert_eq!((workflow.as_str(), output.as_deref()), ("inner", Some("total")));
+    assert_eq!(context.as_ref().expect("a context")["n"], json!("=count"));
+    assert_eq!(steps[0].id, "call.one");
+}
+
+/// Proves T9: what is not there, and what contains itself, is said where it is called.
+#[test]
+fn missing_and_circular_workflows_are_faults() {
+    let a = draft("a", "  - id: call\n    workflow: { id: b }\n");
+    assert_eq!(
+        shown(among(std::slice::from_ref(&a), "a")),
+        ["/steps/0/workflow/id: there is no workflow `b`, or it cannot be read"]
+    );
+    let b = draft("b", "  - id: back\n    workflow: { id: a }\n");
+    assert_eq!(
+        shown(among(&[a, b], "a")),
+        [
+            "/steps/0/workflow/id: in `b` at `/steps/0/workflow/id`: the workflow contains itself: a → b → a"
+        ]
+    );
+}
+
+/// Proves T9: workflows that double each other end at a bound, in a moment.
+#[test]
+fn doubling_workflows_end_at_a_bound() {
+    let mut drafts = vec![draft("w13", "  - id: leaf\n    prompt: x\n")];
+    for level in 0..13 {
+        let call = |name: &str| format!("  - id: {name}\n    workflow: {{ id: w{} }}\n", level + 1);
+        drafts.push(draft(&format!("w{level}"), &(call("left") + &call("right"))));
+    }
+    let faults = shown(among(&drafts, "w0"));
+    assert!(faults.iter().any(|line| line.contains("more than 5000 steps")), "{faults:#?}");
+}

@@ -1,1 +1,430 @@
-//! x
+//! Every form of step that WorkRail has.
+
+use serde_json::json;
+
+use super::{among, tolerant, with_steps, wrong};
+use crate::model::{
+    Amount, Condition, Criteria, Form, LoopOver, Prompt, Rule, Source, Step, StepKind, Test,
+    TextTest,
+};
+use crate::{Draft, Format, read};
+
+fn prompt(step: &Step) -> &Prompt {
+    match &step.kind {
+        StepKind::Prompt(prompt) => prompt,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn ids(steps: &[Step]) -> Vec<&str> {
+    steps.iter().map(|step| step.id.as_str()).collect()
+}
+
+/// Proves T9: everything that belongs to a prompt is in its text, in a fixed order.
+#[test]
+fn a_prompt_is_one_text() {
+    let definition = tolerant(&json!([{
+        "id": "one", "title": "One", "agentRole": "You are careful.", "prompt": "Do {{what}}.",
+        "guidance": ["Slowly"], "functionReferences": ["draw()"], "functionCalls": [{ "name": "cut", "args": { "n": 1 } }],
+        "functionDefinitions": [
+            { "name": "draw", "definition": "Draw it.", "parameters": [{ "name": "size", "type": "number", "required": true }] },
+            { "name": "cut", "definition": "Cut it." }
+        ],
+    }]));
+    insta::assert_snapshot!(prompt(&definition.steps[0]).text, @r#"
+    You are careful.
+
+    Do {{ what }}.
+
+    **Guidance**
+
+    - Slowly
+
+    **Function `draw`**
+
+    Draw it.
+    Parameters:
+    - `size` (number, required)
+
+    **Function `cut`**
+
+    Cut it.
+
+    Apply `cut` with {"n":1}.
+    "#);
+}
+
+/// Proves T9: blocks are shown in one order, with our own words for what they name.
+#[test]
+fn blocks_are_shown_in_order() {
+    let definition = tolerant(&json!([{ "id": "one", "title": "One", "promptBlocks": {
+        "verify": ["It holds"],
+        "outputRequired": { "notes": "what you did", "n": 3 },
+        "procedure": ["First", [{ "kind": "text", "text": "then " }, { "kind": "ref", "refId": "wr.refs.other" }]],
+        "constraints": [[{ "kind": "ref", "refId": "wr.refs.memory_store" }]],
+        "goal": "Get {% there",
+    }}]));
+    insta::assert_snapshot!(prompt(&definition.steps[0]).text, @r"
+    **Goal**
+
+    Get {{ '{%' }} there
+
+    **Keep to**
+
+    - Where a memory is at hand, keep what this step found and why; go on without it where it fails.
+
+    **How to go about it**
+
+    1. First
+    2. then (see `wr.refs.other`)
+
+    **What to hand in**
+
+    - n: 3
+    - notes: what you did
+
+    **Before you go on, check**
+
+    - It holds
+    ");
+    assert_eq!(definition.unheeded[0].path, "/steps/0/promptBlocks/procedure/1/1/refId");
+    assert!(!definition.unheeded[0].matters);
+}
+
+/// Proves T9: all forms of a confirmation.
+#[test]
+fn confirmations_have_many_forms() {
+    let rule = Condition::Rule(Rule::Truthy { name: "risky".into() });
+    let rows = [
+        (json!(true), Some(Condition::Always)),
+        (json!(false), None),
+        (json!({ "var": "risky" }), Some(rule.clone())),
+        (json!({ "kind": "human_approval" }), Some(Condition::Always)),
+        (json!({ "kind": "human_approval", "condition": { "var": "risky" } }), Some(rule)),
+        (json!({ "kind": "coordinator_eval" }), Some(Condition::Always)),
+        (json!("risk > 2"), Some(Condition::Cel("risk > 2".into()))),
+    ];
+    for (form, expected) in rows {
+        let definition = tolerant(
+            &json!([{ "id": "one", "title": "One", "prompt": "x", "requireConfirmation": form }]),
+        );
+        assert_eq!(prompt(&definition.steps[0]).confirm, expected, "{form}");
+    }
+}
+
+/// Proves T9: rules as data, with every operator.
+#[test]
+fn rules_have_every_operator() {
+    let test = |test, value| Rule::Test { name: "a".into(), test, value };
+    let rows = [
+        (json!({ "var": "a", "equals": null }), test(Test::Equals, json!(null))),
+        (json!({ "var": "a", "not_equals": 1 }), test(Test::NotEquals, json!(1))),
+        (json!({ "var": "a", "gt": 1 }), test(Test::Greater, json!(1))),
+        (json!({ "var": "a", "gte": 1 }), test(Test::GreaterOrEqual, json!(1))),
+        (json!({ "var": "a", "lt": 1 }), test(Test::Less, json!(1))),
+        (json!({ "var": "a", "lte": 1.5 }), test(Test::LessOrEqual, json!(1.5))),
+        (json!({ "var": "a", "contains": "x" }), test(Test::Contains, json!("x"))),
+        (json!({ "var": "a", "startsWith": "x" }), test(Test::StartsWith, json!("x"))),
+        (json!({ "var": "a", "endsWith": "x" }), test(Test::EndsWith, json!("x"))),
+        (json!({ "var": "a", "matches": "^x" }), test(Test::Matches, json!("^x"))),
+        (json!({ "var": "a", "in": [1, 2] }), test(Test::In, json!([1, 2]))),
+        (json!({ "var": "a", "exists": true }), test(Test::Exists, json!(true))),
+        (json!({ "not": { "var": "a" } }), Rule::Not(Box::new(Rule::Truthy { name: "a".into() }))),
+        (json!({ "or": [{ "var": "a" }] }), Rule::Or(vec![Rule::Truthy { name: "a".into() }])),
+        (
+            json!({ "var": "a", "gt": 1, "lt": 3 }),
+            Rule::And(vec![test(Test::Greater, json!(1)), test(Test::Less, json!(3))]),
+        ),
+    ];
+    for (form, expected) in rows {
+        let definition = tolerant(
+            &json!([{ "id": "one", "title": "One", "prompt": "x", "runCondition": form }]),
+        );
+        assert_eq!(definition.steps[0].when, Some(Condition::Rule(expected)), "{form}");
+    }
+}
+
+/// Proves T9: what a file asks for and nobody acts on is named, and said to matter where it does.
+#[test]
+fn what_is_beyond_us_is_named() {
+    let rows = [
+        (json!({ "type": "dance" }), "/steps/0/type", true),
+        (
+            json!({ "runCondition": { "var": "a", "resembles": 1 } }),
+            "/steps/0/runCondition/resembles",
+            true,
+        ),
+        (
+            json!({ "runCondition": { "var": "a", "matches": "(?=x)" } }),
+            "/steps/0/runCondition/matches",
+            true,
+        ),
+        (
+            json!({ "validationCriteria": [{ "type": "smell", "message": "m" }] }),
+            "/steps/0/validationCriteria/0/type",
+            true,
+        ),
+        (
+            json!({ "requireConfirmation": { "kind": "oracle" } }),
+            "/steps/0/requireConfirmation/kind",
+            true,
+        ),
+        (
+            json!({ "outputContract": { "contractRef": "wr.contracts.new" } }),
+            "/steps/0/outputContract/contractRef",
+            false,
+        ),
+        (json!({ "sparkles": 3 }), "/steps/0/sparkles", false),
+        (json!({ "notesOptional": true }), "/steps/0/notesOptional", false),
+        (json!({ "functionReferences": ["gone()"] }), "/steps/0/functionReferences/0", false),
+        (json!({ "title": "{{ a b }}" }), "/steps/0/title", false),
+    ];
+    for (more, path, matters) in rows {
+        let mut step = json!({ "id": "one", "title": "One", "prompt": "x" });
+        step.as_object_mut()
+            .expect("an object")
+            .extend(more.as_object().expect("an object").clone());
+        let definition = tolerant(&json!([step]));
+        let notes: Vec<(&str, bool)> =
+            definition.unheeded.iter().map(|note| (note.path.as_str(), note.matters)).collect();
+        assert_eq!(notes, [(path, matters)], "{more}");
+    }
+}
+
+/// Proves T13: an unknown contract of a WorkRail file asks for an artifact of its kind, nothing more.
+#[test]
+fn an_unknown_contract_asks_for_its_kind() {
+    let definition = tolerant(&json!([{
+        "id": "one", "title": "One", "prompt": "x",
+        "outputContract": { "contractRef": "wr.contracts.new", "required": false },
+    }]));
+    let contract = prompt(&definition.steps[0]).output.as_ref().expect("a contract");
+    assert!(!contract.required);
+    let Form::Artifact { kind, example, .. } = &contract.form else { panic!("{contract:?}") };
+    assert_eq!((kind.as_str(), example), ("wr.new", &json!({ "kind": "wr.new" })));
+}
+
+/// Proves T9: what notes have to be like, in all its forms.
+#[test]
+fn criteria_are_composed() {
+    let definition = tolerant(
+        &json!([{ "id": "one", "title": "One", "prompt": "x", "validationCriteria": {
+            "and": [
+                { "type": "regex", "pattern": "ab/c", "flags": "gi", "message": "m" },
+                { "or": [{ "type": "length", "min": 2, "message": "short" }, { "not": { "type": "contains", "value": "z", "message": "z" } }] },
+            ],
+        }}]),
+    );
+    let rule = |test, message: &str| Criteria::Rule { when: None, test, message: message.into() };
+    let expected = Criteria::All(vec![
+        rule(TextTest::Matches("(?i)ab/c".into()), "m"),
+        Criteria::Any(vec![
+            rule(TextTest::Length { min: Some(2), max: None }, "short"),
+            Criteria::Not(Box::new(rule(TextTest::Contains("z".into()), "z"))),
+        ]),
+    ]);
+    assert_eq!(prompt(&definition.steps[0]).criteria, Some(expected));
+}
+
+/// Proves T9: loops of every kind.
+#[test]
+fn loops_of_every_kind() {
+    let condition = Condition::Rule(Rule::Truthy { name: "more".into() });
+    let each = |item: &str, index: &str| LoopOver::Each {
+        list: Source::Name("items".into()),
+        item: item.into(),
+        index: Some(index.into()),
+    };
+    let rows = [
+        (
+            json!({ "type": "while", "condition": { "var": "more" } }),
+            LoopOver::While(condition.clone()),
+        ),
+        (
+            json!({ "type": "until", "condition": { "var": "more" } }),
+            LoopOver::Until(condition.clone()),
+        ),
+        (
+            json!({ "type": "until", "conditionSource": { "kind": "context_variable", "condition": { "var": "more" } } }),
+            LoopOver::Until(condition),
+        ),
+        (
+            json!({ "type": "while", "conditionSource": { "kind": "artifact_contract", "contractRef": "wr.contracts.loop_control", "loopId": "l" } }),
+            LoopOver::Decision { id: Some("l".into()) },
+        ),
+        (json!({ "type": "for", "count": 3 }), LoopOver::Count(Amount::Number(3))),
+        (
+            json!({ "type": "for", "count": "tries" }),
+            LoopOver::Count(Amount::From(Source::Name("tries".into()))),
+        ),
+        (json!({ "type": "forEach", "items": "items" }), each("currentItem", "currentIndex")),
+        (
+            json!({ "type": "forEach", "items": "items", "itemVar": "i", "indexVar": "n" }),
+            each("i", "n"),
+        ),
+    ];
+    for (mut form, expected) in rows {
+        form["maxIterations"] = json!(7);
+        let definition = tolerant(&json!([{
+            "id": "round", "type": "loop", "title": "Round", "loop": form,
+            "body": [{ "id": "in-it", "title": "In it", "prompt": "x" }],
+        }]));
+        let StepKind::Loop(inner) = &definition.steps[0].kind else { panic!("{form}") };
+        assert_eq!((&inner.over, inner.max), (&expected, 7), "{form}");
+        assert_eq!(ids(&inner.steps), ["in-it"]);
+    }
+}
+
+/// Proves T9: a body by id runs inside its loop only, and two loops may share it.
+#[test]
+fn a_body_by_id_runs_in_its_loop() {
+    let round = |id: &str| {
+        json!({
+            "id": id, "type": "loop", "title": "Round", "body": "shared",
+            "loop": { "type": "while", "maxIterations": 2 },
+        })
+    };
+    let definition = tolerant(&json!([
+        round("first"),
+        { "id": "shared", "title": "Shared", "prompt": "x", "outputContract": { "contractRef": "wr.contracts.loop_control" } },
+        round("second"),
+    ]));
+    assert_eq!(ids(&definition.steps), ["first", "second"]);
+    let bodies: Vec<Vec<&str>> = definition
+        .steps
+        .iter()
+        .map(|step| match &step.kind {
+            StepKind::Loop(inner) => {
+                assert_eq!(inner.over, LoopOver::Decision { id: Some(step.id.clone()) });
+                ids(&inner.steps)
+            }
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    assert_eq!(bodies, [["shared"], ["second.shared"]]);
+}
+
+/// Proves T9: a body that leads to itself is a fault, not an endless reading.
+#[test]
+fn a_body_inside_itself_is_a_fault() {
+    let steps = json!([
+        { "id": "a", "type": "loop", "title": "A", "body": "b", "loop": { "type": "for", "count": 1 } },
+        { "id": "b", "type": "loop", "title": "B", "body": "a", "loop": { "type": "for", "count": 1 } },
+    ]);
+    // Neither is in the row; each is the other's body.
+    let faults = wrong(&steps);
+    assert!(faults.len() == 1 && faults[0].contains("inside itself"), "{faults:?}");
+    let steps = json!([{ "id": "a", "type": "loop", "title": "A", "loop": { "type": "for", "count": 1 },
+        "body": [{ "id": "c", "type": "loop", "title": "C", "body": "a", "loop": { "type": "for", "count": 1 } }] }]);
+    assert_eq!(wrong(&steps).len(), 1);
+}
+
+/// Proves T9: delegations become a prompt with a task for each, and what brings them together.
+#[test]
+fn delegations_become_prompts() {
+    let definition = tolerant(&json!([{
+        "id": "fan", "type": "parallel", "title": "Fan out", "runCondition": { "var": "big" },
+        "parallelDelegations": [{
+            "workflowId": "wr.routine-look", "goal": "Look at {{part}}", "modelTier": "mid",
+            "args": { "depth": "deep" }, "contextMapping": { "facts": "given", "a.b": "c" },
+            "runCondition": { "var": "look" },
+        }],
+        "synthesis": { "outputContract": { "contractRef": "wr.contracts.review_verdict" } },
+    }]));
+    assert_eq!(ids(&definition.steps), ["fan", "fan-synthesis"]);
+    assert!(definition.steps.iter().all(|step| step.when.is_some()));
+    let fragment = &prompt(&definition.steps[0]).fragments[0];
+    assert!(fragment.when.is_some());
+    insta::assert_snapshot!(fragment.text, @r"
+    **Task for the workflow `wr.routine-look`**
+
+    Look at {{ part }}
+
+    Start it with this context:
+    - `depth`: deep
+    - `c`: the value of `a.b` in your context
+    - `given`: {% if facts is defined %}{{ facts }}{% else %}(not set){% endif %}
+    A model of this class will do: mid.
+    ");
+    assert!(prompt(&definition.steps[1]).output.is_some());
+}
+
+/// Proves T9: checks of a step are steps after it.
+#[test]
+fn checks_follow_their_step() {
+    let definition = tolerant(&json!([{
+        "id": "make", "title": "Make", "prompt": "x",
+        "audit": { "rubric": ["whole", "right"] }, "verification": { "command": "make check" },
+    }]));
+    assert_eq!(ids(&definition.steps), ["make", "make-verification", "make-audit"]);
+    assert!(prompt(&definition.steps[1]).text.contains("make check"));
+    assert!(prompt(&definition.steps[2]).text.contains("- whole\n- right"));
+}
+
+fn routine() -> Draft {
+    let text = json!({
+        "id": "wr.routine-look", "name": "Look", "description": "Looks.", "version": "1.0.0",
+        "metaGuidance": ["Touch nothing"],
+        "steps": [
+            { "id": "far", "title": "Far {where}", "prompt": "Look {where} and at {{where}}, keep {other}." },
+            { "id": "near", "title": "Near", "prompt": "Look near.", "runCondition": { "var": "near" } },
+        ],
+    });
+    read(&text.to_string(), Format::Json).expect("a draft")
+}
+
+/// Proves T9: a routine is put in place of the step that calls it, with its arguments and its rules.
+#[test]
+fn a_routine_is_put_in_place() {
+    let call = |id: &str, condition: bool| {
+        let mut step = json!({
+            "id": id, "title": "Look", "requireConfirmation": true,
+            "templateCall": { "templateId": "wr.templates.routine.look", "args": { "where": "around {{place}}" } },
+        });
+        if condition {
+            step["runCondition"] = json!({ "var": "look" });
+        }
+        step
+    };
+    let text = with_steps(&json!([call("one", false), call("two", true)]));
+    let draft = read(&text, Format::Json).expect("a draft");
+    assert_eq!(draft.references(), ["wr.routine-look"]);
+    let definition = among(&[draft, routine()], "some-work").expect("a definition");
+    assert_eq!(ids(&definition.steps), ["one.far", "one.near", "two"]);
+    let far = &definition.steps[0];
+    assert_eq!(far.title, "Far around {{ place }}");
+    insta::assert_snapshot!(prompt(far).text, @r"
+    Look around {{ place }} and at around {{ place }}, keep {other}.
+
+    **Guidance**
+
+    - Touch nothing
+    ");
+    assert_eq!(prompt(far).confirm, None);
+    assert_eq!(prompt(&definition.steps[1]).confirm, Some(Condition::Always));
+    let StepKind::Group(inner) = &definition.steps[2].kind else { panic!("{definition:?}") };
+    assert!(definition.steps[2].when.is_some());
+    assert_eq!(ids(inner), ["two.far", "two.near"]);
+}
+
+/// Proves T9: what the whole workflow says is said once.
+#[test]
+fn guidance_is_gathered() {
+    let text = json!({
+        "id": "some-work", "name": "n", "description": "d", "version": "1.0.0",
+        "metaGuidance": ["Be kind"], "preconditions": ["A key"], "clarificationPrompts": ["Which one?"],
+        "features": ["wr.features.capabilities", "wr.features.unknown"],
+        "references": [{ "id": "spec", "title": "Spec", "source": "docs/spec.md", "purpose": "What to build.", "authoritative": true }],
+        "extensionPoints": [{ "slotId": "review", "purpose": "p", "default": "wr.routine-look" }],
+        "steps": [{ "id": "one", "title": "One", "prompt": "Use {{wr.bindings.review}}." }],
+    });
+    let definition = super::linked(&text.to_string(), Format::Json).expect("a definition");
+    assert_eq!(definition.guidance.len(), 5);
+    assert_eq!(definition.guidance[1], "Before you begin, make sure of this: A key");
+    assert_eq!(
+        definition.guidance[4],
+        "Reference \"Spec\" (`docs/spec.md`): What to build. Follow it strictly."
+    );
+    assert_eq!(prompt(&definition.steps[0]).text, "Use wr.routine-look.");
+    assert!(definition.unheeded.iter().any(|note| note.path == "/features/1" && !note.matters));
+}

@@ -106,7 +106,7 @@ fn keys_are_rotated_under_way() {
     let early = KeyRing::rotate(folder.path(), Timestamp(DAY + DAY / 2), most).unwrap();
     assert!(early.retired.is_empty(), "it signed half a day ago");
     let late = KeyRing::rotate(folder.path(), Timestamp(2 * DAY), most).unwrap();
-    assert_eq!(late.retired, [first.clone()]);
+    assert_eq!(late.retired, std::slice::from_ref(&first));
     assert_eq!(codes(&ring, &state, &acked, place(2)), [Some(Code::TokenExpired); 2]);
     // Nobody holds a good token of that time; a replay of it is signed anew rather than not at all.
     assert_eq!(ring.state_token(place(2), &first), ring.state_token(place(2), &ring.active()));

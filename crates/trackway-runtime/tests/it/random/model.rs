@@ -63,7 +63,7 @@ impl At {
 }
 
 impl Model {
-    pub(super) fn started(&mut self, told: Position) {
+    pub(super) fn started(&mut self, told: &Position) {
         assert_eq!(told.branch, Branch { forked: false, index: 0, siblings: 1 });
         assert!(self.runs.iter().all(|run| run.id != told.run), "a run of its own");
         let nodes = vec![At::new(told.clone(), None, 0)];

@@ -1,0 +1,96 @@
+//! A person is asked through the client, in the way of each revision.
+
+use serde_json::{Value, json};
+
+use crate::testing::{Client, NOTES, Place, answering};
+
+/// A run at the step that wants agreement.
+async fn at_publish(client: &mut Client) -> Value {
+    let first = client.done("workflow_start", json!({ "workflowId": "notes" })).await;
+    client.done("workflow_advance", answering(&first, "did")).await
+}
+
+fn call(arguments: &Value) -> Value {
+    json!({ "name": "workflow_advance", "arguments": arguments })
+}
+
+/// Answers the question that the server asks, and returns what the call then comes to.
+async fn after(client: &mut Client, arguments: Value, answer: Value) -> Value {
+    let asked = client.request("tools/call", call(&arguments)).await;
+    assert_eq!(asked["method"], "elicitation/create", "{asked}");
+    let reply = json!({ "jsonrpc": "2.0", "id": asked["id"], "result": answer });
+    client.send(&reply).await;
+    client.next().await["result"]["structuredContent"].take()
+}
+
+/// Proves T9: asked on the advance; declined, nothing advances; a replay asks nobody.
+#[tokio::test]
+async fn older_clients_are_asked_by_a_request() {
+    let at = Place::new();
+    at.workflow("notes.yaml", NOTES);
+    let mut client = Client::older(at.door(), json!({ "elicitation": {} })).await;
+    let there = at_publish(&mut client).await;
+    let declined =
+        after(&mut client, answering(&there, "done"), json!({ "action": "decline" })).await;
+    assert_eq!(declined["blocked"]["code"], "confirmation-declined", "{declined}");
+    assert_eq!(declined["stateToken"], there["stateToken"]);
+    assert_ne!(declined["ackToken"], there["ackToken"]);
+    let agreed = json!({ "action": "accept", "content": { "agree": true } });
+    let end = after(&mut client, answering(&declined, "done"), agreed).await;
+    assert_eq!(end["isComplete"], true, "{end}");
+    // Both again: nobody is asked.
+    let again = client.done("workflow_advance", answering(&there, "done")).await;
+    assert_eq!(again, declined);
+    assert_eq!(client.done("workflow_advance", answering(&declined, "done")).await, end);
+    client.leave().await;
+}
+
+/// Proves T9: whoever goes away while being asked has agreed to nothing.
+#[tokio::test]
+async fn a_client_that_leaves_has_agreed_to_nothing() {
+    let at = Place::new();
+    at.workflow("notes.yaml", NOTES);
+    let mut client = Client::older(at.door(), json!({ "elicitation": {} })).await;
+    let there = at_publish(&mut client).await;
+    let asked = client.request("tools/call", call(&answering(&there, "done"))).await;
+    assert_eq!(asked["method"], "elicitation/create");
+    client.leave().await;
+    let mut client = Client::older(at.door(), json!({ "elicitation": {} })).await;
+    let asked = client.request("tools/call", call(&answering(&there, "done"))).await;
+    assert_eq!(asked["method"], "elicitation/create", "it was not recorded: {asked}");
+    client.leave().await;
+}
+
+/// Proves T9: from 2026-07-28 on the call itself is answered with the question, and sent again with the
+/// person's answer, which is good for this very call only.
+#[tokio::test]
+async fn newest_clients_are_asked_by_an_answer() {
+    let at = Place::new();
+    at.workflow("notes.yaml", NOTES);
+    let mut client = Client::newest(at.door(), &json!({ "elicitation": { "form": {} } }));
+    let there = at_publish(&mut client).await;
+    let asked = client.request("tools/call", call(&answering(&there, "done"))).await;
+    let asked = &asked["result"];
+    assert_eq!(asked["resultType"], "input_required", "{asked}");
+    assert_eq!(asked["inputRequests"]["confirmation"]["method"], "elicitation/create");
+    let with = |mut params: Value, state: &Value, action: &str| {
+        params["inputResponses"] = json!({ "confirmation": { "action": action } });
+        params["requestState"] = state.clone();
+        params
+    };
+    let state = &asked["requestState"];
+    // The agreement is not carried over to other inputs, and not made up.
+    for (params, state) in [
+        (call(&answering(&there, "something else")), state.clone()),
+        (call(&answering(&there, "done")), json!("made up")),
+    ] {
+        let again = client.request("tools/call", with(params, &state, "accept")).await;
+        assert_eq!(again["result"]["resultType"], "input_required", "{again}");
+    }
+    let end =
+        client.request("tools/call", with(call(&answering(&there, "done")), state, "accept")).await;
+    assert_eq!(end["result"]["structuredContent"]["isComplete"], true, "{end}");
+    let again = client.done("workflow_advance", answering(&there, "done")).await;
+    assert_eq!(again, end["result"]["structuredContent"]);
+    client.leave().await;
+}

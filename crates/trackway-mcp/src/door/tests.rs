@@ -1,0 +1,160 @@
+//! The contract of the tools, over the wire and on a real store.
+
+use super::*;
+use crate::testing::{Client, NOTES, Place, answering};
+
+/// Proves T1: the tools, always in the same order, each with its schemas.
+#[tokio::test]
+async fn tools_are_listed_in_a_fixed_order() {
+    let at = Place::new();
+    let mut client = Client::older(at.door(), json!({})).await;
+    let listed = client.request("tools/list", json!({})).await;
+    let tools = listed["result"]["tools"].as_array().unwrap();
+    let names: Vec<_> = tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect();
+    assert_eq!(names, Name::ALL.map(Name::as_str));
+    for tool in tools {
+        assert_eq!(tool["inputSchema"]["type"], "object", "{tool}");
+        assert_eq!(tool["outputSchema"]["type"], "object", "{tool}");
+        assert!(tool["annotations"]["readOnlyHint"].is_boolean(), "{tool}");
+    }
+    client.leave().await;
+}
+
+/// Proves T14: without its switch a checkpoint is neither offered nor taken.
+#[tokio::test]
+async fn checkpoints_are_behind_their_switches() {
+    let at = Place::new();
+    at.workflow("notes.yaml", NOTES);
+    let mut client = Client::older(at.door_with(Switches::default()), json!({})).await;
+    let listed = client.request("tools/list", json!({})).await;
+    assert_eq!(listed["result"]["tools"].as_array().unwrap().len(), 4);
+    let first = client.done("workflow_start", json!({ "workflowId": "notes" })).await;
+    let notes = json!({ "stateToken": first["stateToken"], "notesMarkdown": "n" });
+    assert_eq!(client.refused("workflow_checkpoint", notes.clone()).await, "switched-off");
+    client.leave().await;
+
+    let on = Switches { checkpoints: true, session_checkpoints: false };
+    let mut client = Client::older(at.door_with(on), json!({})).await;
+    let recorded = client.done("workflow_checkpoint", notes.clone()).await;
+    assert_eq!((&recorded["recorded"], &recorded["repeated"]), (&json!(true), &json!(false)));
+    assert_eq!(recorded["stateToken"], first["stateToken"]);
+    assert_eq!(client.done("workflow_checkpoint", notes).await["repeated"], true);
+    let session = json!({ "sessionId": "S", "notesMarkdown": "n" });
+    assert_eq!(client.refused("workflow_checkpoint", session.clone()).await, "switched-off");
+    client.leave().await;
+
+    let mut client = Client::older(at.door(), json!({})).await;
+    let recorded = client.done("workflow_checkpoint", session).await;
+    assert_eq!(recorded["session"]["sessionId"], "S");
+    client.leave().await;
+}
+
+/// Proves T1, T3, T9: from the list to the end; the hash is one and the same everywhere.
+#[tokio::test]
+async fn a_run_is_walked_to_its_end() {
+    let at = Place::new();
+    at.workflow("notes.yaml", NOTES).workflow("broken.yaml", "id: broken\nsteps: 3\n");
+    let mut client = Client::older(at.door(), json!({})).await;
+    let list = client.done("workflow_list", json!({})).await;
+    assert_eq!(list["workflows"][0]["workflowId"], "notes", "{list}");
+    assert_eq!(list["invalid"].as_array().unwrap().len(), 1, "{list}");
+    let inspected = client.done("workflow_inspect", json!({ "workflowId": "notes" })).await;
+    assert_eq!(inspected["steps"][1]["id"], "publish");
+    let context = json!({ "ticketId": "T-1" });
+    let first =
+        client.done("workflow_start", json!({ "workflowId": "notes", "context": context })).await;
+    for hash in [&list["workflows"][0]["workflowHash"], &inspected["workflowHash"]] {
+        assert_eq!(*hash, first["workflowHash"]);
+    }
+    assert_eq!(first["pending"]["stepId"], "gather");
+    assert_eq!(first["session"]["sessionId"], "T-1");
+    assert_eq!((&first["blocked"], &first["warnings"]), (&Value::Null, &json!([])));
+    let second = client.done("workflow_advance", answering(&first, "did")).await;
+    assert_eq!(second["pending"]["requireConfirmation"], true);
+    let end = client.done("workflow_advance", answering(&second, "done")).await;
+    assert_eq!((&end["isComplete"], &end["pending"]), (&json!(true), &Value::Null));
+    assert_eq!(end["ackToken"], Value::Null);
+    let look = json!({ "stateToken": end["stateToken"] });
+    assert_eq!(client.done("workflow_advance", look).await["isComplete"], true);
+    client.leave().await;
+}
+
+/// Proves T4, T6: the same call is told the same bytes, also by another process; other inputs fork.
+#[tokio::test]
+async fn replays_are_the_same_bytes_and_other_inputs_fork() {
+    let at = Place::new();
+    at.workflow("notes.yaml", NOTES);
+    let mut client = Client::older(at.door(), json!({})).await;
+    let first = client.done("workflow_start", json!({ "workflowId": "notes" })).await;
+    let told = client.call("workflow_advance", answering(&first, "did")).await;
+    assert_eq!(client.call("workflow_advance", answering(&first, "did")).await, told);
+    KeyRing::rotate(&at.data(), trackway_domain::Timestamp(1), None).unwrap();
+    let mut other = Client::older(at.door(), json!({})).await;
+    assert_eq!(other.call("workflow_advance", answering(&first, "did")).await, told);
+    // Where the notes stand makes no difference.
+    let mut inside = answering(&first, "did");
+    let notes = inside.as_object_mut().unwrap().remove("notesMarkdown").unwrap();
+    inside["output"] = json!({ "notesMarkdown": notes });
+    assert_eq!(other.call("workflow_advance", inside).await, told);
+    let forked = other.call("workflow_advance", answering(&first, "otherwise")).await;
+    assert_eq!(forked["structuredContent"]["branch"]["forked"], true);
+    assert!(forked["content"][0]["text"].as_str().unwrap().contains("Forked"));
+    client.leave().await;
+    other.leave().await;
+}
+
+/// Proves T7: the text names the same tokens as the JSON, each once and alone on its line.
+#[tokio::test]
+async fn text_and_json_name_the_same_tokens() {
+    let at = Place::new();
+    at.workflow("notes.yaml", NOTES);
+    let mut client = Client::older(at.door(), json!({})).await;
+    let result = client.call("workflow_start", json!({ "workflowId": "notes" })).await;
+    let text = result["content"][0]["text"].as_str().unwrap();
+    for name in ["stateToken", "ackToken"] {
+        let token = result["structuredContent"][name].as_str().unwrap();
+        assert_eq!(text.lines().filter(|line| *line == token).count(), 1, "{text}");
+        assert_eq!(text.matches(token).count(), 1);
+    }
+    client.leave().await;
+}
+
+/// Proves T2, T5, T8: whatever is wrong with a call is told as data, with a code of its own.
+#[tokio::test]
+async fn wrong_calls_are_answered_as_data() {
+    let at = Place::new();
+    at.workflow("notes.yaml", NOTES);
+    let mut client = Client::older(at.door(), json!({})).await;
+    let one = client.done("workflow_start", json!({ "workflowId": "notes" })).await;
+    let two = client.done("workflow_start", json!({ "workflowId": "notes" })).await;
+    let next = client.done("workflow_advance", answering(&one, "did")).await;
+    let (state, ack) = (&one["stateToken"], &one["ackToken"]);
+    let cases = [
+        (json!({ "stateToken": ack, "ackToken": state }), "token-swapped"),
+        (json!({ "stateToken": state, "ackToken": state }), "token-swapped"),
+        (json!({ "stateToken": state, "ackToken": two["ackToken"] }), "ack-of-other-run"),
+        (json!({ "stateToken": state, "ackToken": next["ackToken"] }), "ack-of-other-snapshot"),
+        (json!({ "stateToken": "hello" }), "token-malformed"),
+        (json!({ "stateToken": 5 }), "invalid-request"),
+        (json!({ "state_token": state }), "invalid-request"),
+        (json!({ "stateToken": state, "context": [] }), "invalid-request"),
+        (json!({ "stateToken": state, "ackToken": ack, "output": "x" }), "invalid-request"),
+        (json!({ "stateToken": state, "notesMarkdown": "lost without ack" }), "invalid-request"),
+        (
+            json!({ "stateToken": state, "ackToken": ack, "notesMarkdown": "a", "context": { "notesMarkdown": "b" } }),
+            "invalid-request",
+        ),
+        (json!("not an object"), "invalid-request"),
+        (json!([1]), "invalid-request"),
+        (Value::Null, "invalid-request"),
+    ];
+    for (arguments, code) in cases {
+        let shown = arguments.to_string();
+        assert_eq!(client.refused("workflow_advance", arguments).await, code, "{shown}");
+    }
+    let unknown = json!({ "workflowId": "note" });
+    assert_eq!(client.refused("workflow_start", unknown.clone()).await, "unknown-workflow");
+    assert_eq!(client.refused("workflow_inspect", unknown).await, "unknown-workflow");
+    assert_eq!(client.refused("workflow_advnce", json!({})).await, "invalid-request");
+    client.leave().await;
+}
