@@ -181,7 +181,7 @@ pub(crate) fn refusal(refusal: &Refusal) -> String {
 /// A fault of a file in one line.
 pub(crate) fn fault(fault: &Fault) -> String {
     match &fault.suggestion {
-        Some(suggestion) => format!("{} (did you mean {suggestion}?)", fault.message),
+        Some(suggestion) => format!("{} ({suggestion})", fault.message),
         None => fault.message.clone(),
     }
 }

@@ -4,10 +4,12 @@
 //! and the JSON name the same tokens, each once and alone on its line, and nothing was thrown.
 
 mod answer;
+mod bare;
 mod blocks;
 mod client;
 mod confirms;
 mod contexts;
+mod damage;
 mod discovery;
 mod drift;
 mod errors;

@@ -91,8 +91,17 @@ fn document(at: &At<'_>) -> Option<DocumentRule> {
         }
         _ => {}
     }
-    let key = key.and_then(|at| pointer(&at));
+    let key = key.and_then(|at| field(&at));
     Some(DocumentRule { name: name?.to_owned(), kind, from: from?, key })
+}
+
+/// A place in a row: a pointer, or simply the name of a field.
+fn field(at: &At<'_>) -> Option<String> {
+    let text = at.filled()?;
+    if text.starts_with('/') {
+        return Some(text.to_owned());
+    }
+    Some(format!("/{}", text.replace('~', "~0").replace('/', "~1")))
 }
 
 fn pointer(at: &At<'_>) -> Option<String> {

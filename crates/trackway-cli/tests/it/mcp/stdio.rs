@@ -4,31 +4,14 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use super::shop::{Shop, three};
-use crate::support::trackway;
-
-/// A server without any client library in between.
-fn bare(shop: &Shop) -> crate::support::Started {
-    let data = shop.data();
-    trackway(&["mcp", "--data", data.to_str().unwrap(), "--workflows", shop.workflows()])
-        .env("TRACKWAY_LOG", "trace")
-        .log_to(&shop.path().join("stderr"))
-        .start()
-}
+use super::{
+    bare::{Bare, greeting},
+    shop::{Shop, three},
+};
 
 fn is_alive(pid: u32) -> bool {
     let told = Command::new("kill").args(["-0", &pid.to_string()]).output().unwrap();
     told.status.success()
-}
-
-fn greeting() -> String {
-    let params = json!({
-        "protocolVersion": "2025-06-18", "capabilities": {},
-        "clientInfo": { "name": "test", "version": "1" },
-    });
-    let hello = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params });
-    let ready = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
-    format!("{hello}\n{ready}\n")
 }
 
 /// Proves T8: whatever comes in, each line on stdout is a message of the protocol, arguments that are no
@@ -37,7 +20,7 @@ fn greeting() -> String {
 fn nothing_but_the_protocol_is_written() {
     let shop = Shop::with(&[three()]);
     shop.write_text("broken.json", "{");
-    let mut server = bare(&shop);
+    let mut server = Bare::start(&shop).server;
     server.write(&greeting());
     let call = |id: u32, params: Value| {
         json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params })
@@ -85,15 +68,8 @@ fn nothing_but_the_protocol_is_written() {
 #[test]
 fn a_replay_has_the_same_bytes_on_the_pipe() {
     let shop = Shop::with(&[three()]);
-    let mut server = bare(&shop);
-    server.write(&greeting());
-    server.line();
-    let mut call = |name: &str, arguments: Value| {
-        let params = json!({ "name": name, "arguments": arguments });
-        let call = json!({ "jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": params });
-        server.write(&format!("{call}\n"));
-        server.line()
-    };
+    let mut bare = Bare::greeted(&shop);
+    let mut call = |name: &str, arguments: Value| bare.line(name, arguments);
     let start = call("workflow_start", json!({ "workflowId": "three" }));
     let start: Value = serde_json::from_str(&start).unwrap();
     let start = &start["result"]["structuredContent"];
@@ -121,10 +97,10 @@ fn a_closed_client_ends_the_server() {
 #[test]
 fn a_client_that_goes_early_ends_the_server() {
     let shop = Shop::with(&[three()]);
-    let mut server = bare(&shop);
+    let mut server = Bare::start(&shop).server;
     server.close_stdin();
     assert_eq!(server.exit_code(), 0);
-    let mut server = bare(&shop);
+    let mut server = Bare::start(&shop).server;
     server.write(&greeting());
     let params = json!({ "name": "workflow_start", "arguments": { "workflowId": "three" } });
     let call = json!({ "jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": params });
