@@ -3,7 +3,8 @@
 use minijinja::{Error, ErrorKind, Template};
 use trackway_domain::Object;
 
-use crate::lack::{Lack, Like, find, grown};
+use super::trial;
+use crate::lack::{Lack, find};
 
 /// The lack behind an error, where a name of the context is behind it.
 pub(super) fn lack(error: &Error, template: &Template<'_, '_>, context: &Object) -> Option<Lack> {
@@ -11,18 +12,21 @@ pub(super) fn lack(error: &Error, template: &Template<'_, '_>, context: &Object)
     if named.is_none() && error.kind() != ErrorKind::UndefinedError {
         return None;
     }
-    // Every name that the template takes from outside, as far as it goes into it: `a`, `a.b`.
-    let mut known: Vec<String> = template.undeclared_variables(true).into_iter().collect();
-    known.sort();
+    let known = known(template);
     let name = match named {
         Some(named) => outside(named, &known)?,
         None => known.iter().find(|name| find(context, name).is_none())?.clone(),
     };
     let name = first_missing(&name, context);
-    let beneath = known.iter().filter_map(|known| known.strip_prefix(&name)?.strip_prefix('.'));
-    let like = grown(beneath.map(|path| (path, Like::Anything.example())))
-        .map_or(Like::Anything, Like::Example);
+    let like = trial::like(template, context, &known, &name);
     Some(Lack::Missing { name, like })
+}
+
+/// Every name that the template takes from outside, as far as it goes into it: `a`, `a.b`.
+pub(super) fn known(template: &Template<'_, '_>) -> Vec<String> {
+    let mut known: Vec<String> = template.undeclared_variables(true).into_iter().collect();
+    known.sort();
+    known
 }
 
 /// The expression that an error says is undefined.

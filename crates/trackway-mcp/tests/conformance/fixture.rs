@@ -5,8 +5,11 @@ use std::{borrow::Cow, sync::Arc, time::Duration};
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::{
-        CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, ElicitRequestParams,
-        ErrorCode, Implementation, InputRequiredResult, ListToolsResult, PaginatedRequestParams,
+        CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult,
+        CompleteRequestMethod, CompleteRequestParams, CompleteResult, ElicitRequestParams,
+        ErrorCode, Implementation, InputRequiredResult, ListPromptsRequestMethod,
+        ListPromptsResult, ListResourceTemplatesRequestMethod, ListResourceTemplatesResult,
+        ListResourcesRequestMethod, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
         ProgressNotificationParam, ProtocolVersion, RequestStateCodec, ServerCapabilities,
         ServerConfig, Tool,
     },
@@ -113,8 +116,15 @@ impl Fixture {
             let required: InputRequiredResult = serde_json::from_value(result).unwrap();
             return Ok(required.into());
         }
-        Ok(serde_json::from_value::<CallToolResult>(result).unwrap().into())
+        Ok(complete(result).into())
     }
+}
+
+/// A result that is the last word on its call.
+fn complete(result: Value) -> CallToolResult {
+    let mut result: CallToolResult = serde_json::from_value(result).unwrap();
+    result.result_type = CallToolResult::success(Vec::new()).result_type;
+    result
 }
 
 fn said(text: &str) -> Value {
@@ -279,6 +289,38 @@ impl ServerHandler for Fixture {
             }
             _ => return Err(ErrorData::invalid_params("there is no such tool", None)),
         };
-        Ok(serde_json::from_value::<CallToolResult>(result).unwrap().into())
+        Ok(complete(result).into())
+    }
+
+    async fn list_prompts(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        Err(ErrorData::method_not_found::<ListPromptsRequestMethod>())
+    }
+
+    async fn list_resources(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        Err(ErrorData::method_not_found::<ListResourcesRequestMethod>())
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        Err(ErrorData::method_not_found::<ListResourceTemplatesRequestMethod>())
+    }
+
+    async fn complete(
+        &self,
+        _request: CompleteRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        Err(ErrorData::method_not_found::<CompleteRequestMethod>())
     }
 }

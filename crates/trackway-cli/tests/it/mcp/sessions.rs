@@ -60,7 +60,8 @@ fn sessions_are_shown_while_an_agent_works() {
     let shown = shop.json(&["sessions", "show", "other"]);
     assert_eq!(shown["runs"][0]["status"], "running");
     assert_eq!(agent.advance(&other, json!({})).step(), "second");
-    shop.cli(&["sessions", "show", "nowhere", "--json"]).expect(1);
+    let nowhere = shop.cli(&["sessions", "show", "nowhere", "--json"]);
+    assert!(nowhere.code != 0 && nowhere.stderr.contains("unknown-session"), "{nowhere:?}");
 }
 
 /// Proves T16: Markdown shows every branch, PDF is one, and the bundle holds no tokens.
