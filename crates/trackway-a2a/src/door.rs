@@ -99,7 +99,7 @@ impl Door {
     pub(crate) fn unknown_agent(&self, name: &str) -> Fault {
         let programs = self.runtime.registry().list();
         let known = programs.iter().map(|program| program.info().name.clone()).collect();
-        Fault::unknown_agent(name, known)
+        Fault::unknown_agent(name, known, self.runtime.registry().why_not(name).as_deref())
     }
 
     /// The card of an agent, as seen from the address under which the server was reached.

@@ -258,15 +258,20 @@ impl Fault {
         matches!(&*self.detail, Detail::Advice(advice) if advice.code == Code::UnknownWorkflow.as_str())
     }
 
-    pub(crate) fn unknown_agent(name: &str, known: Vec<String>) -> Self {
+    /// `why` says of a workflow that there is why it is no agent.
+    pub(crate) fn unknown_agent(name: &str, known: Vec<String>, why: Option<&str>) -> Self {
         let shown: String = name.chars().take(64).collect();
-        Self::new(
-            Kind::MethodNotFound,
-            Code::UnknownWorkflow,
-            format!("there is no agent {shown:?}"),
-            "take an address from the list at /a2a/agents",
-        )
-        .knowing(known)
+        let (message, next) = match why {
+            None => (
+                format!("there is no agent {shown:?}"),
+                "take an address from the list at /a2a/agents",
+            ),
+            Some(why) => (
+                format!("workflow {shown:?} is no agent: {why}"),
+                "drive it over MCP, or take an address from the list at /a2a/agents",
+            ),
+        };
+        Self::new(Kind::MethodNotFound, Code::UnknownWorkflow, message, next).knowing(known)
     }
 }
 
@@ -276,7 +281,9 @@ impl From<Error> for Fault {
         let message = error.to_string();
         match error {
             Error::InvalidInput { problems, schema } => Self::input(problems, schema),
-            Error::UnknownWorkflow { name, known } => Self::unknown_agent(&name, known),
+            Error::UnknownWorkflow { name, known, why } => {
+                Self::unknown_agent(&name, known, why.as_deref())
+            }
             Error::UnknownRun { run } => Self::unknown_run(&run),
             Error::SessionMismatch { .. } => Self::new(
                 Kind::InvalidParams,

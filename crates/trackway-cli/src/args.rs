@@ -106,16 +106,23 @@ pub(crate) struct Mcp {
 /// Written workflows, and what agents may do with them.
 #[derive(Debug, Args)]
 pub(crate) struct Written {
-    /// Folder with workflow files, searched with all below it; may be given several times [default:
-    /// what trackway.toml says, else ./workflows]
-    #[arg(long, value_name = "DIR")]
-    pub(crate) workflows: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) folders: Folders,
     /// Whether agents may record notes without advancing [default: what trackway.toml says, else off]
     #[arg(long, value_name = "ON|OFF")]
     pub(crate) checkpoints: Option<Switch>,
     /// Whether such notes may be on a whole session [default: what trackway.toml says, else off]
     #[arg(long, value_name = "ON|OFF")]
     pub(crate) session_checkpoints: Option<Switch>,
+}
+
+/// Where written workflows are.
+#[derive(Debug, Args)]
+pub(crate) struct Folders {
+    /// Folder with workflow files, searched with all below it; may be given several times [default:
+    /// what trackway.toml says, else ./workflows]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) workflows: Vec<PathBuf>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -167,6 +174,8 @@ pub(crate) struct Run {
     /// Session that the run joins; a new one unless given
     #[arg(long, value_name = "ID")]
     pub(crate) session: Option<SessionId>,
+    #[command(flatten)]
+    pub(crate) folders: Folders,
     #[command(flatten)]
     pub(crate) place: Place,
     /// Print one JSON object per update; answers to questions are read from stdin, one JSON value per

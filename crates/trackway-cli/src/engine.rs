@@ -1,7 +1,7 @@
 //! An engine to drive runs with: one in this process, or one behind a server. Commands see no
 //! difference.
 
-use std::{path::Path, sync::Arc, time::Duration};
+use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use futures_util::{
     StreamExt,
@@ -9,7 +9,7 @@ use futures_util::{
 };
 use serde_json::Value;
 use trackway::{
-    DataFolder, DataFolderError, Secret, ServerError,
+    DataFolder, DataFolderError, Secret, Server, ServerError,
     api::{ForkRequest, ResumeRequest, Resumed, RunDetail, RunUpdate, Runs, StartRequest},
 };
 use trackway_domain::{Code, Pos, Problem, QuestionId, RunId};
@@ -69,11 +69,18 @@ pub(crate) enum Answer {
 pub(crate) type Updates = BoxStream<'static, Result<RunUpdate, Failure>>;
 
 impl Engine {
-    /// An engine for a folder that may be new.
-    pub(crate) async fn open(place: Place, testing: &Testing) -> Result<Self, Failure> {
+    /// An engine for a folder that may be new, with the workflows that are written in those folders.
+    pub(crate) async fn open(
+        place: Place,
+        workflows: &[PathBuf],
+        testing: &Testing,
+    ) -> Result<Self, Failure> {
         match place {
             Place::Server(api) => Ok(Self::server(api)),
-            Place::Folder { path, key } => Self::here(&path, key, Recover::Yes, testing).await,
+            Place::Folder { path, key } => {
+                let server = programs::bundled(&path).workflows(workflows);
+                Self::here(server, key, testing).await
+            }
         }
     }
 
@@ -87,7 +94,11 @@ impl Engine {
             Place::Server(api) => Ok(Self::server(api)),
             Place::Folder { path, key } => {
                 place::existing(&path)?;
-                Self::here(&path, key, recover, testing).await
+                let mut server = programs::bundled(&path);
+                if recover == Recover::No {
+                    server = server.without_recovery();
+                }
+                Self::here(server, key, testing).await
             }
         }
     }
@@ -97,15 +108,10 @@ impl Engine {
     }
 
     async fn here(
-        folder: &Path,
+        mut server: Server,
         key: Option<Secret>,
-        recover: Recover,
         testing: &Testing,
     ) -> Result<Self, Failure> {
-        let mut server = programs::bundled(folder);
-        if recover == Recover::No {
-            server = server.without_recovery();
-        }
         if let Some(point) = testing.fault.clone() {
             server = server.faults(Arc::new(Crash::at(point)));
         }

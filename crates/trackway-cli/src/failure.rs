@@ -155,9 +155,14 @@ impl From<RunsError> for Failure {
             RunsError::Runtime(trackway_runtime::Error::InvalidInput { problems, schema }) => {
                 Self::invalid(message, Invalid { problems, schema })
             }
-            RunsError::Runtime(trackway_runtime::Error::UnknownWorkflow { name, known }) => {
-                Self::unknown_workflow(message, &name, &known)
-            }
+            RunsError::Runtime(trackway_runtime::Error::UnknownWorkflow {
+                why: Some(_), ..
+            }) => Self::new(message)
+                .code(code)
+                .hint("an outside agent can drive it: see `trackway mcp --help`"),
+            RunsError::Runtime(trackway_runtime::Error::UnknownWorkflow {
+                name, known, ..
+            }) => Self::unknown_workflow(message, &name, &known),
             RunsError::Runtime(_) | RunsError::NotWaiting { .. } | RunsError::TooDeep => {
                 Self::new(message).code(code)
             }

@@ -75,6 +75,18 @@ impl Reader {
         }
     }
 
+    /// The definition that a run is pinned to, in its normal form.
+    pub(crate) async fn definition(
+        &self,
+        run: RunId,
+        hash: &str,
+    ) -> Result<Option<String>, Failure> {
+        match self {
+            Self::Server(api) => api.definition(run).await,
+            Self::Folder(reader) => Ok(reader.pinned(hash).await?),
+        }
+    }
+
     /// The whole log of a run.
     pub(crate) async fn log(&self, run: RunId) -> Result<Vec<EventRecord>, Failure> {
         let (mut log, mut after) = (Vec::new(), 0);

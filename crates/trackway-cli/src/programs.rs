@@ -7,6 +7,7 @@ mod invest;
 mod ledger;
 mod review;
 mod tck;
+mod tools;
 
 use std::{path::Path, time::Duration};
 
@@ -20,7 +21,7 @@ pub use ledger::Ledger;
 pub use review::Review;
 pub use tck::Tck;
 
-/// A server with every bundled program, on this data folder.
+/// A server with every bundled program and tool, on this data folder.
 pub fn bundled(data: &Path) -> Server {
     Server::new()
         .data(data)
@@ -30,6 +31,8 @@ pub fn bundled(data: &Path) -> Server {
         .workflow(Invest)
         .workflow(Ledger::in_folder(data))
         .workflow(Review)
+        .tool("time_now", tools::TIME_NOW, tools::time_now)
+        .tool("ledger_enter", tools::LEDGER_ENTER, tools::ledger_enter(data))
 }
 
 /// The bundled programs behind the scripted subject of the conformance suites, with the liberties that

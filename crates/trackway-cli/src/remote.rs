@@ -10,8 +10,8 @@ use serde_json::Value;
 use trackway::{
     Secret,
     api::{
-        EventPage, ForkRequest, ListFilter, ResumeRequest, Resumed, RunDetail, RunList, RunUpdate,
-        StartRequest,
+        EventPage, ForkRequest, ListFilter, PinnedDefinition, ResumeRequest, Resumed, RunDetail,
+        RunList, RunUpdate, StartRequest,
     },
 };
 use trackway_domain::{Pos, Problem, RunId};
@@ -82,6 +82,12 @@ impl Api {
     pub(crate) async fn events(&self, run: RunId, after: Pos) -> Result<EventPage, Failure> {
         let query = [("after", after.to_string())];
         self.ask(self.request(Method::GET, &[&run.to_string(), "events"], &query)).await
+    }
+
+    pub(crate) async fn definition(&self, run: RunId) -> Result<Option<String>, Failure> {
+        let pinned: PinnedDefinition =
+            self.ask(self.request(Method::GET, &[&run.to_string(), "definition"], &[])).await?;
+        Ok(pinned.definition)
     }
 
     pub(crate) async fn cancel(&self, run: RunId) -> Result<RunDetail, Failure> {

@@ -51,10 +51,7 @@ async fn heavy_mcp_conformance_2025_11_25() {
 }
 
 /// What `cargo xtask test` prepared and named in this variable.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "the one place where this test learns of the suite"
-)]
+#[expect(clippy::disallowed_methods, reason = "the one place where this test learns of the suite")]
 fn prepared(variable: &str) -> String {
     std::env::var(variable).unwrap_or_else(|_| {
         panic!("{variable} is not set: run `cargo xtask test`, which prepares it and sets it")

@@ -13,7 +13,6 @@ use crate::{
     hooks::Hooks,
     live::{Durable, LiveRef, Lives, RowMarks},
     timers::Alarm,
-    written,
 };
 
 /// Events read from the store at once while a run is loaded.
@@ -78,12 +77,8 @@ impl Core {
         let Some(body) = self.options.journal.pinned(workflow.version.clone()).await? else {
             return Ok(None);
         };
-        let Some(program) = written::revive(workflow, &body, &self.options.tools) else {
-            return Ok(None);
-        };
-        // A name that cannot be registered has no program, as if nobody had pinned it.
-        let kept = registry.keep(program.clone()).is_ok();
-        Ok(kept.then_some(program))
+        registry.keep_pinned(workflow, &body, &self.options.tools);
+        Ok(registry.pinned(workflow))
     }
 
     pub(crate) fn reach(&self, point: &'static str) {

@@ -12,8 +12,13 @@ use crate::CannotFork;
 pub enum Error {
     #[error("the input does not satisfy the workflow's schema")]
     InvalidInput { problems: Vec<Problem>, schema: Value },
-    #[error("there is no workflow named {name:?}")]
-    UnknownWorkflow { name: String, known: Vec<String> },
+    #[error("there is no workflow named {name:?}{}", but(.why.as_deref()))]
+    UnknownWorkflow {
+        name: String,
+        known: Vec<String>,
+        /// There is one, but not for the engine.
+        why: Option<String>,
+    },
     #[error("there is no run {run}")]
     UnknownRun { run: String },
     #[error("{run} does not belong to session {session}")]
@@ -34,6 +39,10 @@ pub enum Error {
     Store { reason: String },
     #[error("the server is stopping")]
     Stopping,
+}
+
+fn but(why: Option<&str>) -> String {
+    why.map(|why| format!(" that the engine can run: {why}")).unwrap_or_default()
 }
 
 impl Error {

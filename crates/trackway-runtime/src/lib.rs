@@ -51,3 +51,4 @@ pub use stage::{Answer, Attempt, ChildError, RetryPolicy, Stage, StepWork};
 pub use tool::{Tool, ToolFuture, ToolInfo, Tools};
 pub use watch::Watch;
 pub use world::{SystemClock, SystemIds};
+pub use written::{Declined, DefinitionProgram, Offers, Unfit};

@@ -15,7 +15,7 @@ use trackway_domain::{Evidence, Failure, Message, Part, WorkflowRef};
 
 use trackway_ports::Pinned;
 
-use crate::{SchemaBook, SchemaError, Stage};
+use crate::{SchemaBook, SchemaError, Stage, Tools, written};
 
 /// How a program ends other than by returning its output.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -88,6 +88,14 @@ impl ProgramInfo {
     pub fn workflow(&self) -> WorkflowRef {
         WorkflowRef { name: self.name.clone(), version: self.version.clone() }
     }
+
+    /// Whether a workflow can have this name, which is part of addresses.
+    pub(crate) fn can_name(name: &str) -> bool {
+        let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+        let dotted = name.starts_with('.') || name.ends_with('.') || name.contains("..");
+        let fits = !name.is_empty() && name.len() <= NAME_BYTES_MAX;
+        fits && name.chars().all(plain) && !dotted
+    }
 }
 
 /// The programs of a server. Several versions of one name live side by side: new runs take the one that
@@ -97,6 +105,8 @@ impl ProgramInfo {
 pub struct Registry {
     /// Held only to look up or insert.
     names: RwLock<BTreeMap<String, Versions>>,
+    /// Workflows that there are and that new runs cannot have, and why.
+    aside: RwLock<BTreeMap<String, String>>,
     pub(crate) schemas: SchemaBook,
 }
 
@@ -116,6 +126,8 @@ pub enum RegistryError {
         "{name:?} cannot name a workflow: use letters, digits, `-`, `_` and single dots inside, at most 64"
     )]
     BadName { name: String },
+    #[error("tool {name:?} is registered twice")]
+    ToolTwice { name: String },
     #[error("the input schema of workflow {name:?} is not usable")]
     BadSchema { name: String, source: SchemaError },
 }
@@ -147,10 +159,17 @@ impl Registry {
     }
 
     /// Keeps a program for the runs that began with it. New runs do not take it.
-    pub(crate) fn keep(&self, program: Arc<dyn Program>) -> Result<(), RegistryError> {
+    fn keep(&self, program: Arc<dyn Program>) -> Result<(), RegistryError> {
         self.check(program.info())?;
         self.write().entry(program.info().name.clone()).or_default().place(program);
         Ok(())
+    }
+
+    /// Keeps the program of a definition that a store has pinned; false where it cannot be made.
+    pub fn keep_pinned(&self, workflow: &WorkflowRef, body: &str, tools: &Arc<Tools>) -> bool {
+        let program = written::revive(workflow, body, tools);
+        // A name that cannot be registered has no program, as if nobody had pinned it.
+        program.is_some_and(|program| self.keep(program).is_ok())
     }
 
     /// New runs of this name are refused from now on; those in flight go on.
@@ -162,9 +181,7 @@ impl Registry {
 
     fn check(&self, info: &ProgramInfo) -> Result<(), RegistryError> {
         let name = info.name.clone();
-        let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
-        let dotted = name.starts_with('.') || name.ends_with('.') || name.contains("..");
-        if name.is_empty() || name.len() > NAME_BYTES_MAX || !name.chars().all(plain) || dotted {
+        if !ProgramInfo::can_name(&name) {
             return Err(RegistryError::BadName { name });
         }
         self.schemas
@@ -187,6 +204,15 @@ impl Registry {
     /// What new runs can take, by name.
     pub fn list(&self) -> Vec<Arc<dyn Program>> {
         self.read().values().filter_map(Versions::current).cloned().collect()
+    }
+
+    /// Why new runs cannot have a workflow of this name, where there is one all the same.
+    pub fn why_not(&self, name: &str) -> Option<String> {
+        self.aside.read().unwrap_or_else(PoisonError::into_inner).get(name).cloned()
+    }
+
+    pub(crate) fn set_aside(&self, aside: BTreeMap<String, String>) {
+        *self.aside.write().unwrap_or_else(PoisonError::into_inner) = aside;
     }
 
     /// Versions of a name that are registered.

@@ -27,6 +27,10 @@ pub async fn replay_with(registry: &Registry, log: &[Event]) -> ReplayVerdict {
     let Some(Event::Submitted(submission)) = log.first() else {
         return misfit("the log does not begin with `submitted`".to_owned());
     };
+    if submission.guided {
+        // An outside agent drives it; there is no program that could not fit.
+        return ReplayVerdict::Fits;
+    }
     let Some(program) = registry.pinned(&submission.workflow) else {
         return ReplayVerdict::Misfit(registry.missing(&submission.workflow));
     };

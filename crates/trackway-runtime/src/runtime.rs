@@ -94,6 +94,12 @@ impl Runtime {
         self.core.fork(address, at).await
     }
 
+    /// The definition that the run is pinned to, in its normal form; none where a program runs it.
+    pub async fn definition(&self, address: &RunAddress) -> Result<Option<String>, Error> {
+        let version = self.view(address).await?.submission.workflow.version.clone();
+        Ok(self.core.options.journal.pinned(version).await?)
+    }
+
     /// The run as of the newest commit.
     pub async fn view(&self, address: &RunAddress) -> Result<RunView, Error> {
         let live = self.core.open_to_read(address).await?;

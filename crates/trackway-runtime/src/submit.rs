@@ -31,7 +31,9 @@ impl Core {
     pub(crate) async fn submit(self: &Arc<Self>, submit: Submit) -> Result<Submitted, Error> {
         let registry = &self.options.registry;
         let Some(program) = registry.get(&submit.workflow) else {
-            return Err(Error::UnknownWorkflow { name: submit.workflow, known: registry.names() });
+            let why = registry.why_not(&submit.workflow);
+            let (name, known) = (submit.workflow, registry.names());
+            return Err(Error::UnknownWorkflow { name, known, why });
         };
         let info = program.info();
         let deep =

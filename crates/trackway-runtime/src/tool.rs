@@ -3,9 +3,10 @@
 use std::{collections::BTreeMap, fmt, future::Future, pin::Pin, sync::Arc};
 
 use serde_json::Value;
-use trackway_domain::Failure;
+use trackway_domain::{Failure, Problem};
+use trackway_engine::Schemas;
 
-use crate::Attempt;
+use crate::{Attempt, SchemaBook};
 
 pub type ToolFuture = Pin<Box<dyn Future<Output = Result<Value, Failure>> + Send>>;
 
@@ -29,6 +30,7 @@ pub struct ToolInfo {
 #[derive(Debug, Clone, Default)]
 pub struct Tools {
     tools: BTreeMap<String, Arc<dyn Tool>>,
+    schemas: Arc<SchemaBook>,
 }
 
 impl Tools {
@@ -39,6 +41,11 @@ impl Tools {
 
     pub fn get(&self, name: &str) -> Option<&Arc<dyn Tool>> {
         self.tools.get(name)
+    }
+
+    /// What is wrong with the arguments of a call; nothing where they fit.
+    pub(crate) fn check(&self, tool: &ToolInfo, arguments: &Value) -> Vec<Problem> {
+        self.schemas.check(&tool.input_schema, arguments)
     }
 
     pub fn list(&self) -> impl Iterator<Item = &Arc<dyn Tool>> {

@@ -12,7 +12,7 @@ use std::{
 use tempfile::TempDir;
 use trackway_domain::{RunId, Seq};
 use trackway_ports::Journal;
-use trackway_runtime::{Messenger, Options, Registry, Runtime};
+use trackway_runtime::{Messenger, Options, Registry, Runtime, Tools};
 use trackway_sqlite::SqliteJournal;
 
 use crate::{
@@ -54,6 +54,8 @@ pub struct Setup {
     pub recover: bool,
     /// Tells others of updates.
     pub messenger: Option<Arc<dyn Messenger>>,
+    /// What written workflows can have done.
+    pub tools: Arc<Tools>,
 }
 
 /// A process: a runtime on the world's store.
@@ -81,6 +83,7 @@ impl From<Registry> for Setup {
             tap: None,
             recover: true,
             messenger: None,
+            tools: Arc::default(),
         }
     }
 }
@@ -95,6 +98,12 @@ impl Setup {
     #[must_use]
     pub fn messenger(mut self, messenger: Arc<dyn Messenger>) -> Self {
         self.messenger = Some(messenger);
+        self
+    }
+
+    #[must_use]
+    pub fn tools(mut self, tools: Arc<Tools>) -> Self {
+        self.tools = tools;
         self
     }
 
@@ -227,6 +236,7 @@ impl World {
         options.faults = faults.clone();
         options.recover = setup.recover;
         options.messenger = setup.messenger;
+        options.tools = setup.tools;
         let process = Process {
             runtime: Runtime::start(options),
             journal,

@@ -52,6 +52,7 @@ mod server;
 pub mod sessions;
 mod step;
 mod stop;
+mod tool;
 mod typed;
 mod workflow;
 
@@ -59,8 +60,8 @@ mod workflow;
 pub mod api {
     pub use crate::server::runs::{
         Artifact, EventPage, EventRecord, File, ForkRequest, ListFilter, Message, Part,
-        PartContent, Question, ResumeMark, ResumeRequest, Resumed, RunDetail, RunList, RunSummary,
-        RunUpdate, Runs, RunsError, RunsReader, StartRequest, Updates, What,
+        PartContent, PinnedDefinition, Question, ResumeMark, ResumeRequest, Resumed, RunDetail,
+        RunList, RunSummary, RunUpdate, Runs, RunsError, RunsReader, StartRequest, Updates, What,
     };
 }
 

@@ -6,6 +6,7 @@ mod mcp;
 mod replay;
 mod retention;
 pub(crate) mod runs;
+mod written;
 
 use std::{
     net::SocketAddr,
@@ -17,7 +18,7 @@ use std::{
 use trackway_a2a::{AddressPolicy, Notifier, Outgoing, OutgoingOptions, Signer};
 use trackway_mcp::HttpDoor;
 use trackway_ports::{Faults, Gatekeeper, Journal, NoFaults};
-use trackway_runtime::{Options, Program, Registry, RegistryError, Runtime, SystemClock};
+use trackway_runtime::{Options, Program, Registry, RegistryError, Runtime, SystemClock, Tool};
 use trackway_sqlite::SqliteJournal;
 
 use crate::{Auth, AuthError, Secret, Workflow, auth::Gate, typed::Typed};
@@ -27,6 +28,7 @@ pub use http::Bound;
 pub use mcp::Mcp;
 pub use replay::ReplayCheck;
 use retention::Retention;
+use written::Written;
 
 /// Where a server listens unless told otherwise.
 const LISTEN_DEFAULT: &str = "127.0.0.1:7420";
@@ -40,6 +42,8 @@ const BODY_BYTES_MAX_DEFAULT: usize = 10 * 1024 * 1024;
 #[derive(Debug)]
 pub struct Server {
     workflows: Vec<Arc<dyn Program>>,
+    tools: Vec<Arc<dyn Tool>>,
+    folders: Vec<PathBuf>,
     listen: String,
     data: PathBuf,
     auth: Auth,
@@ -98,6 +102,8 @@ impl Default for Server {
     fn default() -> Self {
         Self {
             workflows: Vec::new(),
+            tools: Vec::new(),
+            folders: Vec::new(),
             listen: LISTEN_DEFAULT.to_owned(),
             data: DATA_DEFAULT.into(),
             auth: Auth::default(),
@@ -241,7 +247,7 @@ impl Server {
         self
     }
 
-    /// Serves written workflows at `/mcp`, to agents that walk them with tokens.
+    /// Serves the written workflows at `/mcp`, to agents that walk them with tokens.
     #[must_use]
     pub fn mcp(mut self, mcp: Mcp) -> Self {
         self.mcp = Some(mcp);
@@ -256,8 +262,15 @@ impl Server {
         self
     }
 
-    /// The workflows alone, for checks that need no server.
+    /// The workflows alone, for checks that need no server: the programs, and the written ones that the
+    /// engine can drive.
     pub fn registry(&self) -> Result<Registry, RegistryError> {
+        let registry = self.programs()?;
+        self.written(&registry)?.renew(&registry);
+        Ok(registry)
+    }
+
+    fn programs(&self) -> Result<Registry, RegistryError> {
         let registry = Registry::new();
         for workflow in &self.workflows {
             registry.add(workflow.clone())?;
@@ -273,7 +286,9 @@ impl Server {
     }
 
     async fn engine_with(&self, outgoing: Outgoing) -> Result<Opened, ServerError> {
-        let registry = Arc::new(self.registry()?);
+        let registry = Arc::new(self.programs()?);
+        let written = Arc::new(self.written(&registry)?);
+        written.renew(&registry);
         let folder = DataFolder::hold(&self.data)?;
         let store = trackway_sqlite::Options { faults: self.faults.clone() };
         let journal = SqliteJournal::open_with(folder.path(), store).map_err(|source| {
@@ -282,10 +297,11 @@ impl Server {
         let journal: Arc<dyn Journal> = Arc::new(journal);
         let mut options = Options::new(journal.clone(), registry);
         options.recover = self.recover;
+        options.tools = written.tools().clone();
         options.faults = self.faults.clone();
         options.recognise_messages = !self.repeat_messages;
         options.messenger = Some(Arc::new(Notifier::new(outgoing)));
-        Ok(Opened { runtime: Runtime::start(options), folder, journal })
+        Ok(Opened { runtime: Runtime::start(options), folder, journal, written })
     }
 
     /// What calls to addresses that clients choose go through.
@@ -334,7 +350,8 @@ impl Server {
         let outgoing = self.outgoing()?;
         let opened = self.engine_with(outgoing.clone()).await?;
         let mcp = self.mcp.as_ref().map(|mcp| mcp.door(&opened, &self.faults)).transpose()?;
-        let Opened { runtime, folder, journal } = opened;
+        let Opened { runtime, folder, journal, written } = opened;
+        let watching = written::watch(written, runtime.clone());
         let retention = self.retention.map(|older_than| Retention { journal, older_than });
         let required = self.auth.is_required();
         let door = self.door(outgoing);
@@ -349,7 +366,8 @@ impl Server {
         let mcp = mcp.map(|mcp| HttpDoor::new(mcp, gatekeeper.clone(), door.body_bytes_max));
         let entrance = Entrance { gatekeeper, required };
         let doors = Doors { a2a: door, mcp };
-        Ok(Bound::new(listener, grpc, runtime, folder, entrance, doors)?.keeping(retention))
+        let bound = Bound::new(listener, grpc, runtime, folder, entrance, doors)?;
+        Ok(bound.keeping(retention).watching(watching))
     }
 
     /// Serves until Ctrl-C or a termination signal.
@@ -364,6 +382,7 @@ struct Opened {
     runtime: Runtime,
     folder: DataFolder,
     journal: Arc<dyn Journal>,
+    written: Arc<Written>,
 }
 
 /// What is served.

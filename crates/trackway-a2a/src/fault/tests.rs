@@ -15,7 +15,7 @@ fn runtime_errors_become_the_errors_of_the_protocol() {
     let question: QuestionId = "qst_0199a0b1c2d37e4f8a9b0c1d2e3f4a5b".parse().unwrap();
     for (error, number, code) in [
         (
-            Error::UnknownWorkflow { name: "nope".into(), known: vec!["echo".into()] },
+            Error::UnknownWorkflow { name: "nope".into(), known: vec!["echo".into()], why: None },
             -32601,
             "unknown-workflow",
         ),

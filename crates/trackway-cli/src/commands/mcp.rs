@@ -14,7 +14,7 @@ use trackway_runtime::{Catalogue, Guide, GuideOptions, SystemClock, SystemIds};
 use trackway_sqlite::SqliteJournal;
 
 use crate::{
-    args::{Mcp, Switch, Written},
+    args::{Folders, Mcp, Switch, Written},
     config::Config,
     exit::Exit,
     failure::Failure,
@@ -38,7 +38,7 @@ pub(super) async fn mcp(args: Mcp) -> Result<Exit, Failure> {
     let guide = Guide::new(GuideOptions {
         journal: journal.clone(),
         catalogue: Arc::new(Catalogue::new(folders(
-            &args.written,
+            &args.written.folders,
             &config,
             args.workspace.as_deref(),
         ))),
@@ -54,13 +54,9 @@ pub(super) async fn mcp(args: Mcp) -> Result<Exit, Failure> {
 }
 
 /// The folders that are named, else those of the configuration, else the one beside it.
-pub(super) fn folders(
-    written: &Written,
-    config: &Config,
-    workspace: Option<&Path>,
-) -> Vec<PathBuf> {
-    if !written.workflows.is_empty() {
-        return written.workflows.clone();
+pub(super) fn folders(named: &Folders, config: &Config, workspace: Option<&Path>) -> Vec<PathBuf> {
+    if !named.workflows.is_empty() {
+        return named.workflows.clone();
     }
     match &config.workflows.folders {
         Some(folders) => folders.clone(),

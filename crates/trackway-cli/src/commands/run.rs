@@ -1,13 +1,24 @@
 //! `trackway run`: starts a workflow and stays with it.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::json;
-use trackway::api::{RunDetail, StartRequest};
+use trackway::api::{RunDetail, RunsError, StartRequest};
+use trackway_runtime::Error;
 
 use crate::{
-    args::Run, ask::Asker, commands::parse_input, engine::Engine, exit::Exit, failure::Failure,
-    follow::Follow, place::Place, programs, screen::Screen, signals::Signals,
+    args::Run,
+    ask::Asker,
+    commands::{mcp, parse_input},
+    config::Config,
+    engine::Engine,
+    exit::Exit,
+    failure::Failure,
+    follow::Follow,
+    place::Place,
+    programs,
+    screen::Screen,
+    signals::Signals,
 };
 
 pub(super) async fn run(args: Run) -> Result<Exit, Failure> {
@@ -18,25 +29,38 @@ pub(super) async fn run(args: Run) -> Result<Exit, Failure> {
     };
     let mut signals = Signals::install()?;
     let place = Place::find(&args.place)?;
-    if let Place::Folder { path, .. } = &place {
-        known(path, &args.name)?;
-    }
-    let engine = Engine::open(place, &args.testing).await?;
+    let folders = match &place {
+        Place::Folder { path, .. } => {
+            let folders = mcp::folders(&args.folders, &Config::load(None)?, None);
+            known(path, &folders, &args.name)?;
+            folders
+        }
+        // Its workflows are where it was told.
+        Place::Server(_) if args.folders.workflows.is_empty() => Vec::new(),
+        Place::Server(_) => {
+            return Err(Failure::new("--workflows is for runs in this process")
+                .hint("a server runs this one: name its folders where it is started")
+                .exit(Exit::Usage));
+        }
+    };
+    let engine = Engine::open(place, &folders, &args.testing).await?;
     let ended = drive(&args, &engine, request, &mut signals).await;
     engine.close().await;
     ended
 }
 
 /// Before anything is opened: a mistyped name makes no folder.
-fn known(folder: &Path, name: &str) -> Result<(), Failure> {
-    let registry = programs::bundled(folder).registry().map_err(|error| Failure::of(&error))?;
+fn known(folder: &Path, folders: &[PathBuf], name: &str) -> Result<(), Failure> {
+    let server = programs::bundled(folder).workflows(folders);
+    let registry = server.registry().map_err(|error| Failure::of(&error))?;
     if registry.get(name).is_some() {
         return Ok(());
     }
     let known: Vec<String> =
         registry.list().iter().map(|program| program.info().name.clone()).collect();
-    let message = format!("there is no workflow named {name:?}");
-    Err(Failure::unknown_workflow(message, name, &known))
+    let why = registry.why_not(name);
+    let error = Error::UnknownWorkflow { name: name.to_owned(), known, why };
+    Err(RunsError::Runtime(error).into())
 }
 
 async fn drive(

@@ -32,10 +32,10 @@ pub(super) async fn serve(args: Serve) -> Result<Exit, Failure> {
         }
     };
     let server = server.listen(args.listen).grpc_listen(args.grpc_listen);
-    let folders = mcp::folders(&args.written, &config, args.workspace.as_deref());
+    let folders = mcp::folders(&args.written.folders, &config, args.workspace.as_deref());
     let switches = mcp::switches(&args.written, &config);
-    let server = server.mcp(
-        Mcp::new(folders)
+    let server = server.workflows(folders).mcp(
+        Mcp::new()
             .checkpoints(switches.checkpoints)
             .session_checkpoints(switches.session_checkpoints),
     );

@@ -65,6 +65,6 @@ impl Workflow for Ledger {
 }
 
 /// One write of one line: lines of several runs do not mix.
-fn append(file: &Path, line: &str) -> std::io::Result<()> {
+pub(super) fn append(file: &Path, line: &str) -> std::io::Result<()> {
     File::options().append(true).create(true).open(file)?.write_all(line.as_bytes())
 }

@@ -25,3 +25,4 @@ mod shop;
 mod stdio;
 mod tokens;
 mod workrail;
+mod written;

@@ -84,11 +84,15 @@ fn document(at: &At<'_>) -> Option<DocumentRule> {
             return None;
         }
     };
-    match (&key, kind) {
-        (None, DocumentKind::Table) => at.fault("a table needs `key`: what tells its rows apart"),
-        (Some(at), DocumentKind::Header | DocumentKind::Log) => {
-            at.fault("only a table has a `key`")
+    let key = match (key, kind) {
+        // Without a key, rows are told apart by all that is in them.
+        (None, DocumentKind::Table) => Some(String::new()),
+        (Some(at), DocumentKind::Table) => Some(row_key(&at)?),
+        (Some(at), _) => {
+            at.fault("only a table has a `key`");
+            return None;
         }
+<<<<<<< HEAD
         _ => {}
     }
     let key = key.and_then(|at| field(&at));
@@ -99,6 +103,17 @@ fn document(at: &At<'_>) -> Option<DocumentRule> {
 fn field(at: &At<'_>) -> Option<String> {
     let text = at.filled()?;
     if text.starts_with('/') {
+=======
+        (None, _) => None,
+    };
+    Some(DocumentRule { name: name?.to_owned(), kind, from: from?, key })
+}
+
+/// A pointer into a row, or simply the name of one of its fields.
+fn row_key(at: &At<'_>) -> Option<String> {
+    let text = at.text()?;
+    if text.is_empty() || text.starts_with('/') {
+>>>>>>> main
         return Some(text.to_owned());
     }
     Some(format!("/{}", text.replace('~', "~0").replace('/', "~1")))

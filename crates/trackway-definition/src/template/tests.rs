@@ -59,12 +59,12 @@ fn a_name_that_is_not_set_is_named() {
         ("{{ ticket.owner.name }}", "ticket.owner", json!({"name": "…"})),
         ("{{ items[7] }}", "items.7", json!("…")),
         ("{{ missing|length }}", "missing", json!("…")),
-        ("{{ missing|join(', ') }}", "missing", json!("…")),
-        ("{{ missing|fixed(1) }}", "missing", json!("…")),
+        ("{{ missing|join(', ') }}", "missing", json!(["…"])),
+        ("{{ missing|fixed(1) }}", "missing", json!(1)),
         ("{{ missing|tojson }}", "missing", json!("…")),
-        ("{{ count + missing }}", "missing", json!("…")),
+        ("{{ count + missing }}", "missing", json!(1)),
         ("{{ name ~ missing }}", "missing", json!("…")),
-        ("{% for i in missing %}{{ i }}{% endfor %}", "missing", json!("…")),
+        ("{% for i in missing %}{{ i }}{% endfor %}", "missing", json!(["…"])),
         ("{% if missing %}x{% endif %}", "missing", json!("…")),
     ] {
         match render(source, &sample()) {

@@ -25,9 +25,8 @@ pub(super) fn like(
 ) -> Like {
     let beneath = known.iter().filter_map(|known| known.strip_prefix(name)?.strip_prefix('.'));
     let beneath: Vec<&str> = beneath.collect();
-    let shaped = |kind: Value| {
-        grown(beneath.iter().map(|path| (*path, kind.clone()))).unwrap_or(kind)
-    };
+    let shaped =
+        |kind: Value| grown(beneath.iter().map(|path| (*path, kind.clone()))).unwrap_or(kind);
     for kind in kinds() {
         let value = shaped(kind);
         for others in kinds() {

@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 use tokio::{net::TcpListener, sync::oneshot};
 use tower_http::catch_panic::CatchPanicLayer;
 use trackway_domain::{Code, Object};
-use trackway_runtime::Runtime;
+use trackway_runtime::{Runtime, Watching};
 
 use super::{DataFolder, Doors, Entrance, ServerError, retention::Retention, runs};
 use crate::Auth;
@@ -35,6 +35,8 @@ pub struct Bound {
     entrance: Entrance,
     doors: Doors,
     retention: Option<Retention>,
+    /// Ends with the server.
+    watching: Option<Watching>,
 }
 
 impl Bound {
@@ -54,8 +56,17 @@ impl Bound {
             }
             None => None,
         };
-        let mut bound =
-            Self { listener, address, grpc, runtime, folder, entrance, doors, retention: None };
+        let mut bound = Self {
+            listener,
+            address,
+            grpc,
+            runtime,
+            folder,
+            entrance,
+            doors,
+            retention: None,
+            watching: None,
+        };
         bound.doors.a2a.base_url = bound.url();
         bound.doors.a2a.grpc_address = bound.grpc.as_ref().map(|(_, address)| address.to_string());
         bound.folder.note(&bound.url())?;
@@ -65,6 +76,12 @@ impl Bound {
     /// What it removes while it serves.
     pub(super) fn keeping(mut self, retention: Option<Retention>) -> Self {
         self.retention = retention;
+        self
+    }
+
+    /// What tells it of changes in the workflow folders.
+    pub(super) fn watching(mut self, watching: Option<Watching>) -> Self {
+        self.watching = watching;
         self
     }
 
@@ -101,7 +118,17 @@ impl Bound {
         self,
         end: impl Future<Output = ()> + Send + 'static,
     ) -> Result<(), ServerError> {
-        let Self { listener, grpc, runtime, folder, entrance, doors, retention, .. } = self;
+        let Self {
+            listener,
+            grpc,
+            runtime,
+            folder,
+            entrance,
+            doors,
+            retention,
+            watching: _watching,
+            ..
+        } = self;
         let keeper = retention.map(|retention| tokio::spawn(retention.run()));
         let Doors { a2a, mcp } = doors.clone();
         let app = router(runtime.clone(), doors, entrance);

@@ -1,24 +1,23 @@
 //! The MCP door of a server: written workflows for outside agents, on the server's own store.
 
-use std::{path::PathBuf, sync::Arc};
+use std::sync::Arc;
 
 use trackway_mcp::{Door, KeyRing, Switches};
 use trackway_ports::{Clock as _, Faults};
-use trackway_runtime::{Catalogue, Guide, GuideOptions, SystemClock, SystemIds};
+use trackway_runtime::{Guide, GuideOptions, SystemClock, SystemIds};
 
 use super::{Opened, ServerError};
 
 /// What the MCP door serves.
 #[derive(Debug, Clone, Default)]
 pub struct Mcp {
-    folders: Vec<PathBuf>,
     switches: Switches,
 }
 
 impl Mcp {
-    /// The workflows in these folders and those below them.
-    pub fn new(folders: impl IntoIterator<Item = PathBuf>) -> Self {
-        Self { folders: folders.into_iter().collect(), switches: Switches::default() }
+    /// The written workflows of the server.
+    pub fn new() -> Self {
+        Self::default()
     }
 
     /// Offers `workflow_checkpoint`: notes without an advance.
@@ -43,7 +42,7 @@ impl Mcp {
         let ring = KeyRing::open(opened.folder.path(), SystemClock.now())?;
         let guide = Guide::new(GuideOptions {
             journal: opened.journal.clone(),
-            catalogue: Arc::new(Catalogue::new(self.folders.clone())),
+            catalogue: opened.written.catalogue().clone(),
             clock: Arc::new(SystemClock),
             ids: Arc::new(SystemIds),
             faults: faults.clone(),

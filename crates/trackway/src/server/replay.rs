@@ -1,8 +1,10 @@
 //! Checking a server's workflows against the runs in its folder, before it is deployed.
 
+use std::sync::Arc;
+
 use trackway_domain::{Event, Evidence, RunId, StateName, WorkflowRef};
 use trackway_ports::{Journal, ReadError, RunFilter};
-use trackway_runtime::{Registry, ReplayVerdict, replay_with};
+use trackway_runtime::{Registry, ReplayVerdict, Tools, replay_with};
 use trackway_sqlite::SqliteJournal;
 
 use super::{Server, ServerError};
@@ -24,10 +26,11 @@ impl Server {
     /// recorded and no step is done; another server may go on using the folder meanwhile.
     pub async fn replay_check(&self) -> Result<Vec<ReplayCheck>, ServerError> {
         let registry = self.registry()?;
+        let tools = Arc::new(self.tools()?);
         let journal = SqliteJournal::open_read_only(&self.data).map_err(|source| {
             ServerError::Store { folder: self.data.display().to_string(), source }
         })?;
-        let checks = check_all(&registry, &journal).await;
+        let checks = check_all(&registry, &tools, &journal).await;
         journal.close().await;
         checks.map_err(ServerError::Read)
     }
@@ -35,6 +38,7 @@ impl Server {
 
 async fn check_all(
     registry: &Registry,
+    tools: &Arc<Tools>,
     journal: &dyn Journal,
 ) -> Result<Vec<ReplayCheck>, ReadError> {
     let states = StateName::ALL.into_iter().filter(|state| !state.is_terminal()).collect();
@@ -45,6 +49,11 @@ async fn check_all(
         let Some(last) = rows.last() else { return Ok(checks) };
         before = Some(last.id);
         for row in rows {
+            if registry.pinned(&row.workflow).is_none()
+                && let Some(body) = journal.pinned(row.workflow.version.clone()).await?
+            {
+                registry.keep_pinned(&row.workflow, &body, tools);
+            }
             let misfit = match log(journal, row.id).await {
                 Ok(log) => match replay_with(registry, &log).await {
                     ReplayVerdict::Fits => None,

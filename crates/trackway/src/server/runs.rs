@@ -36,8 +36,8 @@ pub use content::{Artifact, File, Message, Part, PartContent};
 pub use reader::RunsReader;
 pub use service::{Runs, RunsError, Updates};
 pub use shapes::{
-    EventPage, EventRecord, ForkRequest, ListFilter, Question, ResumeMark, ResumeRequest, Resumed,
-    RunDetail, RunList, RunSummary, RunUpdate, StartRequest, What,
+    EventPage, EventRecord, ForkRequest, ListFilter, PinnedDefinition, Question, ResumeMark,
+    ResumeRequest, Resumed, RunDetail, RunList, RunSummary, RunUpdate, StartRequest, What,
 };
 
 /// Runs in a list, unless asked for more or fewer.
@@ -53,6 +53,7 @@ pub(super) fn router(
         .route("/api/runs", get(list).post(start))
         .route("/api/runs/{id}", get(show))
         .route("/api/runs/{id}/events", get(events))
+        .route("/api/runs/{id}/definition", get(definition))
         .route("/api/runs/{id}/stream", get(follow))
         .route("/api/runs/{id}/cancel", post(cancel))
         .route("/api/runs/{id}/fork", post(fork))
@@ -130,6 +131,10 @@ async fn events(
     // Beyond its bound a page is simply full.
     let limit = params.limit.unwrap_or(usize::MAX).max(1);
     Ok(Json(runs.events(run, params.after.unwrap_or(0), limit).await?).into_response())
+}
+
+async fn definition(Asker { runs, .. }: Asker, Named(run): Named) -> Result<Response, Refusal> {
+    Ok(Json(runs.definition(run).await?).into_response())
 }
 
 async fn follow(

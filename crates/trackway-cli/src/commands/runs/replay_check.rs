@@ -3,10 +3,12 @@
 //! Meant for before a deployment: the new binary reads the logs from the server that runs, replays
 //! each against its own program and does nothing else.
 
+use std::sync::Arc;
+
 use serde::Serialize;
 use trackway::api::{EventRecord, ListFilter};
 use trackway_domain::{Code, Event, Evidence, RunId, StateName, WorkflowRef};
-use trackway_runtime::{Registry, ReplayVerdict, replay_with};
+use trackway_runtime::{Registry, ReplayVerdict, Tools, replay_with};
 
 use crate::{
     args::ReplayCheck,
@@ -45,15 +47,18 @@ enum Verdict {
 }
 
 pub(in crate::commands) async fn replay_check(args: ReplayCheck) -> Result<Exit, Failure> {
-    let registry = programs::bundled(&args.place.data.folder)
-        .registry()
-        .map_err(|error| Failure::of(&error))?;
+    let server = programs::bundled(&args.place.data.folder);
+    let registry = server.registry().map_err(|error| Failure::of(&error))?;
+    let tools = Arc::new(server.tools().map_err(|error| Failure::of(&error))?);
     let reader = Place::find(&args.place)?.reader()?;
     let ids = if args.ids.is_empty() { unfinished(&reader).await? } else { args.ids };
     let mut runs = Vec::with_capacity(ids.len());
     for id in ids {
         runs.push(match reader.log(id).await {
-            Ok(log) => check(&registry, id, log).await,
+            Ok(log) => {
+                learn(&registry, &tools, &reader, &log).await?;
+                check(&registry, id, log).await
+            }
             // One log that cannot be read must not hide what is wrong with the others.
             Err(failure) if failure.code.as_deref() == Some(Code::DamagedLog.as_str()) => {
                 damaged(id, &failure)
@@ -88,6 +93,25 @@ async fn unfinished(reader: &Reader) -> Result<Vec<RunId>, Failure> {
             None => return Ok(ids),
         }
     }
+}
+
+/// Registers the definition that a run is pinned to, where no program of this binary is meant.
+async fn learn(
+    registry: &Registry,
+    tools: &Arc<Tools>,
+    reader: &Reader,
+    log: &[EventRecord],
+) -> Result<(), Failure> {
+    let Some(Event::Submitted(submission)) = log.first().map(|record| &record.event) else {
+        return Ok(());
+    };
+    let workflow = &submission.workflow;
+    if registry.pinned(workflow).is_none()
+        && let Some(body) = reader.definition(submission.run, &workflow.version).await?
+    {
+        registry.keep_pinned(workflow, &body, tools);
+    }
+    Ok(())
 }
 
 async fn check(registry: &Registry, id: RunId, log: Vec<EventRecord>) -> Checked {

@@ -76,7 +76,11 @@ fn each_wrong_field_is_named() {
     let blocked = agent.advance(&start, lacking.clone());
     assert_eq!(blocked.needs().len(), 1, "{blocked:#?}");
     let mut mended = lacking;
-    put(&mut mended, "/output/review/title", blocked.need("/output/review/title")["example"].clone());
+    put(
+        &mut mended,
+        "/output/review/title",
+        blocked.need("/output/review/title")["example"].clone(),
+    );
     assert_eq!(agent.advance(&blocked, mended).step(), "after");
 }
 

@@ -84,7 +84,8 @@ fn a_client_that_cannot_ask_is_told_to() {
 #[test]
 fn nobody_is_asked_about_an_answer_that_is_wrong() {
     let mut definition = careful();
-    definition["steps"][0]["outputContract"] = json!({ "contractRef": "wr.contracts.loop_control" });
+    definition["steps"][0]["outputContract"] =
+        json!({ "contractRef": "wr.contracts.loop_control" });
     let shop = Shop::with(&[definition]);
     let mut agent = shop.agent_as(Era::Newest, Person::Accepts);
     let start = agent.start_run("careful", json!({}));

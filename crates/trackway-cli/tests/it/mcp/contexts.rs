@@ -49,7 +49,8 @@ fn missing_context_at_an_advance_blocks() {
 /// Proves T9: a loop without its list, and one without its count, block with a need for it.
 #[test]
 fn a_loop_without_its_list_or_count_blocks() {
-    let each = json!({ "type": "forEach", "items": "items", "itemVar": "item", "maxIterations": 5 });
+    let each =
+        json!({ "type": "forEach", "items": "items", "itemVar": "item", "maxIterations": 5 });
     let times = json!({ "type": "for", "count": "rounds", "maxIterations": 5 });
     for (name, wanted, kind) in [("items", each, "array"), ("rounds", times, "number")] {
         let looped = json!({

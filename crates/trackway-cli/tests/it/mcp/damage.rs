@@ -71,8 +71,7 @@ impl Site {
     }
 
     fn damage(&self, more: &[&str]) -> String {
-        let script =
-            Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/clients/python/damage.py");
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/clients/python/damage.py");
         let told = Command::new(prepared("TRACKWAY_TEST_MCP_PYTHON"))
             .arg(script)
             .arg(database(&self.shop.data()))
@@ -160,7 +159,8 @@ fn heavy_flipped_bytes_in_the_file_do_not_panic() {
     let file = database(&site.shop.data());
     let whole = fs::read(&file).unwrap();
     let run = site.hit[0].run().as_bytes();
-    let rows: Vec<usize> = (0..whole.len() - run.len()).filter(|at| whole[*at..].starts_with(run)).collect();
+    let rows: Vec<usize> =
+        (0..whole.len() - run.len()).filter(|at| whole[*at..].starts_with(run)).collect();
     assert!(!rows.is_empty());
     for place in rows.iter().step_by(rows.len() / 6 + 1) {
         for offset in [0, run.len() / 2, run.len() + 3, run.len() + 60] {

@@ -36,7 +36,10 @@ fn the_contract_holds_over_http() {
         let third = agent.advance(&second, json!({}));
         assert!(agent.advance(&third, json!({})).is_complete());
         // A token from one transport is good on the other.
-        assert_eq!(shop.agent().advance(&start, json!({ "notesMarkdown": "n" })).bytes(), second.bytes());
+        assert_eq!(
+            shop.agent().advance(&start, json!({ "notesMarkdown": "n" })).bytes(),
+            second.bytes()
+        );
     }
 }
 

@@ -48,7 +48,8 @@ fn for_each_shows_items_and_indexes() {
 #[test]
 fn for_counts() {
     for count in [json!(2), json!("rounds")] {
-        let what = json!({ "type": "for", "count": count, "iterationVar": "n", "maxIterations": 9 });
+        let what =
+            json!({ "type": "for", "count": count, "iterationVar": "n", "maxIterations": 9 });
         let shop = Shop::with(&[looped(what, "round {{n}}")]);
         let mut agent = shop.agent();
         let start = agent.start_run("looping", json!({ "rounds": 2 }));

@@ -22,9 +22,7 @@ fn nothing_but_the_protocol_is_written() {
     shop.write_text("broken.json", "{");
     let mut server = Bare::start(&shop).server;
     server.write(&greeting());
-    let call = |id: u32, params: Value| {
-        json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params })
-    };
+    let call = |id: u32, params: Value| json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params });
     let mut lines = vec![server.line()];
     for garbage in ["garbage\n", "{\"jsonrpc\": \n", "[]\n", "\u{1F600}\n", "\n", "null\n"] {
         server.write(garbage);

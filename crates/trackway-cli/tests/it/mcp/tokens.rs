@@ -10,8 +10,7 @@ use super::{
 
 /// Sends two tokens, which must be refused with this code for this parameter.
 fn refused(agent: &mut Mcp, state: &str, ack: &str, code: &str, parameter: &str) -> Answer {
-    let answer =
-        agent.call("workflow_advance", &json!({ "stateToken": state, "ackToken": ack }));
+    let answer = agent.call("workflow_advance", &json!({ "stateToken": state, "ackToken": ack }));
     assert_eq!(answer.error(), code, "{answer:#?}");
     let message = answer.json["error"]["message"].as_str().unwrap();
     assert!(message.contains(parameter), "it names the parameter: {answer:#?}");

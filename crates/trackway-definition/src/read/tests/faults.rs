@@ -168,8 +168,8 @@ fn faults_of_strict_files() {
             "/steps/0/outputContract/example: The example does not fit the schema",
         ),
         (
-            "prompt: x, outputContract: { schema: {}, example: 1, documents: [{ name: a, kind: table, from: /x }] }",
-            "/steps/0/outputContract/documents/0: a table needs `key`: what tells its rows apart",
+            "prompt: x, outputContract: { schema: {}, example: 1, documents: [{ name: a, kind: log, from: /x, key: y }] }",
+            "/steps/0/outputContract/documents/0/key: only a table has a `key`",
         ),
         (
             "prompt: x, outputContract: { schema: {}, example: 1, documents: [{ name: a, kind: pile, from: /x }] }",

@@ -34,7 +34,7 @@ fn every_kind_of_our_own() {
       schema: { type: object, required: [title] }
       example: { title: T }
       required: false
-      documents: [{ name: Review, kind: table, from: /rows, key: /id }]
+      documents: [{ name: Review, kind: table, from: /rows, key: id }]
   - id: ask
     ask: { message: "Which of {{ n }}?", schema: { type: string } }
   - id: tool

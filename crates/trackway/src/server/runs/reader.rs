@@ -54,6 +54,11 @@ impl RunsReader {
         }
     }
 
+    /// The definition of this hash that runs are pinned to, in its normal form.
+    pub async fn pinned(&self, hash: &str) -> Result<Option<String>, ReadError> {
+        self.journal.pinned(hash.to_owned()).await
+    }
+
     /// Recorded events after a position, at most a page of them; `None` where there is no such run.
     pub async fn events(&self, run: RunId, after: Pos) -> Result<Option<EventPage>, ReadError> {
         if !self.knows(run).await? {

@@ -88,8 +88,12 @@ impl From<RunsError> for Refusal {
                 Error::InvalidInput { problems, schema } => {
                     Self::invalid(detail, &problems, &schema)
                 }
-                Error::UnknownWorkflow { known, .. } => {
-                    Self::new(code, detail).with("known", json!(known))
+                Error::UnknownWorkflow { known, why, .. } => {
+                    let refusal = Self::new(code, detail).with("known", json!(known));
+                    match why {
+                        Some(_) => refusal.hint("an outside agent can drive it over MCP"),
+                        None => refusal,
+                    }
                 }
                 Error::Damaged { run, reason } => {
                     tracing::error!(%run, reason, "a run's log is damaged");

@@ -11,8 +11,8 @@ use trackway_ports::{FORMAT_NEWEST, Ids, RunFilter, encode};
 use trackway_runtime::{Deliver, RunAddress, Runtime, Submit, SystemIds, Watch};
 
 use super::shapes::{
-    EventPage, EventRecord, ForkRequest, ListFilter, ResumeMark, ResumeRequest, Resumed, RunDetail,
-    RunList, RunSummary, RunUpdate, StartRequest,
+    EventPage, EventRecord, ForkRequest, ListFilter, PinnedDefinition, ResumeMark, ResumeRequest,
+    Resumed, RunDetail, RunList, RunSummary, RunUpdate, StartRequest,
 };
 
 /// Events in one page at the most.
@@ -137,6 +137,12 @@ impl Runs {
     /// The new run, which shares the log of this one up to a point.
     pub async fn fork(&self, run: RunId, request: ForkRequest) -> Result<RunDetail, RunsError> {
         Ok((&self.runtime.fork(&self.address(run), request.at).await?).into())
+    }
+
+    /// The definition that the run is pinned to, in its normal form; none where a program runs it.
+    pub async fn definition(&self, run: RunId) -> Result<PinnedDefinition, RunsError> {
+        let definition = self.runtime.definition(&self.address(run)).await?;
+        Ok(PinnedDefinition { definition })
     }
 
     /// Recorded events after a position, at most a page of them. Waits for nothing.

@@ -42,6 +42,15 @@ pub struct ForkRequest {
     pub at: Option<Seq>,
 }
 
+/// `GET /api/runs/{id}/definition`: what a run goes by.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PinnedDefinition {
+    /// The normal form of the written workflow that the run is pinned to, as the text that was hashed;
+    /// null where a program runs it.
+    pub definition: Option<String>,
+}
+
 /// Which runs a list shows.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ListFilter {

@@ -1,0 +1,66 @@
+//! The tools that come with Trackway, for the steps of written workflows.
+
+use std::{future::Future, io, path::Path, pin::Pin, time::Duration};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use trackway::Attempt;
+use trackway_ports::Clock as _;
+use trackway_runtime::SystemClock;
+
+use super::ledger::append;
+
+pub(super) const TIME_NOW: &str = "Tells the time.";
+pub(super) const LEDGER_ENTER: &str = "Writes an entry to ledger.txt in the data folder.";
+
+/// No arguments.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Nothing {}
+
+#[derive(Debug, Serialize)]
+pub(super) struct Now {
+    /// RFC 3339.
+    now: String,
+}
+
+pub(super) async fn time_now(_: Nothing, _: Attempt) -> io::Result<Now> {
+    Ok(Now { now: SystemClock.now().to_string() })
+}
+
+/// Longest pause: an hour, which no test or demo waits for.
+const DELAY_MS_MAX: u64 = 3_600_000;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub(super) struct Entry {
+    /// One line.
+    #[schemars(regex(pattern = "^[^\\n\\r]*$"))]
+    entry: String,
+    /// Pause before the entry is written, in milliseconds.
+    #[schemars(range(max = 3_600_000))]
+    delay_ms: Option<u64>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Entered {
+    idempotency_key: String,
+}
+
+type Entering = Pin<Box<dyn Future<Output = io::Result<Entered>> + Send>>;
+
+/// Each call writes `<entry> <idempotency key>`, so that a repeated one can be seen.
+pub(super) fn ledger_enter(data: &Path) -> impl Fn(Entry, Attempt) -> Entering + use<> {
+    let file = data.join("ledger.txt");
+    move |entry, attempt| {
+        let file = file.clone();
+        Box::pin(async move {
+            let pause = entry.delay_ms.unwrap_or(0).min(DELAY_MS_MAX);
+            tokio::time::sleep(Duration::from_millis(pause)).await;
+            let key = attempt.idempotency_key;
+            append(&file, &format!("{} {key}\n", entry.entry))?;
+            Ok(Entered { idempotency_key: key })
+        })
+    }
+}

@@ -1,0 +1,201 @@
+//! The actions of a walk, done on a run's stage.
+
+use std::sync::Arc;
+
+use futures_util::future::BoxFuture;
+use serde_json::Value;
+use trackway_definition::{
+    Definition,
+    drive::{self, Action, Emission, Move, Place, Turn},
+    model::OnFailure,
+};
+use trackway_domain::{
+    Artifact, ArtifactId, Block, Failure, Inputs, Object, Part, Problem, Reason, RunId, StepOutcome,
+};
+
+use super::each::each;
+use crate::{Attempt, RetryPolicy, Stage, Tools};
+
+/// Where a walk ended, and its output or why it failed.
+pub(super) type Walked = (Object, Result<Value, String>);
+
+/// Walks a definition on behalf of one run. Cheap to clone.
+#[derive(Clone)]
+pub(super) struct Driver {
+    stage: Stage,
+    definition: Arc<Definition>,
+    tools: Arc<Tools>,
+}
+
+impl Driver {
+    pub(super) fn new(stage: Stage, definition: Arc<Definition>, tools: Arc<Tools>) -> Self {
+        Self { stage, definition, tools }
+    }
+
+    pub(super) fn definition(&self) -> &Definition {
+        &self.definition
+    }
+
+    pub(super) fn run(&self) -> RunId {
+        self.stage.run()
+    }
+
+    pub(super) async fn say(&self, text: &str) {
+        self.stage.status(vec![Part::text(text)]).await;
+    }
+
+    /// Goes on to the end. `within` is before the names of steps: items of a map have the same steps, and
+    /// a step is recorded under its name.
+    pub(super) async fn walk(&self, within: &str, first: Move) -> Walked {
+        let mut moved = first;
+        loop {
+            for warning in &moved.warnings {
+                self.say(&warning.message).await;
+            }
+            let place = moved.place;
+            let (step, action) = match moved.turn {
+                Turn::Done { output } => return (place.context().clone(), Ok(output)),
+                Turn::Act { step, action, .. } => (step, action),
+            };
+            let name = format!("{within}{step}");
+            let done = match self.act(&name, &place, action).await {
+                Ok(result) => {
+                    let inputs = Inputs { output: Some(result), ..Inputs::default() };
+                    drive::answer(&self.definition, &place, &inputs).map_err(|block| told(&block))
+                }
+                Err(reason) => Err(reason),
+            };
+            moved = match done {
+                Ok(moved) => moved,
+                Err(reason) => {
+                    let reason = format!("step {step:?}: {reason}");
+                    return (place.context().clone(), Err(reason));
+                }
+            };
+        }
+    }
+
+    async fn act(&self, name: &str, place: &Place, action: Action) -> Result<Value, String> {
+        match action {
+            // Agents of the engine would be called here.
+            Action::Prompt { .. } => Err(
+                "it is work for an agent, and the engine has none: an outside agent drives this workflow over MCP"
+                    .to_owned(),
+            ),
+            Action::Ask { message, schema } => {
+                let prompt = vec![Part::text(message)];
+                let (_, answer) =
+                    self.stage.ask(Reason::InputRequired, prompt, schema, None).await;
+                Ok(answer.input)
+            }
+            Action::Tool { name: tool, args } => self.call(name, &tool, args).await,
+            Action::Emit { artifact, content } => self.emit(&artifact, content).await,
+            Action::Map { items, limit, on_failure } => {
+                self.map(name, place, items, limit, on_failure).await
+            }
+        }
+    }
+
+    /// Calls a tool as a recorded step.
+    async fn call(&self, name: &str, tool: &str, args: Object) -> Result<Value, String> {
+        let args = Value::Object(args);
+        let mut work = |attempt| -> BoxFuture<'_, _> {
+            Box::pin(self.attempt(name, tool, args.clone(), attempt))
+        };
+        let (_, outcome) = self.stage.step(name, RetryPolicy::default(), &mut work).await;
+        match outcome {
+            StepOutcome::Ok(value) => Ok(value),
+            StepOutcome::Err(failure) => Err(format!("tool {tool:?} failed: {}", failure.message)),
+        }
+    }
+
+    /// The call itself, inside of the step. Its arguments are checked here, so that what was recorded
+    /// stays good when a later version of the tool takes others.
+    async fn attempt(
+        &self,
+        name: &str,
+        tool: &str,
+        args: Value,
+        attempt: Attempt,
+    ) -> Result<Value, Failure> {
+        let Some(known) = self.tools.get(tool) else {
+            // Another process may have it: the run is parked, and goes on there.
+            let message = format!("the tool {tool:?} is not known here");
+            self.stage.misfit(name, message).await
+        };
+        let problems = self.tools.check(known.info(), &args);
+        if problems.is_empty() {
+            known.call(args, attempt).await
+        } else {
+            Err(Failure::new(unfitting(&problems)))
+        }
+    }
+
+    async fn emit(&self, name: &str, content: Emission) -> Result<Value, String> {
+        let id = ArtifactId::new(name)
+            .map_err(|error| format!("an artifact cannot have this name: {error}"))?;
+        let part = match content {
+            Emission::Text(text) => Part::text(text),
+            Emission::Data(data) => Part::data(data),
+        };
+        self.stage.artifact(Artifact::new(id, vec![part]).named(name).into()).await;
+        // The result is the content, whatever is answered.
+        Ok(Value::Null)
+    }
+
+    /// Boxed, because items may have maps of their own.
+    fn map<'a>(
+        &'a self,
+        name: &'a str,
+        place: &'a Place,
+        items: Vec<Value>,
+        limit: u32,
+        on_failure: OnFailure,
+    ) -> BoxFuture<'a, Result<Value, String>> {
+        Box::pin(async move {
+            let at_once = usize::try_from(limit).unwrap_or(usize::MAX);
+            let item = |index: usize| {
+                let first = drive::item(&self.definition, place, index, &items[index]);
+                Box::pin(self.item(format!("{name}[{index}]/"), first))
+            };
+            let stops =
+                |result: &Result<Value, String>| on_failure == OnFailure::Fail && result.is_err();
+            let (results, stopped) = each(items.len(), at_once, item, stops).await;
+            let Some(index) = stopped else {
+                return drive::collect(on_failure, results.into_iter().flatten());
+            };
+            let reason = results.into_iter().nth(index).flatten().and_then(Result::err);
+            Err(format!("item {index}: {}", reason.unwrap_or_default()))
+        })
+    }
+
+    async fn item(&self, within: String, first: Result<Move, Block>) -> Result<Value, String> {
+        match first {
+            Ok(first) => self.walk(&within, first).await.1,
+            Err(block) => Err(told(&block)),
+        }
+    }
+}
+
+/// A block as one text: what is the matter, and what would mend it.
+pub(super) fn told(block: &Block) -> String {
+    let mut text = block.message.clone();
+    for need in &block.needs {
+        if !text.contains(&need.message) {
+            text.push_str("; ");
+            text.push_str(&need.message);
+        }
+        if !text.contains(&need.pointer) {
+            text.push_str(&format!(" ({})", need.pointer));
+        }
+    }
+    text
+}
+
+fn unfitting(problems: &[Problem]) -> String {
+    let each = problems.iter().map(|problem| match problem.path.as_str() {
+        "" => problem.message.clone(),
+        path => format!("{path}: {}", problem.message),
+    });
+    format!("its arguments do not fit: {}", each.collect::<Vec<_>>().join("; "))
+}

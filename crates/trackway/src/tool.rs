@@ -1,0 +1,63 @@
+//! A typed function as a tool of the runtime: schema derived, values converted.
+
+use std::{error::Error, fmt, future::Future, marker::PhantomData};
+
+use schemars::JsonSchema;
+use serde::{Serialize, de::DeserializeOwned};
+use serde_json::Value;
+use trackway_domain::Failure;
+use trackway_runtime::{Attempt, Tool, ToolFuture, ToolInfo};
+
+use crate::{stop::chain, typed::schema_of};
+
+pub(crate) struct TypedTool<F, I> {
+    info: ToolInfo,
+    call: F,
+    input: PhantomData<fn(I)>,
+}
+
+impl<F, I: JsonSchema> TypedTool<F, I> {
+    pub(crate) fn new(name: &str, description: &str, call: F) -> Self {
+        let info = ToolInfo {
+            name: name.to_owned(),
+            description: description.to_owned(),
+            input_schema: schema_of::<I>(),
+        };
+        Self { info, call, input: PhantomData }
+    }
+}
+
+impl<F, I> fmt::Debug for TypedTool<F, I> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Tool").field(&self.info.name).finish()
+    }
+}
+
+impl<I, O, E, F, Fut> Tool for TypedTool<F, I>
+where
+    I: DeserializeOwned,
+    O: Serialize,
+    E: Into<Box<dyn Error + Send + Sync>>,
+    F: Fn(I, Attempt) -> Fut + Send + Sync,
+    Fut: Future<Output = Result<O, E>> + Send + 'static,
+{
+    fn info(&self) -> &ToolInfo {
+        &self.info
+    }
+
+    fn call(&self, arguments: Value, attempt: Attempt) -> ToolFuture {
+        let arguments = match serde_json::from_value(arguments) {
+            Ok(arguments) => arguments,
+            Err(error) => {
+                let failure = Failure::new(format!("the arguments do not have its type: {error}"));
+                return Box::pin(std::future::ready(Err(failure)));
+            }
+        };
+        let called = (self.call)(arguments, attempt);
+        Box::pin(async move {
+            let result = called.await.map_err(|error| Failure::new(chain(&*error.into())))?;
+            serde_json::to_value(result)
+                .map_err(|error| Failure::new(format!("its result is not JSON: {error}")))
+        })
+    }
+}
