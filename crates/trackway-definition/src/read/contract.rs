@@ -92,18 +92,6 @@ fn document(at: &At<'_>) -> Option<DocumentRule> {
             at.fault("only a table has a `key`");
             return None;
         }
-<<<<<<< HEAD
-        _ => {}
-    }
-    let key = key.and_then(|at| field(&at));
-    Some(DocumentRule { name: name?.to_owned(), kind, from: from?, key })
-}
-
-/// A place in a row: a pointer, or simply the name of a field.
-fn field(at: &At<'_>) -> Option<String> {
-    let text = at.filled()?;
-    if text.starts_with('/') {
-=======
         (None, _) => None,
     };
     Some(DocumentRule { name: name?.to_owned(), kind, from: from?, key })
@@ -113,7 +101,6 @@ fn field(at: &At<'_>) -> Option<String> {
 fn row_key(at: &At<'_>) -> Option<String> {
     let text = at.text()?;
     if text.is_empty() || text.starts_with('/') {
->>>>>>> main
         return Some(text.to_owned());
     }
     Some(format!("/{}", text.replace('~', "~0").replace('/', "~1")))
