@@ -20,7 +20,6 @@ pub(super) struct Driven {
     /// How many answers were blocked.
     pub(super) blocked: usize,
     pub(super) steps: BTreeSet<String>,
-    pub(super) warnings: BTreeSet<String>,
 }
 
 /// Starts a workflow and drives it to its end, by `example` and `needs` alone.
@@ -35,15 +34,14 @@ pub(super) fn drive(agent: &mut Mcp, workflow: &str, context: Value) -> Driven {
         at = agent.call("workflow_start", &arguments);
     }
     let (mut advanced, mut blocked) = (0, 0);
-    let (mut steps, mut warnings) = (BTreeSet::new(), BTreeSet::new());
+    let mut steps = BTreeSet::new();
     while !at.is_complete() {
         steps.insert(at.step().to_owned());
         let (next, blocks) = answer_step(agent, &at);
-        warnings.extend(next.warnings().into_iter().map(str::to_owned));
         (at, advanced, blocked) = (next, advanced + 1, blocked + blocks);
         assert!(advanced <= STEPS_MAX, "{workflow} does not come to an end: {at:#?}");
     }
-    Driven { end: at, advanced, blocked, steps, warnings }
+    Driven { end: at, advanced, blocked, steps }
 }
 
 /// Answers one step with notes, and with whatever it turns out to need.
