@@ -5,6 +5,7 @@
 mod a2a;
 mod auth;
 mod cli;
+mod mcp;
 mod rest;
 mod sdk;
 mod support;
