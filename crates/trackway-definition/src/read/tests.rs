@@ -1,6 +1,7 @@
 //! Files as people and WorkRail write them, and what becomes of them.
 
 mod corpus;
+mod docs;
 mod faults;
 mod odd;
 mod own;
