@@ -1,0 +1,81 @@
+//! What the documentation shows is valid: every YAML block of its pages, and every example file.
+
+use std::{fs, path::Path};
+
+use super::{among, shown};
+use crate::{Draft, Format, read};
+
+/// Pages whose YAML blocks are definitions, or parts of one.
+const PAGES: [&str; 4] = ["docs/definitions.md", "docs/contracts.md", "docs/mcp.md", "README.md"];
+
+const HEADER: &str = "id: shown\nname: Shown\ndescription: Shown.\nversion: '1'\n";
+
+fn text(path: &str) -> String {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    fs::read_to_string(root.join(path)).expect("a file of the repository")
+}
+
+fn blocks(page: &str) -> Vec<String> {
+    let mut blocks = Vec::new();
+    let mut open: Option<String> = None;
+    for line in page.lines() {
+        match (&mut open, line) {
+            (None, "```yaml") => open = Some(String::new()),
+            (Some(_), "```") => blocks.extend(open.take()),
+            (Some(block), line) => {
+                block.push_str(line);
+                block.push('\n');
+            }
+            (None, _) => {}
+        }
+    }
+    blocks
+}
+
+/// A block as a whole file: a list is the steps of one, other keys are those of its head.
+fn whole(block: &str) -> String {
+    let is_whole = block.lines().any(|line| line.starts_with("id: "));
+    let one_step = "steps:\n- { id: only, prompt: Do it. }\n";
+    match block {
+        _ if is_whole => block.to_owned(),
+        _ if block.starts_with("- ") => format!("{HEADER}steps:\n{block}"),
+        _ => format!("{HEADER}{block}{one_step}"),
+    }
+}
+
+fn draft(text: &str) -> Draft {
+    match read(text, Format::Yaml) {
+        Ok(draft) => draft,
+        Err(unreadable) => panic!("{:#?}\n{text}", unreadable.faults),
+    }
+}
+
+/// Proves T9: nobody copies a definition from a page and has it refused.
+#[test]
+fn every_definition_of_the_pages_is_valid() {
+    for page in PAGES {
+        let drafts: Vec<Draft> =
+            blocks(&text(page)).iter().map(|block| draft(&whole(block))).collect();
+        assert!(!drafts.is_empty(), "{page} shows definitions");
+        for (number, one) in drafts.iter().enumerate() {
+            let find = |id: &str| drafts.iter().find(|draft| draft.id == id);
+            let linked = one.link(&find);
+            assert_eq!(shown(linked), Vec::<String>::new(), "block {number} of {page}");
+        }
+    }
+}
+
+/// Proves T9: the example files load.
+#[test]
+fn every_example_is_valid() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/workflows");
+    let files = fs::read_dir(folder).expect("the examples");
+    let paths = files.map(|file| file.expect("an example").path());
+    let yaml = paths.filter(|path| path.extension().is_some_and(|kind| kind == "yaml"));
+    let drafts: Vec<Draft> =
+        yaml.map(|path| draft(&fs::read_to_string(path).expect("an example"))).collect();
+    assert!(!drafts.is_empty());
+    for one in &drafts {
+        assert_eq!(shown(among(&drafts, &one.id)), Vec::<String>::new(), "{}", one.id);
+    }
+}
