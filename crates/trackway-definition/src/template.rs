@@ -7,7 +7,7 @@
 mod filters;
 mod missing;
 mod tags;
-mod taken;
+mod trial;
 
 use std::io::{self, Write};
 use std::sync::LazyLock;
@@ -56,6 +56,14 @@ pub(crate) fn render(source: &str, context: &Object) -> Result<String, Lack> {
         return Ok(source.to_owned());
     }
     let template = compile(source).map_err(Lack::wrong)?;
+    match fill(&template, context) {
+        Ok(bytes) => String::from_utf8(bytes)
+            .map_err(|_| Lack::wrong("The template made something that is no text.")),
+        Err(error) => Err(lack(&error, &template, context)),
+    }
+}
+
+fn fill(template: &Template<'_, '_>, context: &Object) -> Result<Vec<u8>, minijinja::Error> {
     let names = template.undeclared_variables(false);
     // Only what the template reads: a context can be much larger than that.
     let values = names.iter().filter_map(|name| {
@@ -63,11 +71,8 @@ pub(crate) fn render(source: &str, context: &Object) -> Result<String, Lack> {
         Some((name.as_str(), Shown::from(Serde(value))))
     });
     let mut text = Bounded(Vec::new());
-    match template.render_captured_to(Shown::from_pairs(values), &mut text) {
-        Ok(_) => String::from_utf8(text.0)
-            .map_err(|_| Lack::wrong("The template made something that is no text.")),
-        Err(error) => Err(lack(&error, source, &template, context)),
-    }
+    template.render_captured_to(Shown::from_pairs(values), &mut text)?;
+    Ok(text.0)
 }
 
 /// Why a text is no template, for whoever reads a definition.
@@ -89,19 +94,17 @@ fn compile(source: &str) -> Result<Template<'_, '_>, String> {
     environment.template_from_str(source).map_err(|error| said(&error))
 }
 
-fn lack(
-    error: &minijinja::Error,
-    source: &str,
-    template: &Template<'_, '_>,
-    context: &Object,
-) -> Lack {
+fn lack(error: &minijinja::Error, template: &Template<'_, '_>, context: &Object) -> Lack {
     match error.kind() {
         ErrorKind::OutOfFuel => Lack::wrong("The template takes too long to fill in."),
         ErrorKind::WriteFailure => {
             Lack::wrong(format!("The filled-in text is longer than {RENDERED_BYTES_MAX} bytes."))
         }
-        _ => missing::lack(error, source, template, context)
-            .unwrap_or_else(|| Lack::wrong(said(error))),
+        _ => missing::lack(error, template, context).unwrap_or_else(|| {
+            let reason = said(error);
+            trial::misfit(template, context, &missing::known(template), &reason)
+                .unwrap_or_else(|| Lack::wrong(reason))
+        }),
     }
 }
 
