@@ -32,6 +32,15 @@ pub(crate) enum Like {
     Example(Value),
 }
 
+/// A present value is shown whole up to this size, so that it can be sent back with what it lacks.
+const WHOLE_BYTES_MAX: usize = 8 * 1024;
+
+/// A longer list is not filled up for the sake of one place in it.
+const PLACES_MAX: usize = 64;
+
+/// A step's result is sent as a whole with every output, and so needs no merging.
+const RESULT: &str = "result";
+
 /// Stands for a text that only the caller knows.
 const SOME_TEXT: &str = "…";
 
@@ -97,6 +106,32 @@ impl Lack {
             Self::Missing { .. } => "context-missing",
             Self::Wrong { .. } => "context-invalid",
         }
+    }
+
+    /// The same as [`Lack::block`] for a context that is merged by its top-level names: what is needed
+    /// inside of one is said as the whole value of that name, with the rest of it kept.
+    pub(crate) fn block_in(&self, context: &Object) -> Block {
+        let mut block = self.block();
+        if let Self::Missing { name, .. } | Self::Wrong { name: Some(name), .. } = self
+            && let [need] = block.needs.as_mut_slice()
+            && let Some((root, path)) = name.split_once('.')
+            && root != RESULT
+            && let Some(example) = &need.example
+        {
+            let there = context.get(root).cloned().unwrap_or_else(|| json!({}));
+            if there.to_string().len() > WHOLE_BYTES_MAX {
+                // An example without the rest would lose it.
+                need.message.push_str(&format!("; send all of `{root}` with it"));
+                return block;
+            }
+            let mut whole = there;
+            put(&mut whole, path, example.clone());
+            need.pointer = pointer(root);
+            need.schema = Some(json!({}));
+            need.example = Some(whole);
+            need.got = need.got.take().and_then(|_| context.get(root).cloned());
+        }
+        block
     }
 
     /// The answer to an advance that cannot be made for this reason.
@@ -168,6 +203,27 @@ pub(crate) fn find<'a>(context: &'a Object, name: &str) -> Option<&'a Value> {
         Value::Array(items) => items.get(part.parse::<usize>().ok()?),
         _ => None,
     })
+}
+
+/// Puts a value at a dotted path, where anything on the way that cannot hold it becomes an object.
+fn put(whole: &mut Value, path: &str, value: Value) {
+    let mut place = whole;
+    for part in path.split('.') {
+        let at = part.parse::<usize>().ok().filter(|at| *at < PLACES_MAX);
+        place = match (place, at) {
+            (Value::Array(items), Some(at)) => {
+                items.resize(items.len().max(at + 1), Value::Null);
+                &mut items[at]
+            }
+            (place, _) => {
+                if !place.is_object() {
+                    *place = json!({});
+                }
+                &mut place[part]
+            }
+        };
+    }
+    *place = value;
 }
 
 /// An object with these values at these dotted paths; none where there are no paths.

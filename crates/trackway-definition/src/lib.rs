@@ -15,7 +15,6 @@ pub mod drive;
 mod expression;
 mod fault;
 mod guide;
-#[allow(dead_code, reason = "the interpreter names what it expects")]
 mod lack;
 pub mod model;
 mod normal;

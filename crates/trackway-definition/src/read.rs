@@ -22,7 +22,7 @@ mod sink;
 mod step;
 mod template;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod top;
 
 use serde_json::Value;

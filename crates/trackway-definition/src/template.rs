@@ -7,6 +7,7 @@
 mod filters;
 mod missing;
 mod tags;
+mod taken;
 
 use std::io::{self, Write};
 use std::sync::LazyLock;
@@ -65,7 +66,7 @@ pub(crate) fn render(source: &str, context: &Object) -> Result<String, Lack> {
     match template.render_captured_to(Shown::from_pairs(values), &mut text) {
         Ok(_) => String::from_utf8(text.0)
             .map_err(|_| Lack::wrong("The template made something that is no text.")),
-        Err(error) => Err(lack(&error, &template, context)),
+        Err(error) => Err(lack(&error, source, &template, context)),
     }
 }
 
@@ -88,13 +89,19 @@ fn compile(source: &str) -> Result<Template<'_, '_>, String> {
     environment.template_from_str(source).map_err(|error| said(&error))
 }
 
-fn lack(error: &minijinja::Error, template: &Template<'_, '_>, context: &Object) -> Lack {
+fn lack(
+    error: &minijinja::Error,
+    source: &str,
+    template: &Template<'_, '_>,
+    context: &Object,
+) -> Lack {
     match error.kind() {
         ErrorKind::OutOfFuel => Lack::wrong("The template takes too long to fill in."),
         ErrorKind::WriteFailure => {
             Lack::wrong(format!("The filled-in text is longer than {RENDERED_BYTES_MAX} bytes."))
         }
-        _ => missing::lack(error, template, context).unwrap_or_else(|| Lack::wrong(said(error))),
+        _ => missing::lack(error, source, template, context)
+            .unwrap_or_else(|| Lack::wrong(said(error))),
     }
 }
 

@@ -11,9 +11,12 @@ use axum::{
     response::{IntoResponse, Response},
     routing::any_service,
 };
-use rmcp::transport::streamable_http_server::{
-    StreamableHttpServerConfig, StreamableHttpService,
-    session::local::{LocalSessionManager, SessionConfig},
+use rmcp::{
+    ServerHandler,
+    transport::streamable_http_server::{
+        StreamableHttpServerConfig, StreamableHttpService,
+        session::local::{LocalSessionManager, SessionConfig},
+    },
 };
 use serde_json::json;
 use trackway_domain::Code;
@@ -27,17 +30,17 @@ const SESSION_SILENCE_MAX: Duration = Duration::from_secs(12 * 60 * 60);
 /// Largest error text that is turned into JSON.
 const ERROR_BYTES_MAX: usize = 64 * 1024;
 
-/// The door behind HTTP.
+/// A handler behind HTTP: the door, and in the tests of the transport whatever they put there.
 #[derive(Debug, Clone)]
-pub struct HttpDoor {
-    door: Door,
+pub struct HttpDoor<H = Door> {
+    door: H,
     /// Absent where everybody is the local caller.
     gatekeeper: Option<Arc<dyn Gatekeeper>>,
     config: StreamableHttpServerConfig,
 }
 
-impl HttpDoor {
-    pub fn new(door: Door, gatekeeper: Option<Arc<dyn Gatekeeper>>, body_bytes_max: usize) -> Self {
+impl<H: ServerHandler + Clone> HttpDoor<H> {
+    pub fn new(door: H, gatekeeper: Option<Arc<dyn Gatekeeper>>, body_bytes_max: usize) -> Self {
         // Which hosts are ours is the server's business; it asks before anything comes here.
         let config = StreamableHttpServerConfig::default()
             .disable_allowed_hosts()

@@ -10,6 +10,9 @@ use trackway_runtime::GuideError;
 
 use crate::{text, token::TokenError};
 
+/// Longest message. One that quotes what was sent, such as a name, must not send all of it back.
+const MESSAGE_CHARS_MAX: usize = 4_000;
+
 /// Why a call was refused. Nothing was changed.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Refusal {
@@ -25,7 +28,8 @@ pub(crate) struct Refusal {
 impl Refusal {
     pub(crate) fn new(code: Code, message: impl Into<String>, next: impl Into<String>) -> Self {
         let retryable = matches!(code, Code::StoreFailed | Code::Stopping | Code::AuthUnavailable);
-        Self { code, message: message.into(), next: next.into(), retryable, needs: Vec::new() }
+        let message = bounded(message.into());
+        Self { code, message, next: next.into(), retryable, needs: Vec::new() }
     }
 
     /// The arguments themselves are wrong.
@@ -90,6 +94,13 @@ impl From<GuideError> for Refusal {
             _ => Vec::new(),
         };
         Self { needs, ..Self::new(code, detailed(&error, message), next(&error)) }
+    }
+}
+
+fn bounded(message: String) -> String {
+    match message.char_indices().nth(MESSAGE_CHARS_MAX) {
+        Some((end, _)) => format!("{}…", &message[..end]),
+        None => message,
     }
 }
 

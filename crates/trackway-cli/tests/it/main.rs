@@ -5,7 +5,9 @@
 mod a2a;
 mod auth;
 mod cli;
+mod mcp;
 mod rest;
 mod sdk;
 mod support;
 mod sweep;
+mod written;

@@ -19,6 +19,9 @@ pub(super) fn loop_control() -> (Value, Value) {
         "loopId": { "type": "string", "minLength": 1, "maxLength": 64 },
         "metadata": metadata,
     });
+    // `stop`, although a step before the loop that sends it skips the loop: an agent that only copies
+    // the example inside of one would otherwise go round until the limit, and the registry does not
+    // know where a step stands.
     (object(&["decision"], &properties), json!({ "decision": "stop" }))
 }
 

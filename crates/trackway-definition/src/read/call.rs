@@ -9,7 +9,7 @@ use super::sink::Sink;
 use super::step::Common;
 use super::top::{self, Inside};
 use crate::Fault;
-use crate::model::{Nested, Step, StepKind};
+use crate::model::{Nested, Prompt, Step, StepKind};
 
 /// Workflows inside workflows inside workflows.
 const DEEPEST: usize = 16;
@@ -39,11 +39,16 @@ impl File<'_, '_> {
         let Some(mut steps) = self.inner(&template, &workflow, &common.id, args) else {
             return Vec::new();
         };
-        if let (Some(confirm), Some(last)) = (confirm, steps.last_mut())
-            && let StepKind::Prompt(prompt) = &mut last.kind
-        {
+        if let Some(confirm) = confirm {
             // What is called is confirmed when it is done.
-            prompt.confirm.get_or_insert(confirm);
+            match last_prompt(&mut steps) {
+                Some(prompt) => {
+                    prompt.confirm.get_or_insert(confirm);
+                }
+                None => template.beyond(
+                    "`requireConfirmation` has no effect: the routine has no prompt to confirm",
+                ),
+            }
         }
         if common.when.is_some() { vec![common.step(StepKind::Group(steps))] } else { steps }
     }
@@ -109,6 +114,19 @@ impl File<'_, '_> {
         }
         Some(top.steps)
     }
+}
+
+/// The last prompt of a list of steps, or of what stands inside of them.
+fn last_prompt(steps: &mut [Step]) -> Option<&mut Prompt> {
+    steps.iter_mut().rev().find_map(|step| match &mut step.kind {
+        StepKind::Prompt(prompt) => Some(&mut **prompt),
+        StepKind::Group(steps) => last_prompt(steps),
+        StepKind::Loop(repeated) => last_prompt(&mut repeated.steps),
+        StepKind::Nested(nested) => last_prompt(&mut nested.steps),
+        StepKind::Map(map) => last_prompt(&mut map.steps),
+        // Only one of the cases runs, so that none of them is the last for sure.
+        _ => None,
+    })
 }
 
 /// The same value with arguments in place of their names in braces. Only steps have any.

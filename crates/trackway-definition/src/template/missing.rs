@@ -3,25 +3,34 @@
 use minijinja::{Error, ErrorKind, Template};
 use trackway_domain::Object;
 
+use super::{said, taken};
 use crate::lack::{Lack, Like, find, grown};
 
 /// The lack behind an error, where a name of the context is behind it.
-pub(super) fn lack(error: &Error, template: &Template<'_, '_>, context: &Object) -> Option<Lack> {
+pub(super) fn lack(
+    error: &Error,
+    source: &str,
+    template: &Template<'_, '_>,
+    context: &Object,
+) -> Option<Lack> {
     let named = error.detail().and_then(named);
-    if named.is_none() && error.kind() != ErrorKind::UndefinedError {
-        return None;
-    }
     // Every name that the template takes from outside, as far as it goes into it: `a`, `a.b`.
     let mut known: Vec<String> = template.undeclared_variables(true).into_iter().collect();
     known.sort();
+    if named.is_none() && error.kind() != ErrorKind::UndefinedError {
+        return taken::misfit(source, &known, context, &said(error));
+    }
     let name = match named {
         Some(named) => outside(named, &known)?,
         None => known.iter().find(|name| find(context, name).is_none())?.clone(),
     };
     let name = first_missing(&name, context);
     let beneath = known.iter().filter_map(|known| known.strip_prefix(&name)?.strip_prefix('.'));
-    let like = grown(beneath.map(|path| (path, Like::Anything.example())))
-        .map_or(Like::Anything, Like::Example);
+    let beneath = beneath.map(|path| {
+        let like = taken::like(source, &format!("{name}.{path}"));
+        (path, like.example())
+    });
+    let like = grown(beneath).map_or_else(|| taken::like(source, &name), Like::Example);
     Some(Lack::Missing { name, like })
 }
 

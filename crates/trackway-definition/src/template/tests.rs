@@ -58,13 +58,17 @@ fn a_name_that_is_not_set_is_named() {
         ("{{ ticket['id'] }}", "ticket.id", json!("…")),
         ("{{ ticket.owner.name }}", "ticket.owner", json!({"name": "…"})),
         ("{{ items[7] }}", "items.7", json!("…")),
-        ("{{ missing|length }}", "missing", json!("…")),
-        ("{{ missing|join(', ') }}", "missing", json!("…")),
-        ("{{ missing|fixed(1) }}", "missing", json!("…")),
+        ("{{ missing|length }}", "missing", json!(["…"])),
+        ("{{ missing|join(', ') }}", "missing", json!(["…"])),
+        ("{{ missing|fixed(1) }}", "missing", json!(1)),
         ("{{ missing|tojson }}", "missing", json!("…")),
-        ("{{ count + missing }}", "missing", json!("…")),
+        ("{{ count + missing }}", "missing", json!(1)),
         ("{{ name ~ missing }}", "missing", json!("…")),
-        ("{% for i in missing %}{{ i }}{% endfor %}", "missing", json!("…")),
+        ("{% for i in missing %}{{ i }}{% endfor %}", "missing", json!(["…"])),
+        ("{{ (missing / items|length * 100)|fixed(1) }}", "missing", json!(1)),
+        ("{{ user.age + 1 }}", "user", json!({"age": 1})),
+        ("{% if missing > 3 %}x{% endif %}", "missing", json!(1)),
+        ("{{ 'a' + missing }}", "missing", json!("…")),
         ("{% if missing %}x{% endif %}", "missing", json!("…")),
     ] {
         match render(source, &sample()) {
@@ -74,6 +78,29 @@ fn a_name_that_is_not_set_is_named() {
                 if *like != Like::Anything {
                     assert_eq!(lack.need().example, Some(example), "{source}");
                 }
+            }
+            other => panic!("{source}: {other:?}"),
+        }
+    }
+}
+
+/// Proves T7: a value of another type is blamed by its name, with one that would do.
+#[test]
+fn a_value_that_cannot_be_used_is_named() {
+    for (source, name, example) in [
+        ("{{ name|fixed(1) }}", "name", json!(1)),
+        ("{{ (name / count)|fixed(1) }}", "name", json!(1)),
+        ("{{ ticket.title - 2 }}", "ticket.title", json!(1)),
+        ("{{ count|join(', ') }}", "count", json!(["…"])),
+        ("{{ 7 % zero }}", "zero", json!(1)),
+    ] {
+        let mut context = sample();
+        context.insert("zero".to_owned(), json!(0));
+        match render(source, &context) {
+            Err(lack @ Lack::Wrong { .. }) => {
+                let need = lack.need();
+                assert_eq!(need.pointer, crate::lack::pointer(name), "{source}");
+                assert_eq!(need.example, Some(example), "{source}");
             }
             other => panic!("{source}: {other:?}"),
         }

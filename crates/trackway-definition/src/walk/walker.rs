@@ -165,7 +165,7 @@ impl<'d> Walker<'d> {
             // Each turn puts one of the facts in its place, so this ends.
             match self.fact_for(&lack) {
                 Some((name, value)) => self.context.insert(name, value),
-                None => return Err(lack.into()),
+                None => return Err(lack.block_in(&self.context)),
             };
         }
     }

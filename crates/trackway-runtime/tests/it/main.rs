@@ -13,3 +13,4 @@ mod kit;
 mod notes;
 mod races;
 mod random;
+mod written;

@@ -57,6 +57,19 @@ fn a_prompt_says_what_it_lacks() {
     assert_eq!(agent.prompt(), "about tea");
 }
 
+/// Contexts are merged by top-level names, so a name inside of one is asked for with all that is there
+/// already: sending the example loses nothing. Proves T7.
+#[test]
+fn what_is_missing_inside_of_a_name_is_asked_for_as_a_whole() {
+    let steps = vec![prompt("a", "first"), prompt("b", "{{ user.name }} is {{ user.age + 1 }}")];
+    let mut agent = Agent::start(definition(steps), json!({"user": {"name": "Ada"}}));
+    let block = agent.blocked(&Inputs::default());
+    assert_eq!(block["needs"][0]["pointer"], "/context/user");
+    assert_eq!(block["needs"][0]["example"], json!({"name": "Ada", "age": 1}));
+    agent.send(&mended(&block));
+    assert_eq!(agent.prompt(), "Ada is 2");
+}
+
 /// Sending what is named helps on both sides of a workflow inside another one, and at the start.
 #[test]
 fn what_is_lacking_can_be_sent_wherever_it_is_lacking() {
@@ -111,7 +124,9 @@ fn a_wrong_value_behind_a_map_can_be_mended() {
     for plan in [json!({"list": "text"}), json!({"list": null}), json!({})] {
         let mut agent =
             Agent::start(definition(steps.clone()), json!({"items": [1], "plan": plan}));
-        assert_eq!(agent.blocked(&Inputs::default())["needs"][0]["pointer"], "/context/plan/list");
+        let block = agent.blocked(&Inputs::default());
+        assert_eq!(block["needs"][0]["pointer"], "/context/plan");
+        assert_eq!(block["needs"][0]["example"], json!({"list": ["…"]}));
         agent.send(&facts(json!({"plan": {"list": ["mended"]}})));
         assert_eq!(agent.prompt(), "mended");
     }

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use trackway_domain::{Block, Inputs};
 
 use super::super::{Standing, advance, open};
+use crate::read::tests::corpus::drafts;
 use crate::{Definition, Format, read, testing::object};
 
 /// Answers that a definition of a reasonable size takes, with every loop at its limit.
@@ -177,4 +178,16 @@ fn doing_what_is_said_leads_to_the_end() {
     let said = end.documents.last().map(|change| change.value.clone());
     assert_eq!(said, Some(json!("what the tool returned first!, second!")));
     assert_eq!(end.context["verdict"], "fine");
+}
+
+/// Each of WorkRail's files is driven to its end in the same way. Proves T8 and T9.
+#[test]
+fn doing_what_is_said_leads_through_every_file_of_workrail() {
+    let drafts = drafts();
+    let library = |id: &str| drafts.iter().find(|draft| draft.id == id);
+    for draft in &drafts {
+        let definition = draft.link(&library).expect("it is whole");
+        let (steps, end) = obey(&definition);
+        assert!(!steps.is_empty() && end.pending.is_none(), "{}", draft.id);
+    }
 }

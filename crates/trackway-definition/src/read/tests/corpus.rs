@@ -23,14 +23,15 @@ fn files(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The texts of the files, empty in a checkout without the data beside it.
-pub(super) static TEXTS: LazyLock<Vec<String>> = LazyLock::new(|| {
+/// The texts of the files. The data lies beside the checkout.
+pub(crate) static TEXTS: LazyLock<Vec<String>> = LazyLock::new(|| {
     let mut found = Vec::new();
     files(Path::new(FOLDER), &mut found);
+    assert!(found.len() >= 17, "the files are not all there: {found:?}");
     found.iter().map(|path| fs::read_to_string(path).expect("a text")).collect()
 });
 
-fn drafts() -> Vec<Draft> {
+pub(crate) fn drafts() -> Vec<Draft> {
     let draft = |text: &String| match read(text, Format::Json) {
         Ok(draft) => draft,
         Err(unreadable) => panic!("{unreadable:#?}"),

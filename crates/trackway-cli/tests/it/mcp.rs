@@ -1,0 +1,28 @@
+//! Token-driven workflows as an agent meets them: the real binary behind the official MCP clients.
+//!
+//! Every answer that `client` hands to a test was checked there for what holds for all of them: the text
+//! and the JSON name the same tokens, each once and alone on its line, and nothing was thrown.
+
+mod answer;
+mod bare;
+mod blocks;
+mod client;
+mod confirms;
+mod contexts;
+mod damage;
+mod discovery;
+mod drift;
+mod errors;
+mod forks;
+mod http;
+mod loops;
+mod outputs;
+mod processes;
+mod replays;
+mod scripted;
+mod sessions;
+mod shop;
+mod stdio;
+mod tokens;
+mod workrail;
+mod written;

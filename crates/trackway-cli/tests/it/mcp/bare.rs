@@ -1,0 +1,61 @@
+//! A client of our own on the bare pipe, for tests that start many servers.
+
+use serde_json::{Value, json};
+
+use super::{answer::Answer, shop::Shop};
+use crate::support::{Started, trackway};
+
+/// A server without any client library in between. Its log goes to a file, at its most talkative.
+#[derive(Debug)]
+pub(super) struct Bare {
+    pub(super) server: Started,
+}
+
+impl Bare {
+    pub(super) fn start(shop: &Shop) -> Self {
+        let data = shop.data();
+        let args = ["mcp", "--data", data.to_str().unwrap(), "--workflows", shop.workflows()];
+        let server = trackway(&args)
+            .env("TRACKWAY_LOG", "trace")
+            .log_to(&shop.path().join("stderr"))
+            .start();
+        Self { server }
+    }
+
+    /// The same after the greeting of an older revision.
+    pub(super) fn greeted(shop: &Shop) -> Self {
+        let mut bare = Self::start(shop);
+        bare.server.write(&greeting());
+        bare.server.line();
+        bare
+    }
+
+    /// Sends a call, and returns the line that answers it.
+    pub(super) fn line(&mut self, name: &str, arguments: Value) -> String {
+        let params = json!({ "name": name, "arguments": arguments });
+        let call = json!({ "jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": params });
+        self.server.write(&format!("{call}\n"));
+        self.server.line()
+    }
+
+    pub(super) fn call(&mut self, name: &str, arguments: Value) -> Answer {
+        let line = self.line(name, arguments);
+        let message: Value = serde_json::from_str(&line).unwrap_or_else(|_| panic!("{line:?}"));
+        let result = &message["result"];
+        Answer::of(&json!({
+            "text": [result["content"][0]["text"]], "structured": result["structuredContent"],
+            "isError": result["isError"].as_bool().unwrap_or(false), "asked": [],
+        }))
+    }
+}
+
+/// The first messages of an older revision.
+pub(super) fn greeting() -> String {
+    let params = json!({
+        "protocolVersion": "2025-06-18", "capabilities": {},
+        "clientInfo": { "name": "test", "version": "1" },
+    });
+    let hello = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params });
+    let ready = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
+    format!("{hello}\n{ready}\n")
+}

@@ -1,0 +1,121 @@
+//! Facts from outside: what is missing is said, and notes mean the same in three places.
+
+use serde_json::{Value, json};
+
+use super::{
+    scripted::mend,
+    shop::{Shop, step, three, workflow},
+};
+
+/// Steps of which the second needs a name.
+fn greeting(first: &str) -> Value {
+    let mut steps = [step("first"), step("second")];
+    steps[0]["prompt"] = first.into();
+    steps[1]["prompt"] = "Greet {{who}}.".into();
+    workflow("greeting", json!(steps))
+}
+
+/// Proves T8, T10: context that is missing at a start is an error with needs.
+#[test]
+fn missing_context_at_a_start_is_an_error() {
+    let shop = Shop::with(&[greeting("Ask {{someone}}.")]);
+    let mut agent = shop.agent();
+    let mut arguments = json!({ "workflowId": "greeting" });
+    let error = agent.call("workflow_start", &arguments);
+    assert_eq!(error.error(), "missing-context");
+    let need = error.need("/context/someone");
+    assert!(need.get("example").is_some() || need.get("schema").is_some(), "{error:#?}");
+    mend(&mut arguments, &error);
+    assert_eq!(agent.call("workflow_start", &arguments).step(), "first");
+    assert_eq!(agent.start_run("greeting", json!({ "someone": "Ann" })).prompt(), "Ask Ann.");
+}
+
+/// Proves T10: context that is missing at an advance blocks, and the advance goes on once it is there.
+#[test]
+fn missing_context_at_an_advance_blocks() {
+    let shop = Shop::with(&[greeting("Begin.")]);
+    let mut agent = shop.agent();
+    let start = agent.start_run("greeting", json!({}));
+    let blocked = agent.advance(&start, json!({ "notesMarkdown": "n" }));
+    assert_eq!(blocked.blocked(), "context-missing");
+    assert_eq!(blocked.step(), "first", "nothing advanced");
+    let mut mended = json!({ "notesMarkdown": "n" });
+    mend(&mut mended, &blocked);
+    assert_eq!(agent.advance(&blocked, mended).step(), "second");
+    let told = json!({ "context": { "who": "Bob" } });
+    assert_eq!(agent.advance(&start, told).prompt(), "Greet Bob.");
+}
+
+/// Proves T9: a loop without its list, and one without its count, block with a need for it.
+#[test]
+fn a_loop_without_its_list_or_count_blocks() {
+    let each =
+        json!({ "type": "forEach", "items": "items", "itemVar": "item", "maxIterations": 5 });
+    let times = json!({ "type": "for", "count": "rounds", "maxIterations": 5 });
+    for (name, wanted, kind) in [("items", each, "array"), ("rounds", times, "number")] {
+        let looped = json!({
+            "id": "loop", "type": "loop", "title": "Loop", "loop": wanted, "body": [step("body")],
+        });
+        let shop = Shop::with(&[workflow("looping", json!([step("first"), looped]))]);
+        let mut agent = shop.agent();
+        let start = agent.start_run("looping", json!({}));
+        let blocked = agent.advance(&start, json!({}));
+        assert_eq!(blocked.blocked(), "context-missing");
+        let need = blocked.need(&format!("/context/{name}"));
+        assert!(need.to_string().contains(kind) || need.get("example").is_some(), "{need}");
+        let mut mended = json!({});
+        mend(&mut mended, &blocked);
+        assert_eq!(agent.advance(&blocked, mended).step(), "body");
+        // A value of another kind is not taken for it.
+        let mut wrong = json!({ "context": {} });
+        wrong["context"][name] = json!({ "no": "list" });
+        let blocked = agent.advance(&start, wrong);
+        assert!(!blocked.json["blocked"].is_null(), "{blocked:#?}");
+        blocked.need(&format!("/context/{name}"));
+    }
+}
+
+/// Proves T10: progress is never read from the context, whatever it is called.
+#[test]
+fn progress_is_not_read_from_the_context() {
+    let shop = Shop::with(&[three()]);
+    let mut agent = shop.agent();
+    let start = agent.start_run("three", json!({ "completedSteps": ["first", "second"] }));
+    assert_eq!(start.step(), "first");
+    let context = json!({ "state": "complete", "isComplete": true, "pending": null });
+    assert_eq!(agent.advance(&start, json!({ "context": context })).step(), "second");
+}
+
+/// Proves T13: notes mean the same in each of three places, and so replay each other.
+#[test]
+fn notes_mean_the_same_in_three_places() {
+    let shop = Shop::with(&[three()]);
+    let mut agent = shop.agent();
+    let start = agent.start_run("three", json!({ "sessionId": "S" }));
+    let plain = agent.advance(&start, json!({ "notesMarkdown": "the notes" }));
+    let context = agent.advance(&start, json!({ "context": { "notesMarkdown": "the notes" } }));
+    let output = agent.advance(&start, json!({ "output": { "notesMarkdown": "the notes" } }));
+    assert_eq!(context.bytes(), plain.bytes());
+    assert_eq!(output.bytes(), plain.bytes());
+    let told = shop.json(&["sessions", "show", "S"]);
+    assert_eq!(told["documents"].to_string().matches("the notes").count(), 1, "{told}");
+}
+
+/// Proves T11: the session is found by an id in the context, or made anew; one holds several runs.
+#[test]
+fn sessions_are_found_by_an_id_in_the_context() {
+    let shop = Shop::with(&[three()]);
+    let mut agent = shop.agent();
+    let context = json!({ "taskId": "T", "ticketId": "AUTH-1234", "complexity": "Standard" });
+    let one = agent.start_run("three", context);
+    assert_eq!(one.session(), "AUTH-1234");
+    let two = agent.start_run("three", json!({ "sessionId": "AUTH-1234" }));
+    assert_eq!(two.session(), "AUTH-1234");
+    assert_ne!(one.run(), two.run());
+    let number = agent.start_run("three", json!({ "prId": 17 }));
+    assert_eq!(number.session(), "17");
+    let fresh = [agent.start_run("three", json!({})), agent.start_run("three", json!({}))];
+    assert_ne!(fresh[0].session(), fresh[1].session());
+    let told = shop.json(&["sessions", "show", "AUTH-1234"]);
+    assert_eq!(told["runs"].as_array().unwrap().len(), 2, "{told}");
+}

@@ -1,0 +1,186 @@
+//! Damaged session data: a typed error for the run that it hits, nothing for any other, and no panic.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use serde_json::{Value, json};
+
+use super::{
+    answer::Answer,
+    bare::Bare,
+    client::prepared,
+    shop::{Shop, step, three, workflow},
+};
+
+/// A session with a fork, notes, a block and a checkpoint, and one beside it with another workflow.
+struct Site {
+    shop: Shop,
+    whole: PathBuf,
+    hit: Vec<Answer>,
+    beside: Vec<Answer>,
+}
+
+fn site() -> Site {
+    let mut wants = step("wants");
+    wants["outputContract"] = json!({ "contractRef": "wr.contracts.loop_control" });
+    let victim = workflow("victim", json!([step("first"), wants, step("last")]));
+    let shop = Shop::with(&[victim, three()]);
+    let mut agent = shop.agent();
+    let start = agent.start_run("victim", json!({ "sessionId": "hit" }));
+    let one = agent.advance(&start, json!({ "notesMarkdown": "one" }));
+    let two = agent.advance(&start, json!({ "notesMarkdown": "two" }));
+    let blocked = agent.advance(&one, json!({}));
+    agent.checkpoint(&one.state(), "a checkpoint");
+    let decision = json!({ "kind": "wr.loop_control", "decision": "stop" });
+    let last = agent.advance(&blocked, json!({ "output": { "artifacts": [decision] } }));
+    let hit = vec![start, one, two, last];
+    let start = agent.start_run("three", json!({ "sessionId": "beside" }));
+    let second = agent.advance(&start, json!({ "notesMarkdown": "beside" }));
+    agent.close();
+    let whole = shop.path().join("whole");
+    copy(&shop.data(), &whole);
+    Site { shop, whole, hit, beside: vec![start, second] }
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let target = to.join(entry.file_name());
+        if entry.path().is_dir() {
+            copy(&entry.path(), &target);
+        } else {
+            fs::copy(entry.path(), target).unwrap();
+        }
+    }
+}
+
+fn database(data: &Path) -> PathBuf {
+    let mut files = fs::read_dir(data).unwrap().map(|entry| entry.unwrap().path());
+    files.find(|file| file.extension().is_some_and(|kind| kind == "db")).unwrap()
+}
+
+impl Site {
+    /// The folder as it was before any damage.
+    fn mend(&self) {
+        fs::remove_dir_all(self.shop.data()).unwrap();
+        copy(&self.whole, &self.shop.data());
+    }
+
+    fn damage(&self, more: &[&str]) -> String {
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/clients/python/damage.py");
+        let told = Command::new(prepared("TRACKWAY_TEST_MCP_PYTHON"))
+            .arg(script)
+            .arg(database(&self.shop.data()))
+            .arg(self.hit[0].run())
+            .args(more)
+            .output()
+            .unwrap();
+        assert!(told.status.success(), "{told:?}");
+        String::from_utf8(told.stdout).unwrap().trim().to_owned()
+    }
+
+    /// Everything that can be asked of both sessions. Returns whether anything was refused.
+    fn walk(&self, what: &str) -> bool {
+        let mut agent = Bare::greeted(&self.shop);
+        let mut refused = false;
+        for at in &self.hit {
+            let look = agent.call("workflow_advance", json!({ "stateToken": at.state() }));
+            let advance = agent.call("workflow_advance", pair(at, "anew"));
+            let again = agent.call("workflow_advance", pair(at, "one"));
+            for answer in [&look, &advance, &again] {
+                refused |= typed(answer, what);
+            }
+        }
+        // The other session is as it was: replays, looks, and goes on.
+        let again = agent.call("workflow_advance", pair(&self.beside[0], "beside"));
+        assert_eq!(again.bytes(), self.beside[1].bytes(), "{what}");
+        let third = agent.call("workflow_advance", pair(&self.beside[1], "more"));
+        assert_eq!(third.step(), "third", "{what}");
+        agent.server.close_stdin();
+        assert_eq!(agent.server.exit_code(), 0, "{what}");
+        for args in [&["sessions", "show"], &["sessions", "graph"]] {
+            let told = self.shop.cli(&[&args[..], &["hit", "--json"]].concat());
+            assert!(told.code == 0 || told.stderr.contains('['), "{what}: {told:?}");
+            assert!(!told.stderr.contains("panicked"), "{what}: {told:?}");
+            refused |= told.code != 0;
+            let beside = self.shop.json(&[&args[..], &["beside"]].concat());
+            assert!(beside.is_object(), "{what}: {beside}");
+        }
+        let list: Value = self.shop.json(&["sessions", "list"]);
+        assert!(list.to_string().contains("beside"), "{what}: {list}");
+        let log = fs::read_to_string(self.shop.path().join("stderr")).unwrap();
+        assert!(!log.contains("panicked"), "{what}: {log}");
+        refused
+    }
+}
+
+fn pair(at: &Answer, notes: &str) -> Value {
+    json!({ "stateToken": at.state(), "ackToken": at.ack(), "notesMarkdown": notes })
+}
+
+/// Whether an answer is an error, which then has one of these codes.
+fn typed(answer: &Answer, what: &str) -> bool {
+    if !answer.is_error {
+        return false;
+    }
+    let known = ["damaged-log", "unknown-run", "run-ended", "invalid-workflow", "unknown-workflow"];
+    assert!(known.contains(&answer.error()), "{what}: {answer:#?}");
+    true
+}
+
+/// Proves T12 and the field note on flipped bytes: damage anywhere in the rows of a session is an error
+/// of that session or does no harm, and never touches another.
+#[test]
+fn heavy_damaged_rows_hit_their_own_session_only() {
+    let site = site();
+    assert!(!site.walk("nothing"), "undamaged, nothing is refused");
+    site.mend();
+    let places: usize = site.damage(&[]).parse().unwrap();
+    assert!(places > 100, "{places}");
+    // Every seventh place: all kinds of rows and columns, in a time that a gate can wait for.
+    let mut refused = 0;
+    for place in (0..places).step_by(7) {
+        site.mend();
+        let what = site.damage(&[&place.to_string()]);
+        refused += usize::from(site.walk(&what));
+    }
+    assert!(refused > 0, "the damage was seen");
+}
+
+/// Proves T12: bytes flipped in the file itself, wherever they are, never make anything panic.
+#[test]
+fn heavy_flipped_bytes_in_the_file_do_not_panic() {
+    let site = site();
+    site.mend();
+    let file = database(&site.shop.data());
+    let whole = fs::read(&file).unwrap();
+    let run = site.hit[0].run().as_bytes();
+    let rows: Vec<usize> =
+        (0..whole.len() - run.len()).filter(|at| whole[*at..].starts_with(run)).collect();
+    assert!(!rows.is_empty());
+    for place in rows.iter().step_by(rows.len() / 6 + 1) {
+        for offset in [0, run.len() / 2, run.len() + 3, run.len() + 60] {
+            site.mend();
+            let mut bytes = whole.clone();
+            bytes[place + offset] ^= 0x15;
+            fs::write(&file, bytes).unwrap();
+            let what = format!("byte {}", place + offset);
+            let mut agent = Bare::greeted(&site.shop);
+            for at in site.hit.iter().chain(&site.beside) {
+                let look = agent.call("workflow_advance", json!({ "stateToken": at.state() }));
+                let advance = agent.call("workflow_advance", pair(at, "anew"));
+                assert!(!look.is_error || !look.error().is_empty(), "{what}");
+                assert!(!advance.is_error || !advance.error().is_empty(), "{what}");
+            }
+            drop(agent);
+            let log = fs::read_to_string(site.shop.path().join("stderr")).unwrap();
+            assert!(!log.contains("panicked"), "{what}: {log}");
+            let told = site.shop.cli(&["sessions", "show", "hit", "--json"]);
+            assert!(!told.stderr.contains("panicked"), "{what}: {told:?}");
+        }
+    }
+}

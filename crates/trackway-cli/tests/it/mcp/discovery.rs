@@ -1,0 +1,111 @@
+//! Finding out what there is: the tools, the workflows, and the files that are none.
+
+use serde_json::{Value, json};
+
+use super::{
+    client::{Era, Person},
+    shop::{Shop, step, three, workflow},
+};
+
+fn names(tools: &[Value]) -> Vec<&str> {
+    tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect()
+}
+
+/// Proves T1: the five tools with the schemas of the interface, in both revisions; the checkpoint is
+/// behind its switch.
+#[test]
+fn the_tools_are_those_of_the_interface() {
+    let shop = Shop::with(&[three()]);
+    for era in [Era::Newest, Era::Legacy] {
+        let mut agent = shop.agent_as(era, Person::Unasked);
+        let tools = agent.tools();
+        let parameters = [
+            ("workflow_list", vec![]),
+            ("workflow_inspect", vec!["workflowId"]),
+            ("workflow_start", vec!["context", "workflowId"]),
+            (
+                "workflow_advance",
+                vec!["ackToken", "context", "notesMarkdown", "output", "stateToken"],
+            ),
+            ("workflow_checkpoint", vec!["notesMarkdown", "stateToken"]),
+        ];
+        assert_eq!(names(&tools), parameters.clone().map(|(name, _)| name));
+        for (tool, (name, expected)) in tools.iter().zip(parameters) {
+            let properties = tool["inputSchema"]["properties"].as_object().unwrap();
+            let mut found: Vec<&str> = properties.keys().map(String::as_str).collect();
+            found.sort_unstable();
+            assert_eq!(found, expected, "{name}");
+            assert_eq!(tool["outputSchema"]["type"], "object", "{name}");
+            assert!(tool["description"].as_str().unwrap().len() > 40, "{name}");
+            let reads = ["workflow_list", "workflow_inspect"].contains(&name);
+            assert_eq!(tool["annotations"]["readOnlyHint"], reads, "{name}");
+        }
+        assert_eq!(tools, agent.tools(), "always the same");
+    }
+    for more in [&[][..], &["--checkpoints", "off"]] {
+        let mut agent = shop.agent_with(Era::Newest, Person::Unasked, more);
+        assert_eq!(names(&agent.tools()).len(), 4);
+        let start = agent.start_run("three", json!({}));
+        let refused = agent.checkpoint(&start.state(), "notes");
+        assert_eq!(refused.error(), "switched-off");
+    }
+}
+
+/// Proves T1: a listed workflow is described, and inspected with the ids of its steps.
+#[test]
+fn workflows_are_listed_and_inspected() {
+    let shop = Shop::with(&[three(), workflow("another", json!([step("only")]))]);
+    let mut agent = shop.agent();
+    let list = agent.list();
+    let workflows = list.json["workflows"].as_array().unwrap();
+    assert_eq!(workflows.len(), 2);
+    let three = workflows.iter().find(|workflow| workflow["workflowId"] == "three").unwrap();
+    assert_eq!(three["name"], "The three");
+    assert_eq!(three["description"], "A workflow of a test.");
+    assert_eq!(three["version"], "1.0.0");
+    assert!(list.text.contains("three") && list.text.contains("another"), "{list:#?}");
+    let shown = agent.inspect("three");
+    let steps = shown.json["steps"].as_array().unwrap();
+    let ids: Vec<&str> = steps.iter().map(|step| step["id"].as_str().unwrap()).collect();
+    assert_eq!(ids, ["first", "second", "third"]);
+    // Folders are searched to their depth, and a new file is seen without a restart.
+    std::fs::create_dir_all(std::path::Path::new(shop.workflows()).join("a/b")).unwrap();
+    let deep = workflow("deep", json!([step("only")]));
+    shop.write_text("a/b/deep.json", &deep.to_string());
+    assert_eq!(agent.start_run("deep", json!({})).step(), "only");
+}
+
+/// Proves T1 and the field note on invalid files: they are listed with the reason, also by inspect and
+/// start, and the others are there.
+#[test]
+fn an_invalid_file_is_listed_with_its_reason() {
+    let shop = Shop::with(&[three()]);
+    shop.write_text("broken.json", "{ \"id\": \"broken\", ");
+    let mut wrong = workflow("wrong", json!([step("only")]));
+    wrong["steps"][0]["promt"] = wrong["steps"][0]["prompt"].take();
+    wrong["steps"][0].as_object_mut().unwrap().remove("prompt");
+    shop.write(&wrong);
+    shop.write_text("odd.yaml", "id: odd\nname: Odd\nsteps: 7\n");
+    let mut agent = shop.agent();
+    let list = agent.list();
+    assert_eq!(list.json["workflows"].as_array().unwrap().len(), 1);
+    let invalid = list.json["invalid"].as_array().unwrap();
+    assert_eq!(invalid.len(), 3, "{list:#?}");
+    for (file, says) in [("broken.json", ""), ("wrong.json", "prompt"), ("odd.yaml", "steps")] {
+        let found = invalid.iter().find(|it| it["file"].as_str().unwrap().ends_with(file));
+        let found = found.unwrap_or_else(|| panic!("{file}: {list:#?}"));
+        assert!(found["errors"].to_string().contains(says), "{found}");
+        assert!(!found["errors"].as_array().unwrap().is_empty(), "{found}");
+        assert!(list.text.contains(file), "{list:#?}");
+    }
+    for refused in [agent.inspect("wrong"), agent.start_run("wrong", json!({}))] {
+        assert_eq!(refused.error(), "invalid-workflow");
+        assert!(refused.text.contains("prompt"), "the reason is told: {refused:#?}");
+    }
+    let unknown = agent.start_run("thre", json!({}));
+    assert_eq!(unknown.error(), "unknown-workflow");
+    assert!(unknown.text.contains("three"), "did you mean: {unknown:#?}");
+    // Mended, it is there.
+    shop.write(&workflow("wrong", json!([step("only")])));
+    assert_eq!(agent.start_run("wrong", json!({})).step(), "only");
+}

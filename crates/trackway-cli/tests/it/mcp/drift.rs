@@ -1,0 +1,66 @@
+//! Runs are pinned to the definition that they began with.
+
+use serde_json::json;
+
+use super::shop::{Shop, three};
+
+/// Proves T3 and the field note on hashes: list, inspect and start show one hash.
+#[test]
+fn list_inspect_and_start_show_one_hash() {
+    let shop = Shop::with(&[three()]);
+    let mut agent = shop.agent();
+    let list = agent.list();
+    let listed = &list.json["workflows"][0]["workflowHash"];
+    assert_eq!(&agent.inspect("three").json["workflowHash"], listed);
+    let start = agent.start_run("three", json!({}));
+    assert_eq!(&start.json["workflowHash"], listed);
+    assert_eq!(&agent.advance(&start, json!({})).json["workflowHash"], listed);
+    // A file that is only written another way is the same workflow.
+    shop.write_text("three.json", &serde_json::to_string_pretty(&three()).unwrap());
+    assert_eq!(&agent.inspect("three").json["workflowHash"], listed);
+}
+
+/// Proves T3 and the field note on drift: a run goes on with what it began with when the file changes,
+/// and says so.
+#[test]
+fn a_changed_file_warns_and_changes_nothing() {
+    let shop = Shop::with(&[three()]);
+    let mut agent = shop.agent();
+    let start = agent.start_run("three", json!({}));
+    assert_eq!(start.json["warnings"], json!([]));
+    let mut other = three();
+    other["steps"][1]["prompt"] = "Something else.".into();
+    shop.write(&other);
+    let second = agent.advance(&start, json!({}));
+    assert_eq!(second.prompt(), "Do second.");
+    assert_eq!(second.warnings(), ["definition-changed"]);
+    assert_eq!(second.json["workflowHash"], start.json["workflowHash"]);
+    assert_eq!(agent.look(&second.state()).warnings(), ["definition-changed"]);
+    assert_eq!(agent.advance(&start, json!({})).bytes(), second.bytes(), "a replay is the same");
+    let fresh = agent.start_run("three", json!({}));
+    assert_ne!(fresh.json["workflowHash"], start.json["workflowHash"]);
+    assert_eq!(agent.advance(&fresh, json!({})).prompt(), "Something else.");
+    // Changed back, there is nothing to warn of; what was told stays as it was told.
+    shop.write(&three());
+    assert_eq!(agent.look(&second.state()).json["warnings"], json!([]));
+    assert_eq!(agent.advance(&start, json!({})).bytes(), second.bytes());
+}
+
+/// Proves T3: a run goes on when its file is gone or broken, also in a new process, and says so.
+#[test]
+fn a_missing_file_warns_and_changes_nothing() {
+    let shop = Shop::with(&[three()]);
+    let mut agent = shop.agent();
+    let start = agent.start_run("three", json!({}));
+    shop.remove("three");
+    let second = agent.advance(&start, json!({}));
+    assert_eq!((second.step(), second.warnings()), ("second", vec!["definition-missing"]));
+    agent.close();
+    let mut agent = shop.agent();
+    let third = agent.advance(&second, json!({}));
+    assert_eq!((third.step(), third.warnings()), ("third", vec!["definition-missing"]));
+    shop.write_text("three.json", "{ broken");
+    let end = agent.advance(&third, json!({}));
+    assert!(end.is_complete() && !end.warnings().is_empty(), "{end:#?}");
+    assert_eq!(agent.start_run("three", json!({})).is_error, true);
+}

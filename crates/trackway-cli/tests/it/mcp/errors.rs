@@ -1,0 +1,141 @@
+//! Calls that make no sense: each gets an answer that says what to send instead.
+
+use serde_json::{Value, json};
+
+use super::{
+    client::{Era, Person},
+    shop::{Shop, three},
+};
+
+/// A list in a list in a list …
+fn deep(levels: usize) -> Value {
+    (0..levels).fold(json!(1), |inner, _| json!([inner]))
+}
+
+/// Proves T8: arguments of wrong types are errors as data, in both revisions, and name the pointer.
+#[test]
+fn wrong_types_are_errors_as_data() {
+    let shop = Shop::with(&[three()]);
+    for era in [Era::Newest, Era::Legacy] {
+        let mut agent = shop.agent_as(era, Person::Unasked);
+        let start = agent.start_run("three", json!({}));
+        let (state, ack) = (start.state(), start.ack());
+        let wrong = [
+            ("workflow_start", json!({ "workflowId": 7 }), "/workflowId"),
+            ("workflow_start", json!({}), "/workflowId"),
+            ("workflow_start", json!({ "workflowId": null }), "/workflowId"),
+            ("workflow_start", json!({ "workflowId": "three", "context": "x" }), "/context"),
+            ("workflow_start", json!({ "workflowId": "three", "context": [1] }), "/context"),
+            ("workflow_inspect", json!({ "workflowId": ["three"] }), "/workflowId"),
+            ("workflow_advance", json!({}), "/stateToken"),
+            ("workflow_advance", json!({ "stateToken": { "a": 1 } }), "/stateToken"),
+            ("workflow_advance", json!({ "stateToken": state, "ackToken": 1.5 }), "/ackToken"),
+            (
+                "workflow_advance",
+                json!({ "stateToken": state, "ackToken": ack, "output": "text" }),
+                "/output",
+            ),
+            (
+                "workflow_advance",
+                json!({ "stateToken": state, "ackToken": ack, "notesMarkdown": ["a"] }),
+                "/notesMarkdown",
+            ),
+            (
+                "workflow_advance",
+                json!({ "stateToken": state, "ackToken": ack, "context": { "notesMarkdown": 3 } }),
+                "/context/notesMarkdown",
+            ),
+            ("workflow_checkpoint", json!({ "stateToken": state }), "/notesMarkdown"),
+        ];
+        for (tool, arguments, pointer) in wrong {
+            let refused = agent.call(tool, &arguments);
+            assert_eq!(refused.error(), "invalid-request", "{arguments}");
+            refused.need(pointer);
+            assert!(refused.text.contains(pointer), "{refused:#?}");
+        }
+        assert_eq!(agent.advance(&start, json!({})).step(), "second", "nothing was harmed");
+    }
+}
+
+/// Proves T8: an unknown parameter is refused with what was probably meant, and an unknown tool too.
+#[test]
+fn unknown_parameters_are_refused_with_a_suggestion() {
+    let shop = Shop::with(&[three()]);
+    let mut agent = shop.agent();
+    let slips = [
+        ("workflow_start", json!({ "workflow_id": "three" }), "workflowId"),
+        ("workflow_start", json!({ "workflowId": "three", "contxt": {} }), "context"),
+        ("workflow_advance", json!({ "state_token": "x" }), "stateToken"),
+        ("workflow_advance", json!({ "stateToken": "x", "acktoken": "y" }), "ackToken"),
+        ("workflow_advance", json!({ "stateToken": "x", "notes": "y" }), "notesMarkdown"),
+    ];
+    for (tool, arguments, meant) in slips {
+        let refused = agent.call(tool, &arguments);
+        assert_eq!(refused.error(), "invalid-request", "{arguments}");
+        assert!(refused.text.contains(meant), "did you mean: {refused:#?}");
+    }
+    let refused = agent.call("workflow_list", &json!({ "verbose": true }));
+    assert_eq!(refused.error(), "invalid-request");
+}
+
+/// Proves T8: inputs that would be lost are not taken: a look with inputs is refused.
+#[test]
+fn a_look_with_inputs_is_refused() {
+    let shop = Shop::with(&[three()]);
+    let mut agent = shop.agent();
+    let start = agent.start_run("three", json!({}));
+    let arguments = json!({ "stateToken": start.state(), "notesMarkdown": "lost?" });
+    let refused = agent.call("workflow_advance", &arguments);
+    assert_eq!(refused.error(), "invalid-request");
+    refused.need("/ackToken");
+}
+
+/// Proves T8: an answer to a finished run, and one to nothing, say what to do.
+#[test]
+fn an_advance_of_a_finished_run_says_so() {
+    let shop = Shop::with(&[three()]);
+    let mut agent = shop.agent();
+    let start = agent.start_run("three", json!({}));
+    let second = agent.advance(&start, json!({}));
+    let third = agent.advance(&second, json!({}));
+    let end = agent.advance(&third, json!({}));
+    assert!(end.is_complete() && end.json["ackToken"].is_null());
+    let arguments = json!({ "stateToken": end.state(), "ackToken": third.ack() });
+    let refused = agent.call("workflow_advance", &arguments);
+    assert_eq!(refused.error(), "ack-of-other-snapshot");
+}
+
+/// Proves T8: input that is far too large or far too deep is refused, and the server goes on.
+#[test]
+fn huge_and_deep_input_is_refused() {
+    let shop = Shop::with(&[three()]);
+    let mut agent = shop.agent();
+    let start = agent.start_run("three", json!({ "sessionId": "S" }));
+    let huge = "x".repeat(3 * 1024 * 1024);
+    let inputs = [
+        json!({ "notesMarkdown": huge }),
+        json!({ "context": { "a": huge } }),
+        json!({ "output": { "a": huge } }),
+    ];
+    for input in inputs {
+        let refused = agent.advance(&start, input);
+        assert_eq!(refused.error(), "too-large");
+        assert!(refused.text.len() < 10_000, "it is not sent back whole");
+    }
+    for levels in [60, 100, 120] {
+        let refused = agent.advance(&start, json!({ "context": { "a": deep(levels) } }));
+        assert!(refused.is_error || refused.json["blocked"].is_null(), "{refused:#?}");
+    }
+    let refused = agent.start_run("three", json!({ "a": huge }));
+    assert_eq!(refused.error(), "too-large");
+    let odd = json!({ "\u{0}": "\u{7f}\u{202e}", "": { "": [] }, "__proto__": 1, "a.b": 2 });
+    let second = agent.advance(&start, json!({ "context": odd }));
+    assert_eq!(second.step(), "second");
+    for id in ["", "\n", &"s".repeat(5000)] {
+        let answer = agent.start_run("three", json!({ "sessionId": id }));
+        assert!(answer.is_error || !answer.session().trim().is_empty(), "{answer:#?}");
+    }
+    let answer = agent.inspect(&"w".repeat(100_000));
+    assert_eq!(answer.error(), "unknown-workflow");
+    assert!(answer.text.len() < 10_000, "it is not sent back whole");
+}

@@ -1,0 +1,93 @@
+//! A rewound chat: other inputs on an answered snapshot make a branch, and nothing is lost.
+
+use serde_json::{Value, json};
+
+use super::shop::{Shop, three};
+
+fn session(shop: &Shop) -> Value {
+    shop.json(&["sessions", "show", "S"])
+}
+
+/// Proves T6 and the field note on dropped notes: other notes on a used pair are a new branch, in data
+/// and text; both branches go on, and nothing is overwritten.
+#[test]
+fn other_notes_make_a_branch() {
+    let shop = Shop::with(&[three()]);
+    let mut agent = shop.agent();
+    let start = agent.start_run("three", json!({ "sessionId": "S" }));
+    assert_eq!(start.json["branch"], json!({ "forked": false, "index": 0, "siblings": 1 }));
+    let one = agent.advance(&start, json!({ "notesMarkdown": "one" }));
+    let two = agent.advance(&start, json!({ "notesMarkdown": "two" }));
+    let three = agent.advance(&start, json!({ "context": { "other": true } }));
+    assert_eq!(one.json["branch"], json!({ "forked": false, "index": 0, "siblings": 1 }));
+    assert_eq!(two.json["branch"], json!({ "forked": true, "index": 1, "siblings": 2 }));
+    assert_eq!(three.json["branch"], json!({ "forked": true, "index": 2, "siblings": 3 }));
+    for forked in [&two, &three] {
+        assert!(forked.text.to_lowercase().contains("branch"), "{forked:#?}");
+    }
+    assert!(!one.text.to_lowercase().contains("branch"), "{one:#?}");
+    // Each is replayed as what it was.
+    assert_eq!(agent.advance(&start, json!({ "notesMarkdown": "one" })).bytes(), one.bytes());
+    assert_eq!(agent.advance(&start, json!({ "notesMarkdown": "two" })).bytes(), two.bytes());
+    // All go on by themselves.
+    for branch in [&one, &two, &three] {
+        let third = agent.advance(branch, json!({}));
+        assert!(agent.advance(&third, json!({})).is_complete());
+    }
+    let told = session(&shop);
+    assert_eq!(told["runs"][0]["branches"], 3, "{told}");
+    let notes = told["documents"].to_string();
+    assert!(notes.contains("one") && notes.contains("two"), "{told}");
+    let graph = shop.json(&["sessions", "graph", "S"]);
+    assert_eq!(graph["nodes"].as_array().unwrap().len(), 10, "{graph}");
+    assert_eq!(graph["edges"].as_array().unwrap().len(), 9, "{graph}");
+}
+
+/// Proves T6: a fresh ack at an answered snapshot is a branch as well.
+#[test]
+fn a_fresh_ack_at_an_answered_snapshot_makes_a_branch() {
+    let shop = Shop::with(&[three()]);
+    let mut agent = shop.agent();
+    let start = agent.start_run("three", json!({ "sessionId": "S" }));
+    let look = agent.look(&start.state());
+    let one = agent.advance(&start, json!({}));
+    let two = agent.advance(&look, json!({}));
+    assert_eq!(two.json["branch"], json!({ "forked": true, "index": 1, "siblings": 2 }));
+    assert_ne!(one.state(), two.state());
+    assert_eq!(session(&shop)["runs"][0]["branches"], 2);
+}
+
+/// Proves T6: a finished run can be rewound; the session says what is true of the newest branch.
+#[test]
+fn a_finished_run_can_be_rewound() {
+    let shop = Shop::with(&[three()]);
+    let mut agent = shop.agent();
+    let start = agent.start_run("three", json!({ "sessionId": "S" }));
+    let second = agent.advance(&start, json!({}));
+    let third = agent.advance(&second, json!({}));
+    let end = agent.advance(&third, json!({}));
+    assert!(end.is_complete());
+    assert_eq!(session(&shop)["runs"][0]["status"], "complete");
+    let other = agent.advance(&second, json!({ "notesMarkdown": "on second thoughts" }));
+    assert_eq!(other.step(), "third");
+    assert_eq!(other.json["branch"]["forked"], true);
+    assert!(agent.look(&end.state()).is_complete(), "the old branch is as it was");
+    assert!(agent.advance(&other, json!({})).is_complete());
+    assert_eq!(session(&shop)["runs"][0]["status"], "complete");
+}
+
+/// Proves T10: context is merged per snapshot, so that a branch does not see what its sister was told.
+#[test]
+fn branches_do_not_share_their_context() {
+    let mut definition = three();
+    definition["steps"][2]["prompt"] = json!("The color is {{color}}.");
+    let shop = Shop::with(&[definition]);
+    let mut agent = shop.agent();
+    let start = agent.start_run("three", json!({ "color": "none" }));
+    let red = agent.advance(&start, json!({ "context": { "color": "red" } }));
+    let blue = agent.advance(&start, json!({ "context": { "color": "blue" } }));
+    let plain = agent.advance(&start, json!({}));
+    for (branch, color) in [(red, "red"), (blue, "blue"), (plain, "none")] {
+        assert_eq!(agent.advance(&branch, json!({})).prompt(), format!("The color is {color}."));
+    }
+}

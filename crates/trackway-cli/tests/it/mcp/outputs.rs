@@ -1,0 +1,103 @@
+//! Documents: what declared outputs, notes and checkpoints add up to.
+
+use serde_json::{Value, json};
+
+use super::shop::{Shop, step, workflow};
+
+/// The workflow of the source document's appendix: a header, a log and a table by key.
+fn review() -> Value {
+    let mut triage = step("triage");
+    triage["outputContract"] = json!({
+        "schema": { "type": "object", "required": ["review"], "properties": {
+            "review": { "type": "object" }, "entry": { "type": "string" },
+        } },
+        "example": { "review": { "title": "T" }, "entry": "done" },
+        "documents": [
+            { "name": "header", "kind": "header", "from": "/review" },
+            { "name": "log", "kind": "log", "from": "/entry" },
+        ],
+    });
+    let mut files = step("files");
+    files["outputContract"] = json!({
+        "schema": { "type": "object", "properties": { "files": { "type": "array" } } },
+        "example": { "files": [] },
+        "required": false,
+        "documents": [
+            { "name": "files", "kind": "table", "from": "/files", "key": "path" },
+            { "name": "log", "kind": "log", "from": "/entry" },
+            { "name": "header", "kind": "header", "from": "/review" },
+        ],
+    });
+    let looped = json!({
+        "id": "rounds", "type": "loop", "title": "Rounds", "body": [files],
+        "loop": { "type": "for", "count": 2, "maxIterations": 2 },
+    });
+    workflow("mr-review", json!([triage, looped, step("last")]))
+}
+
+fn document<'a>(session: &'a Value, name: &str) -> &'a Value {
+    let mut documents = session["documents"].as_array().unwrap().iter();
+    documents.find(|it| it["name"] == name).unwrap_or_else(|| panic!("{name}: {session:#}"))
+}
+
+/// Proves T13: header fields are merged, a log grows, a table is kept by key in a fixed order.
+#[test]
+fn declared_outputs_become_documents() {
+    let shop = Shop::with(&[review()]);
+    let mut agent = shop.agent();
+    let start = agent.start_run("mr-review", json!({ "ticketId": "AUTH-1234" }));
+    let triage = json!({
+        "review": { "title": "fix(di)", "classification": "Standard" }, "entry": "Triage done.",
+    });
+    let one = agent.advance(&start, json!({ "output": triage }));
+    assert_eq!(one.step(), "files");
+    assert_eq!(one.json["pending"]["output"]["required"], false);
+    let files = |list: Value| json!({ "output": { "files": list, "entry": "Files." } });
+    let round = json!([{ "path": "b.rs", "risk": "L" }, { "path": "a.rs", "risk": "M" }]);
+    let two = agent.advance(&one, files(round));
+    let round = json!([{ "path": "b.rs", "risk": "H" }, { "path": "c.rs", "risk": "L" }]);
+    let more =
+        json!({ "files": round, "entry": "Again.", "review": { "classification": "Risky" } });
+    let last = agent.advance(&two, json!({ "output": more }));
+    assert_eq!(last.step(), "last");
+    let told = shop.json(&["sessions", "show", "AUTH-1234"]);
+    let header = document(&told, "header");
+    assert_eq!(header["kind"], "header");
+    assert_eq!(header["runId"], start.run());
+    assert_eq!(header["value"], json!({ "title": "fix(di)", "classification": "Risky" }));
+    assert_eq!(document(&told, "log")["value"], json!(["Triage done.", "Files.", "Again."]));
+    let table = document(&told, "files");
+    assert_eq!(table["kind"], "table");
+    let rows = table["value"].as_array().unwrap();
+    let shown: Vec<String> =
+        rows.iter().map(|row| format!("{}{}", row["path"], row["risk"])).collect();
+    assert_eq!(shown, [r#""a.rs""M""#, r#""b.rs""H""#, r#""c.rs""L""#], "{table}");
+}
+
+/// Proves T13, T14 and the field note on checkpoints: notes and checkpoints are documents; a checkpoint
+/// advances nothing, shows its token, and the same notes stand once.
+#[test]
+fn notes_and_checkpoints_are_documents() {
+    let shop = Shop::with(&[super::shop::three()]);
+    let mut agent = shop.agent();
+    let start = agent.start_run("three", json!({ "sessionId": "S" }));
+    let marked = agent.checkpoint(&start.state(), "Tuned the *output*.");
+    assert_eq!(marked.json["stateToken"], start.json["stateToken"]);
+    agent.checkpoint(&start.state(), "Tuned the *output*.");
+    let second = agent.advance(&start, json!({ "notesMarkdown": "Notes of the first." }));
+    assert_eq!(second.step(), "second", "the tokens from before it are good");
+    assert_eq!(second.json["branch"]["forked"], false);
+    let told = shop.json(&["sessions", "show", "S"]);
+    let documents = told["documents"].to_string();
+    assert_eq!(documents.matches("Tuned the *output*.").count(), 1, "{told:#}");
+    assert_eq!(documents.matches("Notes of the first.").count(), 1, "{told:#}");
+    for document in told["documents"].as_array().unwrap() {
+        for field in ["name", "kind", "runId", "value"] {
+            assert!(document.get(field).is_some(), "{document}");
+        }
+    }
+    let graph = shop.json(&["sessions", "graph", "S"]);
+    assert_eq!(graph["nodes"].as_array().unwrap().len(), 2, "a checkpoint is no snapshot");
+    let empty = agent.checkpoint(&second.state(), "");
+    assert!(empty.is_error, "{empty:#?}");
+}

@@ -1,0 +1,165 @@
+//! What people see of agents' runs, on the command line while agents are at work.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use super::{
+    answer::Answer,
+    client::Mcp,
+    shop::{Shop, three},
+};
+
+/// A run with two branches, notes and a checkpoint; it is finished.
+fn forked(agent: &mut Mcp, session: &str) -> Vec<Answer> {
+    let start = agent.start_run("three", json!({ "sessionId": session }));
+    let one = agent.advance(&start, json!({ "notesMarkdown": "Notes of one." }));
+    agent.checkpoint(&one.state(), "A checkpoint.");
+    let two = agent.advance(&start, json!({ "notesMarkdown": "Notes of two." }));
+    let third = agent.advance(&two, json!({}));
+    let end = agent.advance(&third, json!({}));
+    vec![start, one, two, third, end]
+}
+
+fn export(shop: &Shop, session: &str, file: &str, format: &str) -> Vec<u8> {
+    let out = shop.path().join(file);
+    let out = out.to_str().unwrap();
+    shop.cli(&["sessions", "export", session, "--out", out, "--format", format]).expect(0);
+    fs::read(out).unwrap()
+}
+
+/// Proves T11, T12 and the interface on sessions: list, show and graph while the server runs.
+#[test]
+fn sessions_are_shown_while_an_agent_works() {
+    let shop = Shop::with(&[three()]);
+    let mut agent = shop.agent();
+    let walked = forked(&mut agent, "S");
+    let other = agent.start_run("three", json!({ "sessionId": "other" }));
+    let list = shop.json(&["sessions", "list"]);
+    let mut ids: Vec<&str> =
+        list.as_array().unwrap().iter().map(|it| it["sessionId"].as_str().unwrap()).collect();
+    ids.sort_unstable();
+    assert_eq!(ids, ["S", "other"]);
+    let shown = shop.json(&["sessions", "show", "S"]);
+    assert_eq!(shown["sessionId"], "S");
+    let run = &shown["runs"][0];
+    assert_eq!(run["runId"], walked[0].run());
+    assert_eq!(run["workflowId"], "three");
+    assert_eq!((&run["status"], &run["branches"]), (&json!("complete"), &json!(2)));
+    for text in ["Notes of one.", "Notes of two.", "A checkpoint."] {
+        assert!(shown["documents"].to_string().contains(text), "{shown:#}");
+    }
+    let graph = shop.json(&["sessions", "graph", "S"]);
+    let nodes = graph["nodes"].as_array().unwrap();
+    let edges = graph["edges"].as_array().unwrap();
+    assert_eq!((nodes.len(), edges.len()), (5, 4), "{graph:#}");
+    let has = |id: &Value| nodes.iter().any(|node| node["id"] == *id);
+    for edge in edges {
+        assert!(edge["id"].is_string() && has(&edge["from"]) && has(&edge["to"]), "{edge}");
+    }
+    let shown = shop.json(&["sessions", "show", "other"]);
+    assert_eq!(shown["runs"][0]["status"], "running");
+    assert_eq!(agent.advance(&other, json!({})).step(), "second");
+    let nowhere = shop.cli(&["sessions", "show", "nowhere", "--json"]);
+    assert!(nowhere.code != 0 && nowhere.stderr.contains("unknown-session"), "{nowhere:?}");
+}
+
+/// Proves T16: Markdown shows every branch, PDF is one, and the bundle holds no tokens.
+#[test]
+fn a_session_is_exported_for_people_and_for_programs() {
+    let shop = Shop::with(&[three()]);
+    let mut agent = shop.agent();
+    let walked = forked(&mut agent, "S");
+    let page = String::from_utf8(export(&shop, "S", "s.md", "markdown")).unwrap();
+    for text in ["Notes of one.", "Notes of two.", "A checkpoint.", "Title of third"] {
+        assert!(page.contains(text), "{text}: {page}");
+    }
+    assert!(export(&shop, "S", "s.pdf", "pdf").starts_with(b"%PDF-"));
+    let bundle = String::from_utf8(export(&shop, "S", "s.bundle", "bundle")).unwrap();
+    for text in [&page, &bundle] {
+        assert!(!text.contains("st.v1.") && !text.contains("ack.v1."), "{text}");
+        for answer in &walked {
+            assert!(!text.contains(&answer.state()["st.v1.".len()..]));
+        }
+    }
+}
+
+/// Proves T16: an import on another folder has the same lineage and documents; tokens of the origin are
+/// foreign there; the import can be repeated, and the run goes on where it came from.
+#[test]
+fn an_import_reproduces_lineage_and_documents() {
+    let shop = Shop::with(&[three()]);
+    let mut agent = shop.agent();
+    let walked = forked(&mut agent, "S");
+    export(&shop, "S", "s.bundle", "bundle");
+    let file = shop.path().join("s.bundle");
+    let elsewhere = shop.neighbour();
+    let mut stranger = elsewhere.agent();
+    stranger.start_run("three", json!({ "sessionId": "mine" }));
+    elsewhere.cli(&["sessions", "import", file.to_str().unwrap()]).expect(0);
+    elsewhere.cli(&["sessions", "import", file.to_str().unwrap()]).expect(0);
+    for what in ["show", "graph"] {
+        let here = shop.json(&["sessions", what, "S"]);
+        assert_eq!(elsewhere.json(&["sessions", what, "S"]), here);
+    }
+    let page = export(&shop, "S", "a.md", "markdown");
+    assert_eq!(export(&elsewhere, "S", "b.md", "markdown"), page);
+    assert_eq!(stranger.look(&walked[0].state()).error(), "token-foreign");
+    assert_eq!(stranger.advance(&walked[1], json!({})).error(), "token-foreign");
+    assert_eq!(agent.advance(&walked[1], json!({})).step(), "third");
+}
+
+/// Proves T16: a damaged bundle is refused with a reason, wherever the damage is, and leaves nothing.
+#[test]
+fn a_damaged_bundle_is_refused() {
+    let shop = Shop::with(&[three()]);
+    forked(&mut shop.agent(), "S");
+    let bundle = export(&shop, "S", "s.bundle", "bundle");
+    let elsewhere = shop.neighbour();
+    elsewhere.agent().start_run("three", json!({ "sessionId": "mine" }));
+    let file = shop.path().join("damaged.bundle");
+    let mut damaged: Vec<Vec<u8>> = Vec::new();
+    for part in 1..10 {
+        let mut copy = bundle.clone();
+        let place = copy.len() * part / 10;
+        copy[place] = if copy[place] == b'a' { b'b' } else { b'a' };
+        damaged.push(copy);
+        damaged.push(bundle[..bundle.len() * part / 10].to_vec());
+    }
+    damaged.extend([Vec::new(), b"{}".to_vec(), b"no bundle".to_vec(), vec![0xff; 100]]);
+    for content in damaged {
+        fs::write(&file, &content).unwrap();
+        let refused = elsewhere.cli(&["sessions", "import", file.to_str().unwrap()]);
+        assert_ne!(refused.code, 0, "{}", String::from_utf8_lossy(&content));
+        assert!(refused.stderr.contains("bad-bundle"), "{refused:?}");
+    }
+    assert_eq!(elsewhere.json(&["sessions", "list"]).as_array().unwrap().len(), 1);
+    // A bundle of somebody else is refused where one signer is wanted.
+    let by = ["sessions", "import", "--signed-by", &"0".repeat(64)];
+    let whole = shop.path().join("s.bundle");
+    let refused = elsewhere.cli(&[&by[..], &[whole.to_str().unwrap()]].concat());
+    assert_ne!(refused.code, 0, "{refused:?}");
+}
+
+/// Proves T17: only finished sessions of some age go, a dry run says which and removes nothing, and the
+/// server goes on.
+#[test]
+fn prune_removes_finished_sessions_only() {
+    let shop = Shop::with(&[three()]);
+    let mut agent = shop.agent();
+    let walked = forked(&mut agent, "finished");
+    let open = agent.start_run("three", json!({ "sessionId": "open" }));
+    let ids = |args: &[&str]| -> Vec<String> {
+        let told = shop.cli(&[&["sessions", "prune"], args].concat()).expect(0);
+        told.stdout.lines().map(str::to_owned).collect()
+    };
+    assert!(ids(&[]).is_empty(), "nothing is sixty days old");
+    assert_eq!(ids(&["--older-than", "0s", "--dry-run"]), ["finished"]);
+    assert_eq!(shop.json(&["sessions", "list"]).as_array().unwrap().len(), 2);
+    assert_eq!(ids(&["--older-than", "0s"]), ["finished"]);
+    let list = shop.json(&["sessions", "list"]);
+    assert_eq!(list.as_array().unwrap().len(), 1, "{list}");
+    assert_eq!(agent.look(&walked[0].state()).error(), "unknown-run");
+    assert_eq!(agent.advance(&walked[1], json!({})).error(), "unknown-run");
+    assert_eq!(agent.advance(&open, json!({})).step(), "second");
+}

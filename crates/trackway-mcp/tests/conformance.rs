@@ -1,0 +1,59 @@
+//! The protocol's own conformance suite against our transport.
+//!
+//! The suite wants tools of its own, so that a fixture stands where the door stands otherwise; everything
+//! around it is what serves the door. What fails by design is listed with its reason, and both a failure
+//! that is not listed and a listed one that passes fail the test.
+
+#![expect(clippy::unwrap_used, reason = "in a test a panic is the report")]
+
+#[path = "conformance/fixture.rs"]
+mod fixture;
+
+use std::{path::Path, process::Command};
+
+use fixture::Fixture;
+use trackway_mcp::HttpDoor;
+
+/// Largest request of the suite by far.
+const BODY_BYTES_MAX: usize = 1024 * 1024;
+
+/// Runs everything that a revision requires of a server.
+async fn conforms(revision: &str) {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+    let router = HttpDoor::new(Fixture::default(), None, BODY_BYTES_MAX).router();
+    let serving = tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
+    let packages = Path::new(&prepared("TRACKWAY_TEST_MCP_JS")).join("node_modules");
+    let listed = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join(format!("tests/conformance/expected-{revision}.yml"));
+    let mut suite = Command::new(packages.join("node/bin/node"));
+    suite
+        .arg(packages.join("@modelcontextprotocol/conformance/dist/index.js"))
+        .args(["server", "--url", &url, "--requirements", revision, "--expected-failures"])
+        .arg(listed);
+    let told = tokio::task::spawn_blocking(move || suite.output().unwrap()).await.unwrap();
+    serving.abort();
+    let (said, errors) =
+        (String::from_utf8_lossy(&told.stdout), String::from_utf8_lossy(&told.stderr));
+    assert!(told.status.success(), "{said}\n{errors}");
+}
+
+/// Proves T1: the newest revision.
+#[tokio::test]
+async fn heavy_mcp_conformance_2026_07_28() {
+    conforms("2026-07-28").await;
+}
+
+/// Proves T1: the newest revision with protocol sessions.
+#[tokio::test]
+async fn heavy_mcp_conformance_2025_11_25() {
+    conforms("2025-11-25").await;
+}
+
+/// What `cargo xtask test` prepared and named in this variable.
+#[expect(clippy::disallowed_methods, reason = "the one place where this test learns of the suite")]
+fn prepared(variable: &str) -> String {
+    std::env::var(variable).unwrap_or_else(|_| {
+        panic!("{variable} is not set: run `cargo xtask test`, which prepares it and sets it")
+    })
+}
