@@ -1,7 +1,6 @@
 //! Files as people and WorkRail write them, and what becomes of them.
 
 pub(crate) mod corpus;
-mod corpus;
 mod docs;
 mod faults;
 mod odd;
