@@ -34,7 +34,7 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Serve every bundled workflow as an A2A agent
+    /// Serve the bundled workflows and the written ones as A2A agents, and MCP at /mcp
     Serve(Serve),
     /// Serve written workflows to the agent on stdin and stdout, over MCP
     Mcp(Mcp),
