@@ -49,7 +49,7 @@ fn call(desk: &Desk, name: &str, arguments: Value) -> Value {
 }
 
 /// The call that answers what was told.
-fn advance(desk: &Desk, told: &Value, context: Value) -> Value {
+fn advance(desk: &Desk, told: &Value, context: &Value) -> Value {
     let arguments = json!({
         "stateToken": told["stateToken"], "ackToken": told["ackToken"], "context": context
     });
@@ -63,16 +63,16 @@ fn a_guided_run_is_handed_over_at_a_node() {
     desk.write("steps.yaml", STEPS);
     let first = call(&desk, "workflow_start", json!({ "workflowId": "steps" }));
     let run = first["session"]["runId"].as_str().unwrap();
-    let second = advance(&desk, &first, json!({}));
+    let second = advance(&desk, &first, &json!({}));
     let newest = desk.folder.trackway(&["runs", "fork", run, "--json"]).expect(0).json();
     assert_eq!(newest["pending"]["stepId"], "two");
     assert_eq!(newest["stateToken"], second["stateToken"]);
     assert_ne!(newest["ackToken"], second["ackToken"]);
-    assert_eq!(advance(&desk, &newest, json!({}))["isComplete"], true);
+    assert_eq!(advance(&desk, &newest, &json!({}))["isComplete"], true);
     // A finished run is taken up before its end, and its branch is another one.
     let again = desk.folder.trackway(&["runs", "fork", run, "--json"]).expect(0).json();
     assert_eq!(again["pending"]["stepId"], "two");
-    assert_eq!(advance(&desk, &again, json!({ "other": true }))["branch"]["forked"], true);
+    assert_eq!(advance(&desk, &again, &json!({ "other": true }))["branch"]["forked"], true);
     // For people, the same as text.
     let text = desk.folder.trackway(&["runs", "fork", run]).expect(0);
     assert!(text.stdout.contains("ack.v1.") && text.stdout.contains("Do two."), "{text:?}");
@@ -96,7 +96,7 @@ fn a_guided_run_is_migrated() {
     let moved = desk.run(&["runs", "migrate", run, "--json"], "").expect(0).json();
     assert_eq!(moved["nodes"].as_array().unwrap().len(), 1);
     assert_ne!(moved["from"], moved["to"]);
-    let second = advance(&desk, &first, json!({}));
+    let second = advance(&desk, &first, &json!({}));
     assert_eq!(second["pending"]["prompt"], "Do two with care.");
     fs::remove_file(desk.workflows().join("steps.yaml")).unwrap();
     let gone = desk.run(&["runs", "migrate", run], "");
