@@ -2,7 +2,7 @@
 //! HTTP. What it measures is the time from the request's first byte to the answer's last.
 
 use std::{
-    io::{BufRead, BufReader, Write},
+    io::{BufRead, BufReader, Read, Write},
     net::{SocketAddr, TcpStream},
     path::Path,
     process::{Child, ChildStdin, ChildStdout, Command, Stdio},
@@ -162,10 +162,31 @@ impl Http {
                 _ => {}
             }
         }
-        ensure!(!chunked, "the server answered with a stream, not with one JSON");
-        let mut body = vec![0; length];
-        std::io::Read::read_exact(&mut self.stream, &mut body)?;
-        Ok(String::from_utf8(body)?)
+        if !chunked {
+            return Ok(String::from_utf8(self.bytes(length)?)?);
+        }
+        // A stream of events that ends with the answer.
+        let mut stream = Vec::new();
+        loop {
+            line.clear();
+            self.stream.read_line(&mut line)?;
+            let size = usize::from_str_radix(line.trim(), 16)?;
+            let chunk = self.bytes(size + 2)?;
+            if size == 0 {
+                break;
+            }
+            stream.extend_from_slice(&chunk[..size]);
+        }
+        let stream = String::from_utf8(stream)?;
+        let said = stream.lines().filter_map(|line| line.strip_prefix("data:"));
+        let answer = said.map(str::trim).rfind(|data| !data.is_empty());
+        Ok(answer.context("a stream without an answer")?.to_owned())
+    }
+
+    fn bytes(&mut self, length: usize) -> Result<Vec<u8>> {
+        let mut bytes = vec![0; length];
+        self.stream.read_exact(&mut bytes)?;
+        Ok(bytes)
     }
 }
 
