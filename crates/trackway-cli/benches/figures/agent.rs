@@ -37,14 +37,14 @@ impl<W: Wire> Agent<W> {
         let client = json!({ "name": "figures", "version": "0" });
         let params =
             json!({ "protocolVersion": PROTOCOL, "capabilities": {}, "clientInfo": client });
-        agent.request("initialize", params)?;
+        agent.request("initialize", &params)?;
         let ready = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
         agent.wire.tell(&ready.to_string())?;
         Ok(agent)
     }
 
     /// The result of a request, and how long it took. Writing and reading JSON here is not counted.
-    pub(crate) fn request(&mut self, method: &str, params: Value) -> Result<(Value, Duration)> {
+    pub(crate) fn request(&mut self, method: &str, params: &Value) -> Result<(Value, Duration)> {
         self.id += 1;
         let message =
             json!({ "jsonrpc": "2.0", "id": self.id, "method": method, "params": params })
@@ -59,9 +59,9 @@ impl<W: Wire> Agent<W> {
     }
 
     /// The structured answer of a tool.
-    pub(crate) fn call(&mut self, tool: &str, arguments: Value) -> Result<(Value, Duration)> {
+    pub(crate) fn call(&mut self, tool: &str, arguments: &Value) -> Result<(Value, Duration)> {
         let params = json!({ "name": tool, "arguments": arguments });
-        let (mut result, took) = self.request("tools/call", params)?;
+        let (mut result, took) = self.request("tools/call", &params)?;
         ensure!(result["isError"] != true, "{tool} was refused: {result}");
         Ok((result["structuredContent"].take(), took))
     }

@@ -83,7 +83,7 @@ struct Walk {
 impl Walk {
     fn start<W: Wire>(agent: &mut Agent<W>) -> Result<(Self, Duration)> {
         let arguments = json!({ "workflowId": "long", "context": { "subject": "the record" } });
-        let (position, took) = agent.call("workflow_start", arguments)?;
+        let (position, took) = agent.call("workflow_start", &arguments)?;
         Ok((Self { position }, took))
     }
 
@@ -93,7 +93,7 @@ impl Walk {
     }
 
     fn advance<W: Wire>(&mut self, agent: &mut Agent<W>) -> Result<Duration> {
-        let (position, took) = agent.call("workflow_advance", self.answer())?;
+        let (position, took) = agent.call("workflow_advance", &self.answer())?;
         anyhow::ensure!(position["blocked"].is_null(), "blocked: {position}");
         self.position = position;
         Ok(took)
@@ -122,7 +122,7 @@ impl Advances {
 fn stdio(report: &mut Report) -> Result<()> {
     let folder = folder()?;
     let mut agent = Agent::greet(Pipes::open(folder.path())?)?;
-    let bare = sampled(|| Ok(agent.request("tools/list", json!({}))?.1))?;
+    let bare = sampled(|| Ok(agent.request("tools/list", &json!({}))?.1))?;
     report.add(STDIO[0], bare.text(), "", bare.raw());
     let starts = sampled(|| Ok(Walk::start(&mut agent)?.1))?;
     report.add(STDIO[1], starts.text(), "", starts.raw());
@@ -147,10 +147,10 @@ fn stdio(report: &mut Report) -> Result<()> {
 
     let last = walk.answer();
     walk.advance(&mut agent)?;
-    let replays = sampled(|| Ok(agent.call("workflow_advance", last.clone())?.1))?;
+    let replays = sampled(|| Ok(agent.call("workflow_advance", &last)?.1))?;
     report.add(STDIO[5], replays.text(), "", replays.raw());
     let look = json!({ "stateToken": walk.position["stateToken"] });
-    let looks = sampled(|| Ok(agent.call("workflow_advance", look.clone())?.1))?;
+    let looks = sampled(|| Ok(agent.call("workflow_advance", &look)?.1))?;
     report.add(STDIO[6], looks.text(), "", looks.raw());
     Ok(())
 }
@@ -190,7 +190,7 @@ fn http(report: &mut Report) -> Result<()> {
     let folder = folder()?;
     let served = Served::with_workflows(folder.path())?;
     let mut agent = Agent::greet(Http::open(served.process.address)?)?;
-    let bare = sampled(|| Ok(agent.request("tools/list", json!({}))?.1))?;
+    let bare = sampled(|| Ok(agent.request("tools/list", &json!({}))?.1))?;
     report.add(HTTP[0], bare.text(), "", bare.raw());
     let (mut walk, _) = Walk::start(&mut agent)?;
     let before = served.process.cpu()?;
@@ -225,7 +225,7 @@ fn memory(report: &mut Report) -> Result<()> {
     let folder = folder()?;
     let mut agent = Agent::greet(Pipes::open(folder.path())?)?;
     // A file in the folder is read when somebody asks for it.
-    agent.call("workflow_list", json!({}))?;
+    agent.call("workflow_list", &json!({}))?;
     let mb = agent.wire.memory_mb()?;
     report.add("mcp memory idle", format!("{mb:.1} MB"), "target <= 25 MB", json!({ "mb": mb }));
     Ok(())
