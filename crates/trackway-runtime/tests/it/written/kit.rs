@@ -66,6 +66,13 @@ impl Shelf {
         self.done.borrow().iter().map(|(what, _)| what.clone()).collect()
     }
 
+    /// The same in order of the texts.
+    pub(crate) fn sorted(&self) -> Vec<String> {
+        let mut calls = self.calls();
+        calls.sort();
+        calls
+    }
+
     /// The idempotency keys of its calls.
     pub(crate) fn keys(&self) -> Vec<String> {
         self.done.borrow().iter().map(|(_, key)| key.clone()).collect()
