@@ -3,6 +3,11 @@
 //! Every answer that `client` hands to a test was checked there for what holds for all of them: the text
 //! and the JSON name the same tokens, each once and alone on its line, and nothing was thrown.
 
+#![expect(
+    clippy::needless_pass_by_value,
+    reason = "arguments are written where they are sent, and nobody needs them afterwards"
+)]
+
 mod answer;
 mod bare;
 mod blocks;

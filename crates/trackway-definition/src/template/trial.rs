@@ -34,12 +34,20 @@ pub(super) fn like(
             set(&mut trial, name, value.clone());
             complete(&mut trial, known, &others);
             if fill(template, &trial).is_ok() {
-                return if value == kinds()[0] { Like::Anything } else { Like::Example(value) };
+                return of_kind(value);
             }
         }
     }
-    match shaped(kinds()[0].clone()) {
+    of_kind(shaped(kinds()[0].clone()))
+}
+
+/// What a value that does is like. Where a text does, most other values would as well.
+fn of_kind(value: Value) -> Like {
+    match value {
         Value::String(_) => Like::Anything,
+        Value::Number(_) => Like::Number,
+        Value::Array(_) => Like::List,
+        Value::Bool(_) => Like::Truth,
         value => Like::Example(value),
     }
 }
@@ -59,12 +67,20 @@ pub(super) fn misfit(
                 set(&mut trial, name, kind.clone());
                 complete(&mut trial, known, others);
                 if fill(template, &trial).is_ok() {
-                    return Some(Lack::misfit(name, got, Like::Example(kind), reason));
+                    return Some(Lack::misfit(name, got, wanted(kind), reason));
                 }
             }
         }
     }
     None
+}
+
+/// The same for a value that stands instead of one of no use: a text is meant where a text does.
+fn wanted(value: Value) -> Like {
+    match value {
+        Value::String(_) => Like::Text,
+        value => of_kind(value),
+    }
 }
 
 /// What the template reads of a context.

@@ -56,7 +56,7 @@ impl Default for Fixture {
 
 impl Fixture {
     /// Asks for input; `round` comes back sealed.
-    fn input_required(&self, key: &str, message: &str, wanted: Value, round: &str) -> Value {
+    fn input_required(&self, key: &str, message: &str, wanted: &Value, round: &str) -> Value {
         let required: Vec<_> = wanted.as_object().unwrap().keys().cloned().collect();
         let schema = json!({ "type": "object", "properties": wanted, "required": required });
         let params = json!({ "mode": "form", "message": message, "requestedSchema": schema });
@@ -90,7 +90,7 @@ impl Fixture {
                 Some(Value::String(name)) => said(&format!("Hello, {name}!")),
                 _ => {
                     let wanted = json!({ "name": text });
-                    self.input_required("user_name", "What is your name?", wanted, "1")
+                    self.input_required("user_name", "What is your name?", &wanted, "1")
                 }
             },
             "test_input_required_result_multi_round" => {
@@ -98,11 +98,11 @@ impl Fixture {
                     (Some("2"), _, Some(color)) => said(&format!("Done: {color}")),
                     (Some("1"), Some(_), _) => {
                         let message = "Step 2: What is your favorite color?";
-                        self.input_required("step2", message, json!({ "color": text }), "2")
+                        self.input_required("step2", message, &json!({ "color": text }), "2")
                     }
                     _ => {
                         let message = "Step 1: What is your name?";
-                        self.input_required("step1", message, json!({ "name": text }), "1")
+                        self.input_required("step1", message, &json!({ "name": text }), "1")
                     }
                 }
             }
@@ -110,7 +110,7 @@ impl Fixture {
                 (Some(_), Some(_)) => said("state-ok"),
                 _ => {
                     let wanted = json!({ "ok": { "type": "boolean" } });
-                    self.input_required("confirm", "Please confirm", wanted, "1")
+                    self.input_required("confirm", "Please confirm", &wanted, "1")
                 }
             },
         };
