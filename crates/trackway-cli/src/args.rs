@@ -7,7 +7,7 @@ use std::{convert::Infallible, path::PathBuf, time::Duration};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use trackway::Secret;
-use trackway_domain::{QuestionId, RunId, Scope, Seq, SessionId, StateName};
+use trackway_domain::{NodeId, QuestionId, RunId, Scope, Seq, SessionId, StateName};
 
 use crate::{exit, fault::FaultPoint, span};
 
@@ -34,7 +34,7 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Serve every bundled workflow as an A2A agent
+    /// Serve the bundled workflows and the written ones as A2A agents, and MCP at /mcp
     Serve(Serve),
     /// Serve written workflows to the agent on stdin and stdout, over MCP
     Mcp(Mcp),
@@ -197,6 +197,8 @@ pub(crate) enum Runs {
     /// Go on from a point of a run as another run; the original is not touched
     #[command(after_help = exit::HELP)]
     Fork(Fork),
+    /// Have a run that an agent drives go on by its workflow as it is written now
+    Migrate(Migrate),
     /// Answer the question that a run waits for
     #[command(after_help = exit::HELP)]
     Resume(Resume),
@@ -257,13 +259,30 @@ pub(crate) struct Fork {
     /// Number of the last event that both have; before the answer to the last question unless given
     #[arg(long, value_name = "EVENT")]
     pub(crate) at: Option<Seq>,
+    /// Of a run that an agent drives: the node to go on from, as `trackway sessions graph` shows it; the
+    /// newest unfinished one unless given
+    #[arg(long, value_name = "NODE", conflicts_with = "at")]
+    pub(crate) node: Option<NodeId>,
     #[command(flatten)]
     pub(crate) place: Place,
-    /// Print the new run, then one JSON object per update
+    /// Print the new run, then one JSON object per update; of a run that an agent drives, its tokens
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]
     pub(crate) testing: Testing,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Migrate {
+    #[arg(value_name = "RUN")]
+    pub(crate) id: RunId,
+    #[command(flatten)]
+    pub(crate) folders: Folders,
+    #[command(flatten)]
+    pub(crate) data: Data,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]

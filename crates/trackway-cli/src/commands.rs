@@ -27,6 +27,7 @@ pub(crate) async fn execute(command: Command) -> Result<Exit, Failure> {
         Command::Runs(Runs::Show(args)) => runs::show::show(args).await,
         Command::Runs(Runs::Cancel(args)) => runs::cancel::cancel(args).await,
         Command::Runs(Runs::Fork(args)) => runs::fork::fork(args).await,
+        Command::Runs(Runs::Migrate(args)) => runs::migrate::migrate(args).await,
         Command::Runs(Runs::Resume(args)) => runs::resume::resume(args).await,
         Command::Runs(Runs::ReplayCheck(args)) => runs::replay_check::replay_check(args).await,
         Command::Sessions(args) => sessions::sessions(args).await,

@@ -2,11 +2,11 @@
 
 use rmcp::model::CallToolResult;
 use serde_json::{Value, json};
-use trackway_domain::Pending;
+use trackway_domain::{Pending, Seal};
 use trackway_runtime::Position;
 
 use crate::{
-    text::{self, Tokens},
+    text::{self, TEXT_VERSION, Tokens},
     token::{Ack, KeyRing, Place},
     tools,
 };
@@ -15,6 +15,17 @@ use crate::{
 pub(crate) fn position(ring: &KeyRing, position: &Position) -> CallToolResult {
     let tokens = tokens(ring, position);
     tools::answer(text::position(position, &tokens), structured(position, &tokens))
+}
+
+/// Where a run stands, for whoever hands it on to an agent: the same facts as JSON and as text.
+pub fn handed_over(ring: &KeyRing, position: &Position) -> (Value, String) {
+    let tokens = tokens(ring, position);
+    (structured(position, &tokens), text::position(position, &tokens))
+}
+
+/// What answers are written with from now on.
+pub fn seal(ring: &KeyRing) -> Seal {
+    Seal { key: ring.active(), text: TEXT_VERSION }
 }
 
 /// The tokens of a position, with the key that the answer was first signed with.

@@ -21,10 +21,10 @@ use trackway_ports::Identity;
 use trackway_runtime::{Guide, GuideError, NotKnown};
 
 use crate::{
+    answer,
     arguments::{self, Arguments},
     confirm::Retry,
     refusal::Refusal,
-    text::TEXT_VERSION,
     token::{KeyRing, Place},
     tools::{self, Name, Switches, advance, checkpoint, inspect, list, start},
 };
@@ -73,7 +73,7 @@ impl Door {
 
     /// What answers are written with from now on.
     pub(crate) fn seal(&self) -> Seal {
-        Seal { key: self.ring().active(), text: TEXT_VERSION }
+        answer::seal(self.ring())
     }
 
     /// Returns when the client of this connection is gone.

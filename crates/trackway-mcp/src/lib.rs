@@ -18,6 +18,7 @@ mod text;
 mod token;
 mod tools;
 
+pub use answer::{handed_over, seal};
 pub use door::Door;
 pub use http::HttpDoor;
 pub use stdio::StdioError;

@@ -172,6 +172,7 @@ fn next(error: &GuideError) -> String {
         GuideError::BadSession { what, .. } => {
             format!("Send another {what}: a text of at most 256 bytes without control characters.")
         }
+        GuideError::NotGuided { .. } => "Use a run that workflow_start began.".to_owned(),
         GuideError::CannotMigrate { .. } => "Go on with the definition that the run is pinned to.".to_owned(),
         GuideError::Store { .. } => {
             "Tell the user that the store has failed; the same call can be sent again after a restart.".to_owned()

@@ -9,6 +9,7 @@ mod decide;
 mod definitions;
 mod digest;
 mod ends;
+mod fork;
 mod migrate;
 mod place;
 mod session;
@@ -115,6 +116,11 @@ impl Guide {
         notes: &str,
     ) -> Result<bool, GuideError> {
         self.note_session(caller, session, notes).await
+    }
+
+    /// The node from which somebody goes on who has none of the run's tokens.
+    pub async fn newest(&self, caller: &Caller, run: RunId) -> Result<NodeId, GuideError> {
+        self.newest_point(caller, run).await
     }
 
     /// Reads the unfinished ends of a run by the definition as it is now.

@@ -351,7 +351,7 @@ impl Server {
         let opened = self.engine_with(outgoing.clone()).await?;
         let mcp = self.mcp.as_ref().map(|mcp| mcp.door(&opened, &self.faults)).transpose()?;
         let Opened { runtime, folder, journal, written } = opened;
-        let watching = written::watch(written, runtime.clone());
+        let watching = written::watch(&written, &runtime);
         let retention = self.retention.map(|older_than| Retention { journal, older_than });
         let required = self.auth.is_required();
         let door = self.door(outgoing);

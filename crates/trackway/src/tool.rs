@@ -61,3 +61,35 @@ where
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[derive(serde::Deserialize, JsonSchema)]
+    struct Sum {
+        a: i64,
+        b: i64,
+    }
+
+    async fn call(arguments: Value) -> Result<Value, Failure> {
+        let sum = |Sum { a, b }, attempt: Attempt| async move {
+            let sum = a.checked_add(b).ok_or("the numbers are too large")?;
+            Ok::<_, &str>(json!([sum, attempt.number]))
+        };
+        let tool = TypedTool::new("sum", "Adds.", sum);
+        assert_eq!(tool.info().input_schema["required"], json!(["a", "b"]));
+        tool.call(arguments, Attempt { idempotency_key: "k".to_owned(), number: 1 }).await
+    }
+
+    #[tokio::test]
+    async fn a_function_is_a_tool() {
+        assert_eq!(call(json!({ "a": 1, "b": 2 })).await, Ok(json!([3, 1])));
+        let large = call(json!({ "a": i64::MAX, "b": 1 })).await.unwrap_err();
+        assert_eq!(large.message, "the numbers are too large");
+        let wrong = call(json!({ "a": "1", "b": 1 })).await.unwrap_err();
+        assert!(wrong.message.contains("do not have its type"), "{wrong:?}");
+    }
+}

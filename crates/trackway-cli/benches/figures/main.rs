@@ -10,10 +10,12 @@
 )]
 
 mod a2a;
+mod agent;
 mod dialect;
 mod engine;
 mod limits;
 mod load;
+mod mcp;
 mod report;
 mod sdk;
 mod served;
@@ -30,6 +32,7 @@ fn main() -> Result<()> {
     limits::rows(&mut report)?;
     engine::rows(&mut report)?;
     a2a::rows(&mut report)?;
+    mcp::rows(&mut report)?;
     served::rows(&mut report)?;
     println!("{}", report.table());
     let file = report.write()?;

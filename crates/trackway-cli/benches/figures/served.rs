@@ -44,10 +44,7 @@ impl Process {
     }
 
     fn memory_mb(&self) -> Result<f64> {
-        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id()))?;
-        let line = status.lines().find(|line| line.starts_with("VmRSS:")).context("no VmRSS")?;
-        let kb: f64 = line.split_whitespace().nth(1).context("no figure")?.parse()?;
-        Ok(kb / 1_024.0)
+        memory_of(&self.child.id().to_string())
     }
 }
 
@@ -75,10 +72,22 @@ impl Served {
     }
 
     fn on(folder: &Path) -> Result<Self> {
-        let begun = Instant::now();
+        Self::run(
+            Command::new(env!("CARGO_BIN_EXE_trackway")).arg("serve").arg("--data").arg(folder),
+        )
+    }
+
+    /// In a workspace, whose `workflows` it offers.
+    pub(crate) fn with_workflows(workspace: &Path) -> Result<Self> {
         let mut command = Command::new(env!("CARGO_BIN_EXE_trackway"));
-        command.args(["serve", "--json", "--listen", "127.0.0.1:0", "--data"]).arg(folder);
-        let process = Process::start(&mut command)?;
+        command.arg("serve").arg("--data").arg(workspace.join("data"));
+        Self::run(command.arg("--workspace").arg(workspace))
+    }
+
+    fn run(command: &mut Command) -> Result<Self> {
+        let begun = Instant::now();
+        command.args(["--json", "--listen", "127.0.0.1:0"]);
+        let process = Process::start(command)?;
         let address = process.address;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         std::thread::scope(|scope| {
@@ -90,6 +99,14 @@ impl Served {
         })?;
         Ok(Self { process, ready: begun.elapsed(), _folder: None })
     }
+}
+
+/// Memory that a process holds at the moment.
+pub(crate) fn memory_of(process: &str) -> Result<f64> {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status"))?;
+    let line = status.lines().find(|line| line.starts_with("VmRSS:")).context("no VmRSS")?;
+    let kb: f64 = line.split_whitespace().nth(1).context("no figure")?.parse()?;
+    Ok(kb / 1_024.0)
 }
 
 /// CPU time that a process has used so far, all threads.

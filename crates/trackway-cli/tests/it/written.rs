@@ -1,6 +1,7 @@
 //! Written workflows that the engine drives, through the binary.
 
 mod forks;
+mod guided;
 mod reloads;
 
 use std::{fs, path::PathBuf};

@@ -64,6 +64,7 @@ impl<'d> Walker<'d> {
         match &mut frame.inside {
             Inside::Root => {
                 self.pop();
+                self.begin_exit();
                 Ok(())
             }
             Inside::Group | Inside::Switch(_) => self.leave(Value::Null),

@@ -111,6 +111,20 @@ impl<'d> Walker<'d> {
         Ok(None)
     }
 
+    /// From the end of the steps on to the exit handlers, where an outside agent drives: it is asked for
+    /// them as for any step. The engine begins them as a walk of their own.
+    pub(super) fn begin_exit(&mut self) {
+        let handlers = self.definition.on_exit.as_slice();
+        if self.mode == Mode::Caller && !self.walk.root.exit && !handlers.is_empty() {
+            self.walk.root = Root { exit: true, hops: Vec::new() };
+            // The names that the engine gives its own; an agent that walks away never gets here.
+            self.context.insert("ended".to_owned(), "completed".into());
+            self.context.insert("reason".to_owned(), "".into());
+            self.walk.frames.push(Frame { at: 0, inside: Inside::Root });
+            self.lists.push(handlers);
+        }
+    }
+
     /// The step at which the walk stands.
     pub(crate) fn here(&self) -> Option<&'d Step> {
         let list: &'d [Step] = self.lists.last()?;

@@ -24,7 +24,7 @@ const WAV: &str = "UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAIA+AAACABAAZGF0YQAAAAA="
 /// Error of a client that lacks what a call needs.
 const CAPABILITY_MISSING: i32 = -32021;
 
-const PLAIN: [&str; 14] = [
+const PLAIN: [&str; 16] = [
     "test_simple_text",
     "test_image_content",
     "test_audio_content",
@@ -36,6 +36,8 @@ const PLAIN: [&str; 14] = [
     "test_elicitation_sep1034_defaults",
     "test_elicitation_sep1330_enums",
     "test_missing_capability",
+    "test_logging_tool",
+    "test_streaming_elicitation",
     "test_input_required_result_elicitation",
     "test_input_required_result_request_state",
     "test_input_required_result_multi_round",
@@ -139,6 +141,8 @@ fn constant(name: &str) -> Option<Value> {
         json!({ "type": "resource", "resource": resource })
     };
     Some(match name {
+        // Trackway sends no log messages, asked for or not.
+        "test_logging_tool" => said("Nothing was logged."),
         "test_simple_text" => said("This is a simple text response for testing."),
         "test_image_content" => json!({ "content": [image] }),
         "test_audio_content" => {
@@ -273,7 +277,7 @@ impl ServerHandler for Fixture {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let name = &*request.name;
-        if name.starts_with("test_input_required_result_") {
+        if name.starts_with("test_input_required_result_") || name == "test_streaming_elicitation" {
             return self.ask(&request);
         }
         let result = match (constant(name), name) {

@@ -105,6 +105,8 @@ pub enum GuideError {
     TooDeep { what: &'static str, levels: usize },
     #[error("{what} cannot name a session: {why}")]
     BadSession { what: String, why: String },
+    #[error("no outside agent drives {run}")]
+    NotGuided { run: RunId },
     #[error("{run} cannot be migrated: {why}")]
     CannotMigrate { run: RunId, why: String },
     #[error("the store has failed: {reason}")]
@@ -122,7 +124,9 @@ impl GuideError {
             Self::Ended { .. } => Code::RunEnded,
             Self::Damaged { .. } => Code::DamagedLog,
             Self::TooLarge { .. } | Self::TooDeep { .. } => Code::TooLarge,
-            Self::BadSession { .. } | Self::CannotMigrate { .. } => Code::InvalidRequest,
+            Self::BadSession { .. } | Self::NotGuided { .. } | Self::CannotMigrate { .. } => {
+                Code::InvalidRequest
+            }
             Self::Store { .. } => Code::StoreFailed,
         }
     }

@@ -104,7 +104,7 @@ impl Written {
 }
 
 /// Follows the files until what is returned is dropped.
-pub(super) fn watch(written: Arc<Written>, runtime: Runtime) -> Option<Watching> {
+pub(super) fn watch(written: &Arc<Written>, runtime: &Runtime) -> Option<Watching> {
     let catalogue = written.catalogue().clone();
     let watching = catalogue.watch({
         let (written, runtime) = (written.clone(), runtime.clone());

@@ -26,7 +26,7 @@ pub(in crate::commands) fn rotate(args: &RotateKeys) -> Result<Exit, Failure> {
         output::line(&rotated.active)?;
         output::note("This key signs tokens from now on, also in servers that are running.");
         output::note(&format!(
-            "Tokens of {} earlier keys stay good; {} were retired.",
+            "Earlier keys whose tokens stay good: {}. Retired: {}.",
             rotated.valid.len(),
             rotated.retired.len()
         ));

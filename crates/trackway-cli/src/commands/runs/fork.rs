@@ -2,9 +2,11 @@
 //! waits or ends.
 
 use trackway::api::ForkRequest;
+use trackway_domain::Caller;
 
+use super::guided::{self, Desk};
 use crate::{
-    args::Fork,
+    args::{Folders, Fork},
     ask::Asker,
     engine::{Engine, Recover},
     exit::Exit,
@@ -17,12 +19,53 @@ use crate::{
 };
 
 pub(in crate::commands) async fn fork(args: Fork) -> Result<Exit, Failure> {
+    let is_here = args.place.server.as_deref().is_none_or(str::is_empty);
+    if is_here && guided::is_guided(&args.place.data.folder, args.id).await? {
+        return hand_over(&args).await;
+    }
+    if args.node.is_some() {
+        return Err(Failure::new(
+            "--node is for runs that an agent drives, in a folder of this machine",
+        )
+        .hint("name an event with --at instead")
+        .exit(Exit::Usage));
+    }
     let mut signals = Signals::install()?;
     let place = Place::find(&args.place)?;
     let engine = Engine::open_existing(place, Recover::No, &args.testing).await?;
     let ended = drive(&args, &engine, &mut signals).await;
     engine.close().await;
     ended
+}
+
+/// A run that an agent drives has all its branches in one log: what is handed over are tokens for one of
+/// its nodes, with which an agent goes on from there.
+async fn hand_over(args: &Fork) -> Result<Exit, Failure> {
+    if args.at.is_some() {
+        return Err(Failure::new(
+            "an agent drives this run: it is forked at a node, not at an event",
+        )
+        .hint("name the node with --node; `trackway sessions graph` shows which there are")
+        .exit(Exit::Usage));
+    }
+    let caller = Caller::local();
+    let desk = Desk::open(&args.place.data.folder, &Folders { workflows: Vec::new() })?;
+    let looked = async {
+        let node = match args.node {
+            Some(node) => node,
+            None => desk.guide.newest(&caller, args.id).await?,
+        };
+        desk.guide.look(&caller, args.id, node, trackway_mcp::seal(&desk.ring)).await
+    };
+    let told = looked.await.map(|position| trackway_mcp::handed_over(&desk.ring, &position));
+    desk.close().await;
+    let (json, text) = told.map_err(|error| guided::refused(&error))?;
+    if args.json {
+        output::json(&json)?;
+    } else {
+        text.lines().try_for_each(output::line)?;
+    }
+    Ok(Exit::Done)
 }
 
 async fn drive(args: &Fork, engine: &Engine, signals: &mut Signals) -> Result<Exit, Failure> {

@@ -20,6 +20,17 @@ fn with_fragments(mut step: Step, fragments: Vec<(Option<Condition>, &str)>) -> 
     step
 }
 
+/// Exit handlers are the last steps that an outside agent is asked for, and the run is complete after
+/// them, not before. Proves T9.
+#[test]
+fn exit_handlers_come_last() {
+    let on_exit = vec![prompt("tidy", "tidy up, {{ ended }}"), emit("log", "log.txt", "done")];
+    let sample = Definition { on_exit, ..definition(vec![prompt("a", "work")]) };
+    let mut agent = Agent::start(sample, json!({}));
+    assert_eq!(agent.prompts(), ["a: work", "tidy: tidy up, completed"]);
+    assert_eq!(agent.standing.documents[0].name, "log.txt");
+}
+
 /// Steps come one after the other; those whose conditions do not hold are left out, in groups as well.
 /// Proves T9.
 #[test]

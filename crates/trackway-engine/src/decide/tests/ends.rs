@@ -1,9 +1,10 @@
 //! Return, error and cancel: from every open state, once, with everything released.
 
 use insta::assert_snapshot;
+use trackway_domain::{Errand, WorkflowRef};
 
 use super::{COMMANDS, STATES, each_state, told};
-use crate::{Update, fixture::Story, update};
+use crate::{Effect, Update, fixture::Story, update};
 
 /// Proves L10: an open question is withdrawn first, since no interrupted run completes.
 #[test]
@@ -79,4 +80,34 @@ fn a_childs_end_is_owed_to_its_parent() {
     assert_snapshot!(told("submit child; status on it", "reject no"), @r#"rejected "no" | ! stop | ! owe: tell parent that me rejected "no""#);
     assert_snapshot!(told("submit child; status on it", "cancel"), @"canceled | ! stop | ! owe: tell parent that me canceled");
     assert_snapshot!(told("submit child; cancel", "cancel"), @"X the run has ended (canceled)");
+}
+
+/// Proves T16: where something else ends a run, its exit steps are owed; where its program does, that one
+/// has run them.
+#[test]
+fn exit_steps_are_owed_where_the_program_cannot_run_them() {
+    let exit = WorkflowRef { name: "sample.exit".to_owned(), version: "1".to_owned() };
+    for (command, owed) in [
+        ("cancel", Some("canceled")),
+        ("fire deadline", Some("failed")),
+        ("return 5", None),
+        ("error oops", None),
+        ("reject no", None),
+    ] {
+        for (state, given) in
+            STATES.iter().filter(|(_, given)| !Story::of(given).state().is_terminal())
+        {
+            let mut story = Story::of(given);
+            story.run.as_mut().unwrap().submission.exit = Some(exit.clone());
+            let decision = story.tell(command).unwrap();
+            let ends = decision.effects.iter().find_map(|effect| match effect {
+                Effect::Owe(Errand::RunExit { workflow, input, .. }) => {
+                    assert_eq!(*workflow, exit);
+                    input["ended"].as_str()
+                }
+                _ => None,
+            });
+            assert_eq!(ends, owed, "{command} in {state}");
+        }
+    }
 }

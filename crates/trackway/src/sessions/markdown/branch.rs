@@ -33,7 +33,8 @@ pub(super) fn show(page: &mut Page, run: &RunTrack) {
             page.paragraph(&format!("Parts from branch {first} at step {}: {name}.", shared + 1));
         }
         for (place, edge) in path.iter().enumerate().skip(shared) {
-            step(page, run, edge, place + 1, &aside, told.contains_key(&edge.from));
+            let again = told.get(&edge.from).is_some_and(|first| *first != number);
+            step(page, run, edge, place + 1, &aside, again);
             told.entry(edge.from).or_insert(number);
             told.entry(edge.to).or_insert(number);
         }
