@@ -8,6 +8,7 @@ mod arguments;
 mod confirm;
 mod door;
 mod http;
+mod quoted;
 mod refusal;
 mod schemas;
 mod stdio;

@@ -10,7 +10,10 @@ use trackway_definition::Fault;
 use trackway_domain::{Block, Expected, Need, Pending, Warning};
 use trackway_runtime::Position;
 
-use crate::refusal::Refusal;
+use crate::{
+    quoted::{in_one_line, quoted, without_tokens},
+    refusal::Refusal,
+};
 
 /// Version of the wording below, kept with every recorded answer. A change of wording is a new
 /// version, and the old one stays for what was told in it.
@@ -41,6 +44,7 @@ pub(crate) fn position(position: &Position, tokens: &Tokens) -> String {
         );
     }
     warnings(&mut text, &position.warnings);
+    let mut text = without_tokens(&text, tokens);
     fence_token(&mut text, "stateToken", &tokens.state);
     if let Some(ack) = &tokens.ack {
         fence_token(&mut text, "ackToken", ack);
@@ -49,11 +53,11 @@ pub(crate) fn position(position: &Position, tokens: &Tokens) -> String {
 }
 
 fn step(text: &mut String, pending: &Pending, guidance: &[String]) {
-    let _ = writeln!(text, "# {}\n\n{}\n", pending.title, pending.prompt.trim_end());
+    let _ = writeln!(text, "# {}\n\n{}\n", in_one_line(&pending.title), quoted(&pending.prompt));
     if !guidance.is_empty() {
         line(text, "Rules of this workflow:");
         for rule in guidance {
-            let _ = writeln!(text, "- {}", rule.trim_end().replace('\n', "\n  "));
+            let _ = writeln!(text, "- {}", quoted(rule).replace('\n', "\n  "));
         }
         text.push('\n');
     }
@@ -103,7 +107,7 @@ fn complete(text: &mut String, workflow: &str) {
 }
 
 fn blocked(text: &mut String, block: &Block, pending: Option<&Pending>) {
-    let _ = writeln!(text, "# Blocked: {}\n\n{}\n", block.code, block.message.trim_end());
+    let _ = writeln!(text, "# Blocked: {}\n\n{}\n", block.code, quoted(&block.message));
     line(text, "Nothing advanced. What is needed, by place in the arguments of your call:");
     needs(text, &block.needs);
     line(
@@ -114,8 +118,8 @@ fn blocked(text: &mut String, block: &Block, pending: Option<&Pending>) {
         let _ = writeln!(
             text,
             "The step is still: {}\n\n{}\n",
-            pending.title,
-            pending.prompt.trim_end()
+            in_one_line(&pending.title),
+            quoted(&pending.prompt)
         );
     }
 }
@@ -123,7 +127,7 @@ fn blocked(text: &mut String, block: &Block, pending: Option<&Pending>) {
 pub(crate) fn needs(text: &mut String, needs: &[Need]) {
     for need in needs {
         let pointer = if need.pointer.is_empty() { "(all arguments)" } else { &need.pointer };
-        let _ = writeln!(text, "- `{pointer}`: {}", need.message);
+        let _ = writeln!(text, "- `{pointer}`: {}", quoted(&need.message).replace('\n', "\n  "));
         for (label, value) in
             [("example", &need.example), ("schema", &need.schema), ("you sent", &need.got)]
         {
@@ -137,7 +141,7 @@ pub(crate) fn needs(text: &mut String, needs: &[Need]) {
 
 fn warnings(text: &mut String, warnings: &[Warning]) {
     for warning in warnings {
-        line(text, &format!("Warning `{}`: {}", warning.code, warning.message));
+        line(text, &format!("Warning `{}`: {}", warning.code, quoted(&warning.message)));
     }
 }
 
@@ -153,6 +157,7 @@ pub(crate) fn checkpoint(position: &Position, tokens: &Tokens, repeated: bool) -
         "Nothing advanced: the tokens that you have are still good. With the stateToken alone, `workflow_advance` shows the pending step again.",
     );
     warnings(&mut text, &position.warnings);
+    let mut text = without_tokens(&text, tokens);
     fence_token(&mut text, "stateToken", &tokens.state);
     text
 }

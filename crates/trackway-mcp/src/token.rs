@@ -8,7 +8,7 @@ mod error;
 mod file;
 mod ring;
 
-pub(crate) use codec::{Ack, Place};
+pub(crate) use codec::{Ack, Place, looks_like_one};
 pub(crate) use error::TokenError;
 pub use file::KeyRingError;
 pub use ring::{BundleSigner, KeyRing, Rotated};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use trackway_domain::{Event, ForkPoint, RunId, Seq, Submission};
 use trackway_engine::{Run, RunView};
-use trackway_ports::{Append, AppendError, RunRow, Stored, TimerChange};
+use trackway_ports::{Append, AppendError, Pinned, ReadError, RunRow, Stored, TimerChange};
 
 use crate::{Error, RunAddress, core::Core};
 
@@ -50,15 +50,29 @@ impl Core {
         }
         let prefix = &log[..usize::try_from(at).unwrap_or(usize::MAX).min(log.len())];
         let id = RunId::new(self.options.ids.uuid());
-        let append = copied(prefix, id, at, self.now()).map_err(|why| match why {
+        let mut append = copied(prefix, id, at, self.now()).map_err(|why| match why {
             Refused::Cannot(why) => cannot(why),
             Refused::Damaged(reason) => Error::Damaged { run, reason },
         })?;
+        append.pins = self.pins(&append).await?;
         self.hand_in_copy(append).await?;
         let live = self.load(id).await?;
         let view = live.shown().view.clone();
         self.wake(id);
         view.ok_or(Error::Stopping)
+    }
+
+    /// The definition that the copy is pinned to, where it has one: the copy needs it also when the
+    /// original is removed.
+    async fn pins(&self, copy: &Append) -> Result<Vec<Pinned>, Error> {
+        let Some(row) = &copy.row else { return Ok(Vec::new()) };
+        let hash = row.workflow.version.clone();
+        match self.options.journal.pinned(hash.clone()).await {
+            Ok(body) => Ok(body.map(|body| Pinned { hash, body }).into_iter().collect()),
+            // It is no better for the original; both go on where the folders have the same.
+            Err(ReadError::DamagedBlob { .. }) => Ok(Vec::new()),
+            Err(error) => Err(error.into()),
+        }
     }
 
     async fn whole_log(&self, run: RunId) -> Result<Vec<Stored>, Error> {

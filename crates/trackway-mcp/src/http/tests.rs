@@ -11,7 +11,7 @@ use crate::testing;
 
 const ACCEPT: &str = "application/json, text/event-stream";
 
-/// Lets `good` in, and nobody else.
+/// Lets `good` in, `narrow` to one workflow that is not there, and nobody else.
 #[derive(Debug)]
 struct OneKey;
 
@@ -24,6 +24,10 @@ impl Gatekeeper for OneKey {
             match bearer {
                 Some("good") => {
                     Ok(Identity { caller: Caller::new("t", "u"), scopes: Scopes::all() })
+                }
+                Some("narrow") => {
+                    let scopes = Scopes::new(["workflow:other:run"]).unwrap();
+                    Ok(Identity { caller: Caller::new("t", "u"), scopes })
                 }
                 Some(_) => Err(Unrecognised::Wrong { reason: "no such key".to_owned() }),
                 None => Err(Unrecognised::Missing),
@@ -127,4 +131,53 @@ async fn errors_are_json() {
         assert!(kind.contains("json"), "{shown}: {kind}");
         assert!(body.is_object(), "{shown}: {body}");
     }
+}
+
+async fn call(router: &Router, key: &str, tool: &str, arguments: &Value) -> Value {
+    let params = json!({
+        "name": tool,
+        "arguments": arguments,
+        "_meta": {
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientInfo": { "name": "test", "version": "0" },
+            "io.modelcontextprotocol/clientCapabilities": {},
+        },
+    });
+    let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
+    let request = post()
+        .header("authorization", format!("Bearer {key}"))
+        .header("mcp-protocol-version", "2026-07-28")
+        .header("mcp-method", "tools/call")
+        .header("mcp-name", tool);
+    let (_, _, told) =
+        told(router.clone(), request.body(Body::from(body.to_string())).unwrap()).await;
+    assert!(told["result"]["structuredContent"].is_object(), "{told}");
+    told["result"]["structuredContent"].clone()
+}
+
+/// Proves X6: each tool asks whether the key may, also for a run of the same caller.
+#[tokio::test]
+async fn every_call_needs_its_scope() {
+    let at = testing::Place::new();
+    at.workflow("notes.yaml", testing::NOTES);
+    let router = HttpDoor::new(at.door(), Some(Arc::new(OneKey)), 1 << 20).router();
+    let start = json!({ "workflowId": "notes" });
+    let run = call(&router, "good", "workflow_start", &start).await;
+    let (state, ack) = (&run["stateToken"], &run["ackToken"]);
+    let calls = [
+        ("workflow_inspect", start.clone()),
+        ("workflow_start", start),
+        ("workflow_advance", json!({ "stateToken": state })),
+        ("workflow_advance", json!({ "stateToken": state, "ackToken": ack })),
+        ("workflow_checkpoint", json!({ "stateToken": state, "notesMarkdown": "n" })),
+        ("workflow_checkpoint", json!({ "sessionId": "S", "notesMarkdown": "n" })),
+    ];
+    for (tool, arguments) in calls {
+        let refused = call(&router, "narrow", tool, &arguments).await;
+        assert_eq!(refused["error"]["code"], "forbidden", "{tool} {arguments}: {refused}");
+        let taken = call(&router, "good", tool, &arguments).await;
+        assert_eq!(taken["error"], Value::Null, "{tool} {arguments}");
+    }
+    let list = call(&router, "narrow", "workflow_list", &json!({})).await;
+    assert_eq!(list["workflows"], json!([]));
 }

@@ -49,6 +49,18 @@ fn a_plain_step() {
     assert_snapshot!(text);
 }
 
+/// Proves T7: a prompt that leaves a code block open, or shows a token of another answer, changes
+/// nothing about the tokens below it.
+#[test]
+fn a_prompt_cannot_touch_the_tokens() {
+    let prompt = "Like this:\n```sh\nst.v1.old\nst.v1.state\n".to_owned();
+    let text = position(&here(Some(Pending { prompt, ..gather() })), &tokens());
+    let alone = |line: &&str| line.starts_with("st.v1.") || line.starts_with("ack.v1.");
+    assert_eq!(text.lines().filter(alone).collect::<Vec<_>>(), ["st.v1.state", "ack.v1.ack"]);
+    assert_eq!(text.lines().filter(|line| line.starts_with("```")).count(), 6, "{text}");
+    assert_eq!(text.matches("st.v1.state").count(), 1, "{text}");
+}
+
 /// Proves T7: rules, the form of the output, a person's agreement, a fork and a warning are all said.
 #[test]
 fn a_step_with_everything() {

@@ -119,6 +119,17 @@ impl Unproved {
     }
 }
 
+/// Whether an agent that looks for a token would take this line for one.
+pub(crate) fn looks_like_one(line: &str) -> bool {
+    let line = bare(line);
+    [Param::State, Param::Ack].iter().any(|param| {
+        let body = line.strip_prefix(param.prefix());
+        body.is_some_and(|body| {
+            !body.is_empty() && body.bytes().all(|byte| byte.is_ascii_alphanumeric())
+        })
+    })
+}
+
 fn sign(param: Param, key: &Key, body: &[u8]) -> [u8; MAC_BYTES] {
     let mut mac = Hmac::<Sha256>::new_from_slice(key).expect("any length is taken");
     mac.update(param.prefix().as_bytes());

@@ -7,6 +7,9 @@ use trackway_ports::Identity;
 
 use crate::{answer, arguments::Arguments, door::Door, refusal::Refusal, text, tools::Name};
 
+/// The workflow name that a session's own notes are recorded under.
+const SESSION_NOTES: &str = "session-notes";
+
 pub(crate) async fn checkpoint(
     door: &Door,
     identity: &Identity,
@@ -76,6 +79,10 @@ async fn on_session(
     session: &str,
     notes: &str,
 ) -> Result<CallToolResult, Refusal> {
+    // They are recorded as a run of this name, and so need what any run needs.
+    if !identity.scopes.allow_run(SESSION_NOTES) {
+        return Err(Refusal::forbidden(SESSION_NOTES));
+    }
     let session = SessionId::new(session).map_err(|why| wrong("/sessionId", &why.to_string()))?;
     let repeated = door.guide().checkpoint_session(&identity.caller, &session, notes).await?;
     let structured = json!({

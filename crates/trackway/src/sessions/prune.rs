@@ -36,37 +36,53 @@ impl Prune {
     /// Removes them, oldest first. The store must have been opened for writing, unless it is a dry run.
     pub async fn run(self, journal: &Arc<dyn Journal>) -> Result<Vec<Pruned>, SessionsError> {
         let mut found = Vec::new();
-        for ((tenant, user, session), rows) in sessions(&**journal).await? {
-            // Rows tell of most sessions that they are to stay, without their logs being read.
-            if rows.iter().any(|row| row.runnable || !self.is_old(row.status_at)) {
-                continue;
-            }
-            let mut tracks = Vec::with_capacity(rows.len());
-            for row in &rows {
-                tracks.push(log::track(&**journal, row).await?);
-            }
-            let updated = tracks.iter().map(|track| track.updated_at).max().unwrap_or_default();
-            let view = SessionView::new(session.clone(), tracks);
-            if view.is_finished() && self.is_old(updated) {
-                let pruned = Pruned {
-                    session_id: session,
-                    tenant,
-                    user,
-                    runs: rows.len(),
-                    updated_at: updated.to_string(),
-                };
-                found.push((updated, rows, pruned));
+        for ((_, _, session), rows) in sessions(&**journal).await? {
+            if let Some(updated) = self.takes(&**journal, &session, &rows).await? {
+                found.push((updated, session, rows));
             }
         }
         found.sort_by_key(|(updated, ..)| *updated);
         let mut removed = Vec::with_capacity(found.len());
-        for (_, rows, pruned) in found {
+        for (updated, session, mut rows) in found {
+            // A session is here because it has rows.
+            let Some(caller) = rows.first().map(|row| row.caller.clone()) else { continue };
             if !self.dry_run {
+                // Agents go on meanwhile, and reading all the others took its time.
+                rows = log::rows(&**journal, &caller, &session).await?;
+                if self.takes(&**journal, &session, &rows).await?.is_none() {
+                    continue;
+                }
                 journal.remove(rows.iter().map(|row| row.id).collect()).await?;
             }
-            removed.push(pruned);
+            removed.push(Pruned {
+                session_id: session,
+                tenant: caller.tenant.to_string(),
+                user: caller.user.to_string(),
+                runs: rows.len(),
+                updated_at: updated.to_string(),
+            });
         }
         Ok(removed)
+    }
+
+    /// When the session was last changed, if it is one to remove.
+    async fn takes(
+        self,
+        journal: &dyn Journal,
+        session: &SessionId,
+        rows: &[RunRow],
+    ) -> Result<Option<Timestamp>, SessionsError> {
+        // Rows tell of most sessions that they are to stay, without their logs being read.
+        if rows.iter().any(|row| row.runnable || !self.is_old(row.status_at)) {
+            return Ok(None);
+        }
+        let mut tracks = Vec::with_capacity(rows.len());
+        for row in rows {
+            tracks.push(log::track(journal, row).await?);
+        }
+        let updated = tracks.iter().map(|track| track.updated_at).max().unwrap_or_default();
+        let view = SessionView::new(session.clone(), tracks);
+        Ok((view.is_finished() && self.is_old(updated)).then_some(updated))
     }
 
     fn is_old(self, at: Timestamp) -> bool {

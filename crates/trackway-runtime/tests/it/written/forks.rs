@@ -102,3 +102,18 @@ fn a_fork_outlives_the_process_that_made_it() {
     });
     assert_eq!(shelf.calls(), ["first", "left", "left"]);
 }
+
+/// Proves T16, T3: a fork keeps the definition that it is pinned to, also when the original is gone.
+#[test]
+fn a_fork_is_pinned_itself() {
+    let (shelf, world) = (Shelf::with("twice.yaml", TWICE), World::memory());
+    world.run(shelf.setup(), async |process| {
+        let run = start(&process, "twice", json!({})).await;
+        settled(&process, run).await;
+        let fork = process.fork(&at(run), None).await.unwrap();
+        settled(&process, fork.submission.run).await;
+        process.journal.remove(vec![run]).await.unwrap();
+        let hash = fork.submission.workflow.version.clone();
+        assert!(process.journal.pinned(hash).await.unwrap().is_some());
+    });
+}

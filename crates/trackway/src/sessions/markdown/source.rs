@@ -55,13 +55,18 @@ fn title(heading: &str) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// Whether a heading after this text would still be one, and a link in the text cannot change others.
+/// Whether a heading after this text would still be one, and the text names no links: such a name holds
+/// for the whole page, and would make links of what others wrote.
 fn leaves_the_page_alone(text: &str) -> bool {
     const AFTER: &str = "trackway-after";
     let probe = format!("{text}\n\n# {AFTER}\n");
     let mut depth = 0_usize;
     let mut inside = false;
-    for event in Parser::new_ext(&probe, options()) {
+    let parser = Parser::new_ext(&probe, options());
+    if parser.reference_definitions().iter().next().is_some() {
+        return false;
+    }
+    for event in parser {
         match event {
             Event::Start(Tag::Heading { level: HeadingLevel::H1, .. }) if depth == 0 => {
                 inside = true;

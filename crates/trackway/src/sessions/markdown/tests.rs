@@ -15,6 +15,7 @@ fn notes_keep_their_form_and_leave_the_page_alone() {
         ("- # In a list\n- b", "- ##### In a list\n- b"),
         ("```\nopen", "````markdown\n```\nopen\n````"),
         ("<!-- open", "```markdown\n<!-- open\n```"),
+        ("[x]: https://evil.example", "```markdown\n[x]: https://evil.example\n```"),
         ("<script>\n\nx", "```markdown\n<script>\n\nx\n```"),
     ];
     for (markdown, expected) in rows {
@@ -27,8 +28,8 @@ fn values_are_tables_lists_and_text() {
     use serde_json::json;
     let rows = [
         (
-            json!({ "a": "x|y", "b": 1 }),
-            "| Field | Value |\n| --- | --- |\n| a | x\\|y |\n| b | 1 |\n",
+            json!({ "a": "x|y", "b": 1, "c": "\\|" }),
+            "| Field | Value |\n| --- | --- |\n| a | x\\|y |\n| b | 1 |\n| c | \\\\\\| |\n",
         ),
         (
             json!([{ "id": 1 }, { "id": 2, "note": "two\nlines" }]),

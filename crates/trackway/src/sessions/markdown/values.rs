@@ -77,9 +77,19 @@ fn cell(value: &Value) -> String {
     cell_text(&plain(value))
 }
 
-/// Text that ends neither its cell nor its row.
+/// Text that ends neither its cell nor its row. Backslashes right before a bar are doubled with it:
+/// one of them would otherwise take away the mark that keeps the bar inside.
 fn cell_text(text: &str) -> String {
-    text.replace('|', "\\|").lines().collect::<Vec<_>>().join("<br>")
+    let mut cell = String::with_capacity(text.len());
+    let mut slashes = 0;
+    for letter in text.chars() {
+        if letter == '|' {
+            cell.push_str(&"\\".repeat(slashes + 1));
+        }
+        cell.push(letter);
+        slashes = if letter == '\\' { slashes + 1 } else { 0 };
+    }
+    cell.lines().collect::<Vec<_>>().join("<br>")
 }
 
 fn plain(value: &Value) -> String {
