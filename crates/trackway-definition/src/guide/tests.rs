@@ -1,6 +1,7 @@
 //! What an outside agent is asked, for each construct.
 
 mod answers;
+mod cel;
 mod decisions;
 mod loops;
 mod missing;
