@@ -3,6 +3,7 @@
 mod answers;
 mod cel;
 mod decisions;
+mod inner;
 mod loops;
 mod missing;
 mod moved;
