@@ -19,10 +19,12 @@ const PATTERN_BYTES_MAX: usize = 256 * 1024;
 pub(crate) fn holds(condition: &Condition, context: &Object) -> Result<bool, Lack> {
     match condition {
         Condition::Always => Ok(true),
-        Condition::Cel(source) => match expression::evaluate(source, context)? {
-            Value::Bool(holds) => Ok(holds),
-            other => Err(not_a_truth(source, &other)),
-        },
+        Condition::Cel(source) => {
+            match expression::evaluate_for(source, context, &Value::is_boolean)? {
+                Value::Bool(holds) => Ok(holds),
+                other => Err(not_a_truth(source, &other, context)),
+            }
+        }
         Condition::Rule(rule) => follows(rule, context),
     }
 }
@@ -33,12 +35,12 @@ pub(crate) fn pattern_fault(pattern: &str) -> Option<String> {
 }
 
 /// A condition such as `ready` is true or false only where the value is.
-fn not_a_truth(source: &str, value: &Value) -> Lack {
+fn not_a_truth(source: &str, value: &Value, context: &Object) -> Lack {
     let kind = kind(value);
     let reason = format!("The condition `{source}` gives {kind}; it has to give true or false.");
     match expression::plain_name(source) {
         Some(name) => Lack::misfit(name, value, Like::Truth, reason),
-        None => Lack::wrong(reason),
+        None => expression::unfit(source, context, reason, &Value::is_boolean),
     }
 }
 

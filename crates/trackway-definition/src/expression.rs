@@ -8,11 +8,12 @@ mod bound;
 mod convert;
 mod explain;
 mod ordered;
+mod trial;
 
 use std::sync::{Arc, LazyLock};
 
 use cel::parser::PrattParser;
-use cel::{Context, Env, IdedExpr};
+use cel::{Context, Env, ExecutionError, IdedExpr};
 use serde_json::Value;
 use trackway_domain::Object;
 
@@ -29,11 +30,39 @@ const WHOLE: &str = "context";
 
 static ENVIRONMENT: LazyLock<Arc<Env>> = LazyLock::new(|| Arc::new(Env::stdlib()));
 
+/// What a value has to be like for the purpose that it is worked out for.
+pub(crate) type Fits<'f> = &'f dyn Fn(&Value) -> bool;
+
 /// The value of an expression.
 pub(crate) fn evaluate(source: &str, context: &Object) -> Result<Value, Lack> {
-    let mut expression = compile(source).map_err(Lack::wrong)?;
+    evaluate_for(source, context, &|_| true)
+}
+
+/// The value of an expression, whatever it is. What is asked for where there is none leads to one that
+/// fits, as far as that can be found: otherwise the next thing to be asked for might undo it.
+pub(crate) fn evaluate_for(source: &str, context: &Object, fits: Fits<'_>) -> Result<Value, Lack> {
+    let expression = ready(source).map_err(Lack::wrong)?;
     bound::check(&expression, context).map_err(Lack::wrong)?;
+    let value = resolve(&expression, context)
+        .map_err(|error| explain::lack(&error, source, &expression, context, fits))?;
+    convert::json(&value).map_err(|reason| Lack::wrong(format!("`{source}` gives {reason}.")))
+}
+
+/// The lack behind a value of an expression that does not fit, for the reason that is given.
+pub(crate) fn unfit(source: &str, context: &Object, reason: String, fits: Fits<'_>) -> Lack {
+    match ready(source) {
+        Ok(expression) => explain::unfit(&reason, &expression, context, fits),
+        Err(_) => Lack::wrong(reason),
+    }
+}
+
+fn ready(source: &str) -> Result<IdedExpr, String> {
+    let mut expression = compile(source)?;
     ordered::keys(&mut expression);
+    Ok(expression)
+}
+
+fn resolve(expression: &IdedExpr, context: &Object) -> Result<cel::Value, ExecutionError> {
     let mut variables = Context::with_env(ENVIRONMENT.clone());
     ordered::declare(&mut variables);
     for name in expression.references().variables() {
@@ -43,9 +72,7 @@ pub(crate) fn evaluate(source: &str, context: &Object) -> Result<Value, Lack> {
             variables.add_variable_from_value(name, convert::value(value));
         }
     }
-    let value = cel::Value::resolve(&expression, &variables)
-        .map_err(|error| explain::lack(&error, source, &expression, context))?;
-    convert::json(&value).map_err(|reason| Lack::wrong(format!("`{source}` gives {reason}.")))
+    cel::Value::resolve(expression, &variables)
 }
 
 /// Why a text is no expression, for whoever reads a definition.

@@ -7,7 +7,12 @@ use trackway_domain::{Block, Need, Object};
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Lack {
     /// Nothing stands under this name: a path of names joined by dots.
-    Missing { name: String, like: Like },
+    Missing {
+        name: String,
+        like: Like,
+        /// More names that are not set, and will be asked for next.
+        others: Vec<(String, Like)>,
+    },
     /// What stands there, or what is made of it, is of no use.
     Wrong {
         reason: String,
@@ -46,7 +51,7 @@ const SOME_TEXT: &str = "…";
 impl Lack {
     /// A name that is not set, and that any value would do for.
     pub(crate) fn missing(name: impl Into<String>) -> Self {
-        Self::Missing { name: name.into(), like: Like::Anything }
+        Self::Missing { name: name.into(), like: Like::Anything, others: Vec::new() }
     }
 
     /// A value that cannot be used, without a single name to blame.
@@ -73,30 +78,32 @@ impl Lack {
     }
 
     /// What to send so that this is no longer lacking.
-    pub(crate) fn need(&self) -> Need {
+    pub(crate) fn needs(&self) -> Vec<Need> {
+        self.named_needs().into_iter().map(|(_, need)| need).collect()
+    }
+
+    /// The needs, each with the name that it is for.
+    fn named_needs(&self) -> Vec<(Option<&str>, Need)> {
         match self {
-            Self::Missing { name, like } => Need {
-                pointer: pointer(name),
-                message: format!("`{name}` is not set; send it in `context`{}", like.said()),
-                schema: Some(like.schema()),
-                example: Some(like.example()),
-                got: None,
-            },
-            Self::Wrong { reason, name: Some(name), like, got } => Need {
-                pointer: pointer(name),
-                message: reason.clone(),
-                schema: Some(like.schema()),
-                // Another value of any kind may be just as wrong.
-                example: (*like != Like::Anything).then(|| like.example()),
-                got: got.clone(),
-            },
-            Self::Wrong { reason, name: None, got, .. } => Need {
-                pointer: "/context".to_owned(),
-                message: reason.clone(),
-                schema: Some(json!({ "type": "object" })),
-                example: None,
-                got: got.clone(),
-            },
+            Self::Missing { name, like, others } => {
+                let others = others.iter().map(|(name, like)| (name, like));
+                let all = [(name, like)].into_iter().chain(others);
+                all.map(|(name, like)| (Some(name.as_str()), unset(name, like))).collect()
+            }
+            Self::Wrong { reason, name, like, got } => {
+                let need = Need {
+                    pointer: name.as_deref().map_or_else(|| "/context".to_owned(), pointer),
+                    message: reason.clone(),
+                    schema: Some(match name {
+                        Some(_) => like.schema(),
+                        None => json!({ "type": "object" }),
+                    }),
+                    // Another value of any kind may be just as wrong.
+                    example: (name.is_some() && *like != Like::Anything).then(|| like.example()),
+                    got: got.clone(),
+                };
+                vec![(name.as_deref(), need)]
+            }
         }
     }
 
@@ -110,34 +117,76 @@ impl Lack {
     /// The same as [`Lack::block`] for a context that is merged by its top-level names: what is needed
     /// inside of one is said as the whole value of that name, with the rest of it kept.
     pub(crate) fn block_in(&self, context: &Object) -> Block {
-        let mut block = self.block();
-        if let Self::Missing { name, .. } | Self::Wrong { name: Some(name), .. } = self
-            && let [need] = block.needs.as_mut_slice()
-            && let Some((root, path)) = name.split_once('.')
-            && root != RESULT
-            && let Some(example) = &need.example
-        {
-            let there = context.get(root).cloned().unwrap_or_else(|| json!({}));
-            if there.to_string().len() > WHOLE_BYTES_MAX {
-                // An example without the rest would lose it.
-                need.message.push_str(&format!("; send all of `{root}` with it"));
-                return block;
+        let mut needs: Vec<Need> = Vec::new();
+        for (name, need) in self.named_needs() {
+            let path = name.and_then(|name| name.split_once('.'));
+            match path.filter(|(root, _)| *root != RESULT) {
+                Some((root, path)) => widen(&mut needs, need, root, path, context),
+                None => needs.push(need),
             }
-            let mut whole = there;
-            put(&mut whole, path, example.clone());
-            need.pointer = pointer(root);
-            need.schema = Some(json!({}));
-            need.example = Some(whole);
-            need.got = need.got.take().and_then(|_| context.get(root).cloned());
         }
-        block
+        self.saying(needs)
     }
 
     /// The answer to an advance that cannot be made for this reason.
     pub(crate) fn block(&self) -> Block {
-        let need = self.need();
-        Block { code: self.code().to_owned(), message: need.message.clone(), needs: vec![need] }
+        self.saying(self.needs())
     }
+
+    fn saying(&self, needs: Vec<Need>) -> Block {
+        let message = needs.first().map(|need| need.message.clone()).unwrap_or_default();
+        Block { code: self.code().to_owned(), message, needs }
+    }
+}
+
+/// What to send for a name that is not set.
+fn unset(name: &str, like: &Like) -> Need {
+    Need {
+        pointer: pointer(name),
+        message: format!("`{name}` is not set; send it in `context`{}", like.said()),
+        schema: Some(like.schema()),
+        example: Some(like.example()),
+        got: None,
+    }
+}
+
+/// Adds a need inside of a top-level name as one for the whole of it.
+fn widen(needs: &mut Vec<Need>, mut need: Need, root: &str, path: &str, context: &Object) {
+    let Some(example) = need.example.clone() else {
+        needs.push(need);
+        return;
+    };
+    let at = pointer(root);
+    if let Some(same) = needs.iter_mut().find(|other| other.pointer == at)
+        && let Some(whole) = &mut same.example
+    {
+        // One value is sent for both.
+        put(whole, path, example);
+        same.message.push_str("; ");
+        same.message.push_str(&need.message);
+        return;
+    }
+    let there = context.get(root).cloned().unwrap_or_else(|| json!({}));
+    match whole(there, |whole| {
+        put(whole, path, example);
+        true
+    }) {
+        Some(whole) => {
+            need.pointer = at;
+            need.schema = Some(json!({}));
+            need.example = Some(whole);
+            need.got = need.got.and_then(|_| context.get(root).cloned());
+        }
+        None => need.message.push_str(&format!("; send all of `{root}` with it")),
+    }
+    needs.push(need);
+}
+
+/// A present value with something put into it; none where it is too large to be shown, since an example
+/// without the rest of it would lose that.
+pub(crate) fn whole(there: Value, put: impl FnOnce(&mut Value) -> bool) -> Option<Value> {
+    let mut whole = there;
+    (whole.to_string().len() <= WHOLE_BYTES_MAX && put(&mut whole)).then_some(whole)
 }
 
 impl From<Lack> for Block {
@@ -178,6 +227,11 @@ impl Like {
     }
 }
 
+/// The top-level name of a path.
+pub(crate) fn root(path: &str) -> &str {
+    path.split('.').next().unwrap_or(path)
+}
+
 /// Where the value of a dotted name belongs in a call's arguments.
 pub(crate) fn pointer(name: &str) -> String {
     name.split('.').fold("/context".to_owned(), |pointer, part| step(&pointer, part))
@@ -203,7 +257,7 @@ pub(crate) fn find<'a>(context: &'a Object, name: &str) -> Option<&'a Value> {
 }
 
 /// Puts a value at a dotted path, where anything on the way that cannot hold it becomes an object.
-fn put(whole: &mut Value, path: &str, value: Value) {
+pub(crate) fn put(whole: &mut Value, path: &str, value: Value) {
     let mut place = whole;
     for part in path.split('.') {
         let at = part.parse::<usize>().ok().filter(|at| *at < PLACES_MAX);

@@ -297,6 +297,9 @@ pub struct Nested {
     /// The inner context: names and values, as a tool's arguments. Without any, the outer context.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context: Option<BTreeMap<String, Value>>,
+    /// JSON Schema of the context that the inner steps begin with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input: Option<Value>,
     pub steps: Vec<Step>,
     /// CEL expression of the result, over the inner context; the inner context itself unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]

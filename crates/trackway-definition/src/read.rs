@@ -3,6 +3,7 @@
 //! Reading and linking go the same way through the file. Reading alone leaves out what other files hold,
 //! so that each file's own faults are known without them.
 
+mod arguments;
 mod assess;
 mod blocks;
 mod call;

@@ -15,6 +15,7 @@ use trackway_domain::{Block, Need, Object};
 
 pub(crate) use example::made;
 pub(crate) use needs::cut;
+pub(crate) use place::put;
 
 /// Patterns come from files: a compiled one takes no more memory than this.
 const PATTERN_BYTES_MAX: usize = 256 * 1024;

@@ -59,7 +59,10 @@ pub(crate) fn render(source: &str, context: &Object) -> Result<String, Lack> {
     match fill(&template, context) {
         Ok(bytes) => String::from_utf8(bytes)
             .map_err(|_| Lack::wrong("The template made something that is no text.")),
-        Err(error) => Err(lack(&error, &template, context)),
+        Err(error) => {
+            let lack = lack(&error, &template, context);
+            Err(missing::with_others(lack, &template, context))
+        }
     }
 }
 

@@ -82,7 +82,7 @@ pub(crate) fn nested(
         values.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect()
     });
     let output = output.map(str::to_owned);
-    let nested = Nested { workflow: format!("{id}-workflow"), context, steps, output };
+    let nested = Nested { workflow: format!("{id}-workflow"), context, input: None, steps, output };
     step(id, StepKind::Nested(nested))
 }
 

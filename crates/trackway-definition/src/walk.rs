@@ -12,6 +12,7 @@ mod bounds;
 mod decision;
 mod enter;
 mod held;
+mod inner;
 mod names;
 mod place;
 mod source;

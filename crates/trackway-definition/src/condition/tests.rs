@@ -131,10 +131,13 @@ fn an_expression_is_true_or_false_or_lacks_something() {
         assert_eq!(holds(&Condition::Cel(source.to_owned()), &sample()), Ok(expected), "{source}");
     }
     let lack = holds(&Condition::Cel("unset == 'a'".to_owned()), &sample()).unwrap_err();
-    assert_eq!(lack.need().pointer, "/context/unset");
+    assert_eq!(lack.needs()[0].pointer, "/context/unset");
     let lack = holds(&Condition::Cel("size".to_owned()), &sample()).unwrap_err();
-    assert_eq!((lack.code(), lack.need().pointer.as_str()), ("context-invalid", "/context/size"));
-    assert_eq!(lack.need().example, Some(json!(true)));
+    assert_eq!(
+        (lack.code(), lack.needs()[0].pointer.as_str()),
+        ("context-invalid", "/context/size")
+    );
+    assert_eq!(lack.needs()[0].example, Some(json!(true)));
 }
 
 /// Values are data, whatever they look like: the field notes tell of one that became code.

@@ -5,16 +5,16 @@ use cel::{ExecutionError, IdedExpr};
 use serde_json::{Value, json};
 use trackway_domain::Object;
 
-use super::{WHOLE, bound::parts};
-use crate::lack::{Lack, Like, find, grown};
+use super::{Fits, WHOLE, bound::parts, trial};
+use crate::lack::{Lack, Like, find, grown, root};
 
 /// A reason is read by people and models; values in it can be of any length.
 const REASON_CHARS_MAX: usize = 300;
 
 /// A name that an expression reads from the context, and what the expression takes it for.
-struct Used {
-    path: String,
-    like: Like,
+pub(super) struct Used {
+    pub(super) path: String,
+    pub(super) like: Like,
 }
 
 pub(super) fn lack(
@@ -22,6 +22,7 @@ pub(super) fn lack(
     source: &str,
     expression: &IdedExpr,
     context: &Object,
+    fits: Fits<'_>,
 ) -> Lack {
     let mut used = Vec::new();
     collect(expression, &mut Vec::new(), Like::Anything, &mut used);
@@ -37,11 +38,41 @@ pub(super) fn lack(
     };
     match missing {
         Some(name) => {
-            let like = wanted(&name, &used);
-            Lack::Missing { name, like }
+            let like = match wanted(&name, &used) {
+                Like::Anything => trial::like(expression, context, &used, &name, fits),
+                like => like,
+            };
+            Lack::Missing { name, like, others: Vec::new() }
         }
-        None => wrong(error, source, &used, context),
+        None => {
+            let reason = format!("`{source}` cannot be worked out: {}.", said(error));
+            blamed(&reason, expression, context, &used, fits)
+        }
     }
+}
+
+/// Why an expression has a value that is of no use.
+pub(super) fn unfit(reason: &str, expression: &IdedExpr, context: &Object, fits: Fits<'_>) -> Lack {
+    let mut used = Vec::new();
+    collect(expression, &mut Vec::new(), Like::Anything, &mut used);
+    blamed(reason, expression, context, &used, fits)
+}
+
+/// What is wrong, with the name under which another value would do. Where none is found, it is the first
+/// that is read.
+fn blamed(
+    reason: &str,
+    expression: &IdedExpr,
+    context: &Object,
+    used: &[Used],
+    fits: Fits<'_>,
+) -> Lack {
+    let reason: String = reason.chars().take(REASON_CHARS_MAX).collect();
+    let Some(first) = used.first() else { return Lack::wrong(reason) };
+    let (name, like) = trial::mend(expression, context, used, fits)
+        .unwrap_or_else(|| (first.path.clone(), Like::Anything));
+    let got = find(context, &name).or_else(|| context.get(root(&name)));
+    Lack::Wrong { reason, got: got.cloned(), name: Some(name), like }
 }
 
 /// The path of names that an expression is, if it is nothing else: `a.b["c"]`.
@@ -161,10 +192,6 @@ fn literal(expression: &IdedExpr) -> Option<Value> {
     })
 }
 
-fn root(path: &str) -> &str {
-    path.split('.').next().unwrap_or(path)
-}
-
 /// The shortest part of a path that is not set.
 fn first_missing(path: &str, context: &Object) -> Option<String> {
     let ends = path.match_indices('.').map(|(end, _)| end).chain([path.len()]);
@@ -183,21 +210,6 @@ fn wanted(name: &str, used: &[Used]) -> Like {
             .iter()
             .find(|used| used.path == name)
             .map_or(Like::Anything, |used| used.like.clone()),
-    }
-}
-
-/// An error that sending another name would not mend. Where only one name is read, it is that one.
-fn wrong(error: &ExecutionError, source: &str, used: &[Used], context: &Object) -> Lack {
-    let reason: String = format!("`{source}` cannot be worked out: {}.", said(error))
-        .chars()
-        .take(REASON_CHARS_MAX)
-        .collect();
-    match used {
-        [only] => match find(context, &only.path) {
-            Some(got) => Lack::misfit(only.path.clone(), got, only.like.clone(), reason),
-            None => Lack::wrong(reason),
-        },
-        _ => Lack::wrong(reason),
     }
 }
 

@@ -1,7 +1,9 @@
 //! What an outside agent is asked, for each construct.
 
 mod answers;
+mod cel;
 mod decisions;
+mod inner;
 mod loops;
 mod missing;
 mod moved;

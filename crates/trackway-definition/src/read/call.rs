@@ -2,12 +2,13 @@
 
 use serde_json::{Map, Value};
 
+use super::arguments;
 use super::cursor::{At, Fields};
 use super::file::File;
 use super::prompt::confirmation;
 use super::sink::Sink;
 use super::step::Common;
-use super::top::{self, Inside};
+use super::top::{self, Inside, Top};
 use crate::Fault;
 use crate::model::{Nested, Prompt, Step, StepKind};
 
@@ -36,9 +37,12 @@ impl File<'_, '_> {
             return Vec::new();
         };
         let workflow = format!("wr.routine-{name}");
-        let Some(mut steps) = self.inner(&template, &workflow, &common.id, args) else {
+        let none = Map::new();
+        let args = args.unwrap_or(&none);
+        let Some(top) = self.inner(&template, &workflow, &common.id, Some(args)) else {
             return Vec::new();
         };
+        let mut steps = top.steps;
         if let Some(confirm) = confirm {
             // What is called is confirmed when it is done.
             match last_prompt(&mut steps) {
@@ -50,7 +54,16 @@ impl File<'_, '_> {
                 ),
             }
         }
-        if common.when.is_some() { vec![common.step(StepKind::Group(steps))] } else { steps }
+        match top.input {
+            // What is put in place has the context of its place, which has to do for it.
+            Some(input) => {
+                let input = Some(input);
+                let nested = Nested { workflow, context: None, input, steps, output: None };
+                vec![common.step(StepKind::Nested(nested))]
+            }
+            None if common.when.is_some() => vec![common.step(StepKind::Group(steps))],
+            None => steps,
+        }
     }
 
     pub(super) fn nested(&self, at: &At<'_>, common: &Common) -> Option<StepKind> {
@@ -61,18 +74,18 @@ impl File<'_, '_> {
         fields.finish();
         let id = id?;
         let workflow = id.filled()?.to_owned();
-        let steps = self.inner(&id, &workflow, &common.id, None)?;
-        Some(StepKind::Nested(Nested { workflow, context, steps, output }))
+        let Top { input, steps, .. } = self.inner(&id, &workflow, &common.id, None)?;
+        Some(StepKind::Nested(Nested { workflow, context, input, steps, output }))
     }
 
-    /// The steps of another workflow, with their ids put under that of the step they stand in for.
+    /// Another workflow, with the ids of its steps put under that of the step they stand in for.
     fn inner(
         &self,
         at: &At<'_>,
         workflow: &str,
         id: &str,
         args: Option<&Map<String, Value>>,
-    ) -> Option<Vec<Step>> {
+    ) -> Option<Top> {
         self.linking.references.borrow_mut().insert(workflow.to_owned());
         let library = self.linking.library?;
         if self.within.iter().any(|open| open == workflow) {
@@ -88,7 +101,10 @@ impl File<'_, '_> {
             at.fault(format!("there is no workflow `{workflow}`, or it cannot be read"));
             return None;
         };
-        let filled = args.map(|args| filled(draft.value(), args));
+        let filled = args.map(|args| arguments::filled(draft.value(), args));
+        if let Some(args) = args {
+            omitted(at, draft.value(), args);
+        }
         let root = filled.as_ref().unwrap_or_else(|| draft.value());
         let sink = Sink::new(draft.strict());
         let inside = Inside { within: self.within.clone(), prefix: format!("{id}.") };
@@ -104,15 +120,27 @@ impl File<'_, '_> {
             at.sink
                 .beyond(&at.path, format!("in `{workflow}` at `{}`: {}", note.path, note.message));
         }
-        if top.input.is_some() {
-            at.aside(format!(
-                "the `input` of `{workflow}` is not checked where it stands inside another workflow"
-            ));
-        }
         if !top.on_exit.is_empty() {
             at.beyond(format!("the `onExit` of `{workflow}` does not run inside another workflow"));
         }
-        Some(top.steps)
+        Some(top)
+    }
+}
+
+/// Says which arguments a routine has a place for and the call does not give. A name in double braces
+/// may as well be one of the context, which is asked for when the prompt is shown.
+fn omitted(at: &At<'_>, routine: &Value, args: &Map<String, Value>) {
+    let places = arguments::places(routine).into_iter();
+    for name in places.filter(|name| !args.contains_key(*name)) {
+        let message = format!(
+            "the routine has a place for `{{{name}}}`, and the call has no argument `{name}`: it \
+             is shown as it stands"
+        );
+        if at.sink.strict {
+            at.fault(format!("{message}; where that is meant, say `{name}: \"{{{name}}}\"`"));
+        } else {
+            at.aside(message);
+        }
     }
 }
 
@@ -127,51 +155,4 @@ fn last_prompt(steps: &mut [Step]) -> Option<&mut Prompt> {
         // Only one of the cases runs, so that none of them is the last for sure.
         _ => None,
     })
-}
-
-/// The same value with arguments in place of their names in braces. Only steps have any.
-fn filled(root: &Value, args: &Map<String, Value>) -> Value {
-    let mut root = root.clone();
-    if let Some(steps) = root.get_mut("steps") {
-        fill(steps, args);
-    }
-    root
-}
-
-fn fill(value: &mut Value, args: &Map<String, Value>) {
-    match value {
-        Value::String(text) if text.contains('{') => *text = fill_text(text, args),
-        Value::Array(items) => items.iter_mut().for_each(|item| fill(item, args)),
-        Value::Object(map) => map.values_mut().for_each(|value| fill(value, args)),
-        _ => {}
-    }
-}
-
-/// `{name}` and `{{name}}` of an argument become its value; everything else in braces stays.
-fn fill_text(text: &str, args: &Map<String, Value>) -> String {
-    let (mut out, mut rest) = (String::with_capacity(text.len()), text);
-    while let Some(start) = rest.find('{') {
-        out.push_str(&rest[..start]);
-        rest = &rest[start..];
-        let double = rest.starts_with("{{");
-        let (open, close) = if double { ("{{", "}}") } else { ("{", "}") };
-        let inner = &rest[open.len()..];
-        let end = inner.find(close);
-        let found = end.and_then(|end| args.get(inner[..end].trim()).map(|value| (end, value)));
-        match found {
-            Some((end, value)) => {
-                match value {
-                    Value::String(text) => out.push_str(text),
-                    other => out.push_str(&other.to_string()),
-                }
-                rest = &inner[end + close.len()..];
-            }
-            None => {
-                out.push_str(open);
-                rest = inner;
-            }
-        }
-    }
-    out.push_str(rest);
-    out
 }

@@ -1,5 +1,6 @@
 //! Files as people and WorkRail write them, and what becomes of them.
 
+mod calls;
 pub(crate) mod corpus;
 mod docs;
 mod faults;

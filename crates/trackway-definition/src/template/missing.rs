@@ -6,6 +6,9 @@ use trackway_domain::Object;
 use super::trial;
 use crate::lack::{Lack, find};
 
+/// More at once help nobody; the next attempt names the rest.
+const NAMES_MAX: usize = 16;
+
 /// The lack behind an error, where a name of the context is behind it.
 pub(super) fn lack(error: &Error, template: &Template<'_, '_>, context: &Object) -> Option<Lack> {
     let named = error.detail().and_then(named);
@@ -19,7 +22,26 @@ pub(super) fn lack(error: &Error, template: &Template<'_, '_>, context: &Object)
     };
     let name = first_missing(&name, context);
     let like = trial::like(template, context, &known, &name);
-    Some(Lack::Missing { name, like })
+    Some(Lack::Missing { name, like, others: Vec::new() })
+}
+
+/// The same lack with the names that would be asked for next, once an example stands under each that is
+/// asked for already.
+pub(super) fn with_others(lack: Lack, template: &Template<'_, '_>, context: &Object) -> Lack {
+    let Lack::Missing { name, like, mut others } = lack else { return lack };
+    let mut trial = trial::shown(context, &known(template));
+    trial::set(&mut trial, &name, like.example());
+    while others.len() + 1 < NAMES_MAX {
+        let Err(error) = super::fill(template, &trial) else { break };
+        let next = self::lack(&error, template, &trial);
+        let Some(Lack::Missing { name: next, like, .. }) = next else { break };
+        if next == name || others.iter().any(|(other, _)| *other == next) {
+            break;
+        }
+        trial::set(&mut trial, &next, like.example());
+        others.push((next, like));
+    }
+    Lack::Missing { name, like, others }
 }
 
 /// Every name that the template takes from outside, as far as it goes into it: `a`, `a.b`.

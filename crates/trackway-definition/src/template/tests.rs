@@ -69,10 +69,10 @@ fn a_name_that_is_not_set_is_named() {
     ] {
         match render(source, &sample()) {
             Err(lack @ Lack::Missing { .. }) => {
-                let Lack::Missing { name: found, like } = &lack else { unreachable!() };
+                let Lack::Missing { name: found, like, .. } = &lack else { unreachable!() };
                 assert_eq!(found, name, "{source}");
                 if *like != Like::Anything {
-                    assert_eq!(lack.need().example, Some(example), "{source}");
+                    assert_eq!(lack.needs()[0].example, Some(example), "{source}");
                 }
             }
             other => panic!("{source}: {other:?}"),

@@ -84,7 +84,7 @@ fn wanted(value: Value) -> Like {
 }
 
 /// What the template reads of a context.
-fn shown(context: &Object, known: &[String]) -> Object {
+pub(super) fn shown(context: &Object, known: &[String]) -> Object {
     let roots = known.iter().filter_map(|name| name.split('.').next());
     roots.filter_map(|root| Some((root.to_owned(), context.get(root)?.clone()))).collect()
 }
@@ -99,7 +99,7 @@ fn complete(trial: &mut Object, known: &[String], value: &Value) {
 }
 
 /// Puts a value under a dotted name, making objects on the way.
-fn set(object: &mut Object, name: &str, value: Value) {
+pub(super) fn set(object: &mut Object, name: &str, value: Value) {
     match name.split_once('.') {
         None => {
             object.insert(name.to_owned(), value);

@@ -106,13 +106,8 @@ impl<'d> Walker<'d> {
     }
 
     fn enter_nested(&mut self, nested: &'d Nested) -> Result<(), Block> {
-        let outer = match &nested.context {
-            Some(values) => {
-                let inner = self.values(values)?;
-                Some(std::mem::replace(&mut self.context, inner))
-            }
-            None => None,
-        };
+        let inner = self.inner_context(nested)?;
+        let outer = inner.map(|inner| std::mem::replace(&mut self.context, inner));
         self.push(Inside::Nested { outer }, &nested.steps);
         Ok(())
     }

@@ -7,7 +7,7 @@ use trackway_domain::{Block, Object};
 
 use super::{Walker, bounds};
 use crate::{
-    expression::{evaluate, plain_name},
+    expression::{Fits, evaluate, evaluate_for, plain_name, unfit},
     lack::{Lack, Like, find},
     model::{Amount, Source},
 };
@@ -15,9 +15,10 @@ use crate::{
 impl Walker<'_> {
     /// The list that a loop or a map goes through.
     pub(super) fn list(&mut self, step: &str, source: &Source) -> Result<Vec<Value>, Block> {
-        self.look(|names| match wanted(source, Like::List, names)? {
+        let wanted = Wanted { step, source, what: "a list", like: Like::List };
+        self.look(|names| match wanted.from(names, &Value::is_array)? {
             Value::Array(items) => Ok(items),
-            other => Err(wrong(step, source, "a list", Like::List, &other)),
+            other => Err(wanted.wrong(&other, names, &Value::is_array)),
         })
     }
 
@@ -27,9 +28,11 @@ impl Walker<'_> {
             Amount::Number(number) => return Ok(u64::from(*number)),
             Amount::From(source) => source,
         };
+        let wanted = Wanted { step, source, what: "a whole number", like: Like::Count };
+        let fits = |value: &Value| whole(value).is_some();
         self.look(|names| {
-            let value = wanted(source, Like::Count, names)?;
-            whole(&value).ok_or_else(|| wrong(step, source, "a whole number", Like::Count, &value))
+            let value = wanted.from(names, &fits)?;
+            whole(&value).ok_or_else(|| wanted.wrong(&value, names, &fits))
         })
     }
 
@@ -64,13 +67,32 @@ impl Walker<'_> {
     }
 }
 
-fn wanted(source: &Source, like: Like, context: &Object) -> Result<Value, Lack> {
-    match name(source) {
-        Some(name) => match find(context, &name) {
-            Some(value) => Ok(value.clone()),
-            None => Err(Lack::missing(name).like(like)),
-        },
-        None => evaluate(written(source), context),
+/// A value that a step needs.
+struct Wanted<'a> {
+    step: &'a str,
+    source: &'a Source,
+    what: &'static str,
+    like: Like,
+}
+
+impl Wanted<'_> {
+    fn from(&self, context: &Object, fits: Fits<'_>) -> Result<Value, Lack> {
+        match name(self.source) {
+            Some(name) => match find(context, &name) {
+                Some(value) => Ok(value.clone()),
+                None => Err(Lack::missing(name).like(self.like.clone())),
+            },
+            None => evaluate_for(written(self.source), context, fits),
+        }
+    }
+
+    fn wrong(&self, got: &Value, context: &Object, fits: Fits<'_>) -> Lack {
+        let (step, what, said) = (self.step, self.what, written(self.source));
+        let reason = format!("`{step}` needs {what} in `{said}`, which holds something else.");
+        match name(self.source) {
+            Some(name) => Lack::misfit(name, got, self.like.clone(), reason),
+            None => unfit(said, context, reason, fits),
+        }
     }
 }
 
@@ -104,13 +126,4 @@ fn whole(value: &Value) -> Option<u64> {
         reason = "it is whole, not negative, and within range"
     )]
     Some(number as u64)
-}
-
-fn wrong(step: &str, source: &Source, what: &str, like: Like, got: &Value) -> Lack {
-    let said = written(source);
-    let reason = format!("`{step}` needs {what} in `{said}`, which holds something else.");
-    match name(source) {
-        Some(name) => Lack::misfit(name, got, like, reason),
-        None => Lack::Wrong { reason, name: None, like, got: Some(got.clone()) },
-    }
 }

@@ -50,7 +50,7 @@ fn inputs(arguments: &Value) -> Inputs {
 }
 
 /// Does something until it is not blocked any more.
-fn until_it_goes(
+pub(super) fn until_it_goes(
     what: &str,
     mut arguments: Value,
     act: impl Fn(&Inputs) -> Result<Standing, Block>,

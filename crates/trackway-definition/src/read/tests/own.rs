@@ -100,7 +100,8 @@ fn a_workflow_inside_a_workflow() {
     assert_eq!(outer.references(), ["inner"]);
     let inner = draft("inner", "  - id: one\n    prompt: One\n");
     let definition = among(&[outer, inner], "outer").expect("a definition");
-    let StepKind::Nested(Nested { workflow, context, steps, output }) = &definition.steps[0].kind
+    let StepKind::Nested(Nested { workflow, context, steps, output, .. }) =
+        &definition.steps[0].kind
     else {
         panic!("{definition:?}")
     };
