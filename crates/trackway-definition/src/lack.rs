@@ -28,6 +28,7 @@ pub(crate) enum Lack {
 pub(crate) enum Like {
     Anything,
     Text,
+    Number,
     /// A whole number from 0.
     Count,
     Truth,
@@ -200,6 +201,7 @@ impl Like {
         match self {
             Self::Anything | Self::Example(_) => json!({}),
             Self::Text => json!({ "type": "string" }),
+            Self::Number => json!({ "type": "number" }),
             Self::Count => json!({ "type": "integer", "minimum": 0 }),
             Self::Truth => json!({ "type": "boolean" }),
             Self::List => json!({ "type": "array" }),
@@ -209,7 +211,7 @@ impl Like {
     pub(crate) fn example(&self) -> Value {
         match self {
             Self::Anything | Self::Text => json!(SOME_TEXT),
-            Self::Count => json!(1),
+            Self::Number | Self::Count => json!(1),
             Self::Truth => json!(true),
             Self::List => json!([SOME_TEXT]),
             Self::Example(value) => value.clone(),
@@ -220,6 +222,7 @@ impl Like {
         match self {
             Self::Anything | Self::Example(_) => "",
             Self::Text => ", as a text",
+            Self::Number => ", as a number",
             Self::Count => ", as a whole number from 0",
             Self::Truth => ", as true or false",
             Self::List => ", as a list",
