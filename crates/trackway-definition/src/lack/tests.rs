@@ -30,7 +30,6 @@ fn a_missing_name_becomes_a_need_at_its_place() {
 fn what_a_value_is_needed_for_shows_in_schema_and_example() {
     for (like, schema, example) in [
         (Like::Text, json!({"type": "string"}), json!("…")),
-        (Like::Number, json!({"type": "number"}), json!(1)),
         (Like::Count, json!({"type": "integer", "minimum": 0}), json!(1)),
         (Like::Truth, json!({"type": "boolean"}), json!(true)),
         (Like::List, json!({"type": "array"}), json!(["…"])),
