@@ -239,7 +239,7 @@ fn what_cannot_be_pinned_is_refused() {
     write(folder.path(), "deep.json", &value);
     let invalid = invalid(&catalogue);
     assert_eq!(invalid.len(), 1);
-    assert!(invalid[0].contains("cannot be pinned"), "{invalid:?}");
+    assert!(invalid[0].contains("nested too deep"), "{invalid:?}");
 }
 
 /// Proves T3: changes are told, also in a folder that was not there at first and one that is made anew.

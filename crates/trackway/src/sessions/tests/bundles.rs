@@ -134,9 +134,10 @@ async fn a_refusal_says_why() {
 #[tokio::test]
 async fn a_signed_bundle_with_a_wrong_log_is_refused() {
     use crate::sessions::bundle::{Bundle, BundledDefinition, BundledEvent};
+    type Change = Box<dyn Fn(&mut Bundle)>;
     let (origin, other) = (Place::with_session().await, Place::empty());
     let good = Bundle::open(origin.bundle().await.as_bytes(), None).unwrap();
-    let changes: Vec<(&str, Box<dyn Fn(&mut Bundle)>)> = vec![
+    let changes: Vec<(&str, Change)> = vec![
         ("no runs", Box::new(|bundle| bundle.runs.clear())),
         ("no events", Box::new(|bundle| bundle.runs[0].events.clear())),
         ("a gap", Box::new(|bundle| drop(bundle.runs[0].events.remove(2)))),
