@@ -1,4 +1,4 @@
-//! Retention: a server removes old sessions at its start and once a day from then on.
+//! Retention: a server removes old sessions some minutes after its start, and once a day from then on.
 
 use std::{sync::Arc, time::Duration};
 
@@ -10,6 +10,9 @@ use crate::sessions::Prune;
 /// Ages are counted in days; looking more often would find nothing.
 const EVERY: Duration = Duration::from_secs(24 * 60 * 60);
 
+/// A start with many runs has other things to do, and what is weeks old can wait this long.
+const FIRST_AFTER: Duration = Duration::from_secs(10 * 60);
+
 /// What a server removes.
 #[derive(Debug)]
 pub(super) struct Retention {
@@ -20,6 +23,7 @@ pub(super) struct Retention {
 impl Retention {
     /// Goes on until it is dropped.
     pub(super) async fn run(self) {
+        tokio::time::sleep(FIRST_AFTER).await;
         loop {
             self.sweep().await;
             tokio::time::sleep(EVERY).await;

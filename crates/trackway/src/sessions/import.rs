@@ -88,6 +88,12 @@ impl SessionsReader {
             }
             runs.push(check(run, &bundle.session_id, &self.caller)?);
         }
+        // A child is of its parent's session. One that names another run could report to a stranger's.
+        let orphan = |run: &&Checked| run.row.parent.is_some_and(|parent| !ids.contains(&parent));
+        if let Some(orphan) = runs.iter().find(orphan) {
+            let why = "its parent is not in the bundle".to_owned();
+            return Err(BadBundle::Run { run: orphan.row.id, why });
+        }
         Ok(runs)
     }
 

@@ -173,6 +173,14 @@ async fn a_signed_bundle_with_a_wrong_log_is_refused() {
                 bundle.runs.push(first);
             }),
         ),
+        (
+            "a stranger's child",
+            Box::new(|bundle| {
+                let first = &mut bundle.runs[0].events[0].body;
+                let parent = r#"{"parent":"run_000000000000000000000000000000ff","#;
+                *first = first.replacen(r#"{"run":"#, &format!(r#"{parent}"run":"#), 1);
+            }),
+        ),
         ("another definition", Box::new(|bundle| bundle.definitions[0].body.push(' '))),
         ("no definition", Box::new(|bundle| bundle.definitions.clear())),
         (
