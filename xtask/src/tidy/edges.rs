@@ -23,6 +23,10 @@ pub(super) const ALLOWED: &[(&str, &[&str])] = &[
         &["trackway-domain", "trackway-definition", "trackway-ports", "trackway-runtime"],
     ),
     (
+        "trackway-agent",
+        &["trackway-domain", "trackway-engine", "trackway-ports", "trackway-runtime"],
+    ),
+    (
         "trackway",
         &[
             "trackway-domain",
@@ -32,6 +36,7 @@ pub(super) const ALLOWED: &[(&str, &[&str])] = &[
             "trackway-runtime",
             "trackway-sqlite",
             "trackway-a2a",
+            "trackway-agent",
             "trackway-mcp",
         ],
     ),

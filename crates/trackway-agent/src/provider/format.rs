@@ -1,0 +1,40 @@
+//! What the formats of providers have in common: a request that is made, and a stream that is read.
+//! Both are pure; `http` brings them to a server and back.
+
+use std::fmt;
+
+use serde_json::Value;
+
+use super::{Delta, ModelError};
+use crate::conversation::Request;
+
+/// How one family of servers wants to be asked, and how it answers.
+pub(crate) trait Format: Send + Sync + fmt::Debug {
+    /// The path behind the base address, with its query.
+    fn path(&self, model: &str) -> String;
+
+    /// The header that carries the key, and its value.
+    fn authorization(&self, key: &str) -> (&'static str, String);
+
+    /// Headers that every request has beside it.
+    fn headers(&self) -> &'static [(&'static str, &'static str)] {
+        &[]
+    }
+
+    fn body(&self, model: &str, request: &Request) -> Value;
+
+    fn reader(&self) -> Box<dyn Reader>;
+
+    /// What an error body says, where it is in the format's own form.
+    fn complaint(&self, body: &Value) -> Option<String>;
+}
+
+/// Reads the events of one answer.
+pub(crate) trait Reader: Send {
+    /// One event of the stream: its type, empty where it has none, and its data.
+    fn event(&mut self, kind: &str, data: &str, out: &mut Vec<Delta>) -> Result<(), ModelError>;
+
+    /// The stream is over. Writes what is still owed, [`Delta::Done`] last, or says that the answer is
+    /// not whole.
+    fn end(&mut self, out: &mut Vec<Delta>) -> Result<(), ModelError>;
+}

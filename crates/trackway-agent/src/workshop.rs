@@ -1,0 +1,103 @@
+//! The workshop: what agents share, as it is at the moment. A turn looks here before every model call.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, PoisonError, RwLock},
+    time::Duration,
+};
+
+use trackway_runtime::Tool;
+
+use crate::{Provider, Usage};
+
+/// How long a dispatch waits for a workflow's first answer, unless the workspace says otherwise.
+pub const FIRST_ANSWER_TIMEOUT_DEFAULT: Duration = Duration::from_secs(5);
+
+/// What agents share. Its content is swapped when the workspace changes.
+#[derive(Debug, Default)]
+pub struct Workshop {
+    /// Held only to take or put the whole.
+    stock: RwLock<Arc<Stock>>,
+}
+
+/// What there is at one moment.
+#[derive(Debug, Clone)]
+pub struct Stock {
+    /// By the name that agents use.
+    pub models: BTreeMap<String, Model>,
+    /// The model of agents that name none.
+    pub default_model: String,
+    /// Every tool that an agent may be allowed.
+    pub tools: Vec<Arc<dyn Tool>>,
+    pub first_answer_timeout: Duration,
+}
+
+/// A model that agents can use.
+#[derive(Debug, Clone)]
+pub struct Model {
+    pub provider: Arc<dyn Provider>,
+    pub price: Option<Price>,
+}
+
+/// What a million tokens cost.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Price {
+    pub input: f64,
+    pub output: f64,
+}
+
+const MILLION: f64 = 1_000_000.0;
+
+impl Price {
+    /// What a call has cost.
+    #[expect(clippy::cast_precision_loss, reason = "nobody pays for 2^52 tokens at once")]
+    pub fn of(&self, usage: Usage) -> f64 {
+        (usage.input_tokens as f64 * self.input + usage.output_tokens as f64 * self.output)
+            / MILLION
+    }
+}
+
+impl Default for Stock {
+    fn default() -> Self {
+        Self {
+            models: BTreeMap::new(),
+            default_model: String::new(),
+            tools: Vec::new(),
+            first_answer_timeout: FIRST_ANSWER_TIMEOUT_DEFAULT,
+        }
+    }
+}
+
+impl Stock {
+    /// The model of that name, or the default one; else the names there are.
+    pub fn model(&self, name: Option<&str>) -> Result<&Model, NoModel> {
+        let name = name.unwrap_or(&self.default_model);
+        self.models.get(name).ok_or_else(|| NoModel {
+            name: name.to_owned(),
+            known: self.models.keys().cloned().collect(),
+        })
+    }
+}
+
+/// There is no such model.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("there is no model {name:?} (there are: {})", known.join(", "))]
+pub struct NoModel {
+    pub name: String,
+    pub known: Vec<String>,
+}
+
+impl Workshop {
+    pub fn new(stock: Stock) -> Self {
+        Self { stock: RwLock::new(Arc::new(stock)) }
+    }
+
+    /// What there is now.
+    pub fn stock(&self) -> Arc<Stock> {
+        self.stock.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub fn restock(&self, stock: Stock) {
+        *self.stock.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(stock);
+    }
+}
