@@ -48,6 +48,9 @@ pub use replay::{ReplayVerdict, replay, replay_with};
 pub use runtime::Runtime;
 pub use schema::{SchemaBook, SchemaError};
 pub use stage::{Answer, Attempt, ChildError, RetryPolicy, Stage, StepWork};
+/// What somebody probably meant by a name that is not known.
+pub use trackway_definition::nearest;
+
 pub use tool::{Tool, ToolFuture, ToolInfo, Tools};
 pub use watch::Watch;
 pub use world::{SystemClock, SystemIds};
