@@ -1,9 +1,9 @@
 //! What the model is shown: the turn's conversation in a form that every provider takes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::Turn;
-use crate::{Entry, Request, ToolSpec, pieces};
+use crate::{Call, Entry, Request, ToolSpec, pieces};
 
 /// What is offered to the model with this request. It is made anew before every model call.
 #[derive(Debug, Clone, Default)]
@@ -51,9 +51,17 @@ fn joined(entries: &[Entry]) -> Vec<Entry> {
 }
 
 /// Entries in which no id names two calls. Ids are unique within an answer only, and some servers
-/// refuse a conversation that repeats one.
+/// refuse a conversation that repeats one. The last call of an id keeps it, as its model gave it; those
+/// before get a number.
 fn distinct(mut entries: Vec<Entry>) -> Vec<Entry> {
-    let mut uses: BTreeMap<String, u32> = BTreeMap::new();
+    let mut left: BTreeMap<String, usize> = BTreeMap::new();
+    for call in entries.iter().flat_map(calls) {
+        *left.entry(call.id.clone()).or_default() += 1;
+    }
+    if left.values().all(|count| *count == 1) {
+        return entries;
+    }
+    let mut taken: BTreeSet<String> = left.keys().cloned().collect();
     // Of the answer that results belong to: what its calls are named now.
     let mut renamed: BTreeMap<String, String> = BTreeMap::new();
     for entry in &mut entries {
@@ -62,16 +70,13 @@ fn distinct(mut entries: Vec<Entry>) -> Vec<Entry> {
             Entry::Model { calls, .. } => {
                 renamed.clear();
                 for call in calls {
-                    let given = call.id.clone();
-                    let mut fresh = given.clone();
-                    while uses.contains_key(&fresh) {
-                        let number = uses.entry(given.clone()).or_insert(1);
-                        *number += 1;
-                        fresh = format!("{given}_{number}");
+                    let Some(count) = left.get_mut(&call.id) else { continue };
+                    *count -= 1;
+                    if *count > 0 {
+                        let fresh = numbered(&call.id, &taken);
+                        taken.insert(fresh.clone());
+                        renamed.insert(std::mem::replace(&mut call.id, fresh.clone()), fresh);
                     }
-                    uses.insert(fresh.clone(), 1);
-                    call.id.clone_from(&fresh);
-                    renamed.insert(given, fresh);
                 }
             }
             Entry::Result { call, .. } => {
@@ -82,4 +87,23 @@ fn distinct(mut entries: Vec<Entry>) -> Vec<Entry> {
         }
     }
     entries
+}
+
+fn calls(entry: &Entry) -> &[Call] {
+    match entry {
+        Entry::Model { calls, .. } => calls,
+        Entry::User { .. } | Entry::Result { .. } => &[],
+    }
+}
+
+/// The id with the first number that makes it free.
+fn numbered(id: &str, taken: &BTreeSet<String>) -> String {
+    let mut number = 1;
+    loop {
+        let fresh = format!("{id}_{number}");
+        if !taken.contains(&fresh) {
+            return fresh;
+        }
+        number += 1;
+    }
 }

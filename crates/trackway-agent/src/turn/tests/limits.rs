@@ -30,7 +30,7 @@ fn a_budget_ends_a_turn_with_a_sentence() {
         (Budgets { tokens: Some(330), ..none.clone() }, "use 330 tokens and has used 330.", 3),
         (Budgets { tokens: Some(331), ..none.clone() }, "use 331 tokens and has used 440.", 4),
         (Budgets { seconds: Some(2), ..none.clone() }, "take 2 seconds and has taken 2.", 2),
-        (Budgets { cost: Some(0.5), ..none.clone() }, "cost 0.5 and has cost 0.5000.", 2),
+        (Budgets { cost: Some(0.5), ..none }, "cost 0.5 and has cost 0.5000.", 2),
     ];
     for (budgets, sentence, calls) in table {
         let told = until_stopped(budgets, |recorded, _| recorded.cost = Some(0.25));
