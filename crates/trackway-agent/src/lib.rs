@@ -2,7 +2,13 @@
 //!
 //! [`conversation`] has the words that models of every provider share. A [`Provider`] asks one of them
 //! and streams what it says.
+//!
+//! The loop between a model and tools is pure: a [`Turn`] says what is to be done next and is told what it
+//! came to. A [`Toolset`] says what the model may call, [`mod@pieces`] makes what it can read of messages
+//! and results, [`record`] has the forms in which all this stands in the log, [`transcript()`] reads a log
+//! back as a conversation, and [`compact`] makes a long one short.
 
+pub mod approval;
 pub mod compact;
 pub mod conversation;
 pub mod pieces;

@@ -13,7 +13,7 @@
 //! record: that follows from the answer itself ([`broken_arguments`]).
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::Value;
 use trackway_domain::{Failure, Timestamp};
 
 use crate::{Answer, Arguments, Call, Entry, Piece};
@@ -140,21 +140,6 @@ impl Place {
         let (model_call, index) = place.split_once('.')?;
         Some(Self { model_call: model_call.parse().ok()?, index: index.parse().ok()? })
     }
-}
-
-/// The answer to a question for an approval: a schema for `{approved: boolean}`.
-pub fn approval_schema() -> Value {
-    json!({
-        "type": "object",
-        "properties": { "approved": { "type": "boolean" } },
-        "required": ["approved"],
-        "additionalProperties": false,
-    })
-}
-
-/// Whether the answer to such a question is a yes.
-pub fn is_approved(answer: &Value) -> bool {
-    answer.get("approved") == Some(&Value::Bool(true))
 }
 
 /// The result of a call whose arguments are not JSON; nothing is called.

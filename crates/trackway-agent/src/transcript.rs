@@ -22,7 +22,7 @@ pub fn transcript(earlier: Vec<Entry>, log: &[Event], upto: Seq) -> Vec<Entry> {
     let log = &log[..upto];
     let results = results(log);
     let end = End::of(log);
-    let mut said = Said { entries: earlier, model_call: 0, results, missing: end.missing() };
+    let mut said = Said { entries: earlier, answered: false, results, missing: end.missing() };
     for event in log {
         said.event(event);
     }
@@ -113,8 +113,8 @@ fn compaction(event: &Event) -> Option<Compacted> {
 /// The conversation as it grows.
 struct Said {
     entries: Vec<Entry>,
-    /// Model calls of this turn so far.
-    model_call: u32,
+    /// The last answer of this turn, where it made no calls, is the model's last word.
+    answered: bool,
     results: BTreeMap<Place, CallRecord>,
     missing: &'static str,
 }
@@ -155,11 +155,11 @@ impl Said {
         // Two answers in a row: the first was sent back for a repair and is no part of what was said.
         if let Some(Entry::Model { calls, .. }) = self.entries.last()
             && calls.is_empty()
-            && self.model_call > 0
+            && self.answered
         {
             self.entries.pop();
         }
-        self.model_call = model_call + 1;
+        self.answered = calls.is_empty();
         self.entries.push(Entry::Model { text, calls: calls.clone() });
         for (index, call) in calls.into_iter().enumerate() {
             let known = self.results.remove(&Place { model_call, index });
@@ -171,7 +171,7 @@ impl Said {
 
     /// Ends with the model's word.
     fn close(&mut self, end: &End<'_>) {
-        if matches!(self.entries.last(), Some(Entry::Model { .. }) | None) {
+        if self.answered || matches!(self.entries.last(), Some(Entry::Model { .. }) | None) {
             return;
         }
         self.entries.push(Entry::Model { text: end.word(), calls: Vec::new() });

@@ -225,6 +225,12 @@ fn what_was_said_in_between_is_seen_later() {
         model("Done.", Vec::new()),
     ];
     assert_eq!(whole(&log), expected);
+
+    // Behind the last word it waits for the next turn.
+    let output = json!({"text": "Hi."});
+    let late = Event::Noted { message: message("Wait") };
+    let log = [asked("Hello"), answered(0, "Hi.", Vec::new()), late, Event::Completed { output }];
+    assert_eq!(whole(&log), [user("Hello"), model("Hi.", Vec::new()), user("Wait")]);
 }
 
 /// A compaction stands for everything before it, in this turn and in earlier ones.
