@@ -7,6 +7,7 @@ mod gather;
 mod http;
 mod open;
 mod openai;
+mod parameters;
 mod responses;
 mod retry;
 mod sse;

@@ -23,6 +23,12 @@ pub(crate) trait Format: Send + Sync + fmt::Debug {
 
     fn body(&self, model: &str, request: &Request) -> Value;
 
+    /// Fields of the body that an answer is as good without. One that a server refuses by its name is
+    /// left out from then on.
+    fn dispensable(&self) -> &'static [&'static str] {
+        &[]
+    }
+
     fn reader(&self) -> Box<dyn Reader>;
 
     /// What an error body says, where it is in the format's own form.

@@ -143,6 +143,23 @@ async fn a_terminator_alone_ends_an_answer_without_usage() {
     assert_eq!((answer.text.as_str(), answer.finish, answer.usage), ("Hallo", Finish::Stop, None));
 }
 
+/// A server that refuses the wish for usage is asked without it, and is not bothered again.
+#[tokio::test]
+async fn usage_is_not_insisted_on() {
+    let server = ModelServer::start().await;
+    let detail =
+        json!([{"loc": ["body", "stream_options"], "msg": "Extra inputs are not permitted"}]);
+    server.queue(Reply::json(422, &json!({"object": "error", "message": {"detail": detail}})));
+    server.queue(ModelServer::openai().says("Hallo"));
+    server.queue(Reply::refusal(422, "stream_options again?"));
+    let provider = shapes::provider::<Chat>(&server);
+    assert_eq!(shapes::ask(&provider, sample::question()).await.unwrap().text, "Hallo");
+    shapes::ask(&provider, sample::question()).await.unwrap_err();
+    let asked = server.asked().into_iter();
+    let wishes: Vec<bool> = asked.map(|asked| asked.body.get("stream_options").is_some()).collect();
+    assert_eq!(wishes, [true, false, false]);
+}
+
 /// Some local servers do not stream when there are tools.
 #[tokio::test]
 async fn an_answer_in_one_piece_is_taken() {

@@ -3,10 +3,14 @@
 use std::{collections::VecDeque, sync::Arc, time::Duration};
 
 use bytes::Bytes;
-use reqwest::{RequestBuilder, Response, header::CONTENT_TYPE};
+use reqwest::{
+    Client, Response, Url,
+    header::{CONTENT_TYPE, HeaderMap},
+};
+use serde_json::Value;
 use tokio::time::timeout;
 
-use super::{Bounds, failure, failure::Veil};
+use super::{Bounds, failure, failure::Veil, unwelcome::Unwelcome};
 use crate::provider::{
     Delta, ModelError,
     format::{Format, Reader},
@@ -19,18 +23,28 @@ const FAILURE_BYTES_MAX: usize = 64 * 1024;
 /// How long the body of a failure is waited for. Its status says the most.
 const FAILURE_TIMEOUT: Duration = Duration::from_secs(5);
 
+/// Everything that is needed to ask.
+pub(super) struct Ask {
+    pub(super) client: Client,
+    pub(super) url: Url,
+    pub(super) headers: HeaderMap,
+    pub(super) body: Value,
+    pub(super) format: Arc<dyn Format>,
+    pub(super) bounds: Bounds,
+    pub(super) veil: Veil,
+    pub(super) unwelcome: Unwelcome,
+}
+
 pub(super) struct Exchange {
+    ask: Ask,
     stage: Stage,
     /// Read and not yet handed out.
     ready: VecDeque<Result<Delta, ModelError>>,
-    format: Arc<dyn Format>,
-    bounds: Bounds,
-    veil: Veil,
 }
 
 enum Stage {
     /// Not sent yet.
-    New(Box<RequestBuilder>),
+    New,
     Reading(Box<Reading>),
     Over,
 }
@@ -56,25 +70,24 @@ enum Read {
 }
 
 impl Exchange {
-    pub(super) fn new(
-        asked: RequestBuilder,
-        format: Arc<dyn Format>,
-        bounds: Bounds,
-        veil: Veil,
-    ) -> Self {
-        Self { stage: Stage::New(Box::new(asked)), ready: VecDeque::new(), format, bounds, veil }
+    pub(super) fn new(ask: Ask) -> Self {
+        Self { ask, stage: Stage::New, ready: VecDeque::new() }
     }
 
     /// The next piece of the answer. An error, and `Done`, are the last.
     pub(super) async fn next(&mut self) -> Option<Result<Delta, ModelError>> {
         loop {
             if let Some(item) = self.ready.pop_front() {
-                return Some(item.map_err(|error| self.veil.over(error)));
+                return Some(item.map_err(|error| self.ask.veil.over(error)));
             }
             match std::mem::replace(&mut self.stage, Stage::Over) {
                 Stage::Over => return None,
-                Stage::New(asked) => match self.send(*asked).await {
+                Stage::New => match self.ask.send().await {
                     Ok(reading) => self.stage = Stage::Reading(Box::new(reading)),
+                    Err(error) if self.ask.unwelcome.learn(&error, &self.ask.body) => {
+                        tracing::debug!(%error, "a server is asked again without what it refuses");
+                        self.stage = Stage::New;
+                    }
                     Err(error) => self.ready.push_back(Err(error)),
                 },
                 Stage::Reading(reading) => self.read(reading).await,
@@ -82,8 +95,39 @@ impl Exchange {
         }
     }
 
-    async fn send(&mut self, asked: RequestBuilder) -> Result<Reading, ModelError> {
-        let sent = timeout(self.bounds.idle, asked.send()).await;
+    /// Reads once more; keeps what came of it, and goes on reading unless that was the end.
+    async fn read(&mut self, mut reading: Box<Reading>) {
+        let begun = reading.bytes > 0;
+        let read = match timeout(self.ask.bounds.idle, reading.response.chunk()).await {
+            Ok(Ok(Some(chunk))) => Read::Chunk(chunk),
+            Ok(Ok(None)) => Read::End,
+            Ok(Err(error)) if !begun => {
+                return self.ready.push_back(Err(self.ask.veil.unreachable(&error)));
+            }
+            Err(_) if !begun => {
+                return self.ready.push_back(Err(self.ask.veil.silent(self.ask.bounds.idle)));
+            }
+            Ok(Err(_)) | Err(_) => Read::Lost,
+        };
+        let mut out = Vec::new();
+        let told = reading.take(read, self.ask.bounds.bytes, &mut out);
+        let done = out.iter().position(|delta| *delta == Delta::Done);
+        out.truncate(done.map_or(out.len(), |at| at + 1));
+        self.ready.extend(out.into_iter().map(Ok));
+        match told {
+            // Some servers keep the connection after the last event of an answer.
+            _ if done.is_some() => {}
+            Ok(()) => self.stage = Stage::Reading(reading),
+            Err(error) => self.ready.push_back(Err(error)),
+        }
+    }
+}
+
+impl Ask {
+    async fn send(&mut self) -> Result<Reading, ModelError> {
+        self.unwelcome.leave_out(&mut self.body);
+        let request = self.client.post(self.url.clone()).headers(self.headers.clone());
+        let sent = timeout(self.bounds.idle, request.json(&self.body).send()).await;
         let sent = sent.map_err(|_| self.veil.silent(self.bounds.idle))?;
         let response = sent.map_err(|error| self.veil.unreachable(&error))?;
         if !response.status().is_success() {
@@ -96,33 +140,6 @@ impl Exchange {
             false => Body::Events(Parser::default()),
         };
         Ok(Reading { response, body, reader: self.format.reader(), bytes: 0 })
-    }
-
-    /// Reads once more; keeps what came of it, and goes on reading unless that was the end.
-    async fn read(&mut self, mut reading: Box<Reading>) {
-        let begun = reading.bytes > 0;
-        let read = match timeout(self.bounds.idle, reading.response.chunk()).await {
-            Ok(Ok(Some(chunk))) => Read::Chunk(chunk),
-            Ok(Ok(None)) => Read::End,
-            Ok(Err(error)) if !begun => {
-                return self.ready.push_back(Err(self.veil.unreachable(&error)));
-            }
-            Err(_) if !begun => {
-                return self.ready.push_back(Err(self.veil.silent(self.bounds.idle)));
-            }
-            Ok(Err(_)) | Err(_) => Read::Lost,
-        };
-        let mut out = Vec::new();
-        let told = reading.take(read, self.bounds.bytes, &mut out);
-        let done = out.iter().position(|delta| *delta == Delta::Done);
-        out.truncate(done.map_or(out.len(), |at| at + 1));
-        self.ready.extend(out.into_iter().map(Ok));
-        match told {
-            // Some servers keep the connection after the last event of an answer.
-            _ if done.is_some() => {}
-            Ok(()) => self.stage = Stage::Reading(reading),
-            Err(error) => self.ready.push_back(Err(error)),
-        }
     }
 }
 
