@@ -1,7 +1,7 @@
 //! OpenAI's chat format.
 
 use serde_json::{Value, json};
-use trackway_agent::{Arguments, Finish};
+use trackway_agent::{Arguments, Finish, ModelError};
 use trackway_testkit::{ModelServer, Reply};
 
 use crate::{
@@ -181,9 +181,20 @@ async fn an_answer_in_one_piece_is_taken() {
 
 #[tokio::test]
 async fn what_is_no_answer_is_told() {
-    let page = Reply::stream().header("content-type", "text/html").send("<html>\n\ndata: hi\n\n");
+    let page = Reply::stream().header("content-type", "text/html").send("<html></html>");
     let (_, error) = outcome::<Chat>(page).await.unwrap_err();
-    assert!(!error.is_retryable(), "{error}");
+    assert!(error.to_string().contains("text/html") && !error.is_retryable(), "{error}");
+    let (_, error) = outcome::<Chat>(Reply::stream().data("{oops")).await.unwrap_err();
+    assert!(matches!(error, ModelError::Unreadable { .. }), "{error}");
+}
+
+#[tokio::test]
+async fn a_stream_is_known_by_how_it_begins() {
+    let events = [Chat::says(&["Hallo"]), Chat::ends(Finish::Stop)].concat();
+    for name in ["application/json", "text/plain; charset=utf-8", ""] {
+        let reply = stream(events.clone()).header("content-type", name);
+        assert_eq!(outcome::<Chat>(reply).await.unwrap().text, "Hallo", "{name}");
+    }
 }
 
 /// The answers that tests script are answers of this format.

@@ -57,6 +57,8 @@ struct Reading {
 }
 
 enum Body {
+    /// The first letter tells.
+    New,
     Events(Parser),
     /// Some servers answer with one JSON value although a stream was asked for. It is one event.
     Whole(Vec<u8>),
@@ -85,7 +87,7 @@ impl Exchange {
                 Stage::New => match self.ask.send().await {
                     Ok(reading) => self.stage = Stage::Reading(Box::new(reading)),
                     Err(error) if self.ask.unwelcome.learn(&error, &self.ask.body) => {
-                        tracing::debug!(%error, "a server is asked again without what it refuses");
+                        tracing::debug!("a server is asked again without what it refuses");
                         self.stage = Stage::New;
                     }
                     Err(error) => self.ready.push_back(Err(error)),
@@ -135,9 +137,15 @@ impl Ask {
             let body = timeout(FAILURE_TIMEOUT, beginning(response)).await.unwrap_or_default();
             return Err(failure::refused(status, &headers, &body, self.format.as_ref()));
         }
-        let body = match is_json(&response) {
-            true => Body::Whole(Vec::new()),
-            false => Body::Events(Parser::default()),
+        let body = match content_type(&response).as_str() {
+            "text/event-stream" => Body::Events(Parser::default()),
+            // Whatever stands between us and the server, or a wrong address.
+            "text/html" => {
+                let reason = "it is a page for people (text/html)".to_owned();
+                return Err(ModelError::Unreadable { reason });
+            }
+            // Some servers give streams other names, or none.
+            _ => Body::New,
         };
         Ok(Reading { response, body, reader: self.format.reader(), bytes: 0 })
     }
@@ -170,12 +178,20 @@ impl Reading {
 
     fn chunk(&mut self, chunk: &[u8], out: &mut Vec<Delta>) -> Result<(), ModelError> {
         let mut events = Vec::new();
+        if matches!(self.body, Body::New) {
+            self.body = match chunk.trim_ascii_start().first() {
+                None => return Ok(()),
+                Some(b'{' | b'[') => Body::Whole(Vec::new()),
+                Some(_) => Body::Events(Parser::default()),
+            };
+        }
         let parsed = match &mut self.body {
             Body::Events(parser) => parser.push(chunk, &mut events),
             Body::Whole(bytes) => {
                 bytes.extend_from_slice(chunk);
                 Ok(())
             }
+            Body::New => Ok(()),
         };
         for Event { kind, data } in events {
             self.reader.event(&kind, &data, out)?;
@@ -190,6 +206,7 @@ impl Reading {
     fn rest(&mut self, out: &mut Vec<Delta>) -> Result<(), ModelError> {
         let mut events = Vec::new();
         match &mut self.body {
+            Body::New => {}
             // A part of a letter is a part of an answer.
             Body::Events(parser) => {
                 parser.finish(&mut events).map_err(|_| ModelError::Truncated)?;
@@ -238,8 +255,8 @@ async fn beginning(mut response: Response) -> Vec<u8> {
     body
 }
 
-fn is_json(response: &Response) -> bool {
+fn content_type(response: &Response) -> String {
     let kind = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
     let kind = kind.and_then(|kind| kind.split(';').next()).unwrap_or_default();
-    kind.trim().eq_ignore_ascii_case("application/json")
+    kind.trim().to_ascii_lowercase()
 }
