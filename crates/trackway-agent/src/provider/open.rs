@@ -50,3 +50,6 @@ impl HttpProvider {
         open(responses::KIND, endpoint)
     }
 }
+
+#[cfg(test)]
+mod tests;
