@@ -21,8 +21,10 @@ mod turn;
 mod workshop;
 
 pub use conversation::{Answer, Arguments, Call, Entry, Finish, Piece, Request, ToolSpec, Usage};
-pub use provider::{Delta, Deltas, ModelError, Provider};
 pub use record::{CallRecord, Compacted, Place, Recorded};
+pub use provider::{
+    BadEndpoint, Delta, Deltas, Endpoint, Gather, HttpProvider, ModelError, Provider,
+};
 pub use spec::{AgentSpec, Approval, Budgets, CALLS_DEFAULT, Skill};
 pub use toolset::{DISPATCH_PREFIX, Offered, Target, Toolset, UnknownTool};
 pub use transcript::{is_compacted, transcript};

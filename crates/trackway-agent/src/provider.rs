@@ -1,11 +1,27 @@
 //! Providers: where models are asked.
 
+mod calls;
+mod complaint;
 mod format;
+mod gather;
+mod http;
+mod open;
+mod openai;
+mod parameters;
+mod responses;
+mod retry;
+mod sse;
 
 use std::{fmt, time::Duration};
 
 use futures_util::stream::BoxStream;
 
+pub use self::{
+    gather::Gather,
+    http::{BadEndpoint, Endpoint, HttpProvider},
+    open::{kinds, open},
+    retry::{ATTEMPTS_MAX, BACKOFF_MAX, Backoff},
+};
 use crate::conversation::{Finish, Request, Usage};
 
 /// A model that can be asked.
