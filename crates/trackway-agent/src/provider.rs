@@ -1,6 +1,8 @@
 //! Providers: where models are asked.
 
 mod format;
+pub mod offline;
+mod spoken;
 
 use std::{fmt, time::Duration};
 
