@@ -1,12 +1,19 @@
 //! Providers: where models are asked.
 
+mod anthropic;
+#[cfg(test)]
+mod examples;
 mod format;
+mod gemini;
 pub mod offline;
+pub mod record;
+pub mod scripted;
 mod spoken;
 
 use std::{fmt, time::Duration};
 
 use futures_util::stream::BoxStream;
+use serde::{Deserialize, Serialize};
 
 use crate::conversation::{Finish, Request, Usage};
 
@@ -25,8 +32,9 @@ pub trait Provider: Send + Sync + fmt::Debug {
 
 pub type Deltas = BoxStream<'static, Result<Delta, ModelError>>;
 
-/// A piece of an answer, as it arrives.
-#[derive(Debug, Clone, PartialEq)]
+/// A piece of an answer, as it arrives. Recordings are made of these, and keep their form.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Delta {
     /// The model begins to answer.
     Start {

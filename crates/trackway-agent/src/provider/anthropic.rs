@@ -1,0 +1,52 @@
+//! Anthropic's Messages: `POST …/v1/messages`. Nothing is kept at the server; every request is whole.
+
+mod body;
+mod form;
+mod reader;
+
+use serde_json::Value;
+
+use super::format::{Format, Reader};
+use crate::conversation::Request;
+
+pub(super) const KIND: &str = "anthropic";
+pub(super) const BASE_URL: &str = "https://api.anthropic.com";
+
+/// Under which thoughts are kept with a call; those of other providers are not ours to send.
+const ECHO: &str = "anthropic";
+
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Anthropic;
+
+impl Format for Anthropic {
+    fn path(&self, _model: &str) -> String {
+        "/v1/messages".to_owned()
+    }
+
+    fn authorization(&self, key: &str) -> (&'static str, String) {
+        ("x-api-key", key.to_owned())
+    }
+
+    fn headers(&self) -> &'static [(&'static str, &'static str)] {
+        &[("anthropic-version", "2023-06-01")]
+    }
+
+    fn body(&self, model: &str, request: &Request) -> Value {
+        body::body(model, request)
+    }
+
+    fn reader(&self) -> Box<dyn Reader> {
+        Box::new(reader::MessageReader::default())
+    }
+
+    fn complaint(&self, body: &Value) -> Option<String> {
+        let words = body["error"]["message"].as_str()?;
+        Some(match body["error"]["type"].as_str() {
+            Some(kind) if !words.contains(kind) => format!("{words} ({kind})"),
+            _ => words.to_owned(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

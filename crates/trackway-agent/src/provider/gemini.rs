@@ -1,0 +1,51 @@
+//! Google's Gemini: `POST …/v1beta/models/{model}:streamGenerateContent`.
+
+mod body;
+mod reader;
+
+use serde_json::Value;
+
+use super::format::{Format, Reader};
+use crate::conversation::Request;
+
+pub(super) const KIND: &str = "gemini";
+pub(super) const BASE_URL: &str = "https://generativelanguage.googleapis.com";
+
+/// Under which a call's signature and id are kept; those of other providers are not ours to send.
+const ECHO: &str = "gemini";
+
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Gemini;
+
+impl Format for Gemini {
+    fn path(&self, model: &str) -> String {
+        // Tuned models come with a collection of their own.
+        let collection = if model.contains('/') { "" } else { "models/" };
+        format!("/v1beta/{collection}{model}:streamGenerateContent?alt=sse")
+    }
+
+    fn authorization(&self, key: &str) -> (&'static str, String) {
+        ("x-goog-api-key", key.to_owned())
+    }
+
+    fn body(&self, _model: &str, request: &Request) -> Value {
+        body::body(request)
+    }
+
+    fn reader(&self) -> Box<dyn Reader> {
+        Box::new(reader::ContentReader::default())
+    }
+
+    fn complaint(&self, body: &Value) -> Option<String> {
+        // A stream that is refused is refused as a list.
+        let error = body.get(0).unwrap_or(body).get("error")?;
+        let words = error["message"].as_str()?;
+        Some(match error["status"].as_str() {
+            Some(status) => format!("{words} ({status})"),
+            None => words.to_owned(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;
