@@ -121,7 +121,9 @@ fn start() -> (&'static str, Value) {
 }
 
 fn block(index: u64, block: Value) -> (&'static str, Value) {
-    event(json!({ "type": "content_block_start", "index": index, "content_block": block }))
+    let mut begun = json!({ "type": "content_block_start", "index": index });
+    begun["content_block"] = block;
+    event(begun)
 }
 
 fn tool_use(index: u64, id: &str, name: &str) -> (&'static str, Value) {

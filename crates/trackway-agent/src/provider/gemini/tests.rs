@@ -47,11 +47,10 @@ fn answers_of_a_form_are_asked_for() {
 }
 
 fn chunk(parts: Value) -> (&'static str, Value) {
-    let content = json!({ "role": "model", "parts": parts });
-    (
-        "",
-        json!({ "candidates": [{ "content": content, "index": 0 }], "modelVersion": "gemini-x-1" }),
-    )
+    let mut chunk = json!({ "candidates": [{ "index": 0 }], "modelVersion": "gemini-x-1" });
+    chunk["candidates"][0]["content"] = json!({ "role": "model" });
+    chunk["candidates"][0]["content"]["parts"] = parts;
+    ("", chunk)
 }
 
 fn last(reason: &str) -> (&'static str, Value) {
@@ -64,7 +63,9 @@ fn last(reason: &str) -> (&'static str, Value) {
 }
 
 fn call(name: &str, args: Value) -> Value {
-    json!({ "functionCall": { "name": name, "args": args } })
+    let mut call = json!({ "functionCall": { "name": name } });
+    call["functionCall"]["args"] = args;
+    call
 }
 
 /// Text, thoughts and calls; signatures and ids are kept for the next request.
