@@ -9,6 +9,8 @@ mod spec;
 mod workshop;
 
 pub use conversation::{Answer, Arguments, Call, Entry, Finish, Piece, Request, ToolSpec, Usage};
-pub use provider::{Delta, Deltas, ModelError, Provider};
+pub use provider::{
+    BadEndpoint, Delta, Deltas, Endpoint, Gather, HttpProvider, ModelError, Provider,
+};
 pub use spec::{AgentSpec, Approval, Budgets, CALLS_DEFAULT, Skill};
 pub use workshop::{FIRST_ANSWER_TIMEOUT_DEFAULT, Model, NoModel, Price, Stock, Workshop};

@@ -1,20 +1,35 @@
 //! Providers: where models are asked.
 
 mod anthropic;
+mod calls;
+mod complaint;
 #[cfg(test)]
 mod examples;
 mod format;
+mod gather;
 mod gemini;
+mod http;
 pub mod offline;
+mod open;
+mod openai;
 pub mod record;
+mod responses;
+mod retry;
 pub mod scripted;
 mod spoken;
+mod sse;
 
 use std::{fmt, time::Duration};
 
 use futures_util::stream::BoxStream;
 use serde::{Deserialize, Serialize};
 
+pub use self::{
+    gather::Gather,
+    http::{BadEndpoint, Endpoint, HttpProvider},
+    open::{kinds, open},
+    retry::{ATTEMPTS_MAX, BACKOFF_MAX, Backoff},
+};
 use crate::conversation::{Finish, Request, Usage};
 
 /// A model that can be asked.

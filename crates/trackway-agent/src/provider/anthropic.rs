@@ -16,11 +16,21 @@ pub(super) const BASE_URL: &str = "https://api.anthropic.com";
 const ECHO: &str = "anthropic";
 
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Anthropic;
+pub(super) struct Anthropic {
+    path: &'static str,
+}
+
+impl Anthropic {
+    /// The base address is written with the version and without it.
+    pub(super) fn at(base_url: &str) -> Self {
+        let is_versioned = base_url.trim_end_matches('/').ends_with("/v1");
+        Self { path: if is_versioned { "/messages" } else { "/v1/messages" } }
+    }
+}
 
 impl Format for Anthropic {
     fn path(&self, _model: &str) -> String {
-        "/v1/messages".to_owned()
+        self.path.to_owned()
     }
 
     fn authorization(&self, key: &str) -> (&'static str, String) {

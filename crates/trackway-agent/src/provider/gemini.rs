@@ -15,13 +15,24 @@ pub(super) const BASE_URL: &str = "https://generativelanguage.googleapis.com";
 const ECHO: &str = "gemini";
 
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Gemini;
+pub(super) struct Gemini {
+    version: &'static str,
+}
+
+impl Gemini {
+    /// The base address is written with the version and without it.
+    pub(super) fn at(base_url: &str) -> Self {
+        let base_url = base_url.trim_end_matches('/');
+        let is_versioned = ["/v1", "/v1beta"].iter().any(|version| base_url.ends_with(version));
+        Self { version: if is_versioned { "" } else { "/v1beta" } }
+    }
+}
 
 impl Format for Gemini {
     fn path(&self, model: &str) -> String {
         // Tuned models come with a collection of their own.
         let collection = if model.contains('/') { "" } else { "models/" };
-        format!("/v1beta/{collection}{model}:streamGenerateContent?alt=sse")
+        format!("{}/{collection}{model}:streamGenerateContent?alt=sse", self.version)
     }
 
     fn authorization(&self, key: &str) -> (&'static str, String) {

@@ -13,6 +13,10 @@ use crate::{
     },
 };
 
+fn format() -> Anthropic {
+    Anthropic::at(super::BASE_URL)
+}
+
 #[test]
 fn requests_are_written_as_messages() {
     assert_json_snapshot!("hello", body::body("claude-x", &hello()));
@@ -21,8 +25,9 @@ fn requests_are_written_as_messages() {
     assert_json_snapshot!("everything", body::body("claude-x", &request));
     let other = body::body("claude-x", &everything(json!({ "gemini": { "id": "1" } })));
     assert!(!other.to_string().contains("gemini"), "what another provider wants is not sent here");
-    assert_eq!(Anthropic.path("claude-x"), "/v1/messages");
-    assert_eq!(Anthropic.authorization("k"), ("x-api-key", "k".to_owned()));
+    assert_eq!(format().path("claude-x"), "/v1/messages");
+    assert_eq!(Anthropic::at("http://127.0.0.1/v1/").path("claude-x"), "/messages");
+    assert_eq!(format().authorization("k"), ("x-api-key", "k".to_owned()));
 }
 
 #[test]
@@ -187,7 +192,7 @@ fn a_stream_is_read() {
         ],
         "tool_use",
     );
-    assert_snapshot!("stream", shown(&Anthropic, &events));
+    assert_snapshot!("stream", shown(&format(), &events));
 }
 
 /// Pieces go to the call of their index, in whatever order they come.
@@ -205,7 +210,7 @@ fn interleaved_calls_are_told_apart() {
         ],
         "tool_use",
     );
-    assert_snapshot!("interleaved", shown(&Anthropic, &events));
+    assert_snapshot!("interleaved", shown(&format(), &events));
 }
 
 /// Servers that give every block the index 0, or none, do not merge calls.
@@ -217,12 +222,12 @@ fn an_index_that_says_nothing_merges_nothing() {
         tool_use(0, "toolu_2", "read"),
         input(0, "{\"a\":1}"),
     ];
-    let with_zero = shown(&Anthropic, &stream(&zero, "tool_use"));
+    let with_zero = shown(&format(), &stream(&zero, "tool_use"));
     let missing = zero.map(|(kind, mut data)| {
         data.as_object_mut().expect("an object").remove("index");
         (kind, data)
     });
-    assert_eq!(with_zero, shown(&Anthropic, &stream(&missing, "tool_use")));
+    assert_eq!(with_zero, shown(&format(), &stream(&missing, "tool_use")));
     assert_snapshot!("index-zero", with_zero);
 }
 
@@ -243,19 +248,19 @@ fn arguments_may_be_bad_or_empty_or_there_at_once() {
         ],
         "end_turn",
     );
-    assert_snapshot!("arguments", shown(&Anthropic, &events));
+    assert_snapshot!("arguments", shown(&format(), &events));
 }
 
 /// An answer without its end is not whole; one with a reason to stop is, terminator or not.
 #[test]
 fn what_breaks_off_is_recognised() {
     let text = block(0, json!({ "type": "text", "text": "Half an ans" }));
-    let (deltas, error) = read(&Anthropic, &[start(), text.clone()]);
+    let (deltas, error) = read(&format(), &[start(), text.clone()]);
     assert_eq!(error, Some(ModelError::Truncated));
     assert_eq!(deltas.last(), Some(&Delta::Text("Half an ans".to_owned())));
-    assert_eq!(read(&Anthropic, &[]).1, Some(ModelError::Truncated));
+    assert_eq!(read(&format(), &[]).1, Some(ModelError::Truncated));
     let [delta, _] = end("end_turn");
-    let (deltas, error) = read(&Anthropic, &[start(), text, delta]);
+    let (deltas, error) = read(&format(), &[start(), text, delta]);
     assert_eq!(error, None);
     assert_eq!(deltas.last(), Some(&Delta::Done));
 }
@@ -272,15 +277,15 @@ fn an_error_in_the_stream_is_an_error() {
     ];
     for (kind, retryable) in table {
         let error = json!({ "type": "error", "error": { "type": kind, "message": "Oh." } });
-        assert_eq!(Anthropic.complaint(&error), Some(format!("Oh. ({kind})")));
-        let (_, error) = read(&Anthropic, &[start(), ("error", error)]);
+        assert_eq!(format().complaint(&error), Some(format!("Oh. ({kind})")));
+        let (_, error) = read(&format(), &[start(), ("error", error)]);
         let reason = format!("Oh. ({kind})");
         assert_eq!(error, Some(ModelError::Failed { reason, retryable }));
     }
-    let mut reader = Anthropic.reader();
+    let mut reader = format().reader();
     let error = reader.event("message_start", "{not json", &mut Vec::new());
     assert!(matches!(error, Err(ModelError::Unreadable { .. })), "{error:?}");
-    let (_, error) = read(&Anthropic, &[start(), input(0, "{}")]);
+    let (_, error) = read(&format(), &[start(), input(0, "{}")]);
     assert!(matches!(error, Some(ModelError::Unreadable { .. })), "{error:?}");
 }
 
@@ -298,12 +303,12 @@ fn reasons_and_counts_are_read() {
     let usage =
         Usage { input_tokens: 115, output_tokens: 42, cached_tokens: 100, reasoning_tokens: 0 };
     for (reason, finish) in table {
-        let (deltas, _) = read(&Anthropic, &stream(&[], reason));
+        let (deltas, _) = read(&format(), &stream(&[], reason));
         assert_eq!(deltas[1..], [Delta::End(finish), Delta::Usage(usage), Delta::Done], "{reason}");
     }
     let [delta, stop] = end("end_turn");
     let silent = [event(json!({ "type": "message_start", "message": {} })), delta, stop];
-    let (deltas, _) = read(&Anthropic, &silent);
+    let (deltas, _) = read(&format(), &silent);
     assert_eq!(
         deltas,
         [Delta::Start { model: None }, Delta::End(Finish::Stop), Delta::Done],
@@ -323,5 +328,5 @@ fn a_whole_message_is_read_too() {
         ],
         "usage": { "input_tokens": 3, "output_tokens": 4 },
     });
-    assert_snapshot!("whole", shown(&Anthropic, &[event(message)]));
+    assert_snapshot!("whole", shown(&format(), &[event(message)]));
 }

@@ -13,6 +13,10 @@ use crate::{
     },
 };
 
+fn format() -> Gemini {
+    Gemini::at(super::BASE_URL)
+}
+
 #[test]
 fn requests_are_written_as_contents() {
     assert_json_snapshot!("hello", body::body(&Request { max_tokens: Some(100), ..hello() }));
@@ -20,12 +24,16 @@ fn requests_are_written_as_contents() {
     assert_json_snapshot!("everything", body::body(&everything(echo)));
     let other = body::body(&everything(json!({ "anthropic": [{ "thinking": "Hm." }] })));
     assert!(!other.to_string().contains("Hm."), "what another provider wants is not sent here");
-    assert_eq!(Gemini.path("gemini-x"), "/v1beta/models/gemini-x:streamGenerateContent?alt=sse");
+    assert_eq!(format().path("gemini-x"), "/v1beta/models/gemini-x:streamGenerateContent?alt=sse");
     assert_eq!(
-        Gemini.path("tunedModels/mine"),
+        format().path("tunedModels/mine"),
         "/v1beta/tunedModels/mine:streamGenerateContent?alt=sse"
     );
-    assert_eq!(Gemini.authorization("k"), ("x-goog-api-key", "k".to_owned()));
+    assert_eq!(
+        Gemini::at("http://127.0.0.1/v1beta/").path("gemini-x"),
+        "/models/gemini-x:streamGenerateContent?alt=sse"
+    );
+    assert_eq!(format().authorization("k"), ("x-goog-api-key", "k".to_owned()));
     let empty = Request { entries: vec![Entry::User { pieces: vec![] }], ..hello() };
     assert_eq!(body::body(&empty)["contents"][0]["parts"], json!([{ "text": "(no content)" }]));
 }
@@ -81,7 +89,7 @@ fn a_stream_is_read() {
         chunk(json!([{ "text": "", "thoughtSignature": "bGFzdA==" }])),
         last("STOP"),
     ];
-    assert_snapshot!("stream", shown(&Gemini, &events));
+    assert_snapshot!("stream", shown(&format(), &events));
 }
 
 /// Calls have no index and mostly no id: each part is a call of its own.
@@ -92,7 +100,7 @@ fn calls_are_told_apart() {
         chunk(json!([{ "text": "Between." }, call("read", json!({}))])),
         last("STOP"),
     ];
-    assert_snapshot!("calls", shown(&Gemini, &events));
+    assert_snapshot!("calls", shown(&format(), &events));
 }
 
 #[test]
@@ -102,18 +110,18 @@ fn arguments_may_be_bad_or_empty_or_missing() {
         chunk(json!([call("look", json!("{not json")), call("read", json!({})), missing])),
         last("STOP"),
     ];
-    assert_snapshot!("arguments", shown(&Gemini, &events));
+    assert_snapshot!("arguments", shown(&format(), &events));
 }
 
 /// An answer without a reason to stop is not whole; the format has no other terminator.
 #[test]
 fn what_breaks_off_is_recognised() {
     let text = chunk(json!([{ "text": "Half an ans" }]));
-    let (deltas, error) = read(&Gemini, &[text]);
+    let (deltas, error) = read(&format(), &[text]);
     assert_eq!(error, Some(ModelError::Truncated));
     assert_eq!(deltas.last(), Some(&Delta::Text("Half an ans".to_owned())));
-    assert_eq!(read(&Gemini, &[]).1, Some(ModelError::Truncated));
-    let error = Gemini.reader().event("", "{not json", &mut Vec::new());
+    assert_eq!(read(&format(), &[]).1, Some(ModelError::Truncated));
+    let error = format().reader().event("", "{not json", &mut Vec::new());
     assert!(matches!(error, Err(ModelError::Unreadable { .. })), "{error:?}");
 }
 
@@ -129,9 +137,9 @@ fn an_error_in_the_stream_is_an_error() {
     for (code, status, retryable) in table {
         let error = json!({ "error": { "code": code, "message": "Oh.", "status": status } });
         let reason = format!("Oh. ({status})");
-        assert_eq!(Gemini.complaint(&error), Some(reason.clone()));
-        assert_eq!(Gemini.complaint(&json!([error])), Some(reason.clone()));
-        let (_, failure) = read(&Gemini, &[chunk(json!([{ "text": "Half" }])), ("", error)]);
+        assert_eq!(format().complaint(&error), Some(reason.clone()));
+        assert_eq!(format().complaint(&json!([error])), Some(reason.clone()));
+        let (_, failure) = read(&format(), &[chunk(json!([{ "text": "Half" }])), ("", error)]);
         assert_eq!(failure, Some(ModelError::Failed { reason, retryable }));
     }
 }
@@ -147,11 +155,11 @@ fn reasons_and_counts_are_read() {
         ("RECITATION", Finish::Filtered),
         ("PROHIBITED_CONTENT", Finish::Filtered),
     ] {
-        let (deltas, _) = read(&Gemini, &[last(reason)]);
+        let (deltas, _) = read(&format(), &[last(reason)]);
         assert_eq!(deltas[1..], [Delta::End(finish), Delta::Usage(usage), Delta::Done], "{reason}");
     }
     for reason in ["MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "OTHER", "NEW_ONE"] {
-        let (_, error) = read(&Gemini, &[last(reason)]);
+        let (_, error) = read(&format(), &[last(reason)]);
         assert!(error.expect("a failure").is_retryable(), "{reason}");
     }
 }
@@ -161,11 +169,11 @@ fn reasons_and_counts_are_read() {
 fn late_counts_and_blocked_prompts_are_read() {
     let stop = ("", json!({ "candidates": [{ "finishReason": "STOP" }] }));
     let counts = ("", json!({ "usageMetadata": { "promptTokenCount": 3 } }));
-    let (deltas, _) = read(&Gemini, &[stop, counts]);
+    let (deltas, _) = read(&format(), &[stop, counts]);
     let usage = Usage { input_tokens: 3, ..Usage::default() };
     assert_eq!(deltas[1..], [Delta::End(Finish::Stop), Delta::Usage(usage), Delta::Done]);
     let blocked = json!({ "promptFeedback": { "blockReason": "SAFETY" } });
-    let (deltas, error) = read(&Gemini, &[("", blocked)]);
+    let (deltas, error) = read(&format(), &[("", blocked)]);
     assert_eq!((deltas[1].clone(), error), (Delta::End(Finish::Filtered), None));
 }
 
@@ -173,6 +181,6 @@ fn late_counts_and_blocked_prompts_are_read() {
 #[test]
 fn a_list_of_responses_is_read_too() {
     let list = json!([chunk(json!([{ "text": "Hello." }])).1, last("STOP").1]);
-    let (deltas, error) = read(&Gemini, &[("", list)]);
+    let (deltas, error) = read(&format(), &[("", list)]);
     assert_eq!((deltas[1].clone(), error), (Delta::Text("Hello.".to_owned()), None));
 }

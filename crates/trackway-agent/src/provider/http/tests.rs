@@ -1,0 +1,89 @@
+//! Bounds and addresses; the shapes of streams are in `tests/it`.
+
+use trackway_testkit::{ModelServer, Reply};
+
+use super::*;
+use crate::provider::{Delta, ModelError};
+
+fn local(base_url: String) -> HttpProvider {
+    HttpProvider::openai(&Endpoint { base_url: Some(base_url), ..Endpoint::new("m") }).unwrap()
+}
+
+fn request() -> Request {
+    Request {
+        system: String::new(),
+        entries: Vec::new(),
+        tools: Vec::new(),
+        output: None,
+        max_tokens: None,
+    }
+}
+
+async fn asked(provider: &HttpProvider) -> Vec<Result<Delta, ModelError>> {
+    provider.ask(request()).collect().await
+}
+
+#[tokio::test]
+async fn a_silent_server_is_given_up() {
+    let server = ModelServer::start().await;
+    server.queue(Reply::stream().stay());
+    server.queue(ModelServer::openai().says("Hello").unfinished().stay());
+    let mut provider = local(server.base_url());
+    provider.bounds.idle = Duration::from_millis(50);
+    let items = asked(&provider).await;
+    assert!(matches!(&items[..], [Err(ModelError::Unreachable { .. })]), "{items:?}");
+    let items = asked(&provider).await;
+    // On a busy machine the beginning may be late as well.
+    let last = items.last().unwrap().as_ref().unwrap_err();
+    assert!(last.is_retryable(), "{items:?}");
+}
+
+#[tokio::test]
+async fn an_answer_without_end_is_given_up() {
+    let server = ModelServer::start().await;
+    server.queue(ModelServer::openai().says(&"word ".repeat(100)).unfinished().stay());
+    let mut provider = local(server.base_url());
+    provider.bounds.bytes = 1_000;
+    let items = asked(&provider).await;
+    let last = items.last().unwrap();
+    assert!(matches!(last, Err(ModelError::Unreadable { .. })), "{last:?}");
+    server.dropped().await;
+}
+
+#[tokio::test]
+async fn nobody_there_is_told_with_the_server_alone() {
+    let server = ModelServer::start().await;
+    let url = server.url().to_owned();
+    drop(server);
+    let provider = local(format!("{url}/secret-path/v1"));
+    let items = asked(&provider).await;
+    let [Err(error @ ModelError::Unreachable { .. })] = &items[..] else { panic!("{items:?}") };
+    let text = error.to_string();
+    assert!(text.contains(&url) && !text.contains("secret-path"), "{text}");
+}
+
+#[test]
+fn addresses_are_put_together() {
+    let whole = |base: &str| address(base, "/x").map(String::from);
+    assert_eq!(whole("http://127.0.0.1:1/v1"), Ok("http://127.0.0.1:1/v1/x".into()));
+    assert_eq!(whole(" https://models.example/v1/ "), Ok("https://models.example/v1/x".into()));
+    for bad in ["", "models.example", "ftp://models.example", "http://h/v1?key=1"] {
+        assert!(matches!(whole(bad), Err(BadEndpoint::BaseUrl { .. })), "{bad}");
+    }
+}
+
+#[test]
+fn what_cannot_be_sent_is_told_at_once_and_without_secrets() {
+    let open = |endpoint: &Endpoint| HttpProvider::openai(endpoint).unwrap_err();
+    assert_eq!(open(&Endpoint::new(" ")), BadEndpoint::Model);
+    let key = Endpoint { key: Some("se\ncret".into()), ..Endpoint::new("m") };
+    let error = open(&key).to_string();
+    assert!(error.contains("authorization") && !error.contains("cret"), "{error}");
+    let mut named = Endpoint::new("m");
+    named.headers.insert("x y".into(), "z".into());
+    assert!(matches!(open(&named), BadEndpoint::Header { what: "name", .. }));
+    let known = crate::provider::open("openia", &Endpoint::new("m")).unwrap_err().to_string();
+    assert!(known.contains("openai-responses"), "{known}");
+    let shown = format!("{key:?} {:?}", HttpProvider::openai(&Endpoint::new("m")).unwrap());
+    assert!(!shown.contains("cret") && shown.contains("openai/m"), "{shown}");
+}
