@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use super::{
+    anthropic::{self, Anthropic},
     format::Format,
+    gemini::{self, Gemini},
     http::{BadEndpoint, Endpoint, HttpProvider},
     openai::{self, OpenAi},
     responses::{self, Responses},
@@ -21,6 +23,16 @@ const TABLE: &[Row] = &[
         kind: openai::KIND,
         base_url: openai::BASE_URL,
         format: |base_url| Arc::new(OpenAi::at(base_url)),
+    },
+    Row {
+        kind: anthropic::KIND,
+        base_url: anthropic::BASE_URL,
+        format: |base_url| Arc::new(Anthropic::at(base_url)),
+    },
+    Row {
+        kind: gemini::KIND,
+        base_url: gemini::BASE_URL,
+        format: |base_url| Arc::new(Gemini::at(base_url)),
     },
     Row { kind: responses::KIND, base_url: responses::BASE_URL, format: |_| Arc::new(Responses) },
 ];
@@ -48,6 +60,16 @@ impl HttpProvider {
     /// OpenAI's Responses.
     pub fn responses(endpoint: &Endpoint) -> Result<Self, BadEndpoint> {
         open(responses::KIND, endpoint)
+    }
+
+    /// Anthropic's Messages.
+    pub fn anthropic(endpoint: &Endpoint) -> Result<Self, BadEndpoint> {
+        open(anthropic::KIND, endpoint)
+    }
+
+    /// Google's Gemini.
+    pub fn gemini(endpoint: &Endpoint) -> Result<Self, BadEndpoint> {
+        open(gemini::KIND, endpoint)
     }
 }
 

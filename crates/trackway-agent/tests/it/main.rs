@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "in a test a panic is the report")]
 
+mod anthropic;
+mod gemini;
 mod openai;
 mod responses;
 mod sample;
