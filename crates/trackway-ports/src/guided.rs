@@ -3,6 +3,7 @@
 
 use trackway_domain::{
     AckId, Attempt, AttemptOutcome, Event, Guided, Node, NodeId, RunId, Seq, SessionId, Timestamp,
+    WorkflowRef,
 };
 
 use crate::{RunRow, Stored};
@@ -39,7 +40,8 @@ pub struct Pinned {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionRow {
     pub id: SessionId,
-    pub runs: u64,
+    /// What its runs are of, one for each.
+    pub workflows: Vec<WorkflowRef>,
     /// When its first run began.
     pub created_at: Timestamp,
     /// When something was recorded in it last.

@@ -128,6 +128,14 @@ pub trait Journal: Send + Sync + fmt::Debug {
         limit: usize,
     ) -> PortFuture<'_, Result<Vec<SessionRow>, ReadError>>;
 
+    /// The caller's runs in that session, newest first: all of them, whatever indexes say, or
+    /// [`ReadError::Damaged`] where the row of one is damaged.
+    fn session_runs(
+        &self,
+        caller: Caller,
+        session: SessionId,
+    ) -> PortFuture<'_, Result<Vec<RunRow>, ReadError>>;
+
     /// Removes runs with everything that belongs to them alone, all in one transaction. A run whose row
     /// is `runnable` or not of a final state and not guided is refused by the caller, not here. A run
     /// that is not there is no error. Positions in the log are not used again.

@@ -10,7 +10,7 @@ use std::{
 
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
-use crate::migrate;
+use crate::{checksum, migrate};
 
 /// How long a connection waits for another process to finish its transaction. Our own take
 /// milliseconds, and a copy of the whole database with the `sqlite3` tool takes seconds; whoever holds
@@ -104,6 +104,7 @@ impl Database {
         conn.pragma_update(None, "cache_spill", false)?;
         conn.pragma_update(None, "journal_size_limit", WAL_BYTES_KEPT)?;
         migrate::migrate(&mut conn)?;
+        checksum::teach(&conn)?;
         Ok(conn)
     }
 

@@ -262,7 +262,17 @@ impl Journal for SqliteJournal {
         caller: Caller,
         limit: usize,
     ) -> PortFuture<'_, Result<Vec<SessionRow>, ReadError>> {
-        Box::pin(self.readers.read(move |conn| read::sessions(conn, &caller, limit)))
+        let blobs = self.blobs();
+        Box::pin(self.readers.read(move |conn| read::sessions(conn, &blobs, &caller, limit)))
+    }
+
+    fn session_runs(
+        &self,
+        caller: Caller,
+        session: SessionId,
+    ) -> PortFuture<'_, Result<Vec<RunRow>, ReadError>> {
+        let blobs = self.blobs();
+        Box::pin(self.readers.read(move |conn| read::session_runs(conn, &blobs, &caller, &session)))
     }
 
     fn remove(&self, runs: Vec<RunId>) -> PortFuture<'_, Result<(), AppendError>> {

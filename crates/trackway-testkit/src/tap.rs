@@ -183,6 +183,14 @@ impl Journal for Tapped {
         self.read(None, move |journal| journal.sessions(caller, limit))
     }
 
+    fn session_runs(
+        &self,
+        caller: Caller,
+        session: SessionId,
+    ) -> PortFuture<'_, Result<Vec<RunRow>, ReadError>> {
+        self.read(None, move |journal| journal.session_runs(caller, session))
+    }
+
     // What follows writes, and is awaited as reads are: a dead process does neither.
     fn remove(&self, runs: Vec<RunId>) -> PortFuture<'_, Result<(), AppendError>> {
         self.read(None, move |journal| journal.remove(runs))
