@@ -20,6 +20,13 @@ pub struct NodePlace {
     pub branches: u32,
 }
 
+/// A node that is answered, and the record of that very answer where there is one.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AskedPlace {
+    pub place: NodePlace,
+    pub attempt: Option<Stored>,
+}
+
 /// What an attempt is recognised by.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct AttemptKey {

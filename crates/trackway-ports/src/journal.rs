@@ -5,8 +5,9 @@ use std::fmt;
 use trackway_domain::{Caller, NodeId, Pos, RunId, Seq, SessionId, Timestamp};
 
 use crate::{
-    Append, AppendError, AttemptKey, Claim, ClaimKey, Done, DueTimer, Hook, NodePlace, OutboxId,
-    OutboxRow, PortFuture, ReadError, RunFilter, RunPage, RunQuery, RunRow, SessionRow, Stored,
+    Append, AppendError, AskedPlace, AttemptKey, Claim, ClaimKey, Done, DueTimer, Hook, NodePlace,
+    OutboxId, OutboxRow, PortFuture, ReadError, RunFilter, RunPage, RunQuery, RunRow, SessionRow,
+    Stored,
 };
 
 /// An append-only log of events per run, with its indexes.
@@ -117,6 +118,15 @@ pub trait Journal: Send + Sync + fmt::Debug {
     /// never made: where the index is damaged the log is read, and where that leaves a doubt the run is
     /// [`ReadError::Damaged`].
     fn attempt(&self, key: AttemptKey) -> PortFuture<'_, Result<Option<Stored>, ReadError>>;
+
+    /// The node that an answer is for, and the record of that very answer where there is one: what
+    /// [`Self::node`] and after it [`Self::attempt`] say. A store that can look at both at once does.
+    fn asked(&self, key: AttemptKey) -> PortFuture<'_, Result<Option<AskedPlace>, ReadError>> {
+        Box::pin(async move {
+            let Some(place) = self.node(key.run, key.node).await? else { return Ok(None) };
+            Ok(Some(AskedPlace { place, attempt: self.attempt(key).await? }))
+        })
+    }
 
     /// The definition of that hash, as it was pinned.
     fn pinned(&self, hash: String) -> PortFuture<'_, Result<Option<String>, ReadError>>;

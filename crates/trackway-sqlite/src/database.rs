@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use rusqlite::{Connection, ErrorCode, OpenFlags};
+use rusqlite::{Connection, ErrorCode, OpenFlags, config::DbConfig};
 
 use crate::{checksum, migrate};
 
@@ -141,6 +141,9 @@ impl Database {
         let conn =
             Connection::open_with_flags(self.file(), flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
         conn.busy_timeout(BUSY_WAIT)?;
+        // Plans do not depend on the values of parameters. Otherwise a statement with `LIMIT ?` is planned
+        // anew at each use, which costs more than the read itself.
+        conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
         Ok(conn)
     }
 }

@@ -9,9 +9,9 @@ use std::{
 use tokio::sync::oneshot;
 use trackway_domain::{Caller, NodeId, Pos, RunId, Seq, SessionId, Timestamp};
 use trackway_ports::{
-    Append, AppendError, AttemptKey, Claim, ClaimKey, Done, DueTimer, Faults, Hook, Journal,
-    NoFaults, NodePlace, OutboxId, OutboxRow, PortFuture, ReadError, RunFilter, RunPage, RunQuery,
-    RunRow, SessionRow, Stored,
+    Append, AppendError, AskedPlace, AttemptKey, Claim, ClaimKey, Done, DueTimer, Faults, Hook,
+    Journal, NoFaults, NodePlace, OutboxId, OutboxRow, PortFuture, ReadError, RunFilter, RunPage,
+    RunQuery, RunRow, SessionRow, Stored,
 };
 
 use crate::{
@@ -251,6 +251,11 @@ impl Journal for SqliteJournal {
     fn attempt(&self, key: AttemptKey) -> PortFuture<'_, Result<Option<Stored>, ReadError>> {
         let blobs = self.blobs();
         Box::pin(self.readers.read(move |conn| read::attempt(conn, &blobs, &key)))
+    }
+
+    fn asked(&self, key: AttemptKey) -> PortFuture<'_, Result<Option<AskedPlace>, ReadError>> {
+        let blobs = self.blobs();
+        Box::pin(self.readers.read(move |conn| read::asked(conn, &blobs, &key)))
     }
 
     fn pinned(&self, hash: String) -> PortFuture<'_, Result<Option<String>, ReadError>> {

@@ -22,7 +22,7 @@ use crate::readers::broken;
 pub(crate) use self::{
     by_status::runs_by_status,
     events::{events, events_after_pos, is_damage},
-    guided::{attempt, node, pinned},
+    guided::{asked, attempt, node, pinned},
     hooks::{hook, hooks, hooks_due, next_hook},
     rows::{claim, next_timer, outbox, runnable, runs, timers_due, waiting},
     run::run,

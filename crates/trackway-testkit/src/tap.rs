@@ -4,9 +4,9 @@ use std::{fmt, sync::Arc};
 
 use trackway_domain::{Caller, NodeId, Pos, RunId, Seq, SessionId, Timestamp};
 use trackway_ports::{
-    Append, AppendError, AttemptKey, Claim, ClaimKey, Done, DueTimer, Hook, Journal, NodePlace,
-    OutboxId, OutboxRow, PortFuture, ReadError, RunFilter, RunPage, RunQuery, RunRow, SessionRow,
-    Stored,
+    Append, AppendError, AskedPlace, AttemptKey, Claim, ClaimKey, Done, DueTimer, Hook, Journal,
+    NodePlace, OutboxId, OutboxRow, PortFuture, ReadError, RunFilter, RunPage, RunQuery, RunRow,
+    SessionRow, Stored,
 };
 
 /// What stands between.
@@ -169,6 +169,10 @@ impl Journal for Tapped {
 
     fn attempt(&self, key: AttemptKey) -> PortFuture<'_, Result<Option<Stored>, ReadError>> {
         self.read(Some(key.run), move |journal| journal.attempt(key))
+    }
+
+    fn asked(&self, key: AttemptKey) -> PortFuture<'_, Result<Option<AskedPlace>, ReadError>> {
+        self.read(Some(key.run), move |journal| journal.asked(key))
     }
 
     fn pinned(&self, hash: String) -> PortFuture<'_, Result<Option<String>, ReadError>> {

@@ -4,7 +4,7 @@
 
 use rusqlite::{Connection, OptionalExtension as _, Params, Row};
 use trackway_domain::{NodeId, RunId, Seq};
-use trackway_ports::{AttemptKey, NodePlace, ReadError, Stored, attempt_of, node_of};
+use trackway_ports::{AskedPlace, AttemptKey, NodePlace, ReadError, Stored, attempt_of, node_of};
 
 use crate::{
     FolderBlobs,
@@ -58,6 +58,17 @@ pub(crate) fn node(
         return Ok(None);
     }
     Ok(Some(NodePlace { made, head, row, branches }))
+}
+
+/// The node and the attempt on one connection and one thread: going to a thread and back costs more than
+/// either read. The node comes first: an attempt that is recorded between the two is found by the second.
+pub(crate) fn asked(
+    conn: &Connection,
+    blobs: &FolderBlobs,
+    key: &AttemptKey,
+) -> Result<Option<AskedPlace>, ReadError> {
+    let Some(place) = node(conn, blobs, key.run, key.node)? else { return Ok(None) };
+    Ok(Some(AskedPlace { place, attempt: attempt(conn, blobs, key)? }))
 }
 
 /// Nobody may take a damaged index for an attempt that was never made, and make it again: where the
