@@ -36,6 +36,7 @@ pub(super) const ALLOWED: &[(&str, &[&str])] = &[
         "trackway-agent",
         &[
             "trackway-domain",
+            "trackway-definition",
             "trackway-engine",
             "trackway-outgoing",
             "trackway-ports",
