@@ -11,21 +11,27 @@
 pub mod approval;
 pub mod compact;
 pub mod conversation;
+mod mcp;
 pub mod pieces;
 pub mod provider;
 pub mod record;
 mod spec;
+mod tools;
 mod toolset;
 mod transcript;
 mod turn;
 mod workshop;
 
 pub use conversation::{Answer, Arguments, Call, Entry, Finish, Piece, Request, ToolSpec, Usage};
-pub use record::{CallRecord, Compacted, Place, Recorded};
+pub use mcp::{
+    ConfigProblem, McpConfig, McpServers, Missing, Phase, Reach, ServerConfig, ServerStatus,
+};
 pub use provider::{
     BadEndpoint, Delta, Deltas, Endpoint, Gather, HttpProvider, ModelError, Provider,
 };
+pub use record::{CallRecord, Compacted, Place, Recorded};
 pub use spec::{AgentSpec, Approval, Budgets, CALLS_DEFAULT, Skill};
+pub use tools::BuiltIn;
 pub use toolset::{DISPATCH_PREFIX, Offered, Target, Toolset, UnknownTool};
 pub use transcript::{is_compacted, transcript};
 pub use turn::{Done, Ending, Limit, Next, Offer, REPAIRS_MAX, Turn, TurnError, Used, Waiting};
