@@ -12,6 +12,7 @@ mod http;
 pub mod offline;
 mod open;
 mod openai;
+mod parameters;
 pub mod record;
 mod responses;
 mod retry;

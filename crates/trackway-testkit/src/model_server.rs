@@ -14,10 +14,14 @@ use std::{
     collections::VecDeque,
     fmt,
     sync::{Arc, Mutex},
+    thread,
 };
 
 use serde_json::Value;
-use tokio::{net::TcpListener, sync::watch, task::JoinHandle};
+use tokio::{
+    net::TcpListener,
+    sync::{oneshot, watch},
+};
 
 pub use self::{chat::ChatReply, latch::Latch, reply::Reply};
 use crate::taps::locked;
@@ -27,7 +31,8 @@ use crate::taps::locked;
 pub struct ModelServer {
     url: String,
     desk: Arc<Desk>,
-    serving: JoinHandle<()>,
+    /// Dropped with the server, which ends its thread.
+    _open: oneshot::Sender<()>,
 }
 
 /// A request as it came.
@@ -70,12 +75,19 @@ impl fmt::Debug for Desk {
 }
 
 impl ModelServer {
+    /// On a thread of its own: a test may block while it waits for a process.
     pub async fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let url = format!("http://{}", listener.local_addr().expect("its address"));
+        let listener = listener.into_std().expect("a plain socket");
         let desk = Arc::new(Desk::default());
-        let serving = tokio::spawn(socket::serve(listener, Arc::clone(&desk)));
-        Self { url, desk, serving }
+        let (open, closed) = oneshot::channel();
+        let serving = socket::serve(listener, Arc::clone(&desk), closed);
+        thread::spawn(|| {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build();
+            runtime.expect("a runtime").block_on(serving);
+        });
+        Self { url, desk, _open: open }
     }
 
     /// An answer in OpenAI's chat format, to be filled.
@@ -137,12 +149,6 @@ impl ModelServer {
 
     pub fn drops(&self) -> usize {
         *self.desk.drops.borrow()
-    }
-}
-
-impl Drop for ModelServer {
-    fn drop(&mut self) {
-        self.serving.abort();
     }
 }
 

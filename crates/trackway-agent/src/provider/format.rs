@@ -1,7 +1,7 @@
 //! What the formats of providers have in common: a request that is made, and a stream that is read.
 //! Both are pure; `http` brings them to a server and back.
 
-use std::fmt;
+use std::{fmt, time::Duration};
 
 use serde_json::Value;
 
@@ -23,10 +23,21 @@ pub(crate) trait Format: Send + Sync + fmt::Debug {
 
     fn body(&self, model: &str, request: &Request) -> Value;
 
+    /// Fields of the body that an answer is as good without. One that a server refuses by its name is
+    /// left out from then on.
+    fn dispensable(&self) -> &'static [&'static str] {
+        &[]
+    }
+
     fn reader(&self) -> Box<dyn Reader>;
 
     /// What an error body says, where it is in the format's own form.
     fn complaint(&self, body: &Value) -> Option<String>;
+
+    /// How long an error body asks to be left alone, for servers that have no header for it.
+    fn patience(&self, _body: &Value) -> Option<Duration> {
+        None
+    }
 }
 
 /// Reads the events of one answer.

@@ -2,6 +2,7 @@
 
 mod exchange;
 mod failure;
+mod unwelcome;
 
 use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
 
@@ -12,7 +13,11 @@ use reqwest::{
     redirect,
 };
 
-use self::{exchange::Exchange, failure::Veil};
+use self::{
+    exchange::{Ask, Exchange},
+    failure::Veil,
+    unwelcome::Unwelcome,
+};
 use super::{Deltas, Provider, format::Format};
 use crate::conversation::Request;
 
@@ -93,6 +98,7 @@ pub struct HttpProvider {
     client: Client,
     bounds: Bounds,
     veil: Veil,
+    unwelcome: Unwelcome,
 }
 
 /// What an answer may take of time and room.
@@ -129,6 +135,7 @@ impl HttpProvider {
             client: client(&url)?,
             bounds: Bounds { idle: IDLE_TIMEOUT, bytes: ANSWER_BYTES_MAX },
             veil: Veil::new(endpoint, &url),
+            unwelcome: Unwelcome::new(format.dispensable()),
             url,
             format,
         })
@@ -145,9 +152,16 @@ impl Provider for HttpProvider {
     }
 
     fn ask(&self, request: Request) -> Deltas {
-        let body = self.format.body(&self.model, &request);
-        let asked = self.client.post(self.url.clone()).headers(self.headers.clone()).json(&body);
-        let exchange = Exchange::new(asked, self.format.clone(), self.bounds, self.veil.clone());
+        let exchange = Exchange::new(Ask {
+            client: self.client.clone(),
+            url: self.url.clone(),
+            headers: self.headers.clone(),
+            body: self.format.body(&self.model, &request),
+            format: self.format.clone(),
+            bounds: self.bounds,
+            veil: self.veil.clone(),
+            unwelcome: self.unwelcome.clone(),
+        });
         tracing::debug!(model = self.label, entries = request.entries.len(), "a model is asked");
         let items = stream::unfold(exchange, |mut exchange| async move {
             let item = exchange.next().await?;

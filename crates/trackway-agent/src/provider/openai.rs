@@ -50,6 +50,11 @@ impl Format for OpenAi {
         body::body(model, request, self.cap)
     }
 
+    /// Some servers refuse every field that they do not know.
+    fn dispensable(&self) -> &'static [&'static str] {
+        &["stream_options"]
+    }
+
     fn reader(&self) -> Box<dyn Reader> {
         Box::new(reader::ChatReader::default())
     }

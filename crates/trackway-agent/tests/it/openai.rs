@@ -1,7 +1,7 @@
 //! OpenAI's chat format.
 
 use serde_json::{Value, json};
-use trackway_agent::{Arguments, Finish};
+use trackway_agent::{Arguments, Finish, ModelError};
 use trackway_testkit::{ModelServer, Reply};
 
 use crate::{
@@ -143,6 +143,23 @@ async fn a_terminator_alone_ends_an_answer_without_usage() {
     assert_eq!((answer.text.as_str(), answer.finish, answer.usage), ("Hallo", Finish::Stop, None));
 }
 
+/// A server that refuses the wish for usage is asked without it, and is not bothered again.
+#[tokio::test]
+async fn usage_is_not_insisted_on() {
+    let server = ModelServer::start().await;
+    let detail =
+        json!([{"loc": ["body", "stream_options"], "msg": "Extra inputs are not permitted"}]);
+    server.queue(Reply::json(422, &json!({"object": "error", "message": {"detail": detail}})));
+    server.queue(ModelServer::openai().says("Hallo"));
+    server.queue(Reply::refusal(422, "stream_options again?"));
+    let provider = shapes::provider::<Chat>(&server);
+    assert_eq!(shapes::ask(&provider, sample::question()).await.unwrap().text, "Hallo");
+    shapes::ask(&provider, sample::question()).await.unwrap_err();
+    let asked = server.asked().into_iter();
+    let wishes: Vec<bool> = asked.map(|asked| asked.body.get("stream_options").is_some()).collect();
+    assert_eq!(wishes, [true, false, false]);
+}
+
 /// Some local servers do not stream when there are tools.
 #[tokio::test]
 async fn an_answer_in_one_piece_is_taken() {
@@ -164,9 +181,20 @@ async fn an_answer_in_one_piece_is_taken() {
 
 #[tokio::test]
 async fn what_is_no_answer_is_told() {
-    let page = Reply::stream().header("content-type", "text/html").send("<html>\n\ndata: hi\n\n");
+    let page = Reply::stream().header("content-type", "text/html").send("<html></html>");
     let (_, error) = outcome::<Chat>(page).await.unwrap_err();
-    assert!(!error.is_retryable(), "{error}");
+    assert!(error.to_string().contains("text/html") && !error.is_retryable(), "{error}");
+    let (_, error) = outcome::<Chat>(Reply::stream().data("{oops")).await.unwrap_err();
+    assert!(matches!(error, ModelError::Unreadable { .. }), "{error}");
+}
+
+#[tokio::test]
+async fn a_stream_is_known_by_how_it_begins() {
+    let events = [Chat::says(&["Hallo"]), Chat::ends(Finish::Stop)].concat();
+    for name in ["application/json", "text/plain; charset=utf-8", ""] {
+        let reply = stream(events.clone()).header("content-type", name);
+        assert_eq!(outcome::<Chat>(reply).await.unwrap().text, "Hallo", "{name}");
+    }
 }
 
 /// The answers that tests script are answers of this format.

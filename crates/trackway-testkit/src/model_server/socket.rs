@@ -9,6 +9,7 @@ use tokio::{
         TcpListener, TcpStream,
         tcp::{OwnedReadHalf, OwnedWriteHalf},
     },
+    sync::oneshot,
     task::JoinSet,
 };
 
@@ -17,11 +18,17 @@ use super::{
     reply::{Act, End},
 };
 
-/// Ends with the listener's task; connections end with it.
-pub(super) async fn serve(listener: TcpListener, desk: Arc<Desk>) {
+/// Until the server is dropped; its connections end with it.
+pub(super) async fn serve(
+    listener: std::net::TcpListener,
+    desk: Arc<Desk>,
+    mut closed: oneshot::Receiver<()>,
+) {
+    let listener = TcpListener::from_std(listener).expect("a socket that does not block");
     let mut connections = JoinSet::new();
     loop {
         tokio::select! {
+            _ = &mut closed => return,
             accepted = listener.accept() => {
                 if let Ok((socket, _)) = accepted {
                     connections.spawn(connection(socket, Arc::clone(&desk)));

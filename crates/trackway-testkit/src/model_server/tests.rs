@@ -73,3 +73,17 @@ async fn a_client_that_goes_away_is_noticed() {
     drop(reading);
     server.until_drops(2).await;
 }
+
+/// A black-box test waits for its process without giving way.
+#[tokio::test]
+async fn it_answers_while_the_test_blocks() {
+    use std::io::{Read as _, Write as _};
+    let server = ModelServer::start().await;
+    server.queue(ModelServer::openai().says("Hello"));
+    let mut socket =
+        std::net::TcpStream::connect(server.url().trim_start_matches("http://")).unwrap();
+    socket.write_all(b"POST / HTTP/1.1\r\n\r\n").unwrap();
+    let mut text = String::new();
+    socket.read_to_string(&mut text).unwrap();
+    assert!(text.contains("Hello"), "{text}");
+}

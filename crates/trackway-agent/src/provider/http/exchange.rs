@@ -3,10 +3,14 @@
 use std::{collections::VecDeque, sync::Arc, time::Duration};
 
 use bytes::Bytes;
-use reqwest::{RequestBuilder, Response, header::CONTENT_TYPE};
+use reqwest::{
+    Client, Response, Url,
+    header::{CONTENT_TYPE, HeaderMap},
+};
+use serde_json::Value;
 use tokio::time::timeout;
 
-use super::{Bounds, failure, failure::Veil};
+use super::{Bounds, failure, failure::Veil, unwelcome::Unwelcome};
 use crate::provider::{
     Delta, ModelError,
     format::{Format, Reader},
@@ -19,18 +23,28 @@ const FAILURE_BYTES_MAX: usize = 64 * 1024;
 /// How long the body of a failure is waited for. Its status says the most.
 const FAILURE_TIMEOUT: Duration = Duration::from_secs(5);
 
+/// Everything that is needed to ask.
+pub(super) struct Ask {
+    pub(super) client: Client,
+    pub(super) url: Url,
+    pub(super) headers: HeaderMap,
+    pub(super) body: Value,
+    pub(super) format: Arc<dyn Format>,
+    pub(super) bounds: Bounds,
+    pub(super) veil: Veil,
+    pub(super) unwelcome: Unwelcome,
+}
+
 pub(super) struct Exchange {
+    ask: Ask,
     stage: Stage,
     /// Read and not yet handed out.
     ready: VecDeque<Result<Delta, ModelError>>,
-    format: Arc<dyn Format>,
-    bounds: Bounds,
-    veil: Veil,
 }
 
 enum Stage {
     /// Not sent yet.
-    New(Box<RequestBuilder>),
+    New,
     Reading(Box<Reading>),
     Over,
 }
@@ -43,6 +57,8 @@ struct Reading {
 }
 
 enum Body {
+    /// The first letter tells.
+    New,
     Events(Parser),
     /// Some servers answer with one JSON value although a stream was asked for. It is one event.
     Whole(Vec<u8>),
@@ -56,25 +72,24 @@ enum Read {
 }
 
 impl Exchange {
-    pub(super) fn new(
-        asked: RequestBuilder,
-        format: Arc<dyn Format>,
-        bounds: Bounds,
-        veil: Veil,
-    ) -> Self {
-        Self { stage: Stage::New(Box::new(asked)), ready: VecDeque::new(), format, bounds, veil }
+    pub(super) fn new(ask: Ask) -> Self {
+        Self { ask, stage: Stage::New, ready: VecDeque::new() }
     }
 
     /// The next piece of the answer. An error, and `Done`, are the last.
     pub(super) async fn next(&mut self) -> Option<Result<Delta, ModelError>> {
         loop {
             if let Some(item) = self.ready.pop_front() {
-                return Some(item.map_err(|error| self.veil.over(error)));
+                return Some(item.map_err(|error| self.ask.veil.over(error)));
             }
             match std::mem::replace(&mut self.stage, Stage::Over) {
                 Stage::Over => return None,
-                Stage::New(asked) => match self.send(*asked).await {
+                Stage::New => match self.ask.send().await {
                     Ok(reading) => self.stage = Stage::Reading(Box::new(reading)),
+                    Err(error) if self.ask.unwelcome.learn(&error, &self.ask.body) => {
+                        tracing::debug!("a server is asked again without what it refuses");
+                        self.stage = Stage::New;
+                    }
                     Err(error) => self.ready.push_back(Err(error)),
                 },
                 Stage::Reading(reading) => self.read(reading).await,
@@ -82,38 +97,22 @@ impl Exchange {
         }
     }
 
-    async fn send(&mut self, asked: RequestBuilder) -> Result<Reading, ModelError> {
-        let sent = timeout(self.bounds.idle, asked.send()).await;
-        let sent = sent.map_err(|_| self.veil.silent(self.bounds.idle))?;
-        let response = sent.map_err(|error| self.veil.unreachable(&error))?;
-        if !response.status().is_success() {
-            let (status, headers) = (response.status(), response.headers().clone());
-            let body = timeout(FAILURE_TIMEOUT, beginning(response)).await.unwrap_or_default();
-            return Err(failure::refused(status, &headers, &body, self.format.as_ref()));
-        }
-        let body = match is_json(&response) {
-            true => Body::Whole(Vec::new()),
-            false => Body::Events(Parser::default()),
-        };
-        Ok(Reading { response, body, reader: self.format.reader(), bytes: 0 })
-    }
-
     /// Reads once more; keeps what came of it, and goes on reading unless that was the end.
     async fn read(&mut self, mut reading: Box<Reading>) {
         let begun = reading.bytes > 0;
-        let read = match timeout(self.bounds.idle, reading.response.chunk()).await {
+        let read = match timeout(self.ask.bounds.idle, reading.response.chunk()).await {
             Ok(Ok(Some(chunk))) => Read::Chunk(chunk),
             Ok(Ok(None)) => Read::End,
             Ok(Err(error)) if !begun => {
-                return self.ready.push_back(Err(self.veil.unreachable(&error)));
+                return self.ready.push_back(Err(self.ask.veil.unreachable(&error)));
             }
             Err(_) if !begun => {
-                return self.ready.push_back(Err(self.veil.silent(self.bounds.idle)));
+                return self.ready.push_back(Err(self.ask.veil.silent(self.ask.bounds.idle)));
             }
             Ok(Err(_)) | Err(_) => Read::Lost,
         };
         let mut out = Vec::new();
-        let told = reading.take(read, self.bounds.bytes, &mut out);
+        let told = reading.take(read, self.ask.bounds.bytes, &mut out);
         let done = out.iter().position(|delta| *delta == Delta::Done);
         out.truncate(done.map_or(out.len(), |at| at + 1));
         self.ready.extend(out.into_iter().map(Ok));
@@ -123,6 +122,32 @@ impl Exchange {
             Ok(()) => self.stage = Stage::Reading(reading),
             Err(error) => self.ready.push_back(Err(error)),
         }
+    }
+}
+
+impl Ask {
+    async fn send(&mut self) -> Result<Reading, ModelError> {
+        self.unwelcome.leave_out(&mut self.body);
+        let request = self.client.post(self.url.clone()).headers(self.headers.clone());
+        let sent = timeout(self.bounds.idle, request.json(&self.body).send()).await;
+        let sent = sent.map_err(|_| self.veil.silent(self.bounds.idle))?;
+        let response = sent.map_err(|error| self.veil.unreachable(&error))?;
+        if !response.status().is_success() {
+            let (status, headers) = (response.status(), response.headers().clone());
+            let body = timeout(FAILURE_TIMEOUT, beginning(response)).await.unwrap_or_default();
+            return Err(failure::refused(status, &headers, &body, self.format.as_ref()));
+        }
+        let body = match content_type(&response).as_str() {
+            "text/event-stream" => Body::Events(Parser::default()),
+            // Whatever stands between us and the server, or a wrong address.
+            "text/html" => {
+                let reason = "it is a page for people (text/html)".to_owned();
+                return Err(ModelError::Unreadable { reason });
+            }
+            // Some servers give streams other names, or none.
+            _ => Body::New,
+        };
+        Ok(Reading { response, body, reader: self.format.reader(), bytes: 0 })
     }
 }
 
@@ -153,12 +178,20 @@ impl Reading {
 
     fn chunk(&mut self, chunk: &[u8], out: &mut Vec<Delta>) -> Result<(), ModelError> {
         let mut events = Vec::new();
+        if matches!(self.body, Body::New) {
+            self.body = match chunk.trim_ascii_start().first() {
+                None => return Ok(()),
+                Some(b'{' | b'[') => Body::Whole(Vec::new()),
+                Some(_) => Body::Events(Parser::default()),
+            };
+        }
         let parsed = match &mut self.body {
             Body::Events(parser) => parser.push(chunk, &mut events),
             Body::Whole(bytes) => {
                 bytes.extend_from_slice(chunk);
                 Ok(())
             }
+            Body::New => Ok(()),
         };
         for Event { kind, data } in events {
             self.reader.event(&kind, &data, out)?;
@@ -173,6 +206,7 @@ impl Reading {
     fn rest(&mut self, out: &mut Vec<Delta>) -> Result<(), ModelError> {
         let mut events = Vec::new();
         match &mut self.body {
+            Body::New => {}
             // A part of a letter is a part of an answer.
             Body::Events(parser) => {
                 parser.finish(&mut events).map_err(|_| ModelError::Truncated)?;
@@ -221,8 +255,8 @@ async fn beginning(mut response: Response) -> Vec<u8> {
     body
 }
 
-fn is_json(response: &Response) -> bool {
+fn content_type(response: &Response) -> String {
     let kind = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
     let kind = kind.and_then(|kind| kind.split(';').next()).unwrap_or_default();
-    kind.trim().eq_ignore_ascii_case("application/json")
+    kind.trim().to_ascii_lowercase()
 }

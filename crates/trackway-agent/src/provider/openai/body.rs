@@ -3,7 +3,10 @@
 use serde_json::{Value, json};
 
 use super::Cap;
-use crate::conversation::{Arguments, Call, Entry, Piece, Request, ToolSpec};
+use crate::{
+    conversation::{Arguments, Call, Entry, Piece, Request, ToolSpec},
+    provider::parameters::parameters,
+};
 
 /// Under this name a call keeps what this format wants to see again; other formats leave it alone.
 pub(super) const ECHO: &str = "openai";
@@ -36,7 +39,8 @@ pub(super) fn body(model: &str, request: &Request, cap: Cap) -> Value {
 
 fn tool(tool: &ToolSpec) -> Value {
     let ToolSpec { name, description, schema } = tool;
-    let function = json!({"name": name, "description": description, "parameters": schema});
+    let function =
+        json!({"name": name, "description": description, "parameters": parameters(schema)});
     json!({"type": "function", "function": function})
 }
 

@@ -2,7 +2,10 @@
 
 use serde_json::{Value, json};
 
-use crate::conversation::{Arguments, Call, Entry, Piece, Request, ToolSpec};
+use crate::{
+    conversation::{Arguments, Call, Entry, Piece, Request, ToolSpec},
+    provider::parameters::parameters,
+};
 
 pub(super) fn body(model: &str, request: &Request) -> Value {
     let mut body = json!({
@@ -36,7 +39,7 @@ fn tool(tool: &ToolSpec) -> Value {
         "type": "function",
         "name": name,
         "description": description,
-        "parameters": schema,
+        "parameters": parameters(schema),
         "strict": false,
     })
 }
