@@ -10,6 +10,9 @@ const SCORE_MIN: usize = 2;
 /// Words this long may differ in their endings.
 const STEM_MIN: usize = 5;
 
+/// Words of a message that are compared: what is wanted stands at its beginning.
+const SAID_MAX: usize = 200;
+
 /// Words that say nothing about what is meant.
 const EMPTY_WORDS: &[&str] = &[
     "a", "all", "an", "and", "any", "are", "as", "asks", "at", "be", "but", "by", "can", "could",
@@ -51,6 +54,9 @@ fn score(tool: &ToolSpec, said: &[String]) -> usize {
 pub(super) fn words(text: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for word in pieces(text) {
+        if found.len() == SAID_MAX {
+            break;
+        }
         if !EMPTY_WORDS.contains(&word.as_str()) && !found.contains(&word) {
             found.push(word);
         }
