@@ -72,3 +72,6 @@ impl HttpProvider {
         open(gemini::KIND, endpoint)
     }
 }
+
+#[cfg(test)]
+mod tests;

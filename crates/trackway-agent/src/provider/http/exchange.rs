@@ -23,6 +23,12 @@ const FAILURE_BYTES_MAX: usize = 64 * 1024;
 /// How long the body of a failure is waited for. Its status says the most.
 const FAILURE_TIMEOUT: Duration = Duration::from_secs(5);
 
+/// How long the end of a response is waited for: it comes with its last event, or not at all.
+const LINGER_TIMEOUT: Duration = Duration::from_millis(500);
+
+/// What may stand behind the last event: an empty line, a comment.
+const LINGER_BYTES_MAX: usize = 1_024;
+
 /// Everything that is needed to ask.
 pub(super) struct Ask {
     pub(super) client: Client,
@@ -117,8 +123,7 @@ impl Exchange {
         out.truncate(done.map_or(out.len(), |at| at + 1));
         self.ready.extend(out.into_iter().map(Ok));
         match told {
-            // Some servers keep the connection after the last event of an answer.
-            _ if done.is_some() => {}
+            _ if done.is_some() => linger(reading.response),
             Ok(()) => self.stage = Stage::Reading(reading),
             Err(error) => self.ready.push_back(Err(error)),
         }
@@ -241,6 +246,20 @@ impl Reading {
 
 fn not_text(_: NotText) -> ModelError {
     ModelError::Unreadable { reason: "it is not UTF-8".to_owned() }
+}
+
+/// Reads the end of a response behind the end of its answer, so that the next request need not open a
+/// connection. Nobody waits for it: some servers never end it.
+fn linger(mut response: Response) {
+    tokio::spawn(timeout(LINGER_TIMEOUT, async move {
+        let mut bytes = 0;
+        while let Ok(Some(chunk)) = response.chunk().await {
+            bytes += chunk.len();
+            if bytes > LINGER_BYTES_MAX {
+                return;
+            }
+        }
+    }));
 }
 
 /// As much of a failure's body as there is, within bounds.

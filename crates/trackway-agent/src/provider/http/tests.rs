@@ -1,5 +1,12 @@
 //! Bounds and addresses; the shapes of streams are in `tests/it`.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::{TcpListener, TcpStream},
+    sync::Semaphore,
+};
 use trackway_testkit::{ModelServer, Reply};
 
 use super::*;
@@ -60,6 +67,50 @@ async fn nobody_there_is_told_with_the_server_alone() {
     let [Err(error @ ModelError::Unreachable { .. })] = &items[..] else { panic!("{items:?}") };
     let text = error.to_string();
     assert!(text.contains(&url) && !text.contains("secret-path"), "{text}");
+}
+
+/// The next request need not connect again, though the response ends only after its answer.
+#[tokio::test]
+async fn a_connection_is_used_again() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let provider = local(format!("http://{}/v1", listener.local_addr().unwrap()));
+    let (most, ends) = (Arc::new(AtomicUsize::new(0)), Arc::new(Semaphore::new(0)));
+    let (seen, ending) = (most.clone(), ends.clone());
+    let serving = tokio::spawn(async move {
+        loop {
+            let (socket, _) = listener.accept().await.unwrap();
+            tokio::spawn(connection(socket, seen.clone(), ending.clone()));
+        }
+    });
+    // The end of a response is read at its own pace: one of the next requests finds it free.
+    for _ in 0..200 {
+        let items = asked(&provider).await;
+        assert_eq!(items.last(), Some(&Ok(Delta::Done)), "{items:?}");
+        ends.add_permits(1);
+        if most.load(Ordering::Relaxed) > 1 {
+            return serving.abort();
+        }
+        tokio::task::yield_now().await;
+    }
+    panic!("every request opened a connection");
+}
+
+/// Answers every request of a connection, and ends each response when it is let.
+async fn connection(mut socket: TcpStream, most: Arc<AtomicUsize>, ends: Arc<Semaphore>) {
+    for requests in 1.. {
+        let mut bytes = Vec::new();
+        while !bytes.ends_with(b"}") {
+            if socket.read_buf(&mut bytes).await.unwrap_or(0) == 0 {
+                return;
+            }
+        }
+        most.fetch_max(requests, Ordering::Relaxed);
+        let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n";
+        let body = "transfer-encoding: chunked\r\n\r\ne\r\ndata: [DONE]\n\n\r\n";
+        let _ = socket.write_all([head, body].concat().as_bytes()).await;
+        ends.acquire().await.unwrap().forget();
+        let _ = socket.write_all(b"0\r\n\r\n").await;
+    }
 }
 
 #[test]

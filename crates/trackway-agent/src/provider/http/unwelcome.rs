@@ -30,7 +30,7 @@ impl Unwelcome {
         }
     }
 
-    /// Whether the refusal names something of the body that can be left out, and now is.
+    /// Whether the refusal names something of the body that can be left out, and from now on is.
     pub(super) fn learn(&self, error: &ModelError, body: &Value) -> bool {
         let ModelError::Refused { status: 400 | 422, reason } = error else {
             return false;
@@ -38,6 +38,8 @@ impl Unwelcome {
         let mut named = self.dispensable.iter();
         let found = named.find(|name| body.get(**name).is_some() && reason.contains(**name));
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        found.is_some_and(|name| known.insert(name))
+        // Another request may have learnt it in the meantime; this one had it in its body all the same.
+        known.extend(found);
+        found.is_some()
     }
 }
