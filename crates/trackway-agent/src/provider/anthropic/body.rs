@@ -13,9 +13,9 @@ use crate::{
     provider::parameters::parameters,
 };
 
-/// The format wants a bound on every answer. This is the highest that all models in use take; a longer
-/// answer ends with `Length`, and an agent that writes more asks for more.
-const MAX_TOKENS_DEFAULT: u32 = 8_192;
+/// The format wants a bound on every answer, thoughts included. This is the most that every model since
+/// the fourth generation takes; a lower one would cut off models that think long.
+const MAX_TOKENS_DEFAULT: u32 = 32_000;
 
 /// What stands where a message would have no content, which the format refuses.
 const NOTHING: &str = "(no content)";
