@@ -5,11 +5,13 @@
 //! Results become visible one at a time, in the order of the log, and the program is polled until it
 //! rests between any two of them: so it sees the same order of things live and on every replay.
 
+mod archive;
 mod book;
 mod children;
 mod guard;
 mod steps;
 mod verbs;
+mod within;
 
 use std::{
     fmt,
@@ -20,20 +22,24 @@ use std::{
     task::{Poll, Waker},
 };
 
+use serde_json::Value;
 use tokio::sync::OwnedSemaphorePermit;
 use trackway_domain::{
-    Command, Event, Evidence, Failure, JSON_DEPTH_MAX, Message, Op, RunId, Submission, Timestamp,
+    Caller, Command, Event, Evidence, Failure, JSON_DEPTH_MAX, Message, Op, Problem, RunId,
+    SessionId, Submission, Timestamp,
 };
-use trackway_engine::{Refusal, Reply, Run};
+use trackway_engine::{Refusal, Reply, Run, Schemas};
 
 use self::book::{Book, Fact};
 use crate::{
+    Program,
     command::Attached,
     core::Core,
     depth::command_too_deep,
     live::{Head, LiveRef},
 };
 
+pub use archive::{Archive, OpenQuestion};
 pub use book::Answer;
 pub use children::ChildError;
 pub use steps::{Attempt, RetryPolicy, StepWork};
@@ -44,6 +50,8 @@ pub struct Stage(pub(crate) Arc<Inner>);
 
 pub(crate) struct Inner {
     run: RunId,
+    session: SessionId,
+    caller: Caller,
     /// The message that asked for the run.
     message: Option<Message>,
     place: Place,
@@ -71,6 +79,8 @@ impl Inner {
     pub(crate) fn new(submission: &Submission, place: Place) -> Arc<Self> {
         Arc::new(Self {
             run: submission.run,
+            session: submission.session.clone(),
+            caller: submission.caller.clone(),
             message: submission.message.clone(),
             place,
             book: Mutex::new(Book::default()),
@@ -141,9 +151,37 @@ impl Stage {
         self.0.run
     }
 
+    /// The session that the run is of.
+    pub fn session(&self) -> &SessionId {
+        &self.0.session
+    }
+
+    /// On whose behalf it runs.
+    pub fn caller(&self) -> &Caller {
+        &self.0.caller
+    }
+
     /// The message that asked for the run, on doors that have messages.
     pub fn message(&self) -> Option<&Message> {
         self.0.message.as_ref()
+    }
+
+    /// What can be run here at the moment. Not recorded: for use within a step.
+    pub fn programs(&self) -> Vec<Arc<dyn Program>> {
+        self.0.live().map(|(core, _)| core.options.registry.list()).unwrap_or_default()
+    }
+
+    /// The moment as it is. Not recorded: for use within a step.
+    pub fn moment(&self) -> Timestamp {
+        self.now_for_real()
+    }
+
+    /// What is wrong with a value, by a schema. Not recorded: the same schema says the same.
+    pub fn check(&self, schema: &Value, value: &Value) -> Vec<Problem> {
+        self.0
+            .live()
+            .map(|(core, _)| core.options.registry.schemas.check(schema, value))
+            .unwrap_or_default()
     }
 
     /// Says that the log does not fit the program: the run is parked with this evidence. Never returns.
