@@ -27,8 +27,10 @@ const EMPTY_WORDS: &[&str] = &[
 /// The tools that fit best; several where none fits better than the others.
 pub(super) fn best<'a>(tools: &'a [ToolSpec], text: &str) -> Vec<&'a ToolSpec> {
     let said = words(text);
-    let (workflows, others): (Vec<_>, Vec<_>) =
-        tools.iter().partition(|tool| toolbox::is_workflow(tool));
+    let (workflows, others): (Vec<_>, Vec<_>) = tools
+        .iter()
+        .filter(|tool| toolbox::is_for_words(tool))
+        .partition(|tool| toolbox::is_workflow(tool));
     let best = best_of(&workflows, &said);
     if best.is_empty() { best_of(&others, &said) } else { best }
 }
