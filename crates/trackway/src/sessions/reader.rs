@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use trackway_domain::{Caller, SessionId};
-use trackway_engine::{SessionView, holds_session_notes};
+use trackway_engine::SessionView;
 use trackway_ports::{Journal, ReadError};
 
 use super::{SessionDetail, SessionGraph, SessionSummary, SessionsError, log};
@@ -33,7 +33,7 @@ impl SessionsReader {
         let mut sessions = Vec::new();
         for row in self.journal.sessions(self.caller.clone(), limit).await? {
             let runs = log::rows(&*self.journal, &self.caller, &row.id).await?;
-            let runs = runs.iter().filter(|run| !holds_session_notes(&run.workflow));
+            let runs = runs.iter().filter(|run| !run.workflow.holds_session_notes());
             let names: Vec<&str> = runs.map(|run| run.workflow.name.as_str()).collect();
             let workflows: BTreeSet<&str> = names.iter().copied().collect();
             sessions.push(SessionSummary {
