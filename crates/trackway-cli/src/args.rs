@@ -232,6 +232,7 @@ pub(crate) struct List {
 
 #[derive(Debug, Args)]
 pub(crate) struct Show {
+    /// Which run, as `trackway runs list` shows it
     #[arg(value_name = "RUN")]
     pub(crate) id: RunId,
     #[command(flatten)]
@@ -243,6 +244,7 @@ pub(crate) struct Show {
 
 #[derive(Debug, Args)]
 pub(crate) struct Cancel {
+    /// Which run, as `trackway runs list` shows it
     #[arg(value_name = "RUN")]
     pub(crate) id: RunId,
     #[command(flatten)]
@@ -254,6 +256,7 @@ pub(crate) struct Cancel {
 
 #[derive(Debug, Args)]
 pub(crate) struct Fork {
+    /// Which run, as `trackway runs list` shows it
     #[arg(value_name = "RUN")]
     pub(crate) id: RunId,
     /// Number of the last event that both have; before the answer to the last question unless given
@@ -274,6 +277,7 @@ pub(crate) struct Fork {
 
 #[derive(Debug, Args)]
 pub(crate) struct Migrate {
+    /// Which run, as `trackway runs list` shows it
     #[arg(value_name = "RUN")]
     pub(crate) id: RunId,
     #[command(flatten)]
@@ -287,6 +291,7 @@ pub(crate) struct Migrate {
 
 #[derive(Debug, Args)]
 pub(crate) struct Resume {
+    /// Which run, as `trackway runs list` shows it
     #[arg(value_name = "RUN")]
     pub(crate) id: RunId,
     /// The answer as JSON
@@ -360,6 +365,7 @@ pub(crate) struct ListKeys {
 
 #[derive(Debug, Args)]
 pub(crate) struct RevokeKey {
+    /// Which key, as `trackway keys list` shows it
     #[arg(value_name = "ID")]
     pub(crate) id: String,
     #[command(flatten)]
@@ -393,6 +399,7 @@ pub(crate) struct Init {
 
 #[derive(Debug, Args)]
 pub(crate) struct Completions {
+    /// For which shell
     pub(crate) shell: Shell,
 }
 
@@ -444,5 +451,18 @@ mod tests {
     #[test]
     fn arguments_are_consistent() {
         Cli::command().debug_assert();
+    }
+
+    /// Whoever asks for help is told of each argument what it is.
+    #[test]
+    fn every_argument_has_its_help() {
+        fn check(command: &clap::Command) {
+            for argument in command.get_arguments().filter(|it| !it.is_hide_set()) {
+                let place = format!("{} {}", command.get_name(), argument.get_id());
+                assert!(argument.get_help().is_some(), "{place}");
+            }
+            command.get_subcommands().for_each(check);
+        }
+        check(&Cli::command());
     }
 }
