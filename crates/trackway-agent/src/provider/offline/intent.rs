@@ -16,9 +16,14 @@ const ASKED_MAX: usize = 32;
 /// What is to be done.
 #[derive(Debug)]
 pub(super) enum Intent<'a> {
-    Call { tool: String, arguments: Map<String, Value> },
+    Call {
+        tool: String,
+        arguments: Map<String, Value>,
+    },
     Ask(Ask<'a>),
     Say(String),
+    /// Nothing fits.
+    Lost,
 }
 
 /// A tool that lacks one field.
@@ -72,7 +77,7 @@ pub(super) fn understand(request: &Request) -> Intent<'_> {
     }
     match entries.last() {
         Some(last) => message(&request.tools, asked, last),
-        None => Intent::Say(menu::everything(&request.tools)),
+        None => Intent::Lost,
     }
 }
 
@@ -240,7 +245,7 @@ fn reply<'a>(ask: Ask<'a>, text: &str) -> Intent<'a> {
 fn free<'a>(tools: &'a [ToolSpec], text: &str) -> Intent<'a> {
     let best = score::best(tools, text);
     match best.as_slice() {
-        [] => Intent::Say(menu::everything(tools)),
+        [] => Intent::Lost,
         [tool] => complete(tool, fill::fill(tool, text)),
         several => {
             let lines = several.iter().map(|tool| menu::example(tool));

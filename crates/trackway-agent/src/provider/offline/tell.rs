@@ -103,7 +103,7 @@ fn part(part: &Value) -> String {
 }
 
 /// Which fields an answer has to have.
-fn wanted(schema: &Value) -> Option<String> {
+pub(super) fn wanted(schema: &Value) -> Option<String> {
     let fields = fields::fields(schema);
     let lines = fields.iter().map(|field| {
         let presence = if field.required { "" } else { ", may be left out" };
