@@ -16,6 +16,7 @@ use tokio::time::timeout;
 use super::{
     client::Client,
     config::{Reach, ServerConfig},
+    fault,
     process::{Process, Start},
 };
 
@@ -43,35 +44,14 @@ pub(super) enum StartError {
     Spawn(#[source] io::Error),
     #[error("a header cannot be sent")]
     Header,
-    #[error("it does not answer as an MCP server: {}", chain(.0))]
+    #[error("it does not answer as an MCP server: {}", fault::greeting(.0))]
     Greeting(#[source] Box<ClientInitializeError>),
     #[error("it exited with {status} before it answered")]
     Exited { status: ExitStatus },
-    #[error("its tools cannot be listed: {0}")]
+    #[error("its tools cannot be listed: {}", fault::service(.0))]
     Tools(#[source] Box<ServiceError>),
     #[error("it was not ready within {} s", .0.as_secs())]
     Late(Duration),
-}
-
-/// The deepest cause says what happened; the layers above only that something did.
-fn chain(error: &ClientInitializeError) -> String {
-    use std::error::Error;
-
-    let mut told = error.to_string();
-    let mut cause = match error {
-        ClientInitializeError::TransportError { error, .. } => {
-            Some(error.error.as_ref() as &dyn Error)
-        }
-        other => other.source(),
-    };
-    while let Some(deeper) = cause {
-        let text = deeper.to_string();
-        if !told.contains(&text) {
-            told = format!("{told}: {text}");
-        }
-        cause = deeper.source();
-    }
-    told
 }
 
 impl Connection {

@@ -138,9 +138,13 @@ impl ServerHandler for Fixture {
                 ContentBlock::image("aGk=", "image/png"),
                 ContentBlock::resource_link(Resource::new("file:///a.txt", "a.txt")),
             ]),
+            #[expect(clippy::zombie_processes, reason = "that nobody waits for it is the point")]
             "spawn" => {
-                let child = Command::new("sleep").arg("1000").stdin(Stdio::null()).spawn().unwrap();
-                text(child.id().to_string())
+                let port = u16::try_from(arguments["port"].as_u64().unwrap()).unwrap();
+                let stream = std::net::TcpStream::connect(("127.0.0.1", port)).unwrap();
+                let held = Stdio::from(std::os::fd::OwnedFd::from(stream));
+                Command::new("sleep").arg("1000").stdin(held).spawn().unwrap();
+                text("spawned".to_owned())
             }
             "was_cancelled" => {
                 let mut hanging = self.hanging.subscribe();

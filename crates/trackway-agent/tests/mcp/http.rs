@@ -70,9 +70,10 @@ async fn an_address_where_nobody_listens_is_down() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/mcp", listener.local_addr().unwrap());
     drop(listener);
-    let servers = start(&json!({"web": {"url": url}}), folder.path()).await;
+    let servers = start(&json!({"web": {"url": format!("{url}?key=s3cret")}}), folder.path()).await;
     let status = &servers.status()[0];
     assert_eq!(status.phase, Phase::Down);
-    assert!(status.reason.as_deref().unwrap().contains("efused"), "{status:?}");
+    assert!(status.reason.as_deref().unwrap().contains("no connection"), "{status:?}");
+    assert!(!format!("{status:?}").contains("s3cret"), "{status:?}");
     servers.shutdown().await;
 }

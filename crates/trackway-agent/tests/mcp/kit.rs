@@ -4,7 +4,7 @@ use std::{path::Path, sync::Arc};
 
 use serde_json::{Value, json};
 use trackway_agent::{McpConfig, McpServers, Missing, Phase};
-use trackway_domain::{Caller, Failure, SessionId};
+use trackway_domain::{Caller, Failure, Op, OpKind, SessionId};
 use trackway_runtime::{Attempt, Tool, ToolCall, ToolOutput};
 
 use crate::fixture::ARGUMENTS;
@@ -56,7 +56,8 @@ pub(crate) fn names(servers: &McpServers) -> Vec<String> {
 }
 
 pub(crate) fn alone() -> ToolCall {
-    let attempt = Attempt { idempotency_key: "k".to_owned(), number: 1 };
+    let op = Op { kind: OpKind::Step, key: "call".into(), occurrence: 0 };
+    let attempt = Attempt { idempotency_key: "k".to_owned(), number: 1, op };
     ToolCall::alone(attempt, Caller::local(), SessionId::new("s").unwrap())
 }
 
