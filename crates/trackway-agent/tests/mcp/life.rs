@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use rustix::process::{Pid, test_kill_process};
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::{io::AsyncReadExt as _, net::TcpListener};
 use trackway_agent::Phase;
 
 use crate::{
-    fixture::STARTS,
+    fixture::{NEWEST, STARTS},
     kit::{alone, call, config, entry, names, phase, read, start, tool},
 };
 
@@ -104,8 +104,17 @@ async fn only_servers_that_changed_are_started_anew() {
 
 #[tokio::test]
 async fn tools_that_appear_later_are_found() {
+    are_found(json!({})).await;
+}
+
+#[tokio::test]
+async fn tools_that_appear_later_are_found_with_the_newest_protocol() {
+    are_found(json!({"env": {NEWEST: "1"}})).await;
+}
+
+async fn are_found(more: Value) {
     let folder = tempfile::tempdir().unwrap();
-    let servers = start(&json!({"one": entry(&json!({}))}), folder.path()).await;
+    let servers = start(&json!({"one": entry(&more)}), folder.path()).await;
     assert!(!names(&servers).contains(&"one__grown".to_owned()));
     let mut changed = servers.changed();
     changed.borrow_and_update();

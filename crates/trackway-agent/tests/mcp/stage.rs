@@ -9,13 +9,16 @@ use trackway_domain::{Caller, Failure, RunId, SessionId, StateName, StepOutcome}
 use trackway_engine::RunView;
 use trackway_outgoing::AddressPolicy;
 use trackway_runtime::{
-    Options, Program, ProgramFuture, ProgramInfo, Registry, RetryPolicy, Runtime, Stage, Stop,
-    Submit, SystemClock, Tool, ToolCall,
+    Kind, Options, Program, ProgramFuture, ProgramInfo, Registry, RetryPolicy, Runtime, Stage,
+    Stop, Submit, SystemClock, Tool, ToolCall,
 };
 use trackway_sqlite::SqliteJournal;
 use trackway_testkit::{answer_to, at};
 
-use crate::kit::{entry, start};
+use crate::{
+    fixture::NEWEST,
+    kit::{entry, start},
+};
 
 /// The tools that the program knows, set once they are there.
 type Known = Arc<OnceLock<Vec<Arc<dyn Tool>>>>;
@@ -62,10 +65,12 @@ fn program(known: &Known) -> Arc<Calls> {
     let modes = || ProgramInfo::MODES_DEFAULT.map(String::from).to_vec();
     let info = ProgramInfo {
         name: "calls".to_owned(),
+        kind: Kind::Workflow,
         version: "1".to_owned(),
         description: "Makes calls.".to_owned(),
         tags: Vec::new(),
         examples: Vec::new(),
+        skills: Vec::new(),
         input_schema: json!({}),
         output_schema: json!({}),
         input_modes: modes(),
@@ -79,18 +84,27 @@ fn program(known: &Known) -> Arc<Calls> {
 /// A runtime with a store of its own.
 struct House {
     runtime: Runtime,
-    _folder: TempDir,
+    folder: TempDir,
 }
 
 impl House {
     fn open(tools: Vec<Arc<dyn Tool>>) -> Self {
+        Self::open_in(tempfile::tempdir().unwrap(), tools)
+    }
+
+    /// Ends the process; what it stored stays.
+    async fn close(self) -> TempDir {
+        self.runtime.stop().await;
+        self.folder
+    }
+
+    fn open_in(folder: TempDir, tools: Vec<Arc<dyn Tool>>) -> Self {
         let known = Known::default();
         known.set(tools).unwrap();
         let registry = Registry::new();
         registry.add(program(&known)).unwrap();
-        let folder = tempfile::tempdir().unwrap();
         let journal = Arc::new(SqliteJournal::open(folder.path()).unwrap());
-        Self { runtime: Runtime::start(Options::new(journal, Arc::new(registry))), _folder: folder }
+        Self { runtime: Runtime::start(Options::new(journal, Arc::new(registry))), folder }
     }
 
     async fn submit(&self, caller: Caller, session: &str, calls: &Value) -> RunId {
@@ -120,16 +134,26 @@ impl House {
     }
 }
 
-async fn asking() -> (House, Arc<McpServers>, TempDir) {
+async fn asking(more: Value) -> (House, Arc<McpServers>, TempDir) {
     let folder = tempfile::tempdir().unwrap();
-    let servers = start(&json!({"one": entry(&json!({}))}), folder.path()).await;
+    let servers = start(&json!({"one": entry(&more)}), folder.path()).await;
     (House::open(servers.tools()), servers, folder)
 }
 
 /// What a server asks is a question of the run, and its answer reaches the server.
 #[tokio::test]
 async fn a_question_of_a_server_is_asked_of_the_user() {
-    let (house, servers, _folder) = asking().await;
+    is_asked(json!({})).await;
+}
+
+/// The newest protocol has another way of asking.
+#[tokio::test]
+async fn a_question_of_a_server_of_the_newest_protocol_is_asked_of_the_user() {
+    is_asked(json!({"env": {NEWEST: "1"}})).await;
+}
+
+async fn is_asked(more: Value) {
+    let (house, servers, _folder) = asking(more).await;
     for (answer, told) in [
         (json!({"city": "Bonn"}), json!({"action": "accept", "content": {"city": "Bonn"}})),
         (json!({"decline": true}), json!({"action": "decline"})),
@@ -147,6 +171,26 @@ async fn a_question_of_a_server_is_asked_of_the_user() {
         let said: Value = serde_json::from_str(view.output[0].as_str().unwrap()).unwrap();
         assert_eq!(said, told);
     }
+    servers.shutdown().await;
+}
+
+/// The call is made again by the next process, and the user is not asked twice.
+#[tokio::test]
+async fn a_question_outlasts_the_process_and_the_server() {
+    let (house, servers, _folder) = asking(json!({})).await;
+    let calls = json!([{"tool": "one__ask", "arguments": {}}]);
+    let run = house.submit(Caller::local(), "s", &calls).await;
+    let view = house.settled(&Caller::local(), run).await;
+    assert_eq!(view.state, StateName::InputRequired, "{view:?}");
+    let store = house.close().await;
+    servers.shutdown().await;
+    let again = tempfile::tempdir().unwrap();
+    let servers = start(&json!({"one": entry(&json!({}))}), again.path()).await;
+    let house = House::open_in(store, servers.tools());
+    house.runtime.deliver(answer_to(run, "a", json!({"city": "Bonn"}))).await.unwrap();
+    let view = house.settled(&Caller::local(), run).await;
+    assert_eq!(view.state, StateName::Completed, "{view:?}");
+    assert!(view.output[0].as_str().unwrap().contains("Bonn"), "{view:?}");
     servers.shutdown().await;
 }
 
