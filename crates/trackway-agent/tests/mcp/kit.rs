@@ -7,7 +7,7 @@ use trackway_agent::{McpConfig, McpServers, Missing, Phase};
 use trackway_domain::{Caller, Failure, Op, OpKind, SessionId};
 use trackway_runtime::{Attempt, Tool, ToolCall, ToolOutput};
 
-use crate::fixture::ARGUMENTS;
+use crate::fixture::{ARGUMENTS, SERVES};
 
 /// The fixture as an entry of `mcp.json`, with more keys.
 pub(crate) fn entry(more: &Value) -> Value {
@@ -15,6 +15,7 @@ pub(crate) fn entry(more: &Value) -> Value {
     for (key, value) in more.as_object().unwrap() {
         entry[key] = value.clone();
     }
+    entry["env"][SERVES] = json!("1");
     entry
 }
 
