@@ -100,7 +100,8 @@ impl McpServers {
         join_all(unwanted.iter().map(|server| server.stop())).await;
     }
 
-    /// Ends all servers, and waits until they have ended.
+    /// Ends all servers, and waits until they have ended. The runtime is stopped before: a call that is
+    /// under way fails with its server, and its run would record that.
     pub async fn shutdown(&self) {
         self.replace(McpConfig::default()).await;
     }
