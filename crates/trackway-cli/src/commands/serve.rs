@@ -8,13 +8,17 @@ use trackway::{Bound, Mcp, Server, Signer};
 use super::mcp;
 use crate::{
     args::{Profile, Serve},
-    config::{Config, Signing},
+    config::{self, Config, Signing},
     exit::Exit,
     failure::Failure,
     fault::Crash,
-    files, output, programs,
+    files, finding, output, programs,
     signals::Signals,
     text,
+    workspace::{
+        Workspace,
+        check::{self, Surroundings},
+    },
 };
 
 /// How long connections that are still open may keep a server from ending.
@@ -24,7 +28,8 @@ pub(super) async fn serve(args: Serve) -> Result<Exit, Failure> {
     // Before the address is told: whoever reads it may end us at once.
     let mut signals = Signals::install()?;
     files::allow_many();
-    let config = Config::load(args.workspace.as_deref())?;
+    let folder = config::folder(args.workspace.as_deref())?;
+    let (workspace, mut findings) = Workspace::read(folder, &config::variable);
     let server = match args.profile {
         None => programs::bundled(&args.data.folder),
         Some(Profile::Tck) => {
@@ -32,14 +37,18 @@ pub(super) async fn serve(args: Serve) -> Result<Exit, Failure> {
         }
     };
     let server = server.listen(args.listen).grpc_listen(args.grpc_listen);
-    let folders = mcp::folders(&args.written.folders, &config, args.workspace.as_deref());
-    let switches = mcp::switches(&args.written, &config);
-    let server = server.workflows(folders).mcp(
+    let folders = mcp::folders(&args.written.folders, &workspace.config, args.workspace.as_deref());
+    let switches = mcp::switches(&args.written, &workspace.config);
+    let server = server.workflows(&folders).mcp(
         Mcp::new()
             .checkpoints(switches.checkpoints)
             .session_checkpoints(switches.session_checkpoints),
     );
-    let mut server = apply(config, server)?;
+    findings.extend(check::check(&workspace, &Surroundings::of(&server, &folders)?));
+    if let Some(refusal) = finding::refusal(&findings) {
+        return Err(refusal);
+    }
+    let mut server = apply(workspace.config, server)?;
     if let Some(point) = args.testing.fault {
         server = server.faults(Arc::new(Crash::at(point)));
     }
@@ -81,7 +90,7 @@ fn apply(config: Config, mut server: Server) -> Result<Server, Failure> {
         server = server.push_secret(secret);
     }
     if let Some(name) = config.a2a.default_agent {
-        server = server.default_agent(name);
+        server = server.default_agent(name.name);
     }
     if let Some(Signing { key_pem, key_id }) = config.a2a.signing {
         let signer = Signer::from_pem(key_pem.expose().as_bytes(), key_id).map_err(|error| {
