@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
-    Caller, ChildOutcome, Evidence, Failure, Message, Op, QuestionId, Retry, RunId, Seq, SessionId,
-    StepOutcome, Timer, Timestamp, WorkflowRef, Yield,
+    Caller, ChildOutcome, Evidence, Failure, FirstAnswer, Message, Op, QuestionId, Retry, RunId,
+    Seq, SessionId, StepOutcome, Timer, Timestamp, WorkflowRef, Yield,
 };
 
 #[derive(Debug, Clone, PartialEq)]
@@ -39,6 +39,8 @@ pub enum Command {
         op: Op,
         workflow: WorkflowRef,
         input: Value,
+        /// Its first answer is wanted, and the program tells of it itself.
+        awaited: bool,
     },
     /// The program stopped waiting for the answer to this question.
     Withdraw {
@@ -55,6 +57,11 @@ pub enum Command {
     EndChild {
         child: RunId,
         outcome: ChildOutcome,
+    },
+    /// A run that this one waits for has said its first thing.
+    TakeAnswer {
+        from: RunId,
+        answer: FirstAnswer,
     },
     /// The program does not fit the log.
     Park(Evidence),
@@ -75,6 +82,9 @@ pub struct Submission {
     pub message: Option<Message>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<RunId>,
+    /// The parent waits for the first answer.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub awaited: bool,
     /// The run fails at this moment if it has not ended by then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadline: Option<Timestamp>,
@@ -105,4 +115,6 @@ pub struct Delivery {
     pub question: Option<QuestionId>,
     /// Other messages to this run are on their way at the same time.
     pub others: bool,
+    /// The run that sends it and waits for what is said next.
+    pub awaited_by: Option<RunId>,
 }

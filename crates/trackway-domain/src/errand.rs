@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{Caller, ChildOutcome, RunId, SessionId, WorkflowRef};
+use crate::{Caller, ChildOutcome, FirstAnswer, RunId, SessionId, WorkflowRef};
 
 /// Work across two runs. It is recorded with the decision that owes it and struck out with the one
 /// that did it, so a crash between the two only repeats the attempt.
@@ -18,6 +18,9 @@ pub enum Errand {
         caller: Caller,
         workflow: WorkflowRef,
         input: Value,
+        /// The parent waits for its first answer.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        awaited: bool,
     },
     CancelChild {
         child: RunId,
@@ -36,5 +39,11 @@ pub enum Errand {
         parent: RunId,
         child: RunId,
         outcome: ChildOutcome,
+    },
+    /// Tell a run that waits for it what another said first.
+    TellAnswer {
+        to: RunId,
+        from: RunId,
+        answer: FirstAnswer,
     },
 }

@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
-    ArtifactChunk, ChildOutcome, Evidence, Failure, Guided, Message, MessageId, Op, Problem,
-    Question, QuestionId, RunId, StateName, StepOutcome, Submission, Timestamp,
+    ArtifactChunk, ChildOutcome, Evidence, Failure, FirstAnswer, Guided, Message, MessageId, Op,
+    Part, Problem, Question, QuestionId, RunId, StateName, StepOutcome, Submission, Timestamp,
 };
 
 /// One recorded fact. The order of variants follows the life of a run.
@@ -44,6 +44,9 @@ pub enum Event {
     Resumed {
         resume: Resume,
         input: Value,
+        /// The run that sent the answer and waits for what is said next.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        awaited_by: Option<RunId>,
     },
     /// An answer to a question that was answered already.
     Late(Late),
@@ -83,11 +86,23 @@ pub enum Event {
         workflow: WorkflowRef,
         input: Value,
         state: StateName,
-        message: Message,
+        /// None where the parent tells of it itself, once the child has said something.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        message: Option<Message>,
     },
     ChildEnded {
         child: RunId,
         outcome: ChildOutcome,
+    },
+    /// The first thing that a run said which this one waits for.
+    RunAnswered {
+        run: RunId,
+        answer: FirstAnswer,
+    },
+    /// What the program has to say to a run that waits for its first answer; nobody else sees it.
+    Answered {
+        op: Op,
+        parts: Vec<Part>,
     },
     /// The program cannot be replayed. The state stays; the run waits for code that fits its log.
     Parked {
@@ -173,6 +188,8 @@ impl Event {
             Self::Woke { .. } => "woke",
             Self::ChildStarted { .. } => "child-started",
             Self::ChildEnded { .. } => "child-ended",
+            Self::RunAnswered { .. } => "run-answered",
+            Self::Answered { .. } => "answered",
             Self::Parked { .. } => "parked",
             Self::Unparked => "unparked",
             Self::Guided(guided) => match **guided {

@@ -39,7 +39,7 @@ pub use ids::{AckId, ArtifactId, BadId, MessageId, NodeId, QuestionId, RunId, Se
 pub use message::{Message, Role};
 pub use node::{Expected, Node, Pending};
 pub use op::{BadOp, Op, OpKind, Timer};
-pub use outcome::{ChildOutcome, Evidence, Failure, StepOutcome};
+pub use outcome::{AnswerKind, ChildOutcome, Evidence, Failure, FirstAnswer, StepOutcome};
 pub use part::{Content, File, FileSource, IntoParts, JSON_DEPTH_MAX, Part, is_too_deep};
 pub use problem::Problem;
 pub use question::{Question, Reason};

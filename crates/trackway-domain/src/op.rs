@@ -15,11 +15,12 @@ pub enum OpKind {
     Now,
     Random,
     Child,
+    Answer,
     Reject,
 }
 
 impl OpKind {
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Status,
         Self::Artifact,
         Self::Ask,
@@ -28,6 +29,7 @@ impl OpKind {
         Self::Now,
         Self::Random,
         Self::Child,
+        Self::Answer,
         Self::Reject,
     ];
 
@@ -41,6 +43,7 @@ impl OpKind {
             Self::Now => "now",
             Self::Random => "random",
             Self::Child => "child",
+            Self::Answer => "answer",
             Self::Reject => "reject",
         }
     }

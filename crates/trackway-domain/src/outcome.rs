@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::StateName;
+use crate::{Part, StateName};
 
 /// Why a run or a step failed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,6 +35,44 @@ pub struct ChildOutcome {
     /// The reason, when it did not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
+}
+
+/// The first thing that a run said after somebody began to wait for it. What it says or asks later does
+/// not change it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FirstAnswer {
+    pub kind: AnswerKind,
+    /// What was said; nothing is an answer too.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<Part>,
+    /// What a question asks for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub schema: Option<Value>,
+    /// Why it did not go well.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// What kind of thing a first answer is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum AnswerKind {
+    Answered,
+    Rejected,
+    InputRequired,
+    AuthRequired,
+    Failed,
+}
+
+impl FirstAnswer {
+    pub fn said(parts: Vec<Part>) -> Self {
+        Self { kind: AnswerKind::Answered, parts, schema: None, reason: None }
+    }
+
+    /// It came to nothing, for this reason.
+    pub fn without(kind: AnswerKind, reason: impl Into<String>) -> Self {
+        Self { kind, parts: Vec::new(), schema: None, reason: Some(reason.into()) }
+    }
 }
 
 /// Why a run could not be replayed: what the code asked for, and what the log holds instead.

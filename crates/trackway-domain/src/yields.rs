@@ -1,16 +1,22 @@
-//! The four things a workflow can say.
+//! The four things a workflow can say, and two that speak of or to another run.
 
 use serde_json::Value;
 
-use crate::{Artifact, ArtifactChunk, Part, Reason};
+use crate::{Artifact, ArtifactChunk, Object, Part, Reason, RunId};
 
-/// What a workflow yields. There is no fifth: a workflow cannot set a state or publish an event, and
-/// errors are returned, not yielded.
+/// What a workflow yields. It cannot set a state or publish an event, and errors are returned, not
+/// yielded.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Yield {
     /// Progress; the run stays in its state.
     Status {
         parts: Vec<Part>,
+    },
+    /// Progress that speaks of another run.
+    Reference {
+        run: RunId,
+        parts: Vec<Part>,
+        metadata: Object,
     },
     Artifact(ArtifactChunk),
     /// A question. The artifact, where there is one, is shown first.
@@ -19,6 +25,10 @@ pub enum Yield {
         prompt: Vec<Part>,
         schema: Value,
         artifact: Option<Artifact>,
+    },
+    /// What a run that waits for the first answer is told, and nobody else.
+    Answer {
+        parts: Vec<Part>,
     },
     /// The workflow declines to go on.
     Reject {

@@ -6,7 +6,7 @@ use trackway_domain::{
     Submission, Timer,
 };
 
-use crate::{Decision, Effect, Env, Refusal, Run, transition};
+use crate::{Decision, Effect, Env, Refusal, Run, answer::first_answer, transition};
 
 mod children;
 mod deliver;
@@ -27,15 +27,15 @@ pub fn decide(run: Option<&Run>, command: Command, env: Env<'_>) -> Result<Decis
         (None, _) => return Err(Refusal::NotSubmitted),
         (Some(run), command) => (run, command),
     };
-    let decision = match command {
+    let mut decision = match command {
         Command::Submit(_) => return Err(Refusal::AlreadySubmitted),
         Command::Yield { op, what } => yields::decide(run, op, what, env)?,
         Command::FinishStep { op, outcome } => steps::finish(run, op, outcome)?,
         Command::RetryStep(retry) => steps::retry(run, retry)?,
         Command::Draw { op, value } => steps::draw(run, op, value)?,
         Command::Sleep { op, due } => timers::sleep(run, op, due)?,
-        Command::StartChild { op, workflow, input } => {
-            children::start(run, op, workflow, input, env)?
+        Command::StartChild { op, workflow, input, awaited } => {
+            children::start(run, op, workflow, input, awaited, env)?
         }
         Command::Withdraw { op } => yields::withdraw(run, &op),
         Command::End(result) => ends::end(run, result, env)?,
@@ -43,10 +43,17 @@ pub fn decide(run: Option<&Run>, command: Command, env: Env<'_>) -> Result<Decis
         Command::Cancel => ends::cancel(run, env)?,
         Command::Fire(timer) => timers::fire(run, timer, env),
         Command::EndChild { child, outcome } => children::end(run, child, outcome),
+        Command::TakeAnswer { from, answer } => children::answered(run, from, answer),
         Command::Park(evidence) => park::park(run, evidence, env)?,
         Command::Unpark => park::unpark(run),
     };
     legal(&run.state, &decision.events)?;
+    if let Some(to) = run.awaited_by
+        && let Some(answer) = first_answer(&decision.events)
+    {
+        let errand = Errand::TellAnswer { to, from: run.id(), answer };
+        decision.effects.push(Effect::Owe(errand));
+    }
     Ok(decision)
 }
 

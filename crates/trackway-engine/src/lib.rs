@@ -5,6 +5,7 @@
 //! decisions need, the other what people see. [`transition`] is the only way from one state to
 //! another, live and on replay. Nothing here is async, reads a clock or makes an id by itself.
 
+mod answer;
 mod decide;
 mod effect;
 mod env;

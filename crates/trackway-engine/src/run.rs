@@ -6,7 +6,7 @@ use trackway_domain::{
     Event, Evidence, Question, QuestionId, RunId, Seq, State, Submission, Timer, Timestamp,
 };
 
-use crate::{IllegalTransition, transition};
+use crate::{IllegalTransition, answer::answers, transition};
 
 /// The decision state of one run.
 #[derive(Debug, Clone, PartialEq)]
@@ -23,6 +23,8 @@ pub struct Run {
     pub timers: BTreeMap<Timer, Timestamp>,
     /// Children that have not ended.
     pub children: Vec<RunId>,
+    /// The run that waits for what this one says next.
+    pub awaited_by: Option<RunId>,
     pub parked: Option<Evidence>,
 }
 
@@ -40,6 +42,7 @@ pub struct Asked {
 impl Run {
     pub fn begin(submission: Box<Submission>, at: Timestamp) -> Self {
         let timers = submission.deadline.map(|due| (Timer::Deadline, due)).into_iter().collect();
+        let awaited_by = submission.parent.filter(|_| submission.awaited);
         Self {
             submission,
             created_at: at,
@@ -49,6 +52,7 @@ impl Run {
             last_question: None,
             timers,
             children: Vec::new(),
+            awaited_by,
             parked: None,
         }
     }
@@ -63,6 +67,9 @@ impl Run {
             self.state = next;
         }
         self.seq += 1;
+        if answers(event) {
+            self.awaited_by = None;
+        }
         match event {
             Event::Asked { op, question, .. } => {
                 let asked = Asked {
@@ -76,7 +83,8 @@ impl Run {
             }
             Event::Refused { resume, .. } => self.count(resume.question, resume.order),
             Event::Late(late) => self.count(late.resume.question, late.resume.order),
-            Event::Resumed { resume, .. } => {
+            Event::Resumed { resume, awaited_by, .. } => {
+                self.awaited_by = awaited_by.or(self.awaited_by);
                 self.count(resume.question, resume.order);
                 if let Some(asked) = self.questions.get_mut(&resume.question) {
                     asked.answered = true;
@@ -110,6 +118,8 @@ impl Run {
             | Event::Withdrawn { .. }
             | Event::StepDone { .. }
             | Event::Drawn { .. }
+            | Event::RunAnswered { .. }
+            | Event::Answered { .. }
             | Event::Guided(_) => {}
         }
         Ok(())

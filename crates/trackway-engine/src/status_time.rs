@@ -31,7 +31,7 @@ impl StatusTime {
             | Event::Refused { .. }
             | Event::Resumed { .. }
             | Event::Withdrawn { .. }
-            | Event::ChildStarted { .. }
+            | Event::ChildStarted { message: Some(_), .. }
             | Event::Completed { .. }
             | Event::Failed { .. }
             | Event::Canceled
@@ -46,7 +46,10 @@ impl StatusTime {
             | Event::Guided(_)
             | Event::Slept { .. }
             | Event::Woke { .. }
-            | Event::ChildEnded { .. } => {}
+            | Event::ChildStarted { message: None, .. }
+            | Event::ChildEnded { .. }
+            | Event::RunAnswered { .. }
+            | Event::Answered { .. } => {}
         }
     }
 }

@@ -45,7 +45,11 @@ pub fn transition(state: &State, event: &Event) -> Result<Option<State>, Illegal
         Event::Late(_) => return Ok(None),
         // A guided run completes once; an agent that goes back grows another branch after that.
         Event::Guided(_) if from != Submitted => return Ok(None),
-        Event::Noted { .. } | Event::Parked { .. } | Event::Unparked | Event::ChildEnded { .. }
+        Event::Noted { .. }
+        | Event::Parked { .. }
+        | Event::Unparked
+        | Event::ChildEnded { .. }
+        | Event::RunAnswered { .. }
             if !from.is_terminal() =>
         {
             return Ok(None);
@@ -59,6 +63,7 @@ pub fn transition(state: &State, event: &Event) -> Result<Option<State>, Illegal
         | Event::Slept { .. }
         | Event::Woke { .. }
         | Event::ChildStarted { .. }
+        | Event::Answered { .. }
             if !from.is_terminal() && from != Submitted =>
         {
             return Ok(None);
@@ -67,6 +72,8 @@ pub fn transition(state: &State, event: &Event) -> Result<Option<State>, Illegal
         | Event::Parked { .. }
         | Event::Unparked
         | Event::ChildEnded { .. }
+        | Event::RunAnswered { .. }
+        | Event::Answered { .. }
         | Event::Status { .. }
         | Event::Artifact { .. }
         | Event::StepDone { .. }

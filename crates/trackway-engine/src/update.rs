@@ -47,7 +47,8 @@ pub fn update(event: &Event) -> Option<Update> {
         Event::Started | Event::Withdrawn { .. } => status(StateName::Working, None),
         // A status-update may come without a message, and a message has at least one part.
         Event::Status { state, message, .. } if message.parts.is_empty() => status(*state, None),
-        Event::Status { state, message, .. } | Event::ChildStarted { state, message, .. } => {
+        Event::Status { state, message, .. }
+        | Event::ChildStarted { state, message: Some(message), .. } => {
             status(*state, Some(message.clone()))
         }
         Event::Asked { question, message_id, .. } => {
@@ -85,7 +86,10 @@ pub fn update(event: &Event) -> Option<Update> {
         | Event::Guided(_)
         | Event::Slept { .. }
         | Event::Woke { .. }
+        | Event::ChildStarted { message: None, .. }
         | Event::ChildEnded { .. }
+        | Event::RunAnswered { .. }
+        | Event::Answered { .. }
         | Event::Unparked => return None,
     };
     Some(Update::Status(status))
@@ -103,7 +107,10 @@ pub const fn shows(event: &Event) -> bool {
             | Event::Guided(_)
             | Event::Slept { .. }
             | Event::Woke { .. }
+            | Event::ChildStarted { message: None, .. }
             | Event::ChildEnded { .. }
+            | Event::RunAnswered { .. }
+            | Event::Answered { .. }
             | Event::Unparked
     )
 }

@@ -5,7 +5,7 @@ use std::sync::{Arc, atomic::Ordering};
 use serde::Deserialize;
 use serde_json::Value;
 use tokio::sync::OwnedSemaphorePermit;
-use trackway_domain::{Command, Delivery, Problem, QuestionId, Seq};
+use trackway_domain::{Command, Delivery, Problem, QuestionId, RunId, Seq};
 use trackway_engine::{Delivered, Refusal, Reply};
 use trackway_ports::ClaimKey;
 
@@ -48,7 +48,12 @@ impl Core {
         if known { Ok(live) } else { Err(Error::UnknownRun { run: address.run.to_string() }) }
     }
 
-    pub(crate) async fn deliver(self: &Arc<Self>, deliver: Deliver) -> Result<Answered, Error> {
+    /// `awaited_by` is the run that sends it, where one does and waits for what is said next.
+    pub(crate) async fn deliver(
+        self: &Arc<Self>,
+        deliver: Deliver,
+        awaited_by: Option<RunId>,
+    ) -> Result<Answered, Error> {
         let live = self.open(&deliver.to).await?;
         let _arriving = Arriving::at(&live.arriving);
         let (session, workflow, open) = {
@@ -87,7 +92,7 @@ impl Core {
             }
             return self.answered_before(&live, &claim.reply);
         }
-        let delivery = Delivery { message: deliver.message, question, others: false };
+        let delivery = Delivery { message: deliver.message, question, others: false, awaited_by };
         self.take(live.clone(), delivery, (key, digest), hook).await
     }
 

@@ -8,7 +8,12 @@ use trackway_domain::{
 pub(crate) fn command_too_deep(command: &Command) -> bool {
     let parts_too_deep = |parts: &[Part]| parts.iter().any(Part::is_too_deep);
     match command {
-        Command::Yield { what: Yield::Status { parts }, .. } => parts_too_deep(parts),
+        Command::Yield { what: Yield::Status { parts } | Yield::Answer { parts }, .. } => {
+            parts_too_deep(parts)
+        }
+        Command::Yield { what: Yield::Reference { parts, metadata, .. }, .. } => {
+            parts_too_deep(parts) || metadata.values().any(is_too_deep)
+        }
         Command::Yield { what: Yield::Artifact(chunk), .. } => artifact_too_deep(&chunk.artifact),
         Command::Yield { what: Yield::Interrupted { prompt, schema, artifact, .. }, .. } => {
             parts_too_deep(prompt)
@@ -30,6 +35,7 @@ pub(crate) fn command_too_deep(command: &Command) -> bool {
         | Command::Cancel
         | Command::Fire(_)
         | Command::EndChild { .. }
+        | Command::TakeAnswer { .. }
         | Command::Park(_)
         | Command::Unpark => false,
     }

@@ -57,7 +57,11 @@ impl Core {
             Errand::RunExit { exit, .. } => (exit, self.run_exit(id, errand).await),
             Errand::CancelChild { child } => (child, self.cancel_child(id, child).await),
             Errand::TellParent { parent, child, outcome } => {
-                (child, self.tell_parent(id, parent, child, outcome).await)
+                let command = Command::EndChild { child, outcome };
+                (child, self.tell(id, parent, command).await)
+            }
+            Errand::TellAnswer { to, from, answer } => {
+                (from, self.tell(id, to, Command::TakeAnswer { from, answer }).await)
             }
         };
         match result {
@@ -85,7 +89,9 @@ impl Core {
     }
 
     async fn start_child(self: &Arc<Self>, id: OutboxId, errand: Errand) -> Result<(), Error> {
-        let Errand::StartChild { parent, child, session, caller, workflow, input } = errand else {
+        let Errand::StartChild { parent, child, session, caller, workflow, input, awaited } =
+            errand
+        else {
             return Ok(());
         };
         let _turn = self.errands.of(child).await;
@@ -118,6 +124,7 @@ impl Core {
             input,
             message: None,
             parent,
+            awaited,
             deadline,
             guided: false,
             exit: program.exit(),
@@ -143,6 +150,7 @@ impl Core {
             input,
             message: None,
             parent: None,
+            awaited: false,
             deadline: program.info().deadline.map(|span| self.now() + span),
             guided: false,
             exit: None,
@@ -181,14 +189,14 @@ impl Core {
         }
     }
 
-    async fn tell_parent(
+    /// Tells a run what another one came to or said.
+    async fn tell(
         self: &Arc<Self>,
         id: OutboxId,
-        parent: RunId,
-        child: RunId,
-        outcome: ChildOutcome,
+        run: RunId,
+        command: Command,
     ) -> Result<(), Error> {
-        match self.execute(parent, &Command::EndChild { child, outcome }, Some(id)).await {
+        match self.execute(run, &command, Some(id)).await {
             Ok(_) => Ok(()),
             Err(Error::UnknownRun { .. }) => self.strike(id).await,
             Err(error) => Err(error),
@@ -240,6 +248,7 @@ fn child_of(errand: &Errand) -> RunId {
         Errand::StartChild { child, .. }
         | Errand::CancelChild { child }
         | Errand::RunExit { exit: child, .. }
-        | Errand::TellParent { child, .. } => *child,
+        | Errand::TellParent { child, .. }
+        | Errand::TellAnswer { from: child, .. } => *child,
     }
 }

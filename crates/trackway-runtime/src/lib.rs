@@ -49,8 +49,8 @@ pub use program::{Extension, Program, ProgramFuture, ProgramInfo, Registry, Regi
 pub use replay::{ReplayVerdict, replay, replay_with};
 pub use runtime::Runtime;
 pub use schema::{SchemaBook, SchemaError};
-pub use stage::{Answer, Attempt, ChildError, RetryPolicy, Stage, StepWork};
-pub use tool::{Tool, ToolFuture, ToolInfo, Tools};
+pub use stage::{Answer, Archive, Attempt, ChildError, OpenQuestion, RetryPolicy, Stage, StepWork};
+pub use tool::{Tool, ToolCall, ToolFuture, ToolInfo, ToolOutput, Tools};
 pub use watch::Watch;
 pub use world::{SystemClock, SystemIds};
 pub use written::{Declined, DefinitionProgram, Offers, Unfit};

@@ -55,7 +55,7 @@ impl Runtime {
 
     /// Gives a message to a run: an answer to its question, or one for the history.
     pub async fn deliver(&self, deliver: Deliver) -> Result<Answered, Error> {
-        self.core.deliver(deliver).await
+        self.core.deliver(deliver, None).await
     }
 
     /// Runs of the session that wait for an answer; two at the most, since a caller only asks whether

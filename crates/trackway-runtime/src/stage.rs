@@ -5,11 +5,13 @@
 //! Results become visible one at a time, in the order of the log, and the program is polled until it
 //! rests between any two of them: so it sees the same order of things live and on every replay.
 
+mod archive;
 mod book;
 mod children;
 mod guard;
 mod steps;
 mod verbs;
+mod within;
 
 use std::{
     fmt,
@@ -22,7 +24,8 @@ use std::{
 
 use tokio::sync::OwnedSemaphorePermit;
 use trackway_domain::{
-    Command, Event, Evidence, Failure, JSON_DEPTH_MAX, Message, Op, RunId, Submission, Timestamp,
+    Caller, Command, Event, Evidence, Failure, JSON_DEPTH_MAX, Message, Op, RunId, SessionId,
+    Submission, Timestamp,
 };
 use trackway_engine::{Refusal, Reply, Run};
 
@@ -34,6 +37,7 @@ use crate::{
     live::{Head, LiveRef},
 };
 
+pub use archive::{Archive, OpenQuestion};
 pub use book::Answer;
 pub use children::ChildError;
 pub use steps::{Attempt, RetryPolicy, StepWork};
@@ -44,6 +48,8 @@ pub struct Stage(pub(crate) Arc<Inner>);
 
 pub(crate) struct Inner {
     run: RunId,
+    session: SessionId,
+    caller: Caller,
     /// The message that asked for the run.
     message: Option<Message>,
     place: Place,
@@ -71,6 +77,8 @@ impl Inner {
     pub(crate) fn new(submission: &Submission, place: Place) -> Arc<Self> {
         Arc::new(Self {
             run: submission.run,
+            session: submission.session.clone(),
+            caller: submission.caller.clone(),
             message: submission.message.clone(),
             place,
             book: Mutex::new(Book::default()),
@@ -139,6 +147,16 @@ impl Inner {
 impl Stage {
     pub fn run(&self) -> RunId {
         self.0.run
+    }
+
+    /// The session that the run is of.
+    pub fn session(&self) -> &SessionId {
+        &self.0.session
+    }
+
+    /// On whose behalf it runs.
+    pub fn caller(&self) -> &Caller {
+        &self.0.caller
     }
 
     /// The message that asked for the run, on doors that have messages.

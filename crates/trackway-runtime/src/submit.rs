@@ -59,6 +59,7 @@ impl Core {
             input: submit.input,
             message: submit.message,
             parent: None,
+            awaited: false,
             deadline: info.deadline.map(|span| self.now() + span),
             guided: false,
             exit: program.exit(),

@@ -1,21 +1,77 @@
-//! Tools: what a written workflow, and later an agent, can have done.
+//! Tools: what a written workflow or an agent can have done.
 
 use std::{collections::BTreeMap, fmt, future::Future, pin::Pin, sync::Arc};
 
 use serde_json::Value;
-use trackway_domain::{Failure, Problem};
+use trackway_domain::{Artifact, Caller, Failure, Part, Problem, SessionId};
 use trackway_engine::Schemas;
 
-use crate::{Attempt, SchemaBook};
+use crate::{Archive, Attempt, SchemaBook, Stage};
 
-pub type ToolFuture = Pin<Box<dyn Future<Output = Result<Value, Failure>> + Send>>;
+pub type ToolFuture = Pin<Box<dyn Future<Output = Result<ToolOutput, Failure>> + Send>>;
 
 /// Something that can be done by name. Its call is a recorded step: what it came to is never asked for
 /// again, and a crash in between repeats it with the same idempotency key.
 pub trait Tool: Send + Sync + fmt::Debug {
     fn info(&self) -> &ToolInfo;
     /// `arguments` fit the input schema.
-    fn call(&self, arguments: Value, attempt: Attempt) -> ToolFuture;
+    fn call(&self, arguments: Value, call: ToolCall) -> ToolFuture;
+}
+
+/// One call of a tool: on whose behalf, and what it may do beside its work.
+#[derive(Debug, Clone)]
+pub struct ToolCall {
+    pub attempt: Attempt,
+    pub caller: Caller,
+    pub session: SessionId,
+    /// None where nobody stands behind it who could be asked or shown anything.
+    stage: Option<Stage>,
+}
+
+/// What a tool gives.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ToolOutput {
+    /// What a definition goes on with.
+    pub value: Value,
+    /// What a model is shown; the value where there are none.
+    pub parts: Vec<Part>,
+}
+
+impl From<Value> for ToolOutput {
+    fn from(value: Value) -> Self {
+        Self { value, parts: Vec::new() }
+    }
+}
+
+impl ToolCall {
+    /// A call from within a step of that stage.
+    pub fn on(stage: &Stage, attempt: Attempt) -> Self {
+        let (caller, session) = (stage.caller().clone(), stage.session().clone());
+        Self { attempt, caller, session, stage: Some(stage.clone()) }
+    }
+
+    /// A call with no run behind it.
+    pub fn alone(attempt: Attempt, caller: Caller, session: SessionId) -> Self {
+        Self { attempt, caller, session, stage: None }
+    }
+
+    /// Asks the user. The tool goes on only with an answer that fits the schema.
+    pub async fn ask(&self, prompt: Vec<Part>, schema: Value) -> Result<Value, Failure> {
+        let stage = self.stage.as_ref().ok_or_else(|| Failure::new("nobody can be asked"))?;
+        Ok(stage.ask_within(&self.attempt.op, prompt, schema).await.input)
+    }
+
+    /// Shows an artifact of the run that calls.
+    pub async fn artifact(&self, artifact: Artifact) -> Result<(), Failure> {
+        let stage = self.stage.as_ref().ok_or_else(|| Failure::new("no run shows it"))?;
+        stage.artifact_within(&self.attempt.op, artifact.into()).await;
+        Ok(())
+    }
+
+    /// The logs of the session, where there is one.
+    pub fn archive(&self) -> Option<Archive> {
+        self.stage.as_ref()?.archive()
+    }
 }
 
 /// What everybody may know of a tool.
@@ -44,7 +100,7 @@ impl Tools {
     }
 
     /// What is wrong with the arguments of a call; nothing where they fit.
-    pub(crate) fn check(&self, tool: &ToolInfo, arguments: &Value) -> Vec<Problem> {
+    pub fn check(&self, tool: &ToolInfo, arguments: &Value) -> Vec<Problem> {
         self.schemas.check(&tool.input_schema, arguments)
     }
 

@@ -63,6 +63,7 @@ impl Trail {
             guided: true,
             exit: None,
             forked_from: None,
+            awaited: false,
         };
         let began = BEGINNING + Duration::from_secs(u64::try_from(number).unwrap_or(0) * 60);
         let events = vec![Event::Submitted(Box::new(submission.clone())), Event::Started];

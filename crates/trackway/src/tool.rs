@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 use trackway_domain::Failure;
-use trackway_runtime::{Attempt, Tool, ToolFuture, ToolInfo};
+use trackway_runtime::{Attempt, Tool, ToolCall, ToolFuture, ToolInfo, ToolOutput};
 
 use crate::{stop::chain, typed::schema_of};
 
@@ -45,7 +45,7 @@ where
         &self.info
     }
 
-    fn call(&self, arguments: Value, attempt: Attempt) -> ToolFuture {
+    fn call(&self, arguments: Value, call: ToolCall) -> ToolFuture {
         let arguments = match serde_json::from_value(arguments) {
             Ok(arguments) => arguments,
             Err(error) => {
@@ -53,10 +53,11 @@ where
                 return Box::pin(std::future::ready(Err(failure)));
             }
         };
-        let called = (self.call)(arguments, attempt);
+        let called = (self.call)(arguments, call.attempt);
         Box::pin(async move {
             let result = called.await.map_err(|error| Failure::new(chain(&*error.into())))?;
             serde_json::to_value(result)
+                .map(ToolOutput::from)
                 .map_err(|error| Failure::new(format!("its result is not JSON: {error}")))
         })
     }
@@ -65,6 +66,7 @@ where
 #[cfg(test)]
 mod tests {
     use serde_json::json;
+    use trackway_domain::{Caller, SessionId};
 
     use super::*;
 
@@ -81,7 +83,11 @@ mod tests {
         };
         let tool = TypedTool::new("sum", "Adds.", sum);
         assert_eq!(tool.info().input_schema["required"], json!(["a", "b"]));
-        tool.call(arguments, Attempt { idempotency_key: "k".to_owned(), number: 1 }).await
+        let op = "step:sum#0".parse().unwrap();
+        let attempt = Attempt { idempotency_key: "k".to_owned(), number: 1, op };
+        let session = SessionId::new("s").unwrap();
+        let call = ToolCall::alone(attempt, Caller::local(), session);
+        tool.call(arguments, call).await.map(|output| output.value)
     }
 
     #[tokio::test]

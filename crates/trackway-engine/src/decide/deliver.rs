@@ -45,6 +45,7 @@ fn judge(asked: &Asked, delivery: Delivery, open: bool, env: Env<'_>) -> Decisio
     let question = &asked.question;
     let order = asked.requests + 1;
     let concurrent = order > 1 || delivery.others;
+    let awaited_by = delivery.awaited_by;
     let resume = Resume { question: question.id, message: delivery.message, order, concurrent };
     let (input, problems) = match input_from_parts(&question.schema, &resume.message.parts) {
         Ok(input) => {
@@ -64,7 +65,7 @@ fn judge(asked: &Asked, delivery: Delivery, open: bool, env: Env<'_>) -> Decisio
     let (event, effects) = if !open {
         (Event::Late(Late { resume, problems }), Vec::new())
     } else if primary {
-        (Event::Resumed { resume, input }, vec![Effect::Drive])
+        (Event::Resumed { resume, input, awaited_by }, vec![Effect::Drive])
     } else {
         let question = question.clone();
         (Event::Refused { resume, problems, question, message_id: message_id(env) }, Vec::new())

@@ -13,6 +13,19 @@ pub(super) fn decide(run: &Run, op: Op, what: Yield, env: Env<'_>) -> Result<Dec
             events.push(Event::Status { op, state: spoken_in(run), message });
             Ok(Decision { events, ..Decision::default() })
         }
+        Yield::Reference { run: other, parts, metadata } => {
+            let mut events = begin(run)?;
+            let mut message = agent_message(env, parts);
+            message.references.push(other.to_string());
+            message.metadata = metadata;
+            events.push(Event::Status { op, state: spoken_in(run), message });
+            Ok(Decision { events, ..Decision::default() })
+        }
+        Yield::Answer { parts } => {
+            let mut events = begin(run)?;
+            events.push(Event::Answered { op, parts });
+            Ok(Decision { events, ..Decision::default() })
+        }
         Yield::Artifact(chunk) => {
             let mut events = begin(run)?;
             events.push(Event::Artifact { op, chunk });

@@ -67,6 +67,7 @@ impl Tale {
             guided: true,
             exit: None,
             forked_from: None,
+            awaited: false,
         };
         Self { events: Vec::new() }
             .then(Event::Submitted(Box::new(submission)))

@@ -46,7 +46,7 @@ fn moving() -> Vec<(Event, StateName)> {
         (Event::Started, Working),
         (asked(Reason::InputRequired), InputRequired),
         (asked(Reason::AuthRequired), AuthRequired),
-        (Event::Resumed { resume: resume.clone(), input: json!({}) }, Working),
+        (Event::Resumed { resume: resume.clone(), input: json!({}), awaited_by: None }, Working),
         (Event::Withdrawn { question: resume.question }, Working),
         (Event::Completed { output: json!(1) }, Completed),
         (Event::Failed { failure: Failure::new("f"), message_id: message_id.clone() }, Failed),

@@ -137,6 +137,7 @@ fn notebook(caller: &Caller, session: &SessionId, run: RunId) -> Submission {
         guided: true,
         exit: None,
         forked_from: None,
+        awaited: false,
     }
 }
 

@@ -37,6 +37,7 @@ impl Guide {
             guided: true,
             exit: None,
             forked_from: None,
+            awaited: false,
         };
         let now = self.now();
         let opening =

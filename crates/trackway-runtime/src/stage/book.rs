@@ -1,15 +1,15 @@
 //! The book of a program: what it asked for, what the log holds, what it may see by now.
 
 use std::{
-    collections::{HashMap, VecDeque},
+    collections::{HashMap, HashSet, VecDeque},
     sync::Arc,
     task::{Poll, Waker},
 };
 
 use serde_json::Value;
 use trackway_domain::{
-    ChildOutcome, Event, Evidence, Failure, Message, Op, OpKind, QuestionId, RunId, StepOutcome,
-    Timestamp,
+    ChildOutcome, Event, Evidence, Failure, FirstAnswer, Message, Op, OpKind, QuestionId, RunId,
+    StepOutcome, Timestamp,
 };
 
 /// An answer that satisfied its question's schema.
@@ -35,6 +35,8 @@ pub(crate) enum Fact {
     Woke,
     Child(RunId),
     ChildEnded(ChildOutcome),
+    /// The first thing that a run said.
+    Answered(Box<FirstAnswer>),
     Drawn(Value),
 }
 
@@ -53,6 +55,10 @@ pub(crate) struct Book {
     wakers: HashMap<Op, Waker>,
     questions: HashMap<QuestionId, Op>,
     children: HashMap<RunId, Op>,
+    /// Answers of runs that are not children, so far.
+    replies: HashMap<RunId, u32>,
+    /// Steps from within which something was shown.
+    spoken: HashSet<Op>,
     /// Events put in so far; orders `unclaimed`.
     events: usize,
     /// The log was asked for completely; new things may be done.
@@ -126,7 +132,7 @@ impl Book {
         let Some((op, fact)) = self.fact_of(event) else {
             return;
         };
-        if from_log && !self.counted(&op) {
+        if from_log && !self.counted(&op) && !is_within(&op) {
             self.unclaimed.entry(op.clone()).or_insert(self.events);
         }
         *self.known.entry(op.clone()).or_default() += 1;
@@ -143,12 +149,18 @@ impl Book {
             Event::Status { op, .. } | Event::Slept { op, .. } => Some((op.clone(), Fact::Said)),
             // An artifact before a question belongs to the question.
             Event::Artifact { op, .. } if op.kind == OpKind::Ask => None,
+            // One from within a step is the step's affair: a step that is not over does it again.
+            Event::Artifact { op, .. } if op.kind == OpKind::Step => {
+                self.spoken.insert(op.clone());
+                None
+            }
+            Event::Answered { op, .. } => Some((op.clone(), Fact::Said)),
             Event::Artifact { op, .. } => Some((op.clone(), Fact::Said)),
             Event::Asked { op, question, .. } => {
                 self.questions.insert(question.id, op.clone());
                 Some((op.clone(), Fact::Said))
             }
-            Event::Resumed { resume, input } => {
+            Event::Resumed { resume, input, .. } => {
                 let op = self.questions.get(&resume.question)?;
                 let answer = Answer { input: input.clone(), message: resume.message.clone() };
                 Some((op.clone(), Fact::Answer(Box::new(answer))))
@@ -168,6 +180,10 @@ impl Book {
                 let op = self.children.get(child)?;
                 Some((op.clone(), Fact::ChildEnded(outcome.clone())))
             }
+            Event::RunAnswered { run, answer } => {
+                let op = self.answered(*run);
+                Some((op, Fact::Answered(Box::new(answer.clone()))))
+            }
             Event::Submitted(_)
             | Event::Started
             | Event::Refused { .. }
@@ -182,6 +198,22 @@ impl Book {
             | Event::Rejected { .. }
             | Event::Guided(_) => None,
         }
+    }
+
+    /// The op that waits for what that run says: the child's own, or the one that sent it something.
+    fn answered(&mut self, run: RunId) -> Op {
+        if let Some(op) = self.children.get(&run) {
+            return op.clone();
+        }
+        let count = self.replies.entry(run).or_default();
+        let op = Op { kind: OpKind::Child, key: run.to_string().into(), occurrence: *count };
+        *count += 1;
+        op
+    }
+
+    /// Whether something was shown from within the step.
+    pub(crate) fn has_spoken(&self, step: &Op) -> bool {
+        self.spoken.contains(step)
     }
 
     /// Lets the program see the next fact of the log. False when there is none.
@@ -228,4 +260,10 @@ impl Book {
             recorded: Some(op.to_string()),
         })
     }
+}
+
+/// A question from within a step. The step that asked it may have to be done again before it is asked
+/// for.
+fn is_within(op: &Op) -> bool {
+    op.kind == OpKind::Ask && !op.key.is_empty()
 }

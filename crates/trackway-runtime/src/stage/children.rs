@@ -2,10 +2,14 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use trackway_domain::{ChildOutcome, Command, Op, OpKind, Problem, RunId};
-use trackway_engine::Schemas;
+use trackway_domain::{
+    AnswerKind, ChildOutcome, Command, Failure, FirstAnswer, Message, Op, OpKind, Problem,
+    QuestionId, RunId,
+};
+use trackway_engine::{Delivered, Schemas};
 
 use super::{Fact, Stage};
+use crate::{Deliver, RunAddress};
 
 /// Why a child was not started. Recorded, so that replays fail the same way.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, thiserror::Error)]
@@ -25,11 +29,26 @@ fn told(problems: &[Problem]) -> String {
 impl Stage {
     /// Starts a child of the workflow with that name. Returns when it is ordered.
     pub async fn start_child(&self, name: &str, input: Value) -> Result<(Op, RunId), ChildError> {
+        self.begin_child(name, input, false).await
+    }
+
+    /// Starts a child whose first answer is wanted: [`Stage::answer_of`] waits for it. Nobody is told of
+    /// the start; the program does that itself, with [`Stage::reference`]. Returns when it is ordered.
+    pub async fn dispatch(&self, name: &str, input: Value) -> Result<(Op, RunId), ChildError> {
+        self.begin_child(name, input, true).await
+    }
+
+    async fn begin_child(
+        &self,
+        name: &str,
+        input: Value,
+        awaited: bool,
+    ) -> Result<(Op, RunId), ChildError> {
         let op = self.0.book().claim(OpKind::Child, name);
         if !self.0.book().knows(&op) {
             self.go_live(&op).await;
             let command = match self.check_child(name, &input) {
-                Ok(workflow) => Command::StartChild { op: op.clone(), workflow, input },
+                Ok(workflow) => Command::StartChild { op: op.clone(), workflow, input, awaited },
                 Err(error) => Command::Draw { op: op.clone(), value: json!(error) },
             };
             self.order(command).await;
@@ -53,6 +72,44 @@ impl Stage {
                 return outcome;
             }
         }
+    }
+
+    /// Waits for the first answer of a dispatched child, or of a run that this one sent something. A child
+    /// that ends without a word has failed.
+    pub async fn answer_of(&self, op: &Op) -> FirstAnswer {
+        loop {
+            match self.wait(op).await {
+                Fact::Answered(answer) => return *answer,
+                Fact::ChildEnded(outcome) => {
+                    let reason = outcome.message.unwrap_or_else(|| outcome.state.to_string());
+                    return FirstAnswer::without(AnswerKind::Failed, reason);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// The name under which this run will hear what that one says next, to be had before it is sent
+    /// anything: what it says may be recorded before what it was sent.
+    pub fn expect_answer(&self, run: RunId) -> Op {
+        self.0.book().claim(OpKind::Child, &run.to_string())
+    }
+
+    /// Sends another run of the same caller a message that answers its question, and has this one told
+    /// what it says next. To be done within a step: a repetition with the same message changes nothing.
+    pub async fn reply(
+        &self,
+        run: RunId,
+        question: Option<QuestionId>,
+        message: Message,
+    ) -> Result<Delivered, Failure> {
+        let Some((core, _)) = self.0.live() else {
+            return std::future::pending().await;
+        };
+        let to = RunAddress { run, caller: self.caller().clone(), workflow: None };
+        let deliver = Deliver { to, session: None, message, question, hook: None };
+        let answered = core.deliver(deliver, Some(self.run())).await;
+        answered.map(|answered| answered.delivered).map_err(|error| Failure::new(error.to_string()))
     }
 
     fn check_child(

@@ -16,6 +16,8 @@ pub struct Attempt {
     pub idempotency_key: String,
     /// 1 for the first.
     pub number: u32,
+    /// The step's name in the log.
+    pub op: Op,
 }
 
 /// How often a failing step is tried, and how long.
@@ -109,10 +111,10 @@ impl Stage {
         }
         let idempotency_key = format!("{}/{op}", self.run());
         let result = match end {
-            None => work(Attempt { idempotency_key, number }).await,
+            None => work(Attempt { idempotency_key, number, op: op.clone() }).await,
             Some(end) => tokio::select! {
                 biased;
-                result = work(Attempt { idempotency_key, number }) => result,
+                result = work(Attempt { idempotency_key, number, op: op.clone() }) => result,
                 () = core.options.clock.sleep_until(end) => return late(),
             },
         };

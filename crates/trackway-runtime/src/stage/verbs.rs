@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 use trackway_domain::{
-    Artifact, ArtifactChunk, Command, Op, OpKind, Part, Reason, Timestamp, Yield,
+    Artifact, ArtifactChunk, Command, Object, Op, OpKind, Part, Reason, RunId, Timestamp, Yield,
 };
 
 use super::{Answer, Fact, Stage, guard};
@@ -19,6 +19,16 @@ impl Stage {
     pub async fn artifact(&self, chunk: ArtifactChunk) {
         let key = chunk.artifact.id.as_str().to_owned();
         self.say(OpKind::Artifact, &key, Yield::Artifact(chunk)).await;
+    }
+
+    /// Progress that speaks of another run. Returns when it is ordered.
+    pub async fn reference(&self, run: RunId, parts: Vec<Part>, metadata: Object) {
+        self.say(OpKind::Status, "", Yield::Reference { run, parts, metadata }).await;
+    }
+
+    /// What a run that waits for the first answer is told. Returns when it is ordered.
+    pub async fn first_answer(&self, parts: Vec<Part>) {
+        self.say(OpKind::Answer, "", Yield::Answer { parts }).await;
     }
 
     async fn say(&self, kind: OpKind, key: &str, what: Yield) {
@@ -41,11 +51,15 @@ impl Stage {
         schema: Value,
         artifact: Option<Artifact>,
     ) -> (Op, Answer) {
-        let op = self.0.book().claim(OpKind::Ask, "");
+        self.ask_as("", Yield::Interrupted { reason, prompt, schema, artifact }).await
+    }
+
+    /// Puts the question under that key. Questions from within a step have the step's name as theirs.
+    pub(super) async fn ask_as(&self, key: &str, what: Yield) -> (Op, Answer) {
+        let op = self.0.book().claim(OpKind::Ask, key);
         let question = guard::OpenQuestion::at(self.0.clone(), op.clone());
         if !self.0.book().knows(&op) {
             self.go_live(&op).await;
-            let what = Yield::Interrupted { reason, prompt, schema, artifact };
             let command = Command::Yield { op: op.clone(), what };
             self.order_when(command, |run| run.state.question().is_none()).await;
         }

@@ -14,7 +14,7 @@ use trackway_domain::{
 };
 
 use super::each::each;
-use crate::{Attempt, RetryPolicy, Stage, Tools};
+use crate::{Attempt, RetryPolicy, Stage, ToolCall, Tools};
 
 /// Where a walk ended, and its output or why it failed.
 pub(super) type Walked = (Object, Result<Value, String>);
@@ -125,7 +125,8 @@ impl Driver {
         };
         let problems = self.tools.check(known.info(), &args);
         if problems.is_empty() {
-            known.call(args, attempt).await
+            let call = ToolCall::on(&self.stage, attempt);
+            known.call(args, call).await.map(|output| output.value)
         } else {
             Err(Failure::new(unfitting(&problems)))
         }

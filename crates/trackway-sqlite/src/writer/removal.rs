@@ -92,6 +92,7 @@ fn remove_errands(conn: &Connection, runs: &[RunId]) -> rusqlite::Result<()> {
             Ok(Errand::CancelChild { child }) => gone(&child),
             Ok(Errand::RunExit { of, .. }) => gone(&of),
             Ok(Errand::TellParent { parent, child, .. }) => gone(&parent) || gone(&child),
+            Ok(Errand::TellAnswer { to, from, .. }) => gone(&to) || gone(&from),
             // A damaged row says nothing about whose it is.
             Err(_) => false,
         };

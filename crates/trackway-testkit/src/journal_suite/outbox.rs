@@ -87,6 +87,7 @@ pub async fn every_kind_of_item_reads_back<S: StoreUnderTest>() {
             caller: Caller::new("täna\0nt", "user"),
             workflow: WorkflowRef { name: "w".to_owned(), version: "2".to_owned() },
             input: serde_json::json!({"deep": [1, 2.5, null, {"x": "y".repeat(100_000)}]}),
+            awaited: false,
         },
         OutboxItem::CancelChild { child: run(2) },
         OutboxItem::TellParent {

@@ -115,6 +115,7 @@ impl Contents {
             Errand::StartChild { parent, .. } => !runs.contains(parent),
             Errand::CancelChild { child } => !runs.contains(child),
             Errand::RunExit { of, .. } => !runs.contains(of),
+            Errand::TellAnswer { to, from, .. } => !runs.contains(to) && !runs.contains(from),
             Errand::TellParent { parent, child, .. } => {
                 !runs.contains(parent) && !runs.contains(child)
             }

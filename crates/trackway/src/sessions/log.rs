@@ -93,5 +93,6 @@ fn submission(row: &RunRow) -> Submission {
         guided: false,
         exit: None,
         forked_from: None,
+        awaited: false,
     }
 }

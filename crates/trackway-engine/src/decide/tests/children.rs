@@ -24,7 +24,7 @@ fn a_child_is_recorded_before_it_is_started() {
     let messages: Vec<_> = story
         .events()
         .filter_map(|event| match event {
-            Event::ChildStarted { child, message, .. } => Some((*child, message)),
+            Event::ChildStarted { child, message, .. } => Some((*child, message.as_ref()?)),
             _ => None,
         })
         .collect();

@@ -5,9 +5,10 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use trackway_domain::{
-    Artifact, ArtifactId, Caller, ChildOutcome, Event, Evidence, Failure, File, FileSource, Late,
-    Message, MessageId, Object, Op, Part, Problem, Question, QuestionId, Reason, Resume, Retry,
-    Role, RunId, SessionId, StateName, StepOutcome, Submission, Timestamp, WorkflowRef,
+    Artifact, ArtifactId, Caller, ChildOutcome, Event, Evidence, Failure, File, FileSource,
+    FirstAnswer, Late, Message, MessageId, Object, Op, Part, Problem, Question, QuestionId, Reason,
+    Resume, Retry, Role, RunId, SessionId, StateName, StepOutcome, Submission, Timestamp,
+    WorkflowRef,
 };
 use uuid::Uuid;
 
@@ -42,7 +43,7 @@ fn events(value: &Value, text: &str) -> Vec<Event> {
             question,
             message_id: message_id.clone(),
         },
-        Event::Resumed { resume: resume.clone(), input: input.clone() },
+        Event::Resumed { resume: resume.clone(), input: input.clone(), awaited_by: Some(run) },
         Event::Late(Late { resume, problems }),
         Event::Noted { message: message.clone() },
         Event::Withdrawn { question: QuestionId::new(Uuid::from_u128(2)) },
@@ -58,7 +59,24 @@ fn events(value: &Value, text: &str) -> Vec<Event> {
         Event::Drawn { op: op.clone(), value: value.clone() },
         Event::Slept { op: op.clone(), due },
         Event::Woke { op: op.clone() },
-        Event::ChildStarted { op, child: run, workflow: workflow(text), input, state, message },
+        Event::Answered { op: op.clone(), parts: message.parts.clone() },
+        Event::RunAnswered { run, answer: FirstAnswer::said(message.parts.clone()) },
+        Event::ChildStarted {
+            op: op.clone(),
+            child: run,
+            workflow: workflow(text),
+            input: input.clone(),
+            state,
+            message: None,
+        },
+        Event::ChildStarted {
+            op,
+            child: run,
+            workflow: workflow(text),
+            input,
+            state,
+            message: Some(message),
+        },
         Event::ChildEnded { child: run, outcome: outcome(value, text) },
         Event::Parked {
             evidence: Evidence { message: text.into(), asked: Some(text.into()), recorded: None },
@@ -86,6 +104,7 @@ fn submission(value: &Value, text: &str) -> Submission {
         guided: false,
         exit: None,
         forked_from: None,
+        awaited: false,
     }
 }
 

@@ -46,6 +46,7 @@ fn submission() -> Submission {
         guided: true,
         exit: None,
         forked_from: None,
+        awaited: false,
     }
 }
 

@@ -8,7 +8,7 @@ use tokio::sync::watch;
 use trackway_domain::{Caller, Failure, RunId};
 use trackway_engine::RunView;
 use trackway_runtime::{
-    Attempt, Catalogue, Error, Offers, Registry, Submit, Submitted, Tool, ToolFuture, ToolInfo,
+    Catalogue, Error, Offers, Registry, Submit, Submitted, Tool, ToolCall, ToolFuture, ToolInfo,
     Tools,
 };
 use trackway_testkit::{Process, Setup, answer_to, at};
@@ -107,14 +107,14 @@ impl Tool for Do {
         &self.info
     }
 
-    fn call(&self, arguments: Value, attempt: Attempt) -> ToolFuture {
+    fn call(&self, arguments: Value, call: ToolCall) -> ToolFuture {
         let what = arguments["what"].as_str().unwrap_or_default().to_owned();
         let done = self.done.clone();
         Box::pin(async move {
-            done.send_modify(|done| done.push((what.clone(), attempt.idempotency_key)));
+            done.send_modify(|done| done.push((what.clone(), call.attempt.idempotency_key)));
             match what.as_str() {
                 "fail" => Err(Failure::new("it was told to fail")),
-                _ => Ok(json!({ "did": what })),
+                _ => Ok(json!({ "did": what }).into()),
             }
         })
     }

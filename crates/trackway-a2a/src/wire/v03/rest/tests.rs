@@ -43,6 +43,7 @@ fn snapshot() -> Snapshot {
         input: json!({}),
         message: Some(message),
         parent: None,
+        awaited: false,
         deadline: None,
         guided: false,
         exit: None,

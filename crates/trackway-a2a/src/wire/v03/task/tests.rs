@@ -31,6 +31,7 @@ fn started() -> RunView {
         input: json!({}),
         message: Some(message("m-1", Role::User, "go")),
         parent: None,
+        awaited: false,
         deadline: None,
         guided: false,
         exit: None,
@@ -60,7 +61,7 @@ fn resumed() -> Event {
         order: 2,
         concurrent: true,
     };
-    Event::Resumed { resume, input: json!(5) }
+    Event::Resumed { resume, input: json!(5), awaited_by: None }
 }
 
 fn view(events: &[Event]) -> RunView {

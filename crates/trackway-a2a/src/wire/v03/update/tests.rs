@@ -129,7 +129,7 @@ fn resume(order: u32) -> Resume {
 /// Proves L9, L16.
 #[test]
 fn the_working_of_a_resume_says_which_request_it_was() {
-    let event = Event::Resumed { resume: resume(1), input: json!(5) };
+    let event = Event::Resumed { resume: resume(1), input: json!(5), awaited_by: None };
     assert_eq!(
         shown(&event),
         json!({

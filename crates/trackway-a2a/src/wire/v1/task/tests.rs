@@ -52,7 +52,7 @@ fn resumed() -> Event {
         order: 2,
         concurrent: true,
     };
-    Event::Resumed { resume, input: json!(5) }
+    Event::Resumed { resume, input: json!(5), awaited_by: None }
 }
 
 fn snapshot(events: &[Event]) -> Snapshot {
@@ -64,6 +64,7 @@ fn snapshot(events: &[Event]) -> Snapshot {
         input: json!({}),
         message: Some(message("m-1", Role::User, "go")),
         parent: None,
+        awaited: false,
         deadline: None,
         guided: false,
         exit: None,

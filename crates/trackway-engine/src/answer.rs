@@ -1,0 +1,63 @@
+//! The first answer: what a run that waits for another is told, made from what that other one recorded.
+
+use serde_json::Value;
+use trackway_domain::{AnswerKind, Event, FirstAnswer, Part, Reason};
+
+/// Whether an event says something to whoever waits for the run.
+pub(crate) const fn answers(event: &Event) -> bool {
+    matches!(
+        event,
+        Event::Status { .. }
+            | Event::Artifact { .. }
+            | Event::Asked { .. }
+            | Event::Answered { .. }
+            | Event::Completed { .. }
+            | Event::Failed { .. }
+            | Event::Canceled
+            | Event::Rejected { .. }
+    )
+}
+
+/// What the events of one decision say, where they say anything. An artifact that is shown with a
+/// question belongs to the question.
+pub(crate) fn first_answer(events: &[Event]) -> Option<FirstAnswer> {
+    let said: Vec<&Event> = events.iter().filter(|event| answers(event)).collect();
+    let mut parts = Vec::new();
+    for event in said.iter().copied() {
+        match event {
+            Event::Status { message, .. } => parts.extend(message.parts.iter().cloned()),
+            Event::Artifact { chunk, .. } => parts.extend(chunk.artifact.parts.iter().cloned()),
+            Event::Answered { parts: given, .. } => parts.extend(given.iter().cloned()),
+            Event::Asked { question, .. } => {
+                parts.extend(question.prompt.iter().cloned());
+                let kind = match question.reason {
+                    Reason::InputRequired => AnswerKind::InputRequired,
+                    Reason::AuthRequired => AnswerKind::AuthRequired,
+                };
+                let schema = Some(question.schema.clone());
+                return Some(FirstAnswer { kind, parts, schema, reason: None });
+            }
+            Event::Completed { output } => parts.extend(told(output)),
+            Event::Failed { failure, .. } => {
+                return Some(FirstAnswer::without(AnswerKind::Failed, &failure.message));
+            }
+            Event::Canceled => {
+                return Some(FirstAnswer::without(AnswerKind::Failed, "it was cancelled"));
+            }
+            Event::Rejected { reason, .. } => {
+                return Some(FirstAnswer::without(AnswerKind::Rejected, reason));
+            }
+            _ => {}
+        }
+    }
+    (!said.is_empty()).then(|| FirstAnswer::said(parts))
+}
+
+/// An output as parts: nothing, text, or data.
+fn told(output: &Value) -> Option<Part> {
+    match output {
+        Value::Null => None,
+        Value::String(text) => Some(Part::text(text)),
+        other => Some(Part::data(other.clone())),
+    }
+}

@@ -1,0 +1,100 @@
+//! Earlier runs, as a program may read them: the logs of its own session.
+//!
+//! Reading is not recorded. A program reads inside of a step, or reads what a step has named: events up
+//! to a number never change.
+
+use std::sync::Arc;
+
+use trackway_domain::{Caller, Question, RunId, Seq, SessionId};
+use trackway_ports::{ReadError, RunFilter, Stored};
+
+use super::Stage;
+use crate::{Error, core::Core};
+
+/// Events read at once.
+const PAGE_EVENTS: usize = 256;
+
+/// Questions of one session that are looked at: more than a person keeps open at once.
+const QUESTIONS_MAX: usize = 16;
+
+/// A question of the session that waits for an answer.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OpenQuestion {
+    pub run: RunId,
+    pub workflow: String,
+    pub question: Question,
+}
+
+/// The logs of one session.
+#[derive(Debug, Clone)]
+pub struct Archive {
+    core: Arc<Core>,
+    session: SessionId,
+    caller: Caller,
+}
+
+impl Stage {
+    /// The logs of the run's session; none where a log is only checked.
+    pub fn archive(&self) -> Option<Archive> {
+        let (core, _) = self.0.live()?;
+        let (session, caller) = (self.session().clone(), self.caller().clone());
+        Some(Archive { core: core.clone(), session, caller })
+    }
+}
+
+impl Archive {
+    /// Runs of that workflow in the session which came before this one and nobody else started, newest
+    /// first.
+    pub async fn earlier(
+        &self,
+        workflow: &str,
+        before: RunId,
+        limit: usize,
+    ) -> Result<Vec<RunId>, ReadError> {
+        let filter = RunFilter {
+            tenant: Some(self.caller.tenant.to_string()),
+            session: Some(self.session.clone()),
+            workflow: Some(workflow.to_owned()),
+            states: Vec::new(),
+        };
+        let rows = self.core.options.journal.runs(filter, Some(before), limit).await?;
+        Ok(rows.into_iter().filter(|row| row.parent.is_none()).map(|row| row.id).collect())
+    }
+
+    /// The events of a run, all that there are or up to the one of that number.
+    pub async fn events(&self, run: RunId, up_to: Option<Seq>) -> Result<Vec<Stored>, ReadError> {
+        let end = up_to.unwrap_or(Seq::MAX);
+        let mut events: Vec<Stored> = Vec::new();
+        loop {
+            let after = events.last().map_or(0, |stored| stored.seq);
+            let page = self.core.options.journal.events(run, after, PAGE_EVENTS).await?;
+            let whole = page.last().is_none_or(|last| last.seq >= end);
+            events.extend(page.into_iter().filter(|stored| stored.seq <= end));
+            if whole {
+                return Ok(events);
+            }
+        }
+    }
+
+    /// The questions of the session that wait for an answer, the oldest run first.
+    pub async fn questions(&self) -> Result<Vec<OpenQuestion>, Error> {
+        let (caller, session) = (self.caller.clone(), self.session.clone());
+        let mut waiting =
+            self.core.options.journal.waiting(caller, session, None, QUESTIONS_MAX).await?;
+        waiting.sort_unstable();
+        let mut questions = Vec::new();
+        for run in waiting {
+            let live = self.core.load_to_read(run).await?;
+            let head = live.head();
+            let Some(known) = head.run.as_ref() else { continue };
+            if let Some(question) = known.state.question() {
+                questions.push(OpenQuestion {
+                    run,
+                    workflow: known.submission.workflow.name.clone(),
+                    question: question.clone(),
+                });
+            }
+        }
+        Ok(questions)
+    }
+}

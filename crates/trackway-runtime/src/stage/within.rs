@@ -1,0 +1,29 @@
+//! What a step can show and ask while it is under way.
+//!
+//! A step is done again when the process ends before its outcome is recorded. What it showed until then
+//! stays in the log; whoever shows a growing thing begins it anew. A question that it put is found again
+//! with its answer.
+
+use serde_json::Value;
+use trackway_domain::{ArtifactChunk, Command, Op, Part, Reason, Yield};
+
+use super::{Answer, Stage};
+
+impl Stage {
+    /// A piece of an artifact, from within the step of that name. Returns when it is ordered.
+    pub async fn artifact_within(&self, step: &Op, chunk: ArtifactChunk) {
+        self.order(Command::Yield { op: step.clone(), what: Yield::Artifact(chunk) }).await;
+    }
+
+    /// Whether the step of that name has shown anything, in this process or in one before.
+    pub fn has_spoken(&self, step: &Op) -> bool {
+        self.0.book().has_spoken(step)
+    }
+
+    /// Asks from within the step of that name, which goes on only with the answer.
+    pub async fn ask_within(&self, step: &Op, prompt: Vec<Part>, schema: Value) -> Answer {
+        let reason = Reason::InputRequired;
+        let what = Yield::Interrupted { reason, prompt, schema, artifact: None };
+        self.ask_as(&step.to_string(), what).await.1
+    }
+}
