@@ -119,6 +119,7 @@ pub(super) struct Model {
     pub(super) headers: BTreeMap<Text, Text>,
     pub(super) price: Option<Spanned<Price>>,
     pub(super) images: Option<Spanned<bool>>,
+    pub(super) record: Option<Text>,
     pub(super) file: Option<Text>,
 }
 

@@ -21,6 +21,8 @@ pub(crate) struct ModelSection {
     pub(crate) price: Option<Price>,
     /// Whether it takes images.
     pub(crate) images: bool,
+    /// Where its answers are kept for a replay.
+    pub(crate) record: Option<PathBuf>,
     /// What a scripted or replayed model says.
     pub(crate) file: Option<PathBuf>,
     pub(crate) line: u32,
@@ -99,6 +101,7 @@ fn model(reader: &Reader<'_>, key: &str, line: u32, section: &file::Model) -> Op
     let api_key = section.api_key.as_ref().map(|text| reader.some(&within("api_key"), text));
     let model = section.model.as_ref().map(|text| reader.some(&within("model"), text));
     let path = section.file.as_ref().map(|text| reader.file(&within("file"), text));
+    let record = section.record.as_ref().map(|text| reader.file(&within("record"), text));
     let headers = headers(reader, &within("headers"), &section.headers);
     let price = section.price.as_ref().map(|price| self::price(reader, &within("price"), price));
     let service = service?;
@@ -111,6 +114,7 @@ fn model(reader: &Reader<'_>, key: &str, line: u32, section: &file::Model) -> Op
         headers: headers?,
         price: turned(price)?,
         images: section.images.as_ref().is_none_or(|images| *images.get_ref()),
+        record: turned(record)?,
         file: turned(path)?,
         line,
     })
@@ -222,6 +226,7 @@ fn fits(reader: &Reader<'_>, key: &str, service: Service, section: &file::Model)
         ("model", section.model.as_ref().map(Spanned::span), service.is_remote()),
         ("headers", section.headers.keys().next().map(Spanned::span), service.is_remote()),
         ("images", section.images.as_ref().map(Spanned::span), service.is_remote()),
+        ("record", section.record.as_ref().map(Spanned::span), service.is_remote()),
         ("file", section.file.as_ref().map(Spanned::span), service.is_from_file()),
     ];
     for (setting, span, is_used) in given {

@@ -49,6 +49,7 @@ pub(crate) struct ModelConfig {
     pub(crate) headers: Vec<(String, Secret)>,
     pub(crate) price: Option<Price>,
     pub(crate) images: bool,
+    pub(crate) record: Option<PathBuf>,
     pub(crate) file: Option<PathBuf>,
     pub(crate) from: Source,
 }
@@ -183,8 +184,18 @@ impl Work<'_> {
 
     fn configured(&mut self, name: &str, section: &ModelSection) -> ModelConfig {
         let from = Source::File { file: self.file.to_owned(), line: Some(section.line) };
-        let ModelSection { service, base_url, api_key, model, headers, price, images, file, line } =
-            section.clone();
+        let ModelSection {
+            service,
+            base_url,
+            api_key,
+            model,
+            headers,
+            price,
+            images,
+            record,
+            file,
+            line,
+        } = section.clone();
         if let Some(missing) = file.as_deref().filter(|file| !file.is_file()) {
             let why = format!("there is no file {}", missing.display());
             let finding = Finding::error(why).file(self.file).line(Some(line));
@@ -198,6 +209,7 @@ impl Work<'_> {
             headers,
             price,
             images,
+            record,
             file,
             from,
         };
@@ -262,6 +274,7 @@ impl ModelConfig {
             headers: Vec::new(),
             price: None,
             images: true,
+            record: None,
             file: None,
             from,
         }

@@ -116,6 +116,9 @@ fn of_model(key: &str, model: &ModelConfig) -> Vec<Setting> {
     if model.service.is_remote() {
         settings.push(setting(&within("images"), json!(model.images), &Source::Default));
     }
+    if let Some(record) = &model.record {
+        settings.push(setting(&within("record"), json!(record), from));
+    }
     if let Some(file) = &model.file {
         settings.push(setting(&within("file"), json!(file), from));
     }

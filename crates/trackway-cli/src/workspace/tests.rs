@@ -307,7 +307,7 @@ first_answer_timeout = "soon"
     error: trackway.toml, line 16: models.d/e: a name has no `/`: it would be taken for provider/model
     error: trackway.toml, line 18: models.d/e.model: provider "offline" has no use for it
     error: trackway.toml, line 22: models.g: missing field `provider`
-    error: trackway.toml, line 24: models.g.prvider: unknown field `prvider`, expected one of `provider`, `base_url`, `api_key`, `model`, `headers`, `price`, `images`, `file`
+    error: trackway.toml, line 24: models.g.prvider: unknown field `prvider`, expected one of `provider`, `base_url`, `api_key`, `model`, `headers`, `price`, `images`, `record`, `file`
       hint: did you mean "provider"?
     error: trackway.toml, line 28: models.h.price: a price is a number from 0 on
     error: trackway.toml, line 29: models.h.headers.a b: no header has this name
