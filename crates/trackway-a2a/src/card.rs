@@ -2,7 +2,7 @@
 //! generation and binding writes its own form.
 
 use serde_json::{Value, json};
-use trackway_runtime::ProgramInfo;
+use trackway_runtime::{Kind, ProgramInfo};
 
 use crate::version::Generation;
 
@@ -13,6 +13,7 @@ const SCHEMAS_EXTENSION: &str = "https://solace.com/a2a/extensions/sam/schemas";
 
 /// Every skill has a tag; this is the one of a workflow that names none.
 const DEFAULT_TAG: &str = "workflow";
+const AGENT_TAG: &str = "agent";
 
 /// Name of the only security scheme: a key or a JWT in the `Authorization` header.
 pub(crate) const SCHEME: &str = "bearer";
@@ -82,25 +83,61 @@ impl<'a> Card<'a> {
         }
     }
 
-    pub(crate) fn tags(&self) -> Vec<&'a str> {
-        match self.info.tags.as_slice() {
-            [] => vec![DEFAULT_TAG],
-            own => own.iter().map(String::as_str).collect(),
+    /// What it can do: its skills, or the one that it is itself.
+    pub(crate) fn skills(&self) -> Vec<Skill<'a>> {
+        let info = self.info;
+        if info.skills.is_empty() {
+            let (description, examples) = (&info.description, &info.examples);
+            return vec![Skill {
+                id: &info.name,
+                description,
+                tags: tags(info, &info.tags),
+                examples,
+            }];
         }
+        let one = |skill: &'a trackway_runtime::Skill| Skill {
+            id: &skill.name,
+            description: &skill.description,
+            tags: tags(info, &skill.tags),
+            examples: &skill.examples,
+        };
+        info.skills.iter().map(one).collect()
     }
 }
 
-/// Those of every workflow, then those of its own.
+/// One thing that an agent can do.
+#[derive(Debug, Clone)]
+pub(crate) struct Skill<'a> {
+    /// Also its name.
+    pub(crate) id: &'a str,
+    pub(crate) description: &'a str,
+    pub(crate) tags: Vec<&'a str>,
+    pub(crate) examples: &'a [String],
+}
+
+fn tags<'a>(info: &ProgramInfo, own: &'a [String]) -> Vec<&'a str> {
+    match (own, info.kind) {
+        ([], Kind::Workflow) => vec![DEFAULT_TAG],
+        ([], Kind::Agent) => vec![AGENT_TAG],
+        (own, _) => own.iter().map(String::as_str).collect(),
+    }
+}
+
+/// Those of every workflow or agent, then those of its own.
 pub(crate) fn extensions(info: &ProgramInfo) -> Vec<Declared<'_>> {
     let mut schemas = json!({ "input_schema": info.input_schema });
     if !info.output_schema.is_null() {
         schemas["output_schema"] = info.output_schema.clone();
     }
+    let kind = match info.kind {
+        Kind::Workflow => "workflow",
+        Kind::Agent => "agent",
+    };
     let agent_type = Declared {
         uri: AGENT_TYPE_EXTENSION,
         description: "What kind of agent this is.",
         required: false,
-        params: json!({ "type": "workflow" }),
+        params: json!({ "type": kind }),
     };
     let schemas = Declared {
         uri: SCHEMAS_EXTENSION,
@@ -114,5 +151,7 @@ pub(crate) fn extensions(info: &ProgramInfo) -> Vec<Declared<'_>> {
         required: own.required,
         params: Value::Null,
     });
-    [agent_type, schemas].into_iter().chain(own).collect()
+    // An agent takes any message: there is nothing to say about its input.
+    let schemas = (info.kind == Kind::Workflow).then_some(schemas);
+    [agent_type].into_iter().chain(schemas).chain(own).collect()
 }

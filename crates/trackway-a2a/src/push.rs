@@ -1,13 +1,11 @@
 //! Push: telling a client's server of updates over HTTP. The addresses are chosen by clients, so every
 //! request goes through a policy that is applied to the address that is connected to.
 
-mod address;
 mod outgoing;
-mod resolver;
 mod signature;
 mod target;
 
-pub use address::AddressPolicy;
 pub(crate) use outgoing::is_header_text;
 pub use outgoing::{Outgoing, OutgoingOptions};
 pub(crate) use target::{Credentials, Target};
+pub use trackway_outgoing::AddressPolicy;

@@ -2,13 +2,37 @@
 //!
 //! [`conversation`] has the words that models of every provider share. A [`Provider`] asks one of them
 //! and streams what it says.
+//!
+//! The loop between a model and tools is pure: a [`Turn`] says what is to be done next and is told what it
+//! came to. A [`Toolset`] says what the model may call, [`mod@pieces`] makes what it can read of messages
+//! and results, [`record`] has the forms in which all this stands in the log, [`transcript()`] reads a log
+//! back as a conversation, and [`compact`] makes a long one short.
 
+pub mod approval;
+pub mod compact;
 pub mod conversation;
+mod mcp;
+pub mod pieces;
 pub mod provider;
+pub mod record;
 mod spec;
+mod tools;
+mod toolset;
+mod transcript;
+mod turn;
 mod workshop;
 
 pub use conversation::{Answer, Arguments, Call, Entry, Finish, Piece, Request, ToolSpec, Usage};
-pub use provider::{Delta, Deltas, ModelError, Provider};
+pub use mcp::{
+    ConfigProblem, McpConfig, McpServers, Missing, Phase, Reach, ServerConfig, ServerStatus,
+};
+pub use provider::{
+    BadEndpoint, Delta, Deltas, Endpoint, Gather, HttpProvider, ModelError, Provider,
+};
+pub use record::{CallRecord, Compacted, Place, Recorded};
 pub use spec::{AgentSpec, Approval, Budgets, CALLS_DEFAULT, Skill};
+pub use tools::BuiltIn;
+pub use toolset::{DISPATCH_PREFIX, Offered, Target, Toolset, UnknownTool};
+pub use transcript::{is_compacted, transcript};
+pub use turn::{Done, Ending, Limit, Next, Offer, REPAIRS_MAX, Turn, TurnError, Used, Waiting};
 pub use workshop::{FIRST_ANSWER_TIMEOUT_DEFAULT, Model, NoModel, Price, Stock, Workshop};

@@ -1,11 +1,36 @@
 //! Providers: where models are asked.
 
+mod anthropic;
+mod calls;
+mod complaint;
+#[cfg(test)]
+mod examples;
 mod format;
+mod gather;
+mod gemini;
+mod http;
+pub mod offline;
+mod open;
+mod openai;
+mod parameters;
+pub mod record;
+mod responses;
+mod retry;
+pub mod scripted;
+mod spoken;
+mod sse;
 
 use std::{fmt, time::Duration};
 
 use futures_util::stream::BoxStream;
+use serde::{Deserialize, Serialize};
 
+pub use self::{
+    gather::Gather,
+    http::{BadEndpoint, Endpoint, HttpProvider},
+    open::{kinds, open},
+    retry::{ATTEMPTS_MAX, BACKOFF_MAX, Backoff},
+};
 use crate::conversation::{Finish, Request, Usage};
 
 /// A model that can be asked.
@@ -23,8 +48,9 @@ pub trait Provider: Send + Sync + fmt::Debug {
 
 pub type Deltas = BoxStream<'static, Result<Delta, ModelError>>;
 
-/// A piece of an answer, as it arrives.
-#[derive(Debug, Clone, PartialEq)]
+/// A piece of an answer, as it arrives. Recordings are made of these, and keep their form.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Delta {
     /// The model begins to answer.
     Start {

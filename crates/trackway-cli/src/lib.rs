@@ -32,9 +32,14 @@ mod workspace;
 use std::{io, process::ExitCode};
 
 use clap::Parser;
+use tokio::runtime::{Builder, Runtime};
 use tracing_subscriber::EnvFilter;
 
-use crate::{args::Cli, exit::Exit, failure::Failure};
+use crate::{
+    args::{Cli, Command},
+    exit::Exit,
+    failure::Failure,
+};
 
 /// Reads the command line, does what it says and returns the exit code.
 pub fn main() -> ExitCode {
@@ -47,7 +52,7 @@ pub fn main() -> ExitCode {
         }
     };
     let done = log(&cli.log).and_then(|()| {
-        let runtime = tokio::runtime::Runtime::new()?;
+        let runtime = runtime(&cli.command)?;
         runtime.block_on(commands::execute(cli.command))
     });
     match done {
@@ -56,6 +61,15 @@ pub fn main() -> ExitCode {
             failure.print();
             failure.exit.into()
         }
+    }
+}
+
+/// A door for one client has one thread: several would hand its calls to each other, and each handing over
+/// takes longer than what is done in between. What blocks is done on threads of its own in any case.
+fn runtime(command: &Command) -> io::Result<Runtime> {
+    match command {
+        Command::Mcp(_) => Builder::new_current_thread().enable_all().build(),
+        _ => Runtime::new(),
     }
 }
 

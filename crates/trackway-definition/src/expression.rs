@@ -13,7 +13,7 @@ mod trial;
 use std::sync::{Arc, LazyLock};
 
 use cel::parser::PrattParser;
-use cel::{Context, Env, ExecutionError, IdedExpr};
+use cel::{Context, Env, ExecutionError, IdedExpr, ParseErrors};
 use serde_json::Value;
 use trackway_domain::Object;
 
@@ -93,12 +93,31 @@ fn compile(source: &str) -> Result<IdedExpr, String> {
         .max_recursion_depth(NESTING_MAX)
         .error_recovery_limit(0)
         .error_reporting_limit(1);
-    let expression = parser.parse(source).map_err(|errors| {
-        let first = errors.errors.first().map_or_else(String::new, |error| error.msg.clone());
-        format!("`{source}` is no CEL expression: {first}")
-    })?;
+    let expression = parser
+        .parse(source)
+        .map_err(|errors| format!("`{source}` is no CEL expression: {}", said(&errors)))?;
     bound::check_depth(&expression)?;
     Ok(expression)
+}
+
+/// What is wrong with an expression, and where. The parser's remark that it gave up after the first fault
+/// has no place; the fault has one.
+fn said(errors: &ParseErrors) -> String {
+    let placed = errors.errors.iter().find(|error| error.pos.0 > 0);
+    let Some(error) = placed.or(errors.errors.first()) else { return "it is not whole".to_owned() };
+    let message = error.msg.trim_start_matches("Syntax error: ");
+    let message = message.replace("'<EOF>'", "the end").replace("<EOF>", "the end");
+    let mismatch = message.strip_prefix("mismatched input ");
+    let message = match mismatch.and_then(|rest| rest.split_once(" expecting ")) {
+        Some((found, "expression")) => format!("{found} stands where a value is expected"),
+        Some((found, wanted)) => format!("{found} stands where {wanted} is expected"),
+        None => message,
+    };
+    match error.pos {
+        (..=0, _) => message,
+        (1, column) => format!("{message}, at column {column}"),
+        (line, column) => format!("{message}, at line {line}, column {column}"),
+    }
 }
 
 #[cfg(test)]

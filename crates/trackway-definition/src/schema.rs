@@ -4,26 +4,24 @@
 //! A schema comes from a file, so it is looked at before it is compiled: nothing is fetched, patterns
 //! match in linear time, and no reference leads back to itself.
 
+mod compiled;
 mod example;
 mod fault;
 mod needs;
 mod place;
 
-use jsonschema::{PatternOptions, Validator};
 use serde_json::Value;
 use trackway_domain::{Block, Need, Object};
 
+use compiled::compiled;
 pub(crate) use example::made;
 pub(crate) use needs::cut;
 pub(crate) use place::put;
 
-/// Patterns come from files: a compiled one takes no more memory than this.
-const PATTERN_BYTES_MAX: usize = 256 * 1024;
-
 /// What is wrong with a value at a place of the call's arguments; nothing where it fits. `example` is a
 /// value that fits.
 pub(crate) fn needs(schema: &Value, value: &Value, at: &str, example: Option<&Value>) -> Vec<Need> {
-    match compile(schema) {
+    match compiled(schema) {
         Ok(validator) => needs::of(&validator, schema, value, at, example),
         // Whoever reads definitions refuses such a schema; a value cannot be held against it.
         Err(_) => Vec::new(),
@@ -37,7 +35,7 @@ pub(crate) fn schema_fault(schema: &Value) -> Option<String> {
 
 /// Why an example does not fit its schema, for whoever reads a definition.
 pub(crate) fn example_fault(schema: &Value, example: &Value) -> Option<String> {
-    let validator = compile(schema).ok()?;
+    let validator = compiled(schema).ok()?;
     let error = validator.iter_errors(example).next()?;
     Some(format!("The example does not fit the schema: {} ({})", error, error.instance_path()))
 }
@@ -49,14 +47,6 @@ pub(crate) fn check_context(schema: &Value, context: &Object) -> Result<(), Bloc
     let is_missing = needs.iter().all(|need| need.got.is_none());
     let code = if is_missing { "context-missing" } else { "context-invalid" };
     Err(Block { code: code.to_owned(), message: first.message.clone(), needs })
-}
-
-fn compile(schema: &Value) -> Result<Validator, String> {
-    jsonschema::options()
-        .offline()
-        .with_pattern_options(PatternOptions::regex().size_limit(PATTERN_BYTES_MAX))
-        .build(schema)
-        .map_err(|error| error.to_string())
 }
 
 #[cfg(test)]

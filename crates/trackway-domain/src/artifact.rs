@@ -26,6 +26,9 @@ pub struct ArtifactChunk {
     /// Nothing more will be appended.
     #[serde(default)]
     pub last: bool,
+    /// Its first text goes on where the last text before it ended: the two are one part.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub joined: bool,
 }
 
 impl Artifact {
@@ -57,23 +60,23 @@ impl Artifact {
 
     /// The first piece of an artifact that grows.
     pub fn begin(self) -> ArtifactChunk {
-        ArtifactChunk { artifact: self, append: false, last: false }
+        ArtifactChunk { artifact: self, append: false, last: false, joined: false }
     }
 
     /// A further piece of it.
     pub fn extend(self) -> ArtifactChunk {
-        ArtifactChunk { artifact: self, append: true, last: false }
+        ArtifactChunk { artifact: self, append: true, last: false, joined: false }
     }
 
     /// Its last piece.
     pub fn finish(self) -> ArtifactChunk {
-        ArtifactChunk { artifact: self, append: true, last: true }
+        ArtifactChunk { artifact: self, append: true, last: true, joined: false }
     }
 }
 
 /// A whole artifact is its own first and last piece.
 impl From<Artifact> for ArtifactChunk {
     fn from(artifact: Artifact) -> Self {
-        Self { artifact, append: false, last: true }
+        Self { artifact, append: false, last: true, joined: false }
     }
 }

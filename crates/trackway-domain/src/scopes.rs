@@ -4,6 +4,8 @@ use std::{fmt, str::FromStr, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 
+use crate::matches_pattern;
+
 /// Scopes of one caller. More than anybody writes by hand, few enough to look through at each request.
 const SCOPES_MAX: usize = 256;
 /// Longest scope: the longest name of a workflow, its kind and its verb, and room for globs.
@@ -123,7 +125,7 @@ impl Scopes {
 
     /// Whether a permission such as `workflow:echo:run` is among them.
     pub fn allows(&self, permission: &str) -> bool {
-        self.0.iter().any(|scope| matches(scope.0.as_bytes(), permission.as_bytes()))
+        self.0.iter().any(|scope| matches_pattern(&scope.0, permission))
     }
 
     /// Whether a workflow of this name may be started, answered and cancelled: as a workflow, or as
@@ -131,33 +133,6 @@ impl Scopes {
     pub fn allow_run(&self, name: &str) -> bool {
         FORMS.iter().any(|(kind, verb)| self.allows(&format!("{kind}:{name}:{verb}")))
     }
-}
-
-/// Whether the text is of the pattern, in which `*` stands for any run of characters. On a mismatch
-/// only the last star takes one character more, so the time is bounded by the product of the lengths.
-fn matches(pattern: &[u8], text: &[u8]) -> bool {
-    let (mut p, mut t) = (0, 0);
-    let mut star: Option<(usize, usize)> = None;
-    while t < text.len() {
-        match pattern.get(p) {
-            Some(b'*') => {
-                star = Some((p, t));
-                p += 1;
-            }
-            Some(byte) if *byte == text[t] => {
-                p += 1;
-                t += 1;
-            }
-            _ => match &mut star {
-                Some((at, taken)) => {
-                    *taken += 1;
-                    (p, t) = (*at + 1, *taken);
-                }
-                None => return false,
-            },
-        }
-    }
-    pattern[p..].iter().all(|byte| *byte == b'*')
 }
 
 #[cfg(test)]

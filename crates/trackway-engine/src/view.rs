@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use serde_json::Value;
 use trackway_domain::{
-    Artifact, ArtifactChunk, Event, Evidence, Message, Pos, Question, Seq, StateName, Submission,
-    Timestamp,
+    Artifact, ArtifactChunk, Content, Event, Evidence, Message, Part, Pos, Question, Seq,
+    StateName, Submission, Timestamp,
 };
 
 use crate::{ResumeMark, StatusTime, StatusUpdate, Update, update};
@@ -165,12 +165,29 @@ impl RunView {
         match known {
             Some(known) if chunk.append => {
                 let grown = Arc::make_mut(known);
-                grown.parts.extend(chunk.artifact.parts);
+                let mut parts = chunk.artifact.parts;
+                if chunk.joined {
+                    join(&mut grown.parts, &mut parts);
+                }
+                grown.parts.extend(parts);
                 grown.metadata.extend(chunk.artifact.metadata);
             }
             Some(known) => *known = Arc::new(chunk.artifact),
             None => self.artifacts.push(Arc::new(chunk.artifact)),
         }
+    }
+}
+
+/// Takes the first of the new parts into the last known one, where both are plain text.
+fn join(known: &mut [Part], new: &mut Vec<Part>) {
+    let plain = |part: &Part| part.metadata.is_empty() && part.as_text().is_some();
+    let (Some(last), Some(first)) = (known.last_mut(), new.first()) else { return };
+    if plain(last)
+        && plain(first)
+        && let (Content::Text(text), Content::Text(more)) = (&mut last.content, &first.content)
+    {
+        text.push_str(more);
+        new.remove(0);
     }
 }
 

@@ -130,6 +130,7 @@ impl Door {
             return Err(checkpoint::sessions_switched_off());
         }
         let arguments = tool.arguments(switches, raw)?;
+        self.ring().renew();
         let identity = identity(context);
         match tool {
             Name::List => self.list(&identity).await.map(Into::into),

@@ -3,6 +3,7 @@
 
 use trackway_domain::{
     AckId, Attempt, AttemptOutcome, Event, Guided, Node, NodeId, RunId, Seq, SessionId, Timestamp,
+    WorkflowRef,
 };
 
 use crate::{RunRow, Stored};
@@ -17,6 +18,13 @@ pub struct NodePlace {
     pub row: RunRow,
     /// How many attempts have advanced from this node.
     pub branches: u32,
+}
+
+/// A node that is answered, and the record of that very answer where there is one.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AskedPlace {
+    pub place: NodePlace,
+    pub attempt: Option<Stored>,
 }
 
 /// What an attempt is recognised by.
@@ -39,7 +47,8 @@ pub struct Pinned {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionRow {
     pub id: SessionId,
-    pub runs: u64,
+    /// What its runs are of, one for each.
+    pub workflows: Vec<WorkflowRef>,
     /// When its first run began.
     pub created_at: Timestamp,
     /// When something was recorded in it last.

@@ -5,8 +5,9 @@ use std::fmt;
 use trackway_domain::{Caller, NodeId, Pos, RunId, Seq, SessionId, Timestamp};
 
 use crate::{
-    Append, AppendError, AttemptKey, Claim, ClaimKey, Done, DueTimer, Hook, NodePlace, OutboxId,
-    OutboxRow, PortFuture, ReadError, RunFilter, RunPage, RunQuery, RunRow, SessionRow, Stored,
+    Append, AppendError, AskedPlace, AttemptKey, Claim, ClaimKey, Done, DueTimer, Hook, NodePlace,
+    OutboxId, OutboxRow, PortFuture, ReadError, RunFilter, RunPage, RunQuery, RunRow, SessionRow,
+    Stored,
 };
 
 /// An append-only log of events per run, with its indexes.
@@ -118,6 +119,15 @@ pub trait Journal: Send + Sync + fmt::Debug {
     /// [`ReadError::Damaged`].
     fn attempt(&self, key: AttemptKey) -> PortFuture<'_, Result<Option<Stored>, ReadError>>;
 
+    /// The node that an answer is for, and the record of that very answer where there is one: what
+    /// [`Self::node`] and after it [`Self::attempt`] say. A store that can look at both at once does.
+    fn asked(&self, key: AttemptKey) -> PortFuture<'_, Result<Option<AskedPlace>, ReadError>> {
+        Box::pin(async move {
+            let Some(place) = self.node(key.run, key.node).await? else { return Ok(None) };
+            Ok(Some(AskedPlace { place, attempt: self.attempt(key).await? }))
+        })
+    }
+
     /// The definition of that hash, as it was pinned.
     fn pinned(&self, hash: String) -> PortFuture<'_, Result<Option<String>, ReadError>>;
 
@@ -127,6 +137,14 @@ pub trait Journal: Send + Sync + fmt::Debug {
         caller: Caller,
         limit: usize,
     ) -> PortFuture<'_, Result<Vec<SessionRow>, ReadError>>;
+
+    /// The caller's runs in that session, newest first: all of them, whatever indexes say, or
+    /// [`ReadError::Damaged`] where the row of one is damaged.
+    fn session_runs(
+        &self,
+        caller: Caller,
+        session: SessionId,
+    ) -> PortFuture<'_, Result<Vec<RunRow>, ReadError>>;
 
     /// Removes runs with everything that belongs to them alone, all in one transaction. A run whose row
     /// is `runnable` or not of a final state and not guided is refused by the caller, not here. A run

@@ -21,7 +21,7 @@ pub use append::{Append, Claim, ClaimKey, Done, OutboxChange, OutboxId, Receipt,
 pub use blobs::{BlobHash, Blobs};
 pub use error::{AppendError, ReadError};
 pub use faults::{Faults, NoFaults};
-pub use guided::{AttemptKey, NodePlace, Pinned, SessionRow, attempt_of, node_of};
+pub use guided::{AskedPlace, AttemptKey, NodePlace, Pinned, SessionRow, attempt_of, node_of};
 pub use hooks::{Hook, HookChange, HookTarget};
 pub use identity::{Gatekeeper, Identity, Unrecognised};
 pub use journal::Journal;

@@ -95,6 +95,13 @@ impl Catalogue {
         }
     }
 
+    /// Whether the definition is still that of `hash`, as far as a glance tells: no file is read, and
+    /// nobody is waited for. Where it says no, [`Self::drift`] finds out.
+    pub fn is_unchanged(&self, id: &str, hash: &str) -> bool {
+        let Ok(shelf) = self.shelf.try_lock() else { return false };
+        shelf.known(id).is_some_and(|known| *known.hash == *hash) && shelf.is_settled(id)
+    }
+
     /// What to say to somebody whose run is pinned to `hash`, where the file is not that any more. Looks
     /// only at the files that this definition was made from unless one of them changed.
     pub fn drift(&self, id: &str, hash: &str) -> Option<Warning> {

@@ -45,12 +45,17 @@ pub use guide::{
 };
 pub use messenger::{Messenger, Undelivered};
 pub use options::Options;
-pub use program::{Extension, Program, ProgramFuture, ProgramInfo, Registry, RegistryError, Stop};
+pub use program::{
+    Extension, Kind, Program, ProgramFuture, ProgramInfo, Registry, RegistryError, Revive, Skill,
+    Stop,
+};
 pub use replay::{ReplayVerdict, replay, replay_with};
 pub use runtime::Runtime;
 pub use schema::{SchemaBook, SchemaError};
 pub use stage::{Answer, Archive, Attempt, ChildError, OpenQuestion, RetryPolicy, Stage, StepWork};
 pub use tool::{Tool, ToolCall, ToolFuture, ToolInfo, ToolOutput, Tools};
+/// What somebody probably meant by a name that is not known.
+pub use trackway_definition::nearest;
 pub use watch::Watch;
 pub use world::{SystemClock, SystemIds};
 pub use written::{Declined, DefinitionProgram, Offers, Unfit};

@@ -53,14 +53,27 @@ pub trait Program: Send + Sync + fmt::Debug {
     }
 }
 
+/// What kind of thing a program is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Kind {
+    /// It takes an input of its schema and comes to an output.
+    #[default]
+    Workflow,
+    /// It takes any message and answers it; a run is one turn of a conversation.
+    Agent,
+}
+
 /// What everybody may know of a program.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ProgramInfo {
     pub name: String,
+    pub kind: Kind,
     pub version: String,
     pub description: String,
     pub tags: Vec<String>,
     pub examples: Vec<String>,
+    /// What it can do, where that is more than one thing or needs other words than its description.
+    pub skills: Vec<Skill>,
     pub input_schema: Value,
     pub output_schema: Value,
     /// Media types of the parts that it takes and gives; patterns such as `image/*` are allowed.
@@ -70,6 +83,15 @@ pub struct ProgramInfo {
     pub extensions: Vec<Extension>,
     /// A run fails when it has not ended this long after its start.
     pub deadline: Option<Duration>,
+}
+
+/// One thing that a program can do, as its card tells it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Skill {
+    pub name: String,
+    pub description: String,
+    pub tags: Vec<String>,
+    pub examples: Vec<String>,
 }
 
 /// A protocol extension that a program knows.
@@ -98,6 +120,12 @@ impl ProgramInfo {
     }
 }
 
+/// Makes programs of what a store has pinned for the runs that began with them.
+pub trait Revive: Send + Sync + fmt::Debug {
+    /// The program of that name and version; none where the body is not of this kind.
+    fn revive(&self, workflow: &WorkflowRef, body: &str) -> Option<Arc<dyn Program>>;
+}
+
 /// The programs of a server. Several versions of one name live side by side: new runs take the one that
 /// is offered, runs in flight keep the version they began with. What is offered may change while a
 /// server runs, since definitions are files.
@@ -107,6 +135,8 @@ pub struct Registry {
     names: RwLock<BTreeMap<String, Versions>>,
     /// Workflows that there are and that new runs cannot have, and why.
     aside: RwLock<BTreeMap<String, String>>,
+    /// Who can make programs of pinned bodies, beside definitions.
+    revivers: RwLock<Vec<Arc<dyn Revive>>>,
     pub(crate) schemas: SchemaBook,
 }
 
@@ -165,11 +195,20 @@ impl Registry {
         Ok(())
     }
 
-    /// Keeps the program of a definition that a store has pinned; false where it cannot be made.
+    /// Keeps the program whose body a store has pinned; false where it cannot be made.
     pub fn keep_pinned(&self, workflow: &WorkflowRef, body: &str, tools: &Arc<Tools>) -> bool {
-        let program = written::revive(workflow, body, tools);
+        let revivers = self.revivers.read().unwrap_or_else(PoisonError::into_inner).clone();
+        let program = revivers
+            .iter()
+            .find_map(|reviver| reviver.revive(workflow, body))
+            .or_else(|| written::revive(workflow, body, tools));
         // A name that cannot be registered has no program, as if nobody had pinned it.
         program.is_some_and(|program| self.keep(program).is_ok())
+    }
+
+    /// Lets pinned bodies of another kind than definitions be programs again.
+    pub fn reviver(&self, reviver: Arc<dyn Revive>) {
+        self.revivers.write().unwrap_or_else(PoisonError::into_inner).push(reviver);
     }
 
     /// New runs of this name are refused from now on; those in flight go on.

@@ -22,15 +22,17 @@ use std::{
     task::{Poll, Waker},
 };
 
+use serde_json::Value;
 use tokio::sync::OwnedSemaphorePermit;
 use trackway_domain::{
-    Caller, Command, Event, Evidence, Failure, JSON_DEPTH_MAX, Message, Op, RunId, SessionId,
-    Submission, Timestamp,
+    Caller, Command, Event, Evidence, Failure, JSON_DEPTH_MAX, Message, Op, Problem, RunId,
+    SessionId, Submission, Timestamp,
 };
-use trackway_engine::{Refusal, Reply, Run};
+use trackway_engine::{Refusal, Reply, Run, Schemas};
 
 use self::book::{Book, Fact};
 use crate::{
+    Program,
     command::Attached,
     core::Core,
     depth::command_too_deep,
@@ -162,6 +164,24 @@ impl Stage {
     /// The message that asked for the run, on doors that have messages.
     pub fn message(&self) -> Option<&Message> {
         self.0.message.as_ref()
+    }
+
+    /// What can be run here at the moment. Not recorded: for use within a step.
+    pub fn programs(&self) -> Vec<Arc<dyn Program>> {
+        self.0.live().map(|(core, _)| core.options.registry.list()).unwrap_or_default()
+    }
+
+    /// The moment as it is. Not recorded: for use within a step.
+    pub fn moment(&self) -> Timestamp {
+        self.now_for_real()
+    }
+
+    /// What is wrong with a value, by a schema. Not recorded: the same schema says the same.
+    pub fn check(&self, schema: &Value, value: &Value) -> Vec<Problem> {
+        self.0
+            .live()
+            .map(|(core, _)| core.options.registry.schemas.check(schema, value))
+            .unwrap_or_default()
     }
 
     /// Says that the log does not fit the program: the run is parked with this evidence. Never returns.

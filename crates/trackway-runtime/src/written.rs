@@ -24,7 +24,7 @@ use trackway_definition::{Definition, drive};
 use trackway_domain::{Failure, Object, WorkflowRef};
 use trackway_ports::Pinned;
 
-use crate::{Program, ProgramFuture, ProgramInfo, Stage, Stop, Tools};
+use crate::{Kind, Program, ProgramFuture, ProgramInfo, Stage, Stop, Tools};
 
 use act::{Driver, told};
 pub use fit::Unfit;
@@ -71,10 +71,12 @@ impl DefinitionProgram {
         };
         let info = ProgramInfo {
             name: called,
+            kind: Kind::Workflow,
             version: hash.to_owned(),
             description,
             tags: vec![name.clone()],
             examples: Vec::new(),
+            skills: Vec::new(),
             input_schema,
             output_schema: open,
             input_modes: modes(),

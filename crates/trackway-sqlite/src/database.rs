@@ -8,9 +8,9 @@ use std::{
     time::Duration,
 };
 
-use rusqlite::{Connection, ErrorCode, OpenFlags};
+use rusqlite::{Connection, ErrorCode, OpenFlags, config::DbConfig};
 
-use crate::migrate;
+use crate::{checksum, migrate};
 
 /// How long a connection waits for another process to finish its transaction. Our own take
 /// milliseconds, and a copy of the whole database with the `sqlite3` tool takes seconds; whoever holds
@@ -104,6 +104,7 @@ impl Database {
         conn.pragma_update(None, "cache_spill", false)?;
         conn.pragma_update(None, "journal_size_limit", WAL_BYTES_KEPT)?;
         migrate::migrate(&mut conn)?;
+        checksum::teach(&conn)?;
         Ok(conn)
     }
 
@@ -140,6 +141,9 @@ impl Database {
         let conn =
             Connection::open_with_flags(self.file(), flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
         conn.busy_timeout(BUSY_WAIT)?;
+        // Plans do not depend on the values of parameters. Otherwise a statement with `LIMIT ?` is planned
+        // anew at each use, which costs more than the read itself.
+        conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
         Ok(conn)
     }
 }

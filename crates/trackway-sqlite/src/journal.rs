@@ -9,9 +9,9 @@ use std::{
 use tokio::sync::oneshot;
 use trackway_domain::{Caller, NodeId, Pos, RunId, Seq, SessionId, Timestamp};
 use trackway_ports::{
-    Append, AppendError, AttemptKey, Claim, ClaimKey, Done, DueTimer, Faults, Hook, Journal,
-    NoFaults, NodePlace, OutboxId, OutboxRow, PortFuture, ReadError, RunFilter, RunPage, RunQuery,
-    RunRow, SessionRow, Stored,
+    Append, AppendError, AskedPlace, AttemptKey, Claim, ClaimKey, Done, DueTimer, Faults, Hook,
+    Journal, NoFaults, NodePlace, OutboxId, OutboxRow, PortFuture, ReadError, RunFilter, RunPage,
+    RunQuery, RunRow, SessionRow, Stored,
 };
 
 use crate::{
@@ -253,6 +253,11 @@ impl Journal for SqliteJournal {
         Box::pin(self.readers.read(move |conn| read::attempt(conn, &blobs, &key)))
     }
 
+    fn asked(&self, key: AttemptKey) -> PortFuture<'_, Result<Option<AskedPlace>, ReadError>> {
+        let blobs = self.blobs();
+        Box::pin(self.readers.read(move |conn| read::asked(conn, &blobs, &key)))
+    }
+
     fn pinned(&self, hash: String) -> PortFuture<'_, Result<Option<String>, ReadError>> {
         Box::pin(self.readers.read(move |conn| read::pinned(conn, &hash)))
     }
@@ -262,7 +267,17 @@ impl Journal for SqliteJournal {
         caller: Caller,
         limit: usize,
     ) -> PortFuture<'_, Result<Vec<SessionRow>, ReadError>> {
-        Box::pin(self.readers.read(move |conn| read::sessions(conn, &caller, limit)))
+        let blobs = self.blobs();
+        Box::pin(self.readers.read(move |conn| read::sessions(conn, &blobs, &caller, limit)))
+    }
+
+    fn session_runs(
+        &self,
+        caller: Caller,
+        session: SessionId,
+    ) -> PortFuture<'_, Result<Vec<RunRow>, ReadError>> {
+        let blobs = self.blobs();
+        Box::pin(self.readers.read(move |conn| read::session_runs(conn, &blobs, &caller, &session)))
     }
 
     fn remove(&self, runs: Vec<RunId>) -> PortFuture<'_, Result<(), AppendError>> {

@@ -9,6 +9,7 @@
 
 mod blobs;
 mod checkpoint;
+mod checksum;
 mod database;
 mod journal;
 mod json;

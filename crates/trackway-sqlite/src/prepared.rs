@@ -75,10 +75,13 @@ pub(crate) struct Pin {
 pub(crate) struct Record {
     pub(crate) at: i64,
     pub(crate) kind: &'static str,
+    /// Checksum of the body, or of the blob's name; to be sealed with the event's place.
     pub(crate) crc: u32,
     pub(crate) body: String,
     /// Where the body goes when it is too large for its row.
     pub(crate) blob: Option<BlobHash>,
+    /// It is one of a guided run's own events.
+    pub(crate) guided: bool,
     /// What the index of guided runs notes of it.
     pub(crate) marks: Option<Box<Marks>>,
 }
@@ -139,12 +142,18 @@ impl Pin {
 impl Record {
     fn new((event, at): (&Event, Timestamp)) -> Self {
         let body = encode(event);
+        let blob = (body.len() > INLINE_BYTES_MAX).then(|| hash_of(body.as_bytes()));
+        let crc = match blob {
+            Some(hash) => crc32fast::hash(hash.to_string().as_bytes()),
+            None => crc32fast::hash(body.as_bytes()),
+        };
         Self {
             at: at.millis(),
             marks: Marks::of(event),
+            guided: matches!(event, Event::Guided(_)),
             kind: event.name(),
-            crc: crc32fast::hash(body.as_bytes()),
-            blob: (body.len() > INLINE_BYTES_MAX).then(|| hash_of(body.as_bytes())),
+            crc,
+            blob,
             body,
         }
     }

@@ -1,11 +1,17 @@
 //! What the port's reads ask of a connection. Damage is contained: a record that cannot be read ends
 //! its own run's list, and a row beside the log that cannot be read is left out of listings and logged.
+//!
+//! A damaged key can lead the search for anybody's rows astray. So what is found says itself whose it
+//! is, by its checksum, and what is not found where another table says that it must be there is looked
+//! for by walking through the whole table (`scan`), which needs no key.
 
 mod by_status;
 mod events;
 mod guided;
 mod hooks;
 mod rows;
+mod run;
+mod scan;
 mod sessions;
 
 use rusqlite::{Row, Rows, types::FromSqlError};
@@ -16,10 +22,11 @@ use crate::readers::broken;
 pub(crate) use self::{
     by_status::runs_by_status,
     events::{events, events_after_pos, is_damage},
-    guided::{attempt, node, pinned},
+    guided::{asked, attempt, node, pinned},
     hooks::{hook, hooks, hooks_due, next_hook},
-    rows::{claim, next_timer, outbox, run, runnable, runs, timers_due, waiting},
-    sessions::sessions,
+    rows::{claim, next_timer, outbox, runnable, runs, timers_due, waiting},
+    run::run,
+    sessions::{session_runs, sessions},
 };
 
 /// Why one row could not be read.

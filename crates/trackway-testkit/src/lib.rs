@@ -3,7 +3,7 @@
 //! No released program links this crate. [`MemoryJournal`] is a journal that can die and come back;
 //! [`journal_suite!`] expands into the tests that every journal must pass. [`World`] is where runtimes
 //! live and die at fault points ([`CrashAt`]) while store, clock and ids go on; [`Guest`] is a client
-//! that can be sent again after each crash.
+//! that can be sent again after each crash. [`ModelServer`] is a scripted model on a real socket.
 
 mod clock;
 mod faults;
@@ -12,6 +12,7 @@ mod guest;
 mod ids;
 pub mod journal_suite;
 mod memory;
+mod model_server;
 mod postbox;
 mod story;
 mod sweep;
@@ -27,6 +28,7 @@ pub use gate::Gate;
 pub use guest::{Guest, Visit, answer_to, at, hook, message};
 pub use ids::{CountingIds, scatter};
 pub use memory::{MemoryBlobs, MemoryJournal};
+pub use model_server::{Asked, ChatReply, Latch, ModelServer, Reply};
 pub use postbox::{Letter, Postbox};
 pub use story::{Names, seen, story, updates};
 pub use sweep::{Store, Subject, one_life, sweep, sweep_again};

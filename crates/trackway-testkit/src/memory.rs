@@ -316,6 +316,14 @@ impl Journal for MemoryJournal {
         self.read(move |contents| Ok(contents.sessions(&caller, limit)))
     }
 
+    fn session_runs(
+        &self,
+        caller: Caller,
+        session: SessionId,
+    ) -> PortFuture<'_, Result<Vec<RunRow>, ReadError>> {
+        self.read(move |contents| Ok(contents.session_runs(&caller, &session)))
+    }
+
     fn remove(&self, runs: Vec<RunId>) -> PortFuture<'_, Result<(), AppendError>> {
         self.write(move |contents| contents.remove(&runs))
     }

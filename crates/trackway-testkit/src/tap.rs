@@ -4,9 +4,9 @@ use std::{fmt, sync::Arc};
 
 use trackway_domain::{Caller, NodeId, Pos, RunId, Seq, SessionId, Timestamp};
 use trackway_ports::{
-    Append, AppendError, AttemptKey, Claim, ClaimKey, Done, DueTimer, Hook, Journal, NodePlace,
-    OutboxId, OutboxRow, PortFuture, ReadError, RunFilter, RunPage, RunQuery, RunRow, SessionRow,
-    Stored,
+    Append, AppendError, AskedPlace, AttemptKey, Claim, ClaimKey, Done, DueTimer, Hook, Journal,
+    NodePlace, OutboxId, OutboxRow, PortFuture, ReadError, RunFilter, RunPage, RunQuery, RunRow,
+    SessionRow, Stored,
 };
 
 /// What stands between.
@@ -171,6 +171,10 @@ impl Journal for Tapped {
         self.read(Some(key.run), move |journal| journal.attempt(key))
     }
 
+    fn asked(&self, key: AttemptKey) -> PortFuture<'_, Result<Option<AskedPlace>, ReadError>> {
+        self.read(Some(key.run), move |journal| journal.asked(key))
+    }
+
     fn pinned(&self, hash: String) -> PortFuture<'_, Result<Option<String>, ReadError>> {
         self.read(None, move |journal| journal.pinned(hash))
     }
@@ -181,6 +185,14 @@ impl Journal for Tapped {
         limit: usize,
     ) -> PortFuture<'_, Result<Vec<SessionRow>, ReadError>> {
         self.read(None, move |journal| journal.sessions(caller, limit))
+    }
+
+    fn session_runs(
+        &self,
+        caller: Caller,
+        session: SessionId,
+    ) -> PortFuture<'_, Result<Vec<RunRow>, ReadError>> {
+        self.read(None, move |journal| journal.session_runs(caller, session))
     }
 
     // What follows writes, and is awaited as reads are: a dead process does neither.

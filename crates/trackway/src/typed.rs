@@ -5,7 +5,7 @@ use std::{fmt, sync::Arc};
 use schemars::{JsonSchema, generate::SchemaSettings};
 use serde_json::Value;
 use trackway_domain::{Failure, Message, Part};
-use trackway_runtime::{Program, ProgramFuture, ProgramInfo, Stage, Stop};
+use trackway_runtime::{Kind, Program, ProgramFuture, ProgramInfo, Stage, Stop};
 
 use crate::{Ctx, Workflow};
 
@@ -19,10 +19,12 @@ impl<W: Workflow> Typed<W> {
         let owned = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
         let info = ProgramInfo {
             name: W::NAME.to_owned(),
+            kind: Kind::Workflow,
             version: W::VERSION.to_owned(),
             description: W::DESCRIPTION.to_owned(),
             tags: owned(W::TAGS),
             examples: owned(W::EXAMPLES),
+            skills: Vec::new(),
             input_schema: schema_of::<W::Input>(),
             output_schema: schema_of::<W::Output>(),
             input_modes: owned(W::INPUT_MODES),

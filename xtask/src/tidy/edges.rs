@@ -9,6 +9,7 @@ use super::tree::Tree;
 /// Dev-dependencies are free, since tests look at the whole; the testkit is for them alone.
 pub(super) const ALLOWED: &[(&str, &[&str])] = &[
     ("trackway-domain", &[]),
+    ("trackway-outgoing", &[]),
     ("trackway-engine", &["trackway-domain"]),
     ("trackway-ports", &["trackway-domain"]),
     ("trackway-definition", &["trackway-domain"]),
@@ -17,14 +18,30 @@ pub(super) const ALLOWED: &[(&str, &[&str])] = &[
         &["trackway-domain", "trackway-definition", "trackway-engine", "trackway-ports"],
     ),
     ("trackway-sqlite", &["trackway-domain", "trackway-ports"]),
-    ("trackway-a2a", &["trackway-domain", "trackway-engine", "trackway-ports", "trackway-runtime"]),
+    (
+        "trackway-a2a",
+        &[
+            "trackway-domain",
+            "trackway-engine",
+            "trackway-outgoing",
+            "trackway-ports",
+            "trackway-runtime",
+        ],
+    ),
     (
         "trackway-mcp",
         &["trackway-domain", "trackway-definition", "trackway-ports", "trackway-runtime"],
     ),
     (
         "trackway-agent",
-        &["trackway-domain", "trackway-engine", "trackway-ports", "trackway-runtime"],
+        &[
+            "trackway-domain",
+            "trackway-definition",
+            "trackway-engine",
+            "trackway-outgoing",
+            "trackway-ports",
+            "trackway-runtime",
+        ],
     ),
     (
         "trackway",
@@ -32,6 +49,7 @@ pub(super) const ALLOWED: &[(&str, &[&str])] = &[
             "trackway-domain",
             "trackway-definition",
             "trackway-engine",
+            "trackway-outgoing",
             "trackway-ports",
             "trackway-runtime",
             "trackway-sqlite",

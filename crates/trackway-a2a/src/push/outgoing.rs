@@ -1,33 +1,25 @@
 //! The HTTP client for requests to addresses that clients chose: no redirects, no proxy, short waits,
 //! and nothing of the answer but its status is looked at.
 
-use std::{net::IpAddr, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use reqwest::{
     Client, Response, Url,
     header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue},
-    redirect::Policy,
 };
+use trackway_outgoing::{AddressPolicy, Forbidden, Lookup, SystemLookup, failure, forbidden_name};
 use trackway_runtime::Undelivered;
 
 use super::{
-    address::AddressPolicy,
-    resolver::{Lookup, Resolver, SystemLookup, forbidden_name},
     signature::signature,
     target::{Credentials, Target},
 };
-
-/// How long a connection may take. Deliveries take turns; one to a dead machine must not take long.
-const CONNECT_WAIT: Duration = Duration::from_secs(5);
 
 /// How long a whole delivery may take. A receiver should take the body in and do its work later.
 const DELIVERY_WAIT: Duration = Duration::from_secs(15);
 
 /// How much of an answer is read, so that the connection can be used again. The rest is left.
 const ANSWER_BYTES_MAX: usize = 16 * 1024;
-
-/// Longest address. Servers and proxies refuse longer ones anyway.
-const URL_BYTES_MAX: usize = 8 * 1024;
 
 const NOTIFICATION_TOKEN: HeaderName = HeaderName::from_static("x-a2a-notification-token");
 const SIGNATURE: HeaderName = HeaderName::from_static("x-trackway-signature");
@@ -50,13 +42,6 @@ impl std::fmt::Debug for OutgoingOptions {
     }
 }
 
-/// Why an address is refused, whatever answers there.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the address is refused: {reason}")]
-pub struct Forbidden {
-    pub reason: String,
-}
-
 /// Sends bodies to clients' addresses. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Outgoing {
@@ -70,45 +55,17 @@ impl Outgoing {
         Self::looking_up(options, Arc::new(SystemLookup))
     }
 
-    #[expect(clippy::disallowed_methods, reason = "this is the builder with the outgoing policy")]
     fn looking_up(
         options: OutgoingOptions,
         lookup: Arc<dyn Lookup>,
     ) -> Result<Self, reqwest::Error> {
-        let client = Client::builder()
-            .dns_resolver(Resolver { policy: options.addresses, lookup })
-            // A proxy would look names up by itself.
-            .no_proxy()
-            // A redirect would lead to where nobody has looked.
-            .redirect(Policy::none())
-            .referer(false)
-            .connect_timeout(CONNECT_WAIT)
-            .timeout(DELIVERY_WAIT)
-            .user_agent(concat!("trackway/", env!("CARGO_PKG_VERSION")))
-            .build()?;
+        let client = trackway_outgoing::client(options.addresses, lookup, DELIVERY_WAIT)?;
         Ok(Self { client, options })
     }
 
     /// Whether an address may be asked for. A name is judged by its addresses when it is connected to.
     pub fn check(&self, url: &str) -> Result<Url, Forbidden> {
-        let refused = |reason: &str| Forbidden { reason: reason.to_owned() };
-        if url.len() > URL_BYTES_MAX {
-            return Err(refused("it is longer than 8 KiB"));
-        }
-        let url = Url::parse(url).map_err(|_| refused("it is not a URL"))?;
-        if !matches!(url.scheme(), "http" | "https") {
-            return Err(refused("it is neither http nor https"));
-        }
-        if !url.username().is_empty() || url.password().is_some() {
-            return Err(refused("it holds credentials; send them as `authentication`"));
-        }
-        let host = url.host_str().unwrap_or_default();
-        // Written as a number in whatever form, it has been brought into the usual one by now.
-        let literal = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
-        match literal.ok().and_then(|address| self.options.addresses.refusal(address)) {
-            Some(what) => Err(Forbidden { reason: format!("it is {what}") }),
-            None => Ok(url),
-        }
+        self.options.addresses.check(url)
     }
 
     /// Posts a body. Any answer of 200 to 299 is taken as received.
@@ -165,22 +122,6 @@ fn header(text: &str, what: &str) -> Result<HeaderValue, Undelivered> {
     })?;
     value.set_sensitive(true);
     Ok(value)
-}
-
-/// What went wrong, without the address: its query may be a secret.
-fn failure(error: &reqwest::Error) -> String {
-    let what = if error.is_timeout() {
-        "the receiver did not answer in time"
-    } else if error.is_connect() {
-        "no connection"
-    } else {
-        "the request failed"
-    };
-    let mut cause = std::error::Error::source(error);
-    while let Some(deeper) = cause.and_then(std::error::Error::source) {
-        cause = Some(deeper);
-    }
-    cause.map_or_else(|| what.to_owned(), |cause| format!("{what}: {cause}"))
 }
 
 /// Reads the rest of a short answer, so that the connection can be used again.

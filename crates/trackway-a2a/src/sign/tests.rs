@@ -1,7 +1,7 @@
 //! Signatures, checked by somebody who has the public key only.
 
 use jsonwebtoken::{DecodingKey, crypto::verify};
-use trackway_runtime::ProgramInfo;
+use trackway_runtime::{Kind, ProgramInfo};
 
 use super::*;
 use crate::{
@@ -35,10 +35,12 @@ oZv5VeaoRsHoWwG4THNB5dcsRuVPhfqZ76M8QNlHYlMtCgahZANiAATdCdQ3bdQX
 fn info() -> ProgramInfo {
     ProgramInfo {
         name: "echo".into(),
+        kind: Kind::Workflow,
         version: "1".into(),
         description: "Says it again.".into(),
         tags: vec![],
         examples: vec![],
+        skills: Vec::new(),
         input_schema: json!({"type": "object"}),
         output_schema: Value::Null,
         input_modes: vec!["text/plain".into()],

@@ -1,7 +1,7 @@
 //! The card for everybody, whole.
 
 use serde_json::json;
-use trackway_runtime::{Extension, ProgramInfo};
+use trackway_runtime::{Extension, Kind, ProgramInfo};
 
 use super::*;
 use crate::{
@@ -12,10 +12,12 @@ use crate::{
 fn info() -> ProgramInfo {
     ProgramInfo {
         name: "echo".into(),
+        kind: Kind::Workflow,
         version: "1.0.0".into(),
         description: "Says it again.".into(),
         tags: vec!["demo".into()],
         examples: vec!["hello".into()],
+        skills: Vec::new(),
         input_schema: json!({"type": "object"}),
         output_schema: json!({"type": "string"}),
         input_modes: vec!["application/json".into()],

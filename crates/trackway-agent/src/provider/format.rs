@@ -23,6 +23,12 @@ pub(crate) trait Format: Send + Sync + fmt::Debug {
 
     fn body(&self, model: &str, request: &Request) -> Value;
 
+    /// Fields of the body that an answer is as good without. One that a server refuses by its name is
+    /// left out from then on.
+    fn dispensable(&self) -> &'static [&'static str] {
+        &[]
+    }
+
     fn reader(&self) -> Box<dyn Reader>;
 
     /// What an error body says, where it is in the format's own form.
@@ -31,10 +37,12 @@ pub(crate) trait Format: Send + Sync + fmt::Debug {
 
 /// Reads the events of one answer.
 pub(crate) trait Reader: Send {
-    /// One event of the stream: its type, empty where it has none, and its data.
+    /// One event of the stream: its type, empty where it has none, and its data. Nothing is read after
+    /// an event that writes [`Delta::Done`]; not every server closes the connection. An answer that
+    /// comes as one JSON value instead of a stream is one event without a type.
     fn event(&mut self, kind: &str, data: &str, out: &mut Vec<Delta>) -> Result<(), ModelError>;
 
-    /// The stream is over. Writes what is still owed, [`Delta::Done`] last, or says that the answer is
-    /// not whole.
+    /// The stream is over, or the connection is lost. Writes what is still owed, [`Delta::Done`] last,
+    /// or says that the answer is not whole.
     fn end(&mut self, out: &mut Vec<Delta>) -> Result<(), ModelError>;
 }

@@ -116,10 +116,28 @@ fn what_has_no_value_says_why() {
         assert!(need.message.contains(part), "{source}: {}", need.message);
         assert!(need.pointer.starts_with(pointer), "{source}: {}", need.pointer);
     }
-    assert!(expression_fault("a ==").is_some());
     assert_eq!(expression_fault("a == b.c"), None);
     assert_eq!(plain_name("a.b['c']").as_deref(), Some("a.b.c"));
     assert_eq!(plain_name("a + b"), None);
+}
+
+/// A fault is told with its place, and in words about the expression.
+#[test]
+fn what_is_no_expression_says_where() {
+    for (source, said) in [
+        ("a ==", "the end stands where a value is expected, at column 5"),
+        ("a == * 2", "unexpected token, at column 6"),
+        ("a b", "'b' stands where the end is expected, at column 3"),
+        ("(a", "expected ')', at column 3"),
+        ("a == 'x", "unterminated string literal, at column 6"),
+        ("a ==\n  b c", "'c' stands where the end is expected, at line 2, column 5"),
+        ("a = 1", "'=' stands where the end is expected, at column 3"),
+        ("for > 1", "reserved identifier: for, at column 1"),
+        ("", "the end stands where a value is expected, at column 1"),
+    ] {
+        let fault = expression_fault(source).unwrap_or_default();
+        assert_eq!(fault, format!("`{source}` is no CEL expression: {said}"));
+    }
 }
 
 /// No expression takes the process down or keeps it for long, on a thread with a usual stack.

@@ -29,7 +29,7 @@ pub(super) fn of(schema: &Value) -> Option<String> {
     if let Err(reason) = references(schema, true).and_then(|()| walk.schema(schema)) {
         return Some(reason);
     }
-    super::compile(schema).err().map(|reason| format!("The schema cannot be used: {reason}"))
+    super::compiled(schema).err().map(|reason| format!("The schema cannot be used: {reason}"))
 }
 
 /// References stay inside the schema, in the plain form.

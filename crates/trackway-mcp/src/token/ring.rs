@@ -3,7 +3,7 @@
 use std::{
     fmt,
     path::Path,
-    sync::{Mutex, PoisonError},
+    sync::{Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
@@ -19,8 +19,9 @@ use super::{
     file::{Contents, KeyFile, KeyRingError, Row, Stamp},
 };
 
-/// The keys of a data folder. Other processes may rotate them at any time: the file is looked at
-/// before each use, which costs one call to the system, and read when it has changed.
+/// The keys of a data folder. Other processes may rotate them at any time: whoever serves a call has the
+/// file looked at once, at its beginning ([`Self::renew`]), which costs one call to the system, and it is
+/// read when it has changed. A key that is not known is looked for in the file in any case.
 pub struct KeyRing {
     file: KeyFile,
     /// A `std` lock: it is held while a small file is read, and then only when that has changed.
@@ -82,26 +83,30 @@ impl KeyRing {
         })
     }
 
+    /// Takes in what another process may have changed since.
+    pub fn renew(&self) {
+        let mut seen = self.seen();
+        if self.file.stamp().ok().is_some_and(|stamp| stamp != seen.stamp) {
+            self.read_into(&mut seen);
+        }
+    }
+
     /// Name of the key that signs now.
     pub fn active(&self) -> String {
-        self.with(|contents| name(signing(contents, "").0))
+        name(newest(&self.seen().contents).0)
     }
 
     /// The token of a node, signed with the key of this name, or with the newest where that is gone.
     pub fn state_token(&self, place: Place, key: &str) -> String {
-        self.with(|contents| {
-            let (id, key) = signing(contents, key);
-            codec::write(Param::State, id, &key, &[place.run.uuid(), place.node.uuid()])
-        })
+        let (id, key) = self.signing(key);
+        codec::write(Param::State, id, &key, &[place.run.uuid(), place.node.uuid()])
     }
 
     /// The token of an attempt, signed likewise.
     pub fn ack_token(&self, ack: Ack, key: &str) -> String {
-        self.with(|contents| {
-            let (id, key) = signing(contents, key);
-            let ids = [ack.place.run.uuid(), ack.place.node.uuid(), ack.ack.uuid()];
-            codec::write(Param::Ack, id, &key, &ids)
-        })
+        let (id, key) = self.signing(key);
+        let ids = [ack.place.run.uuid(), ack.place.node.uuid(), ack.ack.uuid()];
+        codec::write(Param::Ack, id, &key, &ids)
     }
 
     pub fn read_state(&self, text: &str) -> Result<Place, TokenError> {
@@ -122,17 +127,15 @@ impl KeyRing {
     }
 
     pub fn bundle_signer(&self) -> BundleSigner {
-        BundleSigner(self.with(|contents| SigningKey::from_bytes(&contents.bundle)))
+        BundleSigner(SigningKey::from_bytes(&self.seen().contents.bundle))
     }
 
     /// A key for a purpose of its own, the same in every process on this folder and after a rotation.
     pub(crate) fn derived(&self, purpose: &[u8]) -> [u8; 32] {
-        self.with(|contents| {
-            let mut mac =
-                Hmac::<Sha256>::new_from_slice(&contents.bundle).expect("any length is taken");
-            mac.update(purpose);
-            mac.finalize().into_bytes().into()
-        })
+        let bundle = self.seen().contents.bundle;
+        let mut mac = Hmac::<Sha256>::new_from_slice(&bundle).expect("any length is taken");
+        mac.update(purpose);
+        mac.finalize().into_bytes().into()
     }
 
     fn prove(&self, param: Param, text: &str) -> Result<Unproved, TokenError> {
@@ -150,27 +153,33 @@ impl KeyRing {
     }
 
     fn check(&self, token: Unproved) -> Result<Unproved, Fault> {
-        match self.with(|contents| verdict(contents, &token)) {
+        let verdict = |ring: &Self| verdict(&ring.seen().contents, &token);
+        match verdict(self) {
             // A key that was made a moment ago by another process, in a file whose stamp is the same.
-            Err(Fault::Foreign) if self.reread() => {
-                self.with(|contents| verdict(contents, &token)).map(|()| token)
-            }
-            Err(fault) => Err(fault),
-            Ok(()) => Ok(token),
+            Err(Fault::Foreign) if self.reread() => verdict(self)?,
+            proved => proved?,
         }
+        Ok(token)
     }
 
-    fn with<T>(&self, use_keys: impl FnOnce(&Contents) -> T) -> T {
-        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        if self.file.stamp().ok().is_some_and(|stamp| stamp != seen.stamp) {
-            self.read_into(&mut seen);
+    /// The key of this name. One that another process made a moment ago signed an answer that is now told
+    /// again; one that is gone signs no more, and the newest does.
+    fn signing(&self, wanted: &str) -> (KeyId, Key) {
+        if let Some(found) = named(&self.seen().contents, wanted) {
+            return found;
         }
-        use_keys(&seen.contents)
+        self.reread();
+        let seen = self.seen();
+        named(&seen.contents, wanted).unwrap_or_else(|| newest(&seen.contents))
+    }
+
+    fn seen(&self) -> MutexGuard<'_, Seen> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Reads the file whatever its stamp; whether anything was different.
     fn reread(&self) -> bool {
-        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut seen = self.seen();
         let before = seen.contents.clone();
         self.read_into(&mut seen);
         before != seen.contents
@@ -228,17 +237,16 @@ fn verdict(contents: &Contents, token: &Unproved) -> Result<(), Fault> {
     }
 }
 
-/// The key of this name, or the newest.
-fn signing(contents: &Contents, wanted: &str) -> (KeyId, Key) {
-    let usable = contents.keys.iter().rev().filter_map(|key| Some((key.id, key.secret?)));
-    let mut newest = None;
-    for (id, key) in usable {
-        if name(id) == wanted {
-            return (id, key);
-        }
-        newest.get_or_insert((id, key));
-    }
-    newest.expect("a ring is read only when its last key can sign")
+fn usable(contents: &Contents) -> impl Iterator<Item = (KeyId, Key)> {
+    contents.keys.iter().rev().filter_map(|key| Some((key.id, key.secret?)))
+}
+
+fn named(contents: &Contents, wanted: &str) -> Option<(KeyId, Key)> {
+    usable(contents).find(|(id, _)| name(*id) == wanted)
+}
+
+fn newest(contents: &Contents) -> (KeyId, Key) {
+    usable(contents).next().expect("a ring is read only when its last key can sign")
 }
 
 fn name(id: KeyId) -> String {

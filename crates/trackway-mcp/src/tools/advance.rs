@@ -52,7 +52,11 @@ pub(crate) async fn advance(
             }
             Advanced::AskFirst(pending) => {
                 match asker.ask(door, identity, &advance, &pending, context).await? {
-                    Asked::Answered(agreed) => advance.consent = Consent::Given(agreed),
+                    Asked::Answered(agreed) => {
+                        // People take their time.
+                        door.ring().renew();
+                        advance.consent = Consent::Given(agreed);
+                    }
                     Asked::Passed(request) => return Ok(request.into()),
                 }
             }

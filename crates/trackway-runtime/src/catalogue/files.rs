@@ -88,6 +88,11 @@ impl Sheet {
         self.settled = self.since.elapsed() > STAMP_GRAIN;
         digest(&content(path)) == self.digest
     }
+
+    /// Whether the stamp alone says that the file still holds what was read.
+    pub(super) fn is_settled(&self, path: &Path) -> bool {
+        self.settled && fs::metadata(path).is_ok_and(|found| self.stamp == Stamp::of(&found))
+    }
 }
 
 /// The first bytes of a file, one more than it may have at most.

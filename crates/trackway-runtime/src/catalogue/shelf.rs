@@ -14,6 +14,10 @@ use super::{
     scan::{Found, scan},
 };
 
+/// Stamps that are looked at in one glance, on a thread that serves others too: a few microseconds each.
+/// More are looked at on a thread where waiting is allowed.
+const GLANCE_FILES_MAX: usize = 8;
+
 /// Everything that was read.
 #[derive(Debug, Default)]
 pub(super) struct Shelf {
@@ -53,6 +57,16 @@ impl Shelf {
             .sources
             .iter()
             .all(|path| self.sheets.get_mut(path).is_some_and(|sheet| sheet.is_current(path)))
+    }
+
+    /// The same at a glance: true only where a few stamps are enough to tell.
+    pub(super) fn is_settled(&self, id: &str) -> bool {
+        let Some(linked) = self.linked.get(id) else { return false };
+        linked.sources.len() <= GLANCE_FILES_MAX
+            && linked
+                .sources
+                .iter()
+                .all(|path| self.sheets.get(path).is_some_and(|sheet| sheet.is_settled(path)))
     }
 
     /// Reads what changed, and links everything again if anything did.

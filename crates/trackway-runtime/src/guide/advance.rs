@@ -1,9 +1,9 @@
 //! Answering a node, and looking at one.
 //!
-//! An answer costs two reads (the node with its run, and whether this very answer is recorded), a third
+//! An answer costs one read (the node with its run, and whether this very answer is recorded), another
 //! where the definition is not in memory, and one append: the same in a run of ten events and in one of
-//! ten thousand, with one branch or a hundred. A repetition costs the two reads; a look costs one, and
-//! the definition.
+//! ten thousand, with one branch or a hundred. A repetition costs the one read; so does a look, with the
+//! definition.
 
 use trackway_domain::{AckId, Caller, NodeId, RunId, Seal};
 use trackway_ports::{Append, AppendError, AttemptKey};
@@ -32,10 +32,8 @@ impl Guide {
         let Advance { run, node, ack, .. } = advance;
         let key = AttemptKey { run, node, ack, digest: digest(&advance.inputs) };
         for _ in 0..TRIES_MAX {
-            // The node before the attempt: an answer that is recorded between the two reads is found by
-            // the second, and one that is recorded after it makes the append fail.
-            let place = self.place(caller, run, node).await?;
-            if let Some((node, attempt)) = self.recorded(&place, &key).await? {
+            let (place, recorded) = self.asked(caller, &key).await?;
+            if let Some((node, attempt)) = recorded {
                 let again = answer::of_attempt(&place.row, &node, attempt);
                 return Ok(Advanced::Position(Box::new(again)));
             }

@@ -1,7 +1,7 @@
 //! Finding a node: by the index, and by the log itself where the index does not have it.
 
 use trackway_domain::{Attempt, Caller, Node, NodeId, RunId, Seq};
-use trackway_ports::{AttemptKey, NodePlace, RunRow, attempt_of, node_of};
+use trackway_ports::{AttemptKey, NodePlace, RunRow, Stored, attempt_of, node_of};
 
 use super::{
     Guide, GuideError,
@@ -39,15 +39,34 @@ impl Guide {
             Some(found) => found,
             None => self.mend(caller, run, node).await?,
         };
-        if found.row.caller != *caller {
-            return Err(GuideError::UnknownRun { run });
-        }
-        let NodePlace { made, head, row, branches } = found;
-        let made_seq = made.seq;
-        match node_of(&made.event).filter(|found| found.id == node) {
-            Some(node) => Ok(Place { node: node.clone(), made: made_seq, head, row, branches }),
-            None => Err(GuideError::Damaged { run, reason: "its index is wrong".into() }),
-        }
+        placed(caller, run, node, found)
+    }
+
+    /// The node that an answer is for, and the record of this very answer, where there is one, with the
+    /// node as it was then.
+    pub(super) async fn asked(
+        &self,
+        caller: &Caller,
+        key: &AttemptKey,
+    ) -> Result<(Place, Option<(Node, Attempt)>), GuideError> {
+        let AttemptKey { run, node, .. } = *key;
+        let journal = &self.options.journal;
+        let (place, stored) = match journal.asked(key.clone()).await {
+            Ok(Some(asked)) => (placed(caller, run, node, asked.place)?, asked.attempt),
+            // Something is wrong or lacking. One after the other: who may see the run comes before what
+            // is damaged in it. The node before the attempt: an answer that is recorded between the two
+            // reads is found by the second, and one that is recorded after it makes the append fail.
+            Ok(None) | Err(_) => {
+                let place = self.place(caller, run, node).await?;
+                let stored = journal.attempt(key.clone()).await;
+                (place, stored.map_err(|error| unreadable(run, error))?)
+            }
+        };
+        let recorded = match stored {
+            Some(stored) => Some(self.recorded(&place, key, &stored).await?),
+            None => None,
+        };
+        Ok((place, recorded))
     }
 
     async fn indexed(&self, run: RunId, node: NodeId) -> Result<Option<NodePlace>, GuideError> {
@@ -93,28 +112,41 @@ impl Guide {
         found.ok_or(GuideError::UnknownNode { run, node: id })
     }
 
-    /// The record of this very answer, where there is one, with the node as it was then.
-    pub(super) async fn recorded(
+    /// What the record says, with the node as it was then.
+    async fn recorded(
         &self,
         place: &Place,
         key: &AttemptKey,
-    ) -> Result<Option<(Node, Attempt)>, GuideError> {
-        let run = key.run;
-        let stored = self.options.journal.attempt(key.clone()).await;
-        let Some(stored) = stored.map_err(|error| unreadable(run, error))? else {
-            return Ok(None);
-        };
-        let seq = stored.seq;
+        stored: &Stored,
+    ) -> Result<(Node, Attempt), GuideError> {
         let attempt = attempt_of(&stored.event).filter(|attempt| is_of(attempt, key));
         let Some(attempt) = attempt else {
-            return Err(GuideError::Damaged { run, reason: "its index is wrong".into() });
+            return Err(GuideError::Damaged { run: key.run, reason: "its index is wrong".into() });
         };
         // Read by another definition since: the answer that was given showed the step of the first.
-        let node = match place.made > seq {
-            true => self.node_before(run, place.node.id, seq).await?,
+        let node = match place.made > stored.seq {
+            true => self.node_before(key.run, place.node.id, stored.seq).await?,
             false => place.node.clone(),
         };
-        Ok(Some((node, attempt.clone())))
+        Ok((node, attempt.clone()))
+    }
+}
+
+/// What was found, for its caller. For anybody else there is no such run.
+fn placed(
+    caller: &Caller,
+    run: RunId,
+    node: NodeId,
+    found: NodePlace,
+) -> Result<Place, GuideError> {
+    if found.row.caller != *caller {
+        return Err(GuideError::UnknownRun { run });
+    }
+    let NodePlace { made, head, row, branches } = found;
+    let made_seq = made.seq;
+    match node_of(&made.event).filter(|found| found.id == node) {
+        Some(node) => Ok(Place { node: node.clone(), made: made_seq, head, row, branches }),
+        None => Err(GuideError::Damaged { run, reason: "its index is wrong".into() }),
     }
 }
 

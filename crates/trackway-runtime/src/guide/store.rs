@@ -126,6 +126,10 @@ impl Guide {
         workflow: &str,
         hash: &str,
     ) -> Option<trackway_domain::Warning> {
+        // Nearly always nothing has changed, and going to another thread to see it costs more than seeing.
+        if self.options.catalogue.is_unchanged(workflow, hash) {
+            return None;
+        }
         let catalogue = self.options.catalogue.clone();
         let (id, hash) = (workflow.to_owned(), hash.to_owned());
         tokio::task::spawn_blocking(move || catalogue.drift(&id, &hash)).await.ok().flatten()

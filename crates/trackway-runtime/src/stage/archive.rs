@@ -43,6 +43,18 @@ impl Stage {
 }
 
 impl Archive {
+    /// The runs of the session with their workflows, newest first.
+    pub async fn runs(&self, limit: usize) -> Result<Vec<(RunId, String)>, ReadError> {
+        let filter = RunFilter {
+            tenant: Some(self.caller.tenant.to_string()),
+            session: Some(self.session.clone()),
+            workflow: None,
+            states: Vec::new(),
+        };
+        let rows = self.core.options.journal.runs(filter, None, limit).await?;
+        Ok(rows.into_iter().map(|row| (row.id, row.workflow.name)).collect())
+    }
+
     /// Runs of that workflow in the session which came before this one and nobody else started, newest
     /// first.
     pub async fn earlier(

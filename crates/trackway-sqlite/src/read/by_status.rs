@@ -7,7 +7,7 @@ use crate::readers::broken;
 
 use super::{
     collect,
-    rows::{RUN_COLUMNS, run_row},
+    run::{run_row, run_sql},
 };
 
 /// A page and the count of all that match, both of the same moment.
@@ -37,7 +37,7 @@ pub(super) fn count_sql(condition: &str) -> String {
 }
 
 pub(super) fn page_sql(condition: &str) -> String {
-    format!("SELECT {RUN_COLUMNS} FROM runs WHERE {condition} ORDER BY status_at DESC, id DESC")
+    run_sql(&format!("WHERE {condition} ORDER BY status_at DESC, id DESC"))
 }
 
 /// Which runs the query asks for, on whatever page, and the values that belong to it.

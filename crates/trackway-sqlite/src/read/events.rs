@@ -4,14 +4,19 @@ use rusqlite::{Connection, ErrorCode, OptionalExtension as _, Row, types::ValueR
 use trackway_domain::{Pos, RunId, Seq, Timestamp};
 use trackway_ports::{BlobHash, ReadError, Stored, decode};
 
-use crate::{FolderBlobs, readers::broken};
+use crate::{FolderBlobs, checksum::EventPlace, readers::broken};
 
-use super::{Unreadable, parsed};
+use super::{Unreadable, parsed, run::least_head, scan};
 
 /// Events are handed out until their bodies exceed this: pages of small events stay long, and a page of
 /// large ones is no burden for whoever holds it.
 const PAGE_BYTES_MAX: usize = 256 * 1024;
 
+/// What [`read_event`] reads.
+pub(super) const EVENT_COLUMNS: &str = "pos, seq, at, format, crc, body, blob";
+
+/// By the key of the events. Where that leads to nothing, or to something else, though the run should go
+/// on, its events are looked for without a key: another run's damage may have led the search astray.
 pub(crate) fn events(
     conn: &Connection,
     blobs: &FolderBlobs,
@@ -19,28 +24,61 @@ pub(crate) fn events(
     after: Seq,
     limit: usize,
 ) -> Result<Vec<Stored>, ReadError> {
-    let Ok(first) = i64::try_from(after) else {
-        return Ok(Vec::new());
+    let found = by_key(conn, blobs, run, after, limit)?;
+    let trouble = match found {
+        Ok(found) if !found.is_empty() || limit == 0 => return Ok(found),
+        Ok(_) if least_head(conn, run)? <= after => return Ok(Vec::new()),
+        // The run may have gone on since the first look.
+        Ok(_) => match by_key(conn, blobs, run, after, limit)? {
+            Ok(found) if !found.is_empty() => return Ok(found),
+            Ok(_) => Unreadable::Content("it is missing".to_owned()),
+            Err(trouble) => trouble,
+        },
+        Err(trouble) => trouble,
     };
-    let mut statement = conn
-        .prepare_cached(
-            "SELECT pos, seq, at, format, crc, body, blob FROM events
-             WHERE run = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3",
-        )
-        .map_err(broken)?;
+    let found = scan::events(conn, blobs, run, after, limit)?;
+    if found.is_empty() {
+        let reason = trouble.to_string();
+        return Err(ReadError::Damaged { run, seq: after.saturating_add(1), reason });
+    }
+    tracing::error!(%run, after, %trouble, "the key of the events is damaged; they are read without it");
+    Ok(found)
+}
+
+/// The inner error is about the first event behind `after`.
+fn by_key(
+    conn: &Connection,
+    blobs: &FolderBlobs,
+    run: RunId,
+    after: Seq,
+    limit: usize,
+) -> Result<Result<Vec<Stored>, Unreadable>, ReadError> {
+    let Ok(first) = i64::try_from(after) else {
+        return Ok(Ok(Vec::new()));
+    };
+    let sql = format!(
+        "SELECT {EVENT_COLUMNS} FROM events WHERE run = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3"
+    );
+    let key = run.to_string();
+    let mut statement = conn.prepare_cached(&sql).map_err(broken)?;
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-    let mut rows = statement.query((run.to_string(), first, limit)).map_err(broken)?;
+    let mut rows = statement.query((&key, first, limit)).map_err(broken)?;
     let mut found = Vec::new();
     let mut seq = after;
     let mut bytes = 0;
     loop {
         seq += 1;
         if bytes > PAGE_BYTES_MAX {
-            return Ok(found);
+            return Ok(Ok(found));
         }
         let read = match rows.next() {
-            Ok(None) => return Ok(found),
-            Ok(Some(row)) => read_event(row, blobs, seq),
+            Ok(None) => return Ok(Ok(found)),
+            Ok(Some(row)) => {
+                read_event(row, blobs, &key).and_then(|read| match read.0.seq == seq {
+                    true => Ok(read),
+                    false => Err(Unreadable::Content("it is missing".to_owned())),
+                })
+            }
             Err(error) if is_damage(&error) => Err(error.into()),
             Err(error) => return Err(broken(error)),
         };
@@ -50,10 +88,8 @@ pub(crate) fn events(
                 found.push(event);
             }
             // What came before is good; a call that begins here is told.
-            Err(_) if !found.is_empty() => return Ok(found),
-            Err(error) => {
-                return Err(ReadError::Damaged { run, seq, reason: error.to_string() });
-            }
+            Err(_) if !found.is_empty() => return Ok(Ok(found)),
+            Err(error) => return Ok(Err(error)),
         }
     }
 }
@@ -94,41 +130,46 @@ pub(crate) fn events_after_pos(
     events(conn, blobs, run, low.unsigned_abs() - 1, limit)
 }
 
-/// The event in this row and the size of its body, if it is whole and is the one that must come next.
-fn read_event(
+/// The event in this row and the size of its body, if it is whole and belongs to this run.
+pub(super) fn read_event(
     row: &Row<'_>,
     blobs: &FolderBlobs,
-    expected: Seq,
+    run: &str,
 ) -> Result<(Stored, usize), Unreadable> {
-    let number = |column| {
-        let value: i64 = row.get(column)?;
-        u64::try_from(value).map_err(Unreadable::content)
+    let unsigned = |number: i64| u64::try_from(number).map_err(Unreadable::content);
+    let place = EventPlace {
+        run,
+        pos: row.get(0)?,
+        seq: row.get(1)?,
+        at: row.get(2)?,
+        format: row.get(3)?,
     };
-    let seq = number(1)?;
-    if seq != expected {
-        return Err(Unreadable::Content("it is missing".to_owned()));
-    }
+    let crc: u32 = row.get(4)?;
     let from_blob;
-    let body = match row.get_ref(5)? {
+    let (content, body) = match row.get_ref(5)? {
         ValueRef::Null => {
             let hash: BlobHash = parsed(row, 6)?;
             let bytes = blobs.read(hash).map_err(Unreadable::content)?;
             from_blob = String::from_utf8(bytes).map_err(Unreadable::content)?;
-            from_blob.as_str()
+            (crc32fast::hash(hash.to_string().as_bytes()), from_blob.as_str())
         }
-        value => value.as_str()?,
+        value => {
+            let body = value.as_str()?;
+            (crc32fast::hash(body.as_bytes()), body)
+        }
     };
-    let crc: u32 = row.get(4)?;
-    if crc32fast::hash(body.as_bytes()) != crc {
-        return Err(Unreadable::Content("its body does not match its checksum".to_owned()));
+    // The first versions covered nothing but the body.
+    if place.seal(content) != crc && crc32fast::hash(body.as_bytes()) != crc {
+        return Err(Unreadable::Content("it does not match its checksum".to_owned()));
     }
-    let event = decode(row.get(3)?, body).map_err(|error| {
+    let event = decode(place.format, body).map_err(|error| {
         let source = std::error::Error::source(&error);
         let detail = source.map_or_else(String::new, |source| format!(": {source}"));
         Unreadable::Content(format!("{error}{detail}"))
     })?;
-    let at = Timestamp::from_millis(row.get(2)?);
-    Ok((Stored { pos: number(0)?, seq, at, event }, body.len()))
+    let at = Timestamp::from_millis(place.at);
+    let (pos, seq) = (unsigned(place.pos)?, unsigned(place.seq)?);
+    Ok((Stored { pos, seq, at, event }, body.len()))
 }
 
 /// The page that holds this row is damaged, which says nothing about other pages.

@@ -4,7 +4,7 @@
 
 use rusqlite::{Connection, OptionalExtension as _, Params, Row};
 use trackway_domain::{NodeId, RunId, Seq};
-use trackway_ports::{AttemptKey, NodePlace, ReadError, Stored, attempt_of, node_of};
+use trackway_ports::{AskedPlace, AttemptKey, NodePlace, ReadError, Stored, attempt_of, node_of};
 
 use crate::{
     FolderBlobs,
@@ -15,7 +15,7 @@ use crate::{
 use super::{
     Unreadable,
     events::{events, is_damage},
-    rows::run as run_of,
+    run::{Known, known},
 };
 
 /// Events read at a time where the index fails and the log itself is read.
@@ -51,13 +51,24 @@ pub(crate) fn node(
     else {
         return Ok(None);
     };
-    let Some(row) = run_of(&moment, run)? else { return Ok(None) };
-    let head = head(&moment, run)?;
+    let Some(Known { row, head: least }) = known(&moment, run)? else { return Ok(None) };
+    // Where the key of the events is damaged, nobody may append where the log seems to end.
+    let head = head(&moment, run)?.max(least);
     if head < seq {
-        // The key of the events is damaged; nobody may append where the log seems to end.
         return Ok(None);
     }
     Ok(Some(NodePlace { made, head, row, branches }))
+}
+
+/// The node and the attempt on one connection and one thread: going to a thread and back costs more than
+/// either read. The node comes first: an attempt that is recorded between the two is found by the second.
+pub(crate) fn asked(
+    conn: &Connection,
+    blobs: &FolderBlobs,
+    key: &AttemptKey,
+) -> Result<Option<AskedPlace>, ReadError> {
+    let Some(place) = node(conn, blobs, key.run, key.node)? else { return Ok(None) };
+    Ok(Some(AskedPlace { place, attempt: attempt(conn, blobs, key)? }))
 }
 
 /// Nobody may take a damaged index for an attempt that was never made, and make it again: where the
@@ -78,7 +89,7 @@ pub(crate) fn attempt(
                 return Ok(found);
             }
         }
-        None if attempts_are_whole(&moment, *run, *node)? => return Ok(None),
+        None if was_never_made(&moment, key)? => return Ok(None),
         None => {}
     }
     tracing::error!(%run, %node, "the index of attempts is damaged; the log is read instead");
@@ -91,29 +102,37 @@ pub(crate) fn attempt(
     }
 }
 
-/// Whether the index has every attempt at the node as it was noted. Its cost is that of the attempts at
-/// this one node.
-fn attempts_are_whole(conn: &Connection, run: RunId, node: NodeId) -> Result<bool, ReadError> {
-    let Some(NodeRow { attempts, .. }) = node_row(conn, run, node)? else { return Ok(false) };
+/// Whether the index has every attempt at the node as it was noted, and this one is not among them. Its
+/// cost is that of the attempts at this one node.
+fn was_never_made(conn: &Connection, key: &AttemptKey) -> Result<bool, ReadError> {
+    let Some(NodeRow { attempts, .. }) = node_row(conn, key.run, key.node)? else {
+        return Ok(false);
+    };
     let mut statement = conn.prepare_cached(ATTEMPTS_AT).map_err(broken)?;
-    let mut rows = statement.query((run.to_string(), node.to_string())).map_err(broken)?;
+    let values = (key.run.to_string(), key.node.to_string());
+    let mut rows = statement.query(values).map_err(broken)?;
+    let ack = key.ack.to_string();
     let mut sum = 0_i64;
     loop {
         let noted = match rows.next() {
             Ok(None) => return Ok(sum == attempts),
-            Ok(Some(row)) => sum_of(row),
+            Ok(Some(row)) => noted(row),
             Err(error) if is_damage(&error) => return Ok(false),
             Err(error) => return Err(broken(error)),
         };
         match noted {
-            Ok(noted) => sum = sum.wrapping_add(noted),
+            // A damaged key led past it.
+            Ok((its_ack, digest, _)) if its_ack == ack && digest == key.digest => return Ok(false),
+            Ok((_, _, noted)) => sum = sum.wrapping_add(noted),
             Err(_) => return Ok(false),
         }
     }
 }
 
-fn sum_of(row: &Row<'_>) -> Result<i64, Unreadable> {
-    Ok(attempt_sum(row.get_ref(0)?.as_str()?, row.get_ref(1)?.as_str()?, row.get(2)?))
+/// Ack and digest of an attempt, and what it adds to its node's sum.
+fn noted<'a>(row: &'a Row<'_>) -> Result<(&'a str, &'a str, i64), Unreadable> {
+    let (ack, digest) = (row.get_ref(0)?.as_str()?, row.get_ref(1)?.as_str()?);
+    Ok((ack, digest, attempt_sum(ack, digest, row.get(2)?)))
 }
 
 /// Looks for the attempt in the run's log. Where a part of it cannot be read, it may be there.
@@ -147,18 +166,36 @@ fn node_row(conn: &Connection, run: RunId, node: NodeId) -> Result<Option<NodeRo
 }
 
 pub(crate) fn pinned(conn: &Connection, hash: &str) -> Result<Option<String>, ReadError> {
-    let found = conn.prepare_cached("SELECT crc, body FROM definitions WHERE hash = ?1").and_then(
-        |mut statement| {
-            let read = |row: &Row<'_>| Ok((row.get::<_, u32>(0)?, row.get::<_, String>(1)?));
-            statement.query_row([hash], read).optional()
+    match definition(conn, DEFINITION, hash) {
+        Ok(Some(body)) => Ok(Some(body)),
+        // Those that are not there are few, and so are definitions: a damaged key costs nobody his own.
+        by_key => match (definition(conn, DEFINITION_WITHOUT_KEY, hash), by_key) {
+            (Ok(Some(body)), _) => Ok(Some(body)),
+            (_, by_key) => by_key,
         },
-    );
+    }
+}
+
+const DEFINITION: &str = "SELECT hash, crc, body FROM definitions WHERE hash = ?1";
+
+const DEFINITION_WITHOUT_KEY: &str =
+    "SELECT hash, crc, body FROM definitions NOT INDEXED WHERE hash = ?1";
+
+fn definition(conn: &Connection, sql: &str, hash: &str) -> Result<Option<String>, ReadError> {
+    let found = conn.prepare_cached(sql).and_then(|mut statement| {
+        let read = |row: &Row<'_>| {
+            Ok((row.get::<_, String>(0)?, row.get::<_, u32>(1)?, row.get::<_, String>(2)?))
+        };
+        statement.query_row([hash], read).optional()
+    });
     let damaged = |reason: String| {
         let hash = hash.to_owned();
         Err(ReadError::DamagedBlob { hash, reason })
     };
     match found {
-        Ok(Some((crc, body))) if crc == crc32fast::hash(body.as_bytes()) => Ok(Some(body)),
+        Ok(Some((own, crc, body))) if own == hash && crc == crc32fast::hash(body.as_bytes()) => {
+            Ok(Some(body))
+        }
         Ok(Some(_)) => damaged("the definition does not match its checksum".to_owned()),
         Ok(None) => Ok(None),
         // The connection is good; what it read is not.
@@ -211,7 +248,7 @@ fn event(
     }
 }
 
-fn head(conn: &Connection, run: RunId) -> Result<Seq, ReadError> {
+pub(super) fn head(conn: &Connection, run: RunId) -> Result<Seq, ReadError> {
     let mut statement = conn.prepare_cached(HEAD).map_err(broken)?;
     match statement.query_row([run.to_string()], |row| row.get::<_, i64>(0)).optional() {
         Ok(newest) => Ok(newest.unwrap_or(0).unsigned_abs()),

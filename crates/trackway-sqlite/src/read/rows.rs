@@ -1,7 +1,7 @@
-//! Reading what is kept beside the log: runs, timers, the outbox and claims.
+//! Reading what is kept beside the log: listings of runs, timers, the outbox and claims.
 
 use rusqlite::{Connection, OptionalExtension as _, Row, ToSql, params};
-use trackway_domain::{Caller, RunId, SessionId, StateName, Timestamp, WorkflowRef};
+use trackway_domain::{Caller, RunId, SessionId, Timestamp};
 use trackway_ports::{
     Claim, ClaimKey, DueTimer, OutboxId, OutboxRow, ReadError, RunFilter, RunRow,
 };
@@ -9,30 +9,13 @@ use uuid::Uuid;
 
 use crate::{json, prepared::outbox_key, readers::broken};
 
-use super::{Unreadable, collect, events::is_damage, parsed};
-
-pub(super) const RUN_COLUMNS: &str = "id, session, tenant, user, workflow, version, parent, state, runnable, \
-                           parked, created_at, status_at";
+use super::{
+    Unreadable, collect, parsed,
+    run::{run_row, run_sql},
+};
 
 /// Sorts after every run id.
 const AFTER_ALL_RUNS: &str = "run_~";
-
-pub(crate) fn run(conn: &Connection, run: RunId) -> Result<Option<RunRow>, ReadError> {
-    let sql = format!("SELECT {RUN_COLUMNS} FROM runs WHERE id = ?1");
-    let mut statement = conn.prepare_cached(&sql).map_err(broken)?;
-    let mut rows = statement.query([run.to_string()]).map_err(broken)?;
-    let read = match rows.next() {
-        Ok(None) => return Ok(None),
-        Ok(Some(row)) => run_row(row),
-        Err(error) if is_damage(&error) => Err(error.into()),
-        Err(error) => return Err(broken(error)),
-    };
-    read.map(Some).map_err(|error| ReadError::Damaged {
-        run,
-        seq: 1,
-        reason: format!("its row in the index of runs: {error}"),
-    })
-}
 
 pub(crate) fn runs(
     conn: &Connection,
@@ -59,7 +42,7 @@ pub(crate) fn runs(
 
 /// The listing's SQL. Its values: where to begin, then those of the filter in the order of its fields.
 pub(super) fn runs_sql(filter: &RunFilter) -> String {
-    let mut sql = format!("SELECT {RUN_COLUMNS} FROM runs WHERE id < ?");
+    let mut sql = run_sql("WHERE id < ?");
     match (&filter.tenant, &filter.session) {
         // The plus keeps SQLite from walking through a whole tenant for the runs of one session.
         (Some(_), Some(_)) => sql.push_str(" AND +tenant = ? AND session = ?"),
@@ -183,25 +166,6 @@ pub(crate) fn outbox(
             id: OutboxId(parsed::<Uuid>(row, 0)?),
             item: json::from_text(row.get_ref(1)?.as_str()?).map_err(Unreadable::content)?,
         })
-    })
-}
-
-pub(super) fn run_row(row: &Row<'_>) -> Result<RunRow, Unreadable> {
-    let text = |column| -> Result<&str, Unreadable> { Ok(row.get_ref(column)?.as_str()?) };
-    Ok(RunRow {
-        id: parsed(row, 0)?,
-        session: parsed(row, 1)?,
-        caller: Caller::new(text(2)?, text(3)?),
-        workflow: WorkflowRef { name: row.get(4)?, version: row.get(5)? },
-        parent: match row.get_ref(6)?.as_str_or_null()? {
-            Some(parent) => Some(parent.parse().map_err(Unreadable::content)?),
-            None => None,
-        },
-        state: parsed::<StateName>(row, 7)?,
-        runnable: row.get(8)?,
-        parked: row.get(9)?,
-        created_at: Timestamp::from_millis(row.get(10)?),
-        status_at: Timestamp::from_millis(row.get(11)?),
     })
 }
 

@@ -1,72 +1,192 @@
-//! Listing a caller's sessions.
+//! A caller's sessions, and the runs of one.
+//!
+//! Both walk through all runs of the store: this is for a person who asks now and then. A row per session
+//! that is up to date would be paid for by every append, and an index alone would say nothing of a run
+//! that a damaged key hides.
 
-use std::{cmp::Reverse, collections::BTreeMap};
+use std::{
+    cmp::Reverse,
+    collections::{BTreeMap, BTreeSet},
+};
 
-use rusqlite::{Connection, OptionalExtension as _, params};
-use trackway_domain::{Caller, SessionId, Timestamp};
-use trackway_ports::{ReadError, SessionRow};
+use rusqlite::{Connection, Params};
+use trackway_domain::{Caller, Event, RunId, Seq, SessionId, Timestamp, WorkflowRef};
+use trackway_ports::{ReadError, RunRow, SessionRow};
 
-use crate::readers::broken;
+use crate::{FolderBlobs, readers::broken};
 
-use super::{collect, events::is_damage, parsed};
+use super::{
+    collect,
+    events::events,
+    guided::head,
+    parsed,
+    run::{Known, known},
+    scan,
+};
 
-pub(super) const RUNS_OF_CALLER: &str = "SELECT session, id, created_at, status_at FROM runs
-     WHERE tenant = ?1 AND user = ?2";
+/// From the index alone.
+pub(super) const RUNS_OF_TENANT: &str = "SELECT id FROM runs WHERE tenant = ?1";
 
-pub(super) const LAST_TIME: &str = "SELECT at FROM events WHERE run = ?1 ORDER BY seq DESC LIMIT 1";
+/// From the index alone.
+pub(super) const RUNS_OF_SESSION: &str = "SELECT id FROM runs WHERE session = ?1";
 
-struct Run {
-    session: SessionId,
-    id: String,
-    created_at: Timestamp,
-    status_at: Timestamp,
-}
-
-/// Walks through all runs of the caller: this is for a person who asks now and then, and a row per
-/// session that is up to date would be paid for by every append. Of one moment, so that no run counts
-/// with the events of another moment.
+/// Of one moment, so that no run counts with the events of another moment.
 pub(crate) fn sessions(
     conn: &Connection,
+    blobs: &FolderBlobs,
     caller: &Caller,
     limit: usize,
 ) -> Result<Vec<SessionRow>, ReadError> {
     let moment = conn.unchecked_transaction().map_err(broken)?;
-    let mut statement = moment.prepare_cached(RUNS_OF_CALLER).map_err(broken)?;
-    let rows = statement.query(params![caller.tenant, caller.user]).map_err(broken)?;
-    let runs = collect("run", rows, usize::MAX, |row| {
-        Ok(Run {
-            session: parsed(row, 0)?,
-            id: row.get(1)?,
-            created_at: Timestamp::from_millis(row.get(2)?),
-            status_at: Timestamp::from_millis(row.get(3)?),
-        })
-    })?;
-    let mut found = BTreeMap::<SessionId, SessionRow>::new();
+    let ids = indexed(&moment, RUNS_OF_TENANT, [&*caller.tenant])?;
+    let found = gather(&moment, blobs, &ids, |whose| *whose.caller == *caller)?;
+    let whole = found.whole.into_values().map(|Known { row, head }| Run {
+        id: row.id,
+        session: row.session,
+        workflow: row.workflow,
+        created_at: row.created_at,
+        status_at: row.status_at,
+        head,
+    });
+    // Of a run whose row is damaged, its first event tells enough to list it.
+    let runs = whole.chain(found.damaged);
+    let mut sessions = BTreeMap::<SessionId, SessionRow>::new();
     for run in runs {
-        let updated_at = last_time(&moment, &run.id)?.unwrap_or(run.status_at);
-        let session = found.entry(run.session.clone()).or_insert_with(|| SessionRow {
+        let updated_at = last_time(&moment, blobs, &run)?.unwrap_or(run.status_at);
+        let session = sessions.entry(run.session.clone()).or_insert_with(|| SessionRow {
             id: run.session,
-            runs: 0,
+            workflows: Vec::new(),
             created_at: run.created_at,
             updated_at,
         });
-        session.runs += 1;
+        session.workflows.push(run.workflow);
         session.created_at = session.created_at.min(run.created_at);
         session.updated_at = session.updated_at.max(updated_at);
     }
-    let mut found: Vec<SessionRow> = found.into_values().collect();
-    found.sort_by_key(|session| Reverse(session.updated_at));
-    found.truncate(limit);
+    let mut sessions: Vec<SessionRow> = sessions.into_values().collect();
+    sessions.sort_by_key(|session| Reverse(session.updated_at));
+    sessions.truncate(limit);
+    Ok(sessions)
+}
+
+pub(crate) fn session_runs(
+    conn: &Connection,
+    blobs: &FolderBlobs,
+    caller: &Caller,
+    session: &SessionId,
+) -> Result<Vec<RunRow>, ReadError> {
+    let moment = conn.unchecked_transaction().map_err(broken)?;
+    let ids = indexed(&moment, RUNS_OF_SESSION, [session.as_str()])?;
+    let found = gather(&moment, blobs, &ids, |whose| {
+        *whose.caller == *caller && *whose.session == *session
+    })?;
+    match found.damaged.first() {
+        None => Ok(found.whole.into_values().rev().map(|known| known.row).collect()),
+        Some(damaged) => {
+            let reason = "its row in the index of runs is damaged".to_owned();
+            Err(ReadError::Damaged { run: damaged.id, seq: 1, reason })
+        }
+    }
+}
+
+/// What a run is asked for by.
+struct Whose<'a> {
+    caller: &'a Caller,
+    session: &'a SessionId,
+}
+
+#[derive(Default)]
+struct Found {
+    whole: BTreeMap<RunId, Known>,
+    damaged: Vec<Run>,
+}
+
+struct Run {
+    id: RunId,
+    session: SessionId,
+    workflow: WorkflowRef,
+    created_at: Timestamp,
+    status_at: Timestamp,
+    head: Seq,
+}
+
+/// The runs that an index names, or would name if it were whole. Whose a run with a damaged row is, its
+/// first event tells.
+fn gather(
+    conn: &Connection,
+    blobs: &FolderBlobs,
+    named: &[RunId],
+    is_asked_for: impl Fn(Whose<'_>) -> bool,
+) -> Result<Found, ReadError> {
+    let mut found = Found::default();
+    let mut suspects = BTreeSet::new();
+    let asked_row =
+        |row: &RunRow| is_asked_for(Whose { caller: &row.caller, session: &row.session });
+    scan::runs(conn, |row| match row {
+        Ok(known) if asked_row(&known.row) => drop(found.whole.insert(known.row.id, known)),
+        Ok(_) => {}
+        Err(suspect) => suspects.extend(suspect.run),
+    })?;
+    for run in named {
+        if found.whole.contains_key(run) || suspects.contains(run) {
+            continue;
+        }
+        match known(conn, *run) {
+            Ok(Some(known)) if asked_row(&known.row) => {
+                found.whole.insert(*run, known);
+            }
+            Ok(_) => {}
+            Err(ReadError::Damaged { .. }) => drop(suspects.insert(*run)),
+            Err(error) => return Err(error),
+        }
+    }
+    // A damaged key may be that of another run, which has its own row.
+    suspects.retain(|run| !found.whole.contains_key(run));
+    for run in suspects {
+        let first = match events(conn, blobs, run, 0, 1) {
+            Ok(mut page) => page.pop(),
+            Err(ReadError::Damaged { .. }) => None,
+            Err(error) => return Err(error),
+        };
+        let Some(first) = first else { continue };
+        let Event::Submitted(submission) = first.event else { continue };
+        if is_asked_for(Whose { caller: &submission.caller, session: &submission.session }) {
+            found.damaged.push(Run {
+                id: run,
+                session: submission.session,
+                workflow: submission.workflow,
+                created_at: first.at,
+                status_at: first.at,
+                head: 0,
+            });
+        }
+    }
     Ok(found)
+}
+
+fn indexed(conn: &Connection, sql: &str, values: impl Params) -> Result<Vec<RunId>, ReadError> {
+    let mut statement = conn.prepare_cached(sql).map_err(broken)?;
+    let rows = statement.query(values).map_err(broken)?;
+    // An index that cannot be read leads nowhere; the walk through the table goes on without it.
+    Ok(collect("run", rows, usize::MAX, |row| parsed(row, 0)).unwrap_or_default())
 }
 
 /// When the run's newest event was recorded. None where it has none, or it cannot be read: damage in one
 /// run does not hide the sessions of others.
-fn last_time(conn: &Connection, run: &str) -> Result<Option<Timestamp>, ReadError> {
-    let mut statement = conn.prepare_cached(LAST_TIME).map_err(broken)?;
-    match statement.query_row([run], |row| row.get(0)).optional() {
-        Ok(at) => Ok(at.map(Timestamp::from_millis)),
-        Err(error) if is_damage(&error) || error.sqlite_error().is_none() => Ok(None),
-        Err(error) => Err(broken(error)),
+fn last_time(
+    conn: &Connection,
+    blobs: &FolderBlobs,
+    run: &Run,
+) -> Result<Option<Timestamp>, ReadError> {
+    let newest = match head(conn, run.id) {
+        Ok(newest) => newest.max(run.head),
+        Err(ReadError::Damaged { .. }) => run.head,
+        Err(error) => return Err(error),
+    };
+    let Some(before) = newest.checked_sub(1) else { return Ok(None) };
+    match events(conn, blobs, run.id, before, 1) {
+        Ok(page) => Ok(page.first().map(|stored| stored.at)),
+        Err(ReadError::Damaged { .. }) => Ok(None),
+        Err(error) => Err(error),
     }
 }

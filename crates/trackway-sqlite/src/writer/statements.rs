@@ -4,6 +4,7 @@ use rusqlite::{Connection, OptionalExtension as _, Statement, params};
 use trackway_ports::{AppendError, Claim, FORMAT_NEWEST, Receipt, RunRow, TimerChange};
 
 use crate::{
+    checksum::{EventPlace, RUN_COLUMNS, run_crc_after, run_crc_new},
     json,
     prepared::{ClaimWrite, OutboxWrite, Prepared, Record},
     writer::{
@@ -25,6 +26,7 @@ pub(crate) struct Statements<'conn> {
     add_event: Statement<'conn>,
     put_run: Statement<'conn>,
     move_run: Statement<'conn>,
+    lengthen_run: Statement<'conn>,
     set_timer: Statement<'conn>,
     clear_timer: Statement<'conn>,
     clear_timers: Statement<'conn>,
@@ -50,9 +52,12 @@ impl<'conn> Statements<'conn> {
                                     WHERE name = 'positions-used'), 0))",
             )?,
             frames: conn.prepare("PRAGMA wal_checkpoint(NOOP)")?,
+            // Where a damaged key hides the newest events, the run's row knows of them: nobody may write
+            // another event under a number that is taken.
             head: conn.prepare(
-                "SELECT ifnull(max(seq), 0), EXISTS (SELECT 1 FROM hooks WHERE run = ?1)
-                 FROM events WHERE run = ?1",
+                "SELECT max(ifnull((SELECT max(seq) FROM events WHERE run = ?1), 0),
+                            ifnull((SELECT head FROM runs WHERE id = ?1), 0)),
+                        EXISTS (SELECT 1 FROM hooks WHERE run = ?1)",
             )?,
             add_event: conn.prepare(
                 "INSERT INTO events (pos, run, seq, at, kind, format, crc, body, blob)
@@ -60,18 +65,32 @@ impl<'conn> Statements<'conn> {
             )?,
             // What a run is called and whom it belongs to never changes, so that an update touches
             // only the indexes over its state.
-            put_run: conn.prepare(
-                "INSERT INTO runs (id, session, tenant, user, workflow, version, parent, state,
-                                   runnable, parked, created_at, status_at)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
+            put_run: conn.prepare(&format!(
+                "INSERT INTO runs ({RUN_COLUMNS}, crc)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, {})
                  ON CONFLICT (id) DO UPDATE
-                 SET state = ?8, runnable = ?9, parked = ?10, status_at = ?12",
-            )?,
+                 SET state = ?8, runnable = ?9, parked = ?10, status_at = ?12, head = ?13,
+                     crc = {}",
+                run_crc_new(),
+                run_crc_after(&[
+                    ("state", "?8"),
+                    ("runnable", "?9"),
+                    ("parked", "?10"),
+                    ("status_at", "?12"),
+                    ("head", "?13"),
+                ]),
+            ))?,
             // A status without a change of state, the most frequent change of all: one index is touched.
-            move_run: conn.prepare(
-                "UPDATE runs SET status_at = ?2
+            move_run: conn.prepare(&format!(
+                "UPDATE runs SET status_at = ?2, head = ?6, crc = {}
                  WHERE id = ?1 AND state = ?3 AND runnable = ?4 AND parked = ?5",
-            )?,
+                run_crc_after(&[("status_at", "?2"), ("head", "?6")]),
+            ))?,
+            // Nothing but the length of a guided run's log, which no index has.
+            lengthen_run: conn.prepare(&format!(
+                "UPDATE runs SET head = ?2, crc = {} WHERE id = ?1",
+                run_crc_after(&[("head", "?2")]),
+            ))?,
             set_timer: conn.prepare(
                 "INSERT INTO timers (run, timer, due) VALUES (?1, ?2, ?3)
                  ON CONFLICT (run, timer) DO UPDATE SET due = ?3",
@@ -160,7 +179,7 @@ impl<'conn> Statements<'conn> {
         }
         let hooked = head.hooked || !append.hooks.is_empty();
         heads.set(append.run, Head { seq, hooked });
-        self.write_rows(append)?;
+        self.write_rows(append, seq)?;
         let hooks = hooked && self.write_hooks(append, seq)?;
         Ok(Ok(Receipt { first: first.unsigned_abs(), hooks }))
     }
@@ -173,6 +192,7 @@ impl<'conn> Statements<'conn> {
         record: &Record,
     ) -> rusqlite::Result<()> {
         let blob = record.blob.map(|hash| hash.to_string());
+        let place = EventPlace { run: &append.key, seq, pos, at: record.at, format: FORMAT_NEWEST };
         let body = blob.is_none().then_some(&record.body);
         self.add_event
             .execute(params![
@@ -182,18 +202,23 @@ impl<'conn> Statements<'conn> {
                 record.at,
                 record.kind,
                 FORMAT_NEWEST,
-                record.crc,
+                place.seal(record.crc),
                 body,
                 blob
             ])
             .map(drop)
     }
 
-    fn write_rows(&mut self, append: &Prepared) -> rusqlite::Result<()> {
-        if let Some(row) = &append.row
-            && (append.expected == 0 || !self.move_run(row)?)
-        {
-            self.put_run(row)?;
+    /// `newest` is the number of the run's newest event.
+    fn write_rows(&mut self, append: &Prepared, newest: i64) -> rusqlite::Result<()> {
+        match &append.row {
+            Some(row) if append.expected == 0 || !self.move_run(row, newest)? => {
+                self.put_run(row, newest)?;
+            }
+            None if append.records.iter().any(|record| record.guided) => {
+                self.lengthen_run.execute(params![append.key, newest])?;
+            }
+            Some(_) | None => {}
         }
         for change in &append.timers {
             match change {
@@ -236,19 +261,20 @@ impl<'conn> Statements<'conn> {
     }
 
     /// Writes the row where nothing but the time of its status has changed. False: more has.
-    fn move_run(&mut self, row: &RunRow) -> rusqlite::Result<bool> {
+    fn move_run(&mut self, row: &RunRow, newest: i64) -> rusqlite::Result<bool> {
         let (id, status_at) = (row.id.to_string(), row.status_at.millis());
         let moved = self.move_run.execute(params![
             id,
             status_at,
             row.state.as_str(),
             row.runnable,
-            row.parked
+            row.parked,
+            newest
         ])?;
         Ok(moved > 0)
     }
 
-    fn put_run(&mut self, row: &RunRow) -> rusqlite::Result<()> {
+    fn put_run(&mut self, row: &RunRow, newest: i64) -> rusqlite::Result<()> {
         self.put_run
             .execute(params![
                 row.id.to_string(),
@@ -262,7 +288,8 @@ impl<'conn> Statements<'conn> {
                 row.runnable,
                 row.parked,
                 row.created_at.millis(),
-                row.status_at.millis()
+                row.status_at.millis(),
+                newest
             ])
             .map(drop)
     }

@@ -151,7 +151,8 @@ async fn damaged_rows_hide_no_others() {
          INSERT INTO timers VALUES ('nonsense', 'deadline', 1),
                 ('run_00000000000000000000000000000001', 'nonsense', 2),
                 ('run_00000000000000000000000000000001', 'deadline', 3);
-         INSERT INTO runs VALUES
+         INSERT INTO runs (id, session, tenant, user, workflow, version, parent, state,
+                           runnable, parked, created_at, status_at) VALUES
                 ('run_9', 's', 't', 'u', 'w', '1', NULL, 'working', 1, 0, 0, 0),
                 ('run_00000000000000000000000000000002', 's', 't', 'u', 'w', '1', NULL, 'nonsense',
                  1, 0, 0, 0),

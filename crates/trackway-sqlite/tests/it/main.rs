@@ -9,6 +9,7 @@ mod blobs;
 mod breaking;
 mod crash;
 mod damage;
+mod flips;
 mod guided;
 mod helpers;
 mod opening;

@@ -1,7 +1,7 @@
 //! Guided runs: finding nodes and attempts, and the definitions that runs are pinned to.
 
 use trackway_domain::{AckId, NodeId};
-use trackway_ports::{AttemptKey, Journal, Stored};
+use trackway_ports::{AskedPlace, AttemptKey, Journal, Stored};
 
 use super::{StoreUnderTest, samples::*, trees::*};
 
@@ -10,7 +10,11 @@ async fn branches(journal: &dyn Journal, number: u128) -> u32 {
 }
 
 async fn found(journal: &dyn Journal, key: AttemptKey) -> Option<Stored> {
-    journal.attempt(key).await.unwrap()
+    let found = journal.attempt(key.clone()).await.unwrap();
+    let place = journal.node(key.run, key.node).await.unwrap();
+    let both = place.map(|place| AskedPlace { place, attempt: found.clone() });
+    assert_eq!(journal.asked(key).await.unwrap(), both, "one look says what two say");
+    found
 }
 
 /// Proves T4, T12: everything that an answer needs is found in one look, whatever else the run holds.

@@ -48,9 +48,21 @@ pub async fn sessions_are_listed_by_their_newest_record<S: StoreUnderTest>() {
     write(&*journal, later).await;
     let listed = sessions(&*journal, "user", 2).await;
     assert_eq!(ids(&listed), ["a", "c"]);
-    let expected = SessionRow { id: session("a"), runs: 2, created_at: at(10), updated_at: at(60) };
+    let expected = SessionRow {
+        id: session("a"),
+        workflows: vec![row(1).workflow, row(4).workflow],
+        created_at: at(10),
+        updated_at: at(60),
+    };
     assert_eq!(listed[0], expected);
     assert!(sessions(&*journal, "user", 0).await.is_empty());
+
+    let of =
+        |name: &str, user: &str| journal.session_runs(Caller::new("tenant", user), session(name));
+    let runs: Vec<_> = of("a", "user").await.unwrap().iter().map(|row| row.id).collect();
+    assert_eq!(runs, [run(4), run(1)]);
+    assert_eq!(of("c", "other").await.unwrap().len(), 1);
+    assert!(of("a", "other").await.unwrap().is_empty());
 }
 
 /// Proves T16: what was recorded elsewhere keeps its times, and is listed by them.
@@ -103,7 +115,7 @@ pub async fn a_removed_run_is_gone_with_all_it_had<S: StoreUnderTest>() {
     assert_eq!(journal.pinned("of 2".to_owned()).await.unwrap().as_deref(), Some("2"));
     assert_eq!(journal.pinned("hash".to_owned()).await.unwrap().as_deref(), Some("all"));
     assert_eq!(journal.outbox(None, ALL).await.unwrap().len(), 1);
-    assert_eq!(sessions(&*journal, "user", ALL).await[0].runs, 1);
+    assert_eq!(sessions(&*journal, "user", ALL).await[0].workflows.len(), 1);
 
     journal.remove(vec![run(2)]).await.unwrap();
     assert_eq!(journal.pinned("hash".to_owned()).await.unwrap(), None);

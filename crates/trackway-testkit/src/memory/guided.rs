@@ -7,7 +7,7 @@ use std::{
 
 use trackway_domain::{AttemptOutcome, Caller, Errand, Event, NodeId, RunId, Seq, SessionId};
 use trackway_ports::{
-    AttemptKey, NodePlace, Pinned, ReadError, SessionRow, Stored, attempt_of, node_of,
+    AttemptKey, NodePlace, Pinned, ReadError, RunRow, SessionRow, Stored, attempt_of, node_of,
 };
 
 use super::contents::Contents;
@@ -89,11 +89,11 @@ impl Contents {
             let updated_at = newest.map_or(row.status_at, |record| record.at);
             let session = found.entry(&row.session).or_insert_with(|| SessionRow {
                 id: row.session.clone(),
-                runs: 0,
+                workflows: Vec::new(),
                 created_at: row.created_at,
                 updated_at,
             });
-            session.runs += 1;
+            session.workflows.push(row.workflow.clone());
             session.created_at = session.created_at.min(row.created_at);
             session.updated_at = session.updated_at.max(updated_at);
         }
@@ -101,6 +101,12 @@ impl Contents {
         found.sort_by_key(|session| Reverse(session.updated_at));
         found.truncate(limit);
         found
+    }
+
+    pub(super) fn session_runs(&self, caller: &Caller, session: &SessionId) -> Vec<RunRow> {
+        let newest_first = self.rows.values().rev();
+        let of_session = |row: &&RunRow| row.caller == *caller && row.session == *session;
+        newest_first.filter(of_session).cloned().collect()
     }
 
     pub(super) fn remove(&mut self, runs: &[RunId]) {

@@ -54,14 +54,7 @@ pub(super) async fn rows(
     caller: &Caller,
     session: &SessionId,
 ) -> Result<Vec<RunRow>, ReadError> {
-    let filter = RunFilter {
-        tenant: Some(caller.tenant.to_string()),
-        session: Some(session.clone()),
-        ..RunFilter::default()
-    };
-    let mut rows = all_rows(journal, filter).await?;
-    rows.retain(|row| row.caller == *caller);
-    Ok(rows)
+    journal.session_runs(caller.clone(), session.clone()).await
 }
 
 /// Every run that matches, newest first.

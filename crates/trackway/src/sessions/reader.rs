@@ -32,9 +32,8 @@ impl SessionsReader {
     pub async fn list(&self, limit: usize) -> Result<Vec<SessionSummary>, SessionsError> {
         let mut sessions = Vec::new();
         for row in self.journal.sessions(self.caller.clone(), limit).await? {
-            let runs = log::rows(&*self.journal, &self.caller, &row.id).await?;
-            let runs = runs.iter().filter(|run| !holds_session_notes(&run.workflow));
-            let names: Vec<&str> = runs.map(|run| run.workflow.name.as_str()).collect();
+            let runs = row.workflows.iter().filter(|workflow| !holds_session_notes(workflow));
+            let names: Vec<&str> = runs.map(|workflow| workflow.name.as_str()).collect();
             let workflows: BTreeSet<&str> = names.iter().copied().collect();
             sessions.push(SessionSummary {
                 session_id: row.id,

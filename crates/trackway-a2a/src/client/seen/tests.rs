@@ -27,7 +27,7 @@ fn task(status: TaskStatus, artifacts: &[(&str, usize)]) -> Task {
 
 fn artifact(id: &str, parts: usize, append: bool) -> Update {
     let artifact = Artifact::new(ArtifactId::new(id).unwrap(), vec![Part::text("x"); parts]);
-    let chunk = ArtifactChunk { artifact, append, last: false };
+    let chunk = ArtifactChunk { artifact, append, last: false, joined: false };
     Update::Artifact(ArtifactUpdate {
         task: "t".into(),
         context: None,

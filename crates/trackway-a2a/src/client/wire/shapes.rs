@@ -212,6 +212,7 @@ impl<D: Dialect> ArtifactUpdate<D> {
             artifact: self.artifact.taken()?,
             append: self.append.unwrap_or_default(),
             last: self.last_chunk.unwrap_or_default(),
+            joined: false,
         };
         Ok(client::ArtifactUpdate {
             task: named(self.task_id)?,

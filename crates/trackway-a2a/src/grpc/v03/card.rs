@@ -1,7 +1,7 @@
 //! The card.
 
 use crate::{
-    card::{Binding, Card, Declared, Interface, SCHEME, SCHEME_DESCRIPTION},
+    card::{self, Binding, Card, Declared, Interface, SCHEME, SCHEME_DESCRIPTION},
     grpc::{
         pb::v03::{self as pb, security_scheme::Scheme},
         value,
@@ -15,12 +15,12 @@ pub(super) fn card(card: &Card<'_>) -> pb::AgentCard {
     let info = card.info;
     let spoken = || card.interfaces.iter().filter(|known| known.generation == Generation::V03);
     let preferred = spoken().find(|known| known.binding == Binding::JsonRpc);
-    let skill = pb::AgentSkill {
-        id: info.name.clone(),
-        name: info.name.clone(),
-        description: info.description.clone(),
-        tags: card.tags().into_iter().map(str::to_owned).collect(),
-        examples: info.examples.clone(),
+    let skill = |known: card::Skill<'_>| pb::AgentSkill {
+        id: known.id.to_owned(),
+        name: known.id.to_owned(),
+        description: known.description.to_owned(),
+        tags: known.tags.into_iter().map(str::to_owned).collect(),
+        examples: known.examples.to_vec(),
         input_modes: info.input_modes.clone(),
         output_modes: info.output_modes.clone(),
     };
@@ -36,7 +36,7 @@ pub(super) fn card(card: &Card<'_>) -> pb::AgentCard {
         }),
         default_input_modes: info.input_modes.clone(),
         default_output_modes: info.output_modes.clone(),
-        skills: vec![skill],
+        skills: card.skills().into_iter().map(skill).collect(),
         supports_authenticated_extended_card: card.extended,
         preferred_transport: Binding::JsonRpc.as_str().to_owned(),
         additional_interfaces: spoken().map(interface).collect(),

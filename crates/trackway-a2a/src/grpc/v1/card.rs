@@ -1,7 +1,7 @@
 //! The card.
 
 use crate::{
-    card::{Card, Declared, Interface, SCHEME, SCHEME_DESCRIPTION},
+    card::{self, Card, Declared, Interface, SCHEME, SCHEME_DESCRIPTION},
     door::Door,
     grpc::{
         pb::v1::{self as pb, security_scheme::Scheme},
@@ -12,12 +12,12 @@ use crate::{
 
 pub(super) fn card(card: &Card<'_>, door: &Door) -> pb::AgentCard {
     let info = card.info;
-    let skill = pb::AgentSkill {
-        id: info.name.clone(),
-        name: info.name.clone(),
-        description: info.description.clone(),
-        tags: card.tags().into_iter().map(str::to_owned).collect(),
-        examples: info.examples.clone(),
+    let skill = |known: card::Skill<'_>| pb::AgentSkill {
+        id: known.id.to_owned(),
+        name: known.id.to_owned(),
+        description: known.description.to_owned(),
+        tags: known.tags.into_iter().map(str::to_owned).collect(),
+        examples: known.examples.to_vec(),
         input_modes: info.input_modes.clone(),
         output_modes: info.output_modes.clone(),
     };
@@ -34,7 +34,7 @@ pub(super) fn card(card: &Card<'_>, door: &Door) -> pb::AgentCard {
         }),
         default_input_modes: info.input_modes.clone(),
         default_output_modes: info.output_modes.clone(),
-        skills: vec![skill],
+        skills: card.skills().into_iter().map(skill).collect(),
         signatures: door
             .options
             .signer

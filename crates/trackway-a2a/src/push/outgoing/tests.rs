@@ -3,7 +3,7 @@
 use std::{
     collections::HashMap,
     io,
-    net::SocketAddr,
+    net::{IpAddr, SocketAddr},
     sync::{Mutex, PoisonError},
 };
 

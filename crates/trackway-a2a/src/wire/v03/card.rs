@@ -1,6 +1,7 @@
 //! The card as JSON of 0.3.
 
 use serde_json::{Value, json};
+use trackway_runtime::ProgramInfo;
 
 use super::PROTOCOL_VERSION;
 use crate::{
@@ -19,17 +20,6 @@ pub(crate) fn card(card: &card::Card<'_>) -> Value {
         .iter()
         .map(|known| json!({ "url": known.url, "transport": known.binding.as_str() }))
         .collect();
-    let mut skill = json!({
-        "id": info.name,
-        "name": info.name,
-        "description": info.description,
-        "tags": card.tags(),
-        "inputModes": info.input_modes,
-        "outputModes": info.output_modes,
-    });
-    if !info.examples.is_empty() {
-        skill["examples"] = json!(info.examples);
-    }
     let mut written = json!({
         "protocolVersion": PROTOCOL_VERSION,
         "name": info.name,
@@ -46,7 +36,7 @@ pub(crate) fn card(card: &card::Card<'_>) -> Value {
         },
         "defaultInputModes": info.input_modes,
         "defaultOutputModes": info.output_modes,
-        "skills": [skill],
+        "skills": card.skills().iter().map(|known| skill(info, known)).collect::<Vec<_>>(),
         "supportsAuthenticatedExtendedCard": card.extended,
     });
     if card.secured {
@@ -56,6 +46,21 @@ pub(crate) fn card(card: &card::Card<'_>) -> Value {
         written["security"] = json!([{ SCHEME: card.scopes }]);
     }
     written
+}
+
+fn skill(info: &ProgramInfo, known: &card::Skill<'_>) -> Value {
+    let mut skill = json!({
+        "id": known.id,
+        "name": known.id,
+        "description": known.description,
+        "tags": known.tags,
+        "inputModes": info.input_modes,
+        "outputModes": info.output_modes,
+    });
+    if !known.examples.is_empty() {
+        skill["examples"] = json!(known.examples);
+    }
+    skill
 }
 
 fn extension(known: &card::Declared<'_>) -> Value {

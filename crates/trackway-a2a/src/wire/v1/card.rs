@@ -1,6 +1,7 @@
 //! The card as JSON of 1.0.
 
 use serde_json::{Map, Value, json};
+use trackway_runtime::ProgramInfo;
 
 use crate::card::{self, SCHEME, SCHEME_DESCRIPTION};
 
@@ -13,17 +14,6 @@ pub(crate) fn card(card: &card::Card<'_>) -> Value {
         "extendedAgentCard": card.extended,
         "extensions": card.extensions.iter().map(extension).collect::<Vec<_>>(),
     });
-    let mut skill = json!({
-        "id": info.name,
-        "name": info.name,
-        "description": info.description,
-        "tags": card.tags(),
-        "inputModes": info.input_modes,
-        "outputModes": info.output_modes,
-    });
-    if !info.examples.is_empty() {
-        skill["examples"] = json!(info.examples);
-    }
     if card.extensions.is_empty() {
         capabilities.as_object_mut().map(|fields| fields.remove("extensions"));
     }
@@ -35,7 +25,7 @@ pub(crate) fn card(card: &card::Card<'_>) -> Value {
         "capabilities": capabilities,
         "defaultInputModes": info.input_modes,
         "defaultOutputModes": info.output_modes,
-        "skills": [skill],
+        "skills": card.skills().iter().map(|known| skill(info, known)).collect::<Vec<_>>(),
     });
     if card.secured {
         let scheme = json!({ "scheme": "Bearer", "description": SCHEME_DESCRIPTION });
@@ -47,6 +37,21 @@ pub(crate) fn card(card: &card::Card<'_>) -> Value {
         written["securityRequirements"] = json!([{ "schemes": { SCHEME: list } }]);
     }
     written
+}
+
+fn skill(info: &ProgramInfo, known: &card::Skill<'_>) -> Value {
+    let mut skill = json!({
+        "id": known.id,
+        "name": known.id,
+        "description": known.description,
+        "tags": known.tags,
+        "inputModes": info.input_modes,
+        "outputModes": info.output_modes,
+    });
+    if !known.examples.is_empty() {
+        skill["examples"] = json!(known.examples);
+    }
+    skill
 }
 
 fn interface(known: &card::Interface) -> Value {

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use tokio::{net::TcpListener, task::JoinHandle};
 use trackway_a2a::{Notifier, client::Client, router};
 use trackway_domain::{Artifact, Part, Reason};
-use trackway_runtime::{Program, ProgramFuture, ProgramInfo, Registry, Runtime, Stage};
+use trackway_runtime::{Kind, Program, ProgramFuture, ProgramInfo, Registry, Runtime, Stage};
 use trackway_sqlite::SqliteJournal;
 
 use super::{line::Line, options};
@@ -86,10 +86,12 @@ impl Script {
     fn new() -> Self {
         Self(ProgramInfo {
             name: "script".into(),
+            kind: Kind::Workflow,
             version: "1".into(),
             description: "Asks, waits, or says what it was told.".into(),
             tags: vec!["test".into()],
             examples: vec![],
+            skills: Vec::new(),
             input_schema: json!({"type": "object", "required": ["text"],
                 "properties": {"text": {"type": "string"}}}),
             output_schema: Value::Null,

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use trackway_domain::{Artifact, ArtifactId, Failure, Message, Part, Reason};
-use trackway_runtime::{Extension, Program, ProgramFuture, ProgramInfo, Stage, Stop};
+use trackway_runtime::{Extension, Kind, Program, ProgramFuture, ProgramInfo, Stage, Stop};
 
 /// A workflow that does what its text says.
 #[derive(Debug)]
@@ -14,10 +14,12 @@ impl Script {
     pub(crate) fn new(name: &str) -> Self {
         Self(ProgramInfo {
             name: name.into(),
+            kind: Kind::Workflow,
             version: "1".into(),
             description: "Does what its text says.".into(),
             tags: vec![],
             examples: vec![],
+            skills: Vec::new(),
             input_schema: json!({"type": "object", "required": ["text"],
                 "properties": {"text": {"type": "string"}}}),
             output_schema: Value::Null,

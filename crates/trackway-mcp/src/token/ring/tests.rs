@@ -96,6 +96,9 @@ fn keys_are_rotated_under_way() {
 
     let rotated = KeyRing::rotate(folder.path(), Timestamp(DAY), None).unwrap();
     assert_eq!((rotated.valid, rotated.retired), (vec![first.clone()], vec![]));
+    assert_eq!(ring.active(), first, "looked at once for each call");
+    assert_ne!(ring.state_token(place(2), &rotated.active), state, "a key that is not known");
+    ring.renew();
     assert_eq!(ring.active(), rotated.active);
     assert_eq!(codes(&ring, &state, &acked, place(2)), [None, None]);
     // The first telling is written again as it was.
@@ -107,6 +110,7 @@ fn keys_are_rotated_under_way() {
     assert!(early.retired.is_empty(), "it signed half a day ago");
     let late = KeyRing::rotate(folder.path(), Timestamp(2 * DAY), most).unwrap();
     assert_eq!(late.retired, std::slice::from_ref(&first));
+    ring.renew();
     assert_eq!(codes(&ring, &state, &acked, place(2)), [Some(Code::TokenExpired); 2]);
     // Nobody holds a good token of that time; a replay of it is signed anew rather than not at all.
     assert_eq!(ring.state_token(place(2), &first), ring.state_token(place(2), &ring.active()));
@@ -162,12 +166,14 @@ fn a_damaged_file_is_told_and_never_replaced() {
         "{\"format\":1,\"keys\":[],\"bundleKey\":\"\"}",
     ] {
         fs::write(&file, text).unwrap();
+        running.renew();
         assert!(running.read_state(&token).is_ok());
         let refused = KeyRing::open(folder.path(), Timestamp(0)).unwrap_err();
         assert!(matches!(refused, KeyRingError::Damaged { .. }), "{refused}");
         assert_eq!(fs::read_to_string(&file).unwrap(), text);
     }
     fs::remove_file(&file).unwrap();
+    running.renew();
     assert!(running.read_state(&token).is_ok());
 }
 

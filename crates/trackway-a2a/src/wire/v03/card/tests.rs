@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use trackway_runtime::ProgramInfo;
+use trackway_runtime::{Kind, ProgramInfo};
 
 use super::*;
 use crate::card::{Card, Interface};
@@ -16,10 +16,12 @@ fn at(url: &str) -> Vec<Interface> {
 fn info() -> ProgramInfo {
     ProgramInfo {
         name: "echo".into(),
+        kind: Kind::Workflow,
         version: "1.0.0".into(),
         description: "Says it again.".into(),
         tags: vec!["demo".into()],
         examples: vec!["hello".into()],
+        skills: Vec::new(),
         input_schema: json!({"type": "object"}),
         output_schema: json!({"type": "string"}),
         input_modes: ProgramInfo::MODES_DEFAULT.map(str::to_owned).into(),

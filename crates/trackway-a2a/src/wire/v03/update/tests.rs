@@ -186,7 +186,7 @@ fn ends_are_final_and_completion_carries_the_output() {
 #[test]
 fn pieces_of_an_artifact_say_whether_more_comes() {
     let artifact = Artifact::new(ArtifactId::new("echo.txt").unwrap(), vec![Part::text("b")]);
-    let chunk = ArtifactChunk { artifact, append: true, last: false };
+    let chunk = ArtifactChunk { artifact, append: true, last: false, joined: false };
     let shown = shown(&Event::Artifact { op: op(OpKind::Artifact), chunk });
     assert_eq!((&shown["append"], &shown["lastChunk"]), (&json!(true), &json!(false)));
 }

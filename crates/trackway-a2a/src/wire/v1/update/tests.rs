@@ -74,7 +74,7 @@ fn artifacts_say_whether_they_extend_and_whether_more_comes() {
     for (append, last) in [(false, true), (true, false)] {
         let artifact_id = ArtifactId::new("echo.txt").unwrap();
         let artifact = domain::Artifact::new(artifact_id, vec![Part::text("b")]);
-        let chunk = ArtifactChunk { artifact, append, last };
+        let chunk = ArtifactChunk { artifact, append, last, joined: false };
         assert_eq!(
             shown(&Event::Artifact { op: op(OpKind::Artifact), chunk }),
             json!({"artifactUpdate": {

@@ -9,22 +9,22 @@ use std::{
     sync::Arc,
 };
 
+use futures_util::future::BoxFuture;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
-use trackway_ports::PortFuture;
 
-use super::address::AddressPolicy;
+use crate::AddressPolicy;
 
 /// How names are looked up.
-pub(super) trait Lookup: Send + Sync + fmt::Debug {
-    fn lookup(&self, name: String) -> PortFuture<'static, io::Result<Vec<IpAddr>>>;
+pub trait Lookup: Send + Sync + fmt::Debug {
+    fn lookup(&self, name: String) -> BoxFuture<'static, io::Result<Vec<IpAddr>>>;
 }
 
 /// As the operating system does it.
 #[derive(Debug)]
-pub(super) struct SystemLookup;
+pub struct SystemLookup;
 
 impl Lookup for SystemLookup {
-    fn lookup(&self, name: String) -> PortFuture<'static, io::Result<Vec<IpAddr>>> {
+    fn lookup(&self, name: String) -> BoxFuture<'static, io::Result<Vec<IpAddr>>> {
         Box::pin(async move {
             let found = tokio::net::lookup_host((name, 0)).await?;
             Ok(found.map(|address| address.ip()).collect())
@@ -33,15 +33,15 @@ impl Lookup for SystemLookup {
 }
 
 #[derive(Debug)]
-pub(super) struct Resolver {
-    pub(super) policy: AddressPolicy,
-    pub(super) lookup: Arc<dyn Lookup>,
+pub(crate) struct Resolver {
+    pub(crate) policy: AddressPolicy,
+    pub(crate) lookup: Arc<dyn Lookup>,
 }
 
 /// Every address of a name is one that may not be connected to.
 #[derive(Debug, thiserror::Error)]
 #[error("its name stands for {what}")]
-pub(super) struct ForbiddenName {
+pub struct ForbiddenName {
     what: &'static str,
 }
 
@@ -68,7 +68,7 @@ impl Resolve for Resolver {
 }
 
 /// The refusal behind a failed request, where it was one.
-pub(super) fn forbidden_name(error: &reqwest::Error) -> Option<&ForbiddenName> {
+pub fn forbidden_name(error: &reqwest::Error) -> Option<&ForbiddenName> {
     let mut cause = error.source();
     while let Some(error) = cause {
         if let Some(forbidden) = error.downcast_ref() {

@@ -1,0 +1,45 @@
+//! Asking the user whether a call may be made: the question, and what its answer means. A refusal is told
+//! to the model as the call's result ([`crate::CallRecord::refused`]).
+
+use serde_json::{Value, json};
+use trackway_domain::Part;
+
+use crate::{Arguments, Call};
+
+/// Longest arguments in the sentence of the question. The part beside it has them whole: nobody is asked
+/// to agree to what they cannot see.
+const ARGUMENTS_BYTES_MAX: usize = 2 * 1024;
+
+/// The question: a sentence, and tool and arguments as data.
+pub fn prompt(call: &Call) -> Vec<Part> {
+    let arguments = match &call.arguments {
+        Arguments::Json(value) => value.clone(),
+        Arguments::Broken { text, .. } => Value::String(text.clone()),
+    };
+    let shown = arguments.to_string();
+    let end = shown.floor_char_boundary(ARGUMENTS_BYTES_MAX);
+    let rest = if end < shown.len() { " … (the rest is in the data beside this)" } else { "" };
+    let sentence = format!("May I call {} with {}{rest}?", call.tool, &shown[..end]);
+    let data = json!({ "tool": call.tool, "arguments": arguments, "toolCallId": call.id });
+    vec![Part::text(sentence), Part::data(data)]
+}
+
+/// What an answer has to be: `{approved: boolean}`.
+pub fn schema() -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "approved": { "type": "boolean", "description": "Whether the call may be made." },
+        },
+        "required": ["approved"],
+        "additionalProperties": false,
+    })
+}
+
+/// Whether the answer is a yes. Everything but a plain yes is a no.
+pub fn is_approved(answer: &Value) -> bool {
+    answer.get("approved") == Some(&Value::Bool(true))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,75 @@
+//! A conversation as plain text, for the model that sums it up. Not as entries: a server may refuse calls
+//! of tools that the request does not offer.
+
+use std::fmt::Write as _;
+
+use super::{BYTES_PER_TOKEN, HISTORY_TOKENS_MAX};
+use crate::{Arguments, Call, Entry, Piece};
+
+/// Longest text of one entry in it. Long results are seldom needed as a whole again.
+const ENTRY_BYTES_MAX: usize = 8 * 1024;
+
+/// Longest text of them all; the oldest entries go first.
+const ALL_BYTES_MAX: usize = (HISTORY_TOKENS_MAX * BYTES_PER_TOKEN) as usize;
+
+/// The arguments of a call as text.
+pub(super) fn arguments(call: &Call) -> String {
+    match &call.arguments {
+        Arguments::Json(value) => value.to_string(),
+        Arguments::Broken { text, .. } => text.clone(),
+    }
+}
+
+pub(super) fn conversation(entries: &[Entry]) -> String {
+    let mut lines: Vec<String> = entries.iter().map(one).collect();
+    let mut bytes: usize = lines.iter().map(String::len).sum();
+    let mut gone = 0;
+    while bytes > ALL_BYTES_MAX && gone < lines.len() {
+        bytes -= lines[gone].len();
+        gone += 1;
+    }
+    if gone > 0 {
+        lines.splice(..gone, [format!("(the oldest {gone} entries are left out)\n")]);
+    }
+    lines.join("\n")
+}
+
+fn one(entry: &Entry) -> String {
+    let mut text = String::new();
+    // Writing to a string does not fail.
+    let _ = match entry {
+        Entry::User { pieces } => writeln!(text, "USER: {}", shown(pieces)),
+        Entry::Model { text: said, calls } => {
+            if !said.is_empty() {
+                let _ = writeln!(text, "ASSISTANT: {}", cut(said));
+            }
+            calls.iter().try_for_each(|call| {
+                writeln!(text, "ASSISTANT calls {} with {}", call.tool, cut(&arguments(call)))
+            })
+        }
+        Entry::Result { tool, pieces, failed, .. } => {
+            let how = if *failed { "failed" } else { "gave" };
+            writeln!(text, "TOOL {tool} {how}: {}", shown(pieces))
+        }
+    };
+    text
+}
+
+fn shown(pieces: &[Piece]) -> String {
+    let texts: Vec<&str> = pieces
+        .iter()
+        .map(|piece| match piece {
+            Piece::Text(text) => text.as_str(),
+            Piece::Image { .. } => "(an image)",
+        })
+        .collect();
+    cut(&texts.join("\n"))
+}
+
+fn cut(text: &str) -> String {
+    let shown = text.floor_char_boundary(ENTRY_BYTES_MAX);
+    if shown == text.len() {
+        return text.to_owned();
+    }
+    format!("{} (cut: {shown} of {} bytes)", &text[..shown], text.len())
+}

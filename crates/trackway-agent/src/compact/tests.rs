@@ -1,0 +1,187 @@
+//! Long conversations become short and stay conversations.
+
+use proptest::prelude::*;
+use serde_json::json;
+
+use super::*;
+use crate::{Arguments, Call};
+
+fn user(text: &str) -> Entry {
+    Entry::User { pieces: vec![Piece::Text(text.into())] }
+}
+
+fn model(text: &str) -> Entry {
+    Entry::Model { text: text.into(), calls: Vec::new() }
+}
+
+fn called(id: &str) -> Entry {
+    let arguments = Arguments::Json(json!({"n": 1}));
+    let call = Call { id: id.into(), tool: "look".into(), arguments, echo: None };
+    Entry::Model { text: String::new(), calls: vec![call] }
+}
+
+fn result(id: &str, text: &str) -> Entry {
+    let pieces = vec![Piece::Text(text.into())];
+    Entry::Result { call: id.into(), tool: "look".into(), pieces, failed: false }
+}
+
+/// A text of about this many tokens.
+fn tokens(count: usize) -> String {
+    "abc ".repeat(count)
+}
+
+#[test]
+fn tokens_are_estimated_by_bytes() {
+    assert_eq!(estimate_text(""), 0);
+    assert_eq!(estimate_text("abcde"), 2);
+    assert_eq!(estimate(&[user(&tokens(100)), model("abcd")]), 100 + 4 + 1 + 4);
+    let image = Piece::Image { media_type: "image/png".into(), base64: "A".repeat(1_000_000) };
+    assert_eq!(estimate(&[Entry::User { pieces: vec![image] }]), IMAGE_TOKENS + ENTRY_TOKENS);
+}
+
+#[test]
+fn what_fits_stays() {
+    let entries = [user("Hello"), model("Hi.")];
+    assert_eq!(plan(&entries, estimate(&entries)), None);
+    assert_eq!(plan(&[], 0), None);
+}
+
+/// The last turns stay word for word, the oldest go.
+#[test]
+fn the_last_turns_are_kept() {
+    let long = tokens(300);
+    let entries = [
+        user("one"),
+        model(&long),
+        user("two"),
+        model(&long),
+        user("three"),
+        model("3"),
+        user("four"),
+    ];
+    let plan = plan(&entries, 500).unwrap();
+    assert_eq!(plan.gone, entries[..4]);
+    assert_eq!(plan.kept, entries[4..]);
+}
+
+/// A turn that is too long alone keeps the message that it answers and its last calls.
+#[test]
+fn a_long_turn_keeps_its_message_and_its_last_calls() {
+    let long = tokens(300);
+    let entries = [
+        user("old"),
+        model("older"),
+        user("do it"),
+        called("a"),
+        result("a", &long),
+        called("b"),
+        result("b", &long),
+        called("c"),
+        result("c", "short"),
+    ];
+    let plan = plan(&entries, 500).unwrap();
+    assert_eq!(plan.gone, entries[..7]);
+    assert_eq!(plan.kept, [user("do it"), called("c"), result("c", "short")]);
+}
+
+/// A message that is too long by itself is not summed up over and over.
+#[test]
+fn nothing_is_done_where_nothing_is_gained() {
+    let entries = [user("(summary)"), user(&tokens(1_000))];
+    assert_eq!(plan(&entries, 500), None);
+    assert_eq!(plan(&entries[1..], 500), None);
+    let entries = [user("do it"), called("a"), result("a", &tokens(1_000))];
+    assert_eq!(plan(&entries, 500), None);
+}
+
+/// The context sent to the model for a summary.
+#[test]
+fn a_summary_is_asked_for_and_enters_the_conversation() {
+    let broken = Arguments::Broken { text: "{".into(), reason: "it ends".into() };
+    let call = Call { id: "b".into(), tool: "look".into(), arguments: broken, echo: None };
+    let image = Piece::Image { media_type: "image/png".into(), base64: "AAAA".into() };
+    let failed = Entry::Result {
+        call: "b".into(),
+        tool: "look".into(),
+        pieces: vec![Piece::Text("no".into()), image],
+        failed: true,
+    };
+    let gone = vec![
+        user("What is it?"),
+        called("a"),
+        result("a", &format!("A door. {}", "x".repeat(9_000))),
+        Entry::Model { text: "Again.".into(), calls: vec![call] },
+        failed,
+        model("A door."),
+    ];
+    let plan = Plan { gone, kept: vec![user("And now?")] };
+    let mut request = plan.request();
+    let Entry::User { pieces } = &mut request.entries[0] else { panic!() };
+    let Piece::Text(text) = &mut pieces[0] else { panic!() };
+    *text = text.replace(&"x".repeat(8_184), "[8184 x]");
+    insta::assert_json_snapshot!(request);
+
+    let compacted = plan.clone().with_summary(" It is a door.\n");
+    let summary = "(The conversation before this point was summed up to save room:)\n\
+                   It is a door.\n(End of the summary.)";
+    assert_eq!(applied(&compacted), [user(summary), user("And now?")]);
+    assert_eq!(plan.clone().with_summary(" "), plan.dropped());
+}
+
+/// With a model that cannot sum up, the oldest is dropped and that is said.
+#[test]
+fn the_oldest_is_dropped_with_a_note() {
+    let gone = vec![user("a"), called("a"), result("a", "1"), model("b")];
+    let compacted = Plan { gone, kept: vec![user("c")] }.dropped();
+    let note =
+        "(The oldest 3 messages of this conversation are left out here: it had become too long.)";
+    assert_eq!(applied(&compacted), [user(note), user("c")]);
+}
+
+/// What is to be summed up is itself bounded.
+#[test]
+fn the_request_for_a_summary_is_bounded() {
+    let gone = vec![user(&"y".repeat(8_000)); 60];
+    let text = render::conversation(&gone);
+    assert!(text.len() as u64 <= HISTORY_TOKENS_MAX * BYTES_PER_TOKEN + 100, "{}", text.len());
+    assert!(text.starts_with("(the oldest 22 entries are left out)"), "{}", &text[..60]);
+}
+
+proptest! {
+    /// Whatever the conversation, no result is parted from its call, the message that is being answered
+    /// stays, nothing is lost without being among what is summed up, and the next model call does not
+    /// find the same plan again unless there is something new.
+    #[test]
+    fn a_compacted_conversation_is_whole(
+        turns in prop::collection::vec((0usize..200, prop::collection::vec(0usize..400, 0..5)), 1..8),
+        room in 100u64..3_000,
+    ) {
+        let mut entries = Vec::new();
+        for (turn, (asked, results)) in turns.iter().enumerate() {
+            entries.push(user(&format!("{turn} {}", tokens(*asked))));
+            for (n, size) in results.iter().enumerate() {
+                let id = format!("{turn}.{n}");
+                entries.extend([called(&id), result(&id, &tokens(*size))]);
+            }
+            if turn + 1 < turns.len() {
+                entries.push(model("done"));
+            }
+        }
+        let Some(plan) = plan(&entries, room) else { return Ok(()) };
+        let asked = entries.iter().rfind(|entry| matches!(entry, Entry::User { .. })).unwrap();
+        prop_assert!(plan.kept.contains(asked));
+        prop_assert!(entries.starts_with(&plan.gone));
+        prop_assert!(plan.kept.ends_with(&entries[plan.gone.len()..]));
+        let whole = applied(&plan.dropped());
+        for (at, entry) in whole.iter().enumerate() {
+            if let Entry::Result { call, .. } = entry {
+                let Entry::Model { calls, .. } = &whole[at - 1] else { panic!("{whole:?}") };
+                prop_assert_eq!(&calls[0].id, call);
+            }
+        }
+        prop_assert!(estimate(&whole) < estimate(&entries) + 40);
+        if let Some(again) = super::plan(&whole, room) {
+            prop_assert!(again.gone.len() > 1, "only the note itself would go");
+        }
+    }
+}

@@ -1,0 +1,23 @@
+//! MCP servers whose tools agents use.
+//!
+//! `config` reads `mcp.json`. [`McpServers`] holds one [`server`] per entry for the whole process: each is
+//! started once, shared by all agents, and started again when it ends. `connection` is one life of a
+//! server: a `process` or an HTTP session, with `client` answering what the server asks of us. `call` is
+//! one call of a tool, and `result` what it gives.
+
+mod backoff;
+mod call;
+mod client;
+mod config;
+mod connection;
+mod name;
+mod process;
+mod question;
+mod result;
+mod server;
+mod servers;
+mod tool;
+
+pub use config::{ConfigProblem, McpConfig, Missing, Reach, ServerConfig};
+pub use server::Phase;
+pub use servers::{McpServers, ServerStatus};

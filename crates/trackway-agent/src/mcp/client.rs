@@ -1,0 +1,103 @@
+//! What we are to a server: whom it tells and asks.
+
+use std::sync::Arc;
+
+use rmcp::{
+    ClientHandler, ErrorData, RoleClient,
+    model::{
+        ClientCapabilities, ClientConfig, ElicitRequestParams, ElicitResult, ElicitationAction,
+        ElicitationCapability, FormElicitationCapability, Implementation,
+    },
+    service::{NotificationContext, RequestContext},
+};
+use serde_json::Value;
+use tokio::sync::{Notify, oneshot};
+
+use super::question::{Desk, Question, Reply};
+
+/// Our side of a connection.
+#[derive(Debug)]
+pub(super) struct Client {
+    pub(super) server: String,
+    /// The calls that a question can belong to.
+    pub(super) desk: Arc<Desk>,
+    /// Told when the server's tools are others.
+    pub(super) tools_changed: Arc<Notify>,
+}
+
+impl ClientHandler for Client {
+    fn get_info(&self) -> ClientConfig {
+        let mut capabilities = ClientCapabilities::default();
+        // Forms only: nobody is sent to an address that a server chose.
+        let form = FormElicitationCapability::default();
+        capabilities.elicitation = Some(ElicitationCapability::new().with_form(form));
+        ClientConfig::new(capabilities, Implementation::new("trackway", env!("CARGO_PKG_VERSION")))
+    }
+
+    async fn create_elicitation(
+        &self,
+        request: ElicitRequestParams,
+        _: RequestContext<RoleClient>,
+    ) -> Result<ElicitResult, ErrorData> {
+        match form(request) {
+            Ok((message, schema)) => Ok(self.ask(message, schema).await),
+            Err(reason) => {
+                tracing::warn!(
+                    server = self.server,
+                    "a question of the server is declined: {reason}"
+                );
+                Ok(ElicitResult::new(ElicitationAction::Decline))
+            }
+        }
+    }
+
+    async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {
+        self.tools_changed.notify_one();
+    }
+}
+
+impl Client {
+    /// Passes a question to the call that it belongs to, and waits for what the user says. A call that
+    /// ends in the meantime takes its question along.
+    async fn ask(&self, message: String, schema: Value) -> ElicitResult {
+        let addressee = match self.desk.addressee() {
+            Ok(addressee) => addressee,
+            Err(reason) => {
+                tracing::warn!(
+                    server = self.server,
+                    "a question of the server is declined: {reason}"
+                );
+                return ElicitResult::new(ElicitationAction::Decline);
+            }
+        };
+        let (reply, answered) = oneshot::channel();
+        if addressee.send(Question { message, schema, reply }).await.is_err() {
+            return ElicitResult::new(ElicitationAction::Cancel);
+        }
+        answered.await.map_or_else(|_| ElicitResult::new(ElicitationAction::Cancel), said)
+    }
+}
+
+/// A reply in the words of the protocol.
+pub(super) fn said(reply: Reply) -> ElicitResult {
+    match reply {
+        Reply::Accepted(content) => {
+            ElicitResult::new(ElicitationAction::Accept).with_content(content)
+        }
+        Reply::Declined => ElicitResult::new(ElicitationAction::Decline),
+    }
+}
+
+/// What a form asks, or why it is not asked.
+pub(super) fn form(request: ElicitRequestParams) -> Result<(String, Value), String> {
+    match request {
+        ElicitRequestParams::FormElicitationParams { message, requested_schema, .. } => {
+            let schema = serde_json::to_value(requested_schema);
+            Ok((message, schema.map_err(|error| format!("its schema cannot be read: {error}"))?))
+        }
+        ElicitRequestParams::UrlElicitationParams { .. } => {
+            Err("users are not sent to addresses that a server chose".to_owned())
+        }
+        _ => Err("it is of a kind that is not known".to_owned()),
+    }
+}

@@ -1,0 +1,185 @@
+//! `mcp.json`: which MCP servers there are. The form is the one that MCP's users have already: an object
+//! `mcpServers` (or `servers`) of commands and addresses by name.
+//!
+//! Whatever is not understood is an error. A setting that is silently ignored is worse than none.
+
+mod entry;
+mod placeholder;
+
+use std::{collections::BTreeMap, fmt, path::PathBuf, time::Duration};
+
+use serde_json::{Map, Value};
+use trackway_definition::nearest;
+
+use entry::read_server;
+pub use placeholder::Missing;
+
+/// Most servers of one file. Each may be a process; a file with more is a mistake.
+const SERVERS_MAX: usize = 64;
+
+/// The servers of a workspace, by name.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct McpConfig {
+    pub servers: BTreeMap<String, ServerConfig>,
+    /// Written down and switched off.
+    pub disabled: Vec<String>,
+}
+
+/// One server. Two that are equal need not be started anew.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ServerConfig {
+    pub reach: Reach,
+    /// How long a call may take; the default where none is given.
+    pub call_timeout: Option<Duration>,
+}
+
+/// How a server is reached.
+#[derive(Clone, PartialEq, Eq)]
+pub enum Reach {
+    /// A process of ours that speaks on its standard input and output.
+    Stdio {
+        command: String,
+        args: Vec<String>,
+        env: BTreeMap<String, String>,
+        /// Where it runs; the workspace where none is given.
+        cwd: Option<PathBuf>,
+    },
+    /// An address that speaks Streamable HTTP.
+    Http { url: String, headers: BTreeMap<String, String> },
+}
+
+/// Values are often secrets, and arguments and queries too; they stay out of logs.
+impl fmt::Debug for Reach {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Stdio { command, env, cwd, .. } => f
+                .debug_struct("Stdio")
+                .field("command", command)
+                .field("env", &env.keys().collect::<Vec<_>>())
+                .field("cwd", cwd)
+                .finish_non_exhaustive(),
+            Self::Http { url, headers } => f
+                .debug_struct("Http")
+                .field("url", &shown_url(url))
+                .field("headers", &headers.keys().collect::<Vec<_>>())
+                .finish(),
+        }
+    }
+}
+
+impl fmt::Display for Reach {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Stdio { command, .. } => f.write_str(command),
+            Self::Http { url, .. } => f.write_str(shown_url(url)),
+        }
+    }
+}
+
+fn shown_url(url: &str) -> &str {
+    url.split(['?', '#']).next().unwrap_or_default()
+}
+
+/// Something in the file that cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{}{message}{}", at(key), meant(suggestion.as_deref()))]
+pub struct ConfigProblem {
+    /// Where: `mcpServers.files.command`; empty for the file as a whole.
+    pub key: String,
+    pub message: String,
+    /// The key that was probably meant.
+    pub suggestion: Option<String>,
+}
+
+fn at(key: &str) -> String {
+    if key.is_empty() { String::new() } else { format!("{key}: ") }
+}
+
+fn meant(suggestion: Option<&str>) -> String {
+    suggestion.map_or_else(String::new, |word| format!(" (did you mean `{word}`?)"))
+}
+
+impl ConfigProblem {
+    fn new(key: impl Into<String>, message: impl Into<String>) -> Self {
+        Self { key: key.into(), message: message.into(), suggestion: None }
+    }
+}
+
+impl McpConfig {
+    /// Reads the file. `resolve` gives the value of `${env:NAME}` for a name. All problems are told at
+    /// once.
+    pub fn parse(
+        text: &str,
+        resolve: &dyn Fn(&str) -> Result<String, Missing>,
+    ) -> Result<Self, Vec<ConfigProblem>> {
+        let whole = serde_json::from_str::<Value>(text)
+            .map_err(|error| vec![ConfigProblem::new("", format!("it is not JSON: {error}"))])?;
+        let Value::Object(whole) = whole else {
+            return Err(vec![ConfigProblem::new("", "it is not a JSON object")]);
+        };
+        let mut problems = Vec::new();
+        let mut config = Self::default();
+        let mut seen = None;
+        for (key, value) in whole {
+            match (&*key, value) {
+                ("mcpServers" | "servers", Value::Object(servers)) => {
+                    if let Some(other) = seen.replace(key.clone()) {
+                        let message = format!("`{other}` is there too: one list is enough");
+                        problems.push(ConfigProblem::new(key.clone(), message));
+                    }
+                    config.read_servers(&key, servers, resolve, &mut problems);
+                }
+                ("mcpServers" | "servers", _) => {
+                    let message = "it is to be an object of servers by name";
+                    problems.push(ConfigProblem::new(key, message));
+                }
+                ("$schema", Value::String(_)) => {}
+                ("inputs", _) => {
+                    let message = "nobody is asked at the start; write `${env:NAME}` instead";
+                    problems.push(ConfigProblem::new(key, message));
+                }
+                _ => problems.push(unknown("", &key, &["mcpServers", "servers"])),
+            }
+        }
+        if problems.is_empty() { Ok(config) } else { Err(problems) }
+    }
+
+    fn read_servers(
+        &mut self,
+        at: &str,
+        servers: Map<String, Value>,
+        resolve: &dyn Fn(&str) -> Result<String, Missing>,
+        problems: &mut Vec<ConfigProblem>,
+    ) {
+        if servers.len() > SERVERS_MAX {
+            let message = format!("there are more than {SERVERS_MAX} servers");
+            problems.push(ConfigProblem::new(at, message));
+            return;
+        }
+        for (name, value) in servers {
+            let at = format!("{at}.{name}");
+            if name.is_empty() {
+                problems.push(ConfigProblem::new(at, "a server has no name"));
+                continue;
+            }
+            match read_server(&at, value, resolve) {
+                Ok(Some(server)) => {
+                    self.servers.insert(name, server);
+                }
+                Ok(None) => self.disabled.push(name),
+                Err(found) => problems.extend(found),
+            }
+        }
+    }
+}
+
+fn unknown(at: &str, key: &str, known: &[&str]) -> ConfigProblem {
+    let at = if at.is_empty() { key.to_owned() } else { format!("{at}.{key}") };
+    ConfigProblem {
+        suggestion: nearest(key, known.iter().copied()).map(str::to_owned),
+        ..ConfigProblem::new(at, "there is no such key")
+    }
+}
+
+#[cfg(test)]
+mod tests;

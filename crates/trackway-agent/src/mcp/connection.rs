@@ -1,0 +1,189 @@
+//! One life of a server, from its start to its end.
+
+use std::{collections::HashMap, io, path::Path, process::ExitStatus, sync::Arc, time::Duration};
+
+use reqwest::header::{HeaderName, HeaderValue};
+use rmcp::{
+    Peer, RoleClient, ServiceError, ServiceExt as _,
+    model::{PaginatedRequestParams, Tool as RemoteTool},
+    service::{ClientInitializeError, RunningService},
+    transport::{
+        StreamableHttpClientTransport, streamable_http_client::StreamableHttpClientTransportConfig,
+    },
+};
+use tokio::time::timeout;
+
+use super::{
+    client::Client,
+    config::{Reach, ServerConfig},
+    process::{Process, Start},
+};
+
+/// How long closing a connection may take. What is still open then is dropped.
+const CLOSE_WAIT: Duration = Duration::from_secs(2);
+
+/// Most pages of a list of tools that are asked for. A server whose list goes on has lost its way.
+const TOOL_PAGES_MAX: usize = 64;
+
+/// Most tools of one server. No model chooses well among more.
+const TOOLS_MAX: usize = 512;
+
+/// A server that answers.
+#[derive(Debug)]
+pub(super) struct Connection {
+    service: RunningService<RoleClient, Client>,
+    /// None where it is somebody else's.
+    process: Option<Process>,
+}
+
+/// Why a server did not start.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum StartError {
+    #[error("it cannot be started: {0}")]
+    Spawn(#[source] io::Error),
+    #[error("a header cannot be sent")]
+    Header,
+    #[error("it does not answer as an MCP server: {}", chain(.0))]
+    Greeting(#[source] Box<ClientInitializeError>),
+    #[error("it exited with {status} before it answered")]
+    Exited { status: ExitStatus },
+    #[error("its tools cannot be listed: {0}")]
+    Tools(#[source] Box<ServiceError>),
+    #[error("it was not ready within {} s", .0.as_secs())]
+    Late(Duration),
+}
+
+/// The deepest cause says what happened; the layers above only that something did.
+fn chain(error: &ClientInitializeError) -> String {
+    use std::error::Error;
+
+    let mut told = error.to_string();
+    let mut cause = match error {
+        ClientInitializeError::TransportError { error, .. } => {
+            Some(error.error.as_ref() as &dyn Error)
+        }
+        other => other.source(),
+    };
+    while let Some(deeper) = cause {
+        let text = deeper.to_string();
+        if !told.contains(&text) {
+            told = format!("{told}: {text}");
+        }
+        cause = deeper.source();
+    }
+    told
+}
+
+impl Connection {
+    /// Starts or reaches a server and greets it.
+    pub(super) async fn open(
+        config: &ServerConfig,
+        folder: &Path,
+        http: &reqwest::Client,
+        client: Client,
+    ) -> Result<Self, StartError> {
+        match &config.reach {
+            Reach::Stdio { command, args, env, cwd } => {
+                let folder = cwd.as_ref().map_or_else(|| folder.to_owned(), |cwd| folder.join(cwd));
+                let server = client.server.clone();
+                let start = Start { server: &server, command, args, env, folder: &folder };
+                let (mut process, output, input) =
+                    Process::start(&start).map_err(StartError::Spawn)?;
+                match client.serve((output, input)).await {
+                    Ok(service) => Ok(Self { service, process: Some(process) }),
+                    // A process that is gone says more than the pipe that it left.
+                    Err(error) => match timeout(CLOSE_WAIT, process.ended()).await {
+                        Ok(Ok(status)) => Err(StartError::Exited { status }),
+                        _ => Err(StartError::Greeting(Box::new(error))),
+                    },
+                }
+            }
+            Reach::Http { url, headers } => {
+                let mut sent = HashMap::new();
+                for (name, value) in headers {
+                    let name = HeaderName::try_from(name).map_err(|_| StartError::Header)?;
+                    let value = HeaderValue::try_from(value).map_err(|_| StartError::Header)?;
+                    sent.insert(name, value);
+                }
+                let config =
+                    StreamableHttpClientTransportConfig::with_uri(Arc::<str>::from(&**url))
+                        .custom_headers(sent);
+                let transport = StreamableHttpClientTransport::with_client(http.clone(), config);
+                let greeted = client.serve(transport).await;
+                let service = greeted.map_err(|error| StartError::Greeting(Box::new(error)))?;
+                Ok(Self { service, process: None })
+            }
+        }
+    }
+
+    pub(super) fn peer(&self) -> Peer<RoleClient> {
+        self.service.peer().clone()
+    }
+
+    /// Runs until the server ends or `stop` does. Says why it ended where it did so by itself. Nothing
+    /// of it is left afterwards.
+    pub(super) async fn run(self, stop: impl Future<Output = ()>) -> Option<String> {
+        let Self { service, mut process } = self;
+        let close = service.cancellation_token();
+        let mut closed = std::pin::pin!(service.waiting());
+        let mut stop = std::pin::pin!(stop);
+        let ended = tokio::select! {
+            _ = &mut closed => Ended::Closed,
+            status = exit(&mut process) => Ended::Exited(status),
+            () = &mut stop => Ended::Stopped,
+        };
+        if !matches!(ended, Ended::Closed) {
+            close.cancel();
+            // Where it takes longer, it is dropped at the end of this function.
+            let _late = timeout(CLOSE_WAIT, closed).await;
+        }
+        let status = match process {
+            Some(process) => process.end().await,
+            None => None,
+        };
+        match (ended, status) {
+            (Ended::Stopped, _) => None,
+            (Ended::Exited(reason), _) => Some(reason),
+            (Ended::Closed, Some(status)) => Some(format!("it exited with {status}")),
+            (Ended::Closed, None) => Some("it closed the connection".to_owned()),
+        }
+    }
+}
+
+/// How a connection came to its end.
+enum Ended {
+    Closed,
+    Exited(String),
+    Stopped,
+}
+
+async fn exit(process: &mut Option<Process>) -> String {
+    match process {
+        Some(process) => match process.ended().await {
+            Ok(status) => format!("it exited with {status}"),
+            Err(error) => format!("it was lost: {error}"),
+        },
+        None => std::future::pending().await,
+    }
+}
+
+/// All tools of a server.
+pub(super) async fn list_tools(peer: &Peer<RoleClient>) -> Result<Vec<RemoteTool>, StartError> {
+    let mut tools = Vec::new();
+    let mut cursor = None;
+    for _ in 0..TOOL_PAGES_MAX {
+        let params = PaginatedRequestParams::default().with_cursor(cursor);
+        let page = peer.list_tools(Some(params)).await;
+        let page = page.map_err(|error| StartError::Tools(Box::new(error)))?;
+        tools.extend(page.tools);
+        cursor = page.next_cursor;
+        if cursor.is_none() || tools.len() >= TOOLS_MAX {
+            break;
+        }
+    }
+    if cursor.is_some() || tools.len() > TOOLS_MAX {
+        tracing::warn!("an MCP server has more than {TOOLS_MAX} tools; the rest is left out");
+        tools.truncate(TOOLS_MAX);
+    }
+    Ok(tools)
+}

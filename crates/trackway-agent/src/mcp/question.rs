@@ -1,0 +1,123 @@
+//! Questions of a server to the user, on their way to the call that they belong to.
+//!
+//! A server serves several calls at once, and over standard input and output nothing says for which of
+//! them it asks. So a question is passed on only where all calls under way belong to one conversation of
+//! one user. The call asks it in its own future: a question may make a run rest, and the call with it.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use serde_json::{Map, Value, json};
+use tokio::sync::{mpsc, oneshot};
+use trackway_domain::{Caller, SessionId};
+
+/// Questions of one call that may be on their way. A server asks and waits; more is a fault of its own.
+const QUESTIONS_MAX: usize = 4;
+
+/// The key with which a user says no, put beside those that the server asks for.
+const DECLINE: &str = "decline";
+
+/// A question, and where its answer goes.
+#[derive(Debug)]
+pub(super) struct Question {
+    pub(super) message: String,
+    pub(super) schema: Value,
+    pub(super) reply: oneshot::Sender<Reply>,
+}
+
+/// What the user made of a question.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Reply {
+    Accepted(Value),
+    Declined,
+}
+
+/// The calls of a server that are under way.
+#[derive(Debug, Default)]
+pub(super) struct Desk {
+    /// Held to look or to change, never while anything is waited for.
+    seats: Mutex<Seats>,
+}
+
+#[derive(Debug, Default)]
+struct Seats {
+    next: u64,
+    taken: Vec<Seat>,
+}
+
+#[derive(Debug)]
+struct Seat {
+    number: u64,
+    owner: (Caller, SessionId),
+    questions: mpsc::Sender<Question>,
+}
+
+/// A call's place at the desk, left when the call ends, however it ends.
+#[derive(Debug)]
+pub(super) struct Place {
+    desk: Arc<Desk>,
+    number: u64,
+}
+
+impl Desk {
+    pub(super) fn sit(
+        self: &Arc<Self>,
+        caller: Caller,
+        session: SessionId,
+    ) -> (Place, mpsc::Receiver<Question>) {
+        let (questions, received) = mpsc::channel(QUESTIONS_MAX);
+        let mut seats = self.seats.lock().unwrap_or_else(PoisonError::into_inner);
+        let number = seats.next;
+        seats.next += 1;
+        seats.taken.push(Seat { number, owner: (caller, session), questions });
+        (Place { desk: self.clone(), number }, received)
+    }
+
+    /// The newest call, where all of them are of one conversation.
+    pub(super) fn addressee(&self) -> Result<mpsc::Sender<Question>, &'static str> {
+        let seats = self.seats.lock().unwrap_or_else(PoisonError::into_inner);
+        let newest = seats.taken.last().ok_or("no call is under way")?;
+        if seats.taken.iter().any(|seat| seat.owner != newest.owner) {
+            return Err("calls of several conversations are under way");
+        }
+        Ok(newest.questions.clone())
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let mut seats = self.desk.seats.lock().unwrap_or_else(PoisonError::into_inner);
+        seats.taken.retain(|seat| seat.number != self.number);
+    }
+}
+
+/// The schema that the user is asked with: the server's, and a way to say no. Nothing else is required
+/// of somebody who does.
+pub(super) fn with_decline(mut schema: Value) -> Value {
+    let Some(map) = schema.as_object_mut() else { return schema };
+    let required = map.remove("required");
+    let properties = map.entry("properties").or_insert_with(|| Value::Object(Map::new()));
+    let Some(properties) = properties.as_object_mut() else { return schema };
+    // A server that asks for a key of this name itself has its own way of being told no.
+    let decline = || json!({"type": "boolean", "description": "Say no: nothing is sent."});
+    properties.entry(DECLINE).or_insert_with(decline);
+    if let Some(required) = required {
+        map.insert("if".to_owned(), json!({"not": said_no()}));
+        map.insert("then".to_owned(), json!({"required": required}));
+    }
+    schema
+}
+
+fn said_no() -> Value {
+    json!({"required": [DECLINE], "properties": {DECLINE: {"const": true}}})
+}
+
+/// What an answer to [`with_decline`] says.
+pub(super) fn read_reply(mut answer: Value) -> Reply {
+    match answer.as_object_mut().and_then(|map| map.remove(DECLINE)) {
+        Some(Value::Bool(true)) => Reply::Declined,
+        _ => Reply::Accepted(answer),
+    }
+}
+
+#[cfg(test)]
+mod tests;

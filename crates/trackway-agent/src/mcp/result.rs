@@ -1,0 +1,98 @@
+//! What a server's answer to a call means here.
+
+use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
+use serde_json::Value;
+use trackway_domain::{Failure, File, FileSource, Part};
+use trackway_runtime::ToolOutput;
+
+/// Largest result that is taken, base64 counted as it is written. A model cannot read more, and the
+/// result is recorded.
+const RESULT_BYTES_MAX: usize = 4 * 1024 * 1024;
+
+/// The outcome of a call. The value is the structured content where there is any, else the text; parts
+/// are given where a value alone would leave something out.
+pub(super) fn outcome(server: &str, result: CallToolResult) -> Result<ToolOutput, Failure> {
+    let size = size(&result);
+    if size > RESULT_BYTES_MAX {
+        let text = format!(
+            "the result of the MCP server `{server}` has {size} bytes; at most {RESULT_BYTES_MAX} \
+             are taken"
+        );
+        return Err(Failure::new(text));
+    }
+    let text = joined_text(&result.content);
+    if result.is_error == Some(true) {
+        let text = match (text.is_empty(), result.structured_content) {
+            (false, _) => text,
+            (true, Some(value)) => value.to_string(),
+            (true, None) => format!("the MCP server `{server}` says that it failed, not why"),
+        };
+        return Err(Failure::new(text));
+    }
+    let is_text_only = result.content.iter().all(|block| block.as_text().is_some());
+    let structured = result.structured_content;
+    let mut parts = Vec::new();
+    if !is_text_only {
+        // A server repeats structured content as text; where it does not, it is shown beside the rest.
+        if let Some(value) = structured.as_ref().filter(|_| text.is_empty()) {
+            parts.push(Part::data(value.clone()));
+        }
+        parts.extend(result.content.into_iter().filter_map(part));
+    }
+    Ok(ToolOutput { value: structured.unwrap_or(Value::String(text)), parts })
+}
+
+fn joined_text(content: &[ContentBlock]) -> String {
+    let texts: Vec<&str> =
+        content.iter().filter_map(|block| Some(&*block.as_text()?.text)).collect();
+    texts.join("\n")
+}
+
+fn part(block: ContentBlock) -> Option<Part> {
+    let part = match block {
+        ContentBlock::Text(text) => Part::text(text.text),
+        ContentBlock::Image(image) => file(None, Some(image.mime_type), image.data),
+        ContentBlock::Audio(audio) => file(None, Some(audio.mime_type), audio.data),
+        ContentBlock::Resource(embedded) => match embedded.resource {
+            ResourceContents::TextResourceContents { uri, text, .. } => {
+                Part::text(text).with("uri", uri)
+            }
+            ResourceContents::BlobResourceContents { uri, mime_type, blob, .. } => {
+                file(None, mime_type, blob).with("uri", uri)
+            }
+            _ => return None,
+        },
+        ContentBlock::ResourceLink(link) => Part::file(File {
+            name: Some(link.name),
+            mime_type: link.mime_type,
+            source: FileSource::Uri(link.uri),
+        }),
+        // Kinds of content that a later revision of the protocol may bring.
+        _ => return None,
+    };
+    Some(part)
+}
+
+fn file(name: Option<String>, mime_type: Option<String>, base64: String) -> Part {
+    Part::file(File { name, mime_type, source: FileSource::Base64(base64) })
+}
+
+fn size(result: &CallToolResult) -> usize {
+    let content = result.content.iter().map(|block| match block {
+        ContentBlock::Text(text) => text.text.len(),
+        ContentBlock::Image(image) => image.data.len(),
+        ContentBlock::Audio(audio) => audio.data.len(),
+        ContentBlock::Resource(embedded) => match &embedded.resource {
+            ResourceContents::TextResourceContents { text, .. } => text.len(),
+            ResourceContents::BlobResourceContents { blob, .. } => blob.len(),
+            _ => 0,
+        },
+        ContentBlock::ResourceLink(link) => link.uri.len() + link.name.len(),
+        _ => 0,
+    });
+    let structured = result.structured_content.as_ref().map_or(0, |value| value.to_string().len());
+    content.sum::<usize>() + structured
+}
+
+#[cfg(test)]
+mod tests;

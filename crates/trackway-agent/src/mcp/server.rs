@@ -1,0 +1,245 @@
+//! One server for the whole process: started once, watched, started again when it ends.
+
+use std::{
+    path::PathBuf,
+    sync::{Arc, PoisonError, RwLock},
+    time::Duration,
+};
+
+use rmcp::{Peer, RoleClient, model::Tool as RemoteTool};
+use tokio::{
+    sync::{Notify, watch},
+    time::{Instant, sleep, timeout},
+};
+use trackway_domain::Failure;
+
+use super::{
+    backoff::{STEADY, backoff},
+    client::Client,
+    config::ServerConfig,
+    connection::{Connection, StartError, list_tools},
+    question::Desk,
+};
+
+/// How long a server may take from its start to its list of tools. Launchers that fetch a package first
+/// take their time.
+const START_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// How long a server may take to list its tools again.
+const LIST_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// Where a server is in its life.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Phase {
+    Starting,
+    Ready,
+    /// It ended or did not start, and is started again after a while.
+    Down,
+    /// It is not wanted any more.
+    Stopped,
+}
+
+/// A server as it is at the moment.
+#[derive(Debug, Clone)]
+pub(super) struct Shown {
+    pub(super) phase: Phase,
+    /// There while it is ready.
+    peer: Option<Peer<RoleClient>>,
+    /// Kept while it is down: a call then says so, instead of there being no such tool.
+    pub(super) tools: Arc<[RemoteTool]>,
+    /// Why it is down.
+    pub(super) reason: Option<String>,
+    /// How often it was started, this time included.
+    pub(super) starts: u32,
+}
+
+/// A server of the workspace.
+#[derive(Debug)]
+pub(super) struct Server {
+    pub(super) name: String,
+    pub(super) config: ServerConfig,
+    folder: PathBuf,
+    http: reqwest::Client,
+    pub(super) desk: Arc<Desk>,
+    tools_changed: Arc<Notify>,
+    shown: watch::Sender<Shown>,
+    stop: watch::Sender<bool>,
+    /// Counts up with whatever is shown of any server; shared by all of them.
+    generation: watch::Sender<u64>,
+    /// Held to take or put it.
+    task: RwLock<Option<tokio::task::JoinHandle<()>>>,
+}
+
+impl Server {
+    /// Begins to start it.
+    pub(super) fn start(
+        name: String,
+        config: ServerConfig,
+        folder: PathBuf,
+        http: reqwest::Client,
+        generation: watch::Sender<u64>,
+    ) -> Arc<Self> {
+        let shown = Shown {
+            phase: Phase::Starting,
+            peer: None,
+            tools: Arc::new([]),
+            reason: None,
+            starts: 0,
+        };
+        let server = Arc::new(Self {
+            name,
+            config,
+            folder,
+            http,
+            desk: Arc::default(),
+            tools_changed: Arc::default(),
+            shown: watch::Sender::new(shown),
+            stop: watch::Sender::new(false),
+            generation,
+            task: RwLock::new(None),
+        });
+        let task = tokio::spawn(server.clone().keep());
+        *server.task.write().unwrap_or_else(PoisonError::into_inner) = Some(task);
+        server
+    }
+
+    pub(super) fn shown(&self) -> Shown {
+        self.shown.borrow().clone()
+    }
+
+    /// When it has answered or failed for the first time.
+    pub(super) async fn settled(&self) {
+        let is_settled = |shown: &Shown| shown.phase != Phase::Starting;
+        let mut shown = self.shown.subscribe();
+        // The sender is ours, so it cannot be gone.
+        let _settled = shown.wait_for(is_settled).await;
+    }
+
+    /// Whom to call. Waits while it starts.
+    pub(super) async fn peer(&self) -> Result<Peer<RoleClient>, Failure> {
+        self.settled().await;
+        let shown = self.shown();
+        shown.peer.ok_or_else(|| {
+            let reason = shown.reason.unwrap_or_else(|| "it was stopped".to_owned());
+            Failure::new(format!("the MCP server `{}` is not running: {reason}", self.name))
+        })
+    }
+
+    /// Ends it, and waits until it has.
+    pub(super) async fn stop(&self) {
+        self.stop.send_replace(true);
+        let task = self.task.write().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(task) = task {
+            // It does not panic; where it did, it is over too.
+            let _over = task.await;
+        }
+    }
+
+    /// Has it end, without waiting.
+    pub(super) fn abandon(&self) {
+        self.stop.send_replace(true);
+    }
+
+    async fn stopped(&self) {
+        let mut stop = self.stop.subscribe();
+        // The sender is ours, so it cannot be gone.
+        let _stopped = stop.wait_for(|stopped| *stopped).await;
+    }
+
+    /// The whole life of the server: as many starts as it takes, until it is not wanted.
+    async fn keep(self: Arc<Self>) {
+        let mut failures = 0;
+        loop {
+            self.show(|shown| {
+                shown.phase = Phase::Starting;
+                shown.starts += 1;
+            });
+            let started = tokio::select! {
+                started = self.open() => started,
+                () = self.stopped() => break,
+            };
+            let reason = match started {
+                Ok((connection, tools)) => {
+                    let began = Instant::now();
+                    tracing::info!(
+                        server = self.name,
+                        tools = tools.len(),
+                        "the MCP server is ready"
+                    );
+                    match self.serve(connection, tools).await {
+                        Some(reason) => {
+                            failures = if began.elapsed() >= STEADY { 0 } else { failures };
+                            reason
+                        }
+                        None => break,
+                    }
+                }
+                Err(error) => error.to_string(),
+            };
+            failures += 1;
+            let wait = backoff(failures);
+            tracing::warn!(server = self.name, ?wait, "the MCP server is down: {reason}");
+            self.show(|shown| {
+                shown.phase = Phase::Down;
+                shown.peer = None;
+                shown.reason = Some(reason);
+            });
+            tokio::select! {
+                () = sleep(wait) => {}
+                () = self.stopped() => break,
+            }
+        }
+        self.show(|shown| {
+            shown.phase = Phase::Stopped;
+            shown.peer = None;
+            shown.reason = None;
+        });
+    }
+
+    async fn open(&self) -> Result<(Connection, Vec<RemoteTool>), StartError> {
+        let client = Client {
+            server: self.name.clone(),
+            desk: self.desk.clone(),
+            tools_changed: self.tools_changed.clone(),
+        };
+        let start = async {
+            let connection =
+                Connection::open(&self.config, &self.folder, &self.http, client).await?;
+            let tools = list_tools(&connection.peer()).await?;
+            Ok((connection, tools))
+        };
+        timeout(START_TIMEOUT, start).await.map_err(|_| StartError::Late(START_TIMEOUT))?
+    }
+
+    /// Serves calls until the server ends, and says why; or until it is not wanted.
+    async fn serve(&self, connection: Connection, tools: Vec<RemoteTool>) -> Option<String> {
+        let peer = connection.peer();
+        self.show(|shown| {
+            shown.phase = Phase::Ready;
+            shown.peer = Some(peer.clone());
+            shown.tools = tools.into();
+            shown.reason = None;
+        });
+        tokio::select! {
+            ended = connection.run(self.stopped()) => ended,
+            never = self.list_again(&peer) => match never {},
+        }
+    }
+
+    /// Lists the tools anew each time that the server says that they are others.
+    async fn list_again(&self, peer: &Peer<RoleClient>) -> std::convert::Infallible {
+        loop {
+            self.tools_changed.notified().await;
+            match timeout(LIST_TIMEOUT, list_tools(peer)).await {
+                Ok(Ok(tools)) => self.show(|shown| shown.tools = tools.into()),
+                Ok(Err(error)) => tracing::warn!(server = self.name, "{error}"),
+                Err(_) => tracing::warn!(server = self.name, "its tools were not listed in time"),
+            }
+        }
+    }
+
+    fn show(&self, change: impl FnOnce(&mut Shown)) {
+        self.shown.send_modify(change);
+        self.generation.send_modify(|generation| *generation += 1);
+    }
+}

@@ -1,0 +1,44 @@
+//! A server's tool as a tool of ours.
+
+use std::sync::Arc;
+
+use rmcp::model::Tool as RemoteTool;
+use serde_json::Value;
+use trackway_runtime::{Tool, ToolCall, ToolFuture, ToolInfo};
+
+use super::{call::call, server::Server};
+
+/// Longest description that is passed on to a model. It is sent with every call of the model.
+const DESCRIPTION_CHARS_MAX: usize = 4096;
+
+/// One tool of one server.
+#[derive(Debug)]
+pub(super) struct McpTool {
+    info: ToolInfo,
+    server: Arc<Server>,
+    /// What the server calls it.
+    remote: String,
+}
+
+impl McpTool {
+    pub(super) fn new(server: Arc<Server>, name: String, tool: &RemoteTool) -> Self {
+        let description = tool.description.as_deref().or(tool.title.as_deref());
+        let description = description.unwrap_or_default().chars().take(DESCRIPTION_CHARS_MAX);
+        let info = ToolInfo {
+            name,
+            description: description.collect(),
+            input_schema: Value::Object((*tool.input_schema).clone()),
+        };
+        Self { info, server, remote: tool.name.to_string() }
+    }
+}
+
+impl Tool for McpTool {
+    fn info(&self) -> &ToolInfo {
+        &self.info
+    }
+
+    fn call(&self, arguments: Value, about: ToolCall) -> ToolFuture {
+        Box::pin(call(self.server.clone(), self.remote.clone(), arguments, about))
+    }
+}

@@ -1,0 +1,134 @@
+//! Parts of messages and results as pieces that a model takes. Every part reaches the model: as it is
+//! where the model can read it, else as a line that says what there was.
+//!
+//! Images are always made pieces of their own; [`leave_images_out`] takes them out of a request for a
+//! model that has no eyes, so that what is recorded serves the next model as well.
+
+mod cut;
+mod file;
+mod json;
+
+use serde_json::Value;
+use trackway_domain::{Content, Message, Part};
+
+use crate::{Entry, Piece};
+
+pub use json::{parts_json, parts_told};
+
+/// Longest text of one part. A quarter of a usual context window; what is longer is not read as a whole
+/// by any model, and belongs into a tool that reads it page by page.
+pub const PART_BYTES_MAX: usize = 128 * 1024;
+
+/// Longest text of one message or result, all parts together: half of a usual context window.
+pub const MESSAGE_BYTES_MAX: usize = 256 * 1024;
+
+/// Images of one message or result; providers refuse requests with very many.
+pub const IMAGES_MAX: usize = 16;
+
+/// Largest image that is shown, in bytes: the smallest bound among the providers.
+pub const IMAGE_BYTES_MAX: usize = 5 * 1024 * 1024;
+
+/// Parts of a message as pieces, in their order.
+pub fn pieces(parts: &[Part]) -> Vec<Piece> {
+    let mut writer = Writer::default();
+    for part in parts {
+        writer.part(part);
+    }
+    writer.pieces
+}
+
+/// What a user asked: the parts of the message, or the input of a run that no message asked for. The
+/// prompt of an input `{"prompt": text, …}` is the text itself.
+pub fn user_pieces(message: Option<&Message>, input: &Value) -> Vec<Piece> {
+    if let Some(message) = message {
+        return pieces(&message.parts);
+    }
+    match (input, input.get("prompt")) {
+        (_, Some(Value::String(prompt))) => pieces(&[Part::text(prompt)]),
+        (Value::String(text), _) => pieces(&[Part::text(text)]),
+        _ => pieces(&[Part::data(input.clone())]),
+    }
+}
+
+/// What a tool gave as pieces: its value, and its parts behind it. Text is given as it is, other values
+/// as JSON. A value of `null` beside parts says nothing and is left out.
+pub fn result_pieces(value: &Value, parts: &[Part]) -> Vec<Piece> {
+    let mut writer = Writer::default();
+    match value {
+        Value::Null if !parts.is_empty() => {}
+        Value::String(text) => writer.text(text),
+        value => writer.text(&value.to_string()),
+    }
+    for part in parts {
+        writer.part(part);
+    }
+    writer.pieces
+}
+
+/// Only the images among the parts, each with a line that names it: for a result whose JSON tells of
+/// all parts already.
+pub fn images(parts: &[Part]) -> Vec<Piece> {
+    let mut writer = Writer::default();
+    for part in parts {
+        if let Content::File(file) = &part.content
+            && file::is_image(file)
+        {
+            writer.part(part);
+        }
+    }
+    writer.pieces
+}
+
+/// Puts a line in the place of every image.
+pub fn leave_images_out(entries: &mut [Entry]) {
+    for entry in entries {
+        let (Entry::User { pieces } | Entry::Result { pieces, .. }) = entry else { continue };
+        for piece in pieces {
+            if let Piece::Image { media_type, .. } = piece {
+                let line = format!("({media_type} left out: this model does not take images)");
+                *piece = Piece::Text(line);
+            }
+        }
+    }
+}
+
+/// Writes pieces within the bounds of a message.
+#[derive(Debug, Default)]
+struct Writer {
+    pieces: Vec<Piece>,
+    text_bytes: usize,
+    images: usize,
+}
+
+impl Writer {
+    fn part(&mut self, part: &Part) {
+        match &part.content {
+            Content::Text(text) => self.text(text),
+            Content::Data(value) => self.text(&cut::fenced("json", &value.to_string())),
+            Content::File(file) => file::write(file, self),
+        }
+    }
+
+    /// Adds a text within the bounds; a cut is told.
+    fn text(&mut self, text: &str) {
+        let room = PART_BYTES_MAX.min(MESSAGE_BYTES_MAX.saturating_sub(self.text_bytes));
+        let text = cut::told(text, room);
+        self.text_bytes = self.text_bytes.saturating_add(text.len());
+        self.pieces.push(Piece::Text(text));
+    }
+
+    /// Adds an image, or tells why not.
+    fn image(&mut self, media_type: &str, bytes: usize, base64: String) {
+        if bytes > IMAGE_BYTES_MAX {
+            self.text(&format!("(left out: images may have {IMAGE_BYTES_MAX} bytes)"));
+        } else if self.images == IMAGES_MAX {
+            self.text(&format!("(left out: {IMAGES_MAX} images are shown at once)"));
+        } else {
+            self.images += 1;
+            self.pieces.push(Piece::Image { media_type: media_type.to_owned(), base64 });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

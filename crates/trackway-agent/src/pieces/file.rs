@@ -1,0 +1,105 @@
+//! Files as a model takes them: text is read, images are shown, the rest is named.
+
+use base64::{
+    Engine as _, alphabet,
+    engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig, general_purpose},
+};
+use trackway_domain::{File, FileSource};
+
+use super::{Writer, cut};
+
+/// Longest name and media type that are repeated to the model.
+const NAME_CHARS_MAX: usize = 200;
+
+/// Image types that providers have in common.
+const IMAGE_TYPES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
+
+/// Types that are text although their name does not begin with `text/`.
+const TEXT_TYPES: [&str; 13] = [
+    "application/json",
+    "application/xml",
+    "application/yaml",
+    "application/x-yaml",
+    "application/toml",
+    "application/javascript",
+    "application/typescript",
+    "application/sql",
+    "application/graphql",
+    "application/x-sh",
+    "application/x-ndjson",
+    "application/jsonl",
+    "application/x-www-form-urlencoded",
+];
+
+/// Senders leave the padding out or not; both mean the same bytes.
+const LENIENT: GeneralPurpose = GeneralPurpose::new(
+    &alphabet::STANDARD,
+    GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
+);
+
+/// Whether the file can be shown as an image.
+pub(super) fn is_image(file: &File) -> bool {
+    matches!(file.source, FileSource::Base64(_)) && IMAGE_TYPES.contains(&&*essence(file))
+}
+
+pub(super) fn write(file: &File, writer: &mut Writer) {
+    let essence = essence(file);
+    let base64 = match &file.source {
+        FileSource::Uri(uri) => {
+            let line = format!("{} is at {}", named(file, None), plain(uri, usize::MAX));
+            return writer.text(&line);
+        }
+        FileSource::Base64(base64) => base64,
+    };
+    let Ok(bytes) = LENIENT.decode(base64) else {
+        let line = format!("{} is left out: its bytes are not base64.", named(file, None));
+        return writer.text(&line);
+    };
+    let name = named(file, Some(bytes.len()));
+    if IMAGE_TYPES.contains(&&*essence) {
+        writer.text(&format!("{name}:"));
+        return writer.image(&essence, bytes.len(), general_purpose::STANDARD.encode(&bytes));
+    }
+    match String::from_utf8(bytes) {
+        // Of a file without a type we know only that somebody can read it.
+        Ok(text) if essence.is_empty() || is_text(&essence) => {
+            writer.text(&format!("{name}:\n{}", cut::fenced("", &text)));
+        }
+        Err(_) if is_text(&essence) => {
+            writer.text(&format!("{name} is left out: its text is not UTF-8."));
+        }
+        _ => writer.text(&format!(
+            "{name} is left out: it is neither text nor an image that can be shown."
+        )),
+    }
+}
+
+fn is_text(essence: &str) -> bool {
+    essence.starts_with("text/")
+        || essence.ends_with("+json")
+        || essence.ends_with("+xml")
+        || essence.ends_with("+yaml")
+        || TEXT_TYPES.contains(&essence)
+}
+
+/// The media type without its parameters, in small letters.
+fn essence(file: &File) -> String {
+    let given = file.mime_type.as_deref().unwrap_or_default();
+    given.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
+}
+
+/// `File "notes.txt" (text/plain, 12 bytes)`, with what is known of it.
+fn named(file: &File, bytes: Option<usize>) -> String {
+    let name = file.name.as_deref().map(|name| format!(" {:?}", plain(name, NAME_CHARS_MAX)));
+    let media_type = file.mime_type.as_deref().map(|kind| plain(kind, NAME_CHARS_MAX));
+    let known: Vec<String> =
+        media_type.into_iter().chain(bytes.map(|bytes| format!("{bytes} bytes"))).collect();
+    let known = if known.is_empty() { String::new() } else { format!(" ({})", known.join(", ")) };
+    format!("File{}{known}", name.unwrap_or_default())
+}
+
+/// On one line, whatever the sender wrote.
+fn plain(text: &str, chars_max: usize) -> String {
+    let line = text.chars().map(|letter| if letter.is_control() { ' ' } else { letter });
+    line.take(chars_max).collect()
+}

@@ -1,0 +1,62 @@
+//! Anthropic's Messages: `POST …/v1/messages`. Nothing is kept at the server; every request is whole.
+
+mod body;
+mod form;
+mod reader;
+
+use serde_json::Value;
+
+use super::format::{Format, Reader};
+use crate::conversation::Request;
+
+pub(super) const KIND: &str = "anthropic";
+pub(super) const BASE_URL: &str = "https://api.anthropic.com";
+
+/// Under which thoughts are kept with a call; those of other providers are not ours to send.
+const ECHO: &str = "anthropic";
+
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Anthropic {
+    path: &'static str,
+}
+
+impl Anthropic {
+    /// The base address is written with the version and without it.
+    pub(super) fn at(base_url: &str) -> Self {
+        let is_versioned = base_url.trim_end_matches('/').ends_with("/v1");
+        Self { path: if is_versioned { "/messages" } else { "/v1/messages" } }
+    }
+}
+
+impl Format for Anthropic {
+    fn path(&self, _model: &str) -> String {
+        self.path.to_owned()
+    }
+
+    fn authorization(&self, key: &str) -> (&'static str, String) {
+        ("x-api-key", key.to_owned())
+    }
+
+    fn headers(&self) -> &'static [(&'static str, &'static str)] {
+        &[("anthropic-version", "2023-06-01")]
+    }
+
+    fn body(&self, model: &str, request: &Request) -> Value {
+        body::body(model, request)
+    }
+
+    fn reader(&self) -> Box<dyn Reader> {
+        Box::new(reader::MessageReader::default())
+    }
+
+    fn complaint(&self, body: &Value) -> Option<String> {
+        let words = body["error"]["message"].as_str()?;
+        Some(match body["error"]["type"].as_str() {
+            Some(kind) if !words.contains(kind) => format!("{words} ({kind})"),
+            _ => words.to_owned(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

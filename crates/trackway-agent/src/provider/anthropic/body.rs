@@ -1,0 +1,175 @@
+//! A request in the form of Messages.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    iter,
+};
+
+use serde_json::{Map, Value, json};
+
+use super::{ECHO, form};
+use crate::conversation::{Arguments, Call, Entry, Piece, Request, ToolSpec};
+
+/// The format wants a bound on every answer. This is the highest that all models in use take; a longer
+/// answer ends with `Length`, and an agent that writes more asks for more.
+const MAX_TOKENS_DEFAULT: u32 = 8_192;
+
+/// What stands where a message would have no content, which the format refuses.
+const NOTHING: &str = "(no content)";
+
+/// Schemas that hold one of these at their top are refused as a tool's input.
+const ALTERNATIVES: [&str; 3] = ["allOf", "anyOf", "oneOf"];
+
+pub(super) fn body(model: &str, request: &Request) -> Value {
+    let mut body = Map::new();
+    body.insert("model".to_owned(), json!(model));
+    body.insert("max_tokens".to_owned(), json!(request.max_tokens.unwrap_or(MAX_TOKENS_DEFAULT)));
+    body.insert("stream".to_owned(), json!(true));
+    let mut system = request.system.clone();
+    match request.output.as_ref().map(|schema| (schema, form::strict(schema))) {
+        // Forcing a tool would be refused by models that always think, and would rule out real tools.
+        Some((_, Some(strict))) => {
+            let format = json!({ "type": "json_schema", "schema": strict });
+            body.insert("output_config".to_owned(), json!({ "format": format }));
+        }
+        Some((schema, None)) => system.push_str(&form::in_words(schema)),
+        None => {}
+    }
+    if !system.trim().is_empty() {
+        // What comes before the conversation is the same in every call of a turn.
+        let block = json!({ "type": "text", "text": system, "cache_control": cached() });
+        body.insert("system".to_owned(), json!([block]));
+    }
+    let mut messages = messages(&request.entries);
+    // So is the conversation before the newest entry.
+    if let Some(Value::Array(blocks)) = messages.last_mut().map(|message| &mut message["content"])
+        && let Some(Value::Object(last)) = blocks.last_mut()
+    {
+        last.insert("cache_control".to_owned(), cached());
+    }
+    body.insert("messages".to_owned(), Value::Array(messages));
+    if !request.tools.is_empty() {
+        body.insert("tools".to_owned(), request.tools.iter().map(tool).collect());
+    }
+    Value::Object(body)
+}
+
+fn cached() -> Value {
+    json!({ "type": "ephemeral" })
+}
+
+/// Messages of alternating roles: results of calls are the user's, all of them in one message.
+fn messages(entries: &[Entry]) -> Vec<Value> {
+    let mut messages: Vec<(&str, Vec<Value>)> = Vec::new();
+    let mut ids = Ids::default();
+    for entry in entries {
+        let (role, blocks) = match entry {
+            Entry::User { pieces } => ("user", content(pieces)),
+            Entry::Model { text, calls } => ("assistant", said(text, calls, &mut ids)),
+            Entry::Result { call, pieces, failed, .. } => {
+                ("user", vec![result(ids.of(call), pieces, *failed)])
+            }
+        };
+        match messages.last_mut() {
+            Some((last, content)) if *last == role => content.extend(blocks),
+            _ if blocks.is_empty() && role == "assistant" => {}
+            _ => messages.push((role, blocks)),
+        }
+    }
+    let whole = messages.into_iter().map(|(role, blocks)| {
+        let blocks = if blocks.is_empty() { vec![text_block(NOTHING)] } else { blocks };
+        json!({ "role": role, "content": blocks })
+    });
+    whole.collect()
+}
+
+/// Ids as they are sent. Those of other providers may have characters that are refused here, and may
+/// come again in a later answer, which is refused as well.
+#[derive(Default)]
+struct Ids<'a> {
+    sent: BTreeSet<String>,
+    newest: BTreeMap<&'a str, String>,
+}
+
+impl<'a> Ids<'a> {
+    fn add(&mut self, id: &'a str) -> String {
+        let taken = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+        let plain = id.replace(|c: char| !taken(c), "_");
+        let numbered = (2..).map(|number: usize| format!("{plain}_{number}"));
+        let mut free = iter::once(plain.clone()).chain(numbered);
+        let own = free.find(|own| !self.sent.contains(own)).unwrap_or(plain.clone());
+        self.sent.insert(own.clone());
+        self.newest.insert(id, own.clone());
+        own
+    }
+
+    /// What the newest call of that id is sent under.
+    fn of<'b>(&'b self, id: &'b str) -> &'b str {
+        self.newest.get(id).map_or(id, String::as_str)
+    }
+}
+
+/// Thoughts come first, then what was said, then the calls, each behind the thoughts before it.
+fn said<'a>(text: &str, calls: &'a [Call], ids: &mut Ids<'a>) -> Vec<Value> {
+    let thoughts = |call: &Call| {
+        let echo = call.echo.as_ref().and_then(|echo| echo[ECHO].as_array());
+        echo.cloned().unwrap_or_default()
+    };
+    let mut blocks = calls.first().map(thoughts).unwrap_or_default();
+    if !text.trim().is_empty() {
+        blocks.push(text_block(text));
+    }
+    for (index, call) in calls.iter().enumerate() {
+        if index > 0 {
+            blocks.extend(thoughts(call));
+        }
+        let input = match &call.arguments {
+            Arguments::Json(value @ Value::Object(_)) => value.clone(),
+            // The input has to be an object; the model was told what was wrong with this one.
+            Arguments::Json(value) => json!({ "unreadable": value }),
+            Arguments::Broken { text, .. } => json!({ "unreadable": text }),
+        };
+        let id = ids.add(&call.id);
+        blocks.push(json!({ "type": "tool_use", "id": id, "name": call.tool, "input": input }));
+    }
+    blocks
+}
+
+fn result(call: &str, pieces: &[Piece], failed: bool) -> Value {
+    let mut block = json!({ "type": "tool_result", "tool_use_id": call });
+    let content = content(pieces);
+    if !content.is_empty() {
+        block["content"] = Value::Array(content);
+    }
+    if failed {
+        block["is_error"] = json!(true);
+    }
+    block
+}
+
+fn content(pieces: &[Piece]) -> Vec<Value> {
+    let blocks = pieces.iter().filter_map(|piece| match piece {
+        // Blank text is refused.
+        Piece::Text(text) => (!text.trim().is_empty()).then(|| text_block(text)),
+        Piece::Image { media_type, base64 } => Some(json!({
+            "type": "image",
+            "source": { "type": "base64", "media_type": media_type, "data": base64 },
+        })),
+    });
+    blocks.collect()
+}
+
+fn text_block(text: &str) -> Value {
+    json!({ "type": "text", "text": text })
+}
+
+fn tool(tool: &ToolSpec) -> Value {
+    let mut schema = tool.schema.as_object().cloned().unwrap_or_default();
+    let mut description = tool.description.clone();
+    if ALTERNATIVES.iter().any(|key| schema.contains_key(*key)) {
+        description.push_str(&format!("\nThe input's whole schema: {}", tool.schema));
+        schema.retain(|key, _| !ALTERNATIVES.contains(&key.as_str()));
+    }
+    schema.insert("type".to_owned(), json!("object"));
+    json!({ "name": tool.name, "description": description, "input_schema": schema })
+}

@@ -1,0 +1,133 @@
+//! The calls of one answer while it arrives: which call a piece belongs to.
+//!
+//! Servers differ. Some give every call the `index` 0, some none at all, some no ids, some repeat an id
+//! with every piece. A new id opens a call; else the newest call of the same index is meant; else the
+//! last one. Where there are neither, a tool's name opens a call once the one before it is whole.
+
+use serde::de::IgnoredAny;
+
+use super::Delta;
+
+/// A piece of a call, as far as the server said what it is of.
+#[derive(Debug, Default, Clone, Copy)]
+pub(super) struct CallPiece<'a> {
+    /// What the server tells calls apart by.
+    pub(super) key: Option<&'a str>,
+    pub(super) index: Option<u64>,
+    /// What a result is matched by.
+    pub(super) id: Option<&'a str>,
+    pub(super) tool: Option<&'a str>,
+    pub(super) arguments: &'a str,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct OpenCalls {
+    calls: Vec<OpenCall>,
+}
+
+#[derive(Debug, Default)]
+struct OpenCall {
+    key: Option<String>,
+    index: Option<u64>,
+    id: Option<String>,
+    /// The call is handed out once its name is known.
+    tool: Option<String>,
+    /// All of it so far.
+    arguments: String,
+}
+
+impl OpenCalls {
+    pub(super) fn is_empty(&self) -> bool {
+        self.calls.is_empty()
+    }
+
+    /// Takes in a piece; the slot that it belongs to.
+    pub(super) fn piece(&mut self, piece: CallPiece<'_>, out: &mut Vec<Delta>) -> usize {
+        let slot = self.slot(&piece);
+        self.calls[slot].add(slot, &piece, out);
+        slot
+    }
+
+    /// All that there is of a call, from a server that says it again or only now.
+    pub(super) fn whole(&mut self, piece: CallPiece<'_>, out: &mut Vec<Delta>) -> usize {
+        let slot = self.slot(&CallPiece { arguments: "", ..piece });
+        // Pieces that were handed out stay, whatever is said now.
+        let rest = piece.arguments.strip_prefix(self.calls[slot].arguments.as_str());
+        let rest = CallPiece { arguments: rest.unwrap_or_default(), ..piece };
+        self.calls[slot].add(slot, &rest, out);
+        slot
+    }
+
+    /// Hands out calls whose tool was never named: the model is told that there is no such tool.
+    pub(super) fn close(&mut self, out: &mut Vec<Delta>) {
+        for (slot, call) in self.calls.iter_mut().enumerate() {
+            if call.tool.is_none() {
+                call.announce(slot, "", out);
+            }
+        }
+    }
+
+    fn slot(&mut self, piece: &CallPiece<'_>) -> usize {
+        let tool = given(piece.tool);
+        let newest = |is_it: &dyn Fn(&OpenCall) -> bool| self.calls.iter().rposition(is_it);
+        let found = if let Some(key) = given(piece.key) {
+            // One id for several calls is met as well; their indexes differ.
+            let agrees = |index| piece.index.is_none() || index == piece.index;
+            newest(&|call| call.key.as_deref() == Some(key) && agrees(call.index))
+        } else {
+            let indexed = piece.index.and_then(|at| newest(&|call| call.index == Some(at)));
+            let last = || self.calls.len().checked_sub(1);
+            let opens = piece.index.is_some() && tool.is_some();
+            let meant = indexed.or_else(|| if opens { None } else { last() });
+            meant.filter(|at| !self.calls[*at].is_followed_by(tool, piece.arguments))
+        };
+        found.unwrap_or_else(|| {
+            let key = given(piece.key).map(str::to_owned);
+            self.calls.push(OpenCall { key, index: piece.index, ..OpenCall::default() });
+            self.calls.len() - 1
+        })
+    }
+}
+
+impl OpenCall {
+    /// Whether a piece without an id begins the next call.
+    fn is_followed_by(&self, tool: Option<&str>, arguments: &str) -> bool {
+        match (&self.tool, tool) {
+            (Some(own), Some(tool)) if own != tool => true,
+            (Some(_), Some(_)) => {
+                let whole = serde_json::from_str::<IgnoredAny>(&self.arguments).is_ok();
+                whole && !arguments.is_empty()
+            }
+            _ => false,
+        }
+    }
+
+    fn add(&mut self, slot: usize, piece: &CallPiece<'_>, out: &mut Vec<Delta>) {
+        if self.id.is_none() {
+            self.id = given(piece.id).map(str::to_owned);
+        }
+        self.arguments.push_str(piece.arguments);
+        match given(piece.tool) {
+            Some(tool) if self.tool.is_none() => self.announce(slot, tool, out),
+            _ if self.tool.is_some() && !piece.arguments.is_empty() => {
+                out.push(Delta::Arguments { slot, text: piece.arguments.to_owned() });
+            }
+            _ => {}
+        }
+    }
+
+    fn announce(&mut self, slot: usize, tool: &str, out: &mut Vec<Delta>) {
+        self.tool = Some(tool.to_owned());
+        out.push(Delta::Call { slot, id: self.id.clone(), tool: tool.to_owned() });
+        if !self.arguments.is_empty() {
+            out.push(Delta::Arguments { slot, text: self.arguments.clone() });
+        }
+    }
+}
+
+fn given(text: Option<&str>) -> Option<&str> {
+    text.filter(|text| !text.is_empty())
+}
+
+#[cfg(test)]
+mod tests;

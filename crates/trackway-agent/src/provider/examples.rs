@@ -1,0 +1,100 @@
+//! Conversations that every format has to write down, and how a stream is read in tests.
+
+use serde_json::{Value, json};
+
+use super::{Delta, ModelError, format::Format};
+use crate::conversation::{Arguments, Call, Entry, Piece, Request, ToolSpec};
+
+/// A conversation with everything in it: several calls, one of them broken, one that failed, an image.
+pub(super) fn everything(echo: Value) -> Request {
+    let call = |id: &str, tool: &str, arguments: Arguments, echo: Option<Value>| Call {
+        id: id.to_owned(),
+        tool: tool.to_owned(),
+        arguments,
+        echo,
+    };
+    let result = |call: &str, tool: &str, pieces: Vec<Piece>, failed: bool| Entry::Result {
+        call: call.to_owned(),
+        tool: tool.to_owned(),
+        pieces,
+        failed,
+    };
+    let image = Piece::Image { media_type: "image/png".to_owned(), base64: "iVBORw==".to_owned() };
+    let broken =
+        Arguments::Broken { text: "{\"path\":".to_owned(), reason: "it ends too early".to_owned() };
+    let entries = vec![
+        Entry::User { pieces: vec![text("What is on this picture?"), image.clone()] },
+        Entry::Model {
+            text: "I shall look.".to_owned(),
+            calls: vec![
+                call("call.1", "look", Arguments::Json(json!({ "at": "picture" })), Some(echo)),
+                call("call.2", "read", broken, None),
+                call("call.3", "look", Arguments::Json(json!({})), None),
+            ],
+        },
+        // As they came in, which is not the order of the calls.
+        result("call.3", "look", vec![text("a dog")], false),
+        result("call.1", "look", vec![text(r#"{"seen":"a cat"}"#), image], false),
+        result("call.2", "read", vec![text("the arguments are not JSON")], true),
+        Entry::Model { text: String::new(), calls: Vec::new() },
+        Entry::User { pieces: vec![text("And?"), text("")] },
+    ];
+    Request { entries, tools: tools(), ..hello() }
+}
+
+/// The shortest conversation.
+pub(super) fn hello() -> Request {
+    Request {
+        system: "You are brief.".to_owned(),
+        entries: vec![Entry::User { pieces: vec![text("Hello")] }],
+        tools: Vec::new(),
+        output: None,
+        max_tokens: None,
+    }
+}
+
+/// A tool with a schema, and one that takes anything.
+pub(super) fn tools() -> Vec<ToolSpec> {
+    let schema = json!({
+        "type": "object",
+        "properties": { "at": { "type": "string", "enum": ["picture", "sky"] } },
+        "required": ["at"],
+    });
+    let tool = |name: &str, description: &str, schema: Value| ToolSpec {
+        name: name.to_owned(),
+        description: description.to_owned(),
+        schema,
+    };
+    vec![tool("look", "Looks.", schema), tool("read", "Reads.", json!({}))]
+}
+
+fn text(text: &str) -> Piece {
+    Piece::Text(text.to_owned())
+}
+
+/// What a reader makes of these events, and of the end behind them unless it is done before.
+pub(super) fn read(
+    format: &dyn Format,
+    events: &[(&str, Value)],
+) -> (Vec<Delta>, Option<ModelError>) {
+    let mut reader = format.reader();
+    let mut out = Vec::new();
+    for (kind, data) in events {
+        if let Err(error) = reader.event(kind, &data.to_string(), &mut out) {
+            return (out, Some(error));
+        }
+        if out.last() == Some(&Delta::Done) {
+            return (out, None);
+        }
+    }
+    let error = reader.end(&mut out).err();
+    (out, error)
+}
+
+/// The same, a line for each.
+pub(super) fn shown(format: &dyn Format, events: &[(&str, Value)]) -> String {
+    let (deltas, error) = read(format, events);
+    let lines = deltas.iter().map(|delta| format!("{delta:?}"));
+    let error = error.map(|error| format!("{error:?}"));
+    lines.chain(error).collect::<Vec<_>>().join("\n")
+}

@@ -1,0 +1,62 @@
+//! Google's Gemini: `POST …/v1beta/models/{model}:streamGenerateContent`.
+
+mod body;
+mod reader;
+
+use serde_json::Value;
+
+use super::format::{Format, Reader};
+use crate::conversation::Request;
+
+pub(super) const KIND: &str = "gemini";
+pub(super) const BASE_URL: &str = "https://generativelanguage.googleapis.com";
+
+/// Under which a call's signature and id are kept; those of other providers are not ours to send.
+const ECHO: &str = "gemini";
+
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Gemini {
+    version: &'static str,
+}
+
+impl Gemini {
+    /// The base address is written with the version and without it.
+    pub(super) fn at(base_url: &str) -> Self {
+        let base_url = base_url.trim_end_matches('/');
+        let is_versioned = ["/v1", "/v1beta"].iter().any(|version| base_url.ends_with(version));
+        Self { version: if is_versioned { "" } else { "/v1beta" } }
+    }
+}
+
+impl Format for Gemini {
+    fn path(&self, model: &str) -> String {
+        // Tuned models come with a collection of their own.
+        let collection = if model.contains('/') { "" } else { "models/" };
+        format!("{}/{collection}{model}:streamGenerateContent?alt=sse", self.version)
+    }
+
+    fn authorization(&self, key: &str) -> (&'static str, String) {
+        ("x-goog-api-key", key.to_owned())
+    }
+
+    fn body(&self, _model: &str, request: &Request) -> Value {
+        body::body(request)
+    }
+
+    fn reader(&self) -> Box<dyn Reader> {
+        Box::new(reader::ContentReader::default())
+    }
+
+    fn complaint(&self, body: &Value) -> Option<String> {
+        // A stream that is refused is refused as a list.
+        let error = body.get(0).unwrap_or(body).get("error")?;
+        let words = error["message"].as_str()?;
+        Some(match error["status"].as_str() {
+            Some(status) => format!("{words} ({status})"),
+            None => words.to_owned(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

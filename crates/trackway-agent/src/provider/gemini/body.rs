@@ -1,0 +1,167 @@
+//! A request in the form of Gemini's contents.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value, json};
+
+use super::ECHO;
+use crate::conversation::{Arguments, Call, Entry, Piece, Request, ToolSpec};
+
+/// What stands where a content would have no part, which the format refuses.
+const NOTHING: &str = "(no content)";
+
+pub(super) fn body(request: &Request) -> Value {
+    let mut body = Map::new();
+    let mut settings = Map::new();
+    let mut system = request.system.clone();
+    match &request.output {
+        // Most models refuse a schema for the answer beside tools; there it goes in words.
+        Some(schema) if !request.tools.is_empty() => system.push_str(&format!(
+            "\n\nWhen no tool is left to call, answer with nothing but one JSON value, without a code \
+             fence. It has this schema: {schema}"
+        )),
+        Some(schema) => {
+            settings.insert("responseMimeType".to_owned(), json!("application/json"));
+            settings.insert("responseJsonSchema".to_owned(), schema.clone());
+        }
+        None => {}
+    }
+    if let Some(most) = request.max_tokens {
+        settings.insert("maxOutputTokens".to_owned(), json!(most));
+    }
+    if !system.trim().is_empty() {
+        let part = json!({ "text": system });
+        body.insert("systemInstruction".to_owned(), json!({ "parts": [part] }));
+    }
+    body.insert("contents".to_owned(), Value::Array(contents(&request.entries)));
+    if !request.tools.is_empty() {
+        let declared: Vec<Value> = request.tools.iter().map(tool).collect();
+        body.insert("tools".to_owned(), json!([{ "functionDeclarations": declared }]));
+    }
+    if !settings.is_empty() {
+        body.insert("generationConfig".to_owned(), Value::Object(settings));
+    }
+    Value::Object(body)
+}
+
+/// Contents of alternating roles. Results are the user's, all of one answer in one content and in the
+/// order of its calls: that, and their names, is what they are matched by where calls have no ids.
+fn contents(entries: &[Entry]) -> Vec<Value> {
+    let mut contents: Vec<(&str, Vec<Value>)> = Vec::new();
+    let mut calls: &[Call] = &[];
+    let mut entries = entries.iter().peekable();
+    while let Some(entry) = entries.next() {
+        let (role, parts) = match entry {
+            Entry::User { pieces } => ("user", pieces.iter().filter_map(part).collect()),
+            Entry::Model { text, calls: made } => {
+                calls = made;
+                ("model", said(text, made))
+            }
+            Entry::Result { .. } => {
+                let mut told = vec![entry];
+                let is_result = |entry: &&Entry| matches!(entry, Entry::Result { .. });
+                while let Some(next) = entries.next_if(is_result) {
+                    told.push(next);
+                }
+                ("user", results(&told, calls))
+            }
+        };
+        match contents.last_mut() {
+            Some((last, known)) if *last == role => known.extend(parts),
+            _ if parts.is_empty() && role == "model" => {}
+            _ => contents.push((role, parts)),
+        }
+    }
+    let whole = contents.into_iter().map(|(role, parts)| {
+        let parts = if parts.is_empty() { vec![json!({ "text": NOTHING })] } else { parts };
+        json!({ "role": role, "parts": parts })
+    });
+    whole.collect()
+}
+
+fn said(text: &str, calls: &[Call]) -> Vec<Value> {
+    let mut parts = Vec::new();
+    if !text.is_empty() {
+        parts.push(json!({ "text": text }));
+    }
+    parts.extend(calls.iter().map(|call| {
+        let args = match &call.arguments {
+            Arguments::Json(value @ Value::Object(_)) => value.clone(),
+            // Arguments have to be an object; the model was told what was wrong with these.
+            Arguments::Json(value) => json!({ "unreadable": value }),
+            Arguments::Broken { text, .. } => json!({ "unreadable": text }),
+        };
+        let mut part = json!({ "functionCall": { "name": call.tool, "args": args } });
+        if let Some(id) = echoed(call, "id") {
+            part["functionCall"]["id"] = id.clone();
+        }
+        if let Some(signature) = echoed(call, "thoughtSignature") {
+            part["thoughtSignature"] = signature.clone();
+        }
+        part
+    }));
+    parts
+}
+
+fn echoed<'a>(call: &'a Call, key: &str) -> Option<&'a Value> {
+    call.echo.as_ref()?.get(ECHO)?.get(key)
+}
+
+/// Answers first, in the order of the calls; the images that came with them behind.
+fn results(entries: &[&Entry], calls: &[Call]) -> Vec<Value> {
+    let places: BTreeMap<&str, usize> =
+        calls.iter().enumerate().map(|(place, call)| (call.id.as_str(), place)).collect();
+    let mut ordered: Vec<&Entry> = entries.to_vec();
+    ordered.sort_by_key(|entry| match entry {
+        Entry::Result { call, .. } => places.get(call.as_str()).copied().unwrap_or(usize::MAX),
+        Entry::User { .. } | Entry::Model { .. } => usize::MAX,
+    });
+    let mut parts = Vec::new();
+    let mut images = Vec::new();
+    for entry in ordered {
+        let Entry::Result { call, tool, pieces, failed } = entry else { continue };
+        let texts = pieces.iter().filter_map(|piece| match piece {
+            Piece::Text(text) => Some(text.as_str()),
+            Piece::Image { .. } => None,
+        });
+        let text = texts.collect::<Vec<_>>().join("\n");
+        // What is JSON already is not packed into a string again.
+        let value =
+            serde_json::from_str(&text).ok().filter(|it: &Value| it.is_object() || it.is_array());
+        let key = if *failed { "error" } else { "output" };
+        let response = json!({ key: value.unwrap_or(Value::String(text)) });
+        let mut part = json!({ "functionResponse": { "name": tool, "response": response } });
+        let made = calls.iter().find(|made| made.id == *call);
+        if let Some(id) = made.and_then(|made| echoed(made, "id")) {
+            part["functionResponse"]["id"] = id.clone();
+        }
+        parts.push(part);
+        images.extend(
+            pieces
+                .iter()
+                .filter(|piece| matches!(piece, Piece::Image { .. }))
+                .filter_map(self::part),
+        );
+    }
+    parts.extend(images);
+    parts
+}
+
+fn part(piece: &Piece) -> Option<Value> {
+    match piece {
+        Piece::Text(text) => (!text.is_empty()).then(|| json!({ "text": text })),
+        Piece::Image { media_type, base64 } => {
+            Some(json!({ "inlineData": { "mimeType": media_type, "data": base64 } }))
+        }
+    }
+}
+
+fn tool(tool: &ToolSpec) -> Value {
+    let mut schema = tool.schema.as_object().cloned().unwrap_or_default();
+    schema.insert("type".to_owned(), json!("object"));
+    json!({
+        "name": tool.name,
+        "description": tool.description,
+        "parametersJsonSchema": schema,
+    })
+}

@@ -1,0 +1,146 @@
+//! A stream of Gemini's responses: each a whole one with the next pieces, the last with a reason.
+
+use serde_json::{Map, Value, json};
+
+use super::ECHO;
+use crate::{
+    conversation::{Finish, Usage},
+    provider::{Delta, ModelError, format::Reader},
+};
+
+#[derive(Debug, Default)]
+pub(super) struct ContentReader {
+    started: bool,
+    /// Calls so far.
+    calls: usize,
+    finish: Option<Finish>,
+    usage: Option<Usage>,
+}
+
+impl Reader for ContentReader {
+    fn event(&mut self, _kind: &str, data: &str, out: &mut Vec<Delta>) -> Result<(), ModelError> {
+        let event: Value = serde_json::from_str(data)
+            .map_err(|error| ModelError::Unreadable { reason: error.to_string() })?;
+        match event {
+            // Without `alt=sse` a stream is a list of responses.
+            Value::Array(responses) => {
+                responses.iter().try_for_each(|response| self.response(response, out))
+            }
+            response => self.response(&response, out),
+        }
+    }
+
+    /// The format has no mark behind the last response: a reason to stop makes the answer whole, and
+    /// the counts may come after it.
+    fn end(&mut self, out: &mut Vec<Delta>) -> Result<(), ModelError> {
+        let Some(finish) = self.finish else { return Err(ModelError::Truncated) };
+        let called = finish == Finish::Stop && self.calls > 0;
+        out.push(Delta::End(if called { Finish::Calls } else { finish }));
+        out.extend(self.usage.map(Delta::Usage));
+        out.push(Delta::Done);
+        Ok(())
+    }
+}
+
+impl ContentReader {
+    fn response(&mut self, response: &Value, out: &mut Vec<Delta>) -> Result<(), ModelError> {
+        if let Some(error) = response.get("error") {
+            return Err(failed(error));
+        }
+        if !std::mem::replace(&mut self.started, true) {
+            let model = response["modelVersion"].as_str().filter(|model| !model.is_empty());
+            out.push(Delta::Start { model: model.map(str::to_owned) });
+        }
+        self.usage = usage(&response["usageMetadata"]).or(self.usage);
+        // The prompt was held back: there is no candidate at all.
+        if response["promptFeedback"]["blockReason"].is_string() {
+            self.finish = Some(Finish::Filtered);
+        }
+        // One answer was asked for.
+        let candidate = &response["candidates"][0];
+        for part in candidate["content"]["parts"].as_array().into_iter().flatten() {
+            self.part(part, out);
+        }
+        match candidate["finishReason"].as_str() {
+            Some(reason) => {
+                self.finish = Some(finished(reason, &candidate["finishMessage"])?);
+                Ok(())
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn part(&mut self, part: &Value, out: &mut Vec<Delta>) {
+        if let Some(text) = part["text"].as_str().filter(|text| !text.is_empty()) {
+            let is_thought = part["thought"] == true;
+            let make = if is_thought { Delta::Reasoning } else { Delta::Text };
+            out.push(make(text.to_owned()));
+        }
+        let Some(call) = part.get("functionCall") else { return };
+        let slot = self.calls;
+        self.calls += 1;
+        let id = call["id"].as_str().filter(|id| !id.is_empty());
+        let tool = call["name"].as_str().unwrap_or_default().to_owned();
+        out.push(Delta::Call { slot, id: id.map(str::to_owned), tool });
+        let arguments = match &call["args"] {
+            Value::Null => String::new(),
+            Value::String(text) => text.clone(),
+            value => value.to_string(),
+        };
+        if !arguments.is_empty() {
+            out.push(Delta::Arguments { slot, text: arguments });
+        }
+        let mut echo = Map::new();
+        echo.extend(id.map(|id| ("id".to_owned(), json!(id))));
+        let signature = ["thoughtSignature", "thought_signature"].into_iter();
+        let signature = signature.filter_map(|key| part.get(key)).next();
+        echo.extend(signature.map(|it| ("thoughtSignature".to_owned(), it.clone())));
+        if !echo.is_empty() {
+            out.push(Delta::Echo { slot, value: json!({ ECHO: echo }) });
+        }
+    }
+}
+
+fn finished(reason: &str, message: &Value) -> Result<Finish, ModelError> {
+    Ok(match reason {
+        "STOP" => Finish::Stop,
+        "MAX_TOKENS" => Finish::Length,
+        "SAFETY"
+        | "RECITATION"
+        | "LANGUAGE"
+        | "BLOCKLIST"
+        | "PROHIBITED_CONTENT"
+        | "SPII"
+        | "IMAGE_SAFETY"
+        | "IMAGE_PROHIBITED_CONTENT"
+        | "IMAGE_RECITATION" => Finish::Filtered,
+        // The model lost its way, in a call most often; asked again it mostly does not.
+        other => {
+            let message = message.as_str().map(|it| format!(": {it}")).unwrap_or_default();
+            let reason = format!("it stopped with {other}{message}");
+            return Err(ModelError::Failed { reason, retryable: true });
+        }
+    })
+}
+
+/// Counts are of the whole answer so far. Thoughts are counted beside what was said.
+fn usage(usage: &Value) -> Option<Usage> {
+    let count = |key: &str| usage[key].as_u64().unwrap_or(0);
+    usage.is_object().then(|| Usage {
+        input_tokens: count("promptTokenCount").saturating_add(count("toolUsePromptTokenCount")),
+        output_tokens: count("candidatesTokenCount").saturating_add(count("thoughtsTokenCount")),
+        cached_tokens: count("cachedContentTokenCount"),
+        reasoning_tokens: count("thoughtsTokenCount"),
+    })
+}
+
+fn failed(error: &Value) -> ModelError {
+    let status = error["status"].as_str().unwrap_or_default();
+    let code = error["code"].as_u64().unwrap_or(0);
+    let passing = ["RESOURCE_EXHAUSTED", "INTERNAL", "UNAVAILABLE", "DEADLINE_EXCEEDED", "ABORTED"];
+    let message = error["message"].as_str().unwrap_or("it gave no reason");
+    let reason =
+        if status.is_empty() { message.to_owned() } else { format!("{message} ({status})") };
+    let retryable = passing.contains(&status) || matches!(code, 408 | 429 | 500..=599);
+    ModelError::Failed { reason, retryable }
+}

@@ -1,0 +1,186 @@
+//! Requests as they are written, and streams of every shape as they are read.
+
+use insta::{assert_json_snapshot, assert_snapshot};
+use serde_json::{Value, json};
+
+use super::{ECHO, Gemini, body};
+use crate::{
+    conversation::{Entry, Finish, Request, Usage},
+    provider::{
+        Delta, ModelError,
+        examples::{everything, hello, read, shown, tools},
+        format::Format as _,
+    },
+};
+
+fn format() -> Gemini {
+    Gemini::at(super::BASE_URL)
+}
+
+#[test]
+fn requests_are_written_as_contents() {
+    assert_json_snapshot!("hello", body::body(&Request { max_tokens: Some(100), ..hello() }));
+    let echo = json!({ ECHO: { "thoughtSignature": "c2ln", "id": "fc-1" } });
+    assert_json_snapshot!("everything", body::body(&everything(echo)));
+    let other = body::body(&everything(json!({ "anthropic": [{ "thinking": "Hm." }] })));
+    assert!(!other.to_string().contains("Hm."), "what another provider wants is not sent here");
+    assert_eq!(format().path("gemini-x"), "/v1beta/models/gemini-x:streamGenerateContent?alt=sse");
+    assert_eq!(
+        format().path("tunedModels/mine"),
+        "/v1beta/tunedModels/mine:streamGenerateContent?alt=sse"
+    );
+    assert_eq!(
+        Gemini::at("http://127.0.0.1/v1beta/").path("gemini-x"),
+        "/models/gemini-x:streamGenerateContent?alt=sse"
+    );
+    assert_eq!(format().authorization("k"), ("x-goog-api-key", "k".to_owned()));
+    let empty = Request { entries: vec![Entry::User { pieces: vec![] }], ..hello() };
+    assert_eq!(body::body(&empty)["contents"][0]["parts"], json!([{ "text": "(no content)" }]));
+}
+
+/// A schema binds the answer where there are no tools, and is told where there are.
+#[test]
+fn answers_of_a_form_are_asked_for() {
+    let schema = json!({ "type": "object", "properties": { "n": { "type": "integer" } } });
+    let request = Request { output: Some(schema.clone()), ..hello() };
+    let bound = body::body(&request);
+    assert_eq!(
+        bound["generationConfig"],
+        json!({ "responseMimeType": "application/json", "responseJsonSchema": schema })
+    );
+    let told = body::body(&Request { tools: tools(), ..request });
+    assert_eq!(told.get("generationConfig"), None);
+    let system = told["systemInstruction"]["parts"][0]["text"].as_str().expect("a text");
+    assert!(system.starts_with("You are brief.") && system.ends_with(&schema.to_string()));
+}
+
+fn chunk(parts: Value) -> (&'static str, Value) {
+    let mut chunk = json!({ "candidates": [{ "index": 0 }], "modelVersion": "gemini-x-1" });
+    chunk["candidates"][0]["content"] = json!({ "role": "model" });
+    chunk["candidates"][0]["content"]["parts"] = parts;
+    ("", chunk)
+}
+
+fn last(reason: &str) -> (&'static str, Value) {
+    let candidate = json!({ "content": { "role": "model" }, "finishReason": reason });
+    let usage = json!({
+        "promptTokenCount": 20, "cachedContentTokenCount": 8, "candidatesTokenCount": 5,
+        "thoughtsTokenCount": 7, "totalTokenCount": 32,
+    });
+    ("", json!({ "candidates": [candidate], "usageMetadata": usage }))
+}
+
+fn call(name: &str, args: Value) -> Value {
+    let mut call = json!({ "functionCall": { "name": name } });
+    call["functionCall"]["args"] = args;
+    call
+}
+
+/// Text, thoughts and calls; signatures and ids are kept for the next request.
+#[test]
+fn a_stream_is_read() {
+    let mut signed = call("look", json!({ "at": "sky" }));
+    signed["thoughtSignature"] = json!("c2ln");
+    signed["functionCall"]["id"] = json!("fc-1");
+    let events = [
+        chunk(json!([{ "text": "Hm.", "thought": true }])),
+        chunk(json!([{ "text": "I shall " }])),
+        chunk(json!([{ "text": "look." }, signed])),
+        chunk(json!([{ "text": "", "thoughtSignature": "bGFzdA==" }])),
+        last("STOP"),
+    ];
+    assert_snapshot!("stream", shown(&format(), &events));
+}
+
+/// Calls have no index and mostly no id: each part is a call of its own.
+#[test]
+fn calls_are_told_apart() {
+    let events = [
+        chunk(json!([call("look", json!({ "at": "sky" })), call("look", json!({ "at": "sky" }))])),
+        chunk(json!([{ "text": "Between." }, call("read", json!({}))])),
+        last("STOP"),
+    ];
+    assert_snapshot!("calls", shown(&format(), &events));
+}
+
+#[test]
+fn arguments_may_be_bad_or_empty_or_missing() {
+    let missing = json!({ "functionCall": { "name": "read" } });
+    let events = [
+        chunk(json!([call("look", json!("{not json")), call("read", json!({})), missing])),
+        last("STOP"),
+    ];
+    assert_snapshot!("arguments", shown(&format(), &events));
+}
+
+/// An answer without a reason to stop is not whole; the format has no other terminator.
+#[test]
+fn what_breaks_off_is_recognised() {
+    let text = chunk(json!([{ "text": "Half an ans" }]));
+    let (deltas, error) = read(&format(), &[text]);
+    assert_eq!(error, Some(ModelError::Truncated));
+    assert_eq!(deltas.last(), Some(&Delta::Text("Half an ans".to_owned())));
+    assert_eq!(read(&format(), &[]).1, Some(ModelError::Truncated));
+    let error = format().reader().event("", "{not json", &mut Vec::new());
+    assert!(matches!(error, Err(ModelError::Unreadable { .. })), "{error:?}");
+}
+
+#[test]
+fn an_error_in_the_stream_is_an_error() {
+    let table = [
+        (503, "UNAVAILABLE", true),
+        (429, "RESOURCE_EXHAUSTED", true),
+        (500, "INTERNAL", true),
+        (400, "INVALID_ARGUMENT", false),
+        (403, "PERMISSION_DENIED", false),
+    ];
+    for (code, status, retryable) in table {
+        let error = json!({ "error": { "code": code, "message": "Oh.", "status": status } });
+        let reason = format!("Oh. ({status})");
+        assert_eq!(format().complaint(&error), Some(reason.clone()));
+        assert_eq!(format().complaint(&json!([error])), Some(reason.clone()));
+        let (_, failure) = read(&format(), &[chunk(json!([{ "text": "Half" }])), ("", error)]);
+        assert_eq!(failure, Some(ModelError::Failed { reason, retryable }));
+    }
+}
+
+#[test]
+fn reasons_and_counts_are_read() {
+    let usage =
+        Usage { input_tokens: 20, output_tokens: 12, cached_tokens: 8, reasoning_tokens: 7 };
+    for (reason, finish) in [
+        ("STOP", Finish::Stop),
+        ("MAX_TOKENS", Finish::Length),
+        ("SAFETY", Finish::Filtered),
+        ("RECITATION", Finish::Filtered),
+        ("PROHIBITED_CONTENT", Finish::Filtered),
+    ] {
+        let (deltas, _) = read(&format(), &[last(reason)]);
+        assert_eq!(deltas[1..], [Delta::End(finish), Delta::Usage(usage), Delta::Done], "{reason}");
+    }
+    for reason in ["MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "OTHER", "NEW_ONE"] {
+        let (_, error) = read(&format(), &[last(reason)]);
+        assert!(error.expect("a failure").is_retryable(), "{reason}");
+    }
+}
+
+/// Counts may come behind the reason to stop; a prompt may be held back as a whole.
+#[test]
+fn late_counts_and_blocked_prompts_are_read() {
+    let stop = ("", json!({ "candidates": [{ "finishReason": "STOP" }] }));
+    let counts = ("", json!({ "usageMetadata": { "promptTokenCount": 3 } }));
+    let (deltas, _) = read(&format(), &[stop, counts]);
+    let usage = Usage { input_tokens: 3, ..Usage::default() };
+    assert_eq!(deltas[1..], [Delta::End(Finish::Stop), Delta::Usage(usage), Delta::Done]);
+    let blocked = json!({ "promptFeedback": { "blockReason": "SAFETY" } });
+    let (deltas, error) = read(&format(), &[("", blocked)]);
+    assert_eq!((deltas[1].clone(), error), (Delta::End(Finish::Filtered), None));
+}
+
+/// Without the query for events, the stream is one list.
+#[test]
+fn a_list_of_responses_is_read_too() {
+    let list = json!([chunk(json!([{ "text": "Hello." }])).1, last("STOP").1]);
+    let (deltas, error) = read(&format(), &[("", list)]);
+    assert_eq!((deltas[1].clone(), error), (Delta::Text("Hello.".to_owned()), None));
+}

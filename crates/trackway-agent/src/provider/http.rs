@@ -1,0 +1,227 @@
+//! Brings a format to a server and back: one request, one stream of events, bounds in time and size.
+
+mod exchange;
+mod failure;
+mod unwelcome;
+
+use std::{collections::BTreeMap, fmt, sync::Arc, time::Duration};
+
+use futures_util::{StreamExt as _, stream};
+use reqwest::{
+    Client, Url,
+    header::{ACCEPT, HeaderMap, HeaderName, HeaderValue},
+    redirect,
+};
+
+use self::{
+    exchange::{Ask, Exchange},
+    failure::Veil,
+    unwelcome::Unwelcome,
+};
+use super::{Deltas, Provider, format::Format};
+use crate::conversation::Request;
+
+/// How long a connection may take. A server that is there answers within moments, wherever it is.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// How long a server may be silent, before its answer and inside of it. Small machines read a long
+/// conversation for minutes before they say the first word.
+const IDLE_TIMEOUT: Duration = Duration::from_secs(5 * 60);
+
+/// Largest answer on the wire. A whole book as single-word events is smaller.
+const ANSWER_BYTES_MAX: usize = 64 * 1024 * 1024;
+
+/// A model server, as the operator names it.
+#[derive(Clone)]
+pub struct Endpoint {
+    /// With everything before the format's own path: `http://127.0.0.1:8080/v1`. The provider's public
+    /// address where none is given.
+    pub base_url: Option<String>,
+    /// Sent as the format wants it; nothing is sent where there is none.
+    pub key: Option<String>,
+    /// Sent with every request. One that is named like the format's own takes its place.
+    pub headers: BTreeMap<String, String>,
+    pub model: String,
+    /// Whether the model takes images.
+    pub images: bool,
+}
+
+impl Endpoint {
+    /// The model at the provider's public address, without a key.
+    pub fn new(model: impl Into<String>) -> Self {
+        Self {
+            base_url: None,
+            key: None,
+            headers: BTreeMap::new(),
+            model: model.into(),
+            images: true,
+        }
+    }
+}
+
+/// Neither the key nor a header's value, which may be one too.
+impl fmt::Debug for Endpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Endpoint")
+            .field("has_key", &self.key.is_some())
+            .field("headers", &self.headers.keys())
+            .field("model", &self.model)
+            .field("images", &self.images)
+            .finish_non_exhaustive()
+    }
+}
+
+/// An endpoint that no request can be made for. What is secret is not shown.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum BadEndpoint {
+    #[error("there is no provider {kind:?} (there are: {})", known.join(", "))]
+    Kind { kind: String, known: Vec<&'static str> },
+    #[error("the base address is not an http or https address: {reason}")]
+    BaseUrl { reason: String },
+    #[error("the name of the model is empty")]
+    Model,
+    #[error("the header {name:?} cannot be sent: its {what} holds characters that none may have")]
+    Header { name: String, what: &'static str },
+    #[error("no HTTP client can be made: {reason}")]
+    Client { reason: String },
+}
+
+/// A model behind HTTP.
+pub struct HttpProvider {
+    label: String,
+    model: String,
+    images: bool,
+    url: Url,
+    /// The key among them, each kept out of logs.
+    headers: HeaderMap,
+    format: Arc<dyn Format>,
+    client: Client,
+    bounds: Bounds,
+    veil: Veil,
+    unwelcome: Unwelcome,
+}
+
+/// What an answer may take of time and room.
+#[derive(Debug, Clone, Copy)]
+struct Bounds {
+    idle: Duration,
+    bytes: usize,
+}
+
+impl fmt::Debug for HttpProvider {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HttpProvider").field("label", &self.label).finish_non_exhaustive()
+    }
+}
+
+impl HttpProvider {
+    /// `kind` begins the label; `base_url` is where the provider itself serves.
+    pub(super) fn new(
+        kind: &str,
+        base_url: &str,
+        format: Arc<dyn Format>,
+        endpoint: &Endpoint,
+    ) -> Result<Self, BadEndpoint> {
+        if endpoint.model.trim().is_empty() {
+            return Err(BadEndpoint::Model);
+        }
+        let base_url = endpoint.base_url.as_deref().unwrap_or(base_url);
+        let url = address(base_url, &format.path(&endpoint.model))?;
+        Ok(Self {
+            label: format!("{kind}/{}", endpoint.model),
+            model: endpoint.model.clone(),
+            images: endpoint.images,
+            headers: headers(format.as_ref(), endpoint)?,
+            client: client(&url)?,
+            bounds: Bounds { idle: IDLE_TIMEOUT, bytes: ANSWER_BYTES_MAX },
+            veil: Veil::new(endpoint, &url),
+            unwelcome: Unwelcome::new(format.dispensable()),
+            url,
+            format,
+        })
+    }
+}
+
+impl Provider for HttpProvider {
+    fn label(&self) -> &str {
+        &self.label
+    }
+
+    fn takes_images(&self) -> bool {
+        self.images
+    }
+
+    fn ask(&self, request: Request) -> Deltas {
+        let exchange = Exchange::new(Ask {
+            client: self.client.clone(),
+            url: self.url.clone(),
+            headers: self.headers.clone(),
+            body: self.format.body(&self.model, &request),
+            format: self.format.clone(),
+            bounds: self.bounds,
+            veil: self.veil.clone(),
+            unwelcome: self.unwelcome.clone(),
+        });
+        tracing::debug!(model = self.label, entries = request.entries.len(), "a model is asked");
+        let items = stream::unfold(exchange, |mut exchange| async move {
+            let item = exchange.next().await?;
+            Some((item, exchange))
+        });
+        items.boxed()
+    }
+}
+
+fn address(base_url: &str, path: &str) -> Result<Url, BadEndpoint> {
+    let bad = |reason: String| BadEndpoint::BaseUrl { reason };
+    let base = Url::parse(base_url.trim()).map_err(|error| bad(error.to_string()))?;
+    if !matches!(base.scheme(), "http" | "https") {
+        return Err(bad(format!("it begins with {}:", base.scheme())));
+    }
+    if base.query().is_some() || base.fragment().is_some() {
+        return Err(bad("it has a query or a fragment; headers are written as headers".to_owned()));
+    }
+    let whole = format!("{}{path}", base.as_str().trim_end_matches('/'));
+    Url::parse(&whole).map_err(|error| bad(error.to_string()))
+}
+
+fn headers(format: &dyn Format, endpoint: &Endpoint) -> Result<HeaderMap, BadEndpoint> {
+    let mut headers = HeaderMap::new();
+    headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
+    for (name, value) in format.headers() {
+        headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
+    }
+    if let Some(key) = endpoint.key.as_deref().filter(|key| !key.is_empty()) {
+        let (name, value) = format.authorization(key);
+        put(&mut headers, name, &value)?;
+    }
+    for (name, value) in &endpoint.headers {
+        put(&mut headers, name, value)?;
+    }
+    Ok(headers)
+}
+
+fn put(headers: &mut HeaderMap, name: &str, value: &str) -> Result<(), BadEndpoint> {
+    let bad = |what| BadEndpoint::Header { name: name.to_owned(), what };
+    let known: HeaderName = name.parse().map_err(|_| bad("name"))?;
+    let mut value = HeaderValue::from_str(value).map_err(|_| bad("value"))?;
+    value.set_sensitive(true);
+    headers.insert(known, value);
+    Ok(())
+}
+
+#[expect(clippy::disallowed_methods, reason = "the one builder for model servers")]
+fn client(url: &Url) -> Result<Client, BadEndpoint> {
+    let client = Client::builder()
+        .user_agent(concat!("trackway/", env!("CARGO_PKG_VERSION")))
+        .connect_timeout(CONNECT_TIMEOUT)
+        // Single words are sent as they are said.
+        .tcp_nodelay(true)
+        // A redirect would carry the conversation, and some keys, to where nobody named.
+        .redirect(redirect::Policy::none());
+    // Plain http is for this machine and its neighbours, which no proxy can reach.
+    let client = if url.scheme() == "http" { client.no_proxy() } else { client };
+    client.build().map_err(|error| BadEndpoint::Client { reason: error.to_string() })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,281 @@
+//! One request and its answer, step by step. Whoever drops it drops the connection.
+
+use std::{collections::VecDeque, sync::Arc, time::Duration};
+
+use bytes::Bytes;
+use reqwest::{
+    Client, Response, Url,
+    header::{CONTENT_TYPE, HeaderMap},
+};
+use serde_json::Value;
+use tokio::time::timeout;
+
+use super::{Bounds, failure, failure::Veil, unwelcome::Unwelcome};
+use crate::provider::{
+    Delta, ModelError,
+    format::{Format, Reader},
+    sse::{Event, NotText, Parser},
+};
+
+/// How much is read of an answer that is a failure: its complaint stands at its beginning.
+const FAILURE_BYTES_MAX: usize = 64 * 1024;
+
+/// How long the body of a failure is waited for. Its status says the most.
+const FAILURE_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// How long the end of a response is waited for: it comes with its last event, or not at all.
+const LINGER_TIMEOUT: Duration = Duration::from_millis(500);
+
+/// What may stand behind the last event: an empty line, a comment.
+const LINGER_BYTES_MAX: usize = 1_024;
+
+/// Everything that is needed to ask.
+pub(super) struct Ask {
+    pub(super) client: Client,
+    pub(super) url: Url,
+    pub(super) headers: HeaderMap,
+    pub(super) body: Value,
+    pub(super) format: Arc<dyn Format>,
+    pub(super) bounds: Bounds,
+    pub(super) veil: Veil,
+    pub(super) unwelcome: Unwelcome,
+}
+
+pub(super) struct Exchange {
+    ask: Ask,
+    stage: Stage,
+    /// Read and not yet handed out.
+    ready: VecDeque<Result<Delta, ModelError>>,
+}
+
+enum Stage {
+    /// Not sent yet.
+    New,
+    Reading(Box<Reading>),
+    Over,
+}
+
+struct Reading {
+    response: Response,
+    body: Body,
+    reader: Box<dyn Reader>,
+    bytes: usize,
+}
+
+enum Body {
+    /// The first letter tells.
+    New,
+    Events(Parser),
+    /// Some servers answer with one JSON value although a stream was asked for. It is one event.
+    Whole(Vec<u8>),
+}
+
+/// What one read came to.
+enum Read {
+    Chunk(Bytes),
+    End,
+    Lost,
+}
+
+impl Exchange {
+    pub(super) fn new(ask: Ask) -> Self {
+        Self { ask, stage: Stage::New, ready: VecDeque::new() }
+    }
+
+    /// The next piece of the answer. An error, and `Done`, are the last.
+    pub(super) async fn next(&mut self) -> Option<Result<Delta, ModelError>> {
+        loop {
+            if let Some(item) = self.ready.pop_front() {
+                return Some(item.map_err(|error| self.ask.veil.over(error)));
+            }
+            match std::mem::replace(&mut self.stage, Stage::Over) {
+                Stage::Over => return None,
+                Stage::New => match self.ask.send().await {
+                    Ok(reading) => self.stage = Stage::Reading(Box::new(reading)),
+                    Err(error) if self.ask.unwelcome.learn(&error, &self.ask.body) => {
+                        tracing::debug!("a server is asked again without what it refuses");
+                        self.stage = Stage::New;
+                    }
+                    Err(error) => self.ready.push_back(Err(error)),
+                },
+                Stage::Reading(reading) => self.read(reading).await,
+            }
+        }
+    }
+
+    /// Reads once more; keeps what came of it, and goes on reading unless that was the end.
+    async fn read(&mut self, mut reading: Box<Reading>) {
+        let begun = reading.bytes > 0;
+        let read = match timeout(self.ask.bounds.idle, reading.response.chunk()).await {
+            Ok(Ok(Some(chunk))) => Read::Chunk(chunk),
+            Ok(Ok(None)) => Read::End,
+            Ok(Err(error)) if !begun => {
+                return self.ready.push_back(Err(self.ask.veil.unreachable(&error)));
+            }
+            Err(_) if !begun => {
+                return self.ready.push_back(Err(self.ask.veil.silent(self.ask.bounds.idle)));
+            }
+            Ok(Err(_)) | Err(_) => Read::Lost,
+        };
+        let mut out = Vec::new();
+        let told = reading.take(read, self.ask.bounds.bytes, &mut out);
+        let done = out.iter().position(|delta| *delta == Delta::Done);
+        out.truncate(done.map_or(out.len(), |at| at + 1));
+        self.ready.extend(out.into_iter().map(Ok));
+        match told {
+            _ if done.is_some() => linger(reading.response),
+            Ok(()) => self.stage = Stage::Reading(reading),
+            Err(error) => self.ready.push_back(Err(error)),
+        }
+    }
+}
+
+impl Ask {
+    async fn send(&mut self) -> Result<Reading, ModelError> {
+        self.unwelcome.leave_out(&mut self.body);
+        let request = self.client.post(self.url.clone()).headers(self.headers.clone());
+        let sent = timeout(self.bounds.idle, request.json(&self.body).send()).await;
+        let sent = sent.map_err(|_| self.veil.silent(self.bounds.idle))?;
+        let response = sent.map_err(|error| self.veil.unreachable(&error))?;
+        if !response.status().is_success() {
+            let (status, headers) = (response.status(), response.headers().clone());
+            let body = timeout(FAILURE_TIMEOUT, beginning(response)).await.unwrap_or_default();
+            return Err(failure::refused(status, &headers, &body, self.format.as_ref()));
+        }
+        let body = match content_type(&response).as_str() {
+            "text/event-stream" => Body::Events(Parser::default()),
+            // Whatever stands between us and the server, or a wrong address.
+            "text/html" => {
+                let reason = "it is a page for people (text/html)".to_owned();
+                return Err(ModelError::Unreadable { reason });
+            }
+            // Some servers give streams other names, or none.
+            _ => Body::New,
+        };
+        Ok(Reading { response, body, reader: self.format.reader(), bytes: 0 })
+    }
+}
+
+impl Reading {
+    fn take(
+        &mut self,
+        read: Read,
+        bytes_max: usize,
+        out: &mut Vec<Delta>,
+    ) -> Result<(), ModelError> {
+        match read {
+            Read::Chunk(chunk) => {
+                self.bytes += chunk.len();
+                if self.bytes > bytes_max {
+                    let reason = format!("it is larger than {bytes_max} bytes");
+                    return Err(ModelError::Unreadable { reason });
+                }
+                self.chunk(&chunk, out)
+            }
+            Read::End => {
+                self.rest(out)?;
+                self.end(out)
+            }
+            // Whether anything is missing is for the format to say.
+            Read::Lost => self.end(out),
+        }
+    }
+
+    fn chunk(&mut self, chunk: &[u8], out: &mut Vec<Delta>) -> Result<(), ModelError> {
+        let mut events = Vec::new();
+        if matches!(self.body, Body::New) {
+            self.body = match chunk.trim_ascii_start().first() {
+                None => return Ok(()),
+                Some(b'{' | b'[') => Body::Whole(Vec::new()),
+                Some(_) => Body::Events(Parser::default()),
+            };
+        }
+        let parsed = match &mut self.body {
+            Body::Events(parser) => parser.push(chunk, &mut events),
+            Body::Whole(bytes) => {
+                bytes.extend_from_slice(chunk);
+                Ok(())
+            }
+            Body::New => Ok(()),
+        };
+        for Event { kind, data } in events {
+            self.reader.event(&kind, &data, out)?;
+            if out.last() == Some(&Delta::Done) {
+                return Ok(());
+            }
+        }
+        parsed.map_err(not_text)
+    }
+
+    /// What stands at the end without an end of its own.
+    fn rest(&mut self, out: &mut Vec<Delta>) -> Result<(), ModelError> {
+        let mut events = Vec::new();
+        match &mut self.body {
+            Body::New => {}
+            // A part of a letter is a part of an answer.
+            Body::Events(parser) => {
+                parser.finish(&mut events).map_err(|_| ModelError::Truncated)?;
+            }
+            Body::Whole(bytes) => {
+                let data = String::from_utf8(std::mem::take(bytes)).map_err(|_| NotText);
+                events.push(Event { kind: String::new(), data: data.map_err(not_text)? });
+            }
+        }
+        let whole = matches!(self.body, Body::Whole(_));
+        for Event { kind, data } in events {
+            self.reader.event(&kind, &data, out).map_err(|error| match error {
+                // Half an event is no event.
+                ModelError::Unreadable { .. } if !whole => ModelError::Truncated,
+                other => other,
+            })?;
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, out: &mut Vec<Delta>) -> Result<(), ModelError> {
+        if out.last() == Some(&Delta::Done) {
+            return Ok(());
+        }
+        self.reader.end(out)?;
+        match out.last() {
+            Some(Delta::Done) => Ok(()),
+            _ => Err(ModelError::Truncated),
+        }
+    }
+}
+
+fn not_text(_: NotText) -> ModelError {
+    ModelError::Unreadable { reason: "it is not UTF-8".to_owned() }
+}
+
+/// Reads the end of a response behind the end of its answer, so that the next request need not open a
+/// connection. Nobody waits for it: some servers never end it.
+fn linger(mut response: Response) {
+    tokio::spawn(timeout(LINGER_TIMEOUT, async move {
+        let mut bytes = 0;
+        while let Ok(Some(chunk)) = response.chunk().await {
+            bytes += chunk.len();
+            if bytes > LINGER_BYTES_MAX {
+                return;
+            }
+        }
+    }));
+}
+
+/// As much of a failure's body as there is, within bounds.
+async fn beginning(mut response: Response) -> Vec<u8> {
+    let mut body = Vec::new();
+    while let Ok(Some(chunk)) = response.chunk().await {
+        body.extend_from_slice(&chunk[..chunk.len().min(FAILURE_BYTES_MAX - body.len())]);
+        if body.len() == FAILURE_BYTES_MAX {
+            break;
+        }
+    }
+    body
+}
+
+fn content_type(response: &Response) -> String {
+    let kind = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    let kind = kind.and_then(|kind| kind.split(';').next()).unwrap_or_default();
+    kind.trim().to_ascii_lowercase()
+}

@@ -1,0 +1,151 @@
+//! What a server's failure means, told without secrets.
+
+use std::{error::Error as _, sync::Arc, time::Duration};
+
+use reqwest::{
+    StatusCode, Url,
+    header::{DATE, HeaderMap, HeaderName, RETRY_AFTER},
+};
+use serde_json::Value;
+use trackway_domain::Timestamp;
+use trackway_ports::Clock as _;
+use trackway_runtime::SystemClock;
+
+use super::Endpoint;
+use crate::provider::{ModelError, format::Format};
+
+/// How much of a complaint is shown: a few sentences, whatever page a proxy may have sent.
+const REASON_CHARS_MAX: usize = 500;
+
+/// Values of headers that are shorter are words and versions, not secrets.
+const SECRET_CHARS_MIN: usize = 8;
+
+/// Keys that are shorter are made up for a server that wants none, and would hide half of what it says.
+const KEY_CHARS_MIN: usize = 4;
+
+/// Some servers ask for waits shorter than a second, in milliseconds.
+const RETRY_AFTER_MS: HeaderName = HeaderName::from_static("retry-after-ms");
+
+/// Takes secrets out of what others said, and knows the name of the server.
+#[derive(Clone)]
+pub(super) struct Veil {
+    secrets: Arc<[String]>,
+    /// Scheme, host and port: what an operator needs to look for, and no more.
+    server: Arc<str>,
+}
+
+impl Veil {
+    pub(super) fn new(endpoint: &Endpoint, url: &Url) -> Self {
+        let values = endpoint.headers.values();
+        let words = values.flat_map(|value| [value.as_str()].into_iter().chain(value.split(' ')));
+        let long = words.filter(|word| word.len() >= SECRET_CHARS_MIN);
+        let key = endpoint.key.as_deref().filter(|key| key.len() >= KEY_CHARS_MIN);
+        let passwords = url.password().into_iter();
+        let mut secrets: Vec<String> =
+            key.into_iter().chain(passwords).chain(long).map(str::to_owned).collect();
+        // A whole value before its words.
+        secrets.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
+        Self { secrets: secrets.into(), server: url.origin().ascii_serialization().into() }
+    }
+
+    fn clean(&self, text: &str) -> String {
+        let mut clean = text.to_owned();
+        for secret in self.secrets.iter() {
+            clean = clean.replace(secret.as_str(), "[hidden]");
+        }
+        let line: Vec<&str> = clean.split_whitespace().collect();
+        let line = line.join(" ");
+        let shown = line.chars().filter(|letter| !letter.is_control()).take(REASON_CHARS_MAX);
+        shown.collect()
+    }
+
+    /// The same error without secrets.
+    pub(super) fn over(&self, error: ModelError) -> ModelError {
+        match error {
+            ModelError::Unreachable { reason } => {
+                ModelError::Unreachable { reason: self.clean(&reason) }
+            }
+            ModelError::Busy { status, reason, retry_after } => {
+                ModelError::Busy { status, reason: self.clean(&reason), retry_after }
+            }
+            ModelError::Refused { status, reason } => {
+                ModelError::Refused { status, reason: self.clean(&reason) }
+            }
+            ModelError::Failed { reason, retryable } => {
+                ModelError::Failed { reason: self.clean(&reason), retryable }
+            }
+            ModelError::Unreadable { reason } => {
+                ModelError::Unreadable { reason: self.clean(&reason) }
+            }
+            other @ (ModelError::Truncated | ModelError::Unscripted { .. }) => other,
+        }
+    }
+
+    /// No answer began. The address in reqwest's own words may hold what is secret.
+    pub(super) fn unreachable(&self, error: &reqwest::Error) -> ModelError {
+        let what = if error.is_timeout() { "took too long" } else { "is not to be reached" };
+        let mut cause = error.source();
+        while let Some(deeper) = cause.and_then(std::error::Error::source) {
+            cause = Some(deeper);
+        }
+        let cause = cause.map(|cause| format!(": {cause}")).unwrap_or_default();
+        ModelError::Unreachable { reason: self.clean(&format!("{} {what}{cause}", self.server)) }
+    }
+
+    pub(super) fn silent(&self, patience: Duration) -> ModelError {
+        let seconds = patience.as_secs();
+        ModelError::Unreachable {
+            reason: format!("{} said nothing for {seconds} seconds", self.server),
+        }
+    }
+}
+
+/// What an answer means that is no success.
+pub(super) fn refused(
+    status: StatusCode,
+    headers: &HeaderMap,
+    body: &[u8],
+    format: &dyn Format,
+) -> ModelError {
+    let text = String::from_utf8_lossy(body);
+    let json: Option<Value> = serde_json::from_slice(body).ok();
+    let own = json.as_ref().and_then(|body| format.complaint(body));
+    let reason = own.unwrap_or_else(|| match text.trim() {
+        "" => status.canonical_reason().unwrap_or("no reason given").to_owned(),
+        words => words.to_owned(),
+    });
+    let passing = status.is_server_error()
+        || status == StatusCode::REQUEST_TIMEOUT
+        || status == StatusCode::TOO_MANY_REQUESTS;
+    // An empty account is reported as too many requests, and waiting does not fill it.
+    let unpaid = json.is_some_and(|body| body["error"]["code"] == "insufficient_quota");
+    let status = status.as_u16();
+    match passing && !unpaid {
+        true => ModelError::Busy { status, reason, retry_after: retry_after(headers) },
+        false => ModelError::Refused { status, reason },
+    }
+}
+
+/// How long the server wants to be left alone: seconds, or a date.
+fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+    let text = |name: HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
+    if let Some(millis) = text(RETRY_AFTER_MS).and_then(|text| text.trim().parse().ok()) {
+        return Some(Duration::from_millis(millis));
+    }
+    let asked = text(RETRY_AFTER)?.trim();
+    if let Ok(seconds) = asked.parse::<f64>() {
+        return Duration::try_from_secs_f64(seconds).ok();
+    }
+    let until = moment(asked)?;
+    // By the server's own clock where it shows one: ours may differ.
+    let now = text(DATE).and_then(moment).unwrap_or_else(|| SystemClock.now());
+    Some(until.since(now))
+}
+
+fn moment(text: &str) -> Option<Timestamp> {
+    let zoned = jiff::fmt::rfc2822::parse(text.trim()).ok()?;
+    Some(Timestamp::from_millis(zoned.timestamp().as_millisecond()))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,140 @@
+//! Bounds and addresses; the shapes of streams are in `tests/it`.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::{TcpListener, TcpStream},
+    sync::Semaphore,
+};
+use trackway_testkit::{ModelServer, Reply};
+
+use super::*;
+use crate::provider::{Delta, ModelError};
+
+fn local(base_url: String) -> HttpProvider {
+    HttpProvider::openai(&Endpoint { base_url: Some(base_url), ..Endpoint::new("m") }).unwrap()
+}
+
+fn request() -> Request {
+    Request {
+        system: String::new(),
+        entries: Vec::new(),
+        tools: Vec::new(),
+        output: None,
+        max_tokens: None,
+    }
+}
+
+async fn asked(provider: &HttpProvider) -> Vec<Result<Delta, ModelError>> {
+    provider.ask(request()).collect().await
+}
+
+#[tokio::test]
+async fn a_silent_server_is_given_up() {
+    let server = ModelServer::start().await;
+    server.queue(Reply::stream().stay());
+    server.queue(ModelServer::openai().says("Hello").unfinished().stay());
+    let mut provider = local(server.base_url());
+    provider.bounds.idle = Duration::from_millis(50);
+    let items = asked(&provider).await;
+    assert!(matches!(&items[..], [Err(ModelError::Unreachable { .. })]), "{items:?}");
+    let items = asked(&provider).await;
+    // On a busy machine the beginning may be late as well.
+    let last = items.last().unwrap().as_ref().unwrap_err();
+    assert!(last.is_retryable(), "{items:?}");
+}
+
+#[tokio::test]
+async fn an_answer_without_end_is_given_up() {
+    let server = ModelServer::start().await;
+    server.queue(ModelServer::openai().says(&"word ".repeat(100)).unfinished().stay());
+    let mut provider = local(server.base_url());
+    provider.bounds.bytes = 1_000;
+    let items = asked(&provider).await;
+    let last = items.last().unwrap();
+    assert!(matches!(last, Err(ModelError::Unreadable { .. })), "{last:?}");
+    server.dropped().await;
+}
+
+#[tokio::test]
+async fn nobody_there_is_told_with_the_server_alone() {
+    let server = ModelServer::start().await;
+    let url = server.url().to_owned();
+    drop(server);
+    let provider = local(format!("{url}/secret-path/v1"));
+    let items = asked(&provider).await;
+    let [Err(error @ ModelError::Unreachable { .. })] = &items[..] else { panic!("{items:?}") };
+    let text = error.to_string();
+    assert!(text.contains(&url) && !text.contains("secret-path"), "{text}");
+}
+
+/// The next request need not connect again, though the response ends only after its answer.
+#[tokio::test]
+async fn a_connection_is_used_again() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let provider = local(format!("http://{}/v1", listener.local_addr().unwrap()));
+    let (most, ends) = (Arc::new(AtomicUsize::new(0)), Arc::new(Semaphore::new(0)));
+    let (seen, ending) = (most.clone(), ends.clone());
+    let serving = tokio::spawn(async move {
+        loop {
+            let (socket, _) = listener.accept().await.unwrap();
+            tokio::spawn(connection(socket, seen.clone(), ending.clone()));
+        }
+    });
+    // The end of a response is read at its own pace: one of the next requests finds it free.
+    for _ in 0..200 {
+        let items = asked(&provider).await;
+        assert_eq!(items.last(), Some(&Ok(Delta::Done)), "{items:?}");
+        ends.add_permits(1);
+        if most.load(Ordering::Relaxed) > 1 {
+            return serving.abort();
+        }
+        tokio::task::yield_now().await;
+    }
+    panic!("every request opened a connection");
+}
+
+/// Answers every request of a connection, and ends each response when it is let.
+async fn connection(mut socket: TcpStream, most: Arc<AtomicUsize>, ends: Arc<Semaphore>) {
+    for requests in 1.. {
+        let mut bytes = Vec::new();
+        while !bytes.ends_with(b"}") {
+            if socket.read_buf(&mut bytes).await.unwrap_or(0) == 0 {
+                return;
+            }
+        }
+        most.fetch_max(requests, Ordering::Relaxed);
+        let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n";
+        let body = "transfer-encoding: chunked\r\n\r\ne\r\ndata: [DONE]\n\n\r\n";
+        let _ = socket.write_all([head, body].concat().as_bytes()).await;
+        ends.acquire().await.unwrap().forget();
+        let _ = socket.write_all(b"0\r\n\r\n").await;
+    }
+}
+
+#[test]
+fn addresses_are_put_together() {
+    let whole = |base: &str| address(base, "/x").map(String::from);
+    assert_eq!(whole("http://127.0.0.1:1/v1"), Ok("http://127.0.0.1:1/v1/x".into()));
+    assert_eq!(whole(" https://models.example/v1/ "), Ok("https://models.example/v1/x".into()));
+    for bad in ["", "models.example", "ftp://models.example", "http://h/v1?key=1"] {
+        assert!(matches!(whole(bad), Err(BadEndpoint::BaseUrl { .. })), "{bad}");
+    }
+}
+
+#[test]
+fn what_cannot_be_sent_is_told_at_once_and_without_secrets() {
+    let open = |endpoint: &Endpoint| HttpProvider::openai(endpoint).unwrap_err();
+    assert_eq!(open(&Endpoint::new(" ")), BadEndpoint::Model);
+    let key = Endpoint { key: Some("se\ncret".into()), ..Endpoint::new("m") };
+    let error = open(&key).to_string();
+    assert!(error.contains("authorization") && !error.contains("cret"), "{error}");
+    let mut named = Endpoint::new("m");
+    named.headers.insert("x y".into(), "z".into());
+    assert!(matches!(open(&named), BadEndpoint::Header { what: "name", .. }));
+    let known = crate::provider::open("openia", &Endpoint::new("m")).unwrap_err().to_string();
+    assert!(known.contains("openai-responses"), "{known}");
+    let shown = format!("{key:?} {:?}", HttpProvider::openai(&Endpoint::new("m")).unwrap());
+    assert!(!shown.contains("cret") && shown.contains("openai/m"), "{shown}");
+}

@@ -1,0 +1,104 @@
+//! `offline-rules/1`: rules, not a language model. It needs no key and no network, so that everything
+//! can be tried on a fresh machine, and it never makes up text: what it says was written by the user, by
+//! a tool or in this folder.
+//!
+//! What it does with a request, in this order: an answer of a given form is filled from JSON in the
+//! prompt; results of calls are told; `/run NAME key=value …`, JSON that names a workflow and `/help`
+//! are done as written; a reply to a question of its own is taken as the missing field; else the names
+//! and descriptions of the tools are compared with the user's words.
+
+mod assignments;
+mod fields;
+mod fill;
+mod instance;
+mod intent;
+mod menu;
+mod score;
+mod shape;
+mod tell;
+mod toolbox;
+
+use serde_json::Value;
+
+use self::intent::Intent;
+use super::{Deltas, Provider, spoken};
+use crate::conversation::{Answer, Arguments, Call, Entry, Finish, Piece, Request};
+
+/// What is shown of it in events and on screens.
+pub const LABEL: &str = "offline-rules/1";
+
+/// The model that works without a network.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Offline;
+
+impl Provider for Offline {
+    fn label(&self) -> &str {
+        LABEL
+    }
+
+    fn takes_images(&self) -> bool {
+        false
+    }
+
+    fn ask(&self, request: Request) -> Deltas {
+        spoken::stream(&answer(&request))
+    }
+}
+
+/// What the rules make of a request. The same request has the same answer.
+pub fn answer(request: &Request) -> Answer {
+    if let Some(schema) = &request.output {
+        let prompt = request.entries.iter().rev().find_map(user_text).unwrap_or_default();
+        return said(instance::fill(schema, &prompt).to_string());
+    }
+    match request.entries.last() {
+        Some(Entry::User { .. }) => match intent::understand(request) {
+            Intent::Call { tool, arguments } => called(request, tool, Value::Object(arguments)),
+            Intent::Ask(ask) => said(ask.text()),
+            Intent::Say(text) => said(text),
+        },
+        Some(Entry::Result { .. }) => said(tell::results(&request.entries)),
+        Some(Entry::Model { .. }) | None => said(menu::everything(&request.tools)),
+    }
+}
+
+fn said(text: String) -> Answer {
+    Answer {
+        text,
+        reasoning: String::new(),
+        calls: Vec::new(),
+        finish: Finish::Stop,
+        usage: None,
+        model: Some(LABEL.to_owned()),
+    }
+}
+
+/// The id is made from the place in the conversation: the same on every replay, another in every turn.
+fn called(request: &Request, tool: String, arguments: Value) -> Answer {
+    let call = Call {
+        id: format!("offline-{}", request.entries.len()),
+        tool,
+        arguments: Arguments::Json(arguments),
+        echo: None,
+    };
+    Answer { calls: vec![call], finish: Finish::Calls, ..said(String::new()) }
+}
+
+/// The text of a user's entry, its pieces on lines of their own.
+fn user_text(entry: &Entry) -> Option<String> {
+    match entry {
+        Entry::User { pieces } => Some(text_of(pieces)),
+        Entry::Model { .. } | Entry::Result { .. } => None,
+    }
+}
+
+fn text_of(pieces: &[Piece]) -> String {
+    let texts = pieces.iter().filter_map(|piece| match piece {
+        Piece::Text(text) => Some(text.as_str()),
+        Piece::Image { .. } => None,
+    });
+    texts.collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests;

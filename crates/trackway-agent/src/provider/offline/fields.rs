@@ -1,0 +1,61 @@
+//! The fields of a tool's schema.
+
+use serde_json::Value;
+
+use super::{
+    score,
+    shape::{Shape, resolve},
+};
+
+/// One field of an object's schema.
+#[derive(Debug, Clone)]
+pub(super) struct Field<'a> {
+    pub name: &'a str,
+    pub required: bool,
+    pub description: Option<&'a str>,
+    pub shape: Shape<'a>,
+}
+
+/// The fields of an object's schema: the required ones in the schema's order, then the others.
+pub(super) fn fields(root: &Value) -> Vec<Field<'_>> {
+    let object = resolve(root, root);
+    let Some(properties) = object.get("properties").and_then(Value::as_object) else {
+        return Vec::new();
+    };
+    let required: Vec<&str> = required(object).collect();
+    let optional = properties.keys().map(String::as_str).filter(|name| !required.contains(name));
+    let names = required.iter().copied().chain(optional);
+    names
+        .filter_map(|name| {
+            let written = properties.get(name)?;
+            let shape = Shape::of(root, written);
+            let description = [written, shape.schema()]
+                .into_iter()
+                .find_map(|schema| schema.get("description").and_then(Value::as_str));
+            Some(Field { name, required: required.contains(&name), description, shape })
+        })
+        .collect()
+}
+
+/// The field that a user means by a key: `walletAddress`, or however its words are put together.
+pub(super) fn find<'a, 'b>(fields: &'b [Field<'a>], key: &str) -> Option<&'b Field<'a>> {
+    let said = score::pieces(key);
+    fields
+        .iter()
+        .find(|field| field.name == key)
+        .or_else(|| fields.iter().find(|field| score::pieces(field.name) == said))
+}
+
+/// Whether the schema allows fields that it does not name.
+pub(super) fn is_open(root: &Value) -> bool {
+    resolve(root, root).get("additionalProperties") != Some(&Value::Bool(false))
+}
+
+pub(super) fn required(object: &Value) -> impl Iterator<Item = &str> {
+    object.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
+}
+
+/// The shape of a field that no schema speaks of.
+pub(super) fn anything() -> Shape<'static> {
+    Shape::of(&Value::Null, &Value::Null)
+}

@@ -1,0 +1,66 @@
+//! What can be run, with a line to try for each.
+
+use super::{LABEL, fields, toolbox};
+use crate::conversation::ToolSpec;
+
+/// Tools that are listed; a longer list would push everything else off a screen.
+const LISTED_MAX: usize = 40;
+/// Characters of a description that are shown.
+const DESCRIPTION_MAX: usize = 160;
+
+/// Everything that can be run.
+pub(super) fn everything(tools: &[ToolSpec]) -> String {
+    if tools.is_empty() {
+        return format!("{LABEL} (rules, not a language model): there is nothing that I can run.");
+    }
+    let mut ordered: Vec<&ToolSpec> = tools.iter().collect();
+    ordered.sort_by_key(|tool| !toolbox::is_workflow(tool));
+    let mut lines = vec![format!("{LABEL} (rules, not a language model). This is what I can run:")];
+    lines.extend(ordered.iter().take(LISTED_MAX).map(|tool| line(tool)));
+    if let Some(more) = ordered.len().checked_sub(LISTED_MAX).filter(|more| *more > 0) {
+        lines.push(format!("… and {more} more."));
+    }
+    lines.join("\n")
+}
+
+/// One tool with all its fields.
+pub(super) fn one(tool: &ToolSpec) -> String {
+    let mut lines = vec![line(tool)];
+    for field in fields::fields(&tool.schema) {
+        let presence = if field.required { "required" } else { "optional" };
+        let mut line = format!("  {}: {}, {presence}", field.name, field.shape.in_words());
+        if let Some(description) = field.description {
+            line.push_str(". ");
+            line.push_str(&short(description));
+        }
+        lines.push(line);
+    }
+    lines.join("\n")
+}
+
+/// `/run` with the fields that are needed, and what it does.
+fn line(tool: &ToolSpec) -> String {
+    let description = short(&tool.description);
+    if description.is_empty() {
+        return example(tool);
+    }
+    format!("{} — {description}", example(tool))
+}
+
+/// A line that runs the tool.
+pub(super) fn example(tool: &ToolSpec) -> String {
+    let mut line = format!("/run {}", toolbox::spoken(&tool.name));
+    for field in fields::fields(&tool.schema).iter().filter(|field| field.required) {
+        line.push_str(&format!(" {}={}", field.name, field.shape.example()));
+    }
+    line
+}
+
+/// The first line of a description, not too much of it.
+fn short(description: &str) -> String {
+    let first = description.trim().lines().next().unwrap_or_default().trim_end();
+    match first.char_indices().nth(DESCRIPTION_MAX) {
+        Some((end, _)) => format!("{}…", first[..end].trim_end()),
+        None => first.to_owned(),
+    }
+}

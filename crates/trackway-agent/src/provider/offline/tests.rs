@@ -1,0 +1,125 @@
+//! What the rules make of what people write, as tables.
+
+mod asking;
+mod forms;
+mod telling;
+mod words;
+
+use serde_json::{Value, json};
+
+use super::answer;
+use crate::conversation::{Arguments, Entry, Finish, Piece, Request, ToolSpec};
+
+/// The tools of a fresh machine, and some whose fields are of every kind.
+fn tools() -> Vec<ToolSpec> {
+    let tool = |name: &str, description: &str, schema: Value| ToolSpec {
+        name: name.to_owned(),
+        description: description.to_owned(),
+        schema,
+    };
+    vec![
+        tool("time", "Tells the time.", json!({ "type": "object", "properties": {} })),
+        tool(
+            "dispatch_workflow_echo",
+            "Says back the text it is given, as the artifact echo.txt.",
+            json!({
+                "type": "object",
+                "properties": {
+                    "text": { "type": "string", "description": "What to say back." },
+                    "chunks": { "type": ["integer", "null"], "minimum": 1, "maximum": 1000 },
+                },
+                "required": ["text"],
+                "additionalProperties": false,
+            }),
+        ),
+        tool(
+            "dispatch_workflow_invest",
+            "Finds an opportunity, asks how much to invest and for a signature, and hands out a receipt.",
+            json!({
+                "type": "object",
+                "properties": {
+                    "walletAddress": { "type": "string", "description": "The wallet to invest from." },
+                    "chainId": { "type": ["integer", "null"] },
+                },
+                "required": ["walletAddress"],
+                "additionalProperties": false,
+            }),
+        ),
+        tool(
+            "dispatch_workflow_paint_wall",
+            "Paints a wall.",
+            json!({
+                "type": "object",
+                "properties": {
+                    "colour": { "$ref": "#/$defs/Colour" },
+                    "coats": { "type": "integer", "description": "How many times over." },
+                    "glossy": { "type": "boolean" },
+                    "rooms": { "type": "array", "items": { "type": "string" } },
+                    "size": { "type": "object" },
+                    "price": { "type": "number" },
+                },
+                "required": ["colour", "coats"],
+                "$defs": { "Colour": { "oneOf": [{ "const": "red" }, { "const": "sky blue" }] } },
+            }),
+        ),
+        tool(
+            "files__read",
+            "Reads a file.",
+            json!({
+                "type": "object",
+                "properties": { "path": { "type": "string" } },
+                "required": ["path"],
+            }),
+        ),
+    ]
+}
+
+fn user(text: &str) -> Entry {
+    Entry::User { pieces: vec![Piece::Text(text.to_owned())] }
+}
+
+fn model(text: &str) -> Entry {
+    Entry::Model { text: text.to_owned(), calls: Vec::new() }
+}
+
+fn request(entries: Vec<Entry>) -> Request {
+    Request { system: String::new(), entries, tools: tools(), output: None, max_tokens: None }
+}
+
+/// What is done about the last of these messages; those before it were answered by the rules as well.
+fn done(messages: &[&str]) -> String {
+    let mut entries = Vec::new();
+    let mut last = String::new();
+    for message in messages {
+        if !last.is_empty() {
+            entries.push(model(&last));
+        }
+        entries.push(user(message));
+        last = shown(&request(entries.clone()));
+    }
+    last
+}
+
+/// `tool {arguments}`, or the text.
+fn shown(request: &Request) -> String {
+    let answer = answer(request);
+    assert_eq!(answer.usage, None, "rules use no tokens");
+    match answer.calls.as_slice() {
+        [] => {
+            assert_eq!(answer.finish, Finish::Stop);
+            answer.text
+        }
+        [call] => {
+            assert_eq!(answer.finish, Finish::Calls);
+            let Arguments::Json(arguments) = &call.arguments else { panic!("broken arguments") };
+            format!("{} {arguments}", call.tool)
+        }
+        several => panic!("the rules make one call at a time: {several:?}"),
+    }
+}
+
+fn check(table: &[(&str, &str)]) {
+    for (said, expected) in table {
+        assert_eq!(done(&[said]), *expected, "for {said:?}");
+    }
+}

@@ -1,0 +1,93 @@
+//! Explicit forms: `/run`, JSON, `/help`.
+
+use insta::assert_snapshot;
+
+use super::{check, done, request, shown, user};
+use crate::conversation::{Entry, Piece};
+
+/// Proves X4: values are read by the tool's schema, with quotes and JSON where they are needed.
+#[test]
+fn a_line_runs_a_tool() {
+    check(&[
+        ("/run echo text=hello", r#"dispatch_workflow_echo {"text":"hello"}"#),
+        ("  /run   echo text=hello ", r#"dispatch_workflow_echo {"text":"hello"}"#),
+        (
+            "/run echo text=\"hello world\" chunks=3",
+            r#"dispatch_workflow_echo {"chunks":3,"text":"hello world"}"#,
+        ),
+        (
+            "/run echo text='it''s' chunks=3",
+            r#"dispatch_workflow_echo {"chunks":3,"text":"it''s"}"#,
+        ),
+        ("/run echo text=“so to say”", r#"dispatch_workflow_echo {"text":"so to say"}"#),
+        (r#"/run echo text="a \"quote\"\n""#, r#"dispatch_workflow_echo {"text":"a \"quote\"\n"}"#),
+        ("/run echo text=42", r#"dispatch_workflow_echo {"text":"42"}"#),
+        ("/run echo text=hello big world", r#"dispatch_workflow_echo {"text":"hello big world"}"#),
+        (
+            "/run echo text=https://example.org/?a=b",
+            r#"dispatch_workflow_echo {"text":"https://example.org/?a=b"}"#,
+        ),
+        (r#"/run echo text={"a": 1}"#, r#"dispatch_workflow_echo {"text":"{\"a\": 1}"}"#),
+        ("/run echo text=x chunks=null", r#"dispatch_workflow_echo {"chunks":null,"text":"x"}"#),
+        ("/run echo hello world", r#"dispatch_workflow_echo {"text":"hello world"}"#),
+        (
+            r#"/run echo {"text": "hi", "chunks": 2}"#,
+            r#"dispatch_workflow_echo {"chunks":2,"text":"hi"}"#,
+        ),
+        ("/run ECHO Text=hi", r#"dispatch_workflow_echo {"text":"hi"}"#),
+        ("/run dispatch_workflow_echo text=hi", r#"dispatch_workflow_echo {"text":"hi"}"#),
+        ("/run invest wallet_address=0x1", r#"dispatch_workflow_invest {"walletAddress":"0x1"}"#),
+        (
+            "/run paint.wall colour=RED coats=2",
+            r#"dispatch_workflow_paint_wall {"coats":2,"colour":"red"}"#,
+        ),
+        (
+            r#"/run paint_wall colour="sky blue" coats=2 glossy=yes rooms=hall,attic size={"w": 2} price=1e2"#,
+            r#"dispatch_workflow_paint_wall {"coats":2,"colour":"sky blue","glossy":true,"price":100.0,"rooms":["hall","attic"],"size":{"w":2}}"#,
+        ),
+        (
+            r#"/run paint_wall colour=red coats=1 rooms=["a, b"] note=5"#,
+            r#"dispatch_workflow_paint_wall {"coats":1,"colour":"red","note":5,"rooms":["a, b"]}"#,
+        ),
+        ("/run time", "time {}"),
+        ("/run files__read path=/etc/hosts", r#"files__read {"path":"/etc/hosts"}"#),
+    ]);
+}
+
+#[test]
+fn json_that_names_a_workflow_runs_it() {
+    check(&[
+        (r#"{"workflow":"echo","input":{"text":"hi"}}"#, r#"dispatch_workflow_echo {"text":"hi"}"#),
+        (r#"{"workflow":"echo","text":"hi"}"#, r#"dispatch_workflow_echo {"text":"hi"}"#),
+        (r#"{"name":"echo","arguments":{"text":"hi"}}"#, r#"dispatch_workflow_echo {"text":"hi"}"#),
+        ("```json\n{\"tool\":\"time\"}\n```", "time {}"),
+    ]);
+    let data = Piece::Text(r#"{"workflow":"echo","input":{"text":"from data"}}"#.to_owned());
+    let pieces = vec![Piece::Text("As the form says:".to_owned()), data];
+    let shown = shown(&request(vec![Entry::User { pieces }]));
+    assert_eq!(shown, r#"dispatch_workflow_echo {"text":"from data"}"#);
+}
+
+/// Nothing is called with fields that a workflow does not have, or with values that do not fit.
+#[test]
+fn what_does_not_fit_is_said() {
+    let told = |line: &str| done(&[line]);
+    assert_snapshot!("unknown-name", told("/run ecco text=hello"));
+    assert_snapshot!("unknown-command", told("/walk echo"));
+    assert_snapshot!("unknown-field", told("/run echo txt=hello"));
+    assert_snapshot!("given-twice", told("/run echo text=a text=b"));
+    assert_snapshot!("not-a-number", told("/run echo text=a chunks=many"));
+    assert_snapshot!("not-a-choice", told("/run paint_wall colour=green coats=1"));
+    assert_snapshot!("bare-words", told("/run paint_wall red twice"));
+}
+
+#[test]
+fn help_lists_what_can_be_run() {
+    assert_snapshot!("help", done(&["/help"]));
+    assert_snapshot!("help-of-one", done(&["/help paint_wall"]));
+    assert_eq!(done(&["help"]), done(&["/help"]));
+    assert_eq!(done(&["Good morning!"]), done(&["/help"]), "nothing fits");
+    let mut bare = request(vec![user("hello")]);
+    bare.tools.clear();
+    assert_snapshot!("nothing-to-run", shown(&bare));
+}

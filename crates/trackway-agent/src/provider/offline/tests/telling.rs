@@ -1,0 +1,157 @@
+//! Results in words, and answers of a given form.
+
+use insta::assert_snapshot;
+use serde_json::{Value, json};
+
+use super::{answer, model, request, shown, user};
+use crate::{
+    conversation::{Entry, Piece, Request},
+    provider::{Delta, Provider as _, offline::Offline},
+};
+
+fn told(results: &[(&str, &str, bool)]) -> String {
+    let mut entries = vec![user("/run something"), model("")];
+    entries.extend(results.iter().map(|(tool, text, failed)| Entry::Result {
+        call: "offline-1".to_owned(),
+        tool: (*tool).to_owned(),
+        pieces: vec![Piece::Text((*text).to_owned())],
+        failed: *failed,
+    }));
+    shown(&request(entries))
+}
+
+fn dispatched(outcome: &str, result: &Value, more: Value) -> String {
+    let mut value = json!({
+        "outcome": outcome,
+        "result": result,
+        "taskId": "run_1",
+        "metadata": { "workflowName": "invest", "description": "Invests.", "pluginId": "invest" },
+    });
+    if let (Value::Object(value), Value::Object(more)) = (&mut value, more) {
+        value.extend(more);
+    }
+    told(&[("dispatch_workflow_invest", &value.to_string(), false)])
+}
+
+/// Proves D3 for the offline model: every outcome of a dispatch is told, an empty answer as well.
+#[test]
+fn every_outcome_is_told() {
+    let text = |text: &str| json!([{ "kind": "text", "text": text }]);
+    let parts = json!([
+        { "kind": "text", "text": "Found 3 yield opportunities:" },
+        { "kind": "data", "data": { "apy": 5.2 } },
+        { "kind": "file", "file": { "name": "a.pdf", "mimeType": "application/pdf", "bytes": "AA==" } },
+    ]);
+    assert_snapshot!("answered", dispatched("answered", &parts, json!({})));
+    assert_snapshot!("answered-shortly", dispatched("answered", &text("Done."), json!({})));
+    assert_snapshot!("answered-nothing", dispatched("answered", &json!([]), json!({})));
+    let schema = json!({
+        "type": "object",
+        "properties": {
+            "walletAddress": { "type": "string", "description": "The wallet that pays." },
+            "amount": { "type": "number" },
+            "note": { "type": "string" },
+        },
+        "required": ["walletAddress", "amount"],
+    });
+    let question = json!({ "message": "How much?", "schema": schema });
+    assert_snapshot!("asks", dispatched("input-required", &json!([]), question));
+    assert_snapshot!("asks-to-sign", dispatched("auth-required", &text("Please sign."), json!({})));
+    let why = json!({ "message": "Not on Arbitrum." });
+    assert_snapshot!("rejected", dispatched("rejected", &text("Not on Arbitrum."), why));
+    assert_snapshot!(
+        "failed",
+        dispatched("failed", &json!([]), json!({ "message": "No network." }))
+    );
+    assert_snapshot!("timeout", dispatched("timeout", &json!([]), json!({})));
+}
+
+#[test]
+fn ordinary_tools_speak_for_themselves() {
+    assert_eq!(told(&[("time", "12:00", false)]), "12:00");
+    assert_eq!(told(&[("time", "", false)]), "time answered nothing.");
+    assert_eq!(told(&[("time", "no clock", true)]), "time failed: no clock");
+    assert_eq!(told(&[("time", r#"{"outcome":1}"#, false)]), r#"{"outcome":1}"#);
+    let both = told(&[("time", "12:00", false), ("files__read", "not found", true)]);
+    assert_eq!(both, "12:00\n\nfiles__read failed: not found");
+}
+
+fn formed(schema: Value, prompt: &str) -> Value {
+    let request = Request { output: Some(schema), ..request(vec![user(prompt)]) };
+    serde_json::from_str(&answer(&request).text).expect("the answer is JSON")
+}
+
+/// Proves X4: definitions with prompt steps run without a model; text is marked as none.
+#[test]
+fn an_answer_of_a_form_is_the_least_that_the_schema_allows() {
+    let schema = json!({
+        "type": "object",
+        "properties": {
+            "summary": { "type": "string" },
+            "short": { "type": "string", "maxLength": 7 },
+            "score": { "type": "integer", "minimum": 3 },
+            "share": { "type": "number", "exclusiveMinimum": 0, "maximum": 1 },
+            "below": { "type": "integer", "exclusiveMaximum": 0 },
+            "even": { "type": "integer", "minimum": 3, "multipleOf": 2 },
+            "verdict": { "enum": ["yes", "no"] },
+            "sure": { "type": "boolean" },
+            "when": { "type": "string", "format": "date" },
+            "items": { "type": "array", "items": { "$ref": "#/$defs/Item" }, "minItems": 2 },
+            "parent": { "anyOf": [{ "$ref": "#/$defs/Item" }, { "type": "null" }] },
+            "maybe": { "type": ["string", "null"] },
+            "left_out": { "type": "string" },
+        },
+        "required": [
+            "summary", "short", "score", "share", "below", "even", "verdict", "sure", "when",
+            "items", "parent", "maybe",
+        ],
+        "$defs": { "Item": {
+            "type": "object",
+            "properties": { "id": { "type": "integer" } },
+            "required": ["id"],
+        } },
+    });
+    insta::assert_json_snapshot!("least-instance", formed(schema, "Review it."));
+    assert_eq!(formed(json!({}), "Say something"), json!("offline-rules/1: no text"));
+}
+
+#[test]
+fn json_in_the_prompt_fills_the_form() {
+    let schema = json!({
+        "type": "object",
+        "properties": { "a": { "type": "integer" }, "b": { "type": "string" }, "c": {} },
+        "required": ["a", "b"],
+    });
+    let prompt = format!("Answer as {schema} from {{\"a\": 5, \"c\": [1]}} and {{\"b\": 7}} {{");
+    assert_eq!(
+        formed(schema, &prompt),
+        json!({ "a": 5, "b": "offline-rules/1: no text", "c": [1] })
+    );
+    let looped = json!({ "$ref": "#/$defs/a", "$defs": { "a": {
+        "type": "object", "properties": { "a": { "$ref": "#/$defs/a" } }, "required": ["a"],
+    } } });
+    assert!(formed(looped, "").is_object(), "a schema that contains itself ends");
+}
+
+/// Proves D8 for the offline model: the text comes word by word and adds up to the answer.
+#[test]
+fn the_answer_is_streamed_in_words() {
+    let request = request(vec![user("/run echo")]);
+    let whole = answer(&request);
+    assert_eq!(whole, answer(&request), "the same request has the same answer");
+    let deltas: Vec<Delta> = futures_util::FutureExt::now_or_never(
+        futures_util::TryStreamExt::try_collect(Offline.ask(request)),
+    )
+    .expect("nothing is waited for")
+    .expect("rules do not fail");
+    let texts: Vec<&str> = deltas
+        .iter()
+        .filter_map(|delta| match delta {
+            Delta::Text(text) => Some(text.as_str()),
+            _ => None,
+        })
+        .collect();
+    assert!(texts.len() > 5);
+    assert_eq!(texts.concat(), whole.text);
+    assert_eq!(deltas.last(), Some(&Delta::Done));
+}

@@ -1,0 +1,25 @@
+//! The tools of a request, as a user names them: workflows by their own names, the others by theirs.
+
+use crate::conversation::ToolSpec;
+
+/// What the names of tools that start workflows begin with.
+const DISPATCH: &str = "dispatch_workflow_";
+
+/// The name that a user knows a tool by.
+pub(super) fn spoken(tool: &str) -> &str {
+    tool.strip_prefix(DISPATCH).unwrap_or(tool)
+}
+
+pub(super) fn is_workflow(tool: &ToolSpec) -> bool {
+    tool.name.starts_with(DISPATCH)
+}
+
+/// The tool that a user means by a name. Workflows come first.
+pub(super) fn find<'a>(tools: &'a [ToolSpec], name: &str) -> Option<&'a ToolSpec> {
+    // Tool names have no dots; workflow names may.
+    let wanted = name.replace(|c: char| !c.is_ascii_alphanumeric() && c != '-', "_");
+    let of = |matches: &dyn Fn(&ToolSpec) -> bool| tools.iter().find(|tool| matches(tool));
+    of(&|tool| is_workflow(tool) && spoken(&tool.name) == wanted)
+        .or_else(|| of(&|tool| tool.name == name))
+        .or_else(|| of(&|tool| spoken(&tool.name).eq_ignore_ascii_case(&wanted)))
+}

@@ -1,0 +1,134 @@
+//! A request as the chat format writes it.
+
+use serde_json::{Value, json};
+
+use super::Cap;
+use crate::{
+    conversation::{Arguments, Call, Entry, Piece, Request, ToolSpec},
+    provider::parameters::parameters,
+};
+
+/// Under this name a call keeps what this format wants to see again; other formats leave it alone.
+pub(super) const ECHO: &str = "openai";
+
+pub(super) fn body(model: &str, request: &Request, cap: Cap) -> Value {
+    let mut body = json!({
+        "model": model,
+        "messages": messages(request),
+        "stream": true,
+        "stream_options": {"include_usage": true},
+    });
+    // Empty lists are refused.
+    if !request.tools.is_empty() {
+        body["tools"] = request.tools.iter().map(tool).collect();
+    }
+    if let Some(schema) = &request.output {
+        // Not strict: that takes few schemas. The answer is checked here.
+        let format = json!({"name": "output", "schema": schema});
+        body["response_format"] = json!({"type": "json_schema", "json_schema": format});
+    }
+    if let Some(tokens) = request.max_tokens {
+        let name = match cap {
+            Cap::MaxCompletionTokens => "max_completion_tokens",
+            Cap::MaxTokens => "max_tokens",
+        };
+        body[name] = tokens.into();
+    }
+    body
+}
+
+fn tool(tool: &ToolSpec) -> Value {
+    let ToolSpec { name, description, schema } = tool;
+    let function =
+        json!({"name": name, "description": description, "parameters": parameters(schema)});
+    json!({"type": "function", "function": function})
+}
+
+fn messages(request: &Request) -> Vec<Value> {
+    let mut messages = Vec::new();
+    if !request.system.is_empty() {
+        messages.push(json!({"role": "system", "content": request.system}));
+    }
+    // Results take text alone, and stand together right behind their calls: images follow them.
+    let mut shown: Vec<Value> = Vec::new();
+    for entry in &request.entries {
+        if !matches!(entry, Entry::Result { .. }) {
+            messages.extend(images(&mut shown));
+        }
+        match entry {
+            Entry::User { pieces } => {
+                messages.push(json!({"role": "user", "content": content(pieces)}));
+            }
+            Entry::Model { text, calls } => messages.push(said(text, calls)),
+            Entry::Result { call, tool, pieces, failed } => {
+                let text =
+                    if *failed { "The call failed: " } else { "" }.to_owned() + &text(pieces);
+                messages.push(json!({"role": "tool", "tool_call_id": call, "content": text}));
+                let pictures = pieces.iter().filter(|piece| matches!(piece, Piece::Image { .. }));
+                let pictures: Vec<Value> = pictures.map(part).collect();
+                if !pictures.is_empty() {
+                    let title = format!("Images from the result of {tool} ({call}):");
+                    shown.push(part(&Piece::Text(title)));
+                    shown.extend(pictures);
+                }
+            }
+        }
+    }
+    messages.extend(images(&mut shown));
+    messages
+}
+
+fn images(shown: &mut Vec<Value>) -> Option<Value> {
+    let shown = std::mem::take(shown);
+    (!shown.is_empty()).then(|| json!({"role": "user", "content": shown}))
+}
+
+fn said(text: &str, calls: &[Call]) -> Value {
+    let content = if text.is_empty() && !calls.is_empty() { Value::Null } else { text.into() };
+    let mut message = json!({"role": "assistant", "content": content});
+    if !calls.is_empty() {
+        message["tool_calls"] = calls.iter().map(call).collect();
+    }
+    message
+}
+
+fn call(call: &Call) -> Value {
+    let arguments = match &call.arguments {
+        Arguments::Json(value) => value.to_string(),
+        // Many servers read the arguments of earlier calls, and fail on what is not JSON.
+        Arguments::Broken { text, .. } => json!({"not_json": text}).to_string(),
+    };
+    let function = json!({"name": call.tool, "arguments": arguments});
+    let mut written = json!({"id": call.id, "type": "function", "function": function});
+    let echo = call.echo.as_ref().and_then(|echo| echo.get(ECHO)).and_then(Value::as_object);
+    for (name, value) in echo.into_iter().flatten() {
+        written[name] = value.clone();
+    }
+    written
+}
+
+/// Plain text where that is enough: small servers take nothing else.
+fn content(pieces: &[Piece]) -> Value {
+    match pieces.iter().any(|piece| matches!(piece, Piece::Image { .. })) {
+        true => pieces.iter().map(part).collect(),
+        false => text(pieces).into(),
+    }
+}
+
+fn text(pieces: &[Piece]) -> String {
+    let texts = pieces.iter().filter_map(|piece| match piece {
+        Piece::Text(text) => Some(text.as_str()),
+        Piece::Image { .. } => None,
+    });
+    texts.collect::<Vec<_>>().join("\n\n")
+}
+
+fn part(piece: &Piece) -> Value {
+    match piece {
+        Piece::Text(text) => json!({"type": "text", "text": text}),
+        Piece::Image { media_type, base64 } => {
+            let url = format!("data:{media_type};base64,{base64}");
+            json!({"type": "image_url", "image_url": {"url": url}})
+        }
+    }
+}

@@ -1,0 +1,14 @@
+//! A tool's schema as providers take it: an object with properties, at least in name.
+
+use serde_json::{Value, json};
+
+/// The same schema with `type` and `properties`. Servers refuse tools without them, though a schema may
+/// well have neither.
+pub(super) fn parameters(schema: &Value) -> Value {
+    let mut written = if schema.is_object() { schema.clone() } else { json!({}) };
+    if let Some(fields) = written.as_object_mut() {
+        fields.entry("type").or_insert_with(|| "object".into());
+        fields.entry("properties").or_insert_with(|| json!({}));
+    }
+    written
+}

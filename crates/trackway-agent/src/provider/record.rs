@@ -1,0 +1,100 @@
+//! Recordings: what a model answered, kept in a file and answered again without it.
+//!
+//! A recording has one line of JSON for each whole answer: the digest of the request and the pieces of
+//! the answer. Requests are not written, and neither keys nor headers are ever known here.
+
+mod replay;
+
+use std::{
+    fs::OpenOptions,
+    io::{self, Write as _},
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use data_encoding::HEXLOWER;
+use futures_util::{StreamExt as _, stream};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+
+pub use self::replay::{BadRecording, Replay};
+use super::{Delta, Deltas, ModelError, Provider};
+use crate::conversation::Request;
+
+/// One line of a recording.
+#[derive(Debug, Serialize, Deserialize)]
+struct Recorded {
+    /// Of the request.
+    digest: String,
+    /// Which model answered, for people who read the file.
+    label: String,
+    deltas: Vec<Delta>,
+}
+
+/// The same request has the same digest, on every machine.
+fn digest(request: &Request) -> String {
+    // Objects of JSON are sorted by their keys, so equal requests are equal text.
+    let text = serde_json::to_vec(request).unwrap_or_default();
+    HEXLOWER.encode(&Sha256::digest(text))
+}
+
+/// A model whose answers are written down as they pass.
+#[derive(Debug, Clone)]
+pub struct Record {
+    model: Arc<dyn Provider>,
+    file: PathBuf,
+}
+
+impl Record {
+    /// Answers are added to the file, which is made where there is none.
+    pub fn new(model: Arc<dyn Provider>, file: &Path) -> Self {
+        Self { model, file: file.to_owned() }
+    }
+}
+
+impl Provider for Record {
+    fn label(&self) -> &str {
+        self.model.label()
+    }
+
+    fn takes_images(&self) -> bool {
+        self.model.takes_images()
+    }
+
+    /// An answer that does not come to its end is not written. One that cannot be written fails.
+    fn ask(&self, request: Request) -> Deltas {
+        let digest = digest(&request);
+        let label = self.label().to_owned();
+        let file = self.file.clone();
+        let recorded = Recorded { digest, label, deltas: Vec::new() };
+        let answer = self.model.ask(request);
+        let passing = stream::unfold((answer, recorded), move |(mut answer, mut recorded)| {
+            let file = file.clone();
+            async move {
+                let mut item = answer.next().await?;
+                if let Ok(delta) = &item {
+                    recorded.deltas.push(delta.clone());
+                    if *delta == Delta::Done
+                        && let Err(error) = append(&file, &recorded)
+                    {
+                        let reason =
+                            format!("the recording {} cannot be written: {error}", file.display());
+                        item = Err(ModelError::Failed { reason, retryable: false });
+                    }
+                }
+                Some((item, (answer, recorded)))
+            }
+        });
+        passing.boxed()
+    }
+}
+
+/// One write for the whole line, so that lines of several conversations do not mix.
+fn append(file: &Path, recorded: &Recorded) -> io::Result<()> {
+    let mut line = serde_json::to_string(recorded)?;
+    line.push('\n');
+    OpenOptions::new().append(true).create(true).open(file)?.write_all(line.as_bytes())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,40 @@
+//! OpenAI's Responses: `POST …/responses`. Nothing is kept at the server; every request is whole.
+
+mod body;
+mod reader;
+
+use serde_json::Value;
+
+use super::{
+    complaint::complaint,
+    format::{Format, Reader},
+};
+use crate::conversation::Request;
+
+pub(super) const KIND: &str = "openai-responses";
+pub(super) const BASE_URL: &str = super::openai::BASE_URL;
+
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Responses;
+
+impl Format for Responses {
+    fn path(&self, _model: &str) -> String {
+        "/responses".to_owned()
+    }
+
+    fn authorization(&self, key: &str) -> (&'static str, String) {
+        ("authorization", format!("Bearer {key}"))
+    }
+
+    fn body(&self, model: &str, request: &Request) -> Value {
+        body::body(model, request)
+    }
+
+    fn reader(&self) -> Box<dyn Reader> {
+        Box::new(reader::ResponsesReader::default())
+    }
+
+    fn complaint(&self, body: &Value) -> Option<String> {
+        complaint(body)
+    }
+}

@@ -1,0 +1,104 @@
+//! A request as Responses writes it: a list of items, calls and results among them.
+
+use serde_json::{Value, json};
+
+use crate::{
+    conversation::{Arguments, Call, Entry, Piece, Request, ToolSpec},
+    provider::parameters::parameters,
+};
+
+pub(super) fn body(model: &str, request: &Request) -> Value {
+    let mut body = json!({
+        "model": model,
+        "input": request.entries.iter().flat_map(items).collect::<Vec<_>>(),
+        "stream": true,
+        "store": false,
+    });
+    if !request.system.is_empty() {
+        body["instructions"] = request.system.as_str().into();
+    }
+    if !request.tools.is_empty() {
+        body["tools"] = request.tools.iter().map(tool).collect();
+    }
+    if let Some(schema) = &request.output {
+        // Not strict: that takes few schemas. The answer is checked here.
+        let format =
+            json!({"type": "json_schema", "name": "output", "schema": schema, "strict": false});
+        body["text"] = json!({"format": format});
+    }
+    if let Some(tokens) = request.max_tokens {
+        body["max_output_tokens"] = tokens.into();
+    }
+    body
+}
+
+fn tool(tool: &ToolSpec) -> Value {
+    let ToolSpec { name, description, schema } = tool;
+    // Strict unless told otherwise, which would refuse most schemas.
+    json!({
+        "type": "function",
+        "name": name,
+        "description": description,
+        "parameters": parameters(schema),
+        "strict": false,
+    })
+}
+
+fn items(entry: &Entry) -> Vec<Value> {
+    match entry {
+        Entry::User { pieces } => {
+            let content: Vec<Value> = pieces.iter().map(part).collect();
+            vec![json!({"type": "message", "role": "user", "content": content})]
+        }
+        Entry::Model { text, calls } => {
+            let said = (!text.is_empty())
+                .then(|| json!({"type": "message", "role": "assistant", "content": text}));
+            said.into_iter().chain(calls.iter().map(call)).collect()
+        }
+        Entry::Result { call, tool: _, pieces, failed } => {
+            let output = output(pieces, *failed);
+            vec![json!({"type": "function_call_output", "call_id": call, "output": output})]
+        }
+    }
+}
+
+fn call(call: &Call) -> Value {
+    let arguments = match &call.arguments {
+        Arguments::Json(value) => value.to_string(),
+        // Servers read the arguments of earlier calls, and may fail on what is not JSON.
+        Arguments::Broken { text, .. } => json!({"not_json": text}).to_string(),
+    };
+    json!({
+        "type": "function_call",
+        "call_id": call.id,
+        "name": call.tool,
+        "arguments": arguments,
+    })
+}
+
+/// Plain text where that is enough: not every server takes lists here.
+fn output(pieces: &[Piece], failed: bool) -> Value {
+    let failure = failed.then(|| Piece::Text("The call failed:".to_owned()));
+    let mut all = failure.iter().chain(pieces);
+    if all.clone().any(|piece| matches!(piece, Piece::Image { .. })) {
+        return all.map(part).collect();
+    }
+    let mut text = String::new();
+    all.by_ref().for_each(|piece| {
+        if let Piece::Text(words) = piece {
+            text.push_str(if text.is_empty() { "" } else { "\n\n" });
+            text.push_str(words);
+        }
+    });
+    text.into()
+}
+
+fn part(piece: &Piece) -> Value {
+    match piece {
+        Piece::Text(text) => json!({"type": "input_text", "text": text}),
+        Piece::Image { media_type, base64 } => {
+            let url = format!("data:{media_type};base64,{base64}");
+            json!({"type": "input_image", "image_url": url})
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! A model that says what a file tells it to: for demonstrations, and for tests of everything that a
+//! real one does rarely.
+//!
+//! ```yaml
+//! name: demo                    # the label is scripted/demo; the file's name where there is none
+//! answers:
+//!   - user: weather             # only when the newest words of the user have this in them
+//!     calls:
+//!       - tool: dispatch_workflow_echo
+//!         arguments: { text: sunny }
+//!   - after: dispatch_workflow_echo   # only behind a result of this tool
+//!     text: It is sunny.
+//!     delay_ms: 100             # before the first word
+//!     word_delay_ms: 20         # before every further one
+//!   - fault: busy               # or cut, failed, refused
+//!     retry_after_ms: 50
+//!   - text: I have no more to say.
+//!     repeat: true              # given as often as it fits; the others once
+//! ```
+//!
+//! The first answer of the list that fits and was not given yet is given. Which ones were given is
+//! forgotten when the program ends; answers with `repeat` are the same ever after.
+
+mod script;
+
+use std::{
+    ffi::OsStr,
+    fs, io,
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use futures_util::{StreamExt as _, stream};
+
+pub use self::script::{Fault, Line, Script};
+use super::{Delta, Deltas, ModelError, Provider, spoken};
+use crate::conversation::{Entry, Piece, Request};
+
+/// A model with a script.
+#[derive(Debug)]
+pub struct Scripted {
+    label: String,
+    lines: Vec<Arc<Line>>,
+    /// Which lines were given. Held only to choose one.
+    given: Mutex<Vec<bool>>,
+}
+
+/// A script that cannot be played.
+#[derive(Debug, thiserror::Error)]
+pub enum BadScript {
+    #[error("the script {} cannot be read: {reason}", path.display())]
+    File { path: PathBuf, reason: io::Error },
+    #[error("the script does not fit: {reason}")]
+    Form { reason: String },
+    #[error("answer {number} of the script does not fit: {reason}")]
+    Line { number: usize, reason: String },
+}
+
+impl Scripted {
+    /// The script of a file, in YAML or JSON.
+    pub fn open(path: &Path) -> Result<Self, BadScript> {
+        let text = fs::read_to_string(path)
+            .map_err(|reason| BadScript::File { path: path.to_owned(), reason })?;
+        let name = path.file_stem().and_then(OsStr::to_str).unwrap_or("script");
+        Self::read(name, &text)
+    }
+
+    /// The script of a text. The name is for scripts that have none.
+    pub fn read(name: &str, text: &str) -> Result<Self, BadScript> {
+        Self::new(name, Script::read(text)?)
+    }
+
+    pub fn new(name: &str, script: Script) -> Result<Self, BadScript> {
+        script.check()?;
+        let name = script.name.as_deref().unwrap_or(name);
+        Ok(Self {
+            label: format!("scripted/{name}"),
+            given: Mutex::new(vec![false; script.answers.len()]),
+            lines: script.answers.into_iter().map(Arc::new).collect(),
+        })
+    }
+
+    fn choose(&self, request: &Request) -> Option<Arc<Line>> {
+        let mut given = self.given.lock().unwrap_or_else(PoisonError::into_inner);
+        let fitting = self.lines.iter().zip(given.iter_mut());
+        let mut fitting = fitting.filter(|(line, given)| !**given && fits(line, request));
+        let (line, given) = fitting.next()?;
+        *given = !line.repeat;
+        Some(Arc::clone(line))
+    }
+}
+
+impl Provider for Scripted {
+    fn label(&self) -> &str {
+        &self.label
+    }
+
+    fn takes_images(&self) -> bool {
+        true
+    }
+
+    fn ask(&self, request: Request) -> Deltas {
+        let Some(line) = self.choose(&request) else {
+            let reason = format!("{} has no answer for this request", self.label);
+            return stream::iter([Err(ModelError::Unscripted { reason })]).boxed();
+        };
+        let items = items(&line, &self.label).into_iter().enumerate();
+        let first = Duration::from_millis(line.delay_ms);
+        let further = Duration::from_millis(line.word_delay_ms);
+        let paced = stream::iter(items).then(move |(index, item)| async move {
+            let pause = match (index, &item) {
+                (0, _) => first,
+                (_, Ok(Delta::Text(_) | Delta::Reasoning(_))) => further,
+                _ => Duration::ZERO,
+            };
+            if !pause.is_zero() {
+                tokio::time::sleep(pause).await;
+            }
+            item
+        });
+        paced.boxed()
+    }
+}
+
+/// Whether a line is meant for this request.
+fn fits(line: &Line, request: &Request) -> bool {
+    let ends_so = line.after.as_ref().is_none_or(|wanted| {
+        matches!(request.entries.last(), Some(Entry::Result { tool, .. }) if tool == wanted)
+    });
+    let said_so = line.user.as_ref().is_none_or(|wanted| {
+        let newest = request.entries.iter().rev().find_map(|entry| match entry {
+            Entry::User { pieces } => Some(pieces),
+            Entry::Model { .. } | Entry::Result { .. } => None,
+        });
+        let texts = newest.into_iter().flatten().filter_map(|piece| match piece {
+            Piece::Text(text) => Some(text.to_lowercase()),
+            Piece::Image { .. } => None,
+        });
+        texts.collect::<Vec<_>>().join("\n").contains(&wanted.to_lowercase())
+    });
+    ends_so && said_so
+}
+
+/// The line as a stream; a fault takes the place of its end, or of everything.
+fn items(line: &Line, label: &str) -> Vec<Result<Delta, ModelError>> {
+    let reason = line.reason.clone().unwrap_or_else(|| "the script says so".to_owned());
+    let status = line.status;
+    let said = || spoken::deltas(&line.answer(label)).into_iter();
+    let broken = |error: ModelError| {
+        let before = said().take_while(|delta| !matches!(delta, Delta::End(_)));
+        before.map(Ok).chain([Err(error)]).collect()
+    };
+    match line.fault {
+        None => said().map(Ok).collect(),
+        Some(Fault::Busy) => {
+            let retry_after = line.retry_after_ms.map(Duration::from_millis);
+            vec![Err(ModelError::Busy { status: status.unwrap_or(429), reason, retry_after })]
+        }
+        Some(Fault::Refused) => {
+            vec![Err(ModelError::Refused { status: status.unwrap_or(400), reason })]
+        }
+        Some(Fault::Cut) => broken(ModelError::Truncated),
+        Some(Fault::Failed) => broken(ModelError::Failed { reason, retryable: true }),
+    }
+}
+
+#[cfg(test)]
+mod tests;

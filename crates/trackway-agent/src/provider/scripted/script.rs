@@ -1,0 +1,140 @@
+//! What stands in a script.
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::BadScript;
+use crate::conversation::{Answer, Arguments, Call, Finish, Usage};
+
+/// Longest pause of a script. A longer one is a mistake in its unit.
+const DELAY_MS_MAX: u64 = 10 * 60 * 1_000;
+
+/// Answers in the order in which they are tried.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Script {
+    #[serde(default)]
+    pub name: Option<String>,
+    pub answers: Vec<Line>,
+}
+
+/// One answer, and when it is given.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Line {
+    /// The user's newest entry has this in it, in big or small letters.
+    pub user: Option<String>,
+    /// The conversation ends with a result of this tool.
+    pub after: Option<String>,
+    /// Given as often as it fits.
+    pub repeat: bool,
+    pub text: String,
+    pub reasoning: String,
+    pub calls: Vec<ScriptedCall>,
+    /// `stop` where it is absent, or `calls` where there are some.
+    pub finish: Option<Finish>,
+    pub usage: Option<Usage>,
+    /// Before the first word.
+    pub delay_ms: u64,
+    /// Before every further word.
+    pub word_delay_ms: u64,
+    pub fault: Option<Fault>,
+    /// The HTTP status of a server that is busy or refuses.
+    pub status: Option<u16>,
+    /// How long a busy server wants to be left alone.
+    pub retry_after_ms: Option<u64>,
+    /// What is said about the fault.
+    pub reason: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ScriptedCall {
+    pub tool: String,
+    /// Made from its place where it is absent.
+    #[serde(default)]
+    pub id: Option<String>,
+    /// Text is handed on as it is, so that it can be wrong.
+    #[serde(default)]
+    pub arguments: Value,
+}
+
+/// What goes wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Fault {
+    /// There is no answer; asking again may help.
+    Busy,
+    /// There is no answer, and will not be one.
+    Refused,
+    /// The connection is lost behind the text and the calls.
+    Cut,
+    /// An error comes behind the text and the calls.
+    Failed,
+}
+
+impl Script {
+    /// YAML, or JSON, which is YAML.
+    pub fn read(text: &str) -> Result<Self, BadScript> {
+        serde_saphyr::from_str(text).map_err(|error| BadScript::Form { reason: error.to_string() })
+    }
+
+    /// Everything that stands in a script means something.
+    pub(super) fn check(&self) -> Result<(), BadScript> {
+        for (index, line) in self.answers.iter().enumerate() {
+            let reason = line.mistake();
+            reason.map_or(Ok(()), |reason| Err(BadScript::Line { number: index + 1, reason }))?;
+        }
+        Ok(())
+    }
+}
+
+impl Line {
+    fn mistake(&self) -> Option<String> {
+        let speechless = matches!(self.fault, Some(Fault::Busy | Fault::Refused));
+        let speaks = !self.text.is_empty() || !self.reasoning.is_empty() || !self.calls.is_empty();
+        let mistakes = [
+            (speechless && speaks, "a server that is busy or refuses says nothing"),
+            (self.fault.is_some() && self.finish.is_some(), "an answer with a fault has no finish"),
+            (self.fault.is_some() && self.usage.is_some(), "an answer with a fault has no usage"),
+            (self.status.is_some() && !speechless, "status is for the faults busy and refused"),
+            (
+                self.retry_after_ms.is_some() && self.fault != Some(Fault::Busy),
+                "retry_after_ms is for the fault busy",
+            ),
+            (
+                self.reason.is_some() && matches!(self.fault, None | Some(Fault::Cut)),
+                "reason is for the faults busy, refused and failed",
+            ),
+            (
+                self.delay_ms.max(self.word_delay_ms) > DELAY_MS_MAX,
+                "a pause is at most ten minutes",
+            ),
+        ];
+        mistakes.into_iter().find(|(is_made, _)| *is_made).map(|(_, reason)| reason.to_owned())
+    }
+
+    pub(super) fn answer(&self, label: &str) -> Answer {
+        let calls = self.calls.iter().enumerate().map(|(slot, call)| Call {
+            id: call.id.clone().unwrap_or_else(|| format!("call_{slot}")),
+            tool: call.tool.clone(),
+            arguments: match &call.arguments {
+                Value::Null => Arguments::Json(Value::Object(serde_json::Map::new())),
+                Value::String(text) => {
+                    Arguments::Broken { text: text.clone(), reason: String::new() }
+                }
+                value => Arguments::Json(value.clone()),
+            },
+            echo: None,
+        });
+        let usual = if self.calls.is_empty() { Finish::Stop } else { Finish::Calls };
+        Answer {
+            text: self.text.clone(),
+            reasoning: self.reasoning.clone(),
+            calls: calls.collect(),
+            finish: self.finish.unwrap_or(usual),
+            usage: self.usage,
+            model: Some(label.to_owned()),
+        }
+    }
+}

@@ -1,0 +1,183 @@
+//! Scripts: which answer is given, how it comes, and what is refused.
+
+use futures_util::{FutureExt as _, StreamExt as _};
+use serde_json::json;
+
+use super::{BadScript, Scripted};
+use crate::{
+    conversation::{Entry, Finish, Piece, Request, Usage},
+    provider::{Delta, ModelError, Provider as _},
+};
+
+fn request(text: &str, after: Option<&str>) -> Request {
+    let mut entries = vec![Entry::User { pieces: vec![Piece::Text(text.to_owned())] }];
+    entries.extend(after.map(|tool| Entry::Result {
+        call: "call_0".to_owned(),
+        tool: tool.to_owned(),
+        pieces: Vec::new(),
+        failed: false,
+    }));
+    let system = String::new();
+    Request { system, entries, tools: Vec::new(), output: None, max_tokens: None }
+}
+
+async fn asked(model: &Scripted, request: Request) -> (Vec<Delta>, Option<ModelError>) {
+    let mut deltas = Vec::new();
+    let mut stream = model.ask(request);
+    while let Some(item) = stream.next().await {
+        match item {
+            Ok(delta) => deltas.push(delta),
+            Err(error) => {
+                assert!(stream.next().await.is_none(), "an error is the last item");
+                return (deltas, Some(error));
+            }
+        }
+    }
+    assert_eq!(deltas.last(), Some(&Delta::Done), "an answer has an end");
+    (deltas, None)
+}
+
+async fn text(model: &Scripted, user: &str, after: Option<&str>) -> String {
+    let (deltas, error) = asked(model, request(user, after)).await;
+    let texts = deltas.iter().filter_map(|delta| match delta {
+        Delta::Text(text) => Some(text.as_str()),
+        _ => None,
+    });
+    error.map_or_else(|| texts.collect(), |error| error.to_string())
+}
+
+/// The first answer that fits is given, once, unless it is for always.
+#[tokio::test]
+async fn answers_are_given_in_order_where_they_fit() {
+    let script = r"
+        name: demo
+        answers:
+          - { user: weather, after: look, text: It rains., repeat: true }
+          - { user: Weather, text: I shall look. }
+          - { text: First. }
+          - { text: Second. }
+    ";
+    let model = Scripted::read("file", script).expect("a script");
+    assert_eq!(model.label(), "scripted/demo");
+    assert_eq!(text(&model, "How is the WEATHER?", None).await, "I shall look.");
+    assert_eq!(text(&model, "How is the weather?", Some("look")).await, "It rains.");
+    assert_eq!(text(&model, "How is the weather?", Some("look")).await, "It rains.");
+    assert_eq!(text(&model, "hello", Some("look")).await, "First.");
+    assert_eq!(text(&model, "How is the weather?", None).await, "Second.");
+    let none = "scripted/demo has no answer for this request";
+    assert_eq!(text(&model, "hello", None).await, none);
+}
+
+#[tokio::test]
+async fn an_answer_has_everything_that_a_model_says() {
+    let script = json!({ "answers": [{
+        "reasoning": "Hm.", "text": "I look.",
+        "calls": [
+            { "tool": "look", "arguments": { "at": "sky" }, "id": "a" },
+            { "tool": "look", "arguments": "{not json" },
+            { "tool": "look" },
+        ],
+        "usage": { "input_tokens": 3, "output_tokens": 4 },
+        "delay_ms": 1, "word_delay_ms": 1,
+    }] });
+    let model = Scripted::read("file", &script.to_string()).expect("JSON is YAML");
+    assert_eq!(model.label(), "scripted/file");
+    let (deltas, _) = asked(&model, request("hello", None)).await;
+    let call = |slot: usize, id: &str| Delta::Call {
+        slot,
+        id: Some(id.to_owned()),
+        tool: "look".to_owned(),
+    };
+    let arguments = |slot: usize, text: &str| Delta::Arguments { slot, text: text.to_owned() };
+    assert_eq!(
+        deltas,
+        [
+            Delta::Start { model: Some("scripted/file".to_owned()) },
+            Delta::Reasoning("Hm.".to_owned()),
+            Delta::Text("I ".to_owned()),
+            Delta::Text("look.".to_owned()),
+            call(0, "a"),
+            arguments(0, r#"{"at":"sky"}"#),
+            call(1, "call_1"),
+            arguments(1, "{not json"),
+            call(2, "call_2"),
+            arguments(2, "{}"),
+            Delta::End(Finish::Calls),
+            Delta::Usage(Usage { input_tokens: 3, output_tokens: 4, ..Usage::default() }),
+            Delta::Done,
+        ]
+    );
+}
+
+/// Pauses are where the script has them; whoever stops listening waits for none of them.
+#[tokio::test]
+async fn words_come_at_their_time() {
+    let script = r"
+        answers:
+          - { text: one two, delay_ms: 600000 }
+          - { text: one two, word_delay_ms: 600000 }
+    ";
+    let model = Scripted::read("file", script).expect("a script");
+    let mut late = model.ask(request("hello", None));
+    assert!(late.next().now_or_never().is_none(), "nothing is said before its time");
+    let mut slow = model.ask(request("hello", None));
+    let start = slow.next().now_or_never().flatten();
+    assert!(matches!(start, Some(Ok(Delta::Start { .. }))), "{start:?}");
+    assert!(slow.next().now_or_never().is_none(), "the words have their own time");
+}
+
+#[tokio::test]
+async fn faults_take_the_place_of_an_end() {
+    let script = r"
+        answers:
+          - { fault: busy, status: 503, retry_after_ms: 50, reason: Too much. }
+          - { fault: refused }
+          - { fault: cut, text: Half an }
+          - { fault: failed, text: Half, reason: Overloaded. }
+    ";
+    let model = Scripted::read("file", script).expect("a script");
+    let half = |texts: &[&str]| {
+        let start = Delta::Start { model: Some("scripted/file".to_owned()) };
+        let texts = texts.iter().map(|text| Delta::Text((*text).to_owned()));
+        [start].into_iter().chain(texts).collect::<Vec<_>>()
+    };
+    let retry_after = Some(std::time::Duration::from_millis(50));
+    let busy = ModelError::Busy { status: 503, reason: "Too much.".to_owned(), retry_after };
+    let refused = ModelError::Refused { status: 400, reason: "the script says so".to_owned() };
+    let failed = ModelError::Failed { reason: "Overloaded.".to_owned(), retryable: true };
+    let expected = [
+        (vec![], busy),
+        (vec![], refused),
+        (half(&["Half ", "an"]), ModelError::Truncated),
+        (half(&["Half"]), failed),
+    ];
+    for (deltas, error) in expected {
+        assert_eq!(asked(&model, request("hello", None)).await, (deltas, Some(error)));
+    }
+}
+
+/// What is written and would do nothing is refused, with its place.
+#[test]
+fn mistakes_are_named() {
+    let table = [
+        ("answer: []", "unknown field"),
+        ("answers: [{ txt: hello }]", "unknown field"),
+        ("answers: [{ fault: tired }]", "tired"),
+        ("answers: [{}, { fault: busy, text: hello }]", "answer 2 of the script"),
+        ("answers: [{ status: 500 }]", "status is for"),
+        ("answers: [{ fault: cut, retry_after_ms: 5 }]", "retry_after_ms is for"),
+        ("answers: [{ reason: why }]", "reason is for"),
+        ("answers: [{ fault: cut, finish: stop }]", "no finish"),
+        ("answers: [{ delay_ms: 600001 }]", "ten minutes"),
+    ];
+    for (script, reason) in table {
+        let error = Scripted::read("file", script).expect_err(script).to_string();
+        assert!(error.contains(reason), "{script}: {error}");
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let error = Scripted::open(&folder.path().join("none.yaml"));
+    assert!(matches!(error, Err(BadScript::File { .. })), "{error:?}");
+    let path = folder.path().join("demo.yaml");
+    std::fs::write(&path, "answers: [{ text: hello }]").expect("written");
+    assert_eq!(Scripted::open(&path).expect("a script").label(), "scripted/demo");
+}

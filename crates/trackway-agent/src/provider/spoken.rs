@@ -1,0 +1,39 @@
+//! A whole answer as the stream that a model would have sent: text word by word, then the calls.
+
+use futures_util::{StreamExt as _, stream};
+
+use super::{Delta, Deltas};
+use crate::conversation::{Answer, Arguments, Call};
+
+/// The answer as a stream that is there at once.
+pub(crate) fn stream(answer: &Answer) -> Deltas {
+    stream::iter(deltas(answer).into_iter().map(Ok)).boxed()
+}
+
+/// The deltas that add up to the answer.
+pub(crate) fn deltas(answer: &Answer) -> Vec<Delta> {
+    let mut deltas = vec![Delta::Start { model: answer.model.clone() }];
+    deltas.extend(words(&answer.reasoning).map(|word| Delta::Reasoning(word.to_owned())));
+    deltas.extend(words(&answer.text).map(|word| Delta::Text(word.to_owned())));
+    for (slot, call) in answer.calls.iter().enumerate() {
+        deltas.push(Delta::Call { slot, id: Some(call.id.clone()), tool: call.tool.clone() });
+        deltas.push(Delta::Arguments { slot, text: written(call) });
+        deltas.extend(call.echo.clone().map(|value| Delta::Echo { slot, value }));
+    }
+    deltas.push(Delta::End(answer.finish));
+    deltas.extend(answer.usage.map(Delta::Usage));
+    deltas.push(Delta::Done);
+    deltas
+}
+
+/// The text in words, each with the space behind it, so that nothing is lost.
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split_inclusive(char::is_whitespace)
+}
+
+fn written(call: &Call) -> String {
+    match &call.arguments {
+        Arguments::Json(value) => value.to_string(),
+        Arguments::Broken { text, .. } => text.clone(),
+    }
+}

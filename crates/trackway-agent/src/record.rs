@@ -1,0 +1,175 @@
+//! What a turn records, and under which names: the log of a turn is enough to know everything that was
+//! said in it. These forms and keys are data of the log and keep their form across versions.
+//!
+//! | step | outcome |
+//! | --- | --- |
+//! | `model` (its occurrence counts the model calls of the turn from 0) | [`Recorded`] |
+//! | `call <model call>.<index> <tool>`, see [`Place`] | [`CallRecord`] |
+//! | `compact` | [`Compacted`] |
+//!
+//! Whatever the model is told of a call is the outcome of its step, also where nothing was called: an
+//! unknown tool, one that may never be called, an approval that the user refused. What there is changes
+//! while a turn runs, and a replay must find the same result. Only arguments that are not JSON need no
+//! record: that follows from the answer itself ([`broken_arguments`]).
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use trackway_domain::{Failure, Timestamp};
+
+use crate::{Answer, Arguments, Call, Entry, Piece};
+
+/// The key of the step that is a model call.
+pub const MODEL_KEY: &str = "model";
+
+/// The key of the step that makes a long history short.
+pub const COMPACT_KEY: &str = "compact";
+
+const CALL: &str = "call";
+
+/// The outcome of a model call.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Recorded {
+    pub answer: Answer,
+    /// Who was asked, as in [`crate::Provider::label`].
+    pub label: String,
+    /// What it cost, where the model has a price.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<f64>,
+    pub ended_at: Timestamp,
+}
+
+/// The outcome of a tool call or a dispatch, as the model is told.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CallRecord {
+    pub pieces: Vec<Piece>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub failed: bool,
+    /// Counts towards the time of the turn where it is given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended_at: Option<Timestamp>,
+}
+
+/// The outcome of a compaction. It is whole in itself: who reads a log backwards may stop here.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Compacted {
+    /// Stands for everything that is not kept.
+    pub summary: String,
+    /// What goes on after the summary, word for word.
+    pub kept: Vec<Entry>,
+}
+
+/// A record that is not of its form.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the record of {what} cannot be read: {reason}")]
+pub struct BadRecord {
+    pub what: &'static str,
+    pub reason: String,
+}
+
+/// Forms that are kept as the outcome of a step.
+macro_rules! outcome {
+    ($name:ident, $what:literal) => {
+        impl $name {
+            /// As a step's outcome. It fails on nothing that a turn makes; the types cannot say so.
+            pub fn to_value(&self) -> Result<Value, Failure> {
+                let value = serde_json::to_value(self);
+                value.map_err(|why| Failure::new(format!("cannot record {}: {why}", $what)))
+            }
+
+            pub fn from_value(value: &Value) -> Result<Self, BadRecord> {
+                Self::deserialize(value)
+                    .map_err(|why| BadRecord { what: $what, reason: why.to_string() })
+            }
+        }
+    };
+}
+
+outcome!(Recorded, "a model call");
+outcome!(CallRecord, "a tool call");
+outcome!(Compacted, "a compaction");
+
+impl CallRecord {
+    pub fn new(pieces: Vec<Piece>) -> Self {
+        Self { pieces, failed: false, ended_at: None }
+    }
+
+    /// A result that is one JSON value.
+    pub fn json(value: &Value) -> Self {
+        Self::new(vec![Piece::Text(value.to_string())])
+    }
+
+    /// A call that came to nothing, and why.
+    pub fn failed(why: impl Into<String>) -> Self {
+        Self { failed: true, ..Self::new(vec![Piece::Text(why.into())]) }
+    }
+
+    /// The user was asked and said no.
+    pub fn refused(tool: &str) -> Self {
+        Self::failed(format!("The user refused this call of {tool}. It was not made."))
+    }
+
+    /// The agent may not call this tool at all.
+    pub fn never(tool: &str) -> Self {
+        Self::failed(format!("{tool} may never be called by this agent. It was not called."))
+    }
+
+    #[must_use]
+    pub fn at(mut self, ended_at: Timestamp) -> Self {
+        self.ended_at = Some(ended_at);
+        self
+    }
+}
+
+/// Where a call stands in its turn: the `index`th of the calls of the `model_call`th answer, both from 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Place {
+    pub model_call: u32,
+    pub index: usize,
+}
+
+impl Place {
+    /// The key of the step that is this call.
+    pub fn key(self, tool: &str) -> String {
+        format!("{CALL} {}.{} {tool}", self.model_call, self.index)
+    }
+
+    /// The place in a key of [`Self::key`].
+    pub fn of_key(key: &str) -> Option<Self> {
+        let rest = key.strip_prefix(CALL)?.strip_prefix(' ')?;
+        let (place, _tool) = rest.split_once(' ')?;
+        let (model_call, index) = place.split_once('.')?;
+        Some(Self { model_call: model_call.parse().ok()?, index: index.parse().ok()? })
+    }
+}
+
+/// The result of a call whose arguments are not JSON; nothing is called.
+pub fn broken_arguments(call: &Call) -> Option<CallRecord> {
+    match &call.arguments {
+        Arguments::Json(_) => None,
+        Arguments::Broken { reason, .. } => Some(CallRecord::failed(format!(
+            "The arguments of this call of {} are not JSON ({reason}). Nothing was called. \
+             Call it again with one JSON object.",
+            call.tool
+        ))),
+    }
+}
+
+/// The calls of an answer, each with an id of its own. Providers promise that; where one breaks its word
+/// the second of two equal ids gets a number, so that no result can go to the wrong call.
+pub(crate) fn calls_of(answer: &Answer) -> Vec<Call> {
+    let mut calls: Vec<Call> = Vec::with_capacity(answer.calls.len());
+    for call in &answer.calls {
+        let mut call = call.clone();
+        let given = call.id.clone();
+        let mut number = 2;
+        while calls.iter().any(|other| other.id == call.id) {
+            call.id = format!("{given}.{number}");
+            number += 1;
+        }
+        calls.push(call);
+    }
+    calls
+}
+
+#[cfg(test)]
+mod tests;

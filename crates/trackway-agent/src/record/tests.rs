@@ -1,0 +1,89 @@
+//! Records read back as they were written, and so do those of earlier versions.
+
+use serde_json::json;
+
+use super::*;
+use crate::{Finish, Usage};
+
+#[test]
+fn keys_name_the_place_of_a_call_whatever_the_tool_is_called() {
+    for tool in ["echo", "files__read file", "1.2 x", ""] {
+        let place = Place { model_call: 3, index: 12 };
+        assert_eq!(Place::of_key(&place.key(tool)), Some(place));
+    }
+    for key in ["model", "call", "call 1 x", "call a.b x", "call 1.0", "calls 1.0 x"] {
+        assert_eq!(Place::of_key(key), None, "{key:?}");
+    }
+    assert_eq!(Place { model_call: 0, index: 1 }.key("echo"), "call 0.1 echo");
+}
+
+/// The forms of records are kept: a log of an earlier version must still be understood.
+#[test]
+fn records_keep_their_form() {
+    let recorded = Recorded {
+        answer: Answer {
+            text: "Hello".into(),
+            reasoning: String::new(),
+            calls: vec![Call {
+                id: "c1".into(),
+                tool: "echo".into(),
+                arguments: Arguments::Json(json!({"text": "x"})),
+                echo: None,
+            }],
+            finish: Finish::Calls,
+            usage: Some(Usage { input_tokens: 10, output_tokens: 2, ..Usage::default() }),
+            model: Some("small-1".into()),
+        },
+        label: "openai/small".into(),
+        cost: Some(0.25),
+        ended_at: Timestamp(1_000),
+    };
+    let written = json!({
+        "answer": {
+            "text": "Hello",
+            "calls": [{"id": "c1", "tool": "echo", "arguments": {"json": {"text": "x"}}}],
+            "finish": "calls",
+            "usage": {"input_tokens": 10, "output_tokens": 2},
+            "model": "small-1",
+        },
+        "label": "openai/small",
+        "cost": 0.25,
+        "ended_at": 1000,
+    });
+    assert_eq!(recorded.to_value(), Ok(written.clone()));
+    assert_eq!(Recorded::from_value(&written), Ok(recorded));
+
+    let record = CallRecord::failed("no").at(Timestamp(7));
+    let written = json!({"pieces": [{"text": "no"}], "failed": true, "ended_at": 7});
+    assert_eq!(record.to_value(), Ok(written.clone()));
+    assert_eq!(CallRecord::from_value(&written), Ok(record));
+
+    let kept = vec![Entry::User { pieces: vec![Piece::Text("hi".into())] }];
+    let compacted = Compacted { summary: "s".into(), kept };
+    let written = json!({"summary": "s", "kept": [{"user": {"pieces": [{"text": "hi"}]}}]});
+    assert_eq!(compacted.to_value(), Ok(written.clone()));
+    assert_eq!(Compacted::from_value(&written), Ok(compacted));
+
+    let error = Recorded::from_value(&json!("x")).unwrap_err();
+    assert!(error.to_string().starts_with("the record of a model call cannot be read"), "{error}");
+}
+
+#[test]
+fn two_calls_never_share_an_id() {
+    let call = |id: &str| Call {
+        id: id.into(),
+        tool: "t".into(),
+        arguments: Arguments::Json(json!({})),
+        echo: None,
+    };
+    let answer = Answer {
+        text: String::new(),
+        reasoning: String::new(),
+        calls: vec![call("a"), call("a.2"), call("a"), call("a")],
+        finish: Finish::Calls,
+        usage: None,
+        model: None,
+    };
+    let ids: Vec<_> = calls_of(&answer).into_iter().map(|call| call.id).collect();
+    assert_eq!(ids, ["a", "a.2", "a.3", "a.4"]);
+}

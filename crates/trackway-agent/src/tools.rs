@@ -1,0 +1,41 @@
+//! The tools that agents have without an MCP server.
+//!
+//! `artifacts` lists, reads and writes what the runs of a conversation have produced (`shelf` finds it in
+//! their logs), `clock` tells the time, and `fetch` reads a page of the web, which `page` turns into text.
+
+mod artifacts;
+mod clock;
+mod fetch;
+mod page;
+mod shelf;
+
+use std::sync::Arc;
+
+use trackway_outgoing::AddressPolicy;
+use trackway_ports::Clock;
+use trackway_runtime::Tool;
+
+use artifacts::{ArtifactList, ArtifactRead, ArtifactWrite};
+use clock::TimeNow;
+use fetch::HttpFetch;
+
+/// What the built-in tools need.
+#[derive(Debug, Clone)]
+pub struct BuiltIn {
+    /// Which addresses a model may have read.
+    pub addresses: AddressPolicy,
+    pub clock: Arc<dyn Clock>,
+}
+
+impl BuiltIn {
+    /// The tools. Fails where the machine has no usable TLS setup.
+    pub fn tools(self) -> Result<Vec<Arc<dyn Tool>>, reqwest::Error> {
+        Ok(vec![
+            Arc::new(ArtifactList::new()),
+            Arc::new(ArtifactRead::new()),
+            Arc::new(ArtifactWrite::new()),
+            Arc::new(HttpFetch::new(self.addresses)?),
+            Arc::new(TimeNow::new(self.clock)),
+        ])
+    }
+}

@@ -1,0 +1,57 @@
+//! What is shown of an artifact, and what may be written.
+
+use serde_json::json;
+use trackway_domain::{Artifact, File, FileSource, Part};
+
+use super::{read::shown, write::made};
+
+fn file(mime_type: &str, base64: &str) -> Part {
+    Part::file(File {
+        name: Some("f".to_owned()),
+        mime_type: Some(mime_type.to_owned()),
+        source: FileSource::Base64(base64.to_owned()),
+    })
+}
+
+#[test]
+fn text_data_and_text_files_are_text_and_images_come_beside() {
+    let mut artifact = Artifact::text("a", "one ").unwrap();
+    artifact.parts.push(Part::data(json!({"n": 1})));
+    artifact.parts.push(file("text/plain", "IHR3bw=="));
+    let output = shown(json!({}), &artifact, 0);
+    assert_eq!(output.value, json!({"text": "one {\"n\":1} two"}));
+    assert!(output.parts.is_empty());
+    let image = file("image/png", "aGk=");
+    artifact.parts = vec![image.clone()];
+    let output = shown(json!({}), &artifact, 0);
+    assert_eq!(output.parts[1], image);
+    assert!(output.value["text"].as_str().unwrap().contains("image/png"));
+}
+
+#[test]
+fn a_long_text_comes_in_pieces() {
+    let artifact = Artifact::text("a", "ä".repeat(120_000)).unwrap();
+    let (mut offset, mut read) = (0, 0);
+    loop {
+        let output = shown(json!({}), &artifact, offset);
+        read += output.value["text"].as_str().unwrap().chars().count();
+        match output.value["next"].as_u64() {
+            Some(next) => offset = usize::try_from(next).unwrap(),
+            None => break,
+        }
+    }
+    assert_eq!(read, 120_000);
+}
+
+/// A model cannot write over what it said or called.
+#[test]
+fn names_of_the_conversation_itself_are_refused() {
+    for name in ["text-response", "tool-call-x", "tool-result-x.2", ""] {
+        assert!(made(&json!({"name": name, "text": "x"})).is_err(), "{name}");
+    }
+    assert!(made(&json!({"name": "a"})).is_err());
+    assert!(made(&json!({"name": "a", "text": "x", "data": 1})).is_err());
+    let artifact = made(&json!({"name": "a.json", "data": [1], "description": "d"})).unwrap();
+    assert_eq!(artifact.parts, [Part::data(json!([1]))]);
+    assert_eq!(artifact.description.as_deref(), Some("d"));
+}

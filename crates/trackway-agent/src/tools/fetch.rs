@@ -1,0 +1,191 @@
+//! `http_fetch`: a page of the web as text. The address is the model's choice, so it passes the outgoing
+//! policy, and so does every address that it is sent on to.
+
+use std::{sync::Arc, time::Duration};
+
+use reqwest::{
+    Client, Response, StatusCode, Url,
+    header::{ACCEPT, CONTENT_TYPE, LOCATION},
+};
+use serde_json::{Value, json};
+use trackway_domain::Failure;
+use trackway_outgoing::{AddressPolicy, Lookup, SystemLookup, client, failure, forbidden_name};
+use trackway_runtime::{Tool, ToolCall, ToolFuture, ToolInfo, ToolOutput};
+
+use super::page::text_of_html;
+
+/// How long one request may take with its whole answer.
+const FETCH_WAIT: Duration = Duration::from_secs(30);
+
+/// How often a request is sent on. More is a circle.
+const REDIRECTS_MAX: usize = 5;
+
+/// How much of an answer is read. The rest is left.
+const BODY_BYTES_MAX: usize = 2 * 1024 * 1024;
+
+/// How much text a model is given. The rest would cost more than it says.
+const TEXT_CHARS_MAX: usize = 100_000;
+
+/// What is asked for. A server that has several forms of a page then gives one that can be read.
+const ACCEPTED: &str = "text/html, application/json, text/*;q=0.9, application/xml;q=0.8";
+
+#[derive(Debug)]
+pub(super) struct HttpFetch {
+    info: ToolInfo,
+    fetcher: Fetcher,
+}
+
+impl HttpFetch {
+    pub(super) fn new(policy: AddressPolicy) -> Result<Self, reqwest::Error> {
+        Self::looking_up(policy, Arc::new(SystemLookup))
+    }
+
+    fn looking_up(policy: AddressPolicy, lookup: Arc<dyn Lookup>) -> Result<Self, reqwest::Error> {
+        let description = "Reads a page of the web with GET and gives its text: HTML without its \
+                           markup, JSON and plain text as they are. Addresses of private networks \
+                           are refused.";
+        let info = ToolInfo {
+            name: "http_fetch".to_owned(),
+            description: description.to_owned(),
+            input_schema: json!({
+                "type": "object",
+                "properties": {
+                    "url": {"type": "string", "description": "The address, with http:// or https://"},
+                },
+                "required": ["url"],
+                "additionalProperties": false,
+            }),
+        };
+        let fetcher = Fetcher { policy, client: client(policy, lookup, FETCH_WAIT)? };
+        Ok(Self { info, fetcher })
+    }
+}
+
+impl Tool for HttpFetch {
+    fn info(&self) -> &ToolInfo {
+        &self.info
+    }
+
+    fn call(&self, arguments: Value, _: ToolCall) -> ToolFuture {
+        let fetcher = self.fetcher.clone();
+        let url = arguments["url"].as_str().unwrap_or_default().to_owned();
+        Box::pin(async move { fetcher.fetch(&url).await.map(ToolOutput::from) })
+    }
+}
+
+#[derive(Debug, Clone)]
+struct Fetcher {
+    policy: AddressPolicy,
+    client: Client,
+}
+
+impl Fetcher {
+    async fn fetch(&self, url: &str) -> Result<Value, Failure> {
+        let mut url = self.check(url)?;
+        for _ in 0..=REDIRECTS_MAX {
+            let sent = self.client.get(url.clone()).header(ACCEPT, ACCEPTED).send().await;
+            let answer = sent.map_err(|error| failed(&error))?;
+            match redirect(&url, &answer) {
+                Some(next) => url = self.check(&next)?,
+                None => return read(url, answer).await,
+            }
+        }
+        Err(Failure::new(format!("the address leads on more than {REDIRECTS_MAX} times")))
+    }
+
+    fn check(&self, url: &str) -> Result<Url, Failure> {
+        self.policy.check(url).map_err(|forbidden| Failure::new(forbidden.to_string()))
+    }
+}
+
+/// Where an answer leads on to.
+fn redirect(from: &Url, answer: &Response) -> Option<String> {
+    let leads_on = matches!(
+        answer.status(),
+        StatusCode::MOVED_PERMANENTLY
+            | StatusCode::FOUND
+            | StatusCode::SEE_OTHER
+            | StatusCode::TEMPORARY_REDIRECT
+            | StatusCode::PERMANENT_REDIRECT
+    );
+    let location = answer.headers().get(LOCATION).filter(|_| leads_on)?.to_str().ok()?;
+    Some(from.join(location).map_or_else(|_| location.to_owned(), String::from))
+}
+
+async fn read(url: Url, mut answer: Response) -> Result<Value, Failure> {
+    let status = answer.status().as_u16();
+    let content_type = answer.headers().get(CONTENT_TYPE);
+    let content_type = content_type.and_then(|value| value.to_str().ok()).unwrap_or("text/plain");
+    let kind = Kind::of(content_type)
+        .ok_or_else(|| Failure::new(format!("it is of type {content_type}, which is not text")))?;
+    let content_type = content_type.to_owned();
+    let mut body = Vec::new();
+    let mut is_cut = false;
+    while let Some(chunk) = answer.chunk().await.map_err(|error| failed(&error))? {
+        body.extend_from_slice(&chunk);
+        if body.len() > BODY_BYTES_MAX {
+            body.truncate(BODY_BYTES_MAX);
+            is_cut = true;
+            break;
+        }
+    }
+    let text = decode(&content_type, &body);
+    let text = match kind {
+        Kind::Html => text_of_html(&text),
+        Kind::Text => text,
+    };
+    let end = text.char_indices().nth(TEXT_CHARS_MAX).map(|(index, _)| index);
+    let told = &text[..end.unwrap_or(text.len())];
+    let mut value = json!({
+        "url": url.as_str(), "status": status, "contentType": content_type, "text": told,
+    });
+    if is_cut || end.is_some() {
+        value["truncated"] = json!(true);
+    }
+    Ok(value)
+}
+
+/// How a body is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Html,
+    Text,
+}
+
+impl Kind {
+    fn of(content_type: &str) -> Option<Self> {
+        let essence = content_type.split(';').next().unwrap_or_default().trim();
+        let essence = essence.to_ascii_lowercase();
+        match &*essence {
+            "text/html" | "application/xhtml+xml" => Some(Self::Html),
+            "application/json"
+            | "application/xml"
+            | "application/javascript"
+            | "application/yaml"
+            | "application/x-ndjson" => Some(Self::Text),
+            _ if essence.starts_with("text/") => Some(Self::Text),
+            _ if essence.ends_with("+json") || essence.ends_with("+xml") => Some(Self::Text),
+            _ => None,
+        }
+    }
+}
+
+/// UTF-8, or Latin-1 where the server says so. What does not fit is marked, not lost.
+fn decode(content_type: &str, body: &[u8]) -> String {
+    let content_type = content_type.to_ascii_lowercase();
+    let is_latin = content_type.contains("iso-8859-1") || content_type.contains("windows-1252");
+    if is_latin {
+        return body.iter().copied().map(char::from).collect();
+    }
+    String::from_utf8_lossy(body).into_owned()
+}
+
+fn failed(error: &reqwest::Error) -> Failure {
+    match forbidden_name(error) {
+        Some(forbidden) => Failure::new(format!("the address is refused: {forbidden}")),
+        None => Failure::new(failure(error)),
+    }
+}
+
+#[cfg(test)]
+mod tests;

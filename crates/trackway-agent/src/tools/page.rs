@@ -1,0 +1,182 @@
+//! A page of the web as text. Models read text; markup costs them tokens and says little.
+
+/// Elements whose content nobody reads.
+const SILENT: [&str; 6] = ["script", "style", "noscript", "template", "svg", "head"];
+
+/// Elements that begin a new line.
+const BLOCKS: [&str; 26] = [
+    "address",
+    "article",
+    "aside",
+    "blockquote",
+    "br",
+    "div",
+    "dd",
+    "dl",
+    "dt",
+    "footer",
+    "form",
+    "h1",
+    "h2",
+    "h3",
+    "h4",
+    "h5",
+    "h6",
+    "header",
+    "hr",
+    "li",
+    "main",
+    "nav",
+    "p",
+    "pre",
+    "section",
+    "tr",
+];
+
+/// The words of an HTML page, its title first. It is not a browser: what cannot be made out is left as
+/// it stands.
+pub(super) fn text_of_html(html: &str) -> String {
+    let mut text = String::new();
+    if let Some(title) = title(html) {
+        text.push_str(&title);
+        text.push('\n');
+    }
+    let mut rest = html;
+    while let Some(start) = rest.find('<') {
+        push_words(&mut text, &rest[..start]);
+        let markup = &rest[start..];
+        if let Some(comment) = markup.strip_prefix("<!--") {
+            rest = comment.split_once("-->").map_or("", |(_, behind)| behind);
+            continue;
+        }
+        let name = tag_name(markup);
+        if name.is_empty() {
+            // A lone `<` is a letter like any other.
+            text.push('<');
+            rest = &markup[1..];
+            continue;
+        }
+        let behind = markup.split_once('>').map_or("", |(_, behind)| behind);
+        let bare = name.trim_start_matches('/');
+        if BLOCKS.contains(&bare) {
+            end_line(&mut text);
+        } else if matches!(bare, "td" | "th") {
+            text.push(' ');
+        }
+        rest = if SILENT.contains(&&*name) { skip(behind, &name) } else { behind };
+    }
+    push_words(&mut text, rest);
+    tidy(&text)
+}
+
+fn title(html: &str) -> Option<String> {
+    let start = find_ignoring_case(html, "<title")?;
+    let (_, content) = html[start..].split_once('>')?;
+    let end = content.find('<').unwrap_or(content.len());
+    let mut title = String::new();
+    push_words(&mut title, &content[..end]);
+    let title = title.trim();
+    (!title.is_empty()).then(|| title.to_owned())
+}
+
+/// The name of the tag that begins here, in small letters, with the `/` of one that closes.
+fn tag_name(markup: &str) -> String {
+    let inner = &markup[1..];
+    let closing = inner.strip_prefix('/');
+    let inner = closing.unwrap_or(inner);
+    let name: String = inner.chars().take_while(char::is_ascii_alphanumeric).collect();
+    if name.is_empty() {
+        // A declaration such as `<!doctype html>` has no name, and is no text either.
+        return if inner.starts_with(['!', '?']) { "!".to_owned() } else { String::new() };
+    }
+    let slash = if closing.is_some() { "/" } else { "" };
+    format!("{slash}{}", name.to_ascii_lowercase())
+}
+
+/// What follows the end of a silent element. One that never ends takes the rest along.
+fn skip<'a>(rest: &'a str, name: &str) -> &'a str {
+    let Some(end) = find_ignoring_case(rest, &format!("</{name}")) else { return "" };
+    rest[end..].split_once('>').map_or("", |(_, behind)| behind)
+}
+
+fn find_ignoring_case(text: &str, small: &str) -> Option<usize> {
+    let (text, small) = (text.as_bytes(), small.as_bytes());
+    text.windows(small.len()).position(|window| window.eq_ignore_ascii_case(small))
+}
+
+fn end_line(text: &mut String) {
+    if !text.ends_with('\n') {
+        text.push('\n');
+    }
+}
+
+/// Words with single spaces between them, and their entities resolved.
+fn push_words(text: &mut String, raw: &str) {
+    for word in raw.split_inclusive(char::is_whitespace) {
+        let plain = word.trim_end();
+        push_resolved(text, plain);
+        if plain.len() < word.len() && !text.ends_with([' ', '\n']) {
+            text.push(' ');
+        }
+    }
+}
+
+/// Longest entity that is looked for.
+const ENTITY_BYTES_MAX: usize = 12;
+
+fn push_resolved(text: &mut String, mut raw: &str) {
+    while let Some(start) = raw.find('&') {
+        text.push_str(&raw[..start]);
+        raw = &raw[start..];
+        let end = raw.bytes().take(ENTITY_BYTES_MAX).position(|byte| byte == b';');
+        match end.and_then(|end| Some((entity(&raw[1..end])?, end))) {
+            Some((letter, end)) => {
+                text.push(letter);
+                raw = &raw[end + 1..];
+            }
+            None => {
+                text.push('&');
+                raw = &raw[1..];
+            }
+        }
+    }
+    text.push_str(raw);
+}
+
+fn entity(name: &str) -> Option<char> {
+    let number = |digits: &str, radix| char::from_u32(u32::from_str_radix(digits, radix).ok()?);
+    if let Some(code) = name.strip_prefix('#') {
+        return match code.strip_prefix(['x', 'X']) {
+            Some(hex) => number(hex, 16),
+            None => number(code, 10),
+        };
+    }
+    Some(match name {
+        "amp" => '&',
+        "lt" => '<',
+        "gt" => '>',
+        "quot" => '"',
+        "apos" => '\'',
+        "nbsp" => ' ',
+        "ndash" => '–',
+        "mdash" => '—',
+        "hellip" => '…',
+        "copy" => '©',
+        "euro" => '€',
+        _ => return None,
+    })
+}
+
+/// Lines without spaces around them, and no two empty ones in a row.
+fn tidy(text: &str) -> String {
+    let mut tidy = String::with_capacity(text.len());
+    for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
+        tidy.push_str(line);
+        tidy.push('\n');
+    }
+    tidy.truncate(tidy.trim_end().len());
+    tidy
+}
+
+#[cfg(test)]
+mod tests;

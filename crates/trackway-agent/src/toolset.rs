@@ -1,0 +1,212 @@
+//! Which tools a model is offered, and what a name that it calls stands for.
+//!
+//! Each workflow that the agent may dispatch is the tool `dispatch_workflow_<name>` with the workflow's
+//! input schema (D1), beside the tools that it may call (D7). The set is made anew before every model
+//! call and always in the same order, so that providers can cache what comes before the conversation.
+
+mod name;
+mod schema;
+
+use std::{collections::BTreeMap, fmt};
+
+use serde_json::Value;
+use trackway_domain::matches_pattern;
+use trackway_runtime::{ProgramInfo, ToolInfo, nearest};
+
+use crate::{AgentSpec, Approval, ToolSpec};
+
+pub use name::DISPATCH_PREFIX;
+
+/// Longest description that a model is shown; some servers refuse longer ones.
+const DESCRIPTION_CHARS_MAX: usize = 1_024;
+
+/// Names that an unknown tool's error lists; a model with more tools has the list before it anyway.
+const NAMES_TOLD_MAX: usize = 20;
+
+/// The tools of one model call.
+#[derive(Debug, Clone, Default)]
+pub struct Toolset {
+    /// By name.
+    tools: Vec<Offered>,
+}
+
+/// A tool as the model knows it, and what stands behind it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Offered {
+    pub spec: ToolSpec,
+    pub target: Target,
+    pub approval: Approval,
+    /// The input is the property `input` of the arguments.
+    wrapped: bool,
+}
+
+/// What stands behind a name, by its own name.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Target {
+    Workflow(String),
+    Tool(String),
+}
+
+/// A tool that the model called and that there is not. It prints as what the model is told.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnknownTool {
+    pub called: String,
+    pub meant: Option<String>,
+    pub known: Vec<String>,
+}
+
+impl Toolset {
+    /// The tools of an agent among all workflows and tools there are. An agent does not dispatch itself.
+    pub fn new<'a>(
+        spec: &AgentSpec,
+        workflows: impl IntoIterator<Item = &'a ProgramInfo>,
+        tools: impl IntoIterator<Item = &'a ToolInfo>,
+    ) -> Self {
+        let allowed = |patterns: &[String], name: &str| {
+            patterns.iter().any(|pattern| matches_pattern(pattern, name))
+        };
+        let workflows = workflows.into_iter().filter(|info| info.name != spec.name);
+        let workflows = workflows.filter(|info| allowed(&spec.workflows, &info.name));
+        let mut wanted: Vec<Wanted<'_>> = workflows.map(Wanted::workflow).collect();
+        let tools = tools.into_iter().filter(|info| allowed(&spec.tools, &info.name));
+        wanted.extend(tools.map(Wanted::tool));
+        // Whatever the order in which they were given, the same one gets the same name.
+        wanted.sort_by(|a, b| a.target.cmp(&b.target));
+        wanted.dedup_by(|later, first| later.target == first.target);
+
+        let names =
+            name::assigned(&wanted.iter().map(|wanted| wanted.name.clone()).collect::<Vec<_>>());
+        let mut tools: Vec<Offered> = wanted
+            .into_iter()
+            .zip(names)
+            .map(|(wanted, name)| wanted.offered(name, &spec.approvals))
+            .collect();
+        tools.sort_by(|a, b| a.spec.name.cmp(&b.spec.name));
+        Self { tools }
+    }
+
+    /// What the model is shown: everything but what may never be called.
+    pub fn specs(&self) -> Vec<ToolSpec> {
+        let shown = self.tools.iter().filter(|offered| offered.approval != Approval::Never);
+        shown.map(|offered| offered.spec.clone()).collect()
+    }
+
+    /// All of them, in the order of their names.
+    pub fn iter(&self) -> impl Iterator<Item = &Offered> {
+        self.tools.iter()
+    }
+
+    /// What stands behind a name that the model has called. The approval says whether to go on.
+    pub fn find(&self, called: &str) -> Result<&Offered, UnknownTool> {
+        let found = self.tools.iter().find(|offered| offered.spec.name == called);
+        found.ok_or_else(|| {
+            let known: Vec<String> = self.specs().into_iter().map(|spec| spec.name).collect();
+            // Models leave out what stands before a name more often than they misspell it.
+            let bare = known.iter().find(|name| name::bare(name) == name::bare(called));
+            let meant = bare.map(String::as_str);
+            let meant = meant.or_else(|| nearest(called, known.iter().map(String::as_str)));
+            UnknownTool { called: called.to_owned(), meant: meant.map(str::to_owned), known }
+        })
+    }
+}
+
+impl Offered {
+    /// What the workflow or tool is given for these arguments.
+    pub fn input(&self, arguments: Value) -> Value {
+        match arguments {
+            Value::Object(mut object) if self.wrapped => {
+                object.remove(schema::WRAP).unwrap_or(Value::Null)
+            }
+            arguments => arguments,
+        }
+    }
+
+    /// Whether the schema is that of the input itself. Where it is not, places of problems are told
+    /// below `/input`.
+    pub fn is_wrapped(&self) -> bool {
+        self.wrapped
+    }
+}
+
+impl fmt::Display for UnknownTool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "There is no tool {:?}.", self.called)?;
+        match &self.meant {
+            Some(meant) => write!(f, " Did you mean {meant:?}?"),
+            None if self.known.is_empty() => f.write_str(" There are no tools."),
+            None => {
+                let told: Vec<&str> =
+                    self.known.iter().take(NAMES_TOLD_MAX).map(String::as_str).collect();
+                let more = if self.known.len() > NAMES_TOLD_MAX { ", …" } else { "" };
+                write!(f, " There are: {}{more}.", told.join(", "))
+            }
+        }
+    }
+}
+
+impl std::error::Error for UnknownTool {}
+
+/// Something to be offered, before it has its name.
+struct Wanted<'a> {
+    /// The name that it would have if every name were possible.
+    name: String,
+    target: Target,
+    description: &'a str,
+    schema: &'a Value,
+}
+
+impl<'a> Wanted<'a> {
+    fn workflow(info: &'a ProgramInfo) -> Self {
+        Self {
+            name: format!("{DISPATCH_PREFIX}{}", info.name),
+            target: Target::Workflow(info.name.clone()),
+            description: &info.description,
+            schema: &info.input_schema,
+        }
+    }
+
+    fn tool(info: &'a ToolInfo) -> Self {
+        Self {
+            name: info.name.clone(),
+            target: Target::Tool(info.name.clone()),
+            description: &info.description,
+            schema: &info.input_schema,
+        }
+    }
+
+    fn offered(self, name: String, approvals: &BTreeMap<String, Approval>) -> Offered {
+        let own = match &self.target {
+            Target::Workflow(name) | Target::Tool(name) => name,
+        };
+        let approval = approval(approvals, [own, &name]);
+        let description = match self.description.trim() {
+            "" => format!("Runs {own}."),
+            text if text.chars().count() > DESCRIPTION_CHARS_MAX => {
+                let cut = text.chars().take(DESCRIPTION_CHARS_MAX - 1);
+                cut.chain(['…']).collect()
+            }
+            text => text.to_owned(),
+        };
+        let (schema, wrapped) = schema::for_model(self.schema);
+        let spec = ToolSpec { name, description, schema };
+        Offered { spec, target: self.target, approval, wrapped }
+    }
+}
+
+/// The approval of the longest pattern that one of the names matches; among equally long ones the one
+/// that lets least happen. What no pattern speaks of is called without asking.
+fn approval(approvals: &BTreeMap<String, Approval>, names: [&str; 2]) -> Approval {
+    let strictness = |approval: Approval| match approval {
+        Approval::Always => 0,
+        Approval::Ask => 1,
+        Approval::Never => 2,
+    };
+    approvals
+        .iter()
+        .filter(|(pattern, _)| names.iter().any(|name| matches_pattern(pattern, name)))
+        .max_by_key(|(pattern, approval)| (pattern.len(), strictness(**approval)))
+        .map_or(Approval::Always, |(_, approval)| *approval)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,70 @@
+//! Names that every provider takes: at most 64 of `[A-Za-z0-9_-]`, no two alike.
+
+use std::collections::BTreeSet;
+
+use sha2::{Digest as _, Sha256};
+
+/// What stands before the name of a workflow that can be dispatched (D1).
+pub const DISPATCH_PREFIX: &str = "dispatch_workflow_";
+
+/// Between the name of an MCP server and that of its tool.
+const SERVER_MARK: &str = "__";
+
+/// The longest name that every provider takes.
+const NAME_CHARS_MAX: usize = 64;
+
+/// Hex digits behind a name that was cut or would be there twice.
+const SUFFIX_CHARS: usize = 8;
+
+/// Names for these, in their order. A name that can stay as it is stays, unless an earlier one has it.
+/// One that has to be cut, or that becomes like another by what is replaced in it, ends with a mark that
+/// is made from the whole name, and so is the same every time.
+pub(super) fn assigned(wanted: &[String]) -> Vec<String> {
+    let mut taken: BTreeSet<String> = BTreeSet::new();
+    let stays: Vec<bool> =
+        wanted.iter().map(|name| plain(name) == *name && taken.insert(name.clone())).collect();
+    // How many of those that do not stay become alike.
+    let alike = |name: &str| {
+        let others = wanted.iter().zip(&stays).filter(|(_, stays)| !**stays);
+        others.filter(|(other, _)| plain(other) == plain(name)).count()
+    };
+    let mut names = Vec::with_capacity(wanted.len());
+    for (name, stays) in wanted.iter().zip(&stays) {
+        if *stays {
+            names.push(name.clone());
+            continue;
+        }
+        let is_cut = name.chars().count() > NAME_CHARS_MAX;
+        let mut round = 0;
+        let mut fresh = if is_cut || alike(name) > 1 { marked(name, round) } else { plain(name) };
+        while !taken.insert(fresh.clone()) {
+            fresh = marked(name, round);
+            round += 1;
+        }
+        names.push(fresh);
+    }
+    names
+}
+
+/// The name without what stands before it for the model's sake.
+pub(super) fn bare(name: &str) -> &str {
+    let name = name.strip_prefix(DISPATCH_PREFIX).unwrap_or(name);
+    name.rsplit_once(SERVER_MARK).map_or(name, |(_, tool)| tool)
+}
+
+/// The name in letters that every provider takes, cut to its longest.
+fn plain(name: &str) -> String {
+    let letter = |letter: char| match letter {
+        'A'..='Z' | 'a'..='z' | '0'..='9' | '_' | '-' => letter,
+        _ => '_',
+    };
+    name.chars().map(letter).take(NAME_CHARS_MAX).collect()
+}
+
+fn marked(name: &str, round: u32) -> String {
+    let digest = Sha256::digest(format!("{name}\n{round}"));
+    let hex: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+    let mut front = plain(name);
+    front.truncate(NAME_CHARS_MAX - SUFFIX_CHARS - 1);
+    format!("{front}_{}", &hex[..SUFFIX_CHARS])
+}

@@ -1,0 +1,254 @@
+//! What is offered, under which name, and what a called name stands for.
+
+use proptest::prelude::*;
+use serde_json::json;
+
+use super::*;
+use crate::Budgets;
+use trackway_runtime::Kind;
+
+fn agent(tools: &[&str], workflows: &[&str], approvals: &[(&str, Approval)]) -> AgentSpec {
+    let owned = |patterns: &[&str]| patterns.iter().map(|&text| text.to_owned()).collect();
+    AgentSpec {
+        name: "helper".into(),
+        description: String::new(),
+        model: None,
+        tools: owned(tools),
+        workflows: owned(workflows),
+        peers: Vec::new(),
+        approvals: approvals.iter().map(|(name, how)| ((*name).to_owned(), *how)).collect(),
+        budgets: Budgets::default(),
+        skills: Vec::new(),
+        prompt: String::new(),
+    }
+}
+
+fn workflow(name: &str) -> ProgramInfo {
+    ProgramInfo {
+        name: name.into(),
+        kind: Kind::Workflow,
+        version: "1".into(),
+        description: format!("Does {name}."),
+        tags: Vec::new(),
+        examples: Vec::new(),
+        skills: Vec::new(),
+        input_schema: json!({"type": "object", "properties": {"text": {"type": "string"}}}),
+        output_schema: json!({}),
+        input_modes: Vec::new(),
+        output_modes: Vec::new(),
+        extensions: Vec::new(),
+        deadline: None,
+    }
+}
+
+fn tool(name: &str) -> ToolInfo {
+    ToolInfo {
+        name: name.into(),
+        description: format!("Does {name}."),
+        input_schema: json!({"type": "object"}),
+    }
+}
+
+fn names(set: &Toolset) -> Vec<String> {
+    set.specs().into_iter().map(|spec| spec.name).collect()
+}
+
+fn named(agent: &AgentSpec, workflows: &[&str], tools: &[&str]) -> Vec<String> {
+    let workflows: Vec<ProgramInfo> = workflows.iter().map(|name| workflow(name)).collect();
+    let tools: Vec<ToolInfo> = tools.iter().map(|name| tool(name)).collect();
+    names(&Toolset::new(agent, &workflows, &tools))
+}
+
+/// Each workflow is a tool with the workflow's own schema. Proves D1.
+#[test]
+fn a_workflow_is_a_tool_with_its_input_schema() {
+    let info = workflow("shop.order");
+    let set = Toolset::new(&agent(&[], &["*"], &[]), [&info], []);
+    let offered = set.find("dispatch_workflow_shop_order").unwrap();
+    assert_eq!(offered.spec.schema, info.input_schema);
+    assert_eq!(offered.spec.description, "Does shop.order.");
+    assert_eq!(offered.target, Target::Workflow("shop.order".into()));
+    assert_eq!(offered.input(json!({"text": "x"})), json!({"text": "x"}));
+}
+
+/// Ordinary tools stand beside workflows; both only where a pattern allows. Proves D7.
+#[test]
+fn only_what_is_allowed_is_offered_in_a_stable_order() {
+    let all = (["b", "a.x", "helper"], ["files__read", "files__write", "time"]);
+    let table: [(&[&str], &[&str], &[&str]); 5] = [
+        (
+            &["*"],
+            &["*"],
+            &[
+                "dispatch_workflow_a_x",
+                "dispatch_workflow_b",
+                "files__read",
+                "files__write",
+                "time",
+            ],
+        ),
+        (&["files__*"], &["a.*"], &["dispatch_workflow_a_x", "files__read", "files__write"]),
+        (&["*read", "time"], &[], &["files__read", "time"]),
+        (&[], &["dispatch*", "b"], &["dispatch_workflow_b"]),
+        (&["file"], &["B"], &[]),
+    ];
+    for (tools, workflows, expected) in table {
+        let agent = agent(tools, workflows, &[]);
+        assert_eq!(named(&agent, &all.0, &all.1), expected);
+        let reversed = |names: [&'static str; 3]| {
+            let mut names = names;
+            names.reverse();
+            names
+        };
+        assert_eq!(named(&agent, &reversed(all.0), &reversed(all.1)), expected);
+    }
+}
+
+/// The longest pattern counts, by the name of the workflow or tool or by the name that the model sees.
+/// What may never be called is not shown, and is still found, so that the model can be told.
+#[test]
+fn approvals_go_by_the_longest_pattern() {
+    use Approval::{Always, Ask, Never};
+    let approvals = [
+        ("*", Ask),
+        ("files__*", Always),
+        ("files__write", Ask),
+        ("*__remove", Never),
+        ("dispatch_workflow_pay", Ask),
+        ("pay.now", Never),
+        ("echo*", Ask),
+        ("*echo", Always),
+    ];
+    let agent = agent(&["*"], &["*"], &approvals);
+    let workflows = ["pay", "pay.now", "echo"].map(workflow);
+    let tools = ["files__read", "files__write", "files__remove", "time"].map(tool);
+    let set = Toolset::new(&agent, &workflows, &tools);
+    let table = [
+        ("dispatch_workflow_pay", Ask),
+        ("dispatch_workflow_pay_now", Never),
+        ("dispatch_workflow_echo", Ask),
+        ("files__read", Always),
+        ("files__write", Ask),
+        ("files__remove", Never),
+        ("time", Ask),
+    ];
+    for (name, approval) in table {
+        assert_eq!(set.find(name).unwrap().approval, approval, "{name}");
+        assert_eq!(names(&set).contains(&name.to_owned()), approval != Never, "{name}");
+    }
+    assert_eq!(approval(&BTreeMap::new(), ["a", "b"]), Always);
+}
+
+#[test]
+fn names_that_are_cut_or_clash_keep_a_stable_mark() {
+    let all = agent(&["*"], &["*"], &[]);
+    // One that can stay as it is stays.
+    let clash = named(&all, &["a.b", "a_b"], &["dispatch_workflow_a_b"]);
+    assert_eq!(clash.len(), 3);
+    assert_eq!(clash[0], "dispatch_workflow_a_b");
+    let workflows = ["a.b", "a_b"].map(workflow);
+    let set = Toolset::new(&all, &workflows, []);
+    assert_eq!(set.find(&clash[0]).unwrap().target, Target::Workflow("a_b".into()));
+    // Where none can, all are marked, each by its own name.
+    let marked = named(&all, &["x.y_z", "x_y.z"], &[]);
+    assert!(marked.iter().all(|name| name.starts_with("dispatch_workflow_x_y_z_")), "{marked:?}");
+    // A name that is cut is the same with and without the others.
+    let long = ["w".repeat(64), format!("{}v", "w".repeat(63))];
+    let both = named(&all, &[&long[0], &long[1]], &[]);
+    assert_eq!(both.len(), 2);
+    assert!(both.contains(&named(&all, &[&long[0]], &[])[0]));
+    assert!(both.iter().all(|name| name.len() == 64));
+    assert_eq!(named(&all, &[], &["weather/get now", "größe"]), ["gr__e", "weather_get_now"]);
+}
+
+#[test]
+fn an_unknown_tool_is_told_with_the_nearest_name() {
+    let all = agent(&["*"], &["*"], &[("secret", Approval::Never)]);
+    let set =
+        Toolset::new(&all, &["echo", "invest"].map(workflow), &["files__read", "secret"].map(tool));
+    let table = [
+        ("echo", r#"There is no tool "echo". Did you mean "dispatch_workflow_echo"?"#),
+        (
+            "dispatch_workflow_ecko",
+            r#"There is no tool "dispatch_workflow_ecko". Did you mean "dispatch_workflow_echo"?"#,
+        ),
+        ("read", r#"There is no tool "read". Did you mean "files__read"?"#),
+        ("disk__read", r#"There is no tool "disk__read". Did you mean "files__read"?"#),
+        (
+            "weather",
+            r#"There is no tool "weather". There are: dispatch_workflow_echo, dispatch_workflow_invest, files__read."#,
+        ),
+    ];
+    for (called, told) in table {
+        assert_eq!(set.find(called).unwrap_err().to_string(), told);
+    }
+    let none = Toolset::default().find("x").unwrap_err();
+    assert_eq!(none.to_string(), r#"There is no tool "x". There are no tools."#);
+    let many: Vec<ToolInfo> = (0..30).map(|n| tool(&format!("tool_{n:02}"))).collect();
+    let told = Toolset::new(&all, [], &many).find("weather").unwrap_err().to_string();
+    assert!(told.ends_with("tool_19, …."), "{told}");
+}
+
+/// Servers want an object at the root; an input that is none is a property of it.
+#[test]
+fn schemas_are_objects() {
+    let table = [
+        (json!({"type": "object", "title": "T"}), json!({"type": "object", "title": "T"}), false),
+        (json!({}), json!({"type": "object"}), false),
+        (json!(true), json!({"type": "object"}), false),
+        (
+            json!({"anyOf": [{"type": "object"}]}),
+            json!({"anyOf": [{"type": "object"}], "type": "object"}),
+            false,
+        ),
+        (
+            json!({"type": "string"}),
+            json!({"type": "object", "properties": {"input": {"type": "string"}}, "required": ["input"]}),
+            true,
+        ),
+        (
+            json!({"enum": [1]}),
+            json!({"type": "object", "properties": {"input": {"enum": [1]}}, "required": ["input"]}),
+            true,
+        ),
+    ];
+    for (given, shown, wrapped) in table {
+        let info = ProgramInfo { input_schema: given, ..workflow("w") };
+        let set = Toolset::new(&agent(&[], &["*"], &[]), [&info], []);
+        let offered = set.find("dispatch_workflow_w").unwrap();
+        assert_eq!((&offered.spec.schema, offered.is_wrapped()), (&shown, wrapped));
+        let input = offered.input(json!({"input": "x"}));
+        assert_eq!(input, if wrapped { json!("x") } else { json!({"input": "x"}) });
+    }
+}
+
+#[test]
+fn descriptions_are_never_empty_nor_endless() {
+    let silent = ToolInfo { description: " ".into(), ..tool("quiet") };
+    let long = ToolInfo { description: "ü".repeat(5_000), ..tool("loud") };
+    let set = Toolset::new(&agent(&["*"], &[], &[]), [], [&silent, &long]);
+    assert_eq!(set.find("quiet").unwrap().spec.description, "Runs quiet.");
+    let cut = &set.find("loud").unwrap().spec.description;
+    assert_eq!(cut.chars().count(), 1_024);
+    assert!(cut.ends_with('…'));
+}
+
+proptest! {
+    /// Whatever things are called, names are usable, no two alike, and each leads to its own thing.
+    #[test]
+    fn names_are_usable_and_distinct(
+        given in prop::collection::btree_set("[a-b._-]{1,4}|[a-z.]{40,64}|.{1,70}", 1..12),
+    ) {
+        let tools: Vec<ToolInfo> = given.iter().map(|name| tool(name)).collect();
+        let workflows: Vec<ProgramInfo> = given.iter().map(|name| workflow(name)).collect();
+        let set = Toolset::new(&agent(&["*"], &["*"], &[]), &workflows, &tools);
+        let names = names(&set);
+        let fits = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+        for name in &names {
+            prop_assert!(!name.is_empty() && name.len() <= 64 && name.chars().all(fits), "{}", name);
+        }
+        let targets: std::collections::BTreeSet<_> =
+            names.iter().map(|name| set.find(name).unwrap().target.clone()).collect();
+        prop_assert_eq!(targets.len(), given.len() * 2);
+    }
+}

@@ -1,0 +1,182 @@
+//! What was said in a turn, as its log tells: a pure projection of events into a conversation.
+//!
+//! Whatever became of the turn, the conversation is one that a model can be shown: every call has a
+//! result, and the turn ends with the model's word. A turn that was cancelled, failed or is still going
+//! on says so in place of what is missing.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+use trackway_domain::{Event, OpKind, Role, Seq, StepOutcome};
+
+use crate::{
+    Entry, compact, pieces,
+    record::{self, CallRecord, Compacted, MODEL_KEY, Place, Recorded},
+    turn,
+};
+
+/// The conversation with one more turn: `earlier`, then what this turn's log says up to `upto` (the
+/// first event has number 1). A compaction in the log takes the place of everything before it.
+pub fn transcript(earlier: Vec<Entry>, log: &[Event], upto: Seq) -> Vec<Entry> {
+    let upto = usize::try_from(upto).unwrap_or(usize::MAX).min(log.len());
+    let log = &log[..upto];
+    let results = results(log);
+    let end = End::of(log);
+    let mut said = Said { entries: earlier, answered: false, results, missing: end.missing() };
+    for event in log {
+        said.event(event);
+    }
+    said.close(&end);
+    said.entries
+}
+
+/// Whether this log has a compaction, so that turns before it need not be read.
+pub fn is_compacted(log: &[Event]) -> bool {
+    log.iter().any(|event| compaction(event).is_some())
+}
+
+/// How the turn ended.
+enum End<'a> {
+    Open,
+    Completed(&'a Value),
+    Failed(&'a str),
+    Canceled,
+    Rejected(&'a str),
+}
+
+impl<'a> End<'a> {
+    fn of(log: &'a [Event]) -> Self {
+        let end = log.iter().rev().find_map(|event| match event {
+            Event::Completed { output } => Some(Self::Completed(output)),
+            Event::Failed { failure, .. } => Some(Self::Failed(&failure.message)),
+            Event::Canceled => Some(Self::Canceled),
+            Event::Rejected { reason, .. } => Some(Self::Rejected(reason)),
+            _ => None,
+        });
+        end.unwrap_or(Self::Open)
+    }
+
+    /// The result of a call that has none.
+    fn missing(&self) -> &'static str {
+        match self {
+            Self::Open => "(no result yet)",
+            Self::Completed(_) | Self::Failed(_) | Self::Rejected(_) => {
+                "(the turn ended before there was a result)"
+            }
+            Self::Canceled => "(cancelled)",
+        }
+    }
+
+    /// The model's last word, where it has said none itself.
+    fn word(&self) -> String {
+        match self {
+            Self::Open => "(This turn has not ended yet.)".to_owned(),
+            Self::Completed(output) => {
+                let text = output.get("text").and_then(Value::as_str).unwrap_or_default();
+                let text = text.trim();
+                if text.is_empty() { "(no answer)".to_owned() } else { text.to_owned() }
+            }
+            Self::Failed(why) => format!("(This turn failed: {why})"),
+            Self::Canceled => "(This turn was cancelled.)".to_owned(),
+            Self::Rejected(why) => format!("(This turn was rejected: {why})"),
+        }
+    }
+}
+
+/// The results of calls, by the place of the call.
+fn results(log: &[Event]) -> BTreeMap<Place, CallRecord> {
+    let one = |event: &Event| match event {
+        Event::StepDone { op, outcome } if op.kind == OpKind::Step => {
+            Some((Place::of_key(&op.key)?, outcome_of(outcome)))
+        }
+        _ => None,
+    };
+    log.iter().filter_map(one).collect()
+}
+
+/// A failed step is a failed call; a record that cannot be read is told as such, not dropped.
+fn outcome_of(outcome: &StepOutcome) -> CallRecord {
+    match outcome {
+        StepOutcome::Ok(value) => {
+            CallRecord::from_value(value).unwrap_or_else(|why| CallRecord::failed(why.to_string()))
+        }
+        StepOutcome::Err(failure) => CallRecord::failed(failure.message.clone()),
+    }
+}
+
+fn compaction(event: &Event) -> Option<Compacted> {
+    let Event::StepDone { op, outcome: StepOutcome::Ok(value) } = event else { return None };
+    let is_one = op.kind == OpKind::Step && *op.key == *compact::Plan::KEY;
+    is_one.then(|| Compacted::from_value(value).ok())?
+}
+
+/// The conversation as it grows.
+struct Said {
+    entries: Vec<Entry>,
+    /// The last answer of this turn, where it made no calls, is the model's last word.
+    answered: bool,
+    results: BTreeMap<Place, CallRecord>,
+    missing: &'static str,
+}
+
+impl Said {
+    fn event(&mut self, event: &Event) {
+        match event {
+            Event::Submitted(submission) => {
+                let message = submission.message.as_ref();
+                let pieces = pieces::user_pieces(message, &submission.input);
+                self.entries.push(Entry::User { pieces });
+            }
+            // Said to a turn that had not asked. The model has not seen it then and does so now.
+            Event::Noted { message } if message.role == Role::User => {
+                self.entries.push(Entry::User { pieces: pieces::pieces(&message.parts) });
+            }
+            Event::StepDone { op, outcome: StepOutcome::Ok(value) }
+                if op.kind == OpKind::Step && *op.key == *MODEL_KEY =>
+            {
+                if let Ok(recorded) = Recorded::from_value(value) {
+                    self.answer(op.occurrence, &recorded);
+                }
+            }
+            event => {
+                if let Some(compacted) = compaction(event) {
+                    self.entries = compact::applied(&compacted);
+                }
+            }
+        }
+    }
+
+    fn answer(&mut self, model_call: u32, recorded: &Recorded) {
+        let calls = record::calls_of(&recorded.answer);
+        let text = recorded.answer.text.clone();
+        if text.is_empty() && calls.is_empty() {
+            return;
+        }
+        // Two answers in a row: the first was sent back for a repair and is no part of what was said.
+        if let Some(Entry::Model { calls, .. }) = self.entries.last()
+            && calls.is_empty()
+            && self.answered
+        {
+            self.entries.pop();
+        }
+        self.answered = calls.is_empty();
+        self.entries.push(Entry::Model { text, calls: calls.clone() });
+        for (index, call) in calls.into_iter().enumerate() {
+            let known = self.results.remove(&Place { model_call, index });
+            let known = known.or_else(|| record::broken_arguments(&call));
+            let record = known.unwrap_or_else(|| CallRecord::failed(self.missing));
+            self.entries.push(turn::result_entry(call, record));
+        }
+    }
+
+    /// Ends with the model's word.
+    fn close(&mut self, end: &End<'_>) {
+        if self.answered || matches!(self.entries.last(), Some(Entry::Model { .. }) | None) {
+            return;
+        }
+        self.entries.push(Entry::Model { text: end.word(), calls: Vec::new() });
+    }
+}
+
+#[cfg(test)]
+mod tests;

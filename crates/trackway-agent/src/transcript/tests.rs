@@ -1,0 +1,317 @@
+//! Logs of turns, and what was said in them.
+
+use serde_json::json;
+use trackway_domain::{
+    Caller, Event, Failure, Message, MessageId, Op, Part, RunId, SessionId, Submission, Timestamp,
+    WorkflowRef,
+};
+
+use super::*;
+use crate::{AgentSpec, Answer, Arguments, Budgets, Call, Finish, Next, Offer, Piece, Turn};
+
+fn message(text: &str) -> Message {
+    Message::new(
+        MessageId::new("m").unwrap(),
+        Role::User,
+        vec![Part::text(text), Part::data(json!(1))],
+    )
+}
+
+fn submitted(message: Option<Message>, input: Value) -> Event {
+    let run: RunId = "run_00000000000000000000000000000001".parse().unwrap();
+    Event::Submitted(Box::new(Submission {
+        run,
+        session: SessionId::new("s").unwrap(),
+        workflow: WorkflowRef { name: "helper".into(), version: "1".into() },
+        caller: Caller::local(),
+        input,
+        message,
+        parent: None,
+        deadline: None,
+        guided: false,
+        exit: None,
+        forked_from: None,
+    }))
+}
+
+fn asked(text: &str) -> Event {
+    submitted(Some(message(text)), json!({}))
+}
+
+fn step(key: &str, occurrence: u32, outcome: StepOutcome) -> Event {
+    Event::StepDone { op: Op { kind: OpKind::Step, key: key.into(), occurrence }, outcome }
+}
+
+fn call(id: &str) -> Call {
+    Call { id: id.into(), tool: "look".into(), arguments: Arguments::Json(json!({})), echo: None }
+}
+
+fn recorded(text: &str, calls: Vec<Call>) -> Recorded {
+    let answer = Answer {
+        text: text.into(),
+        reasoning: "hidden".into(),
+        calls,
+        finish: Finish::Stop,
+        usage: None,
+        model: None,
+    };
+    Recorded { answer, label: "scripted/test".into(), cost: None, ended_at: Timestamp(0) }
+}
+
+fn answered(n: u32, text: &str, calls: Vec<Call>) -> Event {
+    step(MODEL_KEY, n, StepOutcome::Ok(recorded(text, calls).to_value().unwrap()))
+}
+
+fn returned(n: u32, index: usize, record: &CallRecord) -> Event {
+    let key = Place { model_call: n, index }.key("look");
+    step(&key, 0, StepOutcome::Ok(record.to_value().unwrap()))
+}
+
+fn failed() -> Event {
+    let message_id = MessageId::new("f").unwrap();
+    Event::Failed { failure: Failure::new("the model is busy"), message_id }
+}
+
+fn text(text: &str) -> Vec<Piece> {
+    vec![Piece::Text(text.into())]
+}
+
+fn user(said: &str) -> Entry {
+    Entry::User { pieces: vec![Piece::Text(said.into()), Piece::Text("```json\n1\n```".into())] }
+}
+
+fn model(text: &str, calls: Vec<Call>) -> Entry {
+    Entry::Model { text: text.into(), calls }
+}
+
+fn result(id: &str, said: &str, failed: bool) -> Entry {
+    Entry::Result { call: id.into(), tool: "look".into(), pieces: text(said), failed }
+}
+
+fn whole(log: &[Event]) -> Vec<Entry> {
+    transcript(Vec::new(), log, log.len() as Seq)
+}
+
+/// Message, calls, results and answer; results in the order of the calls, whatever the log's order.
+#[test]
+fn a_turn_is_read_from_its_log() {
+    let log = [
+        asked("Hello"),
+        Event::Started,
+        answered(0, "I look.", vec![call("a"), call("b")]),
+        returned(0, 1, &CallRecord::new(text("second"))),
+        returned(0, 0, &CallRecord::refused("look")),
+        answered(1, "", vec![call("a")]),
+        step("call 1.0 look", 0, StepOutcome::Err(Failure::new("broke"))),
+        answered(2, "Done.", Vec::new()),
+        Event::Completed { output: json!({"text": "Done."}) },
+    ];
+    let expected = [
+        user("Hello"),
+        model("I look.", vec![call("a"), call("b")]),
+        result("a", "The user refused this call of look. It was not made.", true),
+        result("b", "second", false),
+        model("", vec![call("a")]),
+        result("a", "broke", true),
+        model("Done.", Vec::new()),
+    ];
+    assert_eq!(whole(&log), expected);
+    // Up to an event, and behind what was said before.
+    let earlier = vec![user("Earlier"), model("Yes.", Vec::new())];
+    let upto = transcript(earlier.clone(), &log, 4);
+    assert_eq!(upto[..2], earlier);
+    let open = [
+        user("Hello"),
+        model("I look.", vec![call("a"), call("b")]),
+        result("a", "(no result yet)", true),
+        result("b", "second", false),
+        model("(This turn has not ended yet.)", Vec::new()),
+    ];
+    assert_eq!(upto[2..], open);
+    assert_eq!(transcript(earlier.clone(), &log, 0), earlier);
+    assert_eq!(transcript(Vec::new(), &log, Seq::MAX), expected);
+}
+
+/// A turn that was cancelled or failed midway is a valid conversation: every call has a result, and the
+/// model has the last word.
+#[test]
+fn a_turn_that_broke_off_is_a_valid_conversation() {
+    let rejected =
+        || Event::Rejected { reason: "no".into(), message_id: MessageId::new("r").unwrap() };
+    let table = [
+        (Event::Canceled, "(cancelled)", "(This turn was cancelled.)"),
+        (
+            failed(),
+            "(the turn ended before there was a result)",
+            "(This turn failed: the model is busy)",
+        ),
+        (rejected(), "(the turn ended before there was a result)", "(This turn was rejected: no)"),
+    ];
+    for (end, missing, word) in table {
+        let log = [
+            asked("Hello"),
+            answered(0, "", vec![call("a"), call("b")]),
+            returned(0, 0, &CallRecord::new(text("1"))),
+            end.clone(),
+        ];
+        let expected = [
+            user("Hello"),
+            model("", vec![call("a"), call("b")]),
+            result("a", "1", false),
+            result("b", missing, true),
+            model(word, Vec::new()),
+        ];
+        assert_eq!(whole(&log), expected);
+        assert_eq!(whole(&[asked("Hello"), end]), [user("Hello"), model(word, Vec::new())]);
+    }
+}
+
+/// What a user was told when a budget was used up is the model's last word.
+#[test]
+fn a_limit_is_the_last_word() {
+    let output = json!({"text": "I stopped: this turn may make 1 model call and has made it."});
+    let log = [
+        asked("Hello"),
+        answered(0, "", vec![call("a")]),
+        returned(0, 0, &CallRecord::new(text("1"))),
+        Event::Completed { output: output.clone() },
+    ];
+    let said = output["text"].as_str().unwrap();
+    assert_eq!(whole(&log).last(), Some(&model(said, Vec::new())));
+    let silent =
+        [asked("Hello"), answered(0, "", Vec::new()), Event::Completed { output: json!({}) }];
+    assert_eq!(whole(&silent), [user("Hello"), model("(no answer)", Vec::new())]);
+}
+
+/// Arguments that were not JSON have the result that the turn gave them.
+#[test]
+fn broken_arguments_have_their_result() {
+    let broken = Arguments::Broken { text: "{".into(), reason: "it ends".into() };
+    let call = Call { arguments: broken, ..call("a") };
+    let entries = whole(&[asked("Hello"), answered(0, "", vec![call]), Event::Canceled]);
+    let Entry::Result { pieces, failed: true, .. } = &entries[2] else { panic!("{entries:?}") };
+    let Piece::Text(told) = &pieces[0] else { panic!() };
+    assert!(told.contains("are not JSON (it ends)"), "{told}");
+}
+
+/// A draft that was sent back for a repair is no part of what was said.
+#[test]
+fn only_the_repaired_answer_was_said() {
+    let log = [
+        submitted(None, json!({"prompt": "Give JSON", "output": {}})),
+        answered(0, "Sure!", Vec::new()),
+        answered(1, "{}", Vec::new()),
+        Event::Completed { output: json!({}) },
+    ];
+    let asked = Entry::User { pieces: text("Give JSON") };
+    assert_eq!(whole(&log), [asked, model("{}", Vec::new())]);
+}
+
+/// A message to a turn that had not asked is not lost to the model.
+#[test]
+fn what_was_said_in_between_is_seen_later() {
+    let log = [
+        asked("Hello"),
+        answered(0, "", vec![call("a")]),
+        Event::Noted { message: message("And hurry") },
+        returned(0, 0, &CallRecord::new(text("1"))),
+        answered(1, "Done.", Vec::new()),
+    ];
+    let expected = [
+        user("Hello"),
+        model("", vec![call("a")]),
+        result("a", "1", false),
+        user("And hurry"),
+        model("Done.", Vec::new()),
+    ];
+    assert_eq!(whole(&log), expected);
+
+    // Behind the last word it waits for the next turn.
+    let output = json!({"text": "Hi."});
+    let late = Event::Noted { message: message("Wait") };
+    let log = [asked("Hello"), answered(0, "Hi.", Vec::new()), late, Event::Completed { output }];
+    assert_eq!(whole(&log), [user("Hello"), model("Hi.", Vec::new()), user("Wait")]);
+}
+
+/// A compaction stands for everything before it, in this turn and in earlier ones.
+#[test]
+fn a_compaction_takes_the_place_of_everything_before() {
+    let kept = vec![user("Now")];
+    let compacted = Compacted { summary: "Sum".into(), kept };
+    let log = [
+        asked("Now"),
+        step("compact", 0, StepOutcome::Ok(compacted.to_value().unwrap())),
+        answered(0, "Done.", Vec::new()),
+    ];
+    assert!(is_compacted(&log));
+    assert!(!is_compacted(&log[..1]));
+    let earlier = vec![user("Old"), model("Older", Vec::new())];
+    let expected = [Entry::User { pieces: text("Sum") }, user("Now"), model("Done.", Vec::new())];
+    assert_eq!(transcript(earlier, &log, 3), expected);
+    // One that failed has changed nothing.
+    let log = [asked("Now"), step("compact", 0, StepOutcome::Err(Failure::new("x")))];
+    assert!(!is_compacted(&log));
+    assert_eq!(whole(&log)[0], user("Now"));
+}
+
+/// Records that cannot be read do not stop a conversation.
+#[test]
+fn unreadable_records_are_told_or_skipped() {
+    let log = [
+        asked("Hello"),
+        answered(0, "", vec![call("a")]),
+        step("call 0.0 look", 0, StepOutcome::Ok(json!("?"))),
+        step(MODEL_KEY, 1, StepOutcome::Ok(json!("?"))),
+        step("compact", 0, StepOutcome::Ok(json!("?"))),
+    ];
+    let entries = whole(&log);
+    assert_eq!(entries.len(), 4);
+    let Entry::Result { pieces, failed: true, .. } = &entries[2] else { panic!("{entries:?}") };
+    let Piece::Text(told) = &pieces[0] else { panic!() };
+    assert!(told.starts_with("the record of a tool call cannot be read"), "{told}");
+}
+
+/// What the log says is what the turn said: the same records told to a turn give the same conversation.
+#[test]
+fn log_and_turn_agree() {
+    let spec = AgentSpec {
+        name: "helper".into(),
+        description: String::new(),
+        model: None,
+        tools: Vec::new(),
+        workflows: Vec::new(),
+        peers: Vec::new(),
+        approvals: BTreeMap::new(),
+        budgets: Budgets::default(),
+        skills: Vec::new(),
+        prompt: String::new(),
+    };
+    let mut turn = Turn::begin(
+        &spec,
+        Vec::new(),
+        pieces::user_pieces(Some(&message("Hello")), &json!({})),
+        Timestamp(0),
+    );
+    let mut log = vec![asked("Hello")];
+    let script = [
+        recorded("Two.", vec![call("a"), call("a"), call("b")]),
+        recorded("", vec![call("a")]),
+        recorded("Done.", Vec::new()),
+    ];
+    for (n, answer) in (0..).zip(script) {
+        assert_eq!(turn.next(), Next::Ask);
+        turn.heard(&answer).unwrap();
+        log.push(answered(n, &answer.answer.text, answer.answer.calls.clone()));
+        if let Next::Call(mut waiting) = turn.next() {
+            waiting.reverse();
+            for waiting in waiting {
+                let record = CallRecord::new(text(&waiting.key()));
+                turn.returned(&waiting.call.id, record.clone()).unwrap();
+                log.push(step(&waiting.key(), 0, StepOutcome::Ok(record.to_value().unwrap())));
+            }
+        }
+    }
+    assert!(matches!(turn.next(), Next::Done(_)));
+    assert_eq!(whole(&log), turn.entries());
+    assert_eq!(turn.request(Offer::default()).entries.len(), turn.entries().len());
+}

@@ -1,0 +1,334 @@
+//! The turn: a pure state machine between an agent, a model and tools. It does nothing itself.
+//!
+//! Whoever drives it asks [`Turn::next`] what is to be done, does it, and tells the turn what it came
+//! to, until it is over:
+//!
+//! ```text
+//! Ask     → the model is asked with `turn.request(offer)`      → turn.heard(recorded)
+//! Call    → every waiting call is made, in any order           → turn.returned(call id, record)
+//! Judge   → the value is checked against the output's schema   → turn.judge(problems)
+//! Done, Limit, Failed: it is over
+//! ```
+//!
+//! What is told here is what the log holds ([`crate::record`]): a turn that is driven again over its
+//! recorded outcomes takes the same way. A compaction is told with [`Turn::compact`] before a request.
+//!
+//! Calls are known to the turn only from the answer that made them until their results are in (D6).
+//! Results are matched by call id and stand in the order of the calls (D7).
+
+mod limit;
+mod repair;
+mod request;
+mod waiting;
+
+use std::{collections::BTreeMap, mem, time::Duration};
+
+use serde_json::Value;
+use trackway_domain::{Problem, Timestamp};
+
+use crate::{
+    AgentSpec, Answer, Budgets, Entry, Finish, Piece, Usage, compact,
+    record::{self, CallRecord, Compacted, Place, Recorded},
+};
+
+pub use limit::{Limit, Used};
+pub use repair::REPAIRS_MAX;
+pub use request::Offer;
+pub use waiting::Waiting;
+
+use waiting::Calls;
+pub(crate) use waiting::entry as result_entry;
+
+/// One turn of an agent: from a user's message to the end of the answer.
+#[derive(Debug, Clone)]
+pub struct Turn {
+    prompt: String,
+    budgets: Budgets,
+    /// The conversation so far: earlier turns, then this one.
+    entries: Vec<Entry>,
+    state: State,
+    /// What the answer has to be, where more than text is asked for.
+    output: Option<Value>,
+    repairs: u32,
+    used: Used,
+    /// Text of this turn's answers, the last one last.
+    said: Vec<String>,
+    /// Calls of each tool in this turn.
+    uses: BTreeMap<String, u32>,
+}
+
+/// Each state holds what it needs and nothing of the one before.
+#[derive(Debug, Clone)]
+enum State {
+    /// Entered at the start, when the last result is in, or for a repair; left by an answer.
+    Ready,
+    /// Entered by an answer with calls; left when the last of their results is in.
+    Calling(Calls),
+    /// Entered by a final answer that is JSON; left by a judgement.
+    Judging(Value),
+    Over(Next),
+}
+
+/// What is to be done now.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Next {
+    /// The model is to be asked.
+    Ask,
+    /// These calls wait for their results, in the order in which the model made them.
+    Call(Vec<Waiting>),
+    /// This value is to be checked against the schema that was asked for.
+    Judge(Value),
+    Done(Done),
+    /// A budget is used up. The limit prints as a sentence for the user.
+    Limit(Limit),
+    /// The model could not be brought to the output that was asked for.
+    Failed(String),
+}
+
+/// How a turn ended.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Done {
+    /// The last thing that the model said.
+    pub text: String,
+    /// The value that satisfies the schema, where one was asked for.
+    pub output: Option<Value>,
+    pub ending: Ending,
+}
+
+/// Why a turn ended. All but the first have a sentence for the user.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ending {
+    /// The model had said what it had to say.
+    Said,
+    /// The answer is cut off at its longest.
+    Length,
+    /// The provider held the answer back.
+    Filtered,
+    /// The model said nothing in the whole turn.
+    Silent,
+}
+
+impl Ending {
+    /// What the user is told beside the text.
+    pub fn sentence(self) -> Option<&'static str> {
+        match self {
+            Self::Said => None,
+            Self::Length => {
+                Some("The answer ends here: it reached the longest that the model may give.")
+            }
+            Self::Filtered => Some("The model's provider held the answer back."),
+            Self::Silent => Some("The model gave no answer."),
+        }
+    }
+}
+
+/// Something that was told to a turn at the wrong moment. Nothing has changed by it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum TurnError {
+    #[error("no call {call:?} waits for a result (waiting: {})", if waiting.is_empty() { "none".to_owned() } else { waiting.join(", ") })]
+    NotWaiting { call: String, waiting: Vec<String> },
+    #[error("the model was not asked")]
+    NotAsked,
+    #[error("there is nothing to judge")]
+    NothingToJudge,
+}
+
+impl Turn {
+    /// Begins a turn. `history` is what [`crate::transcript()`] makes of earlier turns; `began` is the
+    /// recorded moment from which its seconds count.
+    pub fn begin(
+        spec: &AgentSpec,
+        history: Vec<Entry>,
+        user: Vec<Piece>,
+        began: Timestamp,
+    ) -> Self {
+        let mut entries = history;
+        entries.push(Entry::User { pieces: user });
+        Self {
+            prompt: spec.prompt.clone(),
+            budgets: spec.budgets.clone(),
+            entries,
+            state: State::Ready,
+            output: None,
+            repairs: 0,
+            used: Used::from(began),
+            said: Vec::new(),
+            uses: BTreeMap::new(),
+        }
+    }
+
+    /// The same turn, whose final answer has to be JSON of this schema.
+    #[must_use]
+    pub fn expecting(mut self, schema: Value) -> Self {
+        self.output = Some(schema);
+        self
+    }
+
+    /// What is to be done now. The same until something is told.
+    pub fn next(&self) -> Next {
+        match &self.state {
+            // Budgets are looked at here, before a model call, and nowhere else: what was called for is
+            // still done, and what was said is still shown.
+            State::Ready => self.used.limit(&self.budgets).map_or(Next::Ask, Next::Limit),
+            State::Calling(calls) => Next::Call(calls.waiting()),
+            State::Judging(value) => Next::Judge(value.clone()),
+            State::Over(end) => end.clone(),
+        }
+    }
+
+    /// The number of the next model call, from 0: the occurrence of its step.
+    pub fn model_call(&self) -> u32 {
+        self.used.calls
+    }
+
+    /// The conversation as it stands.
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    /// Texts of this turn's answers so far, oldest first; answers without text have none.
+    pub fn said(&self) -> &[String] {
+        &self.said
+    }
+
+    pub fn used(&self) -> &Used {
+        &self.used
+    }
+
+    /// The model has answered.
+    pub fn heard(&mut self, recorded: &Recorded) -> Result<(), TurnError> {
+        if !matches!(self.state, State::Ready) {
+            return Err(TurnError::NotAsked);
+        }
+        let answer = &recorded.answer;
+        let place = Place { model_call: self.used.calls, index: 0 };
+        // A server that does not count is counted for, or a budget of tokens would never be reached.
+        let entries = &self.entries;
+        self.used.add(recorded, || Usage {
+            input_tokens: compact::estimate(entries),
+            output_tokens: compact::estimate_text(&answer.text),
+            ..Usage::default()
+        });
+        let calls = record::calls_of(answer);
+        if !answer.text.is_empty() {
+            self.said.push(answer.text.clone());
+        }
+        // Providers refuse an entry with nothing in it.
+        if !(answer.text.is_empty() && calls.is_empty()) {
+            self.entries.push(Entry::Model { text: answer.text.clone(), calls: calls.clone() });
+        }
+        if calls.is_empty() {
+            self.finish(answer);
+        } else {
+            self.state = State::Calling(Calls::new(place, calls, &mut self.uses));
+            self.settle();
+        }
+        Ok(())
+    }
+
+    /// A call came to its result. Results may come in any order.
+    pub fn returned(&mut self, call: &str, result: CallRecord) -> Result<(), TurnError> {
+        let State::Calling(calls) = &mut self.state else {
+            return Err(TurnError::NotWaiting { call: call.to_owned(), waiting: Vec::new() });
+        };
+        let ended_at = result.ended_at;
+        calls.returned(call, result)?;
+        if let Some(moment) = ended_at {
+            self.used.at(moment);
+        }
+        self.settle();
+        Ok(())
+    }
+
+    /// People were waited for this long, which does not count as the turn's time.
+    pub fn waited(&mut self, span: Duration) {
+        self.used.waited += span;
+    }
+
+    /// The history was made shorter. Only before a request: never between calls and their results.
+    pub fn compact(&mut self, compacted: &Compacted) -> Result<(), TurnError> {
+        if !matches!(self.state, State::Ready) {
+            return Err(TurnError::NotAsked);
+        }
+        self.entries = compact::applied(compacted);
+        Ok(())
+    }
+
+    /// What is wrong with the value of [`Next::Judge`]; with nothing wrong the turn is done.
+    pub fn judge(&mut self, problems: &[Problem]) -> Result<(), TurnError> {
+        let State::Judging(value) = &self.state else {
+            return Err(TurnError::NothingToJudge);
+        };
+        if problems.is_empty() {
+            let text = self.said.last().cloned().unwrap_or_default();
+            let output = Some(value.clone());
+            self.state = State::Over(Next::Done(Done { text, output, ending: Ending::Said }));
+        } else {
+            self.repair(&repair::listed(problems));
+        }
+        Ok(())
+    }
+
+    /// When all results are in, they become entries in the order of the calls, and the calls are
+    /// forgotten.
+    fn settle(&mut self) {
+        if let State::Calling(calls) = &mut self.state
+            && let Some(results) = calls.settled()
+        {
+            self.entries.extend(results);
+            self.state = State::Ready;
+        }
+    }
+
+    /// An answer without calls ends the turn, unless it has to be mended.
+    fn finish(&mut self, answer: &Answer) {
+        let ending = match answer.finish {
+            Finish::Length => Ending::Length,
+            Finish::Filtered => Ending::Filtered,
+            Finish::Stop | Finish::Calls if self.said.is_empty() => Ending::Silent,
+            Finish::Stop | Finish::Calls => Ending::Said,
+        };
+        if self.output.is_some() {
+            return self.finish_output(answer, ending);
+        }
+        let text = self.said.last().cloned().unwrap_or_default();
+        self.state = State::Over(Next::Done(Done { text, output: None, ending }));
+    }
+
+    fn finish_output(&mut self, answer: &Answer, ending: Ending) {
+        match ending {
+            // Asking again would only reach the same end again.
+            Ending::Length | Ending::Filtered => {
+                let why = ending.sentence().unwrap_or_default();
+                self.state = State::Over(Next::Failed(format!("There is no output. {why}")));
+            }
+            Ending::Said | Ending::Silent => match repair::read(&answer.text) {
+                Ok(value) => self.state = State::Judging(value),
+                Err(why) => self.repair(&why),
+            },
+        }
+    }
+
+    /// Shows the model what is wrong with its answer and lets it try again, a few times.
+    fn repair(&mut self, wrong: &str) {
+        if self.repairs == REPAIRS_MAX {
+            let tries = REPAIRS_MAX + 1;
+            let why = format!(
+                "The model's answer was not of the required form in {tries} tries: {wrong}"
+            );
+            self.state = State::Over(Next::Failed(why));
+            return;
+        }
+        self.repairs += 1;
+        self.entries.push(Entry::User { pieces: vec![Piece::Text(repair::plea(wrong))] });
+        self.state = State::Ready;
+    }
+
+    /// Takes the conversation out of a turn that is over.
+    pub fn into_entries(mut self) -> Vec<Entry> {
+        mem::take(&mut self.entries)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,112 @@
+//! What a turn has used, and the budgets that end it.
+
+use std::{fmt, time::Duration};
+
+use trackway_domain::Timestamp;
+
+use crate::{Budgets, Usage, record::Recorded};
+
+/// What a turn has used so far.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Used {
+    /// Model calls.
+    pub calls: u32,
+    /// As the providers counted; none where no provider did.
+    pub usage: Option<Usage>,
+    /// None where no model had a price.
+    pub cost: Option<f64>,
+    /// The label of the model that answered last.
+    pub label: Option<String>,
+    /// In and out together, with estimates where a provider did not count.
+    pub tokens: u64,
+    pub(super) began: Timestamp,
+    pub(super) latest: Timestamp,
+    pub(super) waited: Duration,
+}
+
+impl Used {
+    pub(super) fn from(began: Timestamp) -> Self {
+        Self {
+            calls: 0,
+            usage: None,
+            cost: None,
+            label: None,
+            tokens: 0,
+            began,
+            latest: began,
+            waited: Duration::ZERO,
+        }
+    }
+
+    /// Time from the start to the last thing that was told, without what people were waited for.
+    pub fn time(&self) -> Duration {
+        self.latest.since(self.began).saturating_sub(self.waited)
+    }
+
+    pub(super) fn at(&mut self, moment: Timestamp) {
+        self.latest = self.latest.max(moment);
+    }
+
+    pub(super) fn add(&mut self, recorded: &Recorded, estimate: impl FnOnce() -> Usage) {
+        self.calls = self.calls.saturating_add(1);
+        self.label = Some(recorded.label.clone());
+        self.at(recorded.ended_at);
+        if let Some(cost) = recorded.cost.filter(|cost| cost.is_finite()) {
+            self.cost = Some(self.cost.unwrap_or_default() + cost);
+        }
+        if let Some(usage) = recorded.answer.usage {
+            self.usage = Some(sum(self.usage.unwrap_or_default(), usage));
+        }
+        let counted = recorded.answer.usage.unwrap_or_else(estimate);
+        let tokens = counted.input_tokens.saturating_add(counted.output_tokens);
+        self.tokens = self.tokens.saturating_add(tokens);
+    }
+
+    /// The budget that is used up, if one is.
+    pub(super) fn limit(&self, budgets: &Budgets) -> Option<Limit> {
+        if self.calls >= budgets.calls {
+            return Some(Limit::Calls { max: budgets.calls });
+        }
+        if let Some(max) = budgets.tokens.filter(|max| self.tokens >= *max) {
+            return Some(Limit::Tokens { max, used: self.tokens });
+        }
+        let seconds = self.time().as_secs();
+        if let Some(max) = budgets.seconds.filter(|max| seconds >= *max) {
+            return Some(Limit::Seconds { max, used: seconds });
+        }
+        let cost = self.cost?;
+        let max = budgets.cost.filter(|max| cost >= *max)?;
+        Some(Limit::Cost { max, used: cost })
+    }
+}
+
+fn sum(a: Usage, b: Usage) -> Usage {
+    Usage {
+        input_tokens: a.input_tokens.saturating_add(b.input_tokens),
+        output_tokens: a.output_tokens.saturating_add(b.output_tokens),
+        cached_tokens: a.cached_tokens.saturating_add(b.cached_tokens),
+        reasoning_tokens: a.reasoning_tokens.saturating_add(b.reasoning_tokens),
+    }
+}
+
+/// A budget of the turn that is used up. It prints as a sentence for the user.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Limit {
+    Calls { max: u32 },
+    Tokens { max: u64, used: u64 },
+    Seconds { max: u64, used: u64 },
+    Cost { max: f64, used: f64 },
+}
+
+impl fmt::Display for Limit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("I stopped: this turn may ")?;
+        match self {
+            Self::Calls { max: 1 } => f.write_str("make 1 model call and has made it."),
+            Self::Calls { max } => write!(f, "make {max} model calls and has made them."),
+            Self::Tokens { max, used } => write!(f, "use {max} tokens and has used {used}."),
+            Self::Seconds { max, used } => write!(f, "take {max} seconds and has taken {used}."),
+            Self::Cost { max, used } => write!(f, "cost {max} and has cost {used:.4}."),
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! An answer that has to be JSON: how it is read, and what the model is told when it is wrong.
+
+use std::fmt::Write as _;
+
+use serde_json::Value;
+use trackway_domain::{JSON_DEPTH_MAX, Problem, is_too_deep};
+
+/// How often a model is shown what is wrong with its output. A model that has not got it right by then
+/// does not understand the schema, and more tries only cost money.
+pub const REPAIRS_MAX: u32 = 2;
+
+/// Problems that a model is shown at once; they are mended together or not at all.
+const PROBLEMS_SHOWN_MAX: usize = 16;
+
+/// The value of a final answer. Models like to put JSON into a fenced block, also when asked not to.
+pub(super) fn read(text: &str) -> Result<Value, String> {
+    let text = unfenced(text.trim());
+    if text.is_empty() {
+        return Err("the answer was empty".to_owned());
+    }
+    match serde_json::from_str(text) {
+        Ok(value) if is_too_deep(&value) => {
+            Err(format!("the answer is nested deeper than {JSON_DEPTH_MAX} levels"))
+        }
+        Ok(value) => Ok(value),
+        Err(why) => Err(format!("the answer is not JSON: {why}")),
+    }
+}
+
+/// What is inside, where the whole text is one fenced block.
+fn unfenced(text: &str) -> &str {
+    let inside = || {
+        let (_language, rest) = text.strip_prefix("```")?.split_once('\n')?;
+        let inside = rest.trim_end().strip_suffix("```")?;
+        (!inside.contains("```")).then_some(inside.trim())
+    };
+    inside().unwrap_or(text)
+}
+
+/// Problems as a list, one on each line.
+pub(super) fn listed(problems: &[Problem]) -> String {
+    let mut text = String::new();
+    for problem in problems.iter().take(PROBLEMS_SHOWN_MAX) {
+        let place = if problem.path.is_empty() { "the whole answer" } else { &problem.path };
+        // Writing to a string does not fail.
+        let _ = write!(text, "\n- {place}: {}", problem.message);
+        if let Some(hint) = &problem.hint {
+            let _ = write!(text, " ({hint})");
+        }
+    }
+    if let Some(more) = problems.len().checked_sub(PROBLEMS_SHOWN_MAX).filter(|more| *more > 0) {
+        let _ = write!(text, "\n- and {more} more");
+    }
+    text
+}
+
+/// What the model is told.
+pub(super) fn plea(wrong: &str) -> String {
+    format!(
+        "Your answer is not of the required form: {wrong}\n\
+         Answer again with the whole corrected JSON and nothing else."
+    )
+}

@@ -1,0 +1,109 @@
+//! What the model is shown: the turn's conversation in a form that every provider takes.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::Turn;
+use crate::{Call, Entry, Request, ToolSpec, pieces};
+
+/// What is offered to the model with this request. It is made anew before every model call.
+#[derive(Debug, Clone, Default)]
+pub struct Offer {
+    /// From [`crate::Toolset::specs`].
+    pub tools: Vec<ToolSpec>,
+    /// Paragraphs behind the agent's prompt.
+    pub additions: Vec<String>,
+    /// From [`crate::Provider::takes_images`]. Images are left out with a line that says so.
+    pub takes_images: bool,
+}
+
+impl Turn {
+    /// The request of the next model call.
+    pub fn request(&self, offer: Offer) -> Request {
+        let paragraphs = std::iter::once(&self.prompt).chain(&offer.additions);
+        let system: Vec<&str> =
+            paragraphs.map(|text| text.trim()).filter(|text| !text.is_empty()).collect();
+        let mut entries = distinct(joined(&self.entries));
+        if !offer.takes_images {
+            pieces::leave_images_out(&mut entries);
+        }
+        Request {
+            system: system.join("\n\n"),
+            entries,
+            tools: offer.tools,
+            output: self.output.clone(),
+            max_tokens: None,
+        }
+    }
+}
+
+/// Entries in which the user never speaks twice in a row: some servers refuse that.
+fn joined(entries: &[Entry]) -> Vec<Entry> {
+    let mut out: Vec<Entry> = Vec::with_capacity(entries.len());
+    for entry in entries {
+        match (out.last_mut(), entry) {
+            (Some(Entry::User { pieces: before }), Entry::User { pieces }) => {
+                before.extend_from_slice(pieces);
+            }
+            _ => out.push(entry.clone()),
+        }
+    }
+    out
+}
+
+/// Entries in which no id names two calls. Ids are unique within an answer only, and some servers
+/// refuse a conversation that repeats one. The last call of an id keeps it, as its model gave it; those
+/// before get a number.
+fn distinct(mut entries: Vec<Entry>) -> Vec<Entry> {
+    let mut left: BTreeMap<String, usize> = BTreeMap::new();
+    for call in entries.iter().flat_map(calls) {
+        *left.entry(call.id.clone()).or_default() += 1;
+    }
+    if left.values().all(|count| *count == 1) {
+        return entries;
+    }
+    let mut taken: BTreeSet<String> = left.keys().cloned().collect();
+    // Of the answer that results belong to: what its calls are named now.
+    let mut renamed: BTreeMap<String, String> = BTreeMap::new();
+    for entry in &mut entries {
+        match entry {
+            Entry::User { .. } => {}
+            Entry::Model { calls, .. } => {
+                renamed.clear();
+                for call in calls {
+                    let Some(count) = left.get_mut(&call.id) else { continue };
+                    *count -= 1;
+                    if *count > 0 {
+                        let fresh = numbered(&call.id, &taken);
+                        taken.insert(fresh.clone());
+                        renamed.insert(std::mem::replace(&mut call.id, fresh.clone()), fresh);
+                    }
+                }
+            }
+            Entry::Result { call, .. } => {
+                if let Some(fresh) = renamed.get(call) {
+                    call.clone_from(fresh);
+                }
+            }
+        }
+    }
+    entries
+}
+
+fn calls(entry: &Entry) -> &[Call] {
+    match entry {
+        Entry::Model { calls, .. } => calls,
+        Entry::User { .. } | Entry::Result { .. } => &[],
+    }
+}
+
+/// The id with the first number that makes it free.
+fn numbered(id: &str, taken: &BTreeSet<String>) -> String {
+    let mut number = 1;
+    loop {
+        let fresh = format!("{id}_{number}");
+        if !taken.contains(&fresh) {
+            return fresh;
+        }
+        number += 1;
+    }
+}

@@ -1,0 +1,155 @@
+//! Turns driven by hand: what is to be done after what was told.
+
+mod limits;
+mod output;
+mod requests;
+mod results;
+
+use serde_json::{Value, json};
+use trackway_domain::Timestamp;
+
+use super::*;
+use crate::{Arguments, Call};
+
+/// An agent with these budgets.
+fn agent(budgets: Budgets) -> AgentSpec {
+    AgentSpec {
+        name: "helper".into(),
+        description: "Helps.".into(),
+        model: None,
+        tools: vec!["*".into()],
+        workflows: vec!["*".into()],
+        peers: Vec::new(),
+        approvals: BTreeMap::new(),
+        budgets,
+        skills: Vec::new(),
+        prompt: "You help.".into(),
+    }
+}
+
+fn text(text: &str) -> Piece {
+    Piece::Text(text.into())
+}
+
+fn began(budgets: Budgets) -> Turn {
+    Turn::begin(&agent(budgets), Vec::new(), vec![text("Hello")], Timestamp(0))
+}
+
+fn call(id: &str, tool: &str) -> Call {
+    Call {
+        id: id.into(),
+        tool: tool.into(),
+        arguments: Arguments::Json(json!({"for": id})),
+        echo: None,
+    }
+}
+
+/// An answer of a model that took a second.
+fn answer(text: &str, calls: Vec<Call>) -> Recorded {
+    let finish = if calls.is_empty() { Finish::Stop } else { Finish::Calls };
+    Recorded {
+        answer: Answer {
+            text: text.into(),
+            reasoning: String::new(),
+            calls,
+            finish,
+            usage: Some(Usage { input_tokens: 100, output_tokens: 10, ..Usage::default() }),
+            model: None,
+        },
+        label: "scripted/test".into(),
+        cost: None,
+        ended_at: Timestamp(1_000),
+    }
+}
+
+fn ended(text: &str, finish: Finish) -> Recorded {
+    let mut recorded = answer(text, Vec::new());
+    recorded.answer.finish = finish;
+    recorded
+}
+
+/// Ids of the calls that wait.
+fn waiting(turn: &Turn) -> Vec<String> {
+    match turn.next() {
+        Next::Call(waiting) => waiting.into_iter().map(|waiting| waiting.call.id).collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn result(id: &str, tool: &str, said: &str) -> Entry {
+    Entry::Result { call: id.into(), tool: tool.into(), pieces: vec![text(said)], failed: false }
+}
+
+fn done(text: &str, ending: Ending) -> Next {
+    Next::Done(Done { text: text.into(), output: None, ending })
+}
+
+#[test]
+fn an_answer_without_calls_ends_the_turn() {
+    let mut turn = began(Budgets::default());
+    assert_eq!(turn.next(), Next::Ask);
+    assert_eq!(turn.model_call(), 0);
+    turn.heard(&answer("Hi.", Vec::new())).unwrap();
+    assert_eq!(turn.next(), done("Hi.", Ending::Said));
+    assert_eq!(turn.heard(&answer("Again.", Vec::new())), Err(TurnError::NotAsked));
+    assert_eq!(turn.next(), done("Hi.", Ending::Said));
+    assert_eq!(turn.used().label.as_deref(), Some("scripted/test"));
+}
+
+/// Calls are calls whatever the model gives as its reason to stop.
+#[test]
+fn a_turn_ends_with_a_sentence_where_the_answer_is_not_whole() {
+    let table = [
+        ("So far", Finish::Length, done("So far", Ending::Length), true),
+        ("", Finish::Length, done("", Ending::Length), true),
+        ("", Finish::Filtered, done("", Ending::Filtered), true),
+        ("", Finish::Stop, done("", Ending::Silent), true),
+        ("", Finish::Calls, done("", Ending::Silent), true),
+        ("All", Finish::Calls, done("All", Ending::Said), false),
+    ];
+    for (said, finish, end, has_sentence) in table {
+        let mut turn = began(Budgets::default());
+        turn.heard(&ended(said, finish)).unwrap();
+        assert_eq!(turn.next(), end, "{said:?} {finish:?}");
+        let Next::Done(Done { ending, .. }) = end else { panic!("{end:?}") };
+        assert_eq!(ending.sentence().is_some(), has_sentence);
+    }
+
+    let mut turn = began(Budgets::default());
+    let mut cut = answer("", vec![call("a", "echo")]);
+    cut.answer.finish = Finish::Length;
+    turn.heard(&cut).unwrap();
+    assert_eq!(waiting(&turn), ["a"]);
+}
+
+/// An empty answer after something was said is an end like any other, and no empty entry is kept:
+/// providers refuse those.
+#[test]
+fn silence_after_words_is_an_end() {
+    let mut turn = began(Budgets::default());
+    turn.heard(&answer("I look.", vec![call("a", "echo")])).unwrap();
+    turn.returned("a", CallRecord::json(&json!(1))).unwrap();
+    turn.heard(&ended("", Finish::Stop)).unwrap();
+    assert_eq!(turn.next(), done("I look.", Ending::Said));
+    assert_eq!(turn.said(), ["I look."]);
+    assert_eq!(turn.into_entries().len(), 3);
+}
+
+#[test]
+fn nothing_that_comes_at_the_wrong_moment_changes_a_turn() {
+    let mut turn = began(Budgets::default());
+    assert_eq!(turn.judge(&[]), Err(TurnError::NothingToJudge));
+    let error = turn.returned("x", CallRecord::json(&json!(1))).unwrap_err();
+    assert_eq!(error.to_string(), r#"no call "x" waits for a result (waiting: none)"#);
+    assert_eq!(turn.next(), Next::Ask);
+    turn.heard(&answer("", vec![call("a", "echo")])).unwrap();
+    assert_eq!(turn.heard(&answer("", Vec::new())), Err(TurnError::NotAsked));
+    let compacted = Compacted { summary: "s".into(), kept: Vec::new() };
+    assert_eq!(turn.compact(&compacted), Err(TurnError::NotAsked));
+    assert_eq!(waiting(&turn), ["a"]);
+}
+
+/// The value of a text that a model gave.
+fn json_text(value: &Value) -> Recorded {
+    answer(&value.to_string(), Vec::new())
+}

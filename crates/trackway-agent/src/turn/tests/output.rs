@@ -1,0 +1,114 @@
+//! Output of a schema: read, judged, mended.
+
+use super::*;
+
+fn expecting() -> Turn {
+    began(Budgets::default()).expecting(json!({"type": "object"}))
+}
+
+fn problem(path: &str, message: &str, hint: Option<&str>) -> Problem {
+    Problem {
+        path: path.into(),
+        code: "type".into(),
+        message: message.into(),
+        expected: json!("string"),
+        got: None,
+        hint: hint.map(str::to_owned),
+    }
+}
+
+#[test]
+fn output_is_read_and_judged() {
+    let value = json!({"a": 1});
+    for said in ["{\"a\":1}", " {\"a\": 1}\n", "```json\n{\"a\": 1}\n```", "```\n{\"a\": 1}```"] {
+        let mut turn = expecting();
+        turn.heard(&answer(said, Vec::new())).unwrap();
+        assert_eq!(turn.next(), Next::Judge(value.clone()), "{said:?}");
+        turn.judge(&[]).unwrap();
+        let done = Done { text: said.into(), output: Some(value.clone()), ending: Ending::Said };
+        assert_eq!(turn.next(), Next::Done(done));
+    }
+}
+
+/// Tools may be called before the output.
+#[test]
+fn calls_come_before_output() {
+    let mut turn = expecting();
+    turn.heard(&answer("I look.", vec![call("a", "echo")])).unwrap();
+    turn.returned("a", CallRecord::json(&json!(1))).unwrap();
+    turn.heard(&json_text(&json!([]))).unwrap();
+    assert_eq!(turn.next(), Next::Judge(json!([])));
+}
+
+/// Two repairs with the errors shown, then it fails with them.
+#[test]
+fn output_is_mended_twice_and_then_fails() {
+    let problems = [
+        problem("/name", "7 is not of type \"string\"", None),
+        problem("", "\"age\" is a required property", Some("add it")),
+    ];
+    let mut turn = expecting();
+    for _ in 0..REPAIRS_MAX {
+        turn.heard(&json_text(&json!({"name": 7}))).unwrap();
+        turn.judge(&problems).unwrap();
+        assert_eq!(turn.next(), Next::Ask);
+    }
+    let Some(Entry::User { pieces }) = turn.entries().last() else { panic!() };
+    let told = "Your answer is not of the required form: \n- /name: 7 is not of type \"string\"\n\
+                - the whole answer: \"age\" is a required property (add it)\n\
+                Answer again with the whole corrected JSON and nothing else.";
+    assert_eq!(pieces, &[text(told)]);
+    turn.heard(&json_text(&json!({"name": 7}))).unwrap();
+    turn.judge(&problems).unwrap();
+    let Next::Failed(why) = turn.next() else { panic!("{:?}", turn.next()) };
+    assert!(
+        why.starts_with("The model's answer was not of the required form in 3 tries: "),
+        "{why}"
+    );
+    assert!(why.contains("- /name: 7 is not of type"), "{why}");
+}
+
+/// What is no JSON at all is sent back without asking anybody.
+#[test]
+fn text_is_sent_back() {
+    let table = [
+        ("Sure!", "the answer is not JSON: "),
+        ("", "the answer was empty"),
+        ("```json\n```", "the answer was empty"),
+        (
+            &format!("{}1{}", "[".repeat(120), "]".repeat(120)),
+            "the answer is nested deeper than 100",
+        ),
+    ];
+    for (said, why) in table {
+        let mut turn = expecting();
+        turn.heard(&answer(said, Vec::new())).unwrap();
+        assert_eq!(turn.next(), Next::Ask, "{said:?}");
+        let Some(Entry::User { pieces }) = turn.entries().last() else { panic!() };
+        let Piece::Text(told) = &pieces[0] else { panic!() };
+        assert!(told.contains(why), "{told}");
+    }
+}
+
+/// A repair is a model call like any other, and many problems are told in part.
+#[test]
+fn repairs_are_bounded_by_the_budget_too() {
+    let mut turn = began(Budgets { calls: 1, ..Budgets::default() }).expecting(json!({}));
+    turn.heard(&json_text(&json!(1))).unwrap();
+    let problems: Vec<Problem> = (0..40).map(|n| problem(&format!("/{n}"), "no", None)).collect();
+    turn.judge(&problems).unwrap();
+    assert_eq!(turn.next(), Next::Limit(Limit::Calls { max: 1 }));
+    let Some(Entry::User { pieces }) = turn.entries().last() else { panic!() };
+    let Piece::Text(told) = &pieces[0] else { panic!() };
+    assert!(told.contains("- /15: no\n- and 24 more\n"), "{told}");
+}
+
+#[test]
+fn output_that_is_cut_off_fails_at_once() {
+    for finish in [Finish::Length, Finish::Filtered] {
+        let mut turn = expecting();
+        turn.heard(&ended("{\"a\":", finish)).unwrap();
+        let Next::Failed(why) = turn.next() else { panic!("{:?}", turn.next()) };
+        assert!(why.starts_with("There is no output. The "), "{why}");
+    }
+}

@@ -1,0 +1,168 @@
+//! Calls and their results: matched by id, in the order of the calls, forgotten when they are in.
+
+use proptest::prelude::*;
+
+use super::*;
+
+/// Several calls in one answer, results in another order, entries in the order of the calls. Proves D7.
+#[test]
+fn results_stand_in_the_order_of_the_calls() {
+    let mut turn = began(Budgets::default());
+    let calls = vec![call("a", "echo"), call("b", "add"), call("c", "echo")];
+    turn.heard(&answer("I look.", calls.clone())).unwrap();
+    for (id, rest) in [("c", vec!["a", "b"]), ("a", vec!["b"]), ("b", vec![])] {
+        assert!(waiting(&turn).contains(&id.to_owned()));
+        turn.returned(id, CallRecord::new(vec![text(id)])).unwrap();
+        assert_eq!(waiting(&turn), rest);
+    }
+    assert_eq!(turn.next(), Next::Ask);
+    let said = Entry::Model { text: "I look.".into(), calls };
+    let results = [result("a", "echo", "a"), result("b", "add", "b"), result("c", "echo", "c")];
+    assert_eq!(turn.entries()[1], said);
+    assert_eq!(turn.entries()[2..], results);
+}
+
+/// Proves D6: a result that was handled is not tracked any more.
+#[test]
+fn a_result_is_taken_once() {
+    let mut turn = began(Budgets::default());
+    turn.heard(&answer("", vec![call("a", "x"), call("b", "x")])).unwrap();
+    turn.returned("a", CallRecord::json(&json!(1))).unwrap();
+    let again = turn.returned("a", CallRecord::json(&json!(2))).unwrap_err();
+    assert_eq!(again.to_string(), r#"no call "a" waits for a result (waiting: b)"#);
+    turn.returned("b", CallRecord::json(&json!(3))).unwrap();
+    assert!(turn.returned("b", CallRecord::json(&json!(4))).is_err());
+    assert_eq!(turn.entries()[2..], [result("a", "x", "1"), result("b", "x", "3")]);
+}
+
+/// Two dispatches of one workflow, in one answer and in two, are two calls with a step, a number and a
+/// result each; also where the provider gives both the same id. Proves D6.
+#[test]
+fn two_dispatches_of_one_workflow_are_two() {
+    let tool = "dispatch_workflow_echo";
+    let mut turn = began(Budgets::default());
+    turn.heard(&answer("", vec![call("a", tool), call("a", tool)])).unwrap();
+    let Next::Call(first) = turn.next() else { panic!("{:?}", turn.next()) };
+    for waiting in &first {
+        turn.returned(&waiting.call.id, CallRecord::new(vec![text(&waiting.key())])).unwrap();
+    }
+    turn.heard(&answer("", vec![call("a", tool)])).unwrap();
+    let Next::Call(second) = turn.next() else { panic!("{:?}", turn.next()) };
+
+    let seen: Vec<_> =
+        first.iter().chain(&second).map(|w| (w.key(), w.artifact("tool-call"))).collect();
+    let name = format!("tool-call-{tool}");
+    let expected = [
+        (format!("call 0.0 {tool}"), (name.clone(), name.clone())),
+        (format!("call 0.1 {tool}"), (name.clone(), format!("{name}.2"))),
+        (format!("call 1.0 {tool}"), (name.clone(), format!("{name}.3"))),
+    ];
+    assert_eq!(seen, expected);
+    let Entry::Result { pieces, .. } = &turn.entries()[3] else { panic!() };
+    assert_eq!(pieces, &[text(&format!("call 0.1 {tool}"))]);
+}
+
+/// Another turn knows nothing of the calls of this one. Proves D6.
+#[test]
+fn a_new_turn_tracks_nothing_of_the_one_before() {
+    let mut turn = began(Budgets::default());
+    turn.heard(&answer("", vec![call("a", "dispatch_workflow_echo")])).unwrap();
+    let history = turn.clone().into_entries();
+    let next = Turn::begin(&agent(Budgets::default()), history, vec![text("More")], Timestamp(0));
+    assert_eq!(next.next(), Next::Ask);
+    let mut next = next;
+    next.heard(&answer("", vec![call("a", "dispatch_workflow_echo")])).unwrap();
+    let Next::Call(calls) = next.next() else { panic!() };
+    assert_eq!(calls[0].nth, 1);
+    assert_eq!(calls[0].key(), "call 0.0 dispatch_workflow_echo");
+}
+
+/// Arguments that are not JSON are told to the model at once; the other calls are made.
+#[test]
+fn broken_arguments_are_told_and_nothing_is_called() {
+    let broken = |id: &str| Call {
+        arguments: Arguments::Broken { text: "{\"a\":".into(), reason: "it ends too early".into() },
+        ..call(id, "echo")
+    };
+    let mut turn = began(Budgets::default());
+    turn.heard(&answer("", vec![broken("a"), call("b", "echo")])).unwrap();
+    assert_eq!(waiting(&turn), ["b"]);
+    assert!(turn.returned("a", CallRecord::json(&json!(1))).is_err());
+    turn.returned("b", CallRecord::json(&json!(1))).unwrap();
+    let Entry::Result { call, pieces, failed: true, .. } = &turn.entries()[2] else {
+        panic!("{:?}", turn.entries())
+    };
+    assert_eq!(call, "a");
+    let told = "The arguments of this call of echo are not JSON (it ends too early). Nothing was \
+                called. Call it again with one JSON object.";
+    assert_eq!(pieces, &[text(told)]);
+
+    turn.heard(&answer("", vec![broken("c")])).unwrap();
+    assert_eq!(turn.next(), Next::Ask);
+}
+
+/// The name of a tool is whatever a model makes up; an artifact's name and id are not.
+#[test]
+fn artifacts_have_usable_names_whatever_is_called() {
+    let table = [
+        ("echo", "tool-call-echo"),
+        ("a\nb", "tool-call-a_b"),
+        ("", "tool-call-"),
+        (&"ü".repeat(300), "tool-call-unknown"),
+    ];
+    for (tool, name) in table {
+        let place = Place { model_call: 0, index: 0 };
+        let waiting = Waiting { call: call("a", tool), place, nth: 2 };
+        assert_eq!(waiting.artifact("tool-call"), (name.to_owned(), format!("{name}.2")));
+        trackway_domain::ArtifactId::new(&waiting.artifact("tool-call").1).unwrap();
+    }
+}
+
+proptest! {
+    /// Whatever the order in which results come, and whatever else is told in between, every call gets
+    /// its own result, in its own place. Proves D6 and D7.
+    #[test]
+    fn every_call_gets_its_own_result(
+        answers in prop::collection::vec((1usize..6, any::<u64>(), any::<bool>()), 1..5),
+    ) {
+        let budgets = Budgets { calls: 100, ..Budgets::default() };
+        let mut turn = began(budgets);
+        for (model_call, (count, order, stray)) in answers.into_iter().enumerate() {
+            // The same ids in every answer, as some servers give them.
+            let calls: Vec<Call> = (0..count).map(|n| call(&format!("call_{n}"), "t")).collect();
+            turn.heard(&answer("", calls)).unwrap();
+            let Next::Call(mut open) = turn.next() else { panic!() };
+            prop_assert_eq!(open.len(), count);
+            let before = turn.entries().len();
+            let mut random = order;
+            while !open.is_empty() {
+                if stray {
+                    prop_assert!(turn.returned("nobody", CallRecord::json(&json!(0))).is_err());
+                }
+                let waiting = open.swap_remove((random % open.len() as u64) as usize);
+                random = random.rotate_left(7).wrapping_mul(31);
+                let record = CallRecord::new(vec![text(&waiting.key())]);
+                prop_assert!(turn.returned(&waiting.call.id, record.clone()).is_ok());
+                prop_assert!(turn.returned(&waiting.call.id, record).is_err());
+            }
+            prop_assert_eq!(turn.next(), Next::Ask);
+            let results: Vec<Entry> = (0..count)
+                .map(|n| result(&format!("call_{n}"), "t", &format!("call {model_call}.{n} t")))
+                .collect();
+            prop_assert_eq!(&turn.entries()[before..], &results[..]);
+        }
+        // What is sent repeats no id, and every result follows its call.
+        let sent = turn.request(Offer::default()).entries;
+        let ids: Vec<&str> = sent.iter().filter_map(|entry| match entry {
+            Entry::Result { call, .. } => Some(call.as_str()),
+            _ => None,
+        }).collect();
+        let made: Vec<&str> = sent.iter().flat_map(|entry| match entry {
+            Entry::Model { calls, .. } => calls.iter().map(|call| call.id.as_str()).collect(),
+            _ => Vec::new(),
+        }).collect();
+        prop_assert_eq!(&ids, &made);
+        let distinct: std::collections::BTreeSet<&str> = ids.iter().copied().collect();
+        prop_assert_eq!(distinct.len(), ids.len());
+    }
+}

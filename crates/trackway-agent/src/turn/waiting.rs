@@ -1,0 +1,87 @@
+//! The calls of one answer, from the moment they were made until their results are in.
+
+use std::collections::BTreeMap;
+
+use super::TurnError;
+use crate::{
+    Call, Entry,
+    record::{self, CallRecord, Place},
+};
+
+/// Longest part of an artifact's name that a tool's name makes up; models may make up any name.
+const TOOL_CHARS_MAX: usize = 128;
+
+/// A call that waits for its result.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Waiting {
+    pub call: Call,
+    /// Names its step: `waiting.place.key(&waiting.call.tool)`.
+    pub place: Place,
+    /// Which call of this tool in the turn it is, from 1.
+    pub nth: u32,
+}
+
+impl Waiting {
+    /// The key of the step that is this call.
+    pub fn key(&self) -> String {
+        self.place.key(&self.call.tool)
+    }
+
+    /// Name and id of an artifact that shows this call: `tool-call-echo`, and from the second call of
+    /// the tool on the id has its number, `tool-call-echo.2` (D4).
+    pub fn artifact(&self, prefix: &str) -> (String, String) {
+        let plain = |letter: char| if letter.is_control() { '_' } else { letter };
+        let tool: String = self.call.tool.chars().take(TOOL_CHARS_MAX).map(plain).collect();
+        // An id has a bound in bytes; a tool's own name is far below it.
+        let tool = if tool.len() > TOOL_CHARS_MAX { "unknown".to_owned() } else { tool };
+        let name = format!("{prefix}-{tool}");
+        let id = if self.nth == 1 { name.clone() } else { format!("{name}.{}", self.nth) };
+        (name, id)
+    }
+}
+
+/// The calls of one answer with the results that are in.
+#[derive(Debug, Clone)]
+pub(super) struct Calls(Vec<(Waiting, Option<CallRecord>)>);
+
+impl Calls {
+    /// Calls whose arguments are not JSON have their result at once.
+    pub(super) fn new(first: Place, calls: Vec<Call>, uses: &mut BTreeMap<String, u32>) -> Self {
+        let tracked = calls.into_iter().enumerate().map(|(index, call)| {
+            let nth = uses.entry(call.tool.clone()).or_default();
+            *nth += 1;
+            let result = record::broken_arguments(&call);
+            (Waiting { call, place: Place { index, ..first }, nth: *nth }, result)
+        });
+        Self(tracked.collect())
+    }
+
+    pub(super) fn waiting(&self) -> Vec<Waiting> {
+        let open = self.0.iter().filter(|(_, result)| result.is_none());
+        open.map(|(waiting, _)| waiting.clone()).collect()
+    }
+
+    pub(super) fn returned(&mut self, id: &str, record: CallRecord) -> Result<(), TurnError> {
+        let mut open = self.0.iter_mut().filter(|(_, result)| result.is_none());
+        if let Some((_, result)) = open.find(|(waiting, _)| waiting.call.id == id) {
+            *result = Some(record);
+            return Ok(());
+        }
+        let waiting = self.waiting().into_iter().map(|waiting| waiting.call.id).collect();
+        Err(TurnError::NotWaiting { call: id.to_owned(), waiting })
+    }
+
+    /// The entries of all results, when all are in; nothing is tracked any more after it.
+    pub(super) fn settled(&mut self) -> Option<Vec<Entry>> {
+        if self.0.iter().any(|(_, result)| result.is_none()) {
+            return None;
+        }
+        let done = self.0.drain(..).filter_map(|(waiting, result)| Some((waiting.call, result?)));
+        Some(done.map(|(call, record)| entry(call, record)).collect())
+    }
+}
+
+/// The entry of a result.
+pub(crate) fn entry(call: Call, record: CallRecord) -> Entry {
+    Entry::Result { call: call.id, tool: call.tool, pieces: record.pieces, failed: record.failed }
+}

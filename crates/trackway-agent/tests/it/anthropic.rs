@@ -1,0 +1,140 @@
+//! Anthropic's Messages.
+
+use serde_json::{Value, json};
+use trackway_agent::{Finish, ModelError};
+use trackway_testkit::Reply;
+
+use crate::{
+    sample,
+    shapes::{KEY, Numbers, Wire, asked, outcome, stream, ten_shapes},
+};
+
+struct Messages;
+
+impl Wire for Messages {
+    const KIND: &'static str = "anthropic";
+
+    fn says(pieces: &[&str]) -> Vec<String> {
+        let usage = json!({"input_tokens": 11, "output_tokens": 1});
+        let message = json!({"type": "message", "model": "m-1", "content": [], "usage": usage});
+        let begin = [
+            json!({"type": "message_start", "message": message}),
+            json!({"type": "content_block_start", "index": 0,
+                "content_block": {"type": "text", "text": ""}}),
+            json!({"type": "ping"}),
+        ];
+        let pieces = pieces.iter().map(|piece| {
+            json!({"type": "content_block_delta", "index": 0,
+                "delta": {"type": "text_delta", "text": piece}})
+        });
+        begin.into_iter().chain(pieces).map(|data| event(&data)).collect()
+    }
+
+    fn two_calls(numbers: Numbers) -> Vec<String> {
+        let index = |given: u64| match numbers {
+            Numbers::Given => json!(given),
+            Numbers::AllZero => json!(0),
+            Numbers::Missing => Value::Null,
+        };
+        let first = call("c1", "look_up", &index(1), &["{\"q\":", "\"ü\"}"]);
+        let second = call("c2", "book", &index(2), &["{\"n\":", "2}"]);
+        match numbers {
+            Numbers::Given => first.into_iter().zip(second).flat_map(|(a, b)| [a, b]).collect(),
+            Numbers::AllZero | Numbers::Missing => first.into_iter().chain(second).collect(),
+        }
+    }
+
+    fn call(arguments: &str) -> Vec<String> {
+        call("c1", "look_up", &json!(1), &[arguments])
+    }
+
+    fn ends(finish: Finish) -> Vec<String> {
+        vec![stopped(finish), event(&json!({"type": "message_stop"}))]
+    }
+
+    fn unterminated() -> (Vec<String>, bool) {
+        (vec![stopped(Finish::Stop)], true)
+    }
+
+    fn error() -> Vec<String> {
+        let error = json!({"type": "overloaded_error", "message": "out of memory"});
+        vec![event(&json!({"type": "error", "error": error}))]
+    }
+}
+
+fn event(data: &Value) -> String {
+    let kind = data["type"].as_str().unwrap();
+    format!("event: {kind}\ndata: {data}\n\n")
+}
+
+fn stopped(finish: Finish) -> String {
+    let reason = match finish {
+        Finish::Stop => "end_turn",
+        Finish::Calls => "tool_use",
+        Finish::Length => "max_tokens",
+        Finish::Filtered => "refusal",
+    };
+    let delta = json!({"stop_reason": reason, "stop_sequence": null});
+    event(&json!({"type": "message_delta", "delta": delta, "usage": {"output_tokens": 7}}))
+}
+
+fn call(id: &str, tool: &str, index: &Value, pieces: &[&str]) -> Vec<String> {
+    let block = json!({"type": "tool_use", "id": id, "name": tool, "input": {}});
+    let begin = json!({"type": "content_block_start", "index": index, "content_block": block});
+    let pieces = pieces.iter().map(|piece| {
+        json!({"type": "content_block_delta", "index": index,
+            "delta": {"type": "input_json_delta", "partial_json": piece}})
+    });
+    let end = json!({"type": "content_block_stop", "index": index});
+    let events = std::iter::once(begin).chain(pieces).chain([end]);
+    events.map(|data| event(&data)).collect()
+}
+
+ten_shapes!(Messages);
+
+#[tokio::test]
+async fn the_request_is_whole() {
+    let asked = asked::<Messages>(sample::everything()).await;
+    assert_eq!(asked.path, "/v1/messages");
+    assert_eq!(asked.header("x-api-key"), Some(KEY));
+    assert_eq!(asked.header("anthropic-version"), Some("2023-06-01"));
+    assert_eq!(asked.header("authorization"), None);
+    insta::assert_json_snapshot!("anthropic_everything", asked.body);
+}
+
+/// Models that think want to see their thoughts again with the results of their calls.
+#[tokio::test]
+async fn thoughts_come_back_with_their_call() {
+    let thought = json!({"type": "thinking", "thinking": "Hm.", "signature": "abc"});
+    let begin = json!({"type": "content_block_start", "index": 0, "content_block": thought});
+    let end = json!({"type": "content_block_stop", "index": 0});
+    let thinks = vec![event(&begin), event(&end)];
+    let events = [thinks, Messages::call("{}"), Messages::ends(Finish::Calls)].concat();
+    let answer = outcome::<Messages>(stream(events)).await.unwrap();
+    assert_eq!(answer.reasoning, "Hm.");
+    let echo = answer.calls[0].echo.clone().unwrap();
+    let told = asked::<Messages>(sample::after_echo(echo)).await;
+    assert_eq!(told.body["messages"][1]["content"][0], thought);
+    let foreign = asked::<Messages>(sample::after_echo(json!({"other": [1]}))).await;
+    assert_eq!(foreign.body["messages"][1]["content"][0]["type"], "tool_use");
+}
+
+#[tokio::test]
+async fn an_answer_in_one_piece_is_taken() {
+    let body = json!({"type": "message", "model": "m-1", "stop_reason": "end_turn",
+        "content": [{"type": "text", "text": "Hallo"}],
+        "usage": {"input_tokens": 1, "output_tokens": 2}});
+    let answer = outcome::<Messages>(Reply::json(200, &body)).await.unwrap();
+    assert_eq!((answer.text.as_str(), answer.usage.unwrap().output_tokens), ("Hallo", 2));
+}
+
+#[tokio::test]
+async fn an_error_of_the_request_is_not_tried_again() {
+    let error = json!({"type": "invalid_request_error", "message": "too long"});
+    let error = json!({"type": "error", "error": error});
+    let reason = "too long (invalid_request_error)".to_owned();
+    let (_, inside) = outcome::<Messages>(stream([event(&error)])).await.unwrap_err();
+    assert_eq!(inside, ModelError::Failed { reason: reason.clone(), retryable: false });
+    let (_, refused) = outcome::<Messages>(Reply::json(400, &error)).await.unwrap_err();
+    assert_eq!(refused, ModelError::Refused { status: 400, reason });
+}

@@ -1,0 +1,10 @@
+//! Providers against a scripted model server on real sockets.
+
+#![expect(clippy::unwrap_used, reason = "in a test a panic is the report")]
+
+mod anthropic;
+mod gemini;
+mod openai;
+mod responses;
+mod sample;
+mod shapes;

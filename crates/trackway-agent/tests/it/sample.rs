@@ -1,0 +1,86 @@
+//! A conversation that has everything in it that a format must be able to write.
+
+use serde_json::{Value, json};
+use trackway_agent::{Arguments, Call, Entry, Piece, Request, ToolSpec};
+
+/// Nothing but a question.
+pub(crate) fn question() -> Request {
+    Request {
+        system: "Be brief.".into(),
+        entries: vec![user(&["Where is my order?"])],
+        tools: Vec::new(),
+        output: None,
+        max_tokens: None,
+    }
+}
+
+/// Text, images, calls of every kind, results with images, tools, a schema and a limit.
+pub(crate) fn everything() -> Request {
+    let schema = json!({"type": "object", "properties": {"q": {"type": "string"}}});
+    let entries = vec![
+        Entry::User { pieces: vec![text("Look at this:"), image(), text("What is it?")] },
+        Entry::Model {
+            text: "I look it up.".into(),
+            calls: vec![
+                call("c1", "look_up", Arguments::Json(json!({"q": "bird ü"}))),
+                call("c2", "camera", Arguments::Json(json!({}))),
+            ],
+        },
+        result("c1", "look_up", vec![text("{\"name\":\"wren\"}")], false),
+        result("c2", "camera", vec![text("A picture:"), image()], false),
+        Entry::Model {
+            text: String::new(),
+            calls: vec![call(
+                "c3",
+                "look_up",
+                Arguments::Broken { text: "{\"q\"".into(), reason: "it ends".into() },
+            )],
+        },
+        result("c3", "look_up", vec![text("The arguments are not JSON: it ends")], true),
+        Entry::Model { text: "A wren.".into(), calls: Vec::new() },
+        user(&["Say more.", "In JSON."]),
+    ];
+    Request {
+        system: "You know birds.".into(),
+        entries,
+        tools: vec![
+            ToolSpec { name: "look_up".into(), description: "Finds birds.".into(), schema },
+            ToolSpec {
+                name: "camera".into(),
+                description: "Takes a picture.".into(),
+                schema: json!({"type": "object"}),
+            },
+        ],
+        output: Some(json!({"type": "object", "properties": {"bird": {"type": "string"}}})),
+        max_tokens: Some(500),
+    }
+}
+
+pub(crate) fn user(texts: &[&str]) -> Entry {
+    Entry::User { pieces: texts.iter().copied().map(text).collect() }
+}
+
+pub(crate) fn call(id: &str, tool: &str, arguments: Arguments) -> Call {
+    Call { id: id.into(), tool: tool.into(), arguments, echo: None }
+}
+
+/// A request after one call with this echo and its result.
+pub(crate) fn after_echo(echo: Value) -> Request {
+    let echoed = Call { echo: Some(echo), ..call("c1", "look_up", Arguments::Json(json!({}))) };
+    let mut request = question();
+    request.entries.push(Entry::Model { text: String::new(), calls: vec![echoed] });
+    request.entries.push(result("c1", "look_up", vec![text("done")], false));
+    request
+}
+
+fn result(call: &str, tool: &str, pieces: Vec<Piece>, failed: bool) -> Entry {
+    Entry::Result { call: call.into(), tool: tool.into(), pieces, failed }
+}
+
+fn text(text: &str) -> Piece {
+    Piece::Text(text.into())
+}
+
+fn image() -> Piece {
+    Piece::Image { media_type: "image/png".into(), base64: "iVBORw0=".into() }
+}

@@ -1,0 +1,166 @@
+//! From the start of a server to its end, and what happens when it ends too early.
+
+use std::sync::Arc;
+
+use rustix::process::{Pid, test_kill_process};
+use serde_json::json;
+use trackway_agent::Phase;
+
+use crate::{
+    fixture::STARTS,
+    kit::{alone, call, config, entry, names, phase, read, start, tool},
+};
+
+fn is_alive(pid: u64) -> bool {
+    let pid = Pid::from_raw(i32::try_from(pid).unwrap()).unwrap();
+    test_kill_process(pid).is_ok()
+}
+
+/// FIELD-NOTES: servers were started twice, and configured variables did not arrive.
+#[tokio::test]
+async fn a_server_is_started_once_with_what_was_configured() {
+    let folder = tempfile::tempdir().unwrap();
+    let starts = folder.path().join("starts");
+    std::fs::create_dir(folder.path().join("inside")).unwrap();
+    let more = json!({"env": {STARTS: starts, "KEY": "${env:SECRET}"}, "cwd": "inside"});
+    let servers = start(&json!({"one": entry(&more)}), folder.path()).await;
+    let about = read(&call(&servers, "one__about", json!({"variable": "KEY"})).await.unwrap());
+    assert_eq!(about["variable"], "s3cret");
+    assert!(about["folder"].as_str().unwrap().ends_with("inside"), "{about}");
+    assert_eq!(about["arguments"][1], "fixture::serve");
+    // Two agents that take their tools at the same time share the one process.
+    let (first, second) = (tool(&servers, "one__about"), tool(&servers, "one__about"));
+    let (first, second) =
+        tokio::join!(first.call(json!({}), alone()), second.call(json!({}), alone()));
+    assert_eq!(read(&first.unwrap())["pid"], read(&second.unwrap())["pid"]);
+    assert_eq!(std::fs::read_to_string(&starts).unwrap().lines().count(), 1);
+    // What is ours stays ours.
+    let about = read(&call(&servers, "one__about", json!({"variable": "CARGO"})).await.unwrap());
+    assert_eq!(about["variable"], json!(null));
+    servers.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_server_that_ends_is_started_again_and_the_call_in_flight_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let servers = start(&json!({"one": entry(&json!({}))}), folder.path()).await;
+    let first = read(&call(&servers, "one__about", json!({})).await.unwrap());
+    let failure = call(&servers, "one__die", json!({})).await.unwrap_err();
+    assert!(failure.message.contains("`one` ended"), "{failure:?}");
+    // Its tools are still there while it is down.
+    assert!(names(&servers).contains(&"one__about".to_owned()));
+    phase(&servers, "one", Phase::Ready, 2).await;
+    let second = read(&call(&servers, "one__about", json!({})).await.unwrap());
+    assert_ne!(first["pid"], second["pid"]);
+    servers.shutdown().await;
+    assert!(!is_alive(second["pid"].as_u64().unwrap()));
+}
+
+#[tokio::test]
+async fn nothing_is_left_of_a_server_and_of_what_it_started() {
+    let folder = tempfile::tempdir().unwrap();
+    let servers = start(&json!({"one": entry(&json!({}))}), folder.path()).await;
+    let server = read(&call(&servers, "one__about", json!({})).await.unwrap());
+    let spawned = read(&call(&servers, "one__spawn", json!({})).await.unwrap());
+    let (server, spawned) = (server["pid"].as_u64().unwrap(), spawned.as_u64().unwrap());
+    assert!(is_alive(server) && is_alive(spawned));
+    let about = tool(&servers, "one__about");
+    servers.shutdown().await;
+    assert!(!is_alive(server));
+    // Killed; it is a zombie until whoever inherits it looks, so its state is read instead.
+    let stat = std::fs::read_to_string(format!("/proc/{spawned}/stat")).unwrap_or_default();
+    assert!(stat.is_empty() || stat.contains(") Z "), "{stat}");
+    let failure = about.call(json!({}), alone()).await.unwrap_err();
+    assert!(failure.message.contains("not running: it was stopped"), "{failure:?}");
+    assert!(servers.tools().is_empty());
+}
+
+#[tokio::test]
+async fn only_servers_that_changed_are_started_anew() {
+    let folder = tempfile::tempdir().unwrap();
+    let before =
+        json!({"same": entry(&json!({})), "other": entry(&json!({})), "gone": entry(&json!({}))});
+    let servers = start(&before, folder.path()).await;
+    let same = read(&call(&servers, "same__about", json!({})).await.unwrap());
+    let other = read(&call(&servers, "other__about", json!({})).await.unwrap());
+    let gone = read(&call(&servers, "gone__about", json!({})).await.unwrap());
+    let after = json!({
+        "same": entry(&json!({})), "other": entry(&json!({"env": {"KEY": "new"}})),
+    });
+    servers.replace(config(&after)).await;
+    servers.settled().await;
+    assert!(!is_alive(gone["pid"].as_u64().unwrap()));
+    assert!(!is_alive(other["pid"].as_u64().unwrap()));
+    let again = read(&call(&servers, "same__about", json!({})).await.unwrap());
+    assert_eq!(same["pid"], again["pid"]);
+    let renewed = read(&call(&servers, "other__about", json!({"variable": "KEY"})).await.unwrap());
+    assert_eq!(renewed["variable"], "new");
+    assert_eq!(servers.status().len(), 2);
+    servers.shutdown().await;
+}
+
+#[tokio::test]
+async fn tools_that_appear_later_are_found() {
+    let folder = tempfile::tempdir().unwrap();
+    let servers = start(&json!({"one": entry(&json!({}))}), folder.path()).await;
+    assert!(!names(&servers).contains(&"one__grown".to_owned()));
+    let mut changed = servers.changed();
+    changed.borrow_and_update();
+    call(&servers, "one__grow", json!({})).await.unwrap();
+    changed.changed().await.unwrap();
+    assert!(names(&servers).contains(&"one__grown".to_owned()));
+    servers.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_server_that_does_not_start_says_why_and_keeps_no_other_from_starting() {
+    let folder = tempfile::tempdir().unwrap();
+    let servers = json!({
+        "none": {"command": "there-is-no-such-program"},
+        "silent": {"command": "true"},
+        "good": entry(&json!({})),
+    });
+    let servers = start(&servers, folder.path()).await;
+    let status = servers.status();
+    let reason = |name: &str| {
+        let found = status.iter().find(|status| status.name == name).unwrap();
+        (found.phase, found.reason.clone().unwrap_or_default())
+    };
+    let (phase, told) = reason("none");
+    assert_eq!(phase, Phase::Down);
+    assert!(told.contains("cannot be started"), "{told}");
+    let (phase, told) = reason("silent");
+    assert_eq!(phase, Phase::Down);
+    assert!(told.contains("exited"), "{told}");
+    assert_eq!(reason("good"), (Phase::Ready, String::new()));
+    call(&servers, "good__about", json!({})).await.unwrap();
+    servers.shutdown().await;
+}
+
+/// Cancelling a turn drops the call; the server is told.
+#[tokio::test]
+async fn a_call_that_nobody_waits_for_is_cancelled() {
+    let folder = tempfile::tempdir().unwrap();
+    let servers = start(&json!({"one": entry(&json!({}))}), folder.path()).await;
+    let hang = tokio::spawn(tool(&servers, "one__hang").call(json!({}), alone()));
+    let cancelled = {
+        let servers = Arc::clone(&servers);
+        tokio::spawn(async move { call(&servers, "one__was_cancelled", json!({})).await })
+    };
+    // The server works on calls in the order in which they come, so this one is behind.
+    call(&servers, "one__about", json!({})).await.unwrap();
+    hang.abort();
+    assert_eq!(cancelled.await.unwrap().unwrap().value, "yes");
+    servers.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_call_that_takes_too_long_fails() {
+    let folder = tempfile::tempdir().unwrap();
+    let more = json!({"timeoutSeconds": 1});
+    let servers = start(&json!({"one": entry(&more)}), folder.path()).await;
+    let failure = call(&servers, "one__hang", json!({})).await.unwrap_err();
+    assert!(failure.message.contains("did not answer within 1 s"), "{failure:?}");
+    assert_eq!(call(&servers, "one__was_cancelled", json!({})).await.unwrap().value, "yes");
+    servers.shutdown().await;
+}

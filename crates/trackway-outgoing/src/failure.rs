@@ -1,0 +1,19 @@
+//! What is said of a request that came to nothing.
+
+use std::error::Error;
+
+/// What went wrong, without the address: its query may be a secret.
+pub fn failure(error: &reqwest::Error) -> String {
+    let what = if error.is_timeout() {
+        "the receiver did not answer in time"
+    } else if error.is_connect() {
+        "no connection"
+    } else {
+        "the request failed"
+    };
+    let mut cause = error.source();
+    while let Some(deeper) = cause.and_then(Error::source) {
+        cause = Some(deeper);
+    }
+    cause.map_or_else(|| what.to_owned(), |cause| format!("{what}: {cause}"))
+}

@@ -1,0 +1,41 @@
+//! What can be said of an address before anybody is asked: its form, and a number where it is one.
+
+use std::net::IpAddr;
+
+use reqwest::Url;
+
+use crate::AddressPolicy;
+
+/// Longest address. Servers and proxies refuse longer ones anyway.
+const URL_BYTES_MAX: usize = 8 * 1024;
+
+/// Why an address is refused, whatever answers there.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the address is refused: {reason}")]
+pub struct Forbidden {
+    pub reason: String,
+}
+
+impl AddressPolicy {
+    /// Whether an address may be asked for. A name is judged by its addresses when it is connected to.
+    pub fn check(self, url: &str) -> Result<Url, Forbidden> {
+        let refused = |reason: &str| Forbidden { reason: reason.to_owned() };
+        if url.len() > URL_BYTES_MAX {
+            return Err(refused("it is longer than 8 KiB"));
+        }
+        let url = Url::parse(url).map_err(|_| refused("it is not a URL"))?;
+        if !matches!(url.scheme(), "http" | "https") {
+            return Err(refused("it is neither http nor https"));
+        }
+        if !url.username().is_empty() || url.password().is_some() {
+            return Err(refused("it holds credentials, which belong beside it"));
+        }
+        let host = url.host_str().unwrap_or_default();
+        // Written as a number in whatever form, it has been brought into the usual one by now.
+        let literal = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
+        match literal.ok().and_then(|address| self.refusal(address)) {
+            Some(what) => Err(Forbidden { reason: format!("it is {what}") }),
+            None => Ok(url),
+        }
+    }
+}

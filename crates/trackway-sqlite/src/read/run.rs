@@ -1,0 +1,107 @@
+//! The row of one run: whole by its checksum, and found even where the key of the table is damaged.
+
+use rusqlite::{Connection, OptionalExtension as _, Row};
+use trackway_domain::{Caller, RunId, Seq, StateName, Timestamp, WorkflowRef};
+use trackway_ports::{ReadError, RunRow};
+
+use crate::{
+    checksum::{self, RUN_COLUMNS, RUN_COLUMNS_COUNT},
+    readers::broken,
+};
+
+use super::{Unreadable, events::is_damage, parsed, scan};
+
+/// A run, and how long its log was at least when its row was written.
+#[derive(Debug)]
+pub(super) struct Known {
+    pub(super) row: RunRow,
+    pub(super) head: Seq,
+}
+
+pub(super) fn run_sql(which: &str) -> String {
+    format!("SELECT {RUN_COLUMNS}, crc FROM runs {which}")
+}
+
+pub(crate) fn run(conn: &Connection, run: RunId) -> Result<Option<RunRow>, ReadError> {
+    Ok(known(conn, run)?.map(|known| known.row))
+}
+
+/// A run that has events has a row: where its key does not lead there, all rows are gone through.
+pub(super) fn known(conn: &Connection, run: RunId) -> Result<Option<Known>, ReadError> {
+    let damaged = |error: Unreadable| ReadError::Damaged {
+        run,
+        seq: 1,
+        reason: format!("its row in the index of runs: {error}"),
+    };
+    match by_key(conn, run)? {
+        Ok(Some(known)) => Ok(Some(known)),
+        Ok(None) if !has_events(conn, run)? => Ok(None),
+        Ok(None) => match scan::run(conn, run)? {
+            Some(known) => Ok(Some(known)),
+            None => Err(damaged(Unreadable::Content("it is missing".to_owned()))),
+        },
+        Err(error) => scan::run(conn, run)?.map(Some).ok_or_else(|| damaged(error)),
+    }
+}
+
+/// How long the run's log is at least, as far as its row can tell.
+pub(super) fn least_head(conn: &Connection, run: RunId) -> Result<Seq, ReadError> {
+    let found = by_key(conn, run)?;
+    Ok(found.ok().flatten().map_or(0, |known| known.head))
+}
+
+/// The inner error is about this row alone.
+fn by_key(conn: &Connection, run: RunId) -> Result<Result<Option<Known>, Unreadable>, ReadError> {
+    let mut statement = conn.prepare_cached(&run_sql("WHERE id = ?1")).map_err(broken)?;
+    let mut rows = statement.query([run.to_string()]).map_err(broken)?;
+    match rows.next() {
+        Ok(None) => Ok(Ok(None)),
+        Ok(Some(row)) => Ok(known_row(row).map(Some)),
+        Err(error) if is_damage(&error) => Ok(Err(error.into())),
+        Err(error) => Err(broken(error)),
+    }
+}
+
+fn has_events(conn: &Connection, run: RunId) -> Result<bool, ReadError> {
+    let sql = "SELECT 1 FROM events WHERE run = ?1 LIMIT 1";
+    let mut statement = conn.prepare_cached(sql).map_err(broken)?;
+    match statement.query_row([run.to_string()], |_| Ok(())).optional() {
+        Ok(found) => Ok(found.is_some()),
+        // There is something, though it cannot be read.
+        Err(error) if is_damage(&error) => Ok(true),
+        Err(error) => Err(broken(error)),
+    }
+}
+
+pub(super) fn run_row(row: &Row<'_>) -> Result<RunRow, Unreadable> {
+    Ok(known_row(row)?.row)
+}
+
+pub(super) fn known_row(row: &Row<'_>) -> Result<Known, Unreadable> {
+    // A row from before there were checksums has none.
+    if let Some(crc) = row.get::<_, Option<u32>>(RUN_COLUMNS_COUNT)? {
+        let columns = (0..RUN_COLUMNS_COUNT).map(|column| row.get_ref(column));
+        let columns = columns.collect::<Result<Vec<_>, _>>()?;
+        if checksum::values(columns.into_iter()) != crc {
+            return Err(Unreadable::Content("it does not match its checksum".to_owned()));
+        }
+    }
+    let text = |column| -> Result<&str, Unreadable> { Ok(row.get_ref(column)?.as_str()?) };
+    let found = RunRow {
+        id: parsed(row, 0)?,
+        session: parsed(row, 1)?,
+        caller: Caller::new(text(2)?, text(3)?),
+        workflow: WorkflowRef { name: row.get(4)?, version: row.get(5)? },
+        parent: match row.get_ref(6)?.as_str_or_null()? {
+            Some(parent) => Some(parent.parse().map_err(Unreadable::content)?),
+            None => None,
+        },
+        state: parsed::<StateName>(row, 7)?,
+        runnable: row.get(8)?,
+        parked: row.get(9)?,
+        created_at: Timestamp::from_millis(row.get(10)?),
+        status_at: Timestamp::from_millis(row.get(11)?),
+    };
+    let head: Option<i64> = row.get(12)?;
+    Ok(Known { row: found, head: head.and_then(|head| head.try_into().ok()).unwrap_or(0) })
+}

@@ -1,0 +1,99 @@
+//! Walking through a whole table from its first page to its last, where a key leads nowhere though it
+//! should. It costs as much as the table is large, and only who meets damage pays for it.
+
+use std::collections::BTreeMap;
+
+use rusqlite::{Connection, Row, Rows};
+use trackway_domain::{RunId, Seq};
+use trackway_ports::{ReadError, Stored};
+
+use crate::{FolderBlobs, readers::broken};
+
+use super::{
+    Unreadable,
+    events::{EVENT_COLUMNS, is_damage, read_event},
+    run::{Known, known_row, run_sql},
+};
+
+/// Events looked for in one walk: a few large ones are no burden to hold.
+const EVENTS_MAX: Seq = 256;
+
+/// The run's whole events right behind that number.
+pub(super) fn events(
+    conn: &Connection,
+    blobs: &FolderBlobs,
+    run: RunId,
+    after: Seq,
+    limit: usize,
+) -> Result<Vec<Stored>, ReadError> {
+    let last = after.saturating_add(EVENTS_MAX.min(limit as Seq));
+    let (Ok(first), Ok(last)) = (i64::try_from(after), i64::try_from(last)) else {
+        return Ok(Vec::new());
+    };
+    let sql = format!(
+        "SELECT {EVENT_COLUMNS} FROM events NOT INDEXED
+         WHERE run = ?1 AND seq > ?2 AND seq <= ?3"
+    );
+    let key = run.to_string();
+    let mut statement = conn.prepare_cached(&sql).map_err(broken)?;
+    let rows = statement.query((&key, first, last)).map_err(broken)?;
+    let mut found = BTreeMap::new();
+    each(rows, |row| {
+        if let Ok((stored, _)) = read_event(row, blobs, &key) {
+            found.entry(stored.seq).or_insert(stored);
+        }
+    })?;
+    let behind = (after + 1..).map_while(|seq| found.remove(&seq));
+    Ok(behind.collect())
+}
+
+/// The row of that run.
+pub(super) fn run(conn: &Connection, run: RunId) -> Result<Option<Known>, ReadError> {
+    let mut found = None;
+    runs(conn, |row| {
+        found = found.take().or_else(|| row.ok().filter(|known| known.row.id == run));
+    })?;
+    Ok(found)
+}
+
+/// Shows the row of every run.
+pub(super) fn runs(
+    conn: &Connection,
+    mut see: impl FnMut(Result<Known, Suspect>),
+) -> Result<(), ReadError> {
+    // No index has all columns, so that it is the table itself that is gone through.
+    let mut statement = conn.prepare_cached(&run_sql("NOT INDEXED")).map_err(broken)?;
+    let rows = statement.query([]).map_err(broken)?;
+    each(rows, |row| see(known_row(row).map_err(|error| Suspect::new(row, error))))
+}
+
+/// A row of the table of runs that is not whole.
+#[derive(Debug)]
+pub(super) struct Suspect {
+    /// Whose it says that it is.
+    pub(super) run: Option<RunId>,
+}
+
+impl Suspect {
+    #[expect(clippy::needless_pass_by_value, reason = "it is used as the argument of map_err")]
+    fn new(row: &Row<'_>, error: Unreadable) -> Self {
+        let id = row.get_ref(0).ok().and_then(|id| id.as_str().ok()?.parse().ok());
+        tracing::error!(%error, run = ?id, "a damaged row of a run");
+        Self { run: id }
+    }
+}
+
+/// Shows each row, up to a damaged page: what lies behind that cannot be reached this way.
+fn each(mut rows: Rows<'_>, mut see: impl FnMut(&Row<'_>)) -> Result<(), ReadError> {
+    loop {
+        match rows.next() {
+            Ok(Some(row)) => see(row),
+            Ok(None) => return Ok(()),
+            Err(error) if is_damage(&error) => {
+                tracing::error!(%error, "a table cannot be gone through to its end");
+                return Ok(());
+            }
+            Err(error) => return Err(broken(error)),
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! One flipped byte anywhere in the pages of session data: nothing panics, nothing is served that was
+//! not written, and what is damaged is one session.
+
+mod pages;
+mod site;
+
+use trackway_sqlite::SqliteJournal;
+
+use self::{
+    pages::{Kind, places},
+    site::{Found, Site},
+};
+
+/// Every so many bytes of a page one is flipped. Prime, so that it meets every part of rows of any
+/// length, and such that the test takes seconds.
+const STRIDE: usize = 499;
+
+/// Proves T12 and the field note on flipped bytes.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_flipped_byte_is_one_sessions_damage_or_none() {
+    let site = Site::new().await;
+    let mut seen = Seen::default();
+    for place in places(&site.whole, &site.pages, STRIDE) {
+        let bits = if place.at % 2 == 0 { 0x01 } else { 0x94 };
+        site.flip(place.at, bits);
+        let found = match SqliteJournal::open_read_only(site.folder()) {
+            Ok(journal) => site.look(&journal).await,
+            Err(error) => {
+                assert_eq!(place.kind, Kind::Structure, "{place:?}: {error:?}");
+                continue;
+            }
+        };
+        seen.note(&site, &found, &format!("{place:?}, bits {bits:#x}"), place.kind);
+    }
+    assert!(seen.flips > 180, "{seen:?}");
+    assert!(seen.whole > seen.flips / 3, "most damage is healed or does no harm: {seen:?}");
+    assert!(seen.one_refused > 10, "{seen:?}");
+}
+
+/// What came of the flips.
+#[derive(Debug, Default)]
+struct Seen {
+    flips: usize,
+    whole: usize,
+    one_refused: usize,
+    several_refused: usize,
+}
+
+impl Seen {
+    /// Checks what was found. That nothing is served wrongly was checked while looking.
+    fn note(&mut self, site: &Site, found: &[Found], place: &str, kind: Kind) {
+        self.flips += 1;
+        let refused: Vec<&Found> = found.iter().filter(|found| found.refused.is_some()).collect();
+        match refused.len() {
+            0 => self.whole += 1,
+            1 => self.one_refused += 1,
+            _ => {
+                self.several_refused += 1;
+                // SQLite itself may find that a page is no page; then it is not about one row.
+                let by_sqlite = |found: &&Found| {
+                    found.refused.as_deref().is_some_and(|reason| reason.contains("malformed"))
+                };
+                assert!(
+                    kind == Kind::Structure || refused.iter().all(by_sqlite),
+                    "{place}: {refused:#?}"
+                );
+            }
+        }
+        assert_eq!(found.len(), site.sessions.len(), "{place}");
+    }
+}

@@ -1,0 +1,221 @@
+//! Three sessions in one database, and whether all of them is served as it was written.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use tempfile::TempDir;
+use trackway_domain::{Caller, NodeId, RunId, SessionId};
+use trackway_ports::{AttemptKey, Journal, NodePlace, ReadError, RunRow, SessionRow, Stored};
+use trackway_ports::{attempt_of, node_of};
+use trackway_sqlite::SqliteJournal;
+use trackway_testkit::{Trail, noted, whole_log};
+
+use crate::helpers::database;
+
+/// Tables that hold session data, each with its indexes.
+const TABLES: [&str; 6] = ["events", "runs", "nodes", "attempts", "definitions", "pins"];
+
+/// Enough that tables and indexes have several pages and pages above them.
+const RUNS_EACH: u128 = 5;
+
+const NAMES: [&str; 3] = ["alpha", "beta", "gamma"];
+
+/// What a session is, as it was written.
+pub(super) struct Session {
+    id: SessionId,
+    listed: SessionRow,
+    rows: Vec<RunRow>,
+    logs: Vec<(RunId, Vec<Stored>)>,
+    nodes: Vec<(RunId, NodeId, NodePlace)>,
+    attempts: Vec<(AttemptKey, Stored)>,
+    definition: (String, String),
+}
+
+/// What came of looking at a session.
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    /// Why something of it was not served. Everything else was, as it was written.
+    pub(super) refused: Option<String>,
+}
+
+pub(super) struct Site {
+    folder: TempDir,
+    pub(super) whole: Vec<u8>,
+    /// Numbers of the pages that hold session data.
+    pub(super) pages: Vec<usize>,
+    pub(super) sessions: Vec<Session>,
+}
+
+fn trail(number: u128, name: &str) -> Trail {
+    let mut trail = Trail::guided(number, name, &format!("work-of-{name}")).open("a").blocked("a");
+    for (from, to) in [("a", "b"), ("a", "c"), ("c", "d")] {
+        let notes = format!("{name} goes from {from} to {to} in run {number}");
+        trail = trail.answer(from, to, noted(&notes), Vec::new());
+    }
+    trail.checkpoint(Some("d"), "half way").advance("d", "end").completed()
+}
+
+impl Site {
+    pub(super) async fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let journal = SqliteJournal::open(folder.path()).unwrap();
+        for number in 1..=RUNS_EACH {
+            for (place, name) in (0..).zip(NAMES) {
+                // Side by side, so that they share pages.
+                trail(number * 3 + place, name).write(&journal).await;
+            }
+        }
+        for (place, name) in (1_000..).zip(NAMES) {
+            Trail::session_notes(place, name).checkpoint(None, name).write(&journal).await;
+        }
+        let mut sessions = Vec::new();
+        for listed in journal.sessions(Caller::local(), 9).await.unwrap() {
+            sessions.push(read(&journal, listed).await);
+        }
+        assert_eq!(sessions.len(), NAMES.len());
+        journal.close().await;
+        drop(journal);
+        let pages = pages(folder.path());
+        let whole = fs::read(file(folder.path())).unwrap();
+        Self { folder, whole, pages, sessions }
+    }
+
+    pub(super) fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// The database as it was, but for this byte.
+    pub(super) fn flip(&self, at: usize, bits: u8) {
+        let mut bytes = self.whole.clone();
+        bytes[at] ^= bits;
+        for beside in ["trackway.db-wal", "trackway.db-shm"] {
+            // What an earlier round left belongs to another file.
+            let _ = fs::remove_file(self.folder().join(beside));
+        }
+        fs::write(file(self.folder()), bytes).unwrap();
+    }
+
+    /// Looks at everything of every session. What is served must be as it was written.
+    pub(super) async fn look(&self, journal: &dyn Journal) -> Vec<Found> {
+        let mut found = Vec::new();
+        let listed = journal.sessions(Caller::local(), 9).await;
+        for session in &self.sessions {
+            let mut one = Found::default();
+            one.check(listed.as_ref().map_err(Clone::clone), |listed| {
+                // Of a session with a damage, the listing may tell less; it names no other.
+                assert!(listed.len() <= self.sessions.len(), "{listed:#?}");
+                match listed.iter().find(|row| row.id == session.id) {
+                    Some(row) if *row == session.listed => Ok(()),
+                    other => Err(format!("listed as {other:?}")),
+                }
+            });
+            session.look(journal, &mut one).await;
+            found.push(one);
+        }
+        found
+    }
+}
+
+impl Session {
+    async fn look(&self, journal: &dyn Journal, found: &mut Found) {
+        let rows = journal.session_runs(Caller::local(), self.id.clone()).await;
+        found.same(rows, &self.rows);
+        for row in &self.rows {
+            found.same(journal.run(row.id).await, &Some(row.clone()));
+        }
+        for (run, log) in &self.logs {
+            found.same(whole_log(journal, *run).await, log);
+        }
+        for (run, node, place) in &self.nodes {
+            // None says that the log is to be read, which was done above.
+            match journal.node(*run, *node).await {
+                Ok(None) => {}
+                other => found.same(other, &Some(place.clone())),
+            }
+        }
+        for (key, stored) in &self.attempts {
+            found.same(journal.attempt(key.clone()).await, &Some(stored.clone()));
+            // One that was never made is not taken for another.
+            let other = AttemptKey { digest: "another".to_owned(), ..key.clone() };
+            found.same(journal.attempt(other).await, &None);
+        }
+        let (hash, body) = &self.definition;
+        match journal.pinned(hash.clone()).await {
+            // Lost: the folders are asked, and else the run is said to be damaged.
+            Ok(None) => found.refused = Some("its definition is lost".to_owned()),
+            other => found.same(other, &Some(body.clone())),
+        }
+    }
+}
+
+impl Found {
+    #[track_caller]
+    fn same<T: PartialEq + std::fmt::Debug>(&mut self, read: Result<T, ReadError>, right: &T) {
+        match read {
+            Ok(read) => assert_eq!(read, *right),
+            Err(error) => self.refused = Some(error.to_string()),
+        }
+    }
+
+    fn check<T>(
+        &mut self,
+        read: Result<T, ReadError>,
+        check: impl FnOnce(T) -> Result<(), String>,
+    ) {
+        let checked = read.map_err(|error| error.to_string()).and_then(check);
+        if let Err(reason) = checked {
+            self.refused = Some(reason);
+        }
+    }
+}
+
+async fn read(journal: &dyn Journal, listed: SessionRow) -> Session {
+    let rows = journal.session_runs(Caller::local(), listed.id.clone()).await.unwrap();
+    let (mut logs, mut nodes, mut attempts) = (Vec::new(), Vec::new(), Vec::new());
+    for RunRow { id: run, .. } in &rows {
+        let log = whole_log(journal, *run).await.unwrap();
+        for stored in &log {
+            if let Some(node) = node_of(&stored.event) {
+                let place = journal.node(*run, node.id).await.unwrap().unwrap();
+                nodes.push((*run, node.id, place));
+            }
+            if let Some(attempt) = attempt_of(&stored.event) {
+                let (node, ack, digest) = (attempt.node, attempt.ack, attempt.digest.clone());
+                attempts.push((AttemptKey { run: *run, node, ack, digest }, stored.clone()));
+            }
+        }
+        logs.push((*run, log));
+    }
+    let hash = rows.last().unwrap().workflow.version.clone();
+    let body = journal.pinned(hash.clone()).await.unwrap().unwrap();
+    Session { id: listed.id.clone(), listed, rows, logs, nodes, attempts, definition: (hash, body) }
+}
+
+fn file(folder: &Path) -> PathBuf {
+    folder.join("trackway.db")
+}
+
+/// Pages of the tables of session data and of their indexes. None holds the rest of a long row.
+fn pages(folder: &Path) -> Vec<usize> {
+    let conn = database(folder);
+    let mut statement = conn
+        .prepare(
+            "SELECT pageno, pagetype FROM dbstat
+             WHERE name IN (SELECT name FROM sqlite_schema WHERE tbl_name = ?1)",
+        )
+        .unwrap();
+    let mut pages = Vec::new();
+    for table in TABLES {
+        let found = statement.query_map([table], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+        for found in found {
+            let (number, kind): (i64, String) = found.unwrap();
+            assert_ne!(kind, "overflow");
+            pages.push(usize::try_from(number).unwrap());
+        }
+    }
+    drop(statement);
+    drop(conn);
+    pages
+}

@@ -1,0 +1,103 @@
+//! Answers in OpenAI's chat format, as its own servers stream them.
+
+use serde_json::{Value, json};
+
+use super::Reply;
+
+/// The model that answers.
+const MODEL: &str = "scripted-1";
+
+/// Text first, then calls, then the end with its usage.
+#[derive(Debug, Clone, Default)]
+pub struct ChatReply {
+    deltas: Vec<Value>,
+    calls: usize,
+    finish: Option<String>,
+    usage: Option<(u64, u64)>,
+}
+
+impl ChatReply {
+    /// The model says this, word by word.
+    #[must_use]
+    pub fn says(mut self, text: &str) -> Self {
+        let words = text.split_inclusive(' ');
+        self.deltas.extend(words.map(|word| json!({"content": word})));
+        self
+    }
+
+    /// The model thinks this.
+    #[must_use]
+    pub fn thinks(mut self, text: &str) -> Self {
+        self.deltas.push(json!({"reasoning_content": text}));
+        self
+    }
+
+    /// The model calls tools: id, tool, and the text of its arguments, which comes in two pieces.
+    #[must_use]
+    pub fn calls(mut self, calls: &[(&str, &str, &str)]) -> Self {
+        for (id, tool, arguments) in calls {
+            let index = self.calls;
+            self.calls += 1;
+            let function = json!({"name": tool, "arguments": ""});
+            let call = json!({"index": index, "id": id, "type": "function", "function": function});
+            self.deltas.push(json!({"tool_calls": [call]}));
+            let middle = arguments.char_indices().nth(arguments.chars().count() / 2);
+            let (left, right) = arguments.split_at(middle.map_or(0, |(at, _)| at));
+            for piece in [left, right] {
+                let piece = json!({"index": index, "function": {"arguments": piece}});
+                self.deltas.push(json!({"tool_calls": [piece]}));
+            }
+        }
+        self
+    }
+
+    /// Why it stopped; `tool_calls` or `stop` unless it is said here.
+    #[must_use]
+    pub fn finish(self, reason: &str) -> Self {
+        Self { finish: Some(reason.to_owned()), ..self }
+    }
+
+    /// Tokens in and out; 10 and 5 unless they are said here.
+    #[must_use]
+    pub fn usage(self, input: u64, output: u64) -> Self {
+        Self { usage: Some((input, output)), ..self }
+    }
+
+    /// The events up to the end, which is not among them: for answers that break off or wait.
+    pub fn unfinished(&self) -> Reply {
+        let reply = Reply::stream().data(chunk(&json!({"role": "assistant"}), &Value::Null));
+        self.deltas.iter().fold(reply, |reply, delta| reply.data(chunk(delta, &Value::Null)))
+    }
+
+    /// The end of this answer behind what was sent and waited for so far.
+    pub fn finishing(&self, reply: Reply) -> Reply {
+        let ordinary = if self.calls > 0 { "tool_calls" } else { "stop" };
+        let finish = self.finish.as_deref().unwrap_or(ordinary);
+        let (input, output) = self.usage.unwrap_or((10, 5));
+        let usage = json!({
+            "prompt_tokens": input,
+            "completion_tokens": output,
+            "total_tokens": input + output,
+        });
+        let last = json!({
+            "id": "answer", "object": "chat.completion.chunk", "model": MODEL,
+            "choices": [], "usage": usage,
+        });
+        reply.data(chunk(&json!({}), &finish.into())).data(last).data("[DONE]")
+    }
+}
+
+impl From<ChatReply> for Reply {
+    fn from(chat: ChatReply) -> Self {
+        chat.finishing(chat.unfinished())
+    }
+}
+
+fn chunk(delta: &Value, finish: &Value) -> Value {
+    json!({
+        "id": "answer",
+        "object": "chat.completion.chunk",
+        "model": MODEL,
+        "choices": [{"index": 0, "delta": delta, "finish_reason": finish}],
+    })
+}

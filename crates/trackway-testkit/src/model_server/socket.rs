@@ -1,0 +1,122 @@
+//! HTTP by hand, since a test decides where a connection breaks: one request for each connection.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::{
+        TcpListener, TcpStream,
+        tcp::{OwnedReadHalf, OwnedWriteHalf},
+    },
+    sync::oneshot,
+    task::JoinSet,
+};
+
+use super::{
+    Asked, Desk, Reply,
+    reply::{Act, End},
+};
+
+/// Until the server is dropped; its connections end with it.
+pub(super) async fn serve(
+    listener: std::net::TcpListener,
+    desk: Arc<Desk>,
+    mut closed: oneshot::Receiver<()>,
+) {
+    let listener = TcpListener::from_std(listener).expect("a socket that does not block");
+    let mut connections = JoinSet::new();
+    loop {
+        tokio::select! {
+            _ = &mut closed => return,
+            accepted = listener.accept() => {
+                if let Ok((socket, _)) = accepted {
+                    connections.spawn(connection(socket, Arc::clone(&desk)));
+                }
+            }
+            Some(_) = connections.join_next() => {}
+        }
+    }
+}
+
+async fn connection(mut socket: TcpStream, desk: Arc<Desk>) {
+    // Chunks are to leave as they are sent.
+    let _ = socket.set_nodelay(true);
+    let Some(asked) = read(&mut socket).await else { return };
+    let reply = desk.reply(&asked);
+    desk.asked.send_modify(|all| all.push(asked));
+    let (reading, writing) = socket.into_split();
+    tokio::select! {
+        // A reply that is sent counts as sent, though the client closes at the same moment.
+        biased;
+        sent = act(writing, reply) => match sent {
+            Ok(()) => desk.served.send_modify(|served| *served += 1),
+            Err(_) => desk.drops.send_modify(|drops| *drops += 1),
+        },
+        () = closed(reading) => desk.drops.send_modify(|drops| *drops += 1),
+    }
+}
+
+async fn closed(mut socket: OwnedReadHalf) {
+    let mut bytes = [0; 64];
+    while socket.read(&mut bytes).await.is_ok_and(|count| count > 0) {}
+}
+
+async fn act(mut socket: OwnedWriteHalf, reply: Reply) -> std::io::Result<()> {
+    if reply.end == End::Hang {
+        return Ok(());
+    }
+    let mut acts = reply.acts.into_iter().peekable();
+    while let Some(Act::Wait(latch)) = acts.next_if(|act| matches!(act, Act::Wait(_))) {
+        latch.pass().await;
+    }
+    let mut head = format!("HTTP/1.1 {} X\r\nconnection: close\r\n", reply.status);
+    for (name, value) in &reply.headers {
+        head.push_str(&format!("{name}: {value}\r\n"));
+    }
+    head.push_str("transfer-encoding: chunked\r\n\r\n");
+    socket.write_all(head.as_bytes()).await?;
+    for act in acts {
+        match act {
+            Act::Wait(latch) => latch.pass().await,
+            // An empty chunk would be the end.
+            Act::Send(bytes) if bytes.is_empty() => {}
+            Act::Send(bytes) => {
+                let size = format!("{:x}\r\n", bytes.len());
+                socket.write_all(&[size.as_bytes(), &bytes, b"\r\n"].concat()).await?;
+            }
+        }
+    }
+    match reply.end {
+        End::Proper => socket.write_all(b"0\r\n\r\n").await,
+        End::Cut | End::Hang => Ok(()),
+        End::Silence => std::future::pending().await,
+    }
+}
+
+async fn read(socket: &mut TcpStream) -> Option<Asked> {
+    let mut bytes = Vec::new();
+    let head = loop {
+        if let Some(end) = bytes.windows(4).position(|window| window == b"\r\n\r\n") {
+            break end;
+        }
+        if socket.read_buf(&mut bytes).await.unwrap_or(0) == 0 {
+            return None;
+        }
+    };
+    let text = String::from_utf8_lossy(&bytes[..head]).into_owned();
+    let mut lines = text.split("\r\n");
+    let mut first = lines.next()?.split(' ');
+    let (method, path) = (first.next()?.to_owned(), first.next()?.to_owned());
+    let headers = lines.filter_map(|line| line.split_once(':'));
+    let headers = headers.map(|(name, value)| (name.to_lowercase(), value.trim().to_owned()));
+    let mut asked = Asked { method, path, headers: headers.collect(), body: Value::Null };
+    let length = asked.header("content-length").and_then(|text| text.parse().ok()).unwrap_or(0);
+    while bytes.len() < head + 4 + length {
+        if socket.read_buf(&mut bytes).await.unwrap_or(0) == 0 {
+            return None;
+        }
+    }
+    asked.body = serde_json::from_slice(&bytes[head + 4..]).unwrap_or_default();
+    Some(asked)
+}
