@@ -124,6 +124,11 @@ impl Failure {
         self
     }
 
+    /// What went wrong, without causes and hints.
+    pub(crate) fn messages(&self) -> Vec<&str> {
+        std::iter::once(self.message()).chain(self.also.iter().map(Self::message)).collect()
+    }
+
     pub(crate) fn message(&self) -> &str {
         &self.message
     }

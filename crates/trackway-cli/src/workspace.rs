@@ -6,12 +6,14 @@
 
 pub(crate) mod agents;
 pub(crate) mod check;
+pub(crate) mod follow;
 mod front;
 pub(crate) mod look;
 pub(crate) mod mcp;
 pub(crate) mod models;
 mod pattern;
 pub(crate) mod shown;
+mod stock;
 #[cfg(test)]
 mod tests;
 
@@ -34,6 +36,9 @@ pub(crate) const WORKFLOWS: &str = "workflows";
 /// The agent that is there where no file is.
 const ASSISTANT: &str = "assistant";
 const ASSISTANT_DESCRIPTION: &str = "Talks, uses tools and runs the workflows of this server.";
+/// What every server has: see `trackway_agent::BuiltIn`.
+const ASSISTANT_TOOLS: [&str; 5] =
+    ["artifact_list", "artifact_read", "artifact_write", "http_fetch", "time_now"];
 const ASSISTANT_PROMPT: &str = "You are a helpful assistant. Use the tools and workflows that you \
 have where they help, say what came of them, and be brief.";
 
@@ -118,7 +123,7 @@ fn assistant() -> Agent {
         name: ASSISTANT.to_owned(),
         description: ASSISTANT_DESCRIPTION.to_owned(),
         model: None,
-        tools: Vec::new(),
+        tools: ASSISTANT_TOOLS.map(str::to_owned).to_vec(),
         workflows: vec!["*".to_owned()],
         peers: Vec::new(),
         approvals: Default::default(),

@@ -1,5 +1,6 @@
 //! The server: an embedded store, an engine, and the front doors behind one listener.
 
+mod agents;
 mod data;
 mod http;
 mod mcp;
@@ -15,6 +16,7 @@ use std::{
     time::Duration,
 };
 
+use tokio::sync::watch;
 use trackway_a2a::{AddressPolicy, Notifier, Outgoing, OutgoingOptions, Signer};
 use trackway_mcp::HttpDoor;
 use trackway_ports::{Faults, Gatekeeper, Journal, NoFaults};
@@ -23,6 +25,7 @@ use trackway_sqlite::SqliteJournal;
 
 use crate::{Auth, AuthError, Secret, Workflow, auth::Gate, typed::Typed};
 
+pub use agents::Agents;
 pub use data::{DataFolder, DataFolderError};
 pub use http::Bound;
 pub use mcp::Mcp;
@@ -44,6 +47,7 @@ pub struct Server {
     workflows: Vec<Arc<dyn Program>>,
     tools: Vec<Arc<dyn Tool>>,
     folders: Vec<PathBuf>,
+    agents: Option<watch::Receiver<Agents>>,
     listen: String,
     data: PathBuf,
     auth: Auth,
@@ -104,6 +108,7 @@ impl Default for Server {
             workflows: Vec::new(),
             tools: Vec::new(),
             folders: Vec::new(),
+            agents: None,
             listen: LISTEN_DEFAULT.to_owned(),
             data: DATA_DEFAULT.into(),
             auth: Auth::default(),

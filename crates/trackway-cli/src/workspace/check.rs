@@ -8,7 +8,7 @@ use trackway_definition::nearest;
 use super::{
     Workspace,
     agents::Agent,
-    mcp::JOINT,
+    mcp::{JOINT, Named},
     meant,
     models::MODEL_VARIABLE,
     pattern::{fits, is_open},
@@ -64,7 +64,8 @@ fn tools(agent: &Agent, workspace: &Workspace, there: &Surroundings, findings: &
         if let Some((server, _)) = pattern.split_once(JOINT).filter(|(name, _)| !is_open(name)) {
             let finding =
                 agent.at(&key, Level::Error, format!("there is no MCP server {server:?}"));
-            let known: Vec<&str> = workspace.mcp.servers.keys().map(String::as_str).collect();
+            let known: Vec<&str> =
+                workspace.mcp.servers.iter().map(|server| server.name.as_str()).collect();
             findings.push(match known.is_empty() {
                 true => finding.suggest("mcp.json names the servers whose tools there are"),
                 false => meant(finding, server, &known),
@@ -94,16 +95,17 @@ fn tools(agent: &Agent, workspace: &Workspace, there: &Surroundings, findings: &
 /// Whether a pattern means something. What an MCP server offers is known when it runs.
 fn is_tool(pattern: &str, workspace: &Workspace, there: &Surroundings) -> bool {
     there.tools.iter().any(|tool| fits(pattern, tool))
-        || workspace.mcp.servers.keys().any(|server| allows(pattern, server))
+        || workspace.mcp.servers.iter().any(|server| allows(pattern, server))
 }
 
 /// Whether a pattern could mean a tool of this server.
-fn allows(pattern: &str, server: &str) -> bool {
+fn allows(pattern: &str, server: &Named) -> bool {
+    let prefix = server.prefix();
     match pattern.split_once(JOINT) {
-        Some((before, _)) => fits(before, server),
+        Some((before, _)) => fits(before, &prefix),
         // `*` and `fi*` reach over the joint.
         None => pattern.split_once('*').is_some_and(|(before, _)| {
-            let whole = format!("{server}{JOINT}");
+            let whole = format!("{prefix}{JOINT}");
             whole.starts_with(before)
         }),
     }
@@ -154,15 +156,17 @@ fn unused(workspace: &Workspace) -> Vec<Finding> {
         let finding = Finding::new(Level::Unused, "no agent uses this model").file(&file);
         finding.line(line(name)).key(format!("models.{name}"))
     });
-    let is_allowed = |server: &str| {
+    let is_off = |server: &Named| workspace.mcp.config.disabled.contains(&server.name);
+    let is_allowed = |server: &Named| {
         let mut patterns = workspace.agents.iter().flat_map(|agent| &agent.spec.tools);
         patterns.any(|pattern| allows(pattern, server))
     };
-    let servers = workspace.mcp.servers.iter().filter(|(name, _)| !is_allowed(name));
-    let servers = servers.map(|(name, line)| {
-        let why = format!("no agent may use the tools of MCP server {name:?}");
-        let finding = Finding::new(Level::Unused, why).file(&workspace.mcp.path).line(*line);
-        finding.suggest(format!("an agent allows them with tools: [\"{name}{JOINT}*\"]"))
+    let servers = workspace.mcp.servers.iter();
+    let servers = servers.filter(|server| !is_off(server) && !is_allowed(server)).map(|server| {
+        let why = format!("no agent may use the tools of MCP server {:?}", server.name);
+        let finding = Finding::new(Level::Unused, why).file(&workspace.mcp.path).line(server.line);
+        let prefix = server.prefix();
+        finding.suggest(format!("an agent allows them with tools: [\"{prefix}{JOINT}*\"]"))
     });
     models.chain(servers).collect()
 }

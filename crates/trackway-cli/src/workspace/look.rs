@@ -19,9 +19,8 @@ use crate::{
 impl Surroundings {
     /// What a server with these workflow folders offers to agents.
     pub(crate) fn of(server: &Server, folders: &[PathBuf]) -> Result<Self, Failure> {
-        let wrong = |error| Failure::of(&error);
-        let registry = server.registry().map_err(wrong)?;
-        let tools = server.tools().map_err(wrong)?;
+        let registry = server.registry().map_err(|error| Failure::of(&error))?;
+        let tools = server.agent_tools().map_err(|error| Failure::of(&error))?;
         let offered = registry.list();
         let listing = Arc::new(Catalogue::new(folders.to_vec())).list();
         let known = listing.workflows.iter().map(|known| known.definition.id.clone());
@@ -33,7 +32,7 @@ impl Surroundings {
         Ok(Self {
             workflows: offered.iter().map(|program| program.info().name.clone()).collect(),
             aside: aside.map(|(why, name)| (name, why)).chain(invalid).collect(),
-            tools: tools.list().map(|tool| tool.info().name.clone()).collect(),
+            tools: tools.iter().map(|tool| tool.info().name.clone()).collect(),
         })
     }
 }

@@ -1,12 +1,12 @@
 //! `mcp.json`: the servers whose tools agents may use.
 
 use std::{
-    collections::BTreeMap,
     fs, io,
     path::{Path, PathBuf},
 };
 
 use serde_json::Value;
+use trackway_agent::{ConfigProblem, McpConfig, Missing};
 use trackway_definition::{Format, Located, locate};
 
 use super::front::escaped;
@@ -16,16 +16,25 @@ pub(crate) const FILE: &str = "mcp.json";
 /// What stands between the name of a server and that of its tool.
 pub(crate) const JOINT: &str = "__";
 
-/// The servers that the file names.
+/// The file, as it was read.
 #[derive(Debug, Default)]
 pub(crate) struct McpFile {
     pub(crate) path: PathBuf,
-    /// By name, the line.
-    pub(crate) servers: BTreeMap<String, Option<u32>>,
+    /// The servers that are to run.
+    pub(crate) config: McpConfig,
+    /// Every server that it names.
+    pub(crate) servers: Vec<Named>,
+}
+
+/// A server that the file names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Named {
+    pub(crate) name: String,
+    pub(crate) line: Option<u32>,
 }
 
 impl McpFile {
-    pub(super) fn read(workspace: &Path, _variables: Variables<'_>) -> (Self, Vec<Finding>) {
+    pub(super) fn read(workspace: &Path, variables: Variables<'_>) -> (Self, Vec<Finding>) {
         let path = workspace.join(FILE);
         let text = match fs::read_to_string(&path) {
             Ok(text) => text,
@@ -35,24 +44,54 @@ impl McpFile {
                 return (Self::default(), vec![unread]);
             }
         };
-        match locate(&text, Format::Json) {
-            Ok(located) => (Self { servers: servers(&located), path }, Vec::new()),
+        let located = match locate(&text, Format::Json) {
+            Ok(located) => located,
             Err(fault) => {
                 let finding = Finding::error(fault.message).file(&path).line(fault.line);
-                (Self { path, ..Self::default() }, vec![finding])
+                return (Self { path, ..Self::default() }, vec![finding]);
+            }
+        };
+        let resolve = |name: &str| variables(name).ok_or_else(|| Missing { name: name.to_owned() });
+        let servers = servers(&located);
+        match McpConfig::parse(&text, &resolve) {
+            Ok(config) => (Self { path, config, servers }, Vec::new()),
+            Err(problems) => {
+                let findings = problems.iter().map(|problem| finding(&path, &located, problem));
+                let findings = findings.collect();
+                (Self { path, config: McpConfig::default(), servers }, findings)
             }
         }
     }
 }
 
-fn servers(located: &Located) -> BTreeMap<String, Option<u32>> {
-    let mut servers = BTreeMap::new();
+fn finding(path: &Path, located: &Located, problem: &ConfigProblem) -> Finding {
+    // Names with a dot in them lead to the line of what is around them.
+    let pointer: String =
+        problem.key.split('.').map(|token| format!("/{}", escaped(token))).collect();
+    let line = if problem.key.is_empty() { Some(1) } else { located.line(&pointer) };
+    let finding = Finding::error(&problem.message).file(path).line(line);
+    finding.key(&problem.key).meant(problem.suggestion.as_deref())
+}
+
+fn servers(located: &Located) -> Vec<Named> {
+    let mut servers = Vec::new();
     for list in ["mcpServers", "servers"] {
         let Some(Value::Object(entries)) = located.value.get(list) else { continue };
         for name in entries.keys() {
             let line = located.line(&format!("/{list}/{}", escaped(name)));
-            servers.insert(name.clone(), line);
+            servers.push(Named { name: name.clone(), line });
         }
     }
     servers
+}
+
+impl Named {
+    /// What the names of its tools begin with: models take only some letters.
+    pub(crate) fn prefix(&self) -> String {
+        let clean = |letter: char| match letter {
+            'a'..='z' | 'A'..='Z' | '0'..='9' | '_' | '-' => letter,
+            _ => '_',
+        };
+        self.name.chars().map(clean).collect()
+    }
 }

@@ -59,9 +59,14 @@ pub(crate) fn settings(workspace: &Workspace) -> Vec<Setting> {
     for agent in &workspace.agents {
         settings.extend(of_agent(agent));
     }
-    for (name, line) in &workspace.mcp.servers {
-        let from = Source::File { file: workspace.mcp.path.clone(), line: *line };
-        settings.push(setting(&format!("mcpServers.{name}"), json!(HIDDEN), &from));
+    for server in &workspace.mcp.servers {
+        let from = Source::File { file: workspace.mcp.path.clone(), line: server.line };
+        // Arguments, variables and headers are left out: they are where secrets are.
+        let value = match workspace.mcp.config.servers.get(&server.name) {
+            Some(config) => json!(config.reach.to_string()),
+            None => json!("(disabled)"),
+        };
+        settings.push(setting(&format!("mcpServers.{}", server.name), value, &from));
     }
     settings.sort_by(|a, b| a.key.cmp(&b.key));
     settings

@@ -28,7 +28,11 @@ fn read(files: &[(&str, &str)], variables: &[(&str, &str)]) -> (Workspace, Vec<F
     let there = Surroundings {
         workflows: ["echo", "invest", "review"].map(str::to_owned).to_vec(),
         aside: [("guided".to_owned(), "it has prompts".to_owned())].into(),
-        tools: ["time_now", "ledger_enter"].map(str::to_owned).to_vec(),
+        tools: [&ASSISTANT_TOOLS[..], &["ledger_enter"]]
+            .concat()
+            .into_iter()
+            .map(str::to_owned)
+            .collect(),
     };
     findings.extend(check::check(&workspace, &there));
     // Without the folder, which is another one each time.
@@ -440,7 +444,7 @@ fn what_is_shown_holds_no_secret() {
     dispatch.first_answer_timeout = "250ms"  # trackway.toml, line 14
     mcp.checkpoints = false  # default
     mcp.session_checkpoints = false  # default
-    mcpServers.files = "(hidden)"  # mcp.json, line 3
+    mcpServers.files = "files"  # mcp.json, line 3
     models.fast.api_key = "(hidden)"  # trackway.toml, line 8
     models.fast.base_url = "http://127.0.0.1:9000/v1"  # trackway.toml, line 7
     models.fast.headers.x-team = "(hidden)"  # trackway.toml, line 10
