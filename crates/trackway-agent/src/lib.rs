@@ -8,6 +8,7 @@
 //! and results, [`record`] has the forms in which all this stands in the log, [`transcript()`] reads a log
 //! back as a conversation, and [`compact`] makes a long one short.
 
+mod agent;
 pub mod approval;
 pub mod compact;
 pub mod conversation;
@@ -22,6 +23,7 @@ mod transcript;
 mod turn;
 mod workshop;
 
+pub use agent::{AgentProgram, Agents};
 pub use conversation::{Answer, Arguments, Call, Entry, Finish, Piece, Request, ToolSpec, Usage};
 pub use mcp::{
     ConfigProblem, McpConfig, McpServers, Missing, Phase, Reach, ServerConfig, ServerStatus,

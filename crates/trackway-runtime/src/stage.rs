@@ -22,13 +22,12 @@ use std::{
     task::{Poll, Waker},
 };
 
-use serde_json::Value;
 use tokio::sync::OwnedSemaphorePermit;
 use trackway_domain::{
-    Caller, Command, Event, Evidence, Failure, JSON_DEPTH_MAX, Message, Op, Problem, RunId,
-    SessionId, Submission, Timestamp,
+    Caller, Command, Event, Evidence, Failure, JSON_DEPTH_MAX, Message, Op, RunId, SessionId,
+    Submission, Timestamp,
 };
-use trackway_engine::{Refusal, Reply, Run, Schemas};
+use trackway_engine::{Refusal, Reply, Run};
 
 use self::book::{Book, Fact};
 use crate::{
@@ -38,6 +37,10 @@ use crate::{
     depth::command_too_deep,
     live::{Head, LiveRef},
 };
+
+/// Keeps a program in memory.
+#[derive(Debug)]
+pub struct Stay(#[expect(dead_code, reason = "holding it is its use")] guard::Active);
 
 pub use archive::{Archive, OpenQuestion};
 pub use book::Answer;
@@ -176,12 +179,10 @@ impl Stage {
         self.now_for_real()
     }
 
-    /// What is wrong with a value, by a schema. Not recorded: the same schema says the same.
-    pub fn check(&self, schema: &Value, value: &Value) -> Vec<Problem> {
-        self.0
-            .live()
-            .map(|(core, _)| core.options.registry.schemas.check(schema, value))
-            .unwrap_or_default()
+    /// Keeps the program in memory until the guard is dropped, also while it only waits: for waits that
+    /// are short and bounded.
+    pub fn stay(&self) -> Stay {
+        Stay(guard::Active::at(self.0.clone()))
     }
 
     /// Says that the log does not fit the program: the run is parked with this evidence. Never returns.

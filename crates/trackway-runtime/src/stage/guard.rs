@@ -7,6 +7,7 @@ use trackway_domain::Op;
 use super::Inner;
 
 /// The program is doing something: running a step, or waiting for leave to record.
+#[derive(Debug)]
 pub(super) struct Active(Arc<Inner>);
 
 impl Active {

@@ -1,0 +1,125 @@
+//! An agent as a program: each of its runs is one turn of a conversation.
+//!
+//! The [`Turn`](crate::Turn) decides; what is here does what it says on the run's stage, where every
+//! model call and every tool call is a recorded step. After a crash the program runs again over its log
+//! and takes the same way: what it has to know again (which earlier turns it saw, what a tool's name
+//! stood for) is recorded with the step that first needed it.
+
+mod begin;
+mod call;
+mod dispatch;
+mod drive;
+mod model;
+mod reply;
+mod route;
+mod speaker;
+mod told;
+
+use std::{fmt, sync::Arc};
+
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+use trackway_domain::WorkflowRef;
+use trackway_ports::Pinned;
+use trackway_runtime::{Kind, Program, ProgramFuture, ProgramInfo, Revive, SchemaBook, Stage};
+
+use crate::{AgentSpec, Workshop};
+
+/// Media types that an agent takes: every part reaches its model, as itself or as a line about it.
+const INPUT_MODES: [&str; 1] = ["*/*"];
+
+/// Media types of what an agent says itself. Tools and workflows may add others.
+const OUTPUT_MODES: [&str; 2] = ["text/plain", "application/json"];
+
+/// An agent that can be run.
+pub struct AgentProgram {
+    spec: Arc<AgentSpec>,
+    info: ProgramInfo,
+    /// What the store keeps for turns that began with this agent.
+    body: String,
+    workshop: Arc<Workshop>,
+    schemas: Arc<SchemaBook>,
+}
+
+impl AgentProgram {
+    /// The agent, with what it shares with others. Its version follows from what is written about it.
+    pub fn new(spec: AgentSpec, workshop: Arc<Workshop>) -> Self {
+        let body = json!({ BODY_KEY: spec }).to_string();
+        let digest = Sha256::digest(body.as_bytes());
+        let version = format!("sha256-{}", data_encoding::HEXLOWER.encode(&digest));
+        let owned = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
+        let skills = spec.skills.iter().map(|skill| trackway_runtime::Skill {
+            name: skill.name.clone(),
+            description: skill.description.clone(),
+            tags: skill.tags.clone(),
+            examples: skill.examples.clone(),
+        });
+        let info = ProgramInfo {
+            name: spec.name.clone(),
+            kind: Kind::Agent,
+            version,
+            description: spec.description.clone(),
+            tags: Vec::new(),
+            examples: Vec::new(),
+            skills: skills.collect(),
+            input_schema: json!({ "description": "Any message." }),
+            output_schema: Value::Null,
+            input_modes: owned(&INPUT_MODES),
+            output_modes: owned(&OUTPUT_MODES),
+            extensions: Vec::new(),
+            deadline: None,
+        };
+        Self { spec: Arc::new(spec), info, body, workshop, schemas: Arc::default() }
+    }
+
+    pub fn spec(&self) -> &AgentSpec {
+        &self.spec
+    }
+}
+
+/// What marks a pinned body as that of an agent.
+const BODY_KEY: &str = "agent";
+
+impl fmt::Debug for AgentProgram {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Agent").field(&self.info.name).finish()
+    }
+}
+
+impl Program for AgentProgram {
+    fn info(&self) -> &ProgramInfo {
+        &self.info
+    }
+
+    fn run(&self, stage: Stage, input: Value) -> ProgramFuture {
+        let driver = drive::Driver {
+            stage,
+            spec: self.spec.clone(),
+            workshop: self.workshop.clone(),
+            schemas: self.schemas.clone(),
+        };
+        Box::pin(driver.run(input))
+    }
+
+    fn pin(&self) -> Option<Pinned> {
+        Some(Pinned { hash: self.info.version.clone(), body: self.body.clone() })
+    }
+}
+
+/// Makes agents of what a store has pinned, for turns that began with what was written then.
+#[derive(Debug)]
+pub struct Agents(pub Arc<Workshop>);
+
+impl Revive for Agents {
+    fn revive(&self, workflow: &WorkflowRef, body: &str) -> Option<Arc<dyn Program>> {
+        let body: Value = serde_json::from_str(body).ok()?;
+        let spec: AgentSpec = serde_json::from_value(body.get(BODY_KEY)?.clone()).ok()?;
+        let mut agent = AgentProgram::new(spec, self.0.clone());
+        if agent.info.name != workflow.name {
+            return None;
+        }
+        // The same text; a later version of this program may write it down in another way.
+        agent.info.version.clone_from(&workflow.version);
+        Some(Arc::new(agent))
+    }
+}

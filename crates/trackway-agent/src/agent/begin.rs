@@ -1,0 +1,120 @@
+//! What a turn begins with: the moment, the turns before it, and the questions that are open. Recorded
+//! once, so that a turn that is taken up again saw the same.
+
+use std::sync::{Mutex, PoisonError};
+
+use futures_util::future::BoxFuture;
+use serde::{Deserialize, Serialize};
+use trackway_domain::{Event, Failure, Question, RunId, Seq, StepOutcome, Timestamp};
+use trackway_runtime::{Archive, Attempt, RetryPolicy, Stop};
+
+use super::drive::{Driver, stopped};
+use crate::{Entry, compact, is_compacted, transcript};
+
+/// The key of the step that records it.
+const BEGIN_KEY: &str = "begin";
+
+/// Turns that are looked back on. Long before, a conversation was compacted or is mostly silence.
+const EARLIER_MAX: usize = 200;
+
+/// What a turn begins with.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Begin {
+    pub(super) began: Timestamp,
+    /// Earlier turns of this agent in the session, oldest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) earlier: Vec<Earlier>,
+    /// Questions of the session that wait for an answer.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) questions: Vec<Open>,
+}
+
+/// A turn up to one of its events, which never change.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Earlier {
+    run: RunId,
+    seq: Seq,
+}
+
+/// A question that is open.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Open {
+    pub(super) run: RunId,
+    pub(super) workflow: String,
+    pub(super) question: Question,
+}
+
+impl Driver {
+    /// The beginning as recorded, and the conversation up to it.
+    pub(super) async fn begin(&self) -> Result<(Begin, Vec<Entry>), Stop> {
+        // What the step read need not be read again.
+        let read: Mutex<Option<Vec<Vec<Event>>>> = Mutex::default();
+        let mut work = |_: Attempt| -> BoxFuture<'_, _> { Box::pin(self.look_back(&read)) };
+        let (_, outcome) = self.stage.step(BEGIN_KEY, RetryPolicy::default(), &mut work).await;
+        let begin: Begin = match outcome {
+            StepOutcome::Ok(value) => serde_json::from_value(value).map_err(stopped)?,
+            StepOutcome::Err(failure) => return Err(Stop::Failed(failure)),
+        };
+        let read = read.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let logs = match (read, self.stage.archive()) {
+            (Some(logs), _) => logs,
+            (None, Some(archive)) => self.read_again(&archive, &begin.earlier).await?,
+            // A log that is only checked is checked without what was before it.
+            (None, None) => Vec::new(),
+        };
+        let history =
+            logs.iter().fold(Vec::new(), |earlier, log| transcript(earlier, log, Seq::MAX));
+        Ok((begin, history))
+    }
+
+    async fn look_back(
+        &self,
+        read: &Mutex<Option<Vec<Vec<Event>>>>,
+    ) -> Result<serde_json::Value, Failure> {
+        let unreadable = |error: &dyn std::fmt::Display| {
+            Failure::new(format!("the conversation cannot be read: {error}"))
+        };
+        let archive = self.stage.archive().ok_or_else(|| Failure::new("there is no archive"))?;
+        let mut earlier = Vec::new();
+        let mut logs: Vec<Vec<Event>> = Vec::new();
+        let mut tokens = 0;
+        let runs = archive.earlier(&self.spec.name, self.stage.run(), EARLIER_MAX).await;
+        for run in runs.map_err(|error| unreadable(&error))? {
+            let stored = archive.events(run, None).await.map_err(|error| unreadable(&error))?;
+            let Some(last) = stored.last() else { continue };
+            earlier.push(Earlier { run, seq: last.seq });
+            let log: Vec<Event> = stored.into_iter().map(|stored| stored.event).collect();
+            tokens += compact::estimate(&transcript(Vec::new(), &log, Seq::MAX));
+            let whole = is_compacted(&log) || tokens > compact::HISTORY_TOKENS_MAX;
+            logs.push(log);
+            if whole {
+                break;
+            }
+        }
+        earlier.reverse();
+        logs.reverse();
+        let open = archive.questions().await.map_err(|error| unreadable(&error))?;
+        let questions = open.into_iter().map(|open| Open {
+            run: open.run,
+            workflow: open.workflow,
+            question: open.question,
+        });
+        let questions = questions.collect();
+        let begin = Begin { began: self.stage.moment(), earlier, questions };
+        *read.lock().unwrap_or_else(PoisonError::into_inner) = Some(logs);
+        serde_json::to_value(begin).map_err(|error| unreadable(&error))
+    }
+
+    async fn read_again(
+        &self,
+        archive: &Archive,
+        earlier: &[Earlier],
+    ) -> Result<Vec<Vec<Event>>, Stop> {
+        let mut logs = Vec::with_capacity(earlier.len());
+        for turn in earlier {
+            let stored = archive.events(turn.run, Some(turn.seq)).await.map_err(stopped)?;
+            logs.push(stored.into_iter().map(|stored| stored.event).collect());
+        }
+        Ok(logs)
+    }
+}

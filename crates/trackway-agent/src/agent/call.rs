@@ -1,0 +1,135 @@
+//! Tool calls: shown, approved, made as recorded steps, and shown again with what they came to.
+
+use std::time::Duration;
+
+use futures_util::future::BoxFuture;
+use serde_json::Value;
+use trackway_domain::{Artifact, ArtifactId, Failure, Part, Reason, StepOutcome};
+use trackway_engine::Schemas;
+use trackway_runtime::{Attempt, RetryPolicy, ToolCall};
+
+use super::{begin::Begin, drive::Driver, route::Route, told};
+use crate::{Arguments, CallRecord, Waiting, approval, pieces, record};
+
+/// What a call came to.
+pub(super) struct Called {
+    pub(super) record: CallRecord,
+    /// How long the user was waited for.
+    pub(super) waited: Duration,
+}
+
+impl Driver {
+    /// Makes one call. Everything of it is in the parent's stream (D4).
+    pub(super) async fn call(&self, waiting: &Waiting, route: &Route, begin: &Begin) -> Called {
+        let arguments = match &waiting.call.arguments {
+            Arguments::Json(arguments) => arguments.clone(),
+            Arguments::Broken { text, .. } => Value::String(text.clone()),
+        };
+        self.show(waiting, "tool-call", vec![Part::data(arguments.clone())]).await;
+        let (approved, waited) = self.approved(waiting, route).await;
+        let record = if let Some(broken) = record::broken_arguments(&waiting.call) {
+            broken
+        } else if !approved {
+            self.note(waiting, CallRecord::refused(&waiting.call.tool)).await
+        } else {
+            match route {
+                Route::Nowhere { why } => self.note(waiting, CallRecord::failed(why)).await,
+                Route::Never => self.note(waiting, CallRecord::never(&waiting.call.tool)).await,
+                Route::Tool { name, .. } => self.use_tool(waiting, name, arguments).await,
+                Route::Workflow { name, description, input, .. } => {
+                    self.dispatch(waiting, name, description, input.clone()).await
+                }
+                Route::Reply => self.reply(waiting, &arguments, begin).await,
+            }
+        };
+        self.show(waiting, "tool-result", told::shown(&record)).await;
+        Called { record, waited }
+    }
+
+    /// Shows a call or its result as an artifact of the turn.
+    async fn show(&self, waiting: &Waiting, prefix: &str, parts: Vec<Part>) {
+        let (name, id) = waiting.artifact(prefix);
+        let Ok(id) = ArtifactId::new(&id) else { return };
+        let mut artifact = Artifact::new(id, parts).named(name);
+        let call = &waiting.call;
+        artifact.metadata.insert("toolCallId".to_owned(), call.id.as_str().into());
+        artifact.metadata.insert("toolName".to_owned(), call.tool.as_str().into());
+        self.stage.artifact(artifact.into()).await;
+    }
+
+    /// Whether the call may be made; the user is asked where that is wanted.
+    async fn approved(&self, waiting: &Waiting, route: &Route) -> (bool, Duration) {
+        if !route.asks() {
+            return (true, Duration::ZERO);
+        }
+        let timed = self.spec.budgets.seconds.is_some();
+        let asked_at = if timed { Some(self.stage.now().await) } else { None };
+        let prompt = approval::prompt(&waiting.call);
+        let reason = Reason::InputRequired;
+        let (_, answer) = self.stage.ask(reason, prompt, approval::schema(), None).await;
+        let waited = match asked_at {
+            Some(asked_at) => self.stage.now().await.since(asked_at),
+            None => Duration::ZERO,
+        };
+        (approval::is_approved(&answer.input), waited)
+    }
+
+    /// Records what is known already as the call's result.
+    pub(super) async fn note(&self, waiting: &Waiting, record: CallRecord) -> CallRecord {
+        let mut work = |_: Attempt| -> BoxFuture<'_, _> {
+            let record = record.clone().at(self.stage.moment());
+            Box::pin(async move { record.to_value() })
+        };
+        self.outcome(&waiting.key(), &mut work).await
+    }
+
+    async fn use_tool(&self, waiting: &Waiting, name: &str, arguments: Value) -> CallRecord {
+        let mut work = |attempt: Attempt| -> BoxFuture<'_, _> {
+            Box::pin(self.use_tool_now(name, arguments.clone(), attempt))
+        };
+        self.outcome(&waiting.key(), &mut work).await
+    }
+
+    async fn use_tool_now(
+        &self,
+        name: &str,
+        arguments: Value,
+        attempt: Attempt,
+    ) -> Result<Value, Failure> {
+        let stock = self.workshop.stock();
+        let Some(tool) = stock.tools.iter().find(|tool| tool.info().name == name) else {
+            return CallRecord::failed(format!("{name} is not there any more."))
+                .at(self.stage.moment())
+                .to_value();
+        };
+        let problems = self.schemas.check(&tool.info().input_schema, &arguments);
+        let record = if problems.is_empty() {
+            match tool.call(arguments, ToolCall::on(&self.stage, attempt)).await {
+                Ok(output) => CallRecord::new(pieces::result_pieces(&output.value, &output.parts)),
+                Err(failure) => CallRecord::failed(failure.message),
+            }
+        } else {
+            let each = problems.iter().map(|problem| match problem.path.as_str() {
+                "" => problem.message.clone(),
+                path => format!("{path}: {}", problem.message),
+            });
+            let wrong = each.collect::<Vec<_>>().join("; ");
+            CallRecord::failed(format!("The arguments do not fit: {wrong}. Nothing was called."))
+        };
+        record.at(self.stage.moment()).to_value()
+    }
+
+    /// A step whose outcome is the record of a call.
+    pub(super) async fn outcome(
+        &self,
+        key: &str,
+        work: &mut trackway_runtime::StepWork<'_>,
+    ) -> CallRecord {
+        let (_, outcome) = self.stage.step(key, RetryPolicy::default(), work).await;
+        match outcome {
+            StepOutcome::Ok(value) => CallRecord::from_value(&value)
+                .unwrap_or_else(|error| CallRecord::failed(error.to_string())),
+            StepOutcome::Err(failure) => CallRecord::failed(failure.message),
+        }
+    }
+}

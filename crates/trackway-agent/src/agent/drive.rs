@@ -1,0 +1,157 @@
+//! The loop: asks the turn what is next, does it, and tells it what it came to.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use futures_util::future::join_all;
+use serde_json::{Value, json};
+use trackway_domain::Failure;
+use trackway_engine::Schemas;
+use trackway_runtime::{SchemaBook, Stage, Stop};
+
+use super::{
+    begin::Begin,
+    model::Heard,
+    route::Routed,
+    speaker::{self, SEPARATOR},
+};
+use crate::{
+    AgentSpec, Arguments, Done, Next, Turn, Waiting, Workshop, pieces,
+    record::{self, Place},
+};
+
+/// Drives one turn.
+pub(super) struct Driver {
+    pub(super) stage: Stage,
+    pub(super) spec: Arc<AgentSpec>,
+    pub(super) workshop: Arc<Workshop>,
+    pub(super) schemas: Arc<SchemaBook>,
+}
+
+impl Driver {
+    pub(super) async fn run(self, input: Value) -> Result<Value, Stop> {
+        let (begin, history) = self.begin().await?;
+        let user = pieces::user_pieces(self.stage.message(), &input);
+        let output = self.output_wanted(&input);
+        let reply = self.reply_of_user(&begin).await;
+        let mut spec = (*self.spec).clone();
+        // What is done for the user's reply is none of the model's calls.
+        spec.budgets.calls = spec.budgets.calls.saturating_add(u32::from(reply.is_some()));
+        let mut turn = Turn::begin(&spec, history, user, begin.began);
+        if let Some(schema) = &output {
+            turn = turn.expecting(schema.clone());
+        }
+        let mut uses = BTreeMap::new();
+        if let Some(reply) = reply {
+            let heard = self.reply_as_call(reply).await?;
+            self.follow(&mut turn, &heard, &begin, &mut uses).await?;
+        }
+        loop {
+            match turn.next() {
+                Next::Ask => {
+                    self.compact(&mut turn).await?;
+                    match self.ask(&turn, &begin).await? {
+                        Heard::Answer(heard) => {
+                            self.follow(&mut turn, &heard, &begin, &mut uses).await?;
+                        }
+                        Heard::Late { limit } => {
+                            return Ok(self.end(&turn, "", Some(&limit)).await);
+                        }
+                    }
+                }
+                // Calls are made as soon as they are heard of; none waits here.
+                Next::Call(waiting) => return Err(stuck(&waiting)),
+                Next::Judge(value) => {
+                    let schema = output.as_ref().unwrap_or(&Value::Bool(true));
+                    let problems = self.schemas.check(schema, &value);
+                    turn.judge(&problems).map_err(stopped)?;
+                }
+                Next::Done(Done { output: Some(value), .. }) => return Ok(value),
+                Next::Done(done) => {
+                    let sentence = done.ending.sentence();
+                    return Ok(self.end(&turn, &done.text, sentence).await);
+                }
+                Next::Limit(limit) if output.is_some() => {
+                    return Err(Stop::Failed(Failure::new(limit.to_string())));
+                }
+                Next::Limit(limit) => {
+                    return Ok(self.end(&turn, "", Some(&limit.to_string())).await);
+                }
+                Next::Failed(why) => return Err(Stop::Failed(Failure::new(why))),
+            }
+        }
+    }
+
+    /// The schema of the output, where a run that no person asked for wants one.
+    fn output_wanted(&self, input: &Value) -> Option<Value> {
+        let wanted = input.get("output").filter(|schema| !schema.is_null())?;
+        self.stage.message().is_none().then(|| wanted.clone())
+    }
+
+    /// Tells the turn an answer, and does the calls that it makes, all at once.
+    async fn follow(
+        &self,
+        turn: &mut Turn,
+        heard: &Routed,
+        begin: &Begin,
+        uses: &mut BTreeMap<String, u32>,
+    ) -> Result<(), Stop> {
+        let model_call = turn.model_call();
+        turn.heard(&heard.recorded).map_err(stopped)?;
+        let calls = record::calls_of(&heard.recorded.answer);
+        let waiting: Vec<Waiting> = calls
+            .into_iter()
+            .enumerate()
+            .map(|(index, call)| {
+                let nth = uses.entry(call.tool.clone()).or_default();
+                *nth += 1;
+                Waiting { call, place: Place { model_call, index }, nth: *nth }
+            })
+            .collect();
+        let results = waiting
+            .iter()
+            .zip(&heard.routes)
+            .map(|(waiting, route)| Box::pin(self.call(waiting, route, begin)));
+        let results = join_all(results).await;
+        for (waiting, result) in waiting.iter().zip(results) {
+            // The turn has answered for arguments that are not JSON.
+            if matches!(waiting.call.arguments, Arguments::Json(_)) {
+                turn.returned(&waiting.call.id, result.record).map_err(stopped)?;
+                turn.waited(result.waited);
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends the text that was shown, and gives the turn's output.
+    async fn end(&self, turn: &Turn, text: &str, sentence: Option<&str>) -> Value {
+        let said = turn.said().join(SEPARATOR);
+        speaker::finish(&self.stage, &said, sentence).await;
+        let text = match sentence {
+            Some(sentence) if text.is_empty() => sentence.to_owned(),
+            Some(sentence) => format!("{text}{SEPARATOR}{sentence}"),
+            None => text.to_owned(),
+        };
+        let used = turn.used();
+        let mut output = json!({ "text": text });
+        if let Some(label) = &used.label {
+            output["model"] = json!(label);
+        }
+        if let Some(usage) = used.usage {
+            output["usage"] = json!(usage);
+        }
+        if let Some(cost) = used.cost {
+            output["cost"] = json!(cost);
+        }
+        output
+    }
+}
+
+/// The log told the turn something that it was not waiting for: this program does not fit it.
+pub(super) fn stopped(error: impl std::fmt::Display) -> Stop {
+    Stop::Failed(Failure::new(format!("the turn cannot go on: {error}")))
+}
+
+fn stuck(waiting: &[Waiting]) -> Stop {
+    let calls: Vec<&str> = waiting.iter().map(|waiting| waiting.call.id.as_str()).collect();
+    stopped(format!("no result came for {}", calls.join(", ")))
+}

@@ -1,0 +1,203 @@
+//! Asking the model: one recorded step, with its retries inside and its text shown as it comes.
+
+use std::{
+    hash::{DefaultHasher, Hash, Hasher},
+    time::Duration,
+};
+
+use futures_util::{StreamExt, future::BoxFuture};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use trackway_domain::{Failure, StepOutcome};
+use trackway_runtime::{Attempt, Kind, RetryPolicy, Stop};
+
+use super::{
+    begin::Begin,
+    drive::{Driver, stopped},
+    reply,
+    route::{Route, Routed},
+    speaker::Speaker,
+};
+use crate::{
+    Answer, Delta, Gather, Limit, Model, ModelError, Offer, Provider, Recorded, Request, Stock,
+    Toolset, Turn, compact,
+    provider::{Backoff, offline},
+    record::{self, COMPACT_KEY, Compacted, MODEL_KEY},
+};
+
+/// What the model call of a turn came to.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub(super) enum Heard {
+    Answer(Box<Routed>),
+    /// The turn's time was over before the answer was.
+    Late {
+        limit: String,
+    },
+}
+
+impl Driver {
+    /// Asks the model once, or takes what it answered before.
+    pub(super) async fn ask(&self, turn: &Turn, begin: &Begin) -> Result<Heard, Stop> {
+        let mut work =
+            |attempt: Attempt| -> BoxFuture<'_, _> { Box::pin(self.ask_now(turn, begin, attempt)) };
+        let (_, outcome) = self.stage.step(MODEL_KEY, RetryPolicy::default(), &mut work).await;
+        match outcome {
+            StepOutcome::Ok(value) => serde_json::from_value(value).map_err(stopped),
+            StepOutcome::Err(failure) => Err(Stop::Failed(failure)),
+        }
+    }
+
+    async fn ask_now(
+        &self,
+        turn: &Turn,
+        begin: &Begin,
+        attempt: Attempt,
+    ) -> Result<Value, Failure> {
+        let answered = self.answer(turn, begin, &attempt);
+        let heard = match self.time_left(turn) {
+            None => Heard::Answer(Box::new(answered.await?)),
+            Some((left, max)) => match tokio::time::timeout(left, answered).await {
+                Ok(answered) => Heard::Answer(Box::new(answered?)),
+                Err(_) => Heard::Late { limit: Limit::Seconds { max, used: max }.to_string() },
+            },
+        };
+        serde_json::to_value(heard)
+            .map_err(|error| Failure::new(format!("the answer cannot be recorded: {error}")))
+    }
+
+    /// Time that the turn has left, and how much it had.
+    fn time_left(&self, turn: &Turn) -> Option<(Duration, u64)> {
+        let max = self.spec.budgets.seconds?;
+        Some((Duration::from_secs(max).saturating_sub(turn.used().time()), max))
+    }
+
+    async fn answer(
+        &self,
+        turn: &Turn,
+        begin: &Begin,
+        attempt: &Attempt,
+    ) -> Result<Routed, Failure> {
+        let stock = self.workshop.stock();
+        let model = self.model(&stock)?;
+        let provider = &*model.provider;
+        let tools = self.toolset(&stock);
+        let mut specs = tools.specs();
+        let mut additions = Vec::new();
+        if reply::may_answer(turn, begin) {
+            specs.push(reply::spec());
+            additions.extend(reply::open_questions(begin));
+        }
+        let offer = Offer { tools: specs, additions, takes_images: provider.takes_images() };
+        let request = turn.request(offer);
+        // A value that must have a form is shown when it has it, as the output.
+        let said = turn.said();
+        let mut speaker = request
+            .output
+            .is_none()
+            .then(|| Speaker::new(&self.stage, attempt.op.clone(), provider.label(), said));
+        let answer = self.insist(provider, &request, attempt, speaker.as_mut()).await?;
+        if let Some(speaker) = &mut speaker {
+            speaker.close().await;
+        }
+        let calls = record::calls_of(&answer);
+        let routes = calls.iter().map(|call| Route::of(call, &tools)).collect();
+        Ok(Routed { recorded: self.recorded(model, answer), routes })
+    }
+
+    /// Asks until there is a whole answer, or there is no use in asking any more.
+    async fn insist(
+        &self,
+        provider: &dyn Provider,
+        request: &Request,
+        attempt: &Attempt,
+        mut speaker: Option<&mut Speaker<'_>>,
+    ) -> Result<Answer, Failure> {
+        let mut backoff = Backoff::new(spread(&attempt.idempotency_key));
+        loop {
+            let error = match listen(provider, request.clone(), speaker.as_deref_mut()).await {
+                Ok(answer) => return Ok(answer),
+                Err(error) => error,
+            };
+            let Some(pause) = backoff.next(&error) else {
+                return Err(Failure::new(format!("{}: {error}", provider.label())));
+            };
+            tracing::info!(model = provider.label(), %error, ?pause, "the model is asked again");
+            if let Some(speaker) = speaker.as_deref_mut() {
+                speaker.broke();
+            }
+            tokio::time::sleep(pause).await;
+        }
+    }
+
+    fn model<'a>(&self, stock: &'a Stock) -> Result<&'a Model, Failure> {
+        stock.model(self.spec.model.as_deref()).map_err(|error| Failure::new(error.to_string()))
+    }
+
+    fn toolset(&self, stock: &Stock) -> Toolset {
+        let programs = self.stage.programs();
+        let workflows = programs
+            .iter()
+            .map(|program| program.info())
+            .filter(|info| info.kind == Kind::Workflow);
+        Toolset::new(&self.spec, workflows, stock.tools.iter().map(|tool| tool.info()))
+    }
+
+    fn recorded(&self, model: &Model, answer: Answer) -> Recorded {
+        let cost = model.price.zip(answer.usage).map(|(price, usage)| price.of(usage));
+        let label = model.provider.label().to_owned();
+        Recorded { answer, label, cost, ended_at: self.stage.moment() }
+    }
+
+    /// Makes a conversation shorter that has become too long for a model, as a recorded step.
+    pub(super) async fn compact(&self, turn: &mut Turn) -> Result<(), Stop> {
+        let Some(plan) = compact::plan(turn.entries(), compact::HISTORY_TOKENS_MAX) else {
+            return Ok(());
+        };
+        let mut work = |attempt: Attempt| -> BoxFuture<'_, Result<Value, Failure>> {
+            let plan = plan.clone();
+            Box::pin(async move {
+                let stock = self.workshop.stock();
+                let provider = &*self.model(&stock)?.provider;
+                if provider.label() == offline::LABEL {
+                    return plan.dropped().to_value();
+                }
+                let summary = self.insist(provider, &plan.request(), &attempt, None).await?;
+                plan.with_summary(&summary.text).to_value()
+            })
+        };
+        let (_, outcome) = self.stage.step(COMPACT_KEY, RetryPolicy::default(), &mut work).await;
+        match outcome {
+            StepOutcome::Ok(value) => {
+                let compacted = Compacted::from_value(&value).map_err(stopped)?;
+                turn.compact(&compacted).map_err(stopped)
+            }
+            StepOutcome::Err(failure) => Err(Stop::Failed(failure)),
+        }
+    }
+}
+
+/// Hears one answer to its end.
+async fn listen(
+    provider: &dyn Provider,
+    request: Request,
+    mut speaker: Option<&mut Speaker<'_>>,
+) -> Result<Answer, ModelError> {
+    let mut deltas = provider.ask(request);
+    let mut gather = Gather::new();
+    while let Some(delta) = deltas.next().await {
+        let delta = delta?;
+        gather.push(&delta);
+        if let (Delta::Text(text), Some(speaker)) = (&delta, speaker.as_deref_mut()) {
+            speaker.say(text).await;
+        }
+    }
+    Ok(gather.finish())
+}
+
+/// A number that differs between calls, so that many that broke at once do not come again at once.
+fn spread(key: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    key.hash(&mut hasher);
+    hasher.finish()
+}

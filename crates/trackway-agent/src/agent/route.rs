@@ -1,0 +1,83 @@
+//! What a call stands for, recorded with the answer that made it: tools and workflows may be others when
+//! the turn is taken up again.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::{Approval, Arguments, Call, Offered, Recorded, Target, Toolset};
+
+/// A model's answer, and what its calls stand for.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Routed {
+    #[serde(flatten)]
+    pub(super) recorded: Recorded,
+    /// In the order of the calls.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) routes: Vec<Route>,
+}
+
+/// Where a call goes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Route {
+    /// Nowhere, and what the model is told.
+    Nowhere {
+        why: String,
+    },
+    /// The agent may not call it.
+    Never,
+    Tool {
+        name: String,
+        ask: bool,
+    },
+    Workflow {
+        name: String,
+        description: String,
+        input: Value,
+        ask: bool,
+    },
+    /// To a run of the session that waits for an answer.
+    Reply,
+}
+
+/// The tool by which a model answers the question of a run on the user's behalf.
+pub(super) const REPLY_TOOL: &str = "answer_task";
+
+impl Route {
+    pub(super) fn of(call: &Call, tools: &Toolset) -> Self {
+        let Arguments::Json(arguments) = &call.arguments else {
+            return Self::Nowhere { why: "the arguments are not JSON".to_owned() };
+        };
+        if call.tool == REPLY_TOOL {
+            return Self::Reply;
+        }
+        let offered = match tools.find(&call.tool) {
+            Ok(offered) => offered,
+            Err(unknown) => return Self::Nowhere { why: unknown.to_string() },
+        };
+        if offered.approval == Approval::Never {
+            return Self::Never;
+        }
+        Self::to(offered, arguments)
+    }
+
+    fn to(offered: &Offered, arguments: &Value) -> Self {
+        let ask = offered.approval == Approval::Ask;
+        match &offered.target {
+            Target::Tool(name) => Self::Tool { name: name.clone(), ask },
+            Target::Workflow(name) => Self::Workflow {
+                name: name.clone(),
+                description: offered.spec.description.clone(),
+                input: offered.input(arguments.clone()),
+                ask,
+            },
+        }
+    }
+
+    pub(super) fn asks(&self) -> bool {
+        match self {
+            Self::Tool { ask, .. } | Self::Workflow { ask, .. } => *ask,
+            Self::Nowhere { .. } | Self::Never | Self::Reply => false,
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! What came of a dispatch, as the model is told and as the parent's watchers are (D3, D5).
+
+use serde_json::{Map, Value, json};
+use trackway_domain::{AnswerKind, FirstAnswer, Object, Part, Problem, RunId};
+
+use crate::{CallRecord, Piece, pieces};
+
+/// A workflow that was dispatched, or answered, and what it said.
+pub(super) struct Told<'a> {
+    pub(super) run: RunId,
+    pub(super) workflow: &'a str,
+    pub(super) description: &'a str,
+    /// None where it has not said anything in time.
+    pub(super) answer: Option<FirstAnswer>,
+}
+
+impl Told<'_> {
+    fn outcome(&self) -> &'static str {
+        match self.answer.as_ref().map(|answer| answer.kind) {
+            Some(AnswerKind::Answered) => "answered",
+            Some(AnswerKind::Rejected) => "rejected",
+            Some(AnswerKind::InputRequired) => "input-required",
+            Some(AnswerKind::AuthRequired) => "auth-required",
+            Some(AnswerKind::Failed) => "failed",
+            None => "timeout",
+        }
+    }
+
+    fn metadata(&self) -> Value {
+        json!({
+            "workflowName": self.workflow,
+            "description": self.description,
+            "pluginId": self.workflow,
+        })
+    }
+
+    fn parts(&self) -> &[Part] {
+        self.answer.as_ref().map(|answer| answer.parts.as_slice()).unwrap_or_default()
+    }
+
+    /// In a sentence, for people.
+    fn sentence(&self) -> String {
+        let Self { workflow, run, .. } = self;
+        let reason = self.reason().map(|reason| format!(": {reason}")).unwrap_or_default();
+        match self.outcome() {
+            "answered" => format!("{workflow} answered (task {run})."),
+            "rejected" => format!("{workflow} declined{reason} (task {run})."),
+            "input-required" => format!("{workflow} has a question (task {run})."),
+            "auth-required" => format!("{workflow} asks for permission (task {run})."),
+            "failed" => format!("{workflow} failed{reason} (task {run})."),
+            _ => format!("{workflow} has been started and has not answered yet (task {run})."),
+        }
+    }
+
+    fn reason(&self) -> Option<&str> {
+        self.answer.as_ref()?.reason.as_deref()
+    }
+
+    /// What the model is told: the outcome as data, and images beside it.
+    pub(super) fn record(&self) -> CallRecord {
+        let mut result = Map::new();
+        result.insert("outcome".to_owned(), self.outcome().into());
+        result.insert("result".to_owned(), pieces::parts_told(self.parts()));
+        result.insert("taskId".to_owned(), self.run.to_string().into());
+        result.insert("metadata".to_owned(), self.metadata());
+        if let Some(message) = self.message() {
+            result.insert("message".to_owned(), message.into());
+        }
+        if let Some(schema) = self.answer.as_ref().and_then(|answer| answer.schema.clone()) {
+            result.insert("schema".to_owned(), schema);
+        }
+        let mut record = CallRecord::json(&Value::Object(result));
+        record.pieces.extend(pieces::images(self.parts()));
+        record
+    }
+
+    fn message(&self) -> Option<String> {
+        match self.outcome() {
+            "answered" => None,
+            "timeout" => Some("It has not answered yet and goes on in the background.".to_owned()),
+            "input-required" | "auth-required" => {
+                Some("It waits for the user's answer, which has to satisfy the schema.".to_owned())
+            }
+            _ => self.reason().map(str::to_owned),
+        }
+    }
+
+    /// What the parent's watchers are told: a sentence, then the parts.
+    pub(super) fn update(&self) -> (Vec<Part>, Object) {
+        let mut parts = vec![Part::text(self.sentence())];
+        parts.extend(self.parts().iter().cloned());
+        let mut metadata = Object::new();
+        metadata.insert("referencedWorkflow".to_owned(), self.metadata());
+        (parts, metadata)
+    }
+}
+
+/// What the model is told of an answer that the question did not take.
+pub(super) fn refused(run: RunId, problems: &[Problem], schema: &Value) -> CallRecord {
+    let wrong: Vec<Value> = problems
+        .iter()
+        .map(|problem| json!({ "path": problem.path, "message": problem.message }))
+        .collect();
+    let result = json!({
+        "outcome": "input-required",
+        "result": [],
+        "taskId": run,
+        "message": "The answer does not satisfy the schema; the question is still open.",
+        "errors": wrong,
+        "schema": schema,
+    });
+    CallRecord { failed: true, ..CallRecord::json(&result) }
+}
+
+/// A record as parts, for the artifact that shows it.
+pub(super) fn shown(record: &CallRecord) -> Vec<Part> {
+    let part = |piece: &Piece| match piece {
+        Piece::Text(text) => match serde_json::from_str::<Value>(text) {
+            Ok(value @ (Value::Object(_) | Value::Array(_))) => Part::data(value),
+            _ => Part::text(text),
+        },
+        Piece::Image { media_type, base64 } => Part::file(trackway_domain::File {
+            name: None,
+            mime_type: Some(media_type.clone()),
+            source: trackway_domain::FileSource::Base64(base64.clone()),
+        }),
+    };
+    record.pieces.iter().map(part).collect()
+}
