@@ -1,6 +1,7 @@
 //! What can be typed. What happens then is in `commands`.
 
 mod sessions;
+mod workspace;
 
 use std::{convert::Infallible, path::PathBuf, time::Duration};
 
@@ -14,6 +15,7 @@ use crate::{exit, fault::FaultPoint, span};
 pub(crate) use sessions::{
     Export, ExportFormat, Import, ListSessions, OneSession, Prune, Sessions, Whose,
 };
+pub(crate) use workspace::{Config, Doctor, ShowConfig};
 
 /// Durable workflows for AI agents.
 #[derive(Debug, Parser)]
@@ -50,6 +52,11 @@ pub(crate) enum Command {
     /// Make, list and revoke the keys that a server takes
     #[command(subcommand)]
     Keys(Keys),
+    /// Say everything that is wrong or unused in a workspace
+    Doctor(Doctor),
+    /// Look at the configuration
+    #[command(subcommand)]
+    Config(Config),
     /// Begin a project with a workflow of your own
     Init(Init),
     /// Print the JSON Schema of written workflows, for editors
@@ -78,7 +85,7 @@ pub(crate) struct Serve {
     /// Special purpose to serve for; none unless given
     #[arg(long, value_name = "PROFILE")]
     pub(crate) profile: Option<Profile>,
-    /// Folder with `trackway.toml`; the current one unless given
+    /// Folder with `trackway.toml`, `agents`, `workflows` and `mcp.json`; the current one unless given
     #[arg(long, env = "TRACKWAY_WORKSPACE", value_name = "DIR")]
     pub(crate) workspace: Option<PathBuf>,
     /// Print one line of JSON with the address, for programs
@@ -120,7 +127,7 @@ pub(crate) struct Written {
 #[derive(Debug, Args)]
 pub(crate) struct Folders {
     /// Folder with workflow files, searched with all below it; may be given several times [default:
-    /// what trackway.toml says, else ./workflows]
+    /// what trackway.toml says, else `workflows` in the workspace]
     #[arg(long, value_name = "DIR")]
     pub(crate) workflows: Vec<PathBuf>,
 }

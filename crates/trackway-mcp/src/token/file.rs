@@ -14,7 +14,8 @@ use trackway_domain::Timestamp;
 
 use super::codec::{KEY_ID_BYTES, Key, KeyId};
 
-const FILE: &str = "token-keys.json";
+/// The file of a data folder that has the keys.
+pub const FILE: &str = "token-keys.json";
 const LOCK: &str = "token-keys.lock";
 const FORMAT: u32 = 1;
 /// Largest file that is read: thousands of rotations.
