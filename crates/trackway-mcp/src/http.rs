@@ -1,5 +1,7 @@
 //! Streamable HTTP: the door at `/mcp`, for clients with protocol sessions and for those without.
 
+mod sessions;
+
 use std::{sync::Arc, time::Duration};
 
 use axum::{
@@ -19,9 +21,10 @@ use rmcp::{
     },
 };
 use serde_json::json;
-use trackway_domain::Code;
+use trackway_domain::{Caller, Code};
 use trackway_ports::{Gatekeeper, Identity, Unrecognised};
 
+use self::sessions::Sessions;
 use crate::Door;
 
 /// How long a protocol session of the older revisions may be silent. An agent may work on one step for
@@ -63,6 +66,7 @@ impl<H: ServerHandler + Clone> HttpDoor<H> {
         Router::new()
             .route("/mcp", any_service(service.clone()))
             .route("/mcp/", any_service(service))
+            .layer(middleware::from_fn_with_state(Arc::new(Sessions::new()), keep_sessions))
             .layer(middleware::from_fn_with_state(self.gatekeeper.clone(), recognise))
             .layer(middleware::from_fn(refuse_foreign_pages))
             .layer(middleware::from_fn(errors_as_json))
@@ -89,6 +93,32 @@ async fn recognise(
     };
     request.extensions_mut().insert(identity);
     next.run(request).await
+}
+
+/// A session is found by who opened it, and by nobody else.
+async fn keep_sessions(
+    State(sessions): State<Arc<Sessions>>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    let identity = request.extensions().get::<Identity>();
+    let caller = identity.map_or_else(Caller::local, |identity| identity.caller.clone());
+    if let Some(sent) = request.headers().get(sessions::HEADER) {
+        let opened = sent.to_str().ok().and_then(|sent| sessions.opened(sent, &caller));
+        let Some(Ok(id)) = opened.map(header::HeaderValue::from_str) else {
+            let detail = "there is no such session; begin a new one with initialize";
+            return problem(StatusCode::NOT_FOUND, Code::InvalidRequest, detail);
+        };
+        request.headers_mut().insert(sessions::HEADER, id);
+    }
+    let mut response = next.run(request).await;
+    if let Some(id) = response.headers_mut().remove(sessions::HEADER) {
+        let shown = id.to_str().ok().and_then(|id| sessions.shown(id, &caller));
+        if let Some(Ok(shown)) = shown.map(header::HeaderValue::try_from) {
+            response.headers_mut().insert(sessions::HEADER, shown);
+        }
+    }
+    response
 }
 
 /// What the caller carries. Credentials of any other kind are no key, and must not pass for none.

@@ -12,6 +12,7 @@ mod hooks;
 mod identity;
 mod journal;
 mod record;
+mod removal;
 mod rows;
 mod world;
 
@@ -26,6 +27,7 @@ pub use hooks::{Hook, HookChange, HookTarget};
 pub use identity::{Gatekeeper, Identity, Unrecognised};
 pub use journal::Journal;
 pub use record::{DecodeError, FORMAT_NEWEST, decode, encode};
+pub use removal::{Removal, RunHead};
 pub use rows::{DueTimer, OutboxRow, RunFilter, RunPage, RunPlace, RunQuery, RunRow, Stored};
 /// What an outbox row holds.
 pub use trackway_domain::Errand as OutboxItem;

@@ -7,3 +7,4 @@ mod run;
 mod runs;
 mod serve;
 mod sessions;
+mod workspace;

@@ -21,7 +21,9 @@ use tower_http::catch_panic::CatchPanicLayer;
 use trackway_domain::{Code, Object};
 use trackway_runtime::{Runtime, Watching};
 
-use super::{DataFolder, Doors, Entrance, ServerError, retention::Retention, runs};
+use super::{
+    DataFolder, Doors, Entrance, ServerError, agents::Employed, retention::Retention, runs,
+};
 use crate::Auth;
 
 /// A server that has its address and its folder.
@@ -37,6 +39,7 @@ pub struct Bound {
     retention: Option<Retention>,
     /// Ends with the server.
     watching: Option<Watching>,
+    staff: Option<Employed>,
 }
 
 impl Bound {
@@ -66,6 +69,7 @@ impl Bound {
             doors,
             retention: None,
             watching: None,
+            staff: None,
         };
         bound.doors.a2a.base_url = bound.url();
         bound.doors.a2a.grpc_address = bound.grpc.as_ref().map(|(_, address)| address.to_string());
@@ -82,6 +86,12 @@ impl Bound {
     /// What tells it of changes in the workflow folders.
     pub(super) fn watching(mut self, watching: Option<Watching>) -> Self {
         self.watching = watching;
+        self
+    }
+
+    /// Its agents.
+    pub(super) fn employing(mut self, staff: Option<Employed>) -> Self {
+        self.staff = staff;
         self
     }
 
@@ -127,6 +137,7 @@ impl Bound {
             doors,
             retention,
             watching: _watching,
+            staff,
             ..
         } = self;
         let keeper = retention.map(|retention| tokio::spawn(retention.run()));
@@ -162,6 +173,9 @@ impl Bound {
                     keeper.abort();
                 }
                 runtime.stop().await;
+                if let Some(staff) = staff {
+                    staff.dismiss().await;
+                }
                 drop(stopped);
             }
         };
