@@ -79,6 +79,18 @@ async fn nothing_is_left_of_a_server_and_of_what_it_started() {
 }
 
 #[tokio::test]
+async fn servers_that_nobody_shuts_down_end_with_their_owner() {
+    let folder = tempfile::tempdir().unwrap();
+    let servers = start(&json!({"one": entry(&json!({}))}), folder.path()).await;
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    call(&servers, "one__spawn", json!({"port": port})).await.unwrap();
+    let (mut held, _) = listener.accept().await.unwrap();
+    drop(servers);
+    assert_eq!(held.read(&mut [0]).await.unwrap_or(0), 0);
+}
+
+#[tokio::test]
 async fn only_servers_that_changed_are_started_anew() {
     let folder = tempfile::tempdir().unwrap();
     let before =
