@@ -22,7 +22,7 @@ use rmcp::{
 };
 use serde_json::json;
 use trackway_domain::{Caller, Code};
-use trackway_ports::{Gatekeeper, Identity, Unrecognised};
+use trackway_ports::{Gatekeeper, Identity, Unrecognised, bearer, host_of, is_local_host};
 
 use self::sessions::Sessions;
 use crate::Door;
@@ -86,7 +86,7 @@ async fn recognise(
 ) -> Response {
     let identity = match &gatekeeper {
         None => Identity::local(),
-        Some(gatekeeper) => match gatekeeper.identify(bearer(request.headers())).await {
+        Some(gatekeeper) => match identify(&**gatekeeper, request.headers()).await {
             Ok(identity) => identity,
             Err(why) => return unrecognised(&why),
         },
@@ -121,13 +121,12 @@ async fn keep_sessions(
     response
 }
 
-/// What the caller carries. Credentials of any other kind are no key, and must not pass for none.
-fn bearer(headers: &HeaderMap) -> Option<&str> {
-    let sent = headers.get(header::AUTHORIZATION)?.to_str().unwrap_or_default();
-    match sent.split_once(' ') {
-        Some((scheme, key)) if scheme.eq_ignore_ascii_case("bearer") => Some(key.trim()),
-        _ => Some(""),
-    }
+async fn identify(
+    gatekeeper: &dyn Gatekeeper,
+    headers: &HeaderMap,
+) -> Result<Identity, Unrecognised> {
+    let carried = headers.get(header::AUTHORIZATION).map(header::HeaderValue::as_bytes);
+    gatekeeper.identify(bearer(carried)?).await
 }
 
 fn unrecognised(why: &Unrecognised) -> Response {
@@ -166,16 +165,9 @@ async fn refuse_foreign_pages(request: Request, next: Next) -> Response {
 
 /// Whether an `Origin` is this machine or the host that the request is for.
 fn is_near(origin: &str, host: Option<&str>) -> bool {
-    let Some((_scheme, authority)) = origin.split_once("://") else { return false };
-    if host.is_some_and(|host| host.eq_ignore_ascii_case(authority)) {
-        return true;
-    }
-    let name = match authority.strip_prefix('[') {
-        Some(v6) => v6.split(']').next().unwrap_or_default(),
-        None => authority.split(':').next().unwrap_or_default(),
-    };
-    name.eq_ignore_ascii_case("localhost")
-        || name.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
+    host_of(origin).is_some_and(|from| {
+        host.is_some_and(|host| host.eq_ignore_ascii_case(from)) || is_local_host(from)
+    })
 }
 
 /// Errors of the transport come as plain text; programs read JSON.

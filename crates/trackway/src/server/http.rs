@@ -19,6 +19,7 @@ use serde_json::{Value, json};
 use tokio::{net::TcpListener, sync::oneshot};
 use tower_http::catch_panic::CatchPanicLayer;
 use trackway_domain::{Code, Object};
+use trackway_ports::{host_of, is_local_host};
 use trackway_runtime::{Runtime, Watching};
 
 use super::{
@@ -269,17 +270,7 @@ async fn refuse_foreign_pages(request: Request, next: Next) -> Response {
 
 /// Whether an `Origin` names this machine.
 fn is_local_page(origin: &str) -> bool {
-    origin.split_once("://").is_some_and(|(_scheme, host)| is_local_host(host))
-}
-
-/// Whether a host, with a port or without, is this machine as it calls itself.
-fn is_local_host(host: &str) -> bool {
-    let name = match host.strip_prefix('[') {
-        Some(v6) => v6.split(']').next().unwrap_or_default(),
-        None => host.split(':').next().unwrap_or_default(),
-    };
-    name.eq_ignore_ascii_case("localhost")
-        || name.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+    host_of(origin).is_some_and(is_local_host)
 }
 
 async fn ready(State(runtime): State<Runtime>) -> Response {
