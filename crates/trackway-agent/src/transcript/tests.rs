@@ -31,6 +31,7 @@ fn submitted(message: Option<Message>, input: Value) -> Event {
         guided: false,
         exit: None,
         forked_from: None,
+        awaited: false,
     }))
 }
 

@@ -56,7 +56,8 @@ pub(crate) fn names(servers: &McpServers) -> Vec<String> {
 }
 
 pub(crate) fn alone() -> ToolCall {
-    let attempt = Attempt { idempotency_key: "k".to_owned(), number: 1 };
+    let op = "step:call#0".parse().unwrap();
+    let attempt = Attempt { idempotency_key: "k".to_owned(), number: 1, op };
     ToolCall::alone(attempt, Caller::local(), SessionId::new("s").unwrap())
 }
 

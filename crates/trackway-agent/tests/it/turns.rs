@@ -1,0 +1,5 @@
+//! Agents as programs: turns on a real runtime, with a scripted model behind a real socket and small
+//! workflows beside it. The clock stands still unless a test moves it: what waits for time would hang.
+
+mod dispatch;
+mod kit;
