@@ -84,6 +84,8 @@ impl Desk {
         let text = found.unwrap_or_else(|| panic!("no result of {call}: {told:#?}"))["content"]
             .as_str()
             .unwrap();
+        // So this format tells that a call failed.
+        let text = text.strip_prefix("The call failed: ").unwrap_or(text);
         serde_json::from_str(text).unwrap_or_else(|_| text.into())
     }
 }
