@@ -195,6 +195,17 @@ impl Turn {
         &self.used
     }
 
+    /// What has to be called follows from a rule: told as if the model had answered so, for no model call.
+    pub fn given(&mut self, recorded: &Recorded) -> Result<(), TurnError> {
+        if !matches!(self.state, State::Ready) {
+            return Err(TurnError::NotAsked);
+        }
+        let place = Place { model_call: self.used.calls, index: 0 };
+        self.used.give(recorded);
+        self.take(&recorded.answer, place);
+        Ok(())
+    }
+
     /// The model has answered.
     pub fn heard(&mut self, recorded: &Recorded) -> Result<(), TurnError> {
         if !matches!(self.state, State::Ready) {
@@ -209,6 +220,11 @@ impl Turn {
             output_tokens: compact::estimate_text(&answer.text),
             ..Usage::default()
         });
+        self.take(answer, place);
+        Ok(())
+    }
+
+    fn take(&mut self, answer: &Answer, place: Place) {
         let calls = record::calls_of(answer);
         if !answer.text.is_empty() {
             self.said.push(answer.text.clone());
@@ -223,7 +239,6 @@ impl Turn {
             self.state = State::Calling(Calls::new(place, calls, &mut self.uses));
             self.settle();
         }
-        Ok(())
     }
 
     /// A call came to its result. Results may come in any order.

@@ -10,7 +10,9 @@ use std::{
 
 use serde_json::Value;
 use tokio::sync::{Mutex, MutexGuard};
-use trackway_domain::{ChildOutcome, Command, Errand, RunId, StateName, Submission};
+use trackway_domain::{
+    AnswerKind, ChildOutcome, Command, Errand, FirstAnswer, RunId, StateName, Submission,
+};
 use trackway_ports::OutboxId;
 
 use crate::{Error, Program, command::Attached, core::Core};
@@ -104,6 +106,11 @@ impl Core {
         let Some(program) = self.program(&workflow).await? else {
             let message =
                 format!("no workflow {} version {} here", workflow.name, workflow.version);
+            if awaited {
+                // Nobody else will answer for it. Only the first time that it is told is heard.
+                let answer = FirstAnswer::without(AnswerKind::Failed, message.as_str());
+                self.execute(parent, &Command::TakeAnswer { from: child, answer }, None).await?;
+            }
             let outcome = ChildOutcome {
                 state: StateName::Failed,
                 output: Value::Null,

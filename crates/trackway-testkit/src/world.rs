@@ -172,7 +172,7 @@ impl World {
         let life = setup.faults.life().clone();
         let threads = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(2)
-            .enable_time()
+            .enable_all()
             .build()
             .expect("a tokio runtime");
         let (process, store) = {

@@ -8,7 +8,7 @@ use trackway_domain::{Artifact, ArtifactId, Failure, Part, Reason, StepOutcome};
 use trackway_engine::Schemas;
 use trackway_runtime::{Attempt, RetryPolicy, ToolCall};
 
-use super::{begin::Begin, drive::Driver, route::Route, told};
+use super::{drive::Driver, route::Route, told};
 use crate::{Arguments, CallRecord, Waiting, approval, pieces, record};
 
 /// What a call came to.
@@ -20,7 +20,7 @@ pub(super) struct Called {
 
 impl Driver {
     /// Makes one call. Everything of it is in the parent's stream (D4).
-    pub(super) async fn call(&self, waiting: &Waiting, route: &Route, begin: &Begin) -> Called {
+    pub(super) async fn call(&self, waiting: &Waiting, route: &Route) -> Called {
         let arguments = match &waiting.call.arguments {
             Arguments::Json(arguments) => arguments.clone(),
             Arguments::Broken { text, .. } => Value::String(text.clone()),
@@ -39,7 +39,7 @@ impl Driver {
                 Route::Workflow { name, description, input, .. } => {
                     self.dispatch(waiting, name, description, input.clone()).await
                 }
-                Route::Reply => self.reply(waiting, &arguments, begin).await,
+                Route::Reply => self.reply(waiting, &arguments).await,
             }
         };
         self.show(waiting, "tool-result", told::shown(&record)).await;

@@ -9,7 +9,6 @@ use trackway_engine::Schemas;
 use trackway_runtime::{SchemaBook, Stage, Stop};
 
 use super::{
-    begin::Begin,
     model::Heard,
     route::Routed,
     speaker::{self, SEPARATOR},
@@ -33,17 +32,16 @@ impl Driver {
         let user = pieces::user_pieces(self.stage.message(), &input);
         let output = self.output_wanted(&input);
         let reply = self.reply_of_user(&begin).await;
-        let mut spec = (*self.spec).clone();
-        // What is done for the user's reply is none of the model's calls.
-        spec.budgets.calls = spec.budgets.calls.saturating_add(u32::from(reply.is_some()));
-        let mut turn = Turn::begin(&spec, history, user, begin.began);
+        let mut turn = Turn::begin(&self.spec, history, user, begin.began);
         if let Some(schema) = &output {
             turn = turn.expecting(schema.clone());
         }
         let mut uses = BTreeMap::new();
         if let Some(reply) = reply {
-            let heard = self.reply_as_call(reply).await?;
-            self.follow(&mut turn, &heard, &begin, &mut uses).await?;
+            let given = self.reply_as_call(reply).await?;
+            let model_call = turn.model_call();
+            turn.given(&given.recorded).map_err(stopped)?;
+            self.follow(&mut turn, &given, model_call, &mut uses).await?;
         }
         loop {
             match turn.next() {
@@ -51,7 +49,9 @@ impl Driver {
                     self.compact(&mut turn).await?;
                     match self.ask(&turn, &begin).await? {
                         Heard::Answer(heard) => {
-                            self.follow(&mut turn, &heard, &begin, &mut uses).await?;
+                            let model_call = turn.model_call();
+                            turn.heard(&heard.recorded).map_err(stopped)?;
+                            self.follow(&mut turn, &heard, model_call, &mut uses).await?;
                         }
                         Heard::Late { limit } => {
                             return Ok(self.end(&turn, "", Some(&limit)).await);
@@ -87,16 +87,14 @@ impl Driver {
         self.stage.message().is_none().then(|| wanted.clone())
     }
 
-    /// Tells the turn an answer, and does the calls that it makes, all at once.
+    /// Does the calls that an answer makes, all at once.
     async fn follow(
         &self,
         turn: &mut Turn,
         heard: &Routed,
-        begin: &Begin,
+        model_call: u32,
         uses: &mut BTreeMap<String, u32>,
     ) -> Result<(), Stop> {
-        let model_call = turn.model_call();
-        turn.heard(&heard.recorded).map_err(stopped)?;
         let calls = record::calls_of(&heard.recorded.answer);
         let waiting: Vec<Waiting> = calls
             .into_iter()
@@ -110,7 +108,7 @@ impl Driver {
         let results = waiting
             .iter()
             .zip(&heard.routes)
-            .map(|(waiting, route)| Box::pin(self.call(waiting, route, begin)));
+            .map(|(waiting, route)| Box::pin(self.call(waiting, route)));
         let results = join_all(results).await;
         for (waiting, result) in waiting.iter().zip(results) {
             // The turn has answered for arguments that are not JSON.

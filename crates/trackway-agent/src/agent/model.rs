@@ -16,7 +16,7 @@ use super::{
     drive::{Driver, stopped},
     reply,
     route::{Route, Routed},
-    speaker::Speaker,
+    speaker::{self, Speaker},
 };
 use crate::{
     Answer, Delta, Gather, Limit, Model, ModelError, Offer, Provider, Recorded, Request, Stock,
@@ -56,12 +56,17 @@ impl Driver {
     ) -> Result<Value, Failure> {
         let answered = self.answer(turn, begin, &attempt);
         let heard = match self.time_left(turn) {
-            None => Heard::Answer(Box::new(answered.await?)),
+            None => answered.await.map(|routed| Heard::Answer(Box::new(routed))),
             Some((left, max)) => match tokio::time::timeout(left, answered).await {
-                Ok(answered) => Heard::Answer(Box::new(answered?)),
-                Err(_) => Heard::Late { limit: Limit::Seconds { max, used: max }.to_string() },
+                Ok(answered) => answered.map(|routed| Heard::Answer(Box::new(routed))),
+                Err(_) => Ok(Heard::Late { limit: Limit::Seconds { max, used: max }.to_string() }),
             },
         };
+        if !matches!(heard, Ok(Heard::Answer(_))) {
+            // There is no whole answer, and what was shown of one does not stay.
+            speaker::take_back(&self.stage, attempt.op, turn.said()).await;
+        }
+        let heard = heard?;
         serde_json::to_value(heard)
             .map_err(|error| Failure::new(format!("the answer cannot be recorded: {error}")))
     }

@@ -4,10 +4,13 @@
 mod read;
 
 use futures_util::future::BoxFuture;
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
-use trackway_domain::{Failure, Message, MessageId, Part, Reason, Role, RunId, StepOutcome};
+use trackway_domain::{
+    Failure, Message, MessageId, Part, Problem, QuestionId, Reason, Role, RunId, StepOutcome,
+};
 use trackway_engine::{Delivered, Schemas};
-use trackway_runtime::{Attempt, RetryPolicy, Stop};
+use trackway_runtime::{Attempt, OpenQuestion, RetryPolicy, Stop};
 
 use super::{
     begin::{Begin, Open},
@@ -118,65 +121,91 @@ impl Driver {
     }
 
     /// Brings an answer to a run of this session that waits for one, and hears what it says next.
-    pub(super) async fn reply(
-        &self,
-        waiting: &Waiting,
-        arguments: &Value,
-        begin: &Begin,
-    ) -> CallRecord {
+    pub(super) async fn reply(&self, waiting: &Waiting, arguments: &Value) -> CallRecord {
         let run = arguments.get("taskId").and_then(Value::as_str);
         let Some(run) = run.and_then(|id| id.parse::<RunId>().ok()) else {
             let why = "`taskId` has to name a task of this conversation that waits for an answer.";
             return self.note(waiting, CallRecord::failed(why)).await;
         };
         let input = arguments.get("input").cloned().unwrap_or(Value::Null);
-        // Before anything is sent: what the run says may be recorded before what it was sent.
-        let op = self.stage.expect_answer(run);
-        let key = format!("send {} {}", waiting.place.model_call, waiting.place.index);
-        let mut work = |_: Attempt| -> BoxFuture<'_, _> { Box::pin(self.send(run, &input, &key)) };
-        let (_, outcome) = self.stage.step(&key, RetryPolicy::default(), &mut work).await;
-        let sent = match outcome {
-            StepOutcome::Ok(sent) => sent,
-            StepOutcome::Err(failure) => {
-                return self.note(waiting, CallRecord::failed(failure.message)).await;
+        match self.bring(waiting, run, &input).await {
+            Err(failure) => self.note(waiting, CallRecord::failed(failure.message)).await,
+            Ok((asked, problems)) if !problems.is_empty() => {
+                self.note(waiting, refused(run, &problems, &asked.question.schema)).await
             }
-        };
-        let problems = sent["problems"].as_array().cloned().unwrap_or_default();
-        if !problems.is_empty() {
-            let problems = serde_json::from_value(sent["problems"].clone()).unwrap_or_default();
-            let problems: Vec<trackway_domain::Problem> = problems;
-            return self.note(waiting, refused(run, &problems, &sent["schema"])).await;
+            Ok((asked, _)) => {
+                let op = self.stage.expect_answer(run);
+                let answer = self.first_answer(&op).await;
+                let workflow = &asked.workflow;
+                self.tell(waiting, &Told { run, workflow, description: "", answer }).await
+            }
         }
-        let known = begin.questions.iter().find(|open| open.run == run);
-        let workflow = sent["workflow"].as_str().map(str::to_owned);
-        let workflow = workflow.or_else(|| known.map(|open| open.workflow.clone()));
-        let answer = self.first_answer(&op).await;
-        let workflow = workflow.unwrap_or_default();
-        self.tell(waiting, &Told { run, workflow: &workflow, description: "", answer }).await
     }
 
-    /// Sends the answer, if the run is of this session and waits: a model does not choose others.
-    async fn send(&self, run: RunId, input: &Value, key: &str) -> Result<Value, Failure> {
-        let gone =
-            || Failure::new("No task of this conversation with that id waits for an answer.");
+    /// Finds the question and sends the answer, as two steps: a send that is repeated after a crash has to
+    /// go to the question that it was meant for, which is not open any more if it arrived.
+    async fn bring(
+        &self,
+        waiting: &Waiting,
+        run: RunId,
+        input: &Value,
+    ) -> Result<(Open, Vec<Problem>), Failure> {
+        let place = format!("{}.{}", waiting.place.model_call, waiting.place.index);
+        let mut work = |_: Attempt| -> BoxFuture<'_, _> { Box::pin(self.find(run)) };
+        let asked: Open = self.kept(&format!("find {place}"), &mut work).await?;
+        let mut work = |_: Attempt| -> BoxFuture<'_, _> {
+            Box::pin(self.send(run, asked.question.id, input, &place))
+        };
+        let problems = self.kept(&format!("send {place}"), &mut work).await?;
+        Ok((asked, problems))
+    }
+
+    /// What a step came to.
+    async fn kept<T: DeserializeOwned>(
+        &self,
+        key: &str,
+        work: &mut trackway_runtime::StepWork<'_>,
+    ) -> Result<T, Failure> {
+        let (_, outcome) = self.stage.step(key, RetryPolicy::default(), work).await;
+        match outcome {
+            StepOutcome::Ok(value) => {
+                serde_json::from_value(value).map_err(|error| Failure::new(error.to_string()))
+            }
+            StepOutcome::Err(failure) => Err(failure),
+        }
+    }
+
+    /// The question of that run, if it is of this session and waits: a model does not choose others.
+    async fn find(&self, run: RunId) -> Result<Value, Failure> {
         let archive = self.stage.archive().ok_or_else(gone)?;
         let open = archive.questions().await.map_err(|error| Failure::new(error.to_string()))?;
         let open = open.into_iter().find(|open| open.run == run && run != self.stage.run());
-        let id = MessageId::new(&format!("{}-{}", self.stage.run(), key.replace(' ', "-")))
+        let OpenQuestion { run, workflow, question } = open.ok_or_else(gone)?;
+        serde_json::to_value(Open { run, workflow, question })
+            .map_err(|error| Failure::new(error.to_string()))
+    }
+
+    /// Sends the answer. What is wrong with it is the outcome.
+    async fn send(
+        &self,
+        run: RunId,
+        question: QuestionId,
+        input: &Value,
+        place: &str,
+    ) -> Result<Value, Failure> {
+        let id = MessageId::new(&format!("{}-{place}", self.stage.run()))
             .map_err(|error| Failure::new(error.to_string()))?;
         let message = Message::new(id, Role::User, vec![Part::data(input.clone())]);
-        let (question, workflow, schema) = match open {
-            Some(open) => (Some(open.question.id), open.workflow, open.question.schema),
-            None => return Err(gone()),
-        };
-        let delivered = self.stage.reply(run, question, message).await?;
-        let problems = match delivered {
-            Delivered::Answer { primary: true, .. } => Vec::new(),
-            Delivered::Answer { problems, .. } if !problems.is_empty() => problems,
-            Delivered::Answer { .. } | Delivered::Noted => return Err(gone()),
-        };
-        Ok(json!({ "workflow": workflow, "problems": problems, "schema": schema }))
+        match self.stage.reply(run, Some(question), message).await? {
+            Delivered::Answer { primary: true, .. } => Ok(json!([])),
+            Delivered::Answer { problems, .. } if !problems.is_empty() => Ok(json!(problems)),
+            Delivered::Answer { .. } | Delivered::Noted => Err(gone()),
+        }
     }
+}
+
+fn gone() -> Failure {
+    Failure::new("No task of this conversation with that id waits for an answer.")
 }
 
 /// Whether there is, or may be, a question that the model can bring an answer to.

@@ -77,7 +77,7 @@ impl<'a> Speaker<'a> {
 
     async fn show(&mut self, append: bool, text: String) {
         let mut metadata = Object::new();
-        if !append {
+        if !append && !self.label.is_empty() {
             metadata.insert("model".to_owned(), self.label.as_str().into());
         }
         if let Some(chunk) = chunk(text, append, false, metadata) {
@@ -85,6 +85,11 @@ impl<'a> Speaker<'a> {
         }
         self.shown = Shown::Right;
     }
+}
+
+/// Takes back what the step has shown; `said` is what it was before.
+pub(super) async fn take_back(stage: &Stage, step: Op, said: &[String]) {
+    Speaker::new(stage, step, "", said).close().await;
 }
 
 /// Ends the artifact, with a sentence of our own where there is one. `said` is what it shows.

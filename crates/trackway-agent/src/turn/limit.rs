@@ -9,8 +9,10 @@ use crate::{Budgets, Usage, record::Recorded};
 /// What a turn has used so far.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Used {
-    /// Model calls.
+    /// Answers so far, each the outcome of a step.
     pub calls: u32,
+    /// How many of them no model gave.
+    pub(super) given: u32,
     /// As the providers counted; none where no provider did.
     pub usage: Option<Usage>,
     /// None where no model had a price.
@@ -28,6 +30,7 @@ impl Used {
     pub(super) fn from(began: Timestamp) -> Self {
         Self {
             calls: 0,
+            given: 0,
             usage: None,
             cost: None,
             label: None,
@@ -47,6 +50,13 @@ impl Used {
         self.latest = self.latest.max(moment);
     }
 
+    /// An answer that follows from a rule costs nothing but time.
+    pub(super) fn give(&mut self, recorded: &Recorded) {
+        self.calls = self.calls.saturating_add(1);
+        self.given = self.given.saturating_add(1);
+        self.at(recorded.ended_at);
+    }
+
     pub(super) fn add(&mut self, recorded: &Recorded, estimate: impl FnOnce() -> Usage) {
         self.calls = self.calls.saturating_add(1);
         self.label = Some(recorded.label.clone());
@@ -64,7 +74,7 @@ impl Used {
 
     /// The budget that is used up, if one is.
     pub(super) fn limit(&self, budgets: &Budgets) -> Option<Limit> {
-        if self.calls >= budgets.calls {
+        if self.calls.saturating_sub(self.given) >= budgets.calls {
             return Some(Limit::Calls { max: budgets.calls });
         }
         if let Some(max) = budgets.tokens.filter(|max| self.tokens >= *max) {

@@ -1,4 +1,4 @@
-//! Providers against a scripted model server on real sockets.
+//! Providers and whole turns against a scripted model server on real sockets.
 
 #![expect(clippy::unwrap_used, reason = "in a test a panic is the report")]
 
@@ -8,3 +8,4 @@ mod openai;
 mod responses;
 mod sample;
 mod shapes;
+mod turns;

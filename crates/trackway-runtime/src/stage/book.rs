@@ -55,7 +55,9 @@ pub(crate) struct Book {
     wakers: HashMap<Op, Waker>,
     questions: HashMap<QuestionId, Op>,
     children: HashMap<RunId, Op>,
-    /// Answers of runs that are not children, so far.
+    /// Dispatched children that have not answered.
+    dispatched: HashSet<RunId>,
+    /// Answers of runs so far, beside the first ones of dispatched children.
     replies: HashMap<RunId, u32>,
     /// Steps from within which something was shown.
     spoken: HashSet<Op>,
@@ -132,7 +134,9 @@ impl Book {
         let Some((op, fact)) = self.fact_of(event) else {
             return;
         };
-        if from_log && !self.counted(&op) && !is_within(&op) {
+        // What a run said that was sent something: recorded, perhaps, before it is known that it was sent.
+        let unasked = matches!(event, Event::RunAnswered { .. }) || is_within(&op);
+        if from_log && !unasked && !self.counted(&op) {
             self.unclaimed.entry(op.clone()).or_insert(self.events);
         }
         *self.known.entry(op.clone()).or_default() += 1;
@@ -172,8 +176,12 @@ impl Book {
             }
             Event::Woke { op } => Some((op.clone(), Fact::Woke)),
             Event::Drawn { op, value } => Some((op.clone(), Fact::Drawn(value.clone()))),
-            Event::ChildStarted { op, child, .. } => {
+            Event::ChildStarted { op, child, message, .. } => {
                 self.children.insert(*child, op.clone());
+                // Of a child whose first answer is awaited, its parent tells by itself.
+                if message.is_none() {
+                    self.dispatched.insert(*child);
+                }
                 Some((op.clone(), Fact::Child(*child)))
             }
             Event::ChildEnded { child, outcome } => {
@@ -200,9 +208,11 @@ impl Book {
         }
     }
 
-    /// The op that waits for what that run says: the child's own, or the one that sent it something.
+    /// The op that waits for what that run says: the one that dispatched it, or one that sent it something.
     fn answered(&mut self, run: RunId) -> Op {
-        if let Some(op) = self.children.get(&run) {
+        if self.dispatched.remove(&run)
+            && let Some(op) = self.children.get(&run)
+        {
             return op.clone();
         }
         let count = self.replies.entry(run).or_default();

@@ -3,8 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use trackway_domain::{
-    AnswerKind, ChildOutcome, Command, Failure, FirstAnswer, Message, Op, OpKind, Problem,
-    QuestionId, RunId,
+    ChildOutcome, Command, Failure, FirstAnswer, Message, Op, OpKind, Problem, QuestionId, RunId,
 };
 use trackway_engine::{Delivered, Schemas};
 
@@ -91,23 +90,19 @@ impl Stage {
         }
     }
 
-    /// Waits for the first answer of a dispatched child, or of a run that this one sent something. A child
-    /// that ends without a word has failed.
+    /// Waits for the first answer of a dispatched child, or of a run that this one sent something. Whoever
+    /// is waited for answers, by its end at the latest. That a child has ended may be recorded before what
+    /// it said first, and is no answer.
     pub async fn answer_of(&self, op: &Op) -> FirstAnswer {
         loop {
-            match self.wait(op).await {
-                Fact::Answered(answer) => return *answer,
-                Fact::ChildEnded(outcome) => {
-                    let reason = outcome.message.unwrap_or_else(|| outcome.state.to_string());
-                    return FirstAnswer::without(AnswerKind::Failed, reason);
-                }
-                _ => {}
+            if let Fact::Answered(answer) = self.wait(op).await {
+                return *answer;
             }
         }
     }
 
-    /// The name under which this run will hear what that one says next, to be had before it is sent
-    /// anything: what it says may be recorded before what it was sent.
+    /// The name under which this run hears what that one says to the answer that it was sent: to be had
+    /// once for each answer that it took.
     pub fn expect_answer(&self, run: RunId) -> Op {
         self.0.book().claim(OpKind::Child, &run.to_string())
     }

@@ -1,0 +1,9 @@
+//! Agents as programs: turns on a real runtime, with a scripted model behind a real socket and small
+//! workflows beside it. The clock stands still unless a test moves it: what waits for time would hang.
+
+mod bounds;
+mod dispatch;
+mod kit;
+mod memory;
+mod replies;
+mod speech;

@@ -1,0 +1,180 @@
+//! Budgets end a turn with a sentence; approvals are questions; a refusal is told to the model.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+use serde_json::{Value, json};
+use trackway_agent::{Approval, Budgets};
+use trackway_domain::{RunId, StateName};
+use trackway_testkit::{ChatReply, Process, answer_to};
+
+use super::kit::{Desk, artifact, ended, rested, say, shout, spoken, text_of, tool, turn};
+
+/// A tool that counts its calls.
+fn counted(calls: &Arc<AtomicUsize>) -> Arc<dyn trackway_runtime::Tool> {
+    let calls = calls.clone();
+    tool("count", move |_, _| {
+        let number = calls.fetch_add(1, Ordering::Relaxed) + 1;
+        Box::pin(async move { Ok(json!(number).into()) })
+    })
+}
+
+/// A model that calls a tool whatever it is told.
+fn circling(desk: &Desk) {
+    desk.server.respond(|_| {
+        ChatReply::default().says("Again.").calls(&[("c1", "shout", r#"{"text":"x"}"#)]).into()
+    });
+}
+
+/// A model that goes round in circles is stopped, and what it said stays.
+#[test]
+fn a_turn_ends_where_its_calls_are_used_up() {
+    let mut desk = Desk::new().tool(shout());
+    desk.spec.budgets = Budgets { calls: 2, ..Budgets::default() };
+    circling(&desk);
+    desk.run(async |process| {
+        let view = turn(&process, "m1", "Go.").await;
+        assert_eq!(view.state, StateName::Completed);
+        let sentence = "I stopped: this turn may make 2 model calls and has made them.";
+        assert_eq!(spoken(&view), format!("Again.\n\nAgain.\n\n{sentence}"));
+        assert_eq!(view.output["text"], sentence);
+        artifact(&view, "tool-result-shout.2");
+    });
+    assert_eq!(desk.server.asked().len(), 2);
+}
+
+#[test]
+fn a_turn_ends_where_its_tokens_are_used_up() {
+    let mut desk = Desk::new().tool(shout());
+    desk.spec.budgets = Budgets { tokens: Some(20), ..Budgets::default() };
+    circling(&desk);
+    desk.run(async |process| {
+        let view = turn(&process, "m1", "Go.").await;
+        assert!(spoken(&view).ends_with("may use 20 tokens and has used 30."), "{view:?}");
+    });
+    assert_eq!(desk.server.asked().len(), 2);
+}
+
+/// Seconds are those of the recorded clock; waiting for people does not count.
+#[test]
+fn a_turn_ends_where_its_time_is_over() {
+    let mut desk = Desk::new();
+    let clock = desk.world.clock.clone();
+    desk = desk.tool(shout()).tool(tool("sleepy", move |_, _| {
+        clock.advance(Duration::from_secs(40));
+        Box::pin(async { Ok(Value::Null.into()) })
+    }));
+    desk.spec.budgets = Budgets { seconds: Some(30), ..Budgets::default() };
+    desk.spec.approvals.insert("shout".to_owned(), Approval::Ask);
+    desk.calls(&[("c1", "shout", json!({ "text": "x" }))]);
+    desk.calls(&[("c2", "sleepy", json!({ "text": "x" }))]);
+    desk.run(async |process| {
+        let run = say(&process, "m1", "Go.").await;
+        assert_eq!(rested(&process, run).await.state, StateName::InputRequired);
+        process.clock.advance(Duration::from_secs(3_600));
+        answer(&process, run, json!({ "approved": true })).await;
+        let view = ended(&process, run).await;
+        assert_eq!(spoken(&view), "I stopped: this turn may take 30 seconds and has taken 40.");
+    });
+    assert_eq!(desk.server.asked().len(), 2, "the hour of waiting did not count");
+}
+
+/// A model that does not come to an end within the time is not waited for, and its text is taken back.
+#[test]
+fn an_answer_that_takes_too_long_is_left() {
+    let mut desk = Desk::new();
+    desk.spec.budgets = Budgets { seconds: Some(1), ..Budgets::default() };
+    desk.server.queue(ChatReply::default().says("Well, ").unfinished().stay());
+    desk.run(async |process| {
+        let view = turn(&process, "m1", "Go.").await;
+        assert_eq!(view.state, StateName::Completed);
+        assert_eq!(spoken(&view), "I stopped: this turn may take 1 seconds and has taken 1.");
+        desk.server.dropped().await;
+    });
+}
+
+async fn answer(process: &Process, run: RunId, input: Value) {
+    process.deliver(answer_to(run, "yes", input)).await.unwrap();
+}
+
+/// An approval is a question for `{approved}` that shows tool and arguments; the same task goes on.
+#[test]
+fn a_call_that_has_to_be_approved_is_made_with_a_yes_alone() {
+    for approved in [true, false] {
+        let calls = Arc::new(AtomicUsize::new(0));
+        let mut desk = Desk::new().tool(counted(&calls));
+        desk.spec.approvals.insert("c*".to_owned(), Approval::Ask);
+        desk.calls(&[("c1", "count", json!({ "text": "x" }))]);
+        desk.says("I see.");
+        desk.run(async |process| {
+            let run = say(&process, "m1", "Go.").await;
+            let view = rested(&process, run).await;
+            let question = view.question.unwrap();
+            assert_eq!(question.schema["required"], json!(["approved"]));
+            let data = json!({ "tool": "count", "arguments": { "text": "x" }, "toolCallId": "c1" });
+            assert_eq!(question.prompt[1].as_data(), Some(&data));
+            assert_eq!(calls.load(Ordering::Relaxed), 0);
+            answer(&process, run, json!({ "approved": approved })).await;
+            let view = ended(&process, run).await;
+            assert_eq!(spoken(&view), "I see.");
+            let shown = text_of(&artifact(&view, "tool-result-count").parts);
+            assert_eq!(shown, desk.result(1, "c1").to_string().trim_matches('"'));
+        });
+        let told = desk.result(1, "c1");
+        if approved {
+            assert_eq!((told, calls.load(Ordering::Relaxed)), (json!(1), 1));
+        } else {
+            assert_eq!(told, "The user refused this call of count. It was not made.");
+            assert_eq!(calls.load(Ordering::Relaxed), 0);
+        }
+    }
+}
+
+/// A tool that may never be called is not offered, and a model that calls it all the same is told.
+#[test]
+fn a_tool_that_may_never_be_called_is_not() {
+    let calls = Arc::new(AtomicUsize::new(0));
+    let mut desk = Desk::new().tool(counted(&calls)).tool(shout());
+    desk.spec.approvals.insert("count".to_owned(), Approval::Never);
+    desk.calls(&[("c1", "count", json!({ "text": "x" }))]);
+    desk.says("I see.");
+    desk.run(async |process| {
+        turn(&process, "m1", "Go.").await;
+    });
+    assert_eq!(desk.result(1, "c1"), "count may never be called by this agent. It was not called.");
+    assert_eq!(calls.load(Ordering::Relaxed), 0);
+    let offered = desk.server.asked()[0].body["tools"].to_string();
+    assert!(offered.contains("shout") && !offered.contains("count"), "{offered}");
+}
+
+/// Proves D7: arguments that a tool does not take are told, with the field, and nothing is called.
+#[test]
+fn arguments_that_a_tool_does_not_take_are_told() {
+    let calls = Arc::new(AtomicUsize::new(0));
+    let desk = Desk::new().tool(counted(&calls)).tool(tool("broken", |_, _| {
+        Box::pin(async { Err(trackway_domain::Failure::new("no paper")) })
+    }));
+    desk.server.queue(ChatReply::default().calls(&[
+        ("c1", "count", r#"{"text":5}"#),
+        ("c2", "count", r#"{"text":"#),
+        ("c3", "broken", r#"{"text":"x"}"#),
+    ]));
+    desk.says("I see.");
+    desk.run(async |process| {
+        assert_eq!(turn(&process, "m1", "Go.").await.state, StateName::Completed);
+    });
+    let told = |call: &str| desk.result(1, call).as_str().unwrap().to_owned();
+    assert!(
+        told("c1").contains("text") && told("c1").contains("Nothing was called"),
+        "{}",
+        told("c1")
+    );
+    assert!(told("c2").contains("not JSON"), "{}", told("c2"));
+    assert_eq!(told("c3"), "no paper");
+    assert_eq!(calls.load(Ordering::Relaxed), 0);
+}

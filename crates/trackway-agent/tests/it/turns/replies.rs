@@ -1,0 +1,176 @@
+//! Open questions of a conversation: a reply that clearly belongs to one resumes it.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use trackway_domain::{Part, Reason, RunId, StateName};
+use trackway_runtime::{Program, Stop};
+use trackway_testkit::{Process, answer_to};
+
+use super::kit::{
+    Desk, artifact, children, echo, ended, log, references, rested, say, send, spoken, turn,
+    workflow,
+};
+
+fn schema() -> Value {
+    json!({
+        "type": "object",
+        "properties": { "approved": { "type": "boolean" } },
+        "required": ["approved"],
+        "additionalProperties": false,
+    })
+}
+
+/// Asks first, and says what it was answered.
+fn approve() -> Arc<dyn Program> {
+    workflow("approve", async |stage, input| {
+        let prompt = vec![Part::text(format!("Approve {}?", input["text"]))];
+        let (_, answer) = stage.ask(Reason::InputRequired, prompt, schema(), None).await;
+        if answer.input["approved"] == true {
+            stage.status(vec![Part::text("Approved.")]).await;
+            return Ok(input);
+        }
+        Err(Stop::Rejected("not approved".to_owned()))
+    })
+}
+
+/// One turn in which the model dispatches it; the run that asks.
+async fn asks(process: &Process, desk: &Desk, id: &str) -> RunId {
+    desk.calls(&[("c1", "dispatch_workflow_approve", json!({ "text": id }))]);
+    desk.says("It has a question.");
+    let view = turn(process, id, "/please").await;
+    children(&log(process, view.submission.run).await)[0]
+}
+
+fn desk() -> Desk {
+    Desk::new().workflow(approve()).workflow(echo())
+}
+
+/// The one open question takes what fits it; the model is told what came of it, and goes on.
+#[test]
+fn a_reply_resumes_the_one_open_question() {
+    for (text, state, outcome) in [
+        ("yes", StateName::Completed, "answered"),
+        ("No.", StateName::Rejected, "rejected"),
+        (r#"{"approved": true}"#, StateName::Completed, "answered"),
+    ] {
+        let desk = desk();
+        desk.run(async |process| {
+            let child = asks(&process, &desk, "m1").await;
+            desk.says("I told it.");
+            let view = turn(&process, "m2", text).await;
+            assert_eq!(ended(&process, child).await.state, state, "{text}");
+            assert_eq!(spoken(&view), "I told it.");
+            let log = log(&process, view.submission.run).await;
+            assert_eq!(references(&log).len(), 1, "told of once");
+            assert_eq!(references(&log)[0].references, [child.to_string()]);
+            assert_eq!(children(&log), []);
+            artifact(&view, "tool-call-answer_task");
+            assert_eq!(desk.result(2, "reply")["outcome"], outcome, "{text}");
+            assert_eq!(view.output["model"], "openai/scripted-1");
+        });
+        assert_eq!(desk.server.asked().len(), 3);
+    }
+}
+
+/// What does not fit goes to the model, which sees the question and may answer it.
+#[test]
+fn a_model_answers_with_what_the_user_said() {
+    let desk = desk();
+    desk.run(async |process| {
+        let child = asks(&process, &desk, "m1").await;
+        let id = child.to_string();
+        desk.calls(&[("c1", "answer_task", json!({ "taskId": id, "input": { "approved": 1 } }))]);
+        let right = json!({ "taskId": id, "input": { "approved": true } });
+        desk.calls(&[("c1", "answer_task", right.clone())]);
+        desk.calls(&[("c1", "answer_task", right)]);
+        desk.says("Done.");
+        turn(&process, "m2", "I guess that is fine with me").await;
+        assert_eq!(ended(&process, child).await.state, StateName::Completed);
+        let system = desk.told(2)[0]["content"].as_str().unwrap().to_owned();
+        assert!(system.contains(&id) && system.contains("Approve"), "{system}");
+        let wrong = desk.result(3, "c1");
+        assert_eq!(wrong["outcome"], "input-required");
+        assert_eq!(wrong["errors"][0]["path"], "/approved");
+        assert_eq!(desk.result(4, "c1")["outcome"], "answered");
+        assert_eq!(
+            desk.result(4, "c1")["result"],
+            json!([{ "kind": "text", "text": "Approved." }])
+        );
+        let gone = desk.result(5, "c1");
+        assert!(gone.as_str().unwrap().contains("waits for an answer"), "{gone}");
+    });
+}
+
+/// A model answers a run that it has dispatched in the same turn.
+#[test]
+fn a_child_of_the_same_turn_is_answered() {
+    let desk = desk();
+    desk.calls(&[("c1", "dispatch_workflow_approve", json!({ "text": "it" }))]);
+    desk.server.respond(|asked| {
+        let told = asked.body["messages"].as_array().unwrap();
+        let last = told.last().unwrap()["content"].as_str().unwrap();
+        let last: Value = serde_json::from_str(last).unwrap();
+        if last["outcome"] == "input-required" {
+            let input = json!({ "taskId": last["taskId"], "input": { "approved": true } });
+            let call = [("c2", "answer_task", &*input.to_string())];
+            return trackway_testkit::ChatReply::default().calls(&call).into();
+        }
+        trackway_testkit::ChatReply::default().says("Approved at once.").into()
+    });
+    desk.run(async |process| {
+        let view = turn(&process, "m1", "Approve it, whatever it asks.").await;
+        assert_eq!(spoken(&view), "Approved at once.");
+        assert_eq!(desk.result(2, "c2")["outcome"], "answered");
+        let log = log(&process, view.submission.run).await;
+        assert_eq!(references(&log).len(), 2);
+    });
+}
+
+/// With several open questions that it fits, the user is asked which.
+#[test]
+fn with_several_open_questions_the_user_is_asked_which() {
+    let desk = desk();
+    desk.run(async |process| {
+        let first = asks(&process, &desk, "m1").await;
+        let second = asks(&process, &desk, "m2").await;
+        desk.says("The second one it is.");
+        let run = say(&process, "m3", "yes").await;
+        let view = rested(&process, run).await;
+        assert_eq!(view.state, StateName::InputRequired);
+        let ids = json!([first.to_string(), second.to_string(), "none"]);
+        let question = view.question.unwrap();
+        assert_eq!(question.schema["properties"]["taskId"]["enum"], ids);
+        let which = answer_to(run, "which", json!({ "taskId": second.to_string() }));
+        process.deliver(which).await.unwrap();
+        assert_eq!(spoken(&ended(&process, run).await), "The second one it is.");
+        assert_eq!(ended(&process, second).await.state, StateName::Completed);
+        assert_eq!(rested(&process, first).await.state, StateName::InputRequired);
+
+        // One that is named needs no question, and what does not fit is told.
+        desk.says("It wants yes or no.");
+        let named = [first.to_string()];
+        let run = send(&process, "m4", vec![Part::text("perhaps")], &named).await;
+        ended(&process, run).await;
+        let asked = desk.server.asked().len();
+        assert_eq!(desk.result(asked - 1, "reply")["outcome"], "input-required");
+        assert_eq!(rested(&process, first).await.state, StateName::InputRequired);
+    });
+}
+
+/// A budget counts calls of the model alone.
+#[test]
+fn a_reply_is_no_model_call() {
+    let mut desk = desk();
+    desk.spec.budgets.calls = 2;
+    desk.run(async |process| {
+        asks(&process, &desk, "m1").await;
+        for _ in 0..2 {
+            desk.calls(&[("c1", "dispatch_workflow_echo", json!({ "text": "x" }))]);
+        }
+        let view = turn(&process, "m2", "yes").await;
+        let sentence = "I stopped: this turn may make 2 model calls and has made them.";
+        assert_eq!(spoken(&view), sentence);
+    });
+    assert_eq!(desk.server.left(), 0);
+}

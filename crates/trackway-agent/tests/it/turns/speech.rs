@@ -1,0 +1,155 @@
+//! What a model says: shown as it comes, taken back where it broke off, and ended by a cancel.
+
+use serde_json::json;
+use trackway_domain::{Event, StateName};
+use trackway_testkit::{ChatReply, Latch, Reply, at};
+
+use super::kit::{Desk, children, ended, log, rested, say, spoken, turn, until, waits, workflow};
+
+fn is_text(event: &Event, text: &str) -> bool {
+    matches!(event, Event::Artifact { chunk, .. }
+        if chunk.artifact.id.as_str() == "text-response"
+            && chunk.artifact.parts[0].as_text() == Some(text))
+}
+
+/// The pieces of the text: whether each was appended, whether it was the last, and what it said.
+fn pieces(log: &[Event]) -> Vec<(bool, bool, String)> {
+    let one = |event: &Event| match event {
+        Event::Artifact { chunk, .. } if chunk.artifact.id.as_str() == "text-response" => {
+            let text = chunk.artifact.parts[0].as_text().unwrap().to_owned();
+            Some((chunk.append, chunk.last, text))
+        }
+        _ => None,
+    };
+    log.iter().filter_map(one).collect()
+}
+
+fn piece(append: bool, last: bool, text: &str) -> (bool, bool, String) {
+    (append, last, text.to_owned())
+}
+
+/// Proves D8: the rest of the answer is withheld until its beginning has been seen.
+#[test]
+fn text_is_seen_before_the_answer_ends() {
+    let desk = Desk::new();
+    let (chat, latch) = (ChatReply::default().says("Hello "), Latch::new());
+    let rest = ChatReply::default().says("there.");
+    let more = json!({ "choices": [{ "index": 0, "delta": { "content": "there." } }] });
+    desk.server.queue(rest.finishing(chat.unfinished().wait(&latch).data(more)));
+    desk.run(async |process| {
+        let run = say(&process, "m1", "Hi.").await;
+        until(&process, run, |event| is_text(event, "Hello ")).await;
+        assert_eq!(process.view(&at(run)).await.unwrap().state, StateName::Working);
+        latch.release();
+        let view = ended(&process, run).await;
+        assert_eq!(spoken(&view), "Hello there.");
+        let log = log(&process, run).await;
+        let expected =
+            [piece(false, false, "Hello "), piece(true, false, "there."), piece(true, true, "")];
+        assert_eq!(pieces(&log), expected);
+        let usage = json!({ "input_tokens": 10, "output_tokens": 5 });
+        assert_eq!(view.output["usage"]["input_tokens"], usage["input_tokens"]);
+        assert_eq!(view.output["usage"]["output_tokens"], usage["output_tokens"]);
+    });
+}
+
+/// Proves D8: texts of one turn stand in one artifact, and an attempt that broke off leaves nothing.
+#[test]
+fn the_text_of_a_broken_attempt_is_replaced() {
+    let desk = Desk::new().tool(super::kit::shout());
+    let call = [("c1", "shout", r#"{"text":"x"}"#)];
+    desk.server.queue(ChatReply::default().says("First.").calls(&call));
+    desk.server.queue(ChatReply::default().says("Wrong ").unfinished().cut());
+    desk.says("Right.");
+    desk.run(async |process| {
+        let view = turn(&process, "m1", "Hi.").await;
+        assert_eq!(spoken(&view), "First.\n\nRight.");
+        assert_eq!(view.output["text"], "Right.");
+        let log = log(&process, view.submission.run).await;
+        let expected = [
+            piece(false, false, "First."),
+            piece(true, false, "\n\nWrong "),
+            piece(false, false, "First.\n\nRight."),
+            piece(true, true, ""),
+        ];
+        assert_eq!(pieces(&log), expected);
+    });
+    assert_eq!(desk.server.asked().len(), 3);
+}
+
+/// A turn whose model cannot be brought to an answer fails with the reason, after three attempts, and
+/// shows nothing of what broke off.
+#[test]
+fn three_attempts_are_all() {
+    let desk = Desk::new();
+    for _ in 0..4 {
+        desk.server.queue(ChatReply::default().says("Half ").unfinished().cut());
+    }
+    desk.run(async |process| {
+        let view = turn(&process, "m1", "Hi.").await;
+        assert_eq!(view.state, StateName::Failed);
+        let why = view.status_message().unwrap().parts[0].as_text().unwrap().to_owned();
+        assert!(why.contains("openai/scripted-1") && why.contains("broke off"), "{why}");
+        assert_eq!(spoken(&view), "");
+    });
+    assert_eq!(desk.server.left(), 1);
+}
+
+/// A refusal is not repeated, and neither is a request to a server that wants to be left alone for long.
+#[test]
+fn some_failures_are_final() {
+    for reply in [
+        Reply::refusal(401, "no such key"),
+        Reply::refusal(429, "no such luck").header("retry-after", "60"),
+    ] {
+        let desk = Desk::new();
+        desk.server.queue(reply);
+        desk.run(async |process| {
+            let view = turn(&process, "m1", "Hi.").await;
+            assert_eq!(view.state, StateName::Failed);
+            let why = view.status_message().unwrap().parts[0].as_text().unwrap().to_owned();
+            assert!(why.contains("no such"), "{why}");
+            assert_eq!(view.artifacts.len(), 0);
+        });
+        assert_eq!(desk.server.asked().len(), 1);
+    }
+}
+
+/// A busy server that says when to come again is asked again.
+#[test]
+fn a_busy_server_is_asked_again() {
+    let desk = Desk::new();
+    desk.server.queue(Reply::refusal(429, "busy").header("retry-after", "1"));
+    desk.says("Here I am.");
+    desk.run(async |process| {
+        assert_eq!(spoken(&turn(&process, "m1", "Hi.").await), "Here I am.");
+    });
+    assert_eq!(desk.server.asked().len(), 2);
+}
+
+/// Proves L17: a cancelled turn lets go of its model and cancels its children.
+#[test]
+fn a_cancel_drops_the_connection_and_cancels_children() {
+    let (_release, released) = tokio::sync::watch::channel(String::new());
+    let slow = workflow("slow", move |stage, _| {
+        let released = released.clone();
+        async move {
+            stage.status(vec![trackway_domain::Part::text("begun")]).await;
+            waits(&stage, &released, "never").await;
+            Ok(json!(null))
+        }
+    });
+    let desk = Desk::new().workflow(slow);
+    desk.calls(&[("c1", "dispatch_workflow_slow", json!({ "text": "x" }))]);
+    desk.server.queue(ChatReply::default().says("Well, ").unfinished().stay());
+    desk.run(async |process| {
+        let run = say(&process, "m1", "Hi.").await;
+        until(&process, run, |event| is_text(event, "Well, ")).await;
+        let view = process.cancel(&at(run)).await.unwrap();
+        assert_eq!(view.state, StateName::Canceled);
+        desk.server.dropped().await;
+        let child = children(&log(&process, run).await)[0];
+        assert_eq!(rested(&process, child).await.state, StateName::Canceled);
+    });
+    assert_eq!(desk.server.drops(), 1);
+}
