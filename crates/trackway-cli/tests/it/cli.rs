@@ -1,5 +1,6 @@
 //! The commands, as somebody types them.
 
+mod agents;
 mod errors;
 mod init;
 mod replay_check;
