@@ -26,8 +26,11 @@ use crate::{config::Service, finding::Finding};
 #[derive(Debug, Default)]
 pub(crate) struct Shelf {
     /// Held while models are opened.
-    open: Mutex<BTreeMap<String, (ModelConfig, Arc<dyn Provider>)>>,
+    open: Mutex<BTreeMap<String, Open>>,
 }
+
+/// A model that is open, and what it was opened by.
+type Open = (ModelConfig, Arc<dyn Provider>);
 
 impl Shelf {
     /// What the agents of a workspace share, but for the tools, and what is wrong with its models.
