@@ -6,12 +6,10 @@ use std::sync::Arc;
 use serde_json::json;
 use trackway_agent::Approval;
 use trackway_domain::{RunId, StateName};
-use trackway_runtime::replay_check;
-use trackway_testkit::{CrashAt, Process, World, answer_to, whole_log};
+use trackway_runtime::{ReplayVerdict, replay_with};
+use trackway_testkit::{CrashAt, Process, World, answer_to};
 
-use super::kit::{
-    AGENT, Desk, children, echo, ended, log, references, rested, say, shout, spoken, turn,
-};
+use super::kit::{Desk, children, echo, ended, log, references, rested, say, shout, spoken, turn};
 
 fn approved(run: RunId) -> trackway_runtime::Deliver {
     answer_to(run, "yes", json!({ "approved": true }))
@@ -98,11 +96,12 @@ fn the_log_of_a_turn_fits_its_agent() {
     let asked = desk.run(async |process: Process| {
         let view = turn(&process, "m1", "Go.").await;
         assert_eq!(view.state, StateName::Completed);
-        let log = whole_log(&*process.journal, view.submission.run).await.unwrap();
+        let log = log(&process, view.submission.run).await;
         let asked = desk.server.asked().len();
-        let registry = desk.setup().registry;
-        let program = registry.get(AGENT).unwrap();
-        replay_check(&*program, &log).unwrap();
+        for end in 1..=log.len() {
+            let verdict = replay_with(&desk.setup().registry, &log[..end]).await;
+            assert_eq!(verdict, ReplayVerdict::Fits, "up to event {end}");
+        }
         asked
     });
     assert_eq!(desk.server.asked().len(), asked);
