@@ -10,7 +10,7 @@ use axum::{
     response::Response,
 };
 use serde::Serialize;
-use trackway_runtime::{Program, ProgramInfo};
+use trackway_runtime::{Kind, Program, ProgramInfo};
 
 use crate::{
     Options,
@@ -46,7 +46,10 @@ impl<'a> Agents<'a> {
             let url = url(base_url, &info.name);
             Entry {
                 name: &info.name,
-                kind: "workflow",
+                kind: match info.kind {
+                    Kind::Workflow => "workflow",
+                    Kind::Agent => "agent",
+                },
                 description: &info.description,
                 card_url: format!("{url}/.well-known/agent-card.json"),
                 url,

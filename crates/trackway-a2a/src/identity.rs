@@ -1,8 +1,8 @@
 //! Who is calling, and whether they may. The one place where the door learns it.
 
-use axum::http::{HeaderMap, header};
+use axum::http::{HeaderMap, HeaderValue, header};
 use trackway_domain::{Caller, Code, Scopes};
-use trackway_ports::{Identity, Unrecognised};
+use trackway_ports::{Identity, Unrecognised, bearer};
 use trackway_runtime::ProgramInfo;
 
 use crate::{
@@ -47,7 +47,8 @@ pub(crate) async fn recognise(headers: &HeaderMap, options: &Options) -> Result<
         let caller = options.default_caller.clone();
         return Ok(Visitor { caller, standing: Standing::Unasked, scopes: None });
     };
-    let carried = bearer(headers);
+    let carried = headers.get(header::AUTHORIZATION).map(HeaderValue::as_bytes);
+    let carried = bearer(carried).map_err(|why| unrecognised(&why))?;
     let Identity { caller, scopes } =
         gatekeeper.identify(carried).await.map_err(|why| unrecognised(&why))?;
     let standing = carried.map_or(Standing::Silent, |_| Standing::Recognised);
@@ -76,15 +77,6 @@ impl Visitor {
 /// The scope that a call to the workflow needs.
 pub(crate) fn scope(info: &ProgramInfo) -> String {
     format!("workflow:{}:run", info.name)
-}
-
-/// What the caller carries. Credentials of any other kind are no key, and must not pass for none.
-fn bearer(headers: &HeaderMap) -> Option<&str> {
-    let sent = headers.get(header::AUTHORIZATION)?.to_str().unwrap_or_default();
-    match sent.split_once(' ') {
-        Some((scheme, key)) if scheme.eq_ignore_ascii_case("bearer") => Some(key.trim()),
-        _ => Some(""),
-    }
 }
 
 fn unrecognised(why: &Unrecognised) -> Fault {

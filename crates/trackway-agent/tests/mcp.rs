@@ -1,5 +1,7 @@
 //! MCP servers as agents use them: real processes and real sockets.
 
+#![expect(clippy::unwrap_used, reason = "in a test a panic is the report")]
+
 #[path = "mcp/fixture.rs"]
 mod fixture;
 #[path = "mcp/http.rs"]
@@ -10,3 +12,5 @@ mod kit;
 mod life;
 #[path = "mcp/results.rs"]
 mod results;
+#[path = "mcp/stage.rs"]
+mod stage;

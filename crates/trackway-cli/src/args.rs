@@ -1,6 +1,7 @@
 //! What can be typed. What happens then is in `commands`.
 
 mod sessions;
+mod workspace;
 
 use std::{convert::Infallible, path::PathBuf, time::Duration};
 
@@ -14,6 +15,7 @@ use crate::{exit, fault::FaultPoint, span};
 pub(crate) use sessions::{
     Export, ExportFormat, Import, ListSessions, OneSession, Prune, Sessions, Whose,
 };
+pub(crate) use workspace::{Config, Doctor, ShowConfig};
 
 /// Durable workflows for AI agents.
 #[derive(Debug, Parser)]
@@ -50,6 +52,11 @@ pub(crate) enum Command {
     /// Make, list and revoke the keys that a server takes
     #[command(subcommand)]
     Keys(Keys),
+    /// Say everything that is wrong or unused in a workspace
+    Doctor(Doctor),
+    /// Look at the configuration
+    #[command(subcommand)]
+    Config(Config),
     /// Begin a project with a workflow of your own
     Init(Init),
     /// Print the JSON Schema of written workflows, for editors
@@ -78,7 +85,7 @@ pub(crate) struct Serve {
     /// Special purpose to serve for; none unless given
     #[arg(long, value_name = "PROFILE")]
     pub(crate) profile: Option<Profile>,
-    /// Folder with `trackway.toml`; the current one unless given
+    /// Folder with `trackway.toml`, `agents`, `workflows` and `mcp.json`; the current one unless given
     #[arg(long, env = "TRACKWAY_WORKSPACE", value_name = "DIR")]
     pub(crate) workspace: Option<PathBuf>,
     /// Print one line of JSON with the address, for programs
@@ -120,7 +127,7 @@ pub(crate) struct Written {
 #[derive(Debug, Args)]
 pub(crate) struct Folders {
     /// Folder with workflow files, searched with all below it; may be given several times [default:
-    /// what trackway.toml says, else ./workflows]
+    /// what trackway.toml says, else `workflows` in the workspace]
     #[arg(long, value_name = "DIR")]
     pub(crate) workflows: Vec<PathBuf>,
 }
@@ -232,6 +239,7 @@ pub(crate) struct List {
 
 #[derive(Debug, Args)]
 pub(crate) struct Show {
+    /// Which run, as `trackway runs list` shows it
     #[arg(value_name = "RUN")]
     pub(crate) id: RunId,
     #[command(flatten)]
@@ -243,6 +251,7 @@ pub(crate) struct Show {
 
 #[derive(Debug, Args)]
 pub(crate) struct Cancel {
+    /// Which run, as `trackway runs list` shows it
     #[arg(value_name = "RUN")]
     pub(crate) id: RunId,
     #[command(flatten)]
@@ -254,6 +263,7 @@ pub(crate) struct Cancel {
 
 #[derive(Debug, Args)]
 pub(crate) struct Fork {
+    /// Which run, as `trackway runs list` shows it
     #[arg(value_name = "RUN")]
     pub(crate) id: RunId,
     /// Number of the last event that both have; before the answer to the last question unless given
@@ -274,6 +284,7 @@ pub(crate) struct Fork {
 
 #[derive(Debug, Args)]
 pub(crate) struct Migrate {
+    /// Which run, as `trackway runs list` shows it
     #[arg(value_name = "RUN")]
     pub(crate) id: RunId,
     #[command(flatten)]
@@ -287,6 +298,7 @@ pub(crate) struct Migrate {
 
 #[derive(Debug, Args)]
 pub(crate) struct Resume {
+    /// Which run, as `trackway runs list` shows it
     #[arg(value_name = "RUN")]
     pub(crate) id: RunId,
     /// The answer as JSON
@@ -360,6 +372,7 @@ pub(crate) struct ListKeys {
 
 #[derive(Debug, Args)]
 pub(crate) struct RevokeKey {
+    /// Which key, as `trackway keys list` shows it
     #[arg(value_name = "ID")]
     pub(crate) id: String,
     #[command(flatten)]
@@ -393,6 +406,7 @@ pub(crate) struct Init {
 
 #[derive(Debug, Args)]
 pub(crate) struct Completions {
+    /// For which shell
     pub(crate) shell: Shell,
 }
 
@@ -444,5 +458,18 @@ mod tests {
     #[test]
     fn arguments_are_consistent() {
         Cli::command().debug_assert();
+    }
+
+    /// Whoever asks for help is told of each argument what it is.
+    #[test]
+    fn every_argument_has_its_help() {
+        fn check(command: &clap::Command) {
+            for argument in command.get_arguments().filter(|it| !it.is_hide_set()) {
+                let place = format!("{} {}", command.get_name(), argument.get_id());
+                assert!(argument.get_help().is_some(), "{place}");
+            }
+            command.get_subcommands().for_each(check);
+        }
+        check(&Cli::command());
     }
 }

@@ -1,6 +1,8 @@
 //! What each command does: one file each.
 
 mod completions;
+mod config;
+mod doctor;
 mod init;
 mod keys;
 mod mcp;
@@ -13,7 +15,7 @@ mod sessions;
 use serde_json::Value;
 
 use crate::{
-    args::{Command, Keys, Runs},
+    args::{Command, Config, Keys, Runs},
     exit::Exit,
     failure::Failure,
 };
@@ -35,6 +37,8 @@ pub(crate) async fn execute(command: Command) -> Result<Exit, Failure> {
         Command::Keys(Keys::List(args)) => keys::list::list(&args),
         Command::Keys(Keys::Revoke(args)) => keys::revoke::revoke(&args),
         Command::Keys(Keys::Rotate(args)) => keys::rotate::rotate(&args),
+        Command::Doctor(args) => doctor::doctor(&args),
+        Command::Config(Config::Show(args)) => config::show(&args),
         Command::Init(args) => init::init(&args),
         Command::Schema => schema::schema(),
         Command::Completions(args) => completions::completions(&args),

@@ -1,24 +1,38 @@
 //! `trackway.toml`: what an operator says once, instead of at every start.
 //!
-//! `file` is the file as it is written, `reader` finds where in it something is wrong, and here it
-//! becomes the values that commands use. Whatever is not understood is an error: a setting that is
-//! silently ignored is worse than none.
+//! `file` is the file as it is written, `tolerant` reads it as far as that goes, `reader` notes where in
+//! it something is wrong, and `sections` and `models` make the values that commands use. Whatever is not
+//! understood is an error: a setting that is silently ignored is worse than none.
 
 mod file;
+mod models;
 mod reader;
 mod sections;
+mod tolerant;
+mod written;
 
 use std::{
+    cell::RefCell,
+    collections::BTreeMap,
     env, fs, io,
     path::{Path, PathBuf},
     time::Duration,
 };
 
 use trackway::{Auth, Secret};
+use trackway_agent::FIRST_ANSWER_TIMEOUT_DEFAULT;
 
-use crate::{exit::Exit, failure::Failure};
+use crate::{
+    exit::Exit,
+    failure::Failure,
+    finding::{self, Finding},
+    reference::Variables,
+};
 
-const FILE: &str = "trackway.toml";
+pub(crate) use models::{ModelSection, Service, checked_url};
+pub(crate) use written::{HIDDEN, Written};
+
+pub(crate) const FILE: &str = "trackway.toml";
 
 /// Everything that can be configured, checked.
 #[derive(Debug, Default)]
@@ -31,6 +45,41 @@ pub(crate) struct Config {
     pub(crate) mcp: Mcp,
     pub(crate) workflows: Workflows,
     pub(crate) retention: Retention,
+    pub(crate) defaults: Defaults,
+    /// By name; nothing where the section is wrong, so that its name is known all the same.
+    pub(crate) models: BTreeMap<String, Option<ModelSection>>,
+    pub(crate) dispatch: Dispatch,
+    /// What stands in the file, without secrets, and the line of each.
+    pub(crate) written: Vec<(Written, u32)>,
+}
+
+/// `[defaults]`: what is taken where nothing else is said.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct Defaults {
+    /// The agent at the addresses that name none, and of `trackway chat`.
+    pub(crate) agent: Option<Named>,
+    /// The model of agents that name none.
+    pub(crate) model: Option<Named>,
+}
+
+/// A name, and the line that it stands on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Named {
+    pub(crate) name: String,
+    pub(crate) line: u32,
+}
+
+/// `[dispatch]`: workflows that agents start.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Dispatch {
+    /// How long an agent waits for a workflow's first answer.
+    pub(crate) first_answer_timeout: Duration,
+}
+
+impl Default for Dispatch {
+    fn default() -> Self {
+        Self { first_answer_timeout: FIRST_ANSWER_TIMEOUT_DEFAULT }
+    }
 }
 
 /// `[retention]`: how long sessions are kept.
@@ -78,8 +127,8 @@ pub(crate) struct Limits {
 /// `[a2a]`: how the door presents itself.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct A2a {
-    /// The agent at the addresses that name none.
-    pub(crate) default_agent: Option<String>,
+    /// The agent or workflow at the addresses that name none, where it is not the default agent.
+    pub(crate) default_agent: Option<Named>,
     /// With which cards are signed.
     pub(crate) signing: Option<Signing>,
     /// gRPC clients may ask which services there are.
@@ -120,20 +169,20 @@ impl Config {
     /// What the file in this folder says, or in the current one. Without a file everything is as it is
     /// by default; a folder that was named must be there.
     pub(crate) fn load(workspace: Option<&Path>) -> Result<Self, Failure> {
-        // A variable that is set to nothing is not set.
-        let named = workspace.filter(|folder| !folder.as_os_str().is_empty());
-        if let Some(folder) = named.filter(|folder| !folder.is_dir()) {
-            return Err(Failure::new(format!("there is no folder {}", folder.display()))
-                .hint("--workspace and TRACKWAY_WORKSPACE name the folder with trackway.toml")
-                .exit(Exit::Usage));
-        }
-        let folder = named.unwrap_or(Path::new(""));
+        let folder = folder(workspace)?;
+        let (config, findings) = Self::read(folder, &variable);
+        finding::refusal(&findings).map_or(Ok(config), Err)
+    }
+
+    /// The same, with everything that is wrong with it. What is wrong is as if nothing were said.
+    pub(crate) fn read(folder: &Path, variables: Variables<'_>) -> (Self, Vec<Finding>) {
         let path = folder.join(FILE);
         match fs::read_to_string(&path) {
-            Ok(text) => Self::parse(&path, folder, &text, &variable),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Self::default()),
+            Ok(text) => Self::parse(&path, folder, &text, variables),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => (Self::default(), Vec::new()),
             Err(error) => {
-                Err(Failure::new(format!("{} cannot be read", path.display())).cause(&error))
+                let unread = Finding::error(format!("it cannot be read: {error}")).file(&path);
+                (Self::default(), vec![unread])
             }
         }
     }
@@ -143,16 +192,43 @@ impl Config {
         path: &Path,
         folder: &Path,
         text: &str,
-        variable: &dyn Fn(&str) -> Option<String>,
-    ) -> Result<Self, Failure> {
-        let reader = reader::Reader { path, folder, text, variable };
-        let file: file::File = toml::from_str(text).map_err(|error| reader.misread(&error))?;
-        sections::config(&reader, file)
+        variables: Variables<'_>,
+    ) -> (Self, Vec<Finding>) {
+        let findings = RefCell::default();
+        let reader = reader::Reader { path, folder, text, variables, findings };
+        let (file, misread) = tolerant::read(text);
+        misread.into_iter().for_each(|part| reader.misread(part));
+        let mut config = sections::config(&reader, file);
+        let lines = written::written(text).into_iter();
+        config.written = lines
+            .map(|written| {
+                let line = reader.line(written.at);
+                (written, line)
+            })
+            .collect();
+        let mut findings = reader.findings.into_inner();
+        findings.sort_by_key(|finding| finding.line);
+        (config, findings)
     }
 }
 
-#[expect(clippy::disallowed_methods, reason = "this is where `${env:NAME}` is read")]
-fn variable(name: &str) -> Option<String> {
+/// The workspace: the folder that was named, which must be there, or the current one.
+pub(crate) fn folder(named: Option<&Path>) -> Result<&Path, Failure> {
+    // A variable that is set to nothing is not set.
+    let named = named.filter(|folder| !folder.as_os_str().is_empty());
+    match named {
+        Some(folder) if !folder.is_dir() => {
+            Err(Failure::new(format!("there is no folder {}", folder.display()))
+                .hint("--workspace and TRACKWAY_WORKSPACE name the folder with trackway.toml")
+                .exit(Exit::Usage))
+        }
+        Some(folder) => Ok(folder),
+        None => Ok(Path::new("")),
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "this is where the workspace reads the environment")]
+pub(crate) fn variable(name: &str) -> Option<String> {
     env::var(name).ok()
 }
 

@@ -21,6 +21,8 @@ pub(crate) struct Failure {
     pub(crate) invalid: Option<Box<Invalid>>,
     /// Nobody reads any more: `trackway runs list | head`.
     quiet: bool,
+    /// What went wrong beside it.
+    also: Vec<Self>,
 }
 
 /// What a line below the message is, in the order in which they are printed.
@@ -46,6 +48,7 @@ impl Failure {
             exit: Exit::Error,
             invalid: None,
             quiet: false,
+            also: Vec::new(),
         }
     }
 
@@ -114,6 +117,18 @@ impl Failure {
         self
     }
 
+    /// Something else that went wrong, told behind it.
+    #[must_use]
+    pub(crate) fn also(mut self, other: Self) -> Self {
+        self.also.push(other);
+        self
+    }
+
+    /// What went wrong, without causes and hints.
+    pub(crate) fn messages(&self) -> Vec<&str> {
+        std::iter::once(self.message()).chain(self.also.iter().map(Self::message)).collect()
+    }
+
     pub(crate) fn message(&self) -> &str {
         &self.message
     }
@@ -130,6 +145,7 @@ impl Failure {
         if let Some(code) = &self.code {
             output::note(&format!("see: docs/errors/{}.md", text::printable(code)));
         }
+        self.also.iter().for_each(Self::print);
     }
 }
 

@@ -13,11 +13,13 @@ mod exit;
 mod failure;
 mod fault;
 mod files;
+mod finding;
 mod follow;
 mod form;
 mod output;
 mod place;
 pub mod programs;
+mod reference;
 mod remote;
 mod screen;
 mod signals;
@@ -25,6 +27,7 @@ mod span;
 mod suggest;
 mod terminal;
 mod text;
+mod workspace;
 
 use std::{io, process::ExitCode};
 

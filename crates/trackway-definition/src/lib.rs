@@ -35,4 +35,4 @@ pub use model::Definition;
 pub use published::file_schema;
 pub use read::{Draft, Format, Unreadable, read};
 pub use suggest::nearest;
-pub use text::TEXT_MAX;
+pub use text::{Located, TEXT_MAX, locate};

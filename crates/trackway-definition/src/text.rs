@@ -23,15 +23,15 @@ pub const TEXT_MAX: usize = 1024 * 1024;
 
 /// A file's value, and where each part of it stands.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Located {
-    pub(crate) value: Value,
+pub struct Located {
+    pub value: Value,
     places: Place,
 }
 
 impl Located {
     /// The line, from 1, of what a JSON pointer names: of its key where it has one. For something that is
     /// not there, the line of the innermost thing around it.
-    pub(crate) fn line(&self, pointer: &str) -> Option<u32> {
+    pub fn line(&self, pointer: &str) -> Option<u32> {
         let mut place = &self.places;
         if pointer.is_empty() {
             return Some(place.line);
@@ -46,7 +46,7 @@ impl Located {
 }
 
 /// Reads a text. The first thing that keeps it from being read is the fault.
-pub(crate) fn locate(text: &str, format: Format) -> Result<Located, Fault> {
+pub fn locate(text: &str, format: Format) -> Result<Located, Fault> {
     if text.len() > TEXT_MAX {
         return Err(Fault::new("", format!("the file is larger than {TEXT_MAX} bytes")));
     }

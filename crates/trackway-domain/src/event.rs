@@ -137,6 +137,25 @@ pub struct WorkflowRef {
     pub version: String,
 }
 
+impl WorkflowRef {
+    /// Name of the workflow whose runs hold the notes of a session itself. Nothing is carried out in
+    /// them, so that they are not listed among runs.
+    pub const SESSION_NOTES: &str = "session-notes";
+
+    /// No definition has this version, since those are hashes.
+    const SESSION_NOTES_VERSION: &str = "1";
+
+    pub fn session_notes() -> Self {
+        let (name, version) = (Self::SESSION_NOTES, Self::SESSION_NOTES_VERSION);
+        Self { name: name.to_owned(), version: version.to_owned() }
+    }
+
+    /// Whether runs of this workflow hold the notes of a session itself.
+    pub fn holds_session_notes(&self) -> bool {
+        self.name == Self::SESSION_NOTES && self.version == Self::SESSION_NOTES_VERSION
+    }
+}
+
 /// One request to answer a question, and its place among the requests at that question.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Resume {

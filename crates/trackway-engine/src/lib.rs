@@ -29,7 +29,6 @@ pub use refusal::{IllegalTransition, Refusal};
 pub use run::{Asked, Run};
 pub use session::{
     Document, Misfit, RunStatus, RunTrack, SessionNote, SessionView, TrackEdge, TrackNode,
-    holds_session_notes,
 };
 pub use status_time::StatusTime;
 pub use transition::{TABLE, transition};

@@ -8,21 +8,11 @@ mod document;
 mod notes;
 mod track;
 
-use trackway_domain::{SessionId, WorkflowRef};
+use trackway_domain::SessionId;
 
 pub use document::Document;
 pub use notes::SessionNote;
 pub use track::{Misfit, RunStatus, RunTrack, TrackEdge, TrackNode};
-
-/// Name and version of the workflow whose runs hold the notes of a session itself. They are not listed
-/// among its runs: nothing is carried out in them. No definition has this version, since those are
-/// hashes.
-const SESSION_NOTES: (&str, &str) = ("session-notes", "1");
-
-/// Whether runs of this workflow hold the notes of a session itself.
-pub fn holds_session_notes(workflow: &WorkflowRef) -> bool {
-    (workflow.name.as_str(), workflow.version.as_str()) == SESSION_NOTES
-}
 
 /// All that is known of a session.
 #[derive(Debug, Clone, PartialEq)]
@@ -39,7 +29,7 @@ impl SessionView {
         // Ids grow with time, so that the order is the same wherever the runs are stored.
         tracks.sort_by_key(|track| (track.created_at, track.id()));
         let (keepers, runs) =
-            tracks.into_iter().partition(|track| holds_session_notes(&track.submission.workflow));
+            tracks.into_iter().partition(|track| track.submission.workflow.holds_session_notes());
         Self { id, runs, keepers }
     }
 
@@ -70,7 +60,7 @@ impl SessionView {
     pub fn is_finished(&self) -> bool {
         self.runs.iter().chain(&self.keepers).all(|run| {
             run.damaged.is_none()
-                && (holds_session_notes(&run.submission.workflow)
+                && (run.submission.workflow.holds_session_notes()
                     || run.status() == RunStatus::Complete)
         })
     }

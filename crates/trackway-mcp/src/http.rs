@@ -1,5 +1,7 @@
 //! Streamable HTTP: the door at `/mcp`, for clients with protocol sessions and for those without.
 
+mod sessions;
+
 use std::{sync::Arc, time::Duration};
 
 use axum::{
@@ -19,9 +21,10 @@ use rmcp::{
     },
 };
 use serde_json::json;
-use trackway_domain::Code;
-use trackway_ports::{Gatekeeper, Identity, Unrecognised};
+use trackway_domain::{Caller, Code};
+use trackway_ports::{Gatekeeper, Identity, Unrecognised, bearer, host_of, is_local_host};
 
+use self::sessions::Sessions;
 use crate::Door;
 
 /// How long a protocol session of the older revisions may be silent. An agent may work on one step for
@@ -63,6 +66,7 @@ impl<H: ServerHandler + Clone> HttpDoor<H> {
         Router::new()
             .route("/mcp", any_service(service.clone()))
             .route("/mcp/", any_service(service))
+            .layer(middleware::from_fn_with_state(Arc::new(Sessions::new()), keep_sessions))
             .layer(middleware::from_fn_with_state(self.gatekeeper.clone(), recognise))
             .layer(middleware::from_fn(refuse_foreign_pages))
             .layer(middleware::from_fn(errors_as_json))
@@ -82,7 +86,7 @@ async fn recognise(
 ) -> Response {
     let identity = match &gatekeeper {
         None => Identity::local(),
-        Some(gatekeeper) => match gatekeeper.identify(bearer(request.headers())).await {
+        Some(gatekeeper) => match identify(&**gatekeeper, request.headers()).await {
             Ok(identity) => identity,
             Err(why) => return unrecognised(&why),
         },
@@ -91,13 +95,38 @@ async fn recognise(
     next.run(request).await
 }
 
-/// What the caller carries. Credentials of any other kind are no key, and must not pass for none.
-fn bearer(headers: &HeaderMap) -> Option<&str> {
-    let sent = headers.get(header::AUTHORIZATION)?.to_str().unwrap_or_default();
-    match sent.split_once(' ') {
-        Some((scheme, key)) if scheme.eq_ignore_ascii_case("bearer") => Some(key.trim()),
-        _ => Some(""),
+/// A session is found by who opened it, and by nobody else.
+async fn keep_sessions(
+    State(sessions): State<Arc<Sessions>>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    let identity = request.extensions().get::<Identity>();
+    let caller = identity.map_or_else(Caller::local, |identity| identity.caller.clone());
+    if let Some(sent) = request.headers().get(sessions::HEADER) {
+        let opened = sent.to_str().ok().and_then(|sent| sessions.opened(sent, &caller));
+        let Some(Ok(id)) = opened.map(header::HeaderValue::from_str) else {
+            let detail = "there is no such session; begin a new one with initialize";
+            return problem(StatusCode::NOT_FOUND, Code::InvalidRequest, detail);
+        };
+        request.headers_mut().insert(sessions::HEADER, id);
     }
+    let mut response = next.run(request).await;
+    if let Some(id) = response.headers_mut().remove(sessions::HEADER) {
+        let shown = id.to_str().ok().and_then(|id| sessions.shown(id, &caller));
+        if let Some(Ok(shown)) = shown.map(header::HeaderValue::try_from) {
+            response.headers_mut().insert(sessions::HEADER, shown);
+        }
+    }
+    response
+}
+
+async fn identify(
+    gatekeeper: &dyn Gatekeeper,
+    headers: &HeaderMap,
+) -> Result<Identity, Unrecognised> {
+    let carried = headers.get(header::AUTHORIZATION).map(header::HeaderValue::as_bytes);
+    gatekeeper.identify(bearer(carried)?).await
 }
 
 fn unrecognised(why: &Unrecognised) -> Response {
@@ -136,16 +165,9 @@ async fn refuse_foreign_pages(request: Request, next: Next) -> Response {
 
 /// Whether an `Origin` is this machine or the host that the request is for.
 fn is_near(origin: &str, host: Option<&str>) -> bool {
-    let Some((_scheme, authority)) = origin.split_once("://") else { return false };
-    if host.is_some_and(|host| host.eq_ignore_ascii_case(authority)) {
-        return true;
-    }
-    let name = match authority.strip_prefix('[') {
-        Some(v6) => v6.split(']').next().unwrap_or_default(),
-        None => authority.split(':').next().unwrap_or_default(),
-    };
-    name.eq_ignore_ascii_case("localhost")
-        || name.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
+    host_of(origin).is_some_and(|from| {
+        host.is_some_and(|host| host.eq_ignore_ascii_case(from)) || is_local_host(from)
+    })
 }
 
 /// Errors of the transport come as plain text; programs read JSON.

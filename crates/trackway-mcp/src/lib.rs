@@ -22,5 +22,5 @@ pub use answer::{handed_over, seal};
 pub use door::Door;
 pub use http::HttpDoor;
 pub use stdio::StdioError;
-pub use token::{BundleSigner, KeyRing, KeyRingError, Rotated};
+pub use token::{BundleSigner, KEYS_FILE, KeyRing, KeyRingError, Rotated};
 pub use tools::Switches;

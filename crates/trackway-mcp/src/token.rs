@@ -10,5 +10,5 @@ mod ring;
 
 pub(crate) use codec::{Ack, Place, looks_like_one};
 pub(crate) use error::TokenError;
-pub use file::KeyRingError;
+pub use file::{FILE as KEYS_FILE, KeyRingError};
 pub use ring::{BundleSigner, KeyRing, Rotated};

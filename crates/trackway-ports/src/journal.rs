@@ -6,8 +6,8 @@ use trackway_domain::{Caller, NodeId, Pos, RunId, Seq, SessionId, Timestamp};
 
 use crate::{
     Append, AppendError, AskedPlace, AttemptKey, Claim, ClaimKey, Done, DueTimer, Hook, NodePlace,
-    OutboxId, OutboxRow, PortFuture, ReadError, RunFilter, RunPage, RunQuery, RunRow, SessionRow,
-    Stored,
+    OutboxId, OutboxRow, PortFuture, ReadError, Removal, RunFilter, RunPage, RunQuery, RunRow,
+    SessionRow, Stored,
 };
 
 /// An append-only log of events per run, with its indexes.
@@ -21,6 +21,10 @@ pub trait Journal: Send + Sync + fmt::Debug {
     /// Hands in an append and returns at once. Many appends share one commit. Callers bound how many
     /// they have under way; the journal does not.
     fn append(&self, append: Append, done: Done);
+
+    /// Appends to several runs, each of which is named once: all of it in one transaction, or nothing
+    /// and the reason why the first of them was refused.
+    fn append_all(&self, appends: Vec<Append>) -> PortFuture<'_, Result<(), AppendError>>;
 
     /// The run's events after `after`, oldest first, at most `limit` of them and fewer where they are
     /// large: only an empty list says that there are no more. An event that cannot be read ends the list
@@ -146,10 +150,12 @@ pub trait Journal: Send + Sync + fmt::Debug {
         session: SessionId,
     ) -> PortFuture<'_, Result<Vec<RunRow>, ReadError>>;
 
-    /// Removes runs with everything that belongs to them alone, all in one transaction. A run whose row
-    /// is `runnable` or not of a final state and not guided is refused by the caller, not here. A run
-    /// that is not there is no error. Positions in the log are not used again.
-    fn remove(&self, runs: Vec<RunId>) -> PortFuture<'_, Result<(), AppendError>>;
+    /// Removes runs with everything that belongs to them alone, all in one transaction. Where a log has
+    /// gone on, or the session has another run, it is [`AppendError::Conflict`] about that run and
+    /// nothing is removed. A run whose row is `runnable` or not of a final state and not guided is
+    /// refused by the caller, not here. A run that is not there is no error. Positions in the log are
+    /// not used again.
+    fn remove(&self, removal: Removal) -> PortFuture<'_, Result<(), AppendError>>;
 
     /// Makes the indexes of the run anew from its events, as they were made when these were appended. An
     /// event that cannot be read is passed over; what lies behind it is found again.

@@ -8,10 +8,12 @@ mod blobs;
 mod error;
 mod faults;
 mod guided;
+mod headers;
 mod hooks;
 mod identity;
 mod journal;
 mod record;
+mod removal;
 mod rows;
 mod world;
 
@@ -22,10 +24,12 @@ pub use blobs::{BlobHash, Blobs};
 pub use error::{AppendError, ReadError};
 pub use faults::{Faults, NoFaults};
 pub use guided::{AskedPlace, AttemptKey, NodePlace, Pinned, SessionRow, attempt_of, node_of};
+pub use headers::{bearer, host_of, is_local_host};
 pub use hooks::{Hook, HookChange, HookTarget};
 pub use identity::{Gatekeeper, Identity, Unrecognised};
 pub use journal::Journal;
 pub use record::{DecodeError, FORMAT_NEWEST, decode, encode};
+pub use removal::{Removal, RunHead};
 pub use rows::{DueTimer, OutboxRow, RunFilter, RunPage, RunPlace, RunQuery, RunRow, Stored};
 /// What an outbox row holds.
 pub use trackway_domain::Errand as OutboxItem;

@@ -20,7 +20,7 @@ use trackway_definition::{Definition, Fault, nearest};
 use trackway_domain::Warning;
 
 use shelf::Shelf;
-pub use watching::{Unwatchable, Watching};
+pub use watching::{Unwatchable, Watching, watch as watch_paths};
 
 /// How many ids are offered to somebody who named one that does not exist.
 const NEAR_MAX: usize = 5;

@@ -55,7 +55,16 @@ impl Core {
             Refused::Damaged(reason) => Error::Damaged { run, reason },
         })?;
         append.pins = self.pins(&append).await?;
+        let first_due = append.timers.iter().filter_map(|change| match change {
+            TimerChange::Set(_, due) => Some(*due),
+            TimerChange::Clear(_) | TimerChange::ClearAll => None,
+        });
+        let first_due = first_due.min();
         self.hand_in_copy(append).await?;
+        // Whoever waits for timers has not seen those of the copy.
+        if let Some(due) = first_due {
+            self.alarm.set(due);
+        }
         let live = self.load(id).await?;
         let view = live.shown().view.clone();
         self.wake(id);

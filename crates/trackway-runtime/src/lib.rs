@@ -34,7 +34,9 @@ mod world;
 mod written;
 
 pub use api::{Answered, Deliver, Hold, NewHook, RunAddress, Submit, Submitted};
-pub use catalogue::{Catalogue, Invalid, Known, Listing, NotKnown, Unwatchable, Watching};
+pub use catalogue::{
+    Catalogue, Invalid, Known, Listing, NotKnown, Unwatchable, Watching, watch_paths,
+};
 pub use error::Error;
 pub use fork::CannotFork;
 pub use guide::{

@@ -112,7 +112,7 @@ impl ProgramInfo {
     }
 
     /// Whether a workflow can have this name, which is part of addresses.
-    pub(crate) fn can_name(name: &str) -> bool {
+    pub fn can_name(name: &str) -> bool {
         let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
         let dotted = name.starts_with('.') || name.ends_with('.') || name.contains("..");
         let fits = !name.is_empty() && name.len() <= NAME_BYTES_MAX;

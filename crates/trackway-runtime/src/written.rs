@@ -14,6 +14,7 @@ mod act;
 mod each;
 mod fit;
 mod offer;
+mod prompt;
 #[cfg(test)]
 mod tests;
 

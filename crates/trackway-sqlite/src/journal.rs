@@ -10,15 +10,15 @@ use tokio::sync::oneshot;
 use trackway_domain::{Caller, NodeId, Pos, RunId, Seq, SessionId, Timestamp};
 use trackway_ports::{
     Append, AppendError, AskedPlace, AttemptKey, Claim, ClaimKey, Done, DueTimer, Faults, Hook,
-    Journal, NoFaults, NodePlace, OutboxId, OutboxRow, PortFuture, ReadError, RunFilter, RunPage,
-    RunQuery, RunRow, SessionRow, Stored,
+    Journal, NoFaults, NodePlace, OutboxId, OutboxRow, PortFuture, ReadError, Removal, RunFilter,
+    RunPage, RunQuery, RunRow, SessionRow, Stored,
 };
 
 use crate::{
     FolderBlobs, OpenError, checkpoint,
     database::Database,
     migrate,
-    prepared::{Job, Upkeep, Work},
+    prepared::{Job, Prepared, Upkeep, Work},
     read,
     readers::Readers,
     writer::{self, Writer},
@@ -132,6 +132,10 @@ impl SqliteJournal {
 impl Journal for SqliteJournal {
     fn append(&self, append: Append, done: Done) {
         self.hand_in(Work::append(append), done);
+    }
+
+    fn append_all(&self, appends: Vec<Append>) -> PortFuture<'_, Result<(), AppendError>> {
+        self.wait_for(Upkeep::Together(appends.into_iter().map(Prepared::new).collect()))
     }
 
     fn events(
@@ -280,8 +284,8 @@ impl Journal for SqliteJournal {
         Box::pin(self.readers.read(move |conn| read::session_runs(conn, &blobs, &caller, &session)))
     }
 
-    fn remove(&self, runs: Vec<RunId>) -> PortFuture<'_, Result<(), AppendError>> {
-        self.wait_for(Upkeep::Remove(runs))
+    fn remove(&self, removal: Removal) -> PortFuture<'_, Result<(), AppendError>> {
+        self.wait_for(Upkeep::Remove(removal))
     }
 
     fn reindex(&self, run: RunId) -> PortFuture<'_, Result<(), AppendError>> {

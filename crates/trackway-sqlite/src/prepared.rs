@@ -3,8 +3,8 @@
 
 use trackway_domain::{Event, RunId, Seq, Timestamp};
 use trackway_ports::{
-    Append, BlobHash, Claim, Done, HookChange, OutboxChange, OutboxId, Pinned, RunRow, TimerChange,
-    encode,
+    Append, BlobHash, Claim, Done, HookChange, OutboxChange, OutboxId, Pinned, Removal, RunRow,
+    TimerChange, encode,
 };
 
 use crate::{blobs::hash_of, json, marks::Marks};
@@ -25,11 +25,12 @@ pub(crate) enum Work {
     Upkeep(Upkeep),
 }
 
-/// What is no append.
-#[derive(Debug)]
+/// What is not one append, and has a transaction of its own.
 pub(crate) enum Upkeep {
     /// Remove these runs with everything that belongs to them alone.
-    Remove(Vec<RunId>),
+    Remove(Removal),
+    /// Write all of these appends, or none.
+    Together(Vec<Prepared>),
     /// Make the run's rows in the index of guided runs anew.
     Reindex(RunId),
 }
@@ -108,7 +109,7 @@ pub(crate) struct ClaimWrite {
 }
 
 impl Prepared {
-    fn new(append: Append) -> Self {
+    pub(crate) fn new(append: Append) -> Self {
         let tells = append.tells && !append.events.is_empty();
         // Where an event has no time of its own, it is the append's.
         let own = append.stamps.iter().copied();

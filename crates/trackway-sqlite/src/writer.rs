@@ -1,7 +1,8 @@
 //! The writer thread: the only one that writes. It blocks on its inbox, takes what waits, commits it in
-//! one transaction, and answers everyone. What is no append (removing runs, making an index anew) waits
-//! in the same inbox, has a transaction of its own, and fails alone where it fails. There is no timer: a lone append is committed at once, and
-//! under load the appends that arrive during one commit are the next batch.
+//! one transaction, and answers everyone. What is not one append (removing runs, making an index anew,
+//! appends that belong together) waits in the same inbox, has a transaction of its own, and fails alone
+//! where it fails. There is no timer: a lone append is committed at once, and under load the appends that
+//! arrive during one commit are the next batch.
 
 mod guided;
 mod heads;
@@ -26,7 +27,7 @@ use trackway_ports::{AppendError, BlobHash, Faults, Receipt};
 use crate::{
     FolderBlobs,
     checkpoint::Checkpoints,
-    prepared::{Job, Work},
+    prepared::{Job, Upkeep, Work},
 };
 
 use self::{heads::Heads, statements::Statements};
@@ -129,13 +130,13 @@ impl Writer {
         statements.begin().map_err(writing)?;
         let mut appends = Vec::with_capacity(batch.len());
         for job in batch {
+            self.keep_blobs(&job.work)?;
             match &job.work {
                 Work::Append(append) => appends.push(append),
                 Work::Upkeep(upkeep) => {
                     return self.keep_up(conn, statements, heads, upkeep).map(|it| vec![it]);
                 }
             }
-            self.keep_blobs(&job.work)?;
         }
         let mut write = || {
             heads.refresh(statements.data_version()?);
@@ -194,13 +195,15 @@ impl Stop {
     }
 }
 
-/// The bodies of an append that lie in files.
+/// The bodies of appends that lie in files.
 fn blobs_of(work: &Work) -> impl Iterator<Item = (BlobHash, &[u8])> {
-    let records = match work {
-        Work::Append(append) => append.records.as_slice(),
-        Work::Upkeep(_) => &[],
+    let appends = match work {
+        Work::Append(append) => std::slice::from_ref(&**append),
+        Work::Upkeep(Upkeep::Together(appends)) => appends.as_slice(),
+        Work::Upkeep(Upkeep::Remove(_) | Upkeep::Reindex(_)) => &[],
     };
-    records.iter().filter_map(|record| Some((record.blob?, record.body.as_bytes())))
+    let records = appends.iter().flat_map(|append| &append.records);
+    records.filter_map(|record| Some((record.blob?, record.body.as_bytes())))
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "it is used as the argument of map_err")]

@@ -132,6 +132,9 @@ macro_rules! journal_suite {
                 a_removed_run_is_gone_with_all_it_had
                 a_removed_run_may_be_written_anew
                 after_closing_nothing_is_removed
+                a_run_that_has_moved_on_is_not_removed
+                a_session_with_another_run_is_not_removed
+                appends_that_belong_together_share_their_fate
             }
             statuses {
                 runs_are_listed_by_the_time_of_their_status

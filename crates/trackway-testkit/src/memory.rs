@@ -15,8 +15,8 @@ use std::{
 use trackway_domain::{Caller, NodeId, Pos, RunId, Seq, SessionId, Timestamp};
 use trackway_ports::{
     Append, AppendError, AttemptKey, Claim, ClaimKey, Done, DueTimer, Hook, Journal, NodePlace,
-    OutboxId, OutboxRow, PortFuture, ReadError, Receipt, RunFilter, RunPage, RunQuery, RunRow,
-    SessionRow, Stored,
+    OutboxId, OutboxRow, PortFuture, ReadError, Receipt, Removal, RunFilter, RunPage, RunQuery,
+    RunRow, SessionRow, Stored,
 };
 
 pub use self::blobs::MemoryBlobs;
@@ -150,20 +150,17 @@ impl MemoryJournal {
         })
     }
 
-    /// A write that is no append. It is not withheld by `hold`.
+    /// A write that is not one append. It is not withheld by `hold`.
     fn write(
         &self,
-        write: impl FnOnce(&mut Contents) + Send + 'static,
+        write: impl FnOnce(&mut Contents) -> Result<(), AppendError> + Send + 'static,
     ) -> PortFuture<'_, Result<(), AppendError>> {
         Box::pin(async move {
             let life = self.process().life;
             match life {
                 Life::Killed => future::pending().await,
                 Life::Closed => Err(closed()),
-                Life::Open | Life::Held => {
-                    write(&mut self.contents());
-                    Ok(())
-                }
+                Life::Open | Life::Held => write(&mut self.contents()),
             }
         })
     }
@@ -191,6 +188,10 @@ impl Journal for MemoryJournal {
             }
         }
         self.tell();
+    }
+
+    fn append_all(&self, appends: Vec<Append>) -> PortFuture<'_, Result<(), AppendError>> {
+        self.write(move |contents| contents.append_all(appends))
     }
 
     fn events(
@@ -324,12 +325,15 @@ impl Journal for MemoryJournal {
         self.read(move |contents| Ok(contents.session_runs(&caller, &session)))
     }
 
-    fn remove(&self, runs: Vec<RunId>) -> PortFuture<'_, Result<(), AppendError>> {
-        self.write(move |contents| contents.remove(&runs))
+    fn remove(&self, removal: Removal) -> PortFuture<'_, Result<(), AppendError>> {
+        self.write(move |contents| contents.remove(&removal))
     }
 
     fn reindex(&self, run: RunId) -> PortFuture<'_, Result<(), AppendError>> {
-        self.write(move |contents| contents.reindex(run))
+        self.write(move |contents| {
+            contents.reindex(run);
+            Ok(())
+        })
     }
 
     /// A killed journal has nothing to close, and says so at once.

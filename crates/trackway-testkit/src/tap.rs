@@ -5,8 +5,8 @@ use std::{fmt, sync::Arc};
 use trackway_domain::{Caller, NodeId, Pos, RunId, Seq, SessionId, Timestamp};
 use trackway_ports::{
     Append, AppendError, AskedPlace, AttemptKey, Claim, ClaimKey, Done, DueTimer, Hook, Journal,
-    NodePlace, OutboxId, OutboxRow, PortFuture, ReadError, RunFilter, RunPage, RunQuery, RunRow,
-    SessionRow, Stored,
+    NodePlace, OutboxId, OutboxRow, PortFuture, ReadError, Removal, RunFilter, RunPage, RunQuery,
+    RunRow, SessionRow, Stored,
 };
 
 /// What stands between.
@@ -196,8 +196,12 @@ impl Journal for Tapped {
     }
 
     // What follows writes, and is awaited as reads are: a dead process does neither.
-    fn remove(&self, runs: Vec<RunId>) -> PortFuture<'_, Result<(), AppendError>> {
-        self.read(None, move |journal| journal.remove(runs))
+    fn remove(&self, removal: Removal) -> PortFuture<'_, Result<(), AppendError>> {
+        self.read(None, move |journal| journal.remove(removal))
+    }
+
+    fn append_all(&self, appends: Vec<Append>) -> PortFuture<'_, Result<(), AppendError>> {
+        self.read(None, move |journal| journal.append_all(appends))
     }
 
     fn reindex(&self, run: RunId) -> PortFuture<'_, Result<(), AppendError>> {

@@ -46,8 +46,7 @@ impl Trail {
 
     /// The run that holds a session's own notes.
     pub fn session_notes(number: u128, session: &str) -> Self {
-        let workflow = WorkflowRef { name: "session-notes".to_owned(), version: "1".to_owned() };
-        Self::of(number, session, workflow, None).completed()
+        Self::of(number, session, WorkflowRef::session_notes(), None).completed()
     }
 
     fn of(number: u128, session: &str, workflow: WorkflowRef, definition: Option<Pinned>) -> Self {

@@ -73,7 +73,9 @@ pub use auth::{
 pub use child::{Child, ChildFailed};
 pub use ctx::Ctx;
 pub use futures_util::future::Either;
-pub use server::{Bound, DataFolder, DataFolderError, Mcp, ReplayCheck, Server, ServerError};
+pub use server::{
+    Agents, Bound, DataFolder, DataFolderError, Mcp, ReplayCheck, Server, ServerError,
+};
 pub use step::{Step, StepFailed};
 pub use stop::{Stop, reject};
 pub use trackway_a2a::{BadSigningKey, Signer};

@@ -1,5 +1,6 @@
 //! The server: an embedded store, an engine, and the front doors behind one listener.
 
+mod agents;
 mod data;
 mod http;
 mod mcp;
@@ -15,6 +16,7 @@ use std::{
     time::Duration,
 };
 
+use tokio::sync::watch;
 use trackway_a2a::{AddressPolicy, Notifier, Outgoing, OutgoingOptions, Signer};
 use trackway_mcp::HttpDoor;
 use trackway_ports::{Faults, Gatekeeper, Journal, NoFaults};
@@ -23,6 +25,8 @@ use trackway_sqlite::SqliteJournal;
 
 use crate::{Auth, AuthError, Secret, Workflow, auth::Gate, typed::Typed};
 
+pub use agents::Agents;
+use agents::Employed;
 pub use data::{DataFolder, DataFolderError};
 pub use http::Bound;
 pub use mcp::Mcp;
@@ -44,6 +48,7 @@ pub struct Server {
     workflows: Vec<Arc<dyn Program>>,
     tools: Vec<Arc<dyn Tool>>,
     folders: Vec<PathBuf>,
+    agents: Option<watch::Receiver<Agents>>,
     listen: String,
     data: PathBuf,
     auth: Auth,
@@ -104,6 +109,7 @@ impl Default for Server {
             workflows: Vec::new(),
             tools: Vec::new(),
             folders: Vec::new(),
+            agents: None,
             listen: LISTEN_DEFAULT.to_owned(),
             data: DATA_DEFAULT.into(),
             auth: Auth::default(),
@@ -287,9 +293,11 @@ impl Server {
 
     async fn engine_with(&self, outgoing: Outgoing) -> Result<Opened, ServerError> {
         let registry = Arc::new(self.programs()?);
+        let folder = DataFolder::hold(&self.data)?;
+        // Before the written workflows, so that no file takes the name of an agent.
+        let staff = self.staff(&registry).await?;
         let written = Arc::new(self.written(&registry)?);
         written.renew(&registry);
-        let folder = DataFolder::hold(&self.data)?;
         let store = trackway_sqlite::Options { faults: self.faults.clone() };
         let journal = SqliteJournal::open_with(folder.path(), store).map_err(|source| {
             ServerError::Store { folder: folder.path().display().to_string(), source }
@@ -301,7 +309,7 @@ impl Server {
         options.faults = self.faults.clone();
         options.recognise_messages = !self.repeat_messages;
         options.messenger = Some(Arc::new(Notifier::new(outgoing)));
-        Ok(Opened { runtime: Runtime::start(options), folder, journal, written })
+        Ok(Opened { runtime: Runtime::start(options), folder, journal, written, staff })
     }
 
     /// What calls to addresses that clients choose go through.
@@ -316,7 +324,7 @@ impl Server {
     fn check_default_agent(&self) -> Result<(), ServerError> {
         let registry = self.registry()?;
         match &self.default_agent {
-            Some(name) if registry.get(name).is_none() => {
+            Some(name) if registry.get(name).is_none() && !self.has_agent(name) => {
                 let known = registry.list().into_iter().map(|known| known.info().name.clone());
                 Err(ServerError::DefaultAgent { name: name.clone(), known: known.collect() })
             }
@@ -328,7 +336,7 @@ impl Server {
     fn door(&self, outgoing: Outgoing) -> trackway_a2a::Options {
         let first = self.workflows.first().map(|program| program.info().name.clone());
         trackway_a2a::Options {
-            default_agent: self.default_agent.clone().or(first),
+            default_agent: self.default_agent.clone().or(self.first_agent()).or(first),
             extended_card: self.extended_card,
             grpc_reflection: self.grpc_reflection,
             conformance: self.conformance,
@@ -350,7 +358,7 @@ impl Server {
         let outgoing = self.outgoing()?;
         let opened = self.engine_with(outgoing.clone()).await?;
         let mcp = self.mcp.as_ref().map(|mcp| mcp.door(&opened, &self.faults)).transpose()?;
-        let Opened { runtime, folder, journal, written } = opened;
+        let Opened { runtime, folder, journal, written, staff } = opened;
         let watching = written::watch(&written, &runtime);
         let retention = self.retention.map(|older_than| Retention { journal, older_than });
         let required = self.auth.is_required();
@@ -367,7 +375,7 @@ impl Server {
         let entrance = Entrance { gatekeeper, required };
         let doors = Doors { a2a: door, mcp };
         let bound = Bound::new(listener, grpc, runtime, folder, entrance, doors)?;
-        Ok(bound.keeping(retention).watching(watching))
+        Ok(bound.keeping(retention).watching(watching).employing(staff))
     }
 
     /// Serves until Ctrl-C or a termination signal.
@@ -383,6 +391,8 @@ struct Opened {
     folder: DataFolder,
     journal: Arc<dyn Journal>,
     written: Arc<Written>,
+    /// Its agents, where it has any.
+    staff: Option<Employed>,
 }
 
 /// What is served.

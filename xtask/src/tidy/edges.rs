@@ -76,6 +76,7 @@ pub(super) const ALLOWED: &[(&str, &[&str])] = &[
         &[
             "trackway",
             "trackway-domain",
+            "trackway-agent",
             "trackway-definition",
             "trackway-engine",
             "trackway-mcp",

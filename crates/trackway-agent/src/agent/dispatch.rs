@@ -16,7 +16,7 @@ impl Driver {
         description: &str,
         input: Value,
     ) -> CallRecord {
-        let (op, run) = match self.stage.dispatch(workflow, input).await {
+        let (op, run) = match self.stage.dispatch(&waiting.key(), workflow, input).await {
             Ok(started) => started,
             Err(error) => {
                 let why = format!("{error}. Nothing was started.");

@@ -16,6 +16,7 @@ use trackway_runtime::{ToolCall, ToolOutput};
 
 use super::{
     client::{form, said},
+    fault,
     question::{Question, Reply, read_reply, with_decline},
     result::outcome,
     server::Server,
@@ -145,10 +146,13 @@ impl Talk<'_> {
     fn broken(&self, error: &ServiceError) -> Failure {
         match error {
             ServiceError::McpError(error) => self.failure(&format!("refused: {}", error.message)),
-            ServiceError::TransportClosed | ServiceError::TransportSend(_) => {
-                let text = "ended, or was cut off, while it worked on this call; whether the call was \
-                            carried out is not known";
+            ServiceError::TransportClosed => {
+                let text = "ended while it worked on this call; whether the call was carried out is \
+                            not known";
                 self.failure(text)
+            }
+            ServiceError::TransportSend(error) => {
+                self.failure(&format!("cannot be reached: {}", fault::transport(error)))
             }
             other => self.failure(&format!("failed: {other}")),
         }

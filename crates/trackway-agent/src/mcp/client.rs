@@ -6,7 +6,7 @@ use rmcp::{
     ClientHandler, ErrorData, RoleClient,
     model::{
         ClientCapabilities, ClientConfig, ElicitRequestParams, ElicitResult, ElicitationAction,
-        ElicitationCapability, FormElicitationCapability, Implementation,
+        ElicitationCapability, FormElicitationCapability, Implementation, ProtocolVersion,
     },
     service::{NotificationContext, RequestContext},
 };
@@ -32,6 +32,7 @@ impl ClientHandler for Client {
         let form = FormElicitationCapability::default();
         capabilities.elicitation = Some(ElicitationCapability::new().with_form(form));
         ClientConfig::new(capabilities, Implementation::new("trackway", env!("CARGO_PKG_VERSION")))
+            .with_protocol_version(ProtocolVersion::LATEST_WITH_INITIALIZE)
     }
 
     async fn create_elicitation(

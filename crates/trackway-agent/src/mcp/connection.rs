@@ -1,12 +1,21 @@
 //! One life of a server, from its start to its end.
 
-use std::{collections::HashMap, io, path::Path, process::ExitStatus, sync::Arc, time::Duration};
+use std::{
+    collections::{BTreeMap, HashMap},
+    io,
+    path::Path,
+    process::ExitStatus,
+    time::Duration,
+};
 
 use reqwest::header::{HeaderName, HeaderValue};
 use rmcp::{
-    Peer, RoleClient, ServiceError, ServiceExt as _,
-    model::{PaginatedRequestParams, Tool as RemoteTool},
-    service::{ClientInitializeError, RunningService},
+    Peer, RoleClient, ServiceError,
+    model::{PaginatedRequestParams, ProtocolVersion, Tool as RemoteTool},
+    service::{
+        ClientInitializeError, ClientLifecycleMode as Lifecycle, ClientServiceExt as _,
+        RunningService,
+    },
     transport::{
         StreamableHttpClientTransport, streamable_http_client::StreamableHttpClientTransportConfig,
     },
@@ -16,6 +25,7 @@ use tokio::time::timeout;
 use super::{
     client::Client,
     config::{Reach, ServerConfig},
+    fault,
     process::{Process, Start},
 };
 
@@ -43,35 +53,14 @@ pub(super) enum StartError {
     Spawn(#[source] io::Error),
     #[error("a header cannot be sent")]
     Header,
-    #[error("it does not answer as an MCP server: {}", chain(.0))]
+    #[error("it does not answer as an MCP server: {}", fault::greeting(.0))]
     Greeting(#[source] Box<ClientInitializeError>),
     #[error("it exited with {status} before it answered")]
     Exited { status: ExitStatus },
-    #[error("its tools cannot be listed: {0}")]
+    #[error("its tools cannot be listed: {}", fault::service(.0))]
     Tools(#[source] Box<ServiceError>),
     #[error("it was not ready within {} s", .0.as_secs())]
     Late(Duration),
-}
-
-/// The deepest cause says what happened; the layers above only that something did.
-fn chain(error: &ClientInitializeError) -> String {
-    use std::error::Error;
-
-    let mut told = error.to_string();
-    let mut cause = match error {
-        ClientInitializeError::TransportError { error, .. } => {
-            Some(error.error.as_ref() as &dyn Error)
-        }
-        other => other.source(),
-    };
-    while let Some(deeper) = cause {
-        let text = deeper.to_string();
-        if !told.contains(&text) {
-            told = format!("{told}: {text}");
-        }
-        cause = deeper.source();
-    }
-    told
 }
 
 impl Connection {
@@ -80,39 +69,48 @@ impl Connection {
         config: &ServerConfig,
         folder: &Path,
         http: &reqwest::Client,
-        client: Client,
+        client: impl Fn() -> Client,
     ) -> Result<Self, StartError> {
-        match &config.reach {
-            Reach::Stdio { command, args, env, cwd } => {
-                let folder = cwd.as_ref().map_or_else(|| folder.to_owned(), |cwd| folder.join(cwd));
-                let server = client.server.clone();
-                let start = Start { server: &server, command, args, env, folder: &folder };
-                let (mut process, output, input) =
-                    Process::start(&start).map_err(StartError::Spawn)?;
-                match client.serve((output, input)).await {
-                    Ok(service) => Ok(Self { service, process: Some(process) }),
-                    // A process that is gone says more than the pipe that it left.
-                    Err(error) => match timeout(CLOSE_WAIT, process.ended()).await {
-                        Ok(Ok(status)) => Err(StartError::Exited { status }),
-                        _ => Err(StartError::Greeting(Box::new(error))),
-                    },
-                }
+        let greeted = Self::greet(config, folder, http, client(), Lifecycle::Initialize).await;
+        match greeted {
+            // Servers that know nothing but the newest protocol refuse the greeting of the others.
+            Err(StartError::Greeting(error)) if is_refusal(&error) => {
+                let preferred_versions = vec![ProtocolVersion::LATEST];
+                let newest = Lifecycle::Discover { preferred_versions };
+                Self::greet(config, folder, http, client(), newest).await
             }
+            greeted => greeted,
+        }
+    }
+
+    async fn greet(
+        config: &ServerConfig,
+        folder: &Path,
+        http: &reqwest::Client,
+        client: Client,
+        lifecycle: Lifecycle,
+    ) -> Result<Self, StartError> {
+        let (command, args, env, cwd) = match &config.reach {
+            Reach::Stdio { command, args, env, cwd } => (command, args, env, cwd),
             Reach::Http { url, headers } => {
-                let mut sent = HashMap::new();
-                for (name, value) in headers {
-                    let name = HeaderName::try_from(name).map_err(|_| StartError::Header)?;
-                    let value = HeaderValue::try_from(value).map_err(|_| StartError::Header)?;
-                    sent.insert(name, value);
-                }
-                let config =
-                    StreamableHttpClientTransportConfig::with_uri(Arc::<str>::from(&**url))
-                        .custom_headers(sent);
-                let transport = StreamableHttpClientTransport::with_client(http.clone(), config);
-                let greeted = client.serve(transport).await;
+                let transport = web(http, url, headers)?;
+                let greeted = client.serve_with_lifecycle(transport, lifecycle).await;
                 let service = greeted.map_err(|error| StartError::Greeting(Box::new(error)))?;
-                Ok(Self { service, process: None })
+                return Ok(Self { service, process: None });
             }
+        };
+        let folder = cwd.as_ref().map_or_else(|| folder.to_owned(), |cwd| folder.join(cwd));
+        let server = client.server.clone();
+        let start = Start { server: &server, command, args, env, folder: &folder };
+        let (mut process, output, input) = Process::start(&start).map_err(StartError::Spawn)?;
+        match client.serve_with_lifecycle((output, input), lifecycle).await {
+            Ok(service) => Ok(Self { service, process: Some(process) }),
+            Err(error) if is_refusal(&error) => Err(StartError::Greeting(Box::new(error))),
+            // A process that is gone says more than the pipe that it left.
+            Err(error) => match timeout(CLOSE_WAIT, process.ended()).await {
+                Ok(Ok(status)) => Err(StartError::Exited { status }),
+                _ => Err(StartError::Greeting(Box::new(error))),
+            },
         }
     }
 
@@ -155,6 +153,25 @@ enum Ended {
     Closed,
     Exited(String),
     Stopped,
+}
+
+fn is_refusal(error: &ClientInitializeError) -> bool {
+    matches!(error, ClientInitializeError::JsonRpcError(_))
+}
+
+fn web(
+    http: &reqwest::Client,
+    url: &str,
+    headers: &BTreeMap<String, String>,
+) -> Result<StreamableHttpClientTransport<reqwest::Client>, StartError> {
+    let mut sent = HashMap::new();
+    for (name, value) in headers {
+        let name = HeaderName::try_from(name).map_err(|_| StartError::Header)?;
+        let value = HeaderValue::try_from(value).map_err(|_| StartError::Header)?;
+        sent.insert(name, value);
+    }
+    let config = StreamableHttpClientTransportConfig::with_uri(url).custom_headers(sent);
+    Ok(StreamableHttpClientTransport::with_client(http.clone(), config))
 }
 
 async fn exit(process: &mut Option<Process>) -> String {

@@ -1,12 +1,16 @@
 //! One server for the whole process: started once, watched, started again when it ends.
 
 use std::{
+    convert::Infallible,
     path::PathBuf,
     sync::{Arc, PoisonError, RwLock},
     time::Duration,
 };
 
-use rmcp::{Peer, RoleClient, model::Tool as RemoteTool};
+use rmcp::{
+    Peer, RoleClient,
+    model::{ServerPeerInfo, SubscriptionFilter, Tool as RemoteTool},
+};
 use tokio::{
     sync::{Notify, watch},
     time::{Instant, sleep, timeout},
@@ -197,7 +201,7 @@ impl Server {
     }
 
     async fn open(&self) -> Result<(Connection, Vec<RemoteTool>), StartError> {
-        let client = Client {
+        let client = || Client {
             server: self.name.clone(),
             desk: self.desk.clone(),
             tools_changed: self.tools_changed.clone(),
@@ -222,12 +226,30 @@ impl Server {
         });
         tokio::select! {
             ended = connection.run(self.stopped()) => ended,
-            never = self.list_again(&peer) => match never {},
+            never = self.keep_tools(&peer) => match never {},
+        }
+    }
+
+    /// Keeps the list of tools as the server has it.
+    async fn keep_tools(&self, peer: &Peer<RoleClient>) -> Infallible {
+        tokio::join!(self.list_again(peer), self.subscribe(peer)).0
+    }
+
+    /// Servers of the newest protocol say that their tools are others to those who have asked for it.
+    async fn subscribe(&self, peer: &Peer<RoleClient>) {
+        let has_initialize = |info: Arc<ServerPeerInfo>| info.protocol_version.has_initialize();
+        if peer.peer_info().is_none_or(has_initialize) {
+            return;
+        }
+        let filter = SubscriptionFilter::builder().tools_list_changed().build();
+        let Ok(mut subscription) = peer.listen(filter).await else { return };
+        while let Ok(Some(_)) = subscription.next().await {
+            self.tools_changed.notify_one();
         }
     }
 
     /// Lists the tools anew each time that the server says that they are others.
-    async fn list_again(&self, peer: &Peer<RoleClient>) -> std::convert::Infallible {
+    async fn list_again(&self, peer: &Peer<RoleClient>) -> Infallible {
         loop {
             self.tools_changed.notified().await;
             match timeout(LIST_TIMEOUT, list_tools(peer)).await {

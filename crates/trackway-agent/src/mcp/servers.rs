@@ -7,7 +7,7 @@ use std::{
 };
 
 use futures_util::future::join_all;
-use tokio::sync::watch;
+use tokio::sync::{Mutex, watch};
 use trackway_runtime::Tool;
 
 use super::{
@@ -24,6 +24,8 @@ pub struct McpServers {
     http: reqwest::Client,
     /// By name. Held to look or to change, never while anything is waited for.
     servers: RwLock<BTreeMap<String, Arc<Server>>>,
+    /// Held while servers end, so that the configuration that came last is the one that stays.
+    replacing: Mutex<()>,
     generation: watch::Sender<u64>,
 }
 
@@ -51,9 +53,10 @@ impl McpServers {
             // The addresses are the operator's.
             http: trackway_outgoing::operator_client()?,
             servers: RwLock::default(),
+            replacing: Mutex::default(),
             generation: watch::Sender::new(0),
         };
-        let _none_before = servers.swap(config);
+        servers.put(config);
         Ok(Arc::new(servers))
     }
 
@@ -94,38 +97,34 @@ impl McpServers {
     }
 
     /// Takes over another configuration. Servers that are the same in both go on undisturbed; the others
-    /// are ended, and started where they are still wanted.
+    /// are ended, and only then started where they are still wanted: two of a kind would be in each
+    /// other's way.
     pub async fn replace(&self, config: McpConfig) {
-        let unwanted = self.swap(config);
-        join_all(unwanted.iter().map(|server| server.stop())).await;
+        let _one_at_a_time = self.replacing.lock().await;
+        let mut servers = self.servers();
+        servers.retain(|server| config.servers.get(&server.name) != Some(&server.config));
+        join_all(servers.iter().map(|server| server.stop())).await;
+        self.put(config);
     }
 
-    /// Ends all servers, and waits until they have ended.
+    /// Ends all servers, and waits until they have ended. The runtime is stopped before: a call that is
+    /// under way fails with its server, and its run would record that.
     pub async fn shutdown(&self) {
         self.replace(McpConfig::default()).await;
     }
 
-    /// Puts the servers of a configuration in place; gives back those that are not in it.
-    fn swap(&self, mut config: McpConfig) -> Vec<Arc<Server>> {
+    /// Starts the servers of a configuration that are not there yet, and leaves out all others.
+    fn put(&self, config: McpConfig) {
         let mut servers = self.servers.write().unwrap_or_else(PoisonError::into_inner);
-        let mut unwanted = Vec::new();
-        servers.retain(|name, server| {
-            let is_same = config.servers.get(name) == Some(&server.config);
-            if is_same {
-                config.servers.remove(name);
-            } else {
-                unwanted.push(server.clone());
-            }
-            is_same
-        });
+        servers.retain(|name, server| config.servers.get(name) == Some(&server.config));
         for (name, config) in config.servers {
-            let (folder, http) = (self.folder.clone(), self.http.clone());
-            let server = Server::start(name.clone(), config, folder, http, self.generation.clone());
-            servers.insert(name, server);
+            servers.entry(name.clone()).or_insert_with(|| {
+                let (folder, http) = (self.folder.clone(), self.http.clone());
+                Server::start(name, config, folder, http, self.generation.clone())
+            });
         }
         drop(servers);
         self.generation.send_modify(|generation| *generation += 1);
-        unwanted
     }
 
     fn servers(&self) -> Vec<Arc<Server>> {

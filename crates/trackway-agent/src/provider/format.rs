@@ -1,7 +1,7 @@
 //! What the formats of providers have in common: a request that is made, and a stream that is read.
 //! Both are pure; `http` brings them to a server and back.
 
-use std::fmt;
+use std::{fmt, time::Duration};
 
 use serde_json::Value;
 
@@ -33,6 +33,11 @@ pub(crate) trait Format: Send + Sync + fmt::Debug {
 
     /// What an error body says, where it is in the format's own form.
     fn complaint(&self, body: &Value) -> Option<String>;
+
+    /// How long an error body asks to be left alone, for servers that have no header for it.
+    fn patience(&self, _body: &Value) -> Option<Duration> {
+        None
+    }
 }
 
 /// Reads the events of one answer.

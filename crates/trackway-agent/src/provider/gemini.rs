@@ -3,6 +3,8 @@
 mod body;
 mod reader;
 
+use std::time::Duration;
+
 use serde_json::Value;
 
 use super::format::{Format, Reader};
@@ -48,14 +50,25 @@ impl Format for Gemini {
     }
 
     fn complaint(&self, body: &Value) -> Option<String> {
-        // A stream that is refused is refused as a list.
-        let error = body.get(0).unwrap_or(body).get("error")?;
+        let error = error(body)?;
         let words = error["message"].as_str()?;
         Some(match error["status"].as_str() {
             Some(status) => format!("{words} ({status})"),
             None => words.to_owned(),
         })
     }
+
+    fn patience(&self, body: &Value) -> Option<Duration> {
+        let details = error(body)?["details"].as_array()?;
+        let delay = details.iter().find_map(|detail| detail["retryDelay"].as_str())?;
+        // A duration as Google writes it: seconds, maybe a fraction, and an `s`.
+        Duration::try_from_secs_f64(delay.strip_suffix('s')?.parse().ok()?).ok()
+    }
+}
+
+/// A stream that is refused is refused as a list.
+fn error(body: &Value) -> Option<&Value> {
+    body.get(0).unwrap_or(body).get("error")
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ mod fill;
 mod instance;
 mod intent;
 mod menu;
+mod open;
 mod score;
 mod shape;
 mod tell;
@@ -56,6 +57,10 @@ pub fn answer(request: &Request) -> Answer {
             Intent::Call { tool, arguments } => called(request, tool, Value::Object(arguments)),
             Intent::Ask(ask) => said(ask.text()),
             Intent::Say(text) => said(text),
+            Intent::Lost => said(match open::questions(&request.system) {
+                Some(open) => open,
+                None => menu::everything(&request.tools),
+            }),
         },
         Some(Entry::Result { .. }) => said(tell::results(&request.entries)),
         Some(Entry::Model { .. }) | None => said(menu::everything(&request.tools)),

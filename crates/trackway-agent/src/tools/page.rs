@@ -60,7 +60,7 @@ pub(super) fn text_of_html(html: &str) -> String {
         let bare = name.trim_start_matches('/');
         if BLOCKS.contains(&bare) {
             end_line(&mut text);
-        } else if matches!(bare, "td" | "th") {
+        } else if matches!(bare, "td" | "th") && !text.ends_with([' ', '\n']) {
             text.push(' ');
         }
         rest = if SILENT.contains(&&*name) { skip(behind, &name) } else { behind };

@@ -1,22 +1,21 @@
 //! A server to test with. This very binary is the server when it is started for the one test `serve`.
 
 use std::{
+    borrow::Cow,
     io::Write as _,
     process::{Command, Stdio},
-    sync::{
-        Arc, Mutex,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::{Arc, Mutex},
 };
 
 use axum::http::request::Parts;
 use rmcp::{
     ErrorData, RoleServer, ServerHandler, ServiceExt as _,
     model::{
-        CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ListToolsResult,
-        PaginatedRequestParams, Resource, ServerCapabilities, ServerConfig, Tool,
+        CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, InputRequiredResult,
+        ListToolsResult, PaginatedRequestParams, ProtocolVersion, Resource, ServerCapabilities,
+        ServerConfig, SubscriptionFilter, Tool,
     },
-    service::RequestContext,
+    service::{RequestContext, SubscriptionContext},
 };
 use serde_json::{Value, json};
 use tokio::sync::watch;
@@ -24,20 +23,27 @@ use tokio::sync::watch;
 /// Where the server notes that it was started: a line with its process id.
 pub(crate) const STARTS: &str = "FIXTURE_STARTS";
 
+/// Set where the server is to know nothing but the newest protocol.
+pub(crate) const NEWEST: &str = "FIXTURE_NEWEST";
+
 /// What makes this binary the server.
-pub(crate) const ARGUMENTS: [&str; 5] =
-    ["--exact", "fixture::serve", "--ignored", "--nocapture", "--quiet"];
+pub(crate) const ARGUMENTS: [&str; 4] = ["--exact", "fixture::serve", "--nocapture", "--quiet"];
+
+/// Set where it really is the server: as a test among others it has nobody to serve.
+pub(crate) const SERVES: &str = "FIXTURE_SERVES";
 
 #[tokio::test]
-#[ignore = "this is the server that the other tests start"]
 async fn serve() {
+    if variable(SERVES).is_none() {
+        return;
+    }
     if let Some(path) = variable(STARTS) {
         let mut file = std::fs::File::options().append(true).create(true).open(path).unwrap();
         writeln!(file, "{}", std::process::id()).unwrap();
     }
     eprintln!("the fixture is here");
     let service = Fixture::default().serve((tokio::io::stdin(), tokio::io::stdout())).await;
-    // Without a client it ends at once, as it does when all ignored tests are run.
+    // A client that leaves before it has said anything is no fault of the server.
     if let Ok(service) = service {
         let _ended = service.waiting().await;
     }
@@ -51,7 +57,7 @@ fn variable(name: &str) -> Option<String> {
 /// The server. Clones share what it has seen.
 #[derive(Debug, Clone)]
 pub(crate) struct Fixture {
-    has_grown: Arc<AtomicBool>,
+    has_grown: Arc<watch::Sender<bool>>,
     /// Calls of `hang` that have begun, and those that were cancelled.
     hanging: Arc<watch::Sender<(u32, u32)>>,
     /// Headers of every request that brought a call.
@@ -61,7 +67,7 @@ pub(crate) struct Fixture {
 impl Default for Fixture {
     fn default() -> Self {
         Self {
-            has_grown: Arc::default(),
+            has_grown: Arc::new(watch::Sender::new(false)),
             hanging: Arc::new(watch::Sender::new((0, 0))),
             headers: Arc::default(),
         }
@@ -90,12 +96,35 @@ impl ServerHandler for Fixture {
         ServerConfig::new(capabilities)
     }
 
+    fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
+        match variable(NEWEST) {
+            Some(_) => Cow::Borrowed(&[ProtocolVersion::LATEST]),
+            None => Cow::Borrowed(ProtocolVersion::KNOWN_VERSIONS),
+        }
+    }
+
+    fn accepted_subscription_filter(
+        &self,
+        requested: &SubscriptionFilter,
+    ) -> Option<SubscriptionFilter> {
+        Some(requested.clone())
+    }
+
+    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        let mut has_grown = self.has_grown.subscribe();
+        drop(has_grown.wait_for(|has_grown| *has_grown).await);
+        let told = context.sink().notify_tool_list_changed().await;
+        told.map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
+        context.cancelled().await;
+        Ok(())
+    }
+
     async fn list_tools(
         &self,
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let grown = self.has_grown.load(Ordering::SeqCst).then_some("grown");
+        let grown = self.has_grown.borrow().then_some("grown");
         let names = TOOLS.into_iter().chain(grown);
         let schema = json!({"type": "object"}).as_object().cloned().unwrap();
         let tools = names.map(|name| Tool::new(name, format!("Does {name}."), schema.clone()));
@@ -113,18 +142,24 @@ impl ServerHandler for Fixture {
         let arguments = request.arguments.map(Value::Object).unwrap_or_default();
         let result = match &*request.name {
             "about" => text(about(&arguments).to_string()),
+            "ask" if variable(NEWEST).is_some() => match request.input_responses {
+                Some(answers) => text(answers["city"].to_string()),
+                None => return Ok(asked_back().into()),
+            },
             "ask" | "open" => self.ask(&request.name, &context).await?,
             "both" => {
                 let mut result = text("{\"n\":1}".to_owned());
                 result.structured_content = Some(json!({"n": 1}));
                 result
             }
-            #[expect(clippy::exit, clippy::disallowed_methods, reason = "it dies as servers do")]
+            #[expect(clippy::disallowed_methods, reason = "it dies as servers do")]
             "die" => std::process::exit(3),
             "fail" => CallToolResult::error(vec![ContentBlock::text("no such thing")]),
             "grow" => {
-                self.has_grown.store(true, Ordering::SeqCst);
-                context.peer.notify_tool_list_changed().await.unwrap();
+                self.has_grown.send_replace(true);
+                if variable(NEWEST).is_none() {
+                    context.peer.notify_tool_list_changed().await.unwrap();
+                }
                 text("grown".to_owned())
             }
             "hang" => {
@@ -138,9 +173,13 @@ impl ServerHandler for Fixture {
                 ContentBlock::image("aGk=", "image/png"),
                 ContentBlock::resource_link(Resource::new("file:///a.txt", "a.txt")),
             ]),
+            #[expect(clippy::zombie_processes, reason = "that nobody waits for it is the point")]
             "spawn" => {
-                let child = Command::new("sleep").arg("1000").stdin(Stdio::null()).spawn().unwrap();
-                text(child.id().to_string())
+                let port = u16::try_from(arguments["port"].as_u64().unwrap()).unwrap();
+                let stream = std::net::TcpStream::connect(("127.0.0.1", port)).unwrap();
+                let held = Stdio::from(std::os::fd::OwnedFd::from(stream));
+                Command::new("sleep").arg("1000").stdin(held).spawn().unwrap();
+                text("spawned".to_owned())
             }
             "was_cancelled" => {
                 let mut hanging = self.hanging.subscribe();
@@ -161,9 +200,7 @@ impl Fixture {
         context: &RequestContext<RoleServer>,
     ) -> Result<CallToolResult, ErrorData> {
         let params = match how {
-            "ask" => json!({"mode": "form", "message": "Which city?", "requestedSchema": {
-                "type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"],
-            }}),
+            "ask" => form(),
             _ => json!({"mode": "url", "message": "Log in", "url": "https://example.com/",
                         "elicitationId": "1"}),
         };
@@ -172,6 +209,19 @@ impl Fixture {
         let answer = answer.map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
         Ok(text(serde_json::to_string(&answer).unwrap()))
     }
+}
+
+fn form() -> Value {
+    json!({"mode": "form", "message": "Which city?", "requestedSchema": {
+        "type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"],
+    }})
+}
+
+/// How a server of the newest protocol asks: it answers with its question.
+fn asked_back() -> InputRequiredResult {
+    let request = json!({"method": "elicitation/create", "params": form()});
+    let result = json!({"resultType": "input_required", "inputRequests": {"city": request}});
+    serde_json::from_value(result).unwrap()
 }
 
 fn about(arguments: &Value) -> Value {

@@ -1,13 +1,16 @@
 //! Servers that are reached over HTTP.
 
-use std::sync::Arc;
+use std::{net::SocketAddr, sync::Arc};
 
 use axum::Router;
 use rmcp::transport::streamable_http_server::{
     StreamableHttpServerConfig, StreamableHttpService, session::local::LocalSessionManager,
 };
 use serde_json::json;
-use tokio::net::TcpListener;
+use tokio::{
+    net::TcpListener,
+    runtime::{Builder, Runtime},
+};
 use trackway_agent::Phase;
 
 use crate::{
@@ -16,16 +19,32 @@ use crate::{
 };
 
 async fn serve(fixture: Fixture) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(serve_on(listener, fixture));
+    format!("http://{address}/mcp")
+}
+
+async fn serve_on(listener: TcpListener, fixture: Fixture) {
     let service = StreamableHttpService::new(
         move || Ok(fixture.clone()),
         Arc::new(LocalSessionManager::default()),
         StreamableHttpServerConfig::default(),
     );
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = listener.local_addr().unwrap();
     let router = Router::new().nest_service("/mcp", service);
-    tokio::spawn(async move { axum::serve(listener, router).await });
-    format!("http://{address}/mcp")
+    axum::serve(listener, router).await.unwrap();
+}
+
+/// A server on threads of its own, so that nothing of it is left when they are gone.
+fn elsewhere(address: SocketAddr) -> (Runtime, SocketAddr) {
+    let threads = Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+    let listener = std::net::TcpListener::bind(address).unwrap();
+    let address = listener.local_addr().unwrap();
+    listener.set_nonblocking(true).unwrap();
+    threads.spawn(async move {
+        serve_on(TcpListener::from_std(listener).unwrap(), Fixture::default()).await;
+    });
+    (threads, address)
 }
 
 /// FIELD-NOTES: configured headers did not arrive.
@@ -64,15 +83,39 @@ async fn tools_that_appear_later_are_found_over_http_too() {
     servers.shutdown().await;
 }
 
+/// A server elsewhere comes and goes as it likes; its tools work again once it is back.
+#[tokio::test]
+async fn a_server_that_was_away_is_found_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let (threads, address) = elsewhere("127.0.0.1:0".parse().unwrap());
+    let web = json!({"url": format!("http://{address}/mcp")});
+    let servers = start(&json!({"web": web}), folder.path()).await;
+    call(&servers, "web__both", json!({})).await.unwrap();
+    threads.shutdown_background();
+    while std::net::TcpStream::connect(address).is_ok() {
+        tokio::task::yield_now().await;
+    }
+    let failure = call(&servers, "web__both", json!({})).await.unwrap_err();
+    assert!(failure.message.contains("`web`"), "{failure:?}");
+    let (threads, _) = elsewhere(address);
+    let mut changed = servers.changed();
+    while call(&servers, "web__both", json!({})).await.is_err() {
+        changed.changed().await.unwrap();
+    }
+    servers.shutdown().await;
+    threads.shutdown_background();
+}
+
 #[tokio::test]
 async fn an_address_where_nobody_listens_is_down() {
     let folder = tempfile::tempdir().unwrap();
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/mcp", listener.local_addr().unwrap());
     drop(listener);
-    let servers = start(&json!({"web": {"url": url}}), folder.path()).await;
+    let servers = start(&json!({"web": {"url": format!("{url}?key=s3cret")}}), folder.path()).await;
     let status = &servers.status()[0];
     assert_eq!(status.phase, Phase::Down);
-    assert!(status.reason.as_deref().unwrap().contains("efused"), "{status:?}");
+    assert!(status.reason.as_deref().unwrap().contains("no connection"), "{status:?}");
+    assert!(!format!("{status:?}").contains("s3cret"), "{status:?}");
     servers.shutdown().await;
 }

@@ -4,10 +4,10 @@ use std::{path::Path, sync::Arc};
 
 use serde_json::{Value, json};
 use trackway_agent::{McpConfig, McpServers, Missing, Phase};
-use trackway_domain::{Caller, Failure, SessionId};
+use trackway_domain::{Caller, Failure, Op, OpKind, SessionId};
 use trackway_runtime::{Attempt, Tool, ToolCall, ToolOutput};
 
-use crate::fixture::ARGUMENTS;
+use crate::fixture::{ARGUMENTS, SERVES};
 
 /// The fixture as an entry of `mcp.json`, with more keys.
 pub(crate) fn entry(more: &Value) -> Value {
@@ -15,6 +15,7 @@ pub(crate) fn entry(more: &Value) -> Value {
     for (key, value) in more.as_object().unwrap() {
         entry[key] = value.clone();
     }
+    entry["env"][SERVES] = json!("1");
     entry
 }
 
@@ -56,7 +57,7 @@ pub(crate) fn names(servers: &McpServers) -> Vec<String> {
 }
 
 pub(crate) fn alone() -> ToolCall {
-    let op = "step:call#0".parse().unwrap();
+    let op = Op { kind: OpKind::Step, key: "call".into(), occurrence: 0 };
     let attempt = Attempt { idempotency_key: "k".to_owned(), number: 1, op };
     ToolCall::alone(attempt, Caller::local(), SessionId::new("s").unwrap())
 }

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use rustix::process::{Pid, test_kill_process};
-use serde_json::json;
+use serde_json::{Value, json};
+use tokio::{io::AsyncReadExt as _, net::TcpListener};
 use trackway_agent::Phase;
 
 use crate::{
-    fixture::STARTS,
+    fixture::{NEWEST, STARTS},
     kit::{alone, call, config, entry, names, phase, read, start, tool},
 };
 
@@ -61,18 +62,32 @@ async fn nothing_is_left_of_a_server_and_of_what_it_started() {
     let folder = tempfile::tempdir().unwrap();
     let servers = start(&json!({"one": entry(&json!({}))}), folder.path()).await;
     let server = read(&call(&servers, "one__about", json!({})).await.unwrap());
-    let spawned = read(&call(&servers, "one__spawn", json!({})).await.unwrap());
-    let (server, spawned) = (server["pid"].as_u64().unwrap(), spawned.as_u64().unwrap());
-    assert!(is_alive(server) && is_alive(spawned));
+    let server = server["pid"].as_u64().unwrap();
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    call(&servers, "one__spawn", json!({"port": port})).await.unwrap();
+    // What the server started holds the other end, and nobody else does.
+    let (mut held, _) = listener.accept().await.unwrap();
+    assert!(is_alive(server));
     let about = tool(&servers, "one__about");
     servers.shutdown().await;
     assert!(!is_alive(server));
-    // Killed; it is a zombie until whoever inherits it looks, so its state is read instead.
-    let stat = std::fs::read_to_string(format!("/proc/{spawned}/stat")).unwrap_or_default();
-    assert!(stat.is_empty() || stat.contains(") Z "), "{stat}");
+    assert_eq!(held.read(&mut [0]).await.unwrap_or(0), 0);
     let failure = about.call(json!({}), alone()).await.unwrap_err();
     assert!(failure.message.contains("not running: it was stopped"), "{failure:?}");
     assert!(servers.tools().is_empty());
+}
+
+#[tokio::test]
+async fn servers_that_nobody_shuts_down_end_with_their_owner() {
+    let folder = tempfile::tempdir().unwrap();
+    let servers = start(&json!({"one": entry(&json!({}))}), folder.path()).await;
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    call(&servers, "one__spawn", json!({"port": port})).await.unwrap();
+    let (mut held, _) = listener.accept().await.unwrap();
+    drop(servers);
+    assert_eq!(held.read(&mut [0]).await.unwrap_or(0), 0);
 }
 
 #[tokio::test]
@@ -101,8 +116,17 @@ async fn only_servers_that_changed_are_started_anew() {
 
 #[tokio::test]
 async fn tools_that_appear_later_are_found() {
+    are_found(json!({})).await;
+}
+
+#[tokio::test]
+async fn tools_that_appear_later_are_found_with_the_newest_protocol() {
+    are_found(json!({"env": {NEWEST: "1"}})).await;
+}
+
+async fn are_found(more: Value) {
     let folder = tempfile::tempdir().unwrap();
-    let servers = start(&json!({"one": entry(&json!({}))}), folder.path()).await;
+    let servers = start(&json!({"one": entry(&more)}), folder.path()).await;
     assert!(!names(&servers).contains(&"one__grown".to_owned()));
     let mut changed = servers.changed();
     changed.borrow_and_update();

@@ -60,6 +60,7 @@ pub(crate) struct ListSessions {
 
 #[derive(Debug, Args)]
 pub(crate) struct OneSession {
+    /// Which session, as `trackway sessions list` shows it
     #[arg(value_name = "SESSION")]
     pub(crate) id: SessionId,
     #[command(flatten)]
@@ -68,6 +69,7 @@ pub(crate) struct OneSession {
 
 #[derive(Debug, Args)]
 pub(crate) struct Export {
+    /// Which session, as `trackway sessions list` shows it
     #[arg(value_name = "SESSION")]
     pub(crate) id: SessionId,
     /// File to write
@@ -92,6 +94,7 @@ pub(crate) enum ExportFormat {
 
 #[derive(Debug, Args)]
 pub(crate) struct Import {
+    /// A bundle that `trackway sessions export` wrote
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
     /// Take it only where this key signed it: the public key or the fingerprint that export printed

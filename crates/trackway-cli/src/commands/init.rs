@@ -18,6 +18,7 @@ const FILES: &[(&str, &str)] = &[
     ("Cargo.toml", include_str!("init/template/Cargo.toml.template")),
     ("README.md", include_str!("init/template/README.md.template")),
     ("trackway.toml", include_str!("init/template/trackway.toml.template")),
+    ("agents/assistant.md", include_str!("init/template/assistant.md.template")),
     (".gitignore", include_str!("init/template/gitignore.template")),
     ("src/main.rs", include_str!("init/template/main.rs")),
 ];
@@ -111,7 +112,8 @@ fn next_steps(dir: &Path) -> Vec<String> {
         format!("A project is in {dir}. Next:"),
         format!("  cd {dir}"),
         "  cargo run".to_owned(),
-        "then follow its README.md; the workflow is in src/main.rs.".to_owned(),
+        "then follow its README.md; the workflow is in src/main.rs, an agent in agents/assistant.md."
+            .to_owned(),
     ]
 }
 

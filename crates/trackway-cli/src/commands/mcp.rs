@@ -19,10 +19,8 @@ use crate::{
     exit::Exit,
     failure::Failure,
     fault::Crash,
+    workspace::WORKFLOWS,
 };
-
-/// Where workflows are unless something else is said.
-const FOLDER_DEFAULT: &str = "workflows";
 
 pub(super) async fn mcp(args: Mcp) -> Result<Exit, Failure> {
     let config = Config::load(args.workspace.as_deref())?;
@@ -60,7 +58,7 @@ pub(super) fn folders(named: &Folders, config: &Config, workspace: Option<&Path>
     }
     match &config.workflows.folders {
         Some(folders) => folders.clone(),
-        None => vec![workspace.unwrap_or(Path::new("")).join(FOLDER_DEFAULT)],
+        None => vec![workspace.unwrap_or(Path::new("")).join(WORKFLOWS)],
     }
 }
 

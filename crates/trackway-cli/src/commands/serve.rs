@@ -8,13 +8,14 @@ use trackway::{Bound, Mcp, Server, Signer};
 use super::mcp;
 use crate::{
     args::{Profile, Serve},
-    config::{Config, Signing},
+    config::{self, Config, Signing},
     exit::Exit,
     failure::Failure,
     fault::Crash,
     files, output, programs,
     signals::Signals,
     text,
+    workspace::{Workspace, follow::Loader},
 };
 
 /// How long connections that are still open may keep a server from ending.
@@ -24,22 +25,24 @@ pub(super) async fn serve(args: Serve) -> Result<Exit, Failure> {
     // Before the address is told: whoever reads it may end us at once.
     let mut signals = Signals::install()?;
     files::allow_many();
-    let config = Config::load(args.workspace.as_deref())?;
-    let server = match args.profile {
-        None => programs::bundled(&args.data.folder),
-        Some(Profile::Tck) => {
-            programs::conformance(&args.data.folder, args.conformance.streaming_timeout)
-        }
-    };
+    let folder = config::folder(args.workspace.as_deref())?;
+    let (workspace, _) = Workspace::read(folder, &config::variable);
+    let server = programs(args.profile, &args.data.folder, args.conformance.streaming_timeout);
     let server = server.listen(args.listen).grpc_listen(args.grpc_listen);
-    let folders = mcp::folders(&args.written.folders, &config, args.workspace.as_deref());
-    let switches = mcp::switches(&args.written, &config);
-    let server = server.workflows(folders).mcp(
+    let folders = mcp::folders(&args.written.folders, &workspace.config, args.workspace.as_deref());
+    let switches = mcp::switches(&args.written, &workspace.config);
+    let server = server.workflows(&folders).mcp(
         Mcp::new()
             .checkpoints(switches.checkpoints)
             .session_checkpoints(switches.session_checkpoints),
     );
-    let mut server = apply(config, server)?;
+    let make = {
+        let (data, folders) = (args.data.folder.clone(), folders.clone());
+        let patience = args.conformance.streaming_timeout;
+        move || programs(args.profile, &data, patience).workflows(&folders)
+    };
+    let following = Loader::new(folder, &folders, make).follow()?;
+    let mut server = apply(workspace.config, server)?.agents_from(following.agents.clone());
     if let Some(point) = args.testing.fault {
         server = server.faults(Arc::new(Crash::at(point)));
     }
@@ -69,6 +72,14 @@ pub(super) async fn serve(args: Serve) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
+/// What is served besides the workspace.
+fn programs(profile: Option<Profile>, data: &Path, patience: Duration) -> Server {
+    match profile {
+        None => programs::bundled(data),
+        Some(Profile::Tck) => programs::conformance(data, patience),
+    }
+}
+
 /// What the configuration says about the server, each setting at its place.
 fn apply(config: Config, mut server: Server) -> Result<Server, Failure> {
     server = server.auth(config.auth).body_bytes_max(config.server.body_max_bytes);
@@ -81,7 +92,7 @@ fn apply(config: Config, mut server: Server) -> Result<Server, Failure> {
         server = server.push_secret(secret);
     }
     if let Some(name) = config.a2a.default_agent {
-        server = server.default_agent(name);
+        server = server.default_agent(name.name);
     }
     if let Some(Signing { key_pem, key_id }) = config.a2a.signing {
         let signer = Signer::from_pem(key_pem.expose().as_bytes(), key_id).map_err(|error| {

@@ -1,6 +1,8 @@
 //! The file as it is written. Texts keep their place in it, so that what is wrong with one can be shown
 //! there.
 
+use std::collections::BTreeMap;
+
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -17,6 +19,9 @@ pub(super) struct File {
     pub(super) mcp: Mcp,
     pub(super) workflows: Workflows,
     pub(super) retention: Retention,
+    pub(super) defaults: Defaults,
+    pub(super) models: BTreeMap<Text, Spanned<Model>>,
+    pub(super) dispatch: Dispatch,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -94,4 +99,39 @@ pub(super) struct Workflows {
 pub(super) struct Retention {
     pub(super) enabled: Option<bool>,
     pub(super) days: Option<Spanned<u64>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct Defaults {
+    pub(super) agent: Option<Text>,
+    pub(super) model: Option<Text>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Model {
+    pub(super) provider: Text,
+    pub(super) base_url: Option<Text>,
+    pub(super) api_key: Option<Text>,
+    pub(super) model: Option<Text>,
+    #[serde(default)]
+    pub(super) headers: BTreeMap<Text, Text>,
+    pub(super) price: Option<Spanned<Price>>,
+    pub(super) images: Option<Spanned<bool>>,
+    pub(super) record: Option<Text>,
+    pub(super) file: Option<Text>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Price {
+    pub(super) input: f64,
+    pub(super) output: f64,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct Dispatch {
+    pub(super) first_answer_timeout: Option<Text>,
 }

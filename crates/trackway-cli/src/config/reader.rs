@@ -1,88 +1,87 @@
-//! Reads texts of the file, with the variables that they refer to, and says where one is wrong.
+//! Reads texts of the file, with the variables that they refer to, and notes where one is wrong.
 
 use std::{
+    cell::RefCell,
     fmt::Display,
     ops::Range,
     path::{Path, PathBuf},
 };
 
-use super::file::Text;
-use crate::{exit::Exit, failure::Failure, suggest};
-
-/// Begins a reference to a variable of the environment.
-const OPEN: &str = "${env:";
+use super::{file::Text, tolerant::Misread};
+use crate::{
+    finding::Finding,
+    reference::{self, Variables},
+};
 
 pub(super) struct Reader<'a> {
     pub(super) path: &'a Path,
     /// Where relative paths begin.
     pub(super) folder: &'a Path,
     pub(super) text: &'a str,
-    pub(super) variable: &'a dyn Fn(&str) -> Option<String>,
+    pub(super) variables: Variables<'a>,
+    /// What was wrong so far.
+    pub(super) findings: RefCell<Vec<Finding>>,
 }
 
 impl Reader<'_> {
-    /// A text with every `${env:NAME}` replaced.
-    pub(super) fn text(&self, text: &Text) -> Result<String, Failure> {
-        let mut rest = text.get_ref().as_str();
-        let mut whole = String::new();
-        while let Some((before, after)) = rest.split_once(OPEN) {
-            let Some((name, behind)) = after.split_once('}') else {
-                return Err(self.wrong(text.span(), "`${env:` has no `}`"));
-            };
-            let Some(value) = (self.variable)(name) else {
-                let message = format!("the environment has no variable {name:?}");
-                return Err(self
-                    .wrong(text.span(), message)
-                    .hint(format!("set it, or write the value instead of {OPEN}{name}}}")));
-            };
-            whole.push_str(before);
-            whole.push_str(&value);
-            rest = behind;
-        }
-        whole.push_str(rest);
-        Ok(whole)
+    /// A text with every `${env:NAME}` replaced; nothing where that is not possible, which is noted.
+    pub(super) fn text(&self, key: &str, text: &Text) -> Option<String> {
+        let bad = match reference::resolve(text.get_ref(), self.variables) {
+            Ok(text) => return Some(text),
+            Err(bad) => bad,
+        };
+        let finding = self.at(text.span(), key, bad.message());
+        self.note(match bad.suggestion() {
+            Some(suggestion) => finding.suggest(suggestion),
+            None => finding,
+        })
     }
 
     /// A text that must say something.
-    pub(super) fn some(&self, key: &str, text: &Text) -> Result<String, Failure> {
-        let value = self.text(text)?;
-        if value.is_empty() {
-            return Err(self.wrong(text.span(), format!("{key} is empty")));
-        }
-        Ok(value)
+    pub(super) fn some(&self, key: &str, text: &Text) -> Option<String> {
+        let value = self.text(key, text)?;
+        if value.is_empty() { self.wrong(text.span(), key, "it is empty") } else { Some(value) }
     }
 
     /// A path, from the file's folder on.
-    pub(super) fn file(&self, key: &str, text: &Text) -> Result<PathBuf, Failure> {
-        Ok(self.folder.join(self.some(key, text)?))
+    pub(super) fn file(&self, key: &str, text: &Text) -> Option<PathBuf> {
+        Some(self.folder.join(self.some(key, text)?))
     }
 
-    /// Something at this place is not right.
-    pub(super) fn wrong(&self, at: Range<usize>, why: impl Display) -> Failure {
-        let place = format!("{}, line {}", self.path.display(), self.line(at.start));
-        Failure::new(format!("{place}: {why}")).exit(Exit::Usage)
+    /// Notes that something at this place is not right. Nothing is returned, as its value.
+    pub(super) fn wrong<T>(&self, at: Range<usize>, key: &str, why: impl Display) -> Option<T> {
+        self.note(self.at(at, key, why))
     }
 
-    /// The file is not TOML, or has a key or a type that no setting has. The line itself is not shown:
-    /// it may hold a secret.
-    pub(super) fn misread(&self, error: &toml::de::Error) -> Failure {
-        let failure = self.wrong(error.span().unwrap_or(0..0), error.message());
-        // Which keys there are stands only in the message: "unknown field `a`, expected `b` or `c`".
-        let words: Vec<String> =
-            error.message().split('`').skip(1).step_by(2).map(str::to_owned).collect();
-        match words.split_first() {
-            Some((written, known)) if error.message().starts_with("unknown field") => {
-                match suggest::closest(written, known) {
-                    Some(meant) => failure.hint(format!("did you mean {meant:?}?")),
-                    None => failure,
-                }
-            }
-            _ => failure,
-        }
+    /// The same, with what to do about it.
+    pub(super) fn wrong_so<T>(
+        &self,
+        at: Range<usize>,
+        key: &str,
+        why: impl Display,
+        suggestion: &str,
+    ) -> Option<T> {
+        self.note(self.at(at, key, why).suggest(suggestion))
     }
 
-    fn line(&self, at: usize) -> usize {
+    /// A part of the file that is not as any setting is.
+    pub(super) fn misread(&self, misread: Misread) {
+        let Misread { at, key, message, meant } = misread;
+        self.note::<()>(self.at(at, &key, message).meant(meant.as_deref()));
+    }
+
+    pub(super) fn line(&self, at: usize) -> u32 {
         let before = self.text.get(..at).unwrap_or(self.text);
-        before.matches('\n').count() + 1
+        u32::try_from(before.matches('\n').count() + 1).unwrap_or(u32::MAX)
+    }
+
+    fn at(&self, at: Range<usize>, key: &str, why: impl Display) -> Finding {
+        let line = self.line(at.start);
+        Finding::error(why.to_string()).file(self.path).line(Some(line)).key(key)
+    }
+
+    fn note<T>(&self, finding: Finding) -> Option<T> {
+        self.findings.borrow_mut().push(finding);
+        None
     }
 }

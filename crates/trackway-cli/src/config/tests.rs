@@ -42,7 +42,9 @@ fn parse(text: &str) -> Result<Config, Failure> {
         "PUSH_SECRET" => Some("hush-hush".to_owned()),
         _ => None,
     };
-    Config::parse(Path::new("trackway.toml"), Path::new("/etc/trackway"), text, &variable)
+    let (config, findings) =
+        Config::parse(Path::new("trackway.toml"), Path::new("/etc/trackway"), text, &variable);
+    finding::refusal(&findings).map_or(Ok(config), Err)
 }
 
 #[test]
@@ -57,7 +59,11 @@ fn every_setting_is_read() {
     assert_eq!(config.outgoing, Outgoing { allow_loopback: true });
     assert_eq!(config.push, Push { secret: Some(Secret::new("hush-hush")) });
     assert_eq!(config.server, Limits { body_max_bytes: 2048 });
-    let a2a = A2a { default_agent: Some("echo".to_owned()), signing: None, grpc_reflection: true };
+    let a2a = A2a {
+        default_agent: Some(Named { name: "echo".to_owned(), line: 28 }),
+        signing: None,
+        grpc_reflection: true,
+    };
     assert_eq!(config.a2a, a2a);
 }
 
@@ -91,7 +97,7 @@ fn mistakes_are_told_with_their_place() {
         ("[auth\n".to_owned(), 1, "table"),
         ("[server]\nbody_max_bytes = 1".to_owned(), 2, "from 1024 to"),
         ("[server]\nbody_max_bytes = -1".to_owned(), 2, "-1"),
-        ("[push]\nsecret = \"\"".to_owned(), 2, "secret is empty"),
+        ("[push]\nsecret = \"\"".to_owned(), 2, "push.secret: it is empty"),
         ("[push]\n\nsecret = \"${env:NOT_SET}\"".to_owned(), 3, "\"NOT_SET\""),
         ("[push]\nsecret = \"${env:WHO\"".to_owned(), 2, "has no `}`"),
         ("[a2a]\nsigning_key_id = \"k\"".to_owned(), 2, "signing_key_file"),

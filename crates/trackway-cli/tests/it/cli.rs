@@ -1,5 +1,6 @@
 //! The commands, as somebody types them.
 
+mod agents;
 mod errors;
 mod init;
 mod replay_check;
@@ -7,3 +8,4 @@ mod run;
 mod runs;
 mod serve;
 mod sessions;
+mod workspace;

@@ -28,6 +28,7 @@ mod scripted;
 mod sessions;
 mod shop;
 mod stdio;
+mod switches;
 mod tokens;
 mod workrail;
 mod written;

@@ -9,7 +9,7 @@ use trackway_domain::{
 };
 use uuid::Uuid;
 
-use super::{RunTrack, SESSION_NOTES};
+use super::RunTrack;
 
 pub(super) struct Tale {
     pub(super) events: Vec<(Event, Timestamp)>,
@@ -54,11 +54,14 @@ fn answer() -> Answer {
 
 impl Tale {
     pub(super) fn of(run: u128, workflow: &str) -> Self {
-        let version = if workflow == SESSION_NOTES.0 { SESSION_NOTES.1 } else { "sha256-0" };
+        let workflow = match workflow {
+            WorkflowRef::SESSION_NOTES => WorkflowRef::session_notes(),
+            name => WorkflowRef { name: name.to_owned(), version: "sha256-0".to_owned() },
+        };
         let submission = Submission {
             run: RunId::new(Uuid::from_u128(run)),
             session: SessionId::new("s").unwrap(),
-            workflow: WorkflowRef { name: workflow.to_owned(), version: version.to_owned() },
+            workflow,
             caller: Caller::local(),
             input: json!({}),
             message: None,

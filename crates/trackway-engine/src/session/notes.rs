@@ -1,8 +1,8 @@
 //! Notes and checkpoints: each is a document of its own, whichever branch it was written on.
 
-use trackway_domain::{DocumentKind, Timestamp};
+use trackway_domain::{DocumentKind, Timestamp, WorkflowRef};
 
-use super::{Document, RunTrack, SESSION_NOTES, TrackEdge, holds_session_notes, track::TrackNote};
+use super::{Document, RunTrack, TrackEdge, track::TrackNote};
 
 /// A note on the session itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,8 +60,8 @@ fn of_edge(track: &RunTrack, edge: &TrackEdge) -> Vec<Document> {
 
 fn of_checkpoint(track: &RunTrack, note: &TrackNote) -> Document {
     let node = note.checkpoint.node;
-    let name = if holds_session_notes(&track.submission.workflow) {
-        SESSION_NOTES.0
+    let name = if track.submission.workflow.holds_session_notes() {
+        WorkflowRef::SESSION_NOTES
     } else {
         "checkpoint"
     };

@@ -1,7 +1,7 @@
 //! Logs in, what people see of them out.
 
 use serde_json::{Value, json};
-use trackway_domain::{DocumentKind::*, Event};
+use trackway_domain::{DocumentKind::*, Event, WorkflowRef};
 
 use super::{fixture::*, *};
 
@@ -171,7 +171,8 @@ fn declared_notes_are_shown_once() {
 /// Proves T11 and T14.
 #[test]
 fn a_session_holds_runs_and_its_own_notes_apart_from_them() {
-    let keeper = Tale::of(9, SESSION_NOTES.0).completed().checkpoint(None, "remember").track();
+    let keeper =
+        Tale::of(9, WorkflowRef::SESSION_NOTES).completed().checkpoint(None, "remember").track();
     let done = Tale::guided().advance("a", "end").completed().track();
     let program = Tale::of(2, "program").track();
     let id = done.submission.session.clone();
@@ -181,7 +182,10 @@ fn a_session_holds_runs_and_its_own_notes_apart_from_them() {
     assert_eq!(view.nodes().count(), 2);
     assert_eq!(view.edges().count(), 1);
     assert_eq!(view.notes().iter().map(|note| note.markdown).collect::<Vec<_>>(), ["remember"]);
-    assert_eq!(view.documents().last().map(|last| last.name.as_str()), Some(SESSION_NOTES.0));
+    assert_eq!(
+        view.documents().last().map(|last| last.name.as_str()),
+        Some(WorkflowRef::SESSION_NOTES)
+    );
     assert!(!view.is_finished(), "the program is under way");
     assert!(SessionView::new(id, vec![keeper, done]).is_finished());
 }

@@ -3,7 +3,7 @@
 use axum::http::{Method, Request as HttpRequest};
 use serde_json::Value;
 use tower::ServiceExt as _;
-use trackway_domain::{Caller, Scopes};
+use trackway_domain::Scopes;
 use trackway_ports::PortFuture;
 
 use super::*;
@@ -11,7 +11,8 @@ use crate::testing;
 
 const ACCEPT: &str = "application/json, text/event-stream";
 
-/// Lets `good` in, `narrow` to one workflow that is not there, and nobody else.
+/// Lets `good` in, `narrow` to one workflow that is not there, `other` as somebody else, and nobody
+/// besides.
 #[derive(Debug)]
 struct OneKey;
 
@@ -28,6 +29,9 @@ impl Gatekeeper for OneKey {
                 Some("narrow") => {
                     let scopes = Scopes::new(["workflow:other:run"]).unwrap();
                     Ok(Identity { caller: Caller::new("t", "u"), scopes })
+                }
+                Some("other") => {
+                    Ok(Identity { caller: Caller::new("t", "v"), scopes: Scopes::all() })
                 }
                 Some(_) => Err(Unrecognised::Wrong { reason: "no such key".to_owned() }),
                 None => Err(Unrecognised::Missing),
@@ -180,4 +184,70 @@ async fn every_call_needs_its_scope() {
     }
     let list = call(&router, "narrow", "workflow_list", &json!({})).await;
     assert_eq!(list["workflows"], json!([]));
+}
+
+/// One message of a client of an older revision.
+async fn older(
+    router: &Router,
+    key: &str,
+    session: Option<&str>,
+    message: &Value,
+) -> (StatusCode, HeaderMap, Value) {
+    let mut request = post()
+        .header("authorization", format!("Bearer {key}"))
+        .header("mcp-protocol-version", "2025-06-18");
+    if let Some(session) = session {
+        request = request.header("mcp-session-id", session);
+    }
+    told(router.clone(), request.body(Body::from(message.to_string())).unwrap()).await
+}
+
+/// Proves X6: a session belongs to who opened it. Who has got hold of its id is told that there is none,
+/// and cannot end it either.
+#[tokio::test]
+async fn a_stolen_session_id_opens_nothing() {
+    let at = testing::Place::new();
+    let router = HttpDoor::new(at.door(), Some(Arc::new(OneKey)), 1 << 20).router();
+    let greeting = json!({
+        "jsonrpc": "2.0", "id": 1, "method": "initialize",
+        "params": {
+            "protocolVersion": "2025-06-18",
+            "capabilities": {},
+            "clientInfo": { "name": "test", "version": "0" },
+        },
+    });
+    let (status, headers, _) = older(&router, "good", None, &greeting).await;
+    assert_eq!(status, StatusCode::OK);
+    let session = headers["mcp-session-id"].to_str().unwrap();
+    let ready = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
+    let list = json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/list" });
+    assert!(older(&router, "good", Some(session), &ready).await.0.is_success());
+
+    let (own, _) = session.rsplit_once('.').unwrap();
+    for (key, stolen) in [("other", session), ("good", own), ("good", "nobody")] {
+        let (status, _, told) = older(&router, key, Some(stolen), &list).await;
+        assert_eq!(status, StatusCode::NOT_FOUND, "{key}: {told}");
+        assert_eq!(told["code"], "invalid-request");
+        let end = HttpRequest::builder()
+            .method(Method::DELETE)
+            .uri("/mcp")
+            .header("host", "localhost")
+            .header("authorization", format!("Bearer {key}"))
+            .header("mcp-session-id", stolen);
+        let (status, ..) = told_of(&router, end).await;
+        assert_eq!(status, StatusCode::NOT_FOUND, "{key}");
+    }
+    // Another key of the same caller is the same caller.
+    for key in ["good", "narrow"] {
+        let (status, _, told) = older(&router, key, Some(session), &list).await;
+        assert_eq!(status, StatusCode::OK, "{key}: {told}");
+        assert!(told["result"]["tools"].is_array(), "{key}: {told}");
+    }
+}
+
+async fn told_of(
+    router: &Router,
+    request: axum::http::request::Builder,
+) -> (StatusCode, HeaderMap, Value) {
+    told(router.clone(), request.body(Body::empty()).unwrap()).await
 }

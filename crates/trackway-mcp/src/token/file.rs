@@ -14,7 +14,8 @@ use trackway_domain::Timestamp;
 
 use super::codec::{KEY_ID_BYTES, Key, KeyId};
 
-const FILE: &str = "token-keys.json";
+/// The file of a data folder that has the keys.
+pub const FILE: &str = "token-keys.json";
 const LOCK: &str = "token-keys.lock";
 const FORMAT: u32 = 1;
 /// Largest file that is read: thousands of rotations.
@@ -55,6 +56,13 @@ pub(super) struct Row {
     pub(super) created_at: Timestamp,
     /// When another key began to sign instead.
     pub(super) replaced_at: Option<Timestamp>,
+}
+
+/// A file of keys that others than its owner can get at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Exposed {
+    pub(super) path: PathBuf,
+    pub(super) mode: u32,
 }
 
 /// By what a changed file is told from the one before. Replacing it makes another inode.
@@ -111,6 +119,20 @@ impl KeyFile {
         }
         self.replace(&Contents { keys: vec![Row::fresh(now)?], bundle: random()? })?;
         self.read()?.ok_or_else(|| self.unreadable(io::ErrorKind::NotFound.into()))
+    }
+
+    /// Others than the owner may read or write the file, or could until now.
+    #[cfg(unix)]
+    pub(super) fn exposed(&self) -> Option<Exposed> {
+        let metadata = fs::metadata(self.path()).ok()?;
+        let mode = std::os::unix::fs::PermissionsExt::mode(&metadata.permissions()) & 0o777;
+        (mode & 0o077 != 0).then(|| Exposed { path: self.path(), mode })
+    }
+
+    /// Permissions are asked for where they are numbers.
+    #[cfg(not(unix))]
+    pub(super) fn exposed(&self) -> Option<Exposed> {
+        None
     }
 
     /// Changes the keys while nobody else does.

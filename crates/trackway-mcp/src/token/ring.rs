@@ -16,7 +16,7 @@ use trackway_domain::Timestamp;
 use super::{
     codec::{self, Ack, Key, KeyId, Place, Unproved},
     error::{Fault, Param, TokenError},
-    file::{Contents, KeyFile, KeyRingError, Row, Stamp},
+    file::{Contents, Exposed, KeyFile, KeyRingError, Row, Stamp},
 };
 
 /// The keys of a data folder. Other processes may rotate them at any time: whoever serves a call has the
@@ -52,6 +52,15 @@ impl KeyRing {
     pub fn open(data: &Path, now: Timestamp) -> Result<Self, KeyRingError> {
         let file = KeyFile::in_folder(data);
         let (stamp, contents) = file.read_or_make(now)?;
+        // Said and not mended: somebody may have meant it so, and whoever has read the keys has them.
+        if let Some(Exposed { path, mode }) = file.exposed() {
+            tracing::warn!(
+                path = %path.display(),
+                mode = %format_args!("{mode:03o}"),
+                "others can get at the keys for tokens: let only their owner read them (chmod 600), \
+                 and sign with a new one (trackway keys rotate)"
+            );
+        }
         Ok(Self { file, seen: Mutex::new(Seen { stamp, contents }) })
     }
 

@@ -2,13 +2,10 @@
 
 use rmcp::model::CallToolResult;
 use serde_json::json;
-use trackway_domain::{Code, Need, SessionId};
+use trackway_domain::{Code, Need, SessionId, WorkflowRef};
 use trackway_ports::Identity;
 
 use crate::{answer, arguments::Arguments, door::Door, refusal::Refusal, text, tools::Name};
-
-/// The workflow name that a session's own notes are recorded under.
-const SESSION_NOTES: &str = "session-notes";
 
 pub(crate) async fn checkpoint(
     door: &Door,
@@ -80,8 +77,8 @@ async fn on_session(
     notes: &str,
 ) -> Result<CallToolResult, Refusal> {
     // They are recorded as a run of this name, and so need what any run needs.
-    if !identity.scopes.allow_run(SESSION_NOTES) {
-        return Err(Refusal::forbidden(SESSION_NOTES));
+    if !identity.scopes.allow_run(WorkflowRef::SESSION_NOTES) {
+        return Err(Refusal::forbidden(WorkflowRef::SESSION_NOTES));
     }
     let session = SessionId::new(session).map_err(|why| wrong("/sessionId", &why.to_string()))?;
     let repeated = door.guide().checkpoint_session(&identity.caller, &session, notes).await?;

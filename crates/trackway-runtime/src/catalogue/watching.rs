@@ -1,4 +1,4 @@
-//! Being told that something in the folders changed.
+//! Being told that something in some folders changed, or a file.
 //!
 //! The operating system's own notices, gathered by a thread that also keeps hold of folders that come
 //! and go: for one that does not exist, the nearest folder above it is watched until it does.
@@ -18,9 +18,9 @@ use notify::{
 /// Why changes cannot be told. Asking for the list works all the same.
 #[derive(Debug, thiserror::Error)]
 pub enum Unwatchable {
-    #[error("the workflow folders cannot be watched")]
+    #[error("the folders cannot be watched")]
     Notices(#[from] notify::Error),
-    #[error("the thread that watches the workflow folders cannot be started")]
+    #[error("the thread that watches the folders cannot be started")]
     Thread(#[from] io::Error),
 }
 
@@ -42,7 +42,9 @@ enum Notice {
     Stop,
 }
 
-pub(super) fn watch(
+/// Calls `told` after something in these folders, or one of these files, changed, until what is returned
+/// is dropped. They need not exist.
+pub fn watch(
     folders: &[PathBuf],
     told: impl Fn() + Send + 'static,
 ) -> Result<Watching, Unwatchable> {
@@ -59,7 +61,7 @@ pub(super) fn watch(
     let mut watch = Watch { watcher, held };
     watch.arrange()?;
     thread::Builder::new()
-        .name("workflow-folders".to_owned())
+        .name("watched-folders".to_owned())
         .spawn(move || watch.run(&incoming, &told))?;
     Ok(Watching { notices })
 }
@@ -92,7 +94,7 @@ impl Watch {
             if heard.moved
                 && let Err(error) = self.arrange()
             {
-                tracing::warn!(%error, "changes in the workflow folders may go unnoticed");
+                tracing::warn!(%error, "changes in the watched folders may go unnoticed");
             }
             if heard.changed {
                 told();

@@ -62,6 +62,9 @@ impl Guide {
         for _ in 0..TRIES_MAX {
             let now = self.now();
             let head = self.head(run).await?;
+            if head > 0 {
+                self.own_notebook(caller, session, run).await?;
+            }
             let mut append = Append::new(run, head, now);
             if head == 0 {
                 let submission = notebook(caller, session, run);
@@ -79,6 +82,21 @@ impl Guide {
             }
         }
         Err(too_busy(run))
+    }
+
+    /// The run's id follows from caller and session, but a bundle may bring a run of any id: nobody's
+    /// notes go into a run that is another's, or that is no notebook.
+    async fn own_notebook(
+        &self,
+        caller: &Caller,
+        session: &SessionId,
+        run: RunId,
+    ) -> Result<(), GuideError> {
+        let row = self.row(caller, run).await?;
+        match row.session == *session && row.workflow == session::notes_workflow() {
+            true => Ok(()),
+            false => Err(GuideError::UnknownRun { run }),
+        }
     }
 
     /// Whether the same had been recorded before. None where the race was lost.

@@ -10,10 +10,6 @@ use super::GuideError;
 /// Names in the context that say which workstream a run belongs to. The first one that is set counts.
 const SESSION_KEYS: [&str; 6] = ["sessionId", "ticketId", "issueId", "prId", "mrId", "taskId"];
 
-/// The workflow name of the run that holds a session's own notes. No definition has its version, since
-/// those are hashes.
-const NOTES_WORKFLOW: (&str, &str) = ("session-notes", "1");
-
 /// The session that the context names, or a new one.
 pub(super) fn session_of(
     context: &Object,
@@ -36,14 +32,14 @@ fn name(value: &Value) -> Option<String> {
 }
 
 pub(super) fn notes_workflow() -> WorkflowRef {
-    WorkflowRef { name: NOTES_WORKFLOW.0.into(), version: NOTES_WORKFLOW.1.into() }
+    WorkflowRef::session_notes()
 }
 
 /// The run that holds the session's own notes: always the same one, so that two processes that write
 /// the first note at once meet in the same log.
 pub(super) fn notes_run(caller: &Caller, session: &SessionId) -> RunId {
     let mut hash = Sha256::new();
-    for part in [NOTES_WORKFLOW.0, &*caller.tenant, &*caller.user, session.as_str()] {
+    for part in [WorkflowRef::SESSION_NOTES, &*caller.tenant, &*caller.user, session.as_str()] {
         // With its length, so that no two lists of parts are the same bytes.
         hash.update((part.len() as u64).to_be_bytes());
         hash.update(part);

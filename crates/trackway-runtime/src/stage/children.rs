@@ -28,22 +28,39 @@ fn told(problems: &[Problem]) -> String {
 impl Stage {
     /// Starts a child of the workflow with that name. Returns when it is ordered.
     pub async fn start_child(&self, name: &str, input: Value) -> Result<(Op, RunId), ChildError> {
-        self.begin_child(name, input, false).await
+        self.begin_child(name, name, input, false).await
     }
 
-    /// Starts a child whose first answer is wanted: [`Stage::answer_of`] waits for it. Nobody is told of
+    /// As [`Stage::start_child`], recorded under a key of its own: for children of one workflow that are
+    /// started beside each other.
+    pub async fn start_child_as(
+        &self,
+        key: &str,
+        name: &str,
+        input: Value,
+    ) -> Result<(Op, RunId), ChildError> {
+        self.begin_child(key, name, input, false).await
+    }
+
+    /// Starts a child, recorded under that key, whose first answer is wanted: [`Stage::answer_of`] waits for it. Nobody is told of
     /// the start; the program does that itself, with [`Stage::reference`]. Returns when it is ordered.
-    pub async fn dispatch(&self, name: &str, input: Value) -> Result<(Op, RunId), ChildError> {
-        self.begin_child(name, input, true).await
+    pub async fn dispatch(
+        &self,
+        key: &str,
+        name: &str,
+        input: Value,
+    ) -> Result<(Op, RunId), ChildError> {
+        self.begin_child(key, name, input, true).await
     }
 
     async fn begin_child(
         &self,
+        key: &str,
         name: &str,
         input: Value,
         awaited: bool,
     ) -> Result<(Op, RunId), ChildError> {
-        let op = self.0.book().claim(OpKind::Child, name);
+        let op = self.0.book().claim(OpKind::Child, key);
         if !self.0.book().knows(&op) {
             self.go_live(&op).await;
             let command = match self.check_child(name, &input) {

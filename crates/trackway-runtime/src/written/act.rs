@@ -13,7 +13,7 @@ use trackway_domain::{
     Artifact, ArtifactId, Block, Failure, Inputs, Object, Part, Problem, Reason, RunId, StepOutcome,
 };
 
-use super::each::each;
+use super::{each::each, prompt::Work};
 use crate::{Attempt, RetryPolicy, Stage, ToolCall, Tools};
 
 /// Where a walk ended, and its output or why it failed.
@@ -22,7 +22,7 @@ pub(super) type Walked = (Object, Result<Value, String>);
 /// Walks a definition on behalf of one run. Cheap to clone.
 #[derive(Clone)]
 pub(super) struct Driver {
-    stage: Stage,
+    pub(super) stage: Stage,
     definition: Arc<Definition>,
     tools: Arc<Tools>,
 }
@@ -58,12 +58,17 @@ impl Driver {
                 Turn::Act { step, action, .. } => (step, action),
             };
             let name = format!("{within}{step}");
-            let done = match self.act(&name, &place, action).await {
-                Ok(result) => {
-                    let inputs = Inputs { output: Some(result), ..Inputs::default() };
-                    drive::answer(&self.definition, &place, &inputs).map_err(|block| told(&block))
+            let done = match action {
+                Action::Prompt { agent, text, expected } => {
+                    self.prompt(&name, &place, Work { agent, text, expected }).await
                 }
-                Err(reason) => Err(reason),
+                action => match self.act(&name, &place, action).await {
+                    Ok(result) => {
+                        let inputs = Inputs { output: Some(result), ..Inputs::default() };
+                        self.answer(&place, &inputs).map_err(|block| told(&block))
+                    }
+                    Err(reason) => Err(reason),
+                },
             };
             moved = match done {
                 Ok(moved) => moved,
@@ -77,15 +82,11 @@ impl Driver {
 
     async fn act(&self, name: &str, place: &Place, action: Action) -> Result<Value, String> {
         match action {
-            // Agents of the engine would be called here.
-            Action::Prompt { .. } => Err(
-                "it is work for an agent, and the engine has none: an outside agent drives this workflow over MCP"
-                    .to_owned(),
-            ),
+            // Done by `prompt`, whose result is more than a value.
+            Action::Prompt { .. } => Ok(Value::Null),
             Action::Ask { message, schema } => {
                 let prompt = vec![Part::text(message)];
-                let (_, answer) =
-                    self.stage.ask(Reason::InputRequired, prompt, schema, None).await;
+                let (_, answer) = self.stage.ask(Reason::InputRequired, prompt, schema, None).await;
                 Ok(answer.input)
             }
             Action::Tool { name: tool, args } => self.call(name, &tool, args).await,
@@ -94,6 +95,10 @@ impl Driver {
                 self.map(name, place, items, limit, on_failure).await
             }
         }
+    }
+
+    pub(super) fn answer(&self, place: &Place, inputs: &Inputs) -> Result<Move, Block> {
+        drive::answer(&self.definition, place, inputs)
     }
 
     /// Calls a tool as a recorded step.

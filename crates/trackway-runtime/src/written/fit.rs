@@ -4,16 +4,25 @@ use std::fmt;
 
 use trackway_definition::{
     Definition,
-    model::{Step, StepKind},
+    model::{Prompt, Step, StepKind},
 };
 
-use crate::Tools;
+use crate::{Kind, Registry, Tools};
 
 /// Why the engine cannot drive a definition. An outside agent can, over MCP.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Unfit {
-    /// A step is work for an agent.
+    /// A step is work for an outside agent: it names none of the engine's.
     Prompt {
+        step: String,
+    },
+    /// A step is work for an agent that is not here.
+    UnknownAgent {
+        step: String,
+        agent: String,
+    },
+    /// A step wants a person to agree, which only an outside agent can bring about.
+    Confirm {
         step: String,
     },
     UnknownTool {
@@ -30,7 +39,19 @@ pub enum Unfit {
 impl fmt::Display for Unfit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Prompt { step } => write!(f, "its step {step:?} is work for an agent"),
+            Self::Prompt { step } => {
+                write!(f, "its step {step:?} is work for an agent, and names none")
+            }
+            Self::UnknownAgent { step, agent } => {
+                write!(
+                    f,
+                    "its step {step:?} is work for the agent {agent:?}, which is not known here"
+                )
+            }
+            Self::Confirm { step } => write!(
+                f,
+                "its step {step:?} has to be confirmed, which an outside agent can ask for; use an `ask` step instead"
+            ),
             Self::UnknownTool { step, tool } => {
                 write!(f, "its step {step:?} needs the tool {tool:?}, which is not known here")
             }
@@ -40,7 +61,7 @@ impl fmt::Display for Unfit {
 }
 
 /// Why the engine cannot drive this definition; none where it can.
-pub(super) fn unfit(definition: &Definition, tools: &Tools) -> Option<Unfit> {
+pub(super) fn unfit(definition: &Definition, tools: &Tools, registry: &Registry) -> Option<Unfit> {
     if let Some(unheeded) = definition.unheeded.iter().find(|unheeded| unheeded.matters) {
         let (path, message) = (unheeded.path.clone(), unheeded.message.clone());
         return Some(Unfit::Unsupported { path, message });
@@ -50,7 +71,11 @@ pub(super) fn unfit(definition: &Definition, tools: &Tools) -> Option<Unfit> {
     ahead.reverse();
     while let Some(step) = ahead.pop() {
         match &step.kind {
-            StepKind::Prompt(_) => return Some(Unfit::Prompt { step: step.id.clone() }),
+            StepKind::Prompt(prompt) => {
+                if let Some(unfit) = unfit_prompt(&step.id, prompt, registry) {
+                    return Some(unfit);
+                }
+            }
             StepKind::Tool(tool) if tools.get(&tool.name).is_none() => {
                 let (step, tool) = (step.id.clone(), tool.name.clone());
                 return Some(Unfit::UnknownTool { step, tool });
@@ -59,6 +84,18 @@ pub(super) fn unfit(definition: &Definition, tools: &Tools) -> Option<Unfit> {
         }
     }
     None
+}
+
+fn unfit_prompt(step: &str, prompt: &Prompt, registry: &Registry) -> Option<Unfit> {
+    let step = step.to_owned();
+    let Some(agent) = &prompt.agent else {
+        return Some(Unfit::Prompt { step });
+    };
+    let known = registry.get(agent).is_some_and(|known| known.info().kind == Kind::Agent);
+    if !known {
+        return Some(Unfit::UnknownAgent { step, agent: agent.clone() });
+    }
+    prompt.confirm.is_some().then_some(Unfit::Confirm { step })
 }
 
 /// The steps inside of a step.

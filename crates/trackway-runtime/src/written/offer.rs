@@ -89,7 +89,7 @@ impl Offers {
             let file = known.file.display();
             return Err((true, format!("{file}: a program of this server has this name")));
         }
-        if let Some(unfit) = unfit(&known.definition, &self.tools) {
+        if let Some(unfit) = unfit(&known.definition, &self.tools, registry) {
             return Err((false, unfit.to_string()));
         }
         if !known.definition.on_exit.is_empty() && !ProgramInfo::can_name(&exit_name(id)) {

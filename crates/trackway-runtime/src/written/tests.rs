@@ -12,7 +12,7 @@ use trackway_definition::{Definition, Format, read};
 use trackway_domain::{Block, Need, WorkflowRef};
 
 use super::{Unfit, act::told, each::each, fit::unfit, revive};
-use crate::Tools;
+use crate::{Registry, Tools};
 
 fn definition(text: &str) -> Definition {
     let head = "id: sample\nname: Sample\ndescription: A sample.\nversion: \"1\"\n";
@@ -60,14 +60,17 @@ async fn a_result_can_stop_the_others() {
 fn only_what_the_engine_can_do_is_fit() {
     let emit = "steps: [{ id: e, emit: { artifact: a, text: x } }]\n";
     let tools = Tools::default();
-    assert_eq!(unfit(&definition(emit), &tools), None);
+    assert_eq!(unfit(&definition(emit), &tools, &Registry::new()), None);
     let asked = definition("steps: [{ id: p, prompt: Do it. }]");
-    assert_eq!(unfit(&asked, &tools), Some(Unfit::Prompt { step: "p".into() }));
+    assert_eq!(unfit(&asked, &tools, &Registry::new()), Some(Unfit::Prompt { step: "p".into() }));
     let deep = "steps:\n  - id: s\n    switch:\n      - else: true\n        steps:\n          - id: m\n            map: { items: list, steps: [{ id: t, tool: { name: saw } }] }\n";
     let needs = Unfit::UnknownTool { step: "t".into(), tool: "saw".into() };
-    assert_eq!(unfit(&definition(deep), &tools), Some(needs));
+    assert_eq!(unfit(&definition(deep), &tools, &Registry::new()), Some(needs));
     let leaving = format!("{emit}onExit: [{{ id: p, prompt: Do it. }}]");
-    assert_eq!(unfit(&definition(&leaving), &tools), Some(Unfit::Prompt { step: "p".into() }));
+    assert_eq!(
+        unfit(&definition(&leaving), &tools, &Registry::new()),
+        Some(Unfit::Prompt { step: "p".into() })
+    );
 }
 
 /// A pinned definition is the program of its steps and of its exit steps, and of nothing else.

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use trackway_domain::{Caller, Event, Guided, Inputs, SessionId, StateName};
-use trackway_ports::{Journal as _, RunFilter};
+use trackway_domain::{Caller, Event, Guided, Inputs, SessionId, StateName, Timestamp};
+use trackway_ports::{Append, Journal as _, RunFilter, RunRow};
+use trackway_runtime::GuideError;
 use trackway_testkit::MemoryJournal;
 
 use crate::kit::{Library, advance, answer, caller, log, names, seal, start};
@@ -60,5 +61,34 @@ async fn notes_on_a_session_need_no_run() {
         };
         let expected = if row.caller == eve { 1 } else { 20 };
         assert_eq!(log[3..].iter().filter(noted).count(), expected);
+    }
+}
+
+/// Proves T11, X6: nobody's notes go into a run that is another's, whatever its id, nor into one that is
+/// no notebook.
+#[tokio::test]
+async fn notes_on_a_session_go_nowhere_else() {
+    let library = Library::new();
+    let session = SessionId::new("ACE-7").unwrap();
+    let origin = MemoryJournal::new();
+    let guide = library.guide(Arc::new(origin.clone()));
+    guide.checkpoint_session(&caller(), &session, "mine").await.unwrap();
+    let row = origin.runs(RunFilter::default(), None, 1).await.unwrap().remove(0);
+    let mut renamed = row.workflow.clone();
+    renamed.name = "review".to_owned();
+    for other in [
+        RunRow { caller: Caller::new("local", "eve"), ..row.clone() },
+        RunRow { session: SessionId::new("ACE-8").unwrap(), ..row.clone() },
+        RunRow { workflow: renamed, ..row.clone() },
+    ] {
+        let journal = MemoryJournal::new();
+        let mut append = Append::new(row.id, 0, Timestamp(0));
+        append.events = vec![Event::Started];
+        append.row = Some(other);
+        journal.append_all(vec![append]).await.unwrap();
+        let guide = library.guide(Arc::new(journal.clone()));
+        let refused = guide.checkpoint_session(&caller(), &session, "mine").await;
+        assert_eq!(refused, Err(GuideError::UnknownRun { run: row.id }));
+        assert_eq!(log(&journal, row.id).await.len(), 1);
     }
 }

@@ -2,9 +2,11 @@
 
 use rusqlite::{Connection, Transaction, TransactionBehavior, params};
 use trackway_domain::{Errand, RunId};
-use trackway_ports::BlobHash;
+use trackway_ports::{AppendError, BlobHash, Removal, RunHead};
 
 use crate::{FolderBlobs, json};
+
+use super::{statements::Statements, upkeep::Done};
 
 /// What belongs to one run and to no other.
 const OF_ONE_RUN: [&str; 7] = [
@@ -20,19 +22,58 @@ const OF_ONE_RUN: [&str; 7] = [
 /// Claims are found by walking through them once: an index would be paid for by every message.
 const CLAIMS: &str = "DELETE FROM claims WHERE run IN (SELECT value FROM json_each(?1))";
 
+/// The plus keeps SQLite from walking through a whole tenant.
+const OF_SESSION: &str = "SELECT id FROM runs WHERE session = ?1 AND +tenant = ?2 AND user = ?3";
+
 const DEFINITION: &str = "DELETE FROM definitions
      WHERE hash = ?1 AND NOT EXISTS (SELECT 1 FROM pins WHERE hash = ?1)";
 
 const POSITIONS: &str = "INSERT INTO meta (name, value) VALUES ('positions-used', ?1)
      ON CONFLICT (name) DO UPDATE SET value = ?1";
 
-/// Removes the runs and returns the blobs that may not be needed any more. `newest` is the newest
-/// position in the log, which is not used again.
+/// Removes the runs, unless one has moved on, and returns the blobs that may not be needed any more.
+/// `newest` is the newest position in the log, which is not used again.
 pub(super) fn remove(
     conn: &Connection,
-    runs: &[RunId],
+    statements: &mut Statements<'_>,
+    removal: &Removal,
     newest: i64,
-) -> rusqlite::Result<Vec<BlobHash>> {
+) -> Done {
+    if let Some(RunHead { run, head }) = moved_on(conn, statements, removal)? {
+        return Ok(Err(AppendError::Conflict { run, expected: head }));
+    }
+    let runs: Vec<RunId> = removal.runs.iter().map(|run| run.run).collect();
+    Ok(Ok(remove_all(conn, &runs, newest)?))
+}
+
+/// A run that is not as it was when its removal was decided.
+fn moved_on(
+    conn: &Connection,
+    statements: &mut Statements<'_>,
+    removal: &Removal,
+) -> rusqlite::Result<Option<RunHead>> {
+    for run in &removal.runs {
+        let head = statements.head(&run.run.to_string())?.seq;
+        // One that is gone has been removed by somebody else.
+        if head != 0 && i64::try_from(run.head) != Ok(head) {
+            return Ok(Some(*run));
+        }
+    }
+    let Some((caller, session)) = &removal.session else { return Ok(None) };
+    let mut statement = conn.prepare_cached(OF_SESSION)?;
+    let mut rows = statement.query(params![session.as_str(), caller.tenant, caller.user])?;
+    while let Some(row) = rows.next()? {
+        let id: String = row.get(0)?;
+        // A damaged id is nobody's.
+        let Ok(run) = id.parse::<RunId>() else { continue };
+        if !removal.runs.iter().any(|known| known.run == run) {
+            return Ok(Some(RunHead { run, head: 0 }));
+        }
+    }
+    Ok(None)
+}
+
+fn remove_all(conn: &Connection, runs: &[RunId], newest: i64) -> rusqlite::Result<Vec<BlobHash>> {
     let keys: Vec<String> = runs.iter().map(ToString::to_string).collect();
     let mut blobs = Vec::new();
     let mut hashes = Vec::new();

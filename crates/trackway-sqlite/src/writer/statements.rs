@@ -136,6 +136,11 @@ impl<'conn> Statements<'conn> {
         self.newest_pos.query_row([], |row| row.get(0))
     }
 
+    /// Where the run stands, as stored.
+    pub(super) fn head(&mut self, run: &str) -> rusqlite::Result<Head> {
+        self.head.query_row([run], |row| Ok(Head { seq: row.get(0)?, hooked: row.get(1)? }))
+    }
+
     /// Pages in the write-ahead log that a checkpoint would still have to move.
     pub(crate) fn frames_to_move(&mut self) -> rusqlite::Result<i64> {
         self.frames.query_row([], |row| Ok(row.get::<_, i64>(1)? - row.get::<_, i64>(2)?))
@@ -156,9 +161,7 @@ impl<'conn> Statements<'conn> {
         }
         let head = match heads.get(append.run) {
             Some(head) => head,
-            None => self.head.query_row([&append.key], |row| {
-                Ok(Head { seq: row.get(0)?, hooked: row.get(1)? })
-            })?,
+            None => self.head(&append.key)?,
         };
         if i64::try_from(append.expected) != Ok(head.seq) {
             heads.set(append.run, head);

@@ -1,9 +1,13 @@
-//! Work that is no append: removing runs, and making the index of a run anew.
+//! Work that is not one append: removing runs, making the index of a run anew, and writing appends that
+//! belong together.
 
 use rusqlite::Connection;
 use trackway_ports::{AppendError, BlobHash, Receipt};
 
-use crate::{prepared::Upkeep, read::is_damage};
+use crate::{
+    prepared::{Prepared, Upkeep},
+    read::is_damage,
+};
 
 use super::{
     Outcome, Stop, Writer,
@@ -26,27 +30,34 @@ impl Writer {
     ) -> Result<Outcome, Stop> {
         heads.refresh(statements.data_version().map_err(writing)?);
         let newest = statements.newest_pos().map_err(writing)?;
+        // What is remembered of these runs would be wrong after this, or after its undoing.
+        match upkeep {
+            Upkeep::Remove(removal) => {
+                removal.runs.iter().for_each(|run| heads.forget(run.run));
+            }
+            Upkeep::Together(appends) => appends.iter().for_each(|it| heads.forget(it.run)),
+            Upkeep::Reindex(_) => {}
+        }
         let done = match upkeep {
-            Upkeep::Remove(runs) => removal::remove(conn, runs, newest).map_err(Failed::from),
+            Upkeep::Remove(removal) => removal::remove(conn, statements, removal, newest),
+            Upkeep::Together(appends) => together(statements, appends, newest),
             Upkeep::Reindex(run) => {
                 reindex::reindex(conn, &self.blobs, &mut statements.guided, *run)
-                    .map(|()| Vec::new())
+                    .map(|()| Ok(Vec::new()))
             }
         };
         let unneeded = match done {
-            Ok(unneeded) => unneeded,
-            Err(error) => return undo(statements, error.to_string()),
+            Ok(Ok(unneeded)) => unneeded,
+            Ok(Err(refused)) => return undo(statements, refused),
+            Err(error) => return undo(statements, broken(&error)),
         };
         self.faults.reach("store:before-commit");
         match statements.commit() {
             Ok(()) => {}
-            Err(error) if is_damage(&error) => return undo(statements, error.to_string()),
+            Err(error) if is_damage(&error) => return undo(statements, broken(&error)),
             Err(error) => return Err(Stop::because("committing", &error)),
         }
         self.faults.reach("store:after-commit");
-        if let Upkeep::Remove(runs) = upkeep {
-            runs.iter().for_each(|run| heads.forget(*run));
-        }
         self.sweep(conn, &unneeded);
         Ok(Ok(Receipt { first: newest.unsigned_abs(), hooks: false }))
     }
@@ -64,7 +75,25 @@ impl Writer {
     }
 }
 
-fn undo(statements: &mut Statements<'_>, reason: String) -> Result<Outcome, Stop> {
+/// The blobs that nobody needs after it, or why it is refused.
+pub(super) type Done = Result<Result<Vec<BlobHash>, AppendError>, Failed>;
+
+/// Writes appends one after the other, up to the first that is refused.
+fn together(statements: &mut Statements<'_>, appends: &[Prepared], newest: i64) -> Done {
+    let (mut heads, mut newest) = (Heads::default(), newest);
+    for append in appends {
+        if let Err(refused) = statements.write(append, &mut heads, &mut newest)? {
+            return Ok(Err(refused));
+        }
+    }
+    Ok(Ok(Vec::new()))
+}
+
+fn undo(statements: &mut Statements<'_>, refused: AppendError) -> Result<Outcome, Stop> {
     statements.rollback().map_err(writing)?;
-    Ok(Err(AppendError::Broken { reason }))
+    Ok(Err(refused))
+}
+
+fn broken(error: &dyn std::error::Error) -> AppendError {
+    AppendError::Broken { reason: error.to_string() }
 }

@@ -2,8 +2,9 @@
 
 use std::{fs, path::Path};
 
-use trackway_ports::{HookChange, HookTarget, Journal as _, ReadError, RunFilter};
+use trackway_ports::{AppendError, HookChange, HookTarget, Journal as _, ReadError, RunFilter};
 use trackway_sqlite::SqliteJournal;
+use trackway_testkit::journal_suite::trees::{advanced, guided, opening};
 
 use crate::helpers::*;
 
@@ -188,4 +189,54 @@ async fn a_damaged_hook_is_left_out() {
     assert_eq!(due.iter().map(|hook| hook.id.as_str()).collect::<Vec<_>>(), ["b"]);
     assert_eq!(journal.hooks(run(1)).await.unwrap(), due);
     assert_eq!(journal.hook(run(1), "a".to_owned()).await.unwrap(), None);
+}
+
+/// Proves X2, T12: the row of a run is whole by its checksum, and what is written later does not make a
+/// damaged one pass for whole.
+#[tokio::test]
+async fn a_damaged_row_of_a_run_stays_damaged() {
+    let folder = tempfile::tempdir().unwrap();
+    let journal = SqliteJournal::open(folder.path()).unwrap();
+    append(&journal, opening(1)).await.unwrap();
+    append(&journal, opening(2)).await.unwrap();
+    let change = |what: &str| {
+        let sql = format!("UPDATE runs SET {what} WHERE id = '{}'", run(1));
+        execute(folder.path(), &sql);
+    };
+    // As a row from before there were checksums; the next change gives it one.
+    change("head = NULL, crc = NULL");
+    let row = journal.run(run(1)).await.unwrap().unwrap();
+    append(&journal, guided(1, 2, [advanced(1, 1, "a", 2)])).await.unwrap();
+    assert_eq!(journal.run(run(1)).await.unwrap().as_ref(), Some(&row));
+
+    change("tenant = 'another'");
+    for seq in 3..6 {
+        let error = journal.run(run(1)).await.unwrap_err();
+        assert!(matches!(error, ReadError::Damaged { run: of, .. } if of == run(1)), "{error}");
+        let listed = journal.runs(RunFilter::default(), None, 9).await.unwrap();
+        assert_eq!(listed.iter().map(|row| row.id).collect::<Vec<_>>(), [run(2)]);
+        let mut later = guided(1, seq, [advanced(1, seq.into(), "a", 2)]);
+        if seq == 4 {
+            later.row = Some(row.clone());
+        }
+        append(&journal, later).await.unwrap();
+    }
+}
+
+/// Proves X2, T12: a guided run whose newest events are gone is not one that ended before them, for
+/// readers and for writers.
+#[tokio::test]
+async fn a_log_that_ends_too_early_is_damaged() {
+    let folder = tempfile::tempdir().unwrap();
+    let journal = SqliteJournal::open(folder.path()).unwrap();
+    append(&journal, opening(1)).await.unwrap();
+    append(&journal, guided(1, 2, [advanced(1, 1, "a", 2)])).await.unwrap();
+    journal.close().await;
+    execute(folder.path(), "DELETE FROM events WHERE seq = 3");
+    let journal = SqliteJournal::open(folder.path()).unwrap();
+    assert_eq!(count(&journal, run(1)).await, 2);
+    let error = journal.events(run(1), 2, 9).await.unwrap_err();
+    assert!(matches!(error, ReadError::Damaged { seq: 3, .. }), "{error}");
+    let late = append(&journal, guided(1, 2, [advanced(1, 2, "b", 3)])).await;
+    assert!(matches!(late, Err(AppendError::Conflict { .. })), "{late:?}");
 }

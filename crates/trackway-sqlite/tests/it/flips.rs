@@ -13,7 +13,7 @@ use self::{
 
 /// Every so many bytes of a page one is flipped. Prime, so that it meets every part of rows of any
 /// length, and such that the test takes seconds.
-const STRIDE: usize = 499;
+const STRIDE: usize = 701;
 
 /// Proves T12 and the field note on flipped bytes.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -32,7 +32,7 @@ async fn a_flipped_byte_is_one_sessions_damage_or_none() {
         };
         seen.note(&site, &found, &format!("{place:?}, bits {bits:#x}"), place.kind);
     }
-    assert!(seen.flips > 180, "{seen:?}");
+    assert!(seen.flips > 120, "{seen:?}");
     assert!(seen.whole > seen.flips / 3, "most damage is healed or does no harm: {seen:?}");
     assert!(seen.one_refused > 10, "{seen:?}");
 }

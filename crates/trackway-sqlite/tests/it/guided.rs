@@ -103,6 +103,29 @@ async fn an_index_comes_back_from_the_events() {
     }
 }
 
+/// Proves T4, T12: an attempt whose row alone is lost is still recognised, for as long as it is lost: the
+/// row of its node knows that there was one, and the log has it.
+#[tokio::test]
+async fn an_attempt_without_its_row_is_no_new_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let right = two_runs(folder.path()).await;
+    let lost = format!("DELETE FROM attempts WHERE run = '{}' AND seq IN (3, 5)", run(1));
+    execute(folder.path(), &lost);
+    let journal = SqliteJournal::open(folder.path()).unwrap();
+    same(&look(&journal, 1).await, &right[0]);
+    same(&look(&journal, 2).await, &right[1]);
+    let never = attempt_key(1, 1, 3, "never made");
+    assert_eq!(journal.attempt(never).await.unwrap(), None);
+    // Other attempts at the same node change nothing about it.
+    append(&journal, guided(1, 5, [advanced(1, 4, "later", 5)])).await.unwrap();
+    let found = look(&journal, 1).await;
+    assert_eq!(format!("{:?}", found.1), format!("{:?}", right[0].1));
+    assert_eq!(found.0[0].as_ref().unwrap().as_ref().unwrap().branches, 3);
+    journal.reindex(run(1)).await.unwrap();
+    let found = look(&journal, 1).await;
+    assert_eq!(format!("{:?}", found.1), format!("{:?}", right[0].1));
+}
+
 /// Proves T12: damage in a body is said of its own run; what lies before and behind is found.
 #[tokio::test]
 async fn a_damaged_event_hides_no_other_node() {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use trackway_domain::NodeId;
-use trackway_ports::{AppendError, Journal as _};
+use trackway_ports::{AppendError, Journal as _, Removal};
 use trackway_sqlite::SqliteJournal;
 use trackway_testkit::journal_suite::trees::*;
 
@@ -119,7 +119,7 @@ async fn a_run_that_another_process_removed_is_a_new_one() {
     let one = SqliteJournal::open(folder.path()).unwrap();
     let two = SqliteJournal::open(folder.path()).unwrap();
     fill(&one, run(1), 3).await;
-    two.remove(vec![run(1)]).await.unwrap();
+    two.remove(Removal::of([(run(1), 3)])).await.unwrap();
     let late = append(&one, appending(run(1), 3, [event("late")])).await;
     assert!(matches!(late, Err(AppendError::Conflict { .. })));
     fill(&one, run(1), 2).await;

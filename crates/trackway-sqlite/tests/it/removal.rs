@@ -6,7 +6,7 @@ use std::{
     sync::Arc,
 };
 
-use trackway_ports::{AppendError, Faults, Journal as _};
+use trackway_ports::{AppendError, Faults, Journal as _, Removal};
 use trackway_sqlite::{Options, SqliteJournal};
 use trackway_testkit::journal_suite::trees::opening;
 
@@ -29,16 +29,16 @@ async fn blobs_go_with_the_last_run_that_needs_them() {
     append(&journal, appending(run(1), 0, [large("own"), large("shared")])).await.unwrap();
     append(&journal, appending(run(2), 0, [large("shared")])).await.unwrap();
     assert_eq!(files(folder.path()).len(), 2);
-    journal.remove(vec![run(1)]).await.unwrap();
+    journal.remove(Removal::of([(run(1), 2)])).await.unwrap();
     assert_eq!(files(folder.path()).len(), 1);
     assert_eq!(count(&journal, run(2)).await, 1);
     // A name that is no hash leads to no file.
     execute(folder.path(), "UPDATE events SET blob = '../trackway.db'");
-    journal.remove(vec![run(2)]).await.unwrap();
+    journal.remove(Removal::of([(run(2), 1)])).await.unwrap();
     assert!(folder.path().join("trackway.db").is_file());
     assert_eq!(count(&journal, run(2)).await, 0);
     append(&journal, appending(run(2), 0, [large("shared")])).await.unwrap();
-    journal.remove(vec![run(2)]).await.unwrap();
+    journal.remove(Removal::of([(run(2), 1)])).await.unwrap();
     assert!(files(folder.path()).is_empty());
     assert_eq!(integrity(folder.path()), "ok");
 }
@@ -69,13 +69,13 @@ async fn a_death_on_the_way_leaves_all_or_nothing() {
         let options = Options { faults: Arc::new(DieAt(point, passes.into())) };
         let journal = SqliteJournal::open_with(folder.path(), options).unwrap();
         append(&journal, appending(run(1), 0, [large("own")])).await.unwrap();
-        let outcome = journal.remove(vec![run(1)]).await;
+        let outcome = journal.remove(Removal::of([(run(1), 1)])).await;
         assert!(matches!(outcome, Err(AppendError::Broken { .. })), "{point}");
         journal.close().await;
         let next = SqliteJournal::open(folder.path()).unwrap();
         assert_eq!(count(&next, run(1)).await, events, "{point}");
         assert_eq!(files(folder.path()).len(), blobs, "{point}");
-        next.remove(vec![run(1)]).await.unwrap();
+        next.remove(Removal::of([(run(1), 1)])).await.unwrap();
         assert_eq!(count(&next, run(1)).await, 0);
     }
 }
@@ -121,7 +121,7 @@ async fn a_removal_that_fails_touches_nothing_else() {
             run(2),
         ),
     );
-    let outcome = journal.remove(vec![run(1), run(2)]).await;
+    let outcome = journal.remove(Removal::of([(run(1), 2), (run(2), 2)])).await;
     let Err(AppendError::Broken { reason }) = outcome else { panic!("{outcome:?}") };
     assert!(reason.contains("trapped"), "{reason}");
     assert!(journal.reindex(run(2)).await.is_err());
@@ -129,7 +129,7 @@ async fn a_removal_that_fails_touches_nothing_else() {
         assert_eq!(count(&journal, run(number)).await, 2);
         append(&journal, appending(run(number), 2, [event("three")])).await.unwrap();
     }
-    journal.remove(vec![run(1)]).await.unwrap();
+    journal.remove(Removal::of([(run(1), 3)])).await.unwrap();
     assert_eq!(count(&journal, run(1)).await, 0);
     assert_eq!(count(&journal, run(2)).await, 3);
 }

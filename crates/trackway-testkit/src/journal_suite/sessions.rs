@@ -2,7 +2,8 @@
 
 use trackway_domain::{Caller, ChildOutcome, StateName, Timestamp};
 use trackway_ports::{
-    HookChange, HookTarget, Journal, OutboxChange, OutboxItem, RunFilter, SessionRow, TimerChange,
+    AppendError, HookChange, HookTarget, Journal, OutboxChange, OutboxItem, Removal, RunFilter,
+    SessionRow, TimerChange,
 };
 
 use super::{StoreUnderTest, samples::*, trees::*};
@@ -88,7 +89,7 @@ pub async fn a_removed_run_is_gone_with_all_it_had<S: StoreUnderTest>() {
         fill(&*journal, number).await;
     }
     let kept = (log(&*journal, run(2)).await, place(&*journal, 2, 1).await);
-    journal.remove(vec![run(1), run(3), run(9)]).await.unwrap();
+    journal.remove(Removal::of([(run(1), 3), (run(3), 3), (run(9), 7)])).await.unwrap();
 
     for number in [1, 3] {
         assert!(log(&*journal, run(number)).await.is_empty());
@@ -117,10 +118,10 @@ pub async fn a_removed_run_is_gone_with_all_it_had<S: StoreUnderTest>() {
     assert_eq!(journal.outbox(None, ALL).await.unwrap().len(), 1);
     assert_eq!(sessions(&*journal, "user", ALL).await[0].workflows.len(), 1);
 
-    journal.remove(vec![run(2)]).await.unwrap();
+    journal.remove(Removal::of([(run(2), 3)])).await.unwrap();
     assert_eq!(journal.pinned("hash".to_owned()).await.unwrap(), None);
     assert!(sessions(&*journal, "user", ALL).await.is_empty());
-    journal.remove(Vec::new()).await.unwrap();
+    journal.remove(Removal::default()).await.unwrap();
 }
 
 /// A guided run with one of everything, pinned to a definition of its own and to one of all.
@@ -151,14 +152,14 @@ pub async fn a_removed_run_may_be_written_anew<S: StoreUnderTest>() {
     let (store, journal) = fresh::<S>().await;
     write(&*journal, opening(1)).await;
     let before = write(&*journal, opening(2)).await;
-    journal.remove(vec![run(2)]).await.unwrap();
+    journal.remove(Removal::of([(run(2), 2)])).await.unwrap();
     let late = append(&*journal, guided(2, 2, [advanced(1, 1, "a", 2)])).await;
     assert!(is_conflict(&late), "{late:?}");
     let again = write(&*journal, opening(2)).await;
     assert_eq!(again.first, before.first + 2);
     write(&*journal, guided(2, 2, [advanced(1, 1, "b", 2)])).await;
     assert_eq!(place(&*journal, 2, 1).await.unwrap().branches, 1);
-    journal.remove(vec![run(1), run(2)]).await.unwrap();
+    journal.remove(Removal::of([(run(1), 2), (run(2), 3)])).await.unwrap();
     journal.close().await;
     let journal = store.open().await;
     let last = write(&*journal, opening(3)).await;
@@ -170,8 +171,82 @@ pub async fn after_closing_nothing_is_removed<S: StoreUnderTest>() {
     let (store, journal) = fresh::<S>().await;
     write(&*journal, opening(1)).await;
     journal.close().await;
-    assert!(journal.remove(vec![run(1)]).await.is_err());
+    assert!(journal.remove(Removal::of([(run(1), 2)])).await.is_err());
     assert!(journal.reindex(run(1)).await.is_err());
     let journal = store.open().await;
     assert_eq!(log(&*journal, run(1)).await.len(), 2);
+}
+
+/// Proves T17: what was recorded after somebody decided to remove a run is not lost with it.
+pub async fn a_run_that_has_moved_on_is_not_removed<S: StoreUnderTest>() {
+    let (_store, journal) = fresh::<S>().await;
+    for number in 1..=3 {
+        write(&*journal, opening(number)).await;
+    }
+    write(&*journal, guided(2, 2, [advanced(1, 1, "a", 2)])).await;
+    let outcome = journal.remove(Removal::of([(run(1), 2), (run(2), 2), (run(3), 2)])).await;
+    let Err(AppendError::Conflict { run: of, expected: 2 }) = outcome else {
+        panic!("{outcome:?}")
+    };
+    assert_eq!(of, run(2));
+    for (number, events) in [(1, 2), (2, 3), (3, 2)] {
+        assert_eq!(log(&*journal, run(number)).await.len(), events);
+        assert!(place(&*journal, number, 1).await.is_some());
+    }
+    // Nobody was led astray by what was not removed.
+    write(&*journal, guided(1, 2, [advanced(1, 1, "a", 2)])).await;
+    journal.remove(Removal::of([(run(1), 3), (run(2), 3)])).await.unwrap();
+    assert!(log(&*journal, run(2)).await.is_empty());
+}
+
+/// Proves T17: a session that has another run by now is not removed.
+pub async fn a_session_with_another_run_is_not_removed<S: StoreUnderTest>() {
+    let (_store, journal) = fresh::<S>().await;
+    begin(&*journal, 1, "a", "user", 10).await;
+    begin(&*journal, 2, "a", "other", 10).await;
+    begin(&*journal, 3, "a", "user", 20).await;
+    let whose = Some((Caller::new("tenant", "user"), session("a")));
+    let removal = |runs: &[u128]| Removal {
+        session: whose.clone(),
+        ..Removal::of(runs.iter().map(|number| (run(*number), 1)))
+    };
+    let outcome = journal.remove(removal(&[1])).await;
+    let Err(AppendError::Conflict { run: of, expected: 0 }) = outcome else {
+        panic!("{outcome:?}")
+    };
+    assert_eq!(of, run(3));
+    assert_eq!(sessions(&*journal, "user", ALL).await[0].workflows.len(), 2);
+    journal.remove(removal(&[1, 3])).await.unwrap();
+    assert!(sessions(&*journal, "user", ALL).await.is_empty());
+    assert_eq!(sessions(&*journal, "other", ALL).await.len(), 1);
+}
+
+/// Proves T16: appends that belong together are all there or none.
+pub async fn appends_that_belong_together_share_their_fate<S: StoreUnderTest>() {
+    let (store, journal) = fresh::<S>().await;
+    write(&*journal, opening(2)).await;
+    let mut pinned = opening(1);
+    pinned.pins = vec![pin("own", "body")];
+    let outcome = journal.append_all(vec![pinned.clone(), opening(2), opening(3)]).await;
+    assert!(
+        matches!(&outcome, Err(AppendError::Conflict { run: of, expected: 0 }) if *of == run(2)),
+        "{outcome:?}"
+    );
+    for number in [1, 3] {
+        assert!(log(&*journal, run(number)).await.is_empty());
+        assert_eq!(place(&*journal, number, 1).await, None);
+    }
+    assert_eq!(journal.pinned("own".to_owned()).await.unwrap(), None);
+    journal.append_all(vec![pinned, opening(3)]).await.unwrap();
+    for number in 1..=3 {
+        write(&*journal, guided(number, 2, [advanced(1, 1, "a", 2)])).await;
+    }
+    journal.append_all(Vec::new()).await.unwrap();
+    journal.close().await;
+    assert!(journal.append_all(vec![opening(4)]).await.is_err());
+    let journal = store.open().await;
+    for number in 1..=3 {
+        assert_eq!(log(&*journal, run(number)).await.len(), 3);
+    }
+    assert_eq!(journal.pinned("own".to_owned()).await.unwrap().as_deref(), Some("body"));
 }

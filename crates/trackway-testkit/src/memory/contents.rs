@@ -35,15 +35,7 @@ pub(super) struct Record {
 
 impl Contents {
     pub(super) fn append(&mut self, mut append: Append) -> Result<Receipt, AppendError> {
-        if let Some(claim) = &append.claim
-            && let Some(earlier) = self.claims.get(&claim.key)
-        {
-            return Err(AppendError::Claimed(Box::new(earlier.clone())));
-        }
-        let head = self.logs.get(&append.run).map_or(0, Vec::len);
-        if head as Seq != append.expected {
-            return Err(AppendError::Conflict { run: append.run, expected: append.expected });
-        }
+        self.judge(&append)?;
         let first = match append.events.is_empty() {
             true => self.newest,
             false => self.newest + 1,
@@ -71,6 +63,29 @@ impl Contents {
         }
         self.write_rows(append);
         Ok(Receipt { first, hooks })
+    }
+
+    /// All of them, or none.
+    pub(super) fn append_all(&mut self, appends: Vec<Append>) -> Result<(), AppendError> {
+        appends.iter().try_for_each(|append| self.judge(append))?;
+        appends.into_iter().try_for_each(|append| self.append(append).map(drop))
+    }
+
+    /// Why the append is refused.
+    fn judge(&self, append: &Append) -> Result<(), AppendError> {
+        if let Some(claim) = &append.claim
+            && let Some(earlier) = self.claims.get(&claim.key)
+        {
+            return Err(AppendError::Claimed(Box::new(earlier.clone())));
+        }
+        match self.head(append.run) == append.expected {
+            true => Ok(()),
+            false => Err(AppendError::Conflict { run: append.run, expected: append.expected }),
+        }
+    }
+
+    pub(super) fn head(&self, run: RunId) -> Seq {
+        self.logs.get(&run).map_or(0, Vec::len) as Seq
     }
 
     fn write_rows(&mut self, append: Append) {

@@ -7,7 +7,8 @@ use std::{
 
 use trackway_domain::{AttemptOutcome, Caller, Errand, Event, NodeId, RunId, Seq, SessionId};
 use trackway_ports::{
-    AttemptKey, NodePlace, Pinned, ReadError, RunRow, SessionRow, Stored, attempt_of, node_of,
+    AppendError, AttemptKey, NodePlace, Pinned, ReadError, Removal, RunHead, RunRow, SessionRow,
+    Stored, attempt_of, node_of,
 };
 
 use super::contents::Contents;
@@ -109,7 +110,23 @@ impl Contents {
         newest_first.filter(of_session).cloned().collect()
     }
 
-    pub(super) fn remove(&mut self, runs: &[RunId]) {
+    pub(super) fn remove(&mut self, removal: &Removal) -> Result<(), AppendError> {
+        let has_moved = |it: &&RunHead| ![0, it.head].contains(&self.head(it.run));
+        let is_new = |row: &&RunRow| !removal.runs.iter().any(|it| it.run == row.id);
+        let new = removal.session.as_ref().and_then(|(caller, session)| {
+            let of_session = |row: &&RunRow| row.caller == *caller && row.session == *session;
+            let row = self.rows.values().filter(of_session).find(is_new)?;
+            Some(RunHead { run: row.id, head: 0 })
+        });
+        if let Some(RunHead { run, head }) = removal.runs.iter().find(has_moved).copied().or(new) {
+            return Err(AppendError::Conflict { run, expected: head });
+        }
+        let runs: Vec<RunId> = removal.runs.iter().map(|it| it.run).collect();
+        self.remove_all(&runs);
+        Ok(())
+    }
+
+    fn remove_all(&mut self, runs: &[RunId]) {
         for run in runs {
             self.logs.remove(run);
             self.rows.remove(run);

@@ -19,9 +19,12 @@ use serde_json::{Value, json};
 use tokio::{net::TcpListener, sync::oneshot};
 use tower_http::catch_panic::CatchPanicLayer;
 use trackway_domain::{Code, Object};
+use trackway_ports::{host_of, is_local_host};
 use trackway_runtime::{Runtime, Watching};
 
-use super::{DataFolder, Doors, Entrance, ServerError, retention::Retention, runs};
+use super::{
+    DataFolder, Doors, Entrance, ServerError, agents::Employed, retention::Retention, runs,
+};
 use crate::Auth;
 
 /// A server that has its address and its folder.
@@ -37,6 +40,7 @@ pub struct Bound {
     retention: Option<Retention>,
     /// Ends with the server.
     watching: Option<Watching>,
+    staff: Option<Employed>,
 }
 
 impl Bound {
@@ -66,6 +70,7 @@ impl Bound {
             doors,
             retention: None,
             watching: None,
+            staff: None,
         };
         bound.doors.a2a.base_url = bound.url();
         bound.doors.a2a.grpc_address = bound.grpc.as_ref().map(|(_, address)| address.to_string());
@@ -82,6 +87,12 @@ impl Bound {
     /// What tells it of changes in the workflow folders.
     pub(super) fn watching(mut self, watching: Option<Watching>) -> Self {
         self.watching = watching;
+        self
+    }
+
+    /// Its agents.
+    pub(super) fn employing(mut self, staff: Option<Employed>) -> Self {
+        self.staff = staff;
         self
     }
 
@@ -127,6 +138,7 @@ impl Bound {
             doors,
             retention,
             watching: _watching,
+            staff,
             ..
         } = self;
         let keeper = retention.map(|retention| tokio::spawn(retention.run()));
@@ -162,6 +174,9 @@ impl Bound {
                     keeper.abort();
                 }
                 runtime.stop().await;
+                if let Some(staff) = staff {
+                    staff.dismiss().await;
+                }
                 drop(stopped);
             }
         };
@@ -255,17 +270,7 @@ async fn refuse_foreign_pages(request: Request, next: Next) -> Response {
 
 /// Whether an `Origin` names this machine.
 fn is_local_page(origin: &str) -> bool {
-    origin.split_once("://").is_some_and(|(_scheme, host)| is_local_host(host))
-}
-
-/// Whether a host, with a port or without, is this machine as it calls itself.
-fn is_local_host(host: &str) -> bool {
-    let name = match host.strip_prefix('[') {
-        Some(v6) => v6.split(']').next().unwrap_or_default(),
-        None => host.split(':').next().unwrap_or_default(),
-    };
-    name.eq_ignore_ascii_case("localhost")
-        || name.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+    host_of(origin).is_some_and(is_local_host)
 }
 
 async fn ready(State(runtime): State<Runtime>) -> Response {

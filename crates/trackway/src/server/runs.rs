@@ -6,6 +6,7 @@
 mod asker;
 mod content;
 mod extract;
+mod listing;
 mod project;
 mod reader;
 mod refusal;

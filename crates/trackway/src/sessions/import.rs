@@ -1,4 +1,4 @@
-//! A bundle becomes runs of this store: checked whole, then each run in one append.
+//! A bundle becomes runs of this store: checked whole, and written whole or not at all.
 //!
 //! Ids, times, lineage and documents are those of the origin. Tokens are not: they were signed with
 //! keys that did not come along. A run that is here already is left alone where it is the same, and
@@ -8,10 +8,9 @@
 use std::collections::{BTreeSet, HashSet};
 
 use serde::Serialize;
-use tokio::sync::oneshot;
 use trackway_domain::{Caller, Event, JSON_DEPTH_MAX, RunId, SessionId, Timestamp};
 use trackway_engine::{RunTrack, StatusTime};
-use trackway_ports::{Append, AppendError, Journal, Pinned, RunRow, decode};
+use trackway_ports::{Append, AppendError, Pinned, RunRow, decode};
 
 use super::{
     BadBundle, SessionsError, SessionsReader, SignedBy,
@@ -67,11 +66,8 @@ impl SessionsReader {
                 fresh.push(run);
             }
         }
-        for run in fresh {
-            let id = run.row.id;
-            self.write(run, &pins).await?;
-            report.imported.push(id);
-        }
+        report.imported = fresh.iter().map(|run| run.row.id).collect();
+        self.write(fresh, &pins).await?;
         Ok(report)
     }
 
@@ -118,43 +114,32 @@ impl SessionsReader {
         }
     }
 
-    async fn write(&self, run: Checked, pins: &[Pinned]) -> Result<(), SessionsError> {
-        let id = run.row.id;
-        let at = run.stamps.last().copied().unwrap_or_default();
-        let needs = |pin: &&Pinned| {
-            run.definitions.contains(&pin.hash) || run.row.workflow.version == pin.hash
-        };
-        let append = Append {
-            pins: pins.iter().filter(needs).cloned().collect(),
-            events: run.events,
-            row: Some(run.row),
-            tells: false,
-            stamps: run.stamps,
-            ..Append::new(id, 0, at)
-        };
-        match appended(&*self.journal, append).await {
+    /// In one transaction, so that nobody ever sees a part of a session.
+    async fn write(&self, runs: Vec<Checked>, pins: &[Pinned]) -> Result<(), SessionsError> {
+        let appends = runs.into_iter().map(|run| append(run, pins)).collect();
+        match self.journal.append_all(appends).await {
             Ok(()) => Ok(()),
-            Err(AppendError::Conflict { .. }) => {
+            Err(AppendError::Conflict { run, .. }) => {
                 let why = "somebody else wrote it here at the same time; import again".to_owned();
-                Err(BadBundle::Run { run: id, why }.into())
+                Err(BadBundle::Run { run, why }.into())
             }
             Err(error) => Err(error.into()),
         }
     }
 }
 
-async fn appended(journal: &dyn Journal, append: Append) -> Result<(), AppendError> {
-    let (done, outcome) = oneshot::channel();
-    journal.append(
-        append,
-        Box::new(move |result| {
-            // Whoever asked may have gone.
-            let _ = done.send(result);
-        }),
-    );
-    match outcome.await {
-        Ok(result) => result.map(|_| ()),
-        Err(_) => Err(AppendError::Broken { reason: "its writer has died".to_owned() }),
+fn append(run: Checked, pins: &[Pinned]) -> Append {
+    let id = run.row.id;
+    let at = run.stamps.last().copied().unwrap_or_default();
+    let needs =
+        |pin: &&Pinned| run.definitions.contains(&pin.hash) || run.row.workflow.version == pin.hash;
+    Append {
+        pins: pins.iter().filter(needs).cloned().collect(),
+        events: run.events,
+        row: Some(run.row),
+        tells: false,
+        stamps: run.stamps,
+        ..Append::new(id, 0, at)
     }
 }
 

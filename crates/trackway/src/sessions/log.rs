@@ -1,6 +1,6 @@
 //! Whole logs, read from a store page by page.
 
-use trackway_domain::{Caller, RunId, SessionId, Submission};
+use trackway_domain::{Caller, RunId, Seq, SessionId, Submission};
 use trackway_engine::RunTrack;
 use trackway_ports::{Journal, ReadError, RunFilter, RunRow, Stored};
 
@@ -19,8 +19,7 @@ pub(super) struct Log {
 pub(super) async fn read(journal: &dyn Journal, run: RunId) -> Result<Log, ReadError> {
     let mut log = Log { events: Vec::new(), damage: None };
     loop {
-        let after = log.events.last().map_or(0, |stored| stored.seq);
-        match journal.events(run, after, READ_EVENTS).await {
+        match journal.events(run, log.head(), READ_EVENTS).await {
             Ok(page) if page.is_empty() => return Ok(log),
             Ok(page) => log.events.extend(page),
             Err(broken @ ReadError::Broken { .. }) => return Err(broken),
@@ -34,18 +33,28 @@ pub(super) async fn read(journal: &dyn Journal, run: RunId) -> Result<Log, ReadE
 
 /// The run as people see it, up to where its log is damaged.
 pub(super) async fn track(journal: &dyn Journal, row: &RunRow) -> Result<RunTrack, ReadError> {
-    let log = read(journal, row.id).await?;
-    let folded = RunTrack::fold(log.events.iter().map(|stored| (&stored.event, stored.at)));
-    // Of a run whose first event is lost, the row still tells what it was.
-    let mut track = folded.unwrap_or_else(|| {
-        let mut track = RunTrack::begin(&submission(row), row.created_at);
-        track.damage("its first event is not a submission".to_owned());
-        track
-    });
-    if let Some(reason) = log.damage {
-        track.damage(reason);
+    Ok(read(journal, row.id).await?.track(row))
+}
+
+impl Log {
+    /// Number of the last event that could be read.
+    pub(super) fn head(&self) -> Seq {
+        self.events.last().map_or(0, |stored| stored.seq)
     }
-    Ok(track)
+
+    pub(super) fn track(self, row: &RunRow) -> RunTrack {
+        let folded = RunTrack::fold(self.events.iter().map(|stored| (&stored.event, stored.at)));
+        // Of a run whose first event is lost, the row still tells what it was.
+        let mut track = folded.unwrap_or_else(|| {
+            let mut track = RunTrack::begin(&submission(row), row.created_at);
+            track.damage("its first event is not a submission".to_owned());
+            track
+        });
+        if let Some(reason) = self.damage {
+            track.damage(reason);
+        }
+        track
+    }
 }
 
 /// The caller's runs in that session.

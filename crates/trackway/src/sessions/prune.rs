@@ -2,12 +2,12 @@
 //! to. A session with an unfinished run stays, however old it is, and so does one that cannot be read
 //! to its end: it may be all that is left to find out why.
 
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use serde::Serialize;
 use trackway_domain::{Caller, SessionId, Timestamp};
 use trackway_engine::SessionView;
-use trackway_ports::{Journal, RunFilter, RunRow};
+use trackway_ports::{AppendError, Journal, ReadError, Removal, RunFilter, RunHead, RunRow};
 
 use super::{SessionsError, log};
 
@@ -36,53 +36,76 @@ impl Prune {
     /// Removes them, oldest first. The store must have been opened for writing, unless it is a dry run.
     pub async fn run(self, journal: &Arc<dyn Journal>) -> Result<Vec<Pruned>, SessionsError> {
         let mut found = Vec::new();
-        for ((_, _, session), rows) in sessions(&**journal).await? {
-            if let Some(updated) = self.takes(&**journal, &session, &rows).await? {
-                found.push((updated, session, rows));
+        for ((caller, session), rows) in sessions(&**journal).await? {
+            if let Some(Old { updated, .. }) = self.old(&**journal, &session, &rows).await? {
+                found.push((updated, caller, session));
             }
         }
-        found.sort_by_key(|(updated, ..)| *updated);
+        found.sort_by(|one, other| (one.0, &one.2).cmp(&(other.0, &other.2)));
         let mut removed = Vec::with_capacity(found.len());
-        for (updated, session, mut rows) in found {
-            // A session is here because it has rows.
-            let Some(caller) = rows.first().map(|row| row.caller.clone()) else { continue };
-            if !self.dry_run {
-                // Agents go on meanwhile, and reading all the others took its time.
-                rows = log::rows(&**journal, &caller, &session).await?;
-                if self.takes(&**journal, &session, &rows).await?.is_none() {
-                    continue;
-                }
-                journal.remove(rows.iter().map(|row| row.id).collect()).await?;
-            }
-            removed.push(Pruned {
-                session_id: session,
-                tenant: caller.tenant.to_string(),
-                user: caller.user.to_string(),
-                runs: rows.len(),
-                updated_at: updated.to_string(),
-            });
+        for (_, caller, session) in found {
+            removed.extend(self.remove(&**journal, caller, session).await?);
         }
         Ok(removed)
     }
 
-    /// When the session was last changed, if it is one to remove.
-    async fn takes(
+    /// Looks again: agents go on meanwhile, and reading all the others took its time. What goes on even
+    /// after this look, the store notices.
+    async fn remove(
+        self,
+        journal: &dyn Journal,
+        caller: Caller,
+        session: SessionId,
+    ) -> Result<Option<Pruned>, SessionsError> {
+        let rows = match log::rows(journal, &caller, &session).await {
+            Ok(rows) => rows,
+            // It stays, as any damaged session does, and keeps no other from going.
+            Err(ReadError::Damaged { .. }) => return Ok(None),
+            Err(error) => return Err(error.into()),
+        };
+        let Some(Old { updated, heads }) = self.old(journal, &session, &rows).await? else {
+            return Ok(None);
+        };
+        let pruned = Pruned {
+            session_id: session.clone(),
+            tenant: caller.tenant.to_string(),
+            user: caller.user.to_string(),
+            runs: rows.len(),
+            updated_at: updated.to_string(),
+        };
+        if self.dry_run {
+            return Ok(Some(pruned));
+        }
+        let removal = Removal { runs: heads, session: Some((caller, session)) };
+        match journal.remove(removal).await {
+            Ok(()) => Ok(Some(pruned)),
+            Err(AppendError::Conflict { .. }) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// The session as it stands, if it is one to remove.
+    async fn old(
         self,
         journal: &dyn Journal,
         session: &SessionId,
         rows: &[RunRow],
-    ) -> Result<Option<Timestamp>, SessionsError> {
+    ) -> Result<Option<Old>, SessionsError> {
         // Rows tell of most sessions that they are to stay, without their logs being read.
-        if rows.iter().any(|row| row.runnable || !self.is_old(row.status_at)) {
+        if rows.is_empty() || rows.iter().any(|row| row.runnable || !self.is_old(row.status_at)) {
             return Ok(None);
         }
         let mut tracks = Vec::with_capacity(rows.len());
+        let mut heads = Vec::with_capacity(rows.len());
         for row in rows {
-            tracks.push(log::track(journal, row).await?);
+            let log = log::read(journal, row.id).await?;
+            heads.push(RunHead { run: row.id, head: log.head() });
+            tracks.push(log.track(row));
         }
         let updated = tracks.iter().map(|track| track.updated_at).max().unwrap_or_default();
         let view = SessionView::new(session.clone(), tracks);
-        Ok((view.is_finished() && self.is_old(updated)).then_some(updated))
+        let is_old = view.is_finished() && self.is_old(updated);
+        Ok(is_old.then_some(Old { updated, heads }))
     }
 
     fn is_old(self, at: Timestamp) -> bool {
@@ -90,14 +113,20 @@ impl Prune {
     }
 }
 
-type Key = (String, String, SessionId);
+/// A session that is old enough, as it stood when it was looked at.
+struct Old {
+    /// When it was last changed.
+    updated: Timestamp,
+    heads: Vec<RunHead>,
+}
 
 /// The rows of every session. One session id may name sessions of several callers.
-async fn sessions(journal: &dyn Journal) -> Result<BTreeMap<Key, Vec<RunRow>>, SessionsError> {
-    let mut sessions: BTreeMap<Key, Vec<RunRow>> = BTreeMap::new();
+async fn sessions(
+    journal: &dyn Journal,
+) -> Result<HashMap<(Caller, SessionId), Vec<RunRow>>, SessionsError> {
+    let mut sessions: HashMap<(Caller, SessionId), Vec<RunRow>> = HashMap::new();
     for row in log::all_rows(journal, RunFilter::default()).await? {
-        let Caller { tenant, user } = &row.caller;
-        let key = (tenant.to_string(), user.to_string(), row.session.clone());
+        let key = (row.caller.clone(), row.session.clone());
         sessions.entry(key).or_default().push(row);
     }
     Ok(sessions)

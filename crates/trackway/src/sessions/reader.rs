@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use trackway_domain::{Caller, SessionId};
-use trackway_engine::{SessionView, holds_session_notes};
+use trackway_engine::SessionView;
 use trackway_ports::{Journal, ReadError};
 
 use super::{SessionDetail, SessionGraph, SessionSummary, SessionsError, log};
@@ -32,7 +32,7 @@ impl SessionsReader {
     pub async fn list(&self, limit: usize) -> Result<Vec<SessionSummary>, SessionsError> {
         let mut sessions = Vec::new();
         for row in self.journal.sessions(self.caller.clone(), limit).await? {
-            let runs = row.workflows.iter().filter(|workflow| !holds_session_notes(workflow));
+            let runs = row.workflows.iter().filter(|workflow| !workflow.holds_session_notes());
             let names: Vec<&str> = runs.map(|workflow| workflow.name.as_str()).collect();
             let workflows: BTreeSet<&str> = names.iter().copied().collect();
             sessions.push(SessionSummary {

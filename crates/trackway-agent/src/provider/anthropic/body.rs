@@ -8,11 +8,14 @@ use std::{
 use serde_json::{Map, Value, json};
 
 use super::{ECHO, form};
-use crate::conversation::{Arguments, Call, Entry, Piece, Request, ToolSpec};
+use crate::{
+    conversation::{Arguments, Call, Entry, Piece, Request, ToolSpec},
+    provider::parameters::parameters,
+};
 
-/// The format wants a bound on every answer. This is the highest that all models in use take; a longer
-/// answer ends with `Length`, and an agent that writes more asks for more.
-const MAX_TOKENS_DEFAULT: u32 = 8_192;
+/// The format wants a bound on every answer, thoughts included. This is the most that every model since
+/// the fourth generation takes; a lower one would cut off models that think long.
+const MAX_TOKENS_DEFAULT: u32 = 32_000;
 
 /// What stands where a message would have no content, which the format refuses.
 const NOTHING: &str = "(no content)";
@@ -164,12 +167,13 @@ fn text_block(text: &str) -> Value {
 }
 
 fn tool(tool: &ToolSpec) -> Value {
-    let mut schema = tool.schema.as_object().cloned().unwrap_or_default();
+    let mut schema = parameters(&tool.schema);
     let mut description = tool.description.clone();
-    if ALTERNATIVES.iter().any(|key| schema.contains_key(*key)) {
+    if let Some(fields) = schema.as_object_mut()
+        && ALTERNATIVES.iter().any(|key| fields.contains_key(*key))
+    {
         description.push_str(&format!("\nThe input's whole schema: {}", tool.schema));
-        schema.retain(|key, _| !ALTERNATIVES.contains(&key.as_str()));
+        fields.retain(|key, _| !ALTERNATIVES.contains(&key.as_str()));
     }
-    schema.insert("type".to_owned(), json!("object"));
     json!({ "name": tool.name, "description": description, "input_schema": schema })
 }

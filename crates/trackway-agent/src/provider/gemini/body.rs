@@ -5,7 +5,10 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value, json};
 
 use super::ECHO;
-use crate::conversation::{Arguments, Call, Entry, Piece, Request, ToolSpec};
+use crate::{
+    conversation::{Arguments, Call, Entry, Piece, Request, ToolSpec},
+    provider::parameters::parameters,
+};
 
 /// What stands where a content would have no part, which the format refuses.
 const NOTHING: &str = "(no content)";
@@ -157,11 +160,9 @@ fn part(piece: &Piece) -> Option<Value> {
 }
 
 fn tool(tool: &ToolSpec) -> Value {
-    let mut schema = tool.schema.as_object().cloned().unwrap_or_default();
-    schema.insert("type".to_owned(), json!("object"));
     json!({
         "name": tool.name,
         "description": tool.description,
-        "parametersJsonSchema": schema,
+        "parametersJsonSchema": parameters(&tool.schema),
     })
 }

@@ -1,5 +1,7 @@
 //! Requests as they are written, and streams of every shape as they are read.
 
+use std::time::Duration;
+
 use insta::{assert_json_snapshot, assert_snapshot};
 use serde_json::{Value, json};
 
@@ -142,6 +144,22 @@ fn an_error_in_the_stream_is_an_error() {
         let (_, failure) = read(&format(), &[chunk(json!([{ "text": "Half" }])), ("", error)]);
         assert_eq!(failure, Some(ModelError::Failed { reason, retryable }));
     }
+}
+
+/// There is no header that says when to come back; the error does.
+#[test]
+fn a_busy_server_says_when() {
+    let wait = |delay: &str| {
+        let info =
+            json!({ "@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": delay });
+        format().patience(&json!({ "error": { "code": 429, "details": [{}, info] } }))
+    };
+    assert_eq!(wait("2s"), Some(Duration::from_secs(2)));
+    assert_eq!(wait("0.5s"), Some(Duration::from_millis(500)));
+    for odd in ["2", "s", "-1s", "NaNs", "1e300s"] {
+        assert_eq!(wait(odd), None, "{odd}");
+    }
+    assert_eq!(format().patience(&json!({ "error": {} })), None);
 }
 
 #[test]

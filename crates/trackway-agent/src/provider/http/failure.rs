@@ -118,10 +118,13 @@ pub(super) fn refused(
         || status == StatusCode::REQUEST_TIMEOUT
         || status == StatusCode::TOO_MANY_REQUESTS;
     // An empty account is reported as too many requests, and waiting does not fill it.
-    let unpaid = json.is_some_and(|body| body["error"]["code"] == "insufficient_quota");
+    let unpaid = json.as_ref().is_some_and(|body| body["error"]["code"] == "insufficient_quota");
     let status = status.as_u16();
     match passing && !unpaid {
-        true => ModelError::Busy { status, reason, retry_after: retry_after(headers) },
+        true => {
+            let told = || json.as_ref().and_then(|body| format.patience(body));
+            ModelError::Busy { status, reason, retry_after: retry_after(headers).or_else(told) }
+        }
         false => ModelError::Refused { status, reason },
     }
 }

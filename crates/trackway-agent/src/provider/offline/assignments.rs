@@ -5,6 +5,10 @@ use serde_json::Value;
 
 use super::shape::{Kind, Shape};
 
+/// Keys that are looked for. No tool has as many fields, and whatever a line holds is read in time that
+/// grows with its length.
+const PAIRS_MAX: usize = 100;
+
 /// A line of assignments.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Assignments {
@@ -30,7 +34,7 @@ impl Assignments {
         let mut rest = line.trim();
         let mut plain = String::new();
         while !rest.is_empty() {
-            match key(rest) {
+            match key(rest).filter(|_| found.pairs.len() < PAIRS_MAX) {
                 Some((name, after)) => {
                     found.put(&plain);
                     plain.clear();

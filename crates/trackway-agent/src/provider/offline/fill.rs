@@ -9,6 +9,9 @@ use super::{
 };
 use crate::conversation::ToolSpec;
 
+/// Longest text that is searched for values: what is longer is a document, not a wish.
+const SEARCHED_MAX: usize = 8_000;
+
 /// Words that may stand between a field and its value.
 const BETWEEN: &[&str] = &["is", "of", "to", "as", "=", ":", "be", "equals"];
 
@@ -20,6 +23,10 @@ const SAID: &[&str] =
 pub(super) fn fill(tool: &ToolSpec, text: &str) -> Map<String, Value> {
     let fields = fields::fields(&tool.schema);
     let mut found = Map::new();
+    if text.len() > SEARCHED_MAX {
+        found.extend(after_name(tool, &fields, text));
+        return found;
+    }
     for object in instance::objects(text) {
         for (key, value) in object {
             if fields.iter().any(|field| field.name == key) {
@@ -38,7 +45,7 @@ pub(super) fn fill(tool: &ToolSpec, text: &str) -> Map<String, Value> {
     if found.is_empty()
         && let Some((name, rest)) = after_name(tool, &fields, text)
     {
-        found.insert(name, Value::String(rest));
+        found.insert(name, rest);
         return found;
     }
     quoted_texts(&fields, text, &mut found);
@@ -55,7 +62,7 @@ pub(super) fn fill(tool: &ToolSpec, text: &str) -> Map<String, Value> {
 }
 
 /// `echo hello world`: a tool whose one required field is for words takes what follows its name.
-fn after_name(tool: &ToolSpec, fields: &[Field<'_>], text: &str) -> Option<(String, String)> {
+fn after_name(tool: &ToolSpec, fields: &[Field<'_>], text: &str) -> Option<(String, Value)> {
     let mut required = fields.iter().filter(|field| field.required);
     let is_said = |field: &&Field<'_>| field.shape.is_free_text() && SAID.contains(&field.name);
     let field = required.next().filter(is_said)?;
@@ -69,7 +76,7 @@ fn after_name(tool: &ToolSpec, fields: &[Field<'_>], text: &str) -> Option<(Stri
         Some((inside, "")) => inside,
         _ => rest.trim().to_owned(),
     };
-    (is_named && !rest.is_empty()).then(|| (field.name.to_owned(), rest))
+    (is_named && !rest.is_empty()).then(|| (field.name.to_owned(), Value::String(rest)))
 }
 
 /// Quoted texts go to the text fields that are still missing, where there are as many of both.

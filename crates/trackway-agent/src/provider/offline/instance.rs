@@ -10,8 +10,9 @@ use super::{
 
 /// Levels of objects and lists that are filled; a schema that contains itself ends here.
 const DEPTH_MAX: usize = 16;
-/// Items that are made for a list, whatever its schema asks for.
-const ITEMS_MAX: u64 = 100;
+/// Values that are made, whatever the schema asks for: lists in lists, and fields that lead back to
+/// their own object, are more than anybody reads.
+const VALUES_MAX: usize = 2_000;
 /// Length of texts that are padded, likewise.
 const TEXT_MAX: u64 = 10_000;
 
@@ -19,7 +20,7 @@ const TEXT_MAX: u64 = 10_000;
 pub(super) fn fill(schema: &Value, prompt: &str) -> Value {
     let given: Vec<Map<String, Value>> =
         objects(prompt).into_iter().filter(|object| schema.as_object() != Some(object)).collect();
-    let mut answer = least(schema, schema, DEPTH_MAX);
+    let mut answer = Making { root: schema, left: VALUES_MAX }.least(schema, DEPTH_MAX);
     let properties = resolve(schema, schema).get("properties").and_then(Value::as_object);
     if let (Value::Object(answer), Some(properties)) = (&mut answer, properties) {
         for (name, property) in properties {
@@ -53,53 +54,73 @@ pub(super) fn objects(text: &str) -> Vec<Map<String, Value>> {
     found
 }
 
-/// The least value that the schema allows.
-fn least(root: &Value, schema: &Value, depth: usize) -> Value {
-    let schema = resolve(root, schema);
-    let Some(depth) = depth.checked_sub(1) else { return Value::Null };
-    let first = |key: &str| schema.get(key).and_then(|list| list.get(0));
-    if let Some(value) = schema.get("const").or(schema.get("default")).or(first("enum")) {
-        return value.clone();
+/// A value while it is made.
+struct Making<'a> {
+    root: &'a Value,
+    /// Values that may still be made.
+    left: usize,
+}
+
+impl Making<'_> {
+    /// The least value that the schema allows.
+    fn least(&mut self, schema: &Value, depth: usize) -> Value {
+        let schema = resolve(self.root, schema);
+        let (Some(depth), Some(left)) = (depth.checked_sub(1), self.left.checked_sub(1)) else {
+            return Value::Null;
+        };
+        self.left = left;
+        let first = |key: &str| schema.get(key).and_then(|list| list.get(0));
+        if let Some(value) = schema.get("const").or(schema.get("default")).or(first("enum")) {
+            return value.clone();
+        }
+        if let Some(branch) = first("anyOf").or(first("oneOf")) {
+            return self.least(branch, depth);
+        }
+        let shape = Shape::of(self.root, schema);
+        let kinds = &shape.kinds;
+        if kinds.contains(&Kind::Null) {
+            Value::Null
+        } else if kinds.contains(&Kind::Object) || kinds.is_empty() && is_object(schema) {
+            self.object(schema, depth)
+        } else if kinds.contains(&Kind::List) {
+            self.list(schema, depth)
+        } else if kinds.contains(&Kind::Boolean) {
+            Value::Bool(false)
+        } else if shape.is_number() {
+            number(schema, kinds.contains(&Kind::Integer))
+        } else {
+            Value::String(text(schema))
+        }
     }
-    if let Some(branch) = first("anyOf").or(first("oneOf")) {
-        return least(root, branch, depth);
-    }
-    let shape = Shape::of(root, schema);
-    let kinds = &shape.kinds;
-    if kinds.contains(&Kind::Null) {
-        Value::Null
-    } else if kinds.contains(&Kind::Object) || kinds.is_empty() && is_object(schema) {
-        object(root, schema, depth)
-    } else if kinds.contains(&Kind::List) {
-        let count = schema.get("minItems").and_then(Value::as_u64).unwrap_or(0).min(ITEMS_MAX);
+
+    fn list(&mut self, schema: &Value, depth: usize) -> Value {
+        let count = schema.get("minItems").and_then(Value::as_u64).unwrap_or(0);
         let items = schema.get("items").unwrap_or(&Value::Null);
-        (0..count).map(|_| least(root, items, depth)).collect()
-    } else if kinds.contains(&Kind::Boolean) {
-        Value::Bool(false)
-    } else if shape.is_number() {
-        number(schema, kinds.contains(&Kind::Integer))
-    } else {
-        Value::String(text(schema))
+        let mut list = Vec::new();
+        while (list.len() as u64) < count && self.left > 0 {
+            list.push(self.least(items, depth));
+        }
+        Value::Array(list)
+    }
+
+    /// The required fields, those of `allOf` as well.
+    fn object(&mut self, schema: &Value, depth: usize) -> Value {
+        let mut found = Map::new();
+        for part in schema.get("allOf").and_then(Value::as_array).into_iter().flatten() {
+            if let Value::Object(fields) = self.least(part, depth) {
+                found.extend(fields);
+            }
+        }
+        for name in super::fields::required(schema) {
+            let field = schema.get("properties").and_then(|properties| properties.get(name));
+            found.insert(name.to_owned(), self.least(field.unwrap_or(&Value::Null), depth));
+        }
+        Value::Object(found)
     }
 }
 
 fn is_object(schema: &Value) -> bool {
     ["properties", "required", "allOf"].iter().any(|key| schema.get(key).is_some())
-}
-
-/// The required fields, those of `allOf` as well.
-fn object(root: &Value, schema: &Value, depth: usize) -> Value {
-    let mut found = Map::new();
-    for part in schema.get("allOf").and_then(Value::as_array).into_iter().flatten() {
-        if let Value::Object(fields) = least(root, part, depth) {
-            found.extend(fields);
-        }
-    }
-    for name in super::fields::required(schema) {
-        let field = schema.get("properties").and_then(|properties| properties.get(name));
-        found.insert(name.to_owned(), least(root, field.unwrap_or(&Value::Null), depth));
-    }
-    Value::Object(found)
 }
 
 /// Zero, or the bound that is nearest to it.

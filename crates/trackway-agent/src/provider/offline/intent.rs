@@ -5,9 +5,9 @@ use serde_json::{Map, Value};
 use super::{
     assignments::{self, Assignments},
     fields::{self, Field},
-    fill, menu, score, text_of, toolbox, user_text,
+    fill, menu, score, text_of, toolbox,
 };
-use crate::conversation::{Entry, Piece, Request, ToolSpec};
+use crate::conversation::{Entry, Request, ToolSpec};
 
 /// Questions of ours in a row that are looked back on. Each was answered by the user, so more than a
 /// tool has fields is more than is needed.
@@ -16,9 +16,14 @@ const ASKED_MAX: usize = 32;
 /// What is to be done.
 #[derive(Debug)]
 pub(super) enum Intent<'a> {
-    Call { tool: String, arguments: Map<String, Value> },
+    Call {
+        tool: String,
+        arguments: Map<String, Value>,
+    },
     Ask(Ask<'a>),
     Say(String),
+    /// Nothing fits.
+    Lost,
 }
 
 /// A tool that lacks one field.
@@ -72,21 +77,25 @@ pub(super) fn understand(request: &Request) -> Intent<'_> {
     }
     match entries.last() {
         Some(last) => message(&request.tools, asked, last),
-        None => Intent::Say(menu::everything(&request.tools)),
+        None => Intent::Lost,
     }
 }
 
 fn message<'a>(tools: &'a [ToolSpec], asked: Option<Ask<'a>>, entry: &Entry) -> Intent<'a> {
-    let text = user_text(entry).unwrap_or_default();
-    let text = text.trim();
-    if let Some(intent) = command(tools, text) {
-        return intent;
-    }
     let pieces = match entry {
         Entry::User { pieces } => pieces.as_slice(),
         Entry::Model { .. } | Entry::Result { .. } => &[],
     };
-    if let Some(intent) = named_in_json(tools, text, pieces) {
+    let text = text_of(pieces);
+    let text = text.trim();
+    // What is attached to a command is no part of it.
+    let alone: Vec<String> =
+        pieces.iter().map(|piece| text_of(std::slice::from_ref(piece))).collect();
+    let line = alone.iter().map(|piece| piece.trim()).find(|piece| piece.starts_with('/'));
+    if let Some(intent) = command(tools, line.unwrap_or(text)) {
+        return intent;
+    }
+    if let Some(intent) = named_in_json(tools, text, &alone) {
         return intent;
     }
     match asked {
@@ -117,9 +126,9 @@ fn command<'a>(tools: &'a [ToolSpec], text: &str) -> Option<Intent<'a>> {
 }
 
 /// A JSON object that names what is to be run: alone in the message, or in one of its pieces.
-fn named_in_json<'a>(tools: &'a [ToolSpec], text: &str, pieces: &[Piece]) -> Option<Intent<'a>> {
-    let alone = pieces.iter().map(|piece| text_of(std::slice::from_ref(piece)));
-    let mut objects = std::iter::once(text.to_owned()).chain(alone).filter_map(|text| {
+fn named_in_json<'a>(tools: &'a [ToolSpec], text: &str, alone: &[String]) -> Option<Intent<'a>> {
+    let texts = std::iter::once(text).chain(alone.iter().map(String::as_str));
+    let mut objects = texts.filter_map(|text| {
         let text = text.trim().trim_start_matches("```json").trim_matches('`');
         match serde_json::from_str(text) {
             Ok(Value::Object(object)) => Some(object),
@@ -236,7 +245,7 @@ fn reply<'a>(ask: Ask<'a>, text: &str) -> Intent<'a> {
 fn free<'a>(tools: &'a [ToolSpec], text: &str) -> Intent<'a> {
     let best = score::best(tools, text);
     match best.as_slice() {
-        [] => Intent::Say(menu::everything(tools)),
+        [] => Intent::Lost,
         [tool] => complete(tool, fill::fill(tool, text)),
         several => {
             let lines = several.iter().map(|tool| menu::example(tool));

@@ -10,6 +10,9 @@ const SCORE_MIN: usize = 2;
 /// Words this long may differ in their endings.
 const STEM_MIN: usize = 5;
 
+/// Words of a message that are compared: what is wanted stands at its beginning.
+const SAID_MAX: usize = 200;
+
 /// Words that say nothing about what is meant.
 const EMPTY_WORDS: &[&str] = &[
     "a", "all", "an", "and", "any", "are", "as", "asks", "at", "be", "but", "by", "can", "could",
@@ -24,8 +27,10 @@ const EMPTY_WORDS: &[&str] = &[
 /// The tools that fit best; several where none fits better than the others.
 pub(super) fn best<'a>(tools: &'a [ToolSpec], text: &str) -> Vec<&'a ToolSpec> {
     let said = words(text);
-    let (workflows, others): (Vec<_>, Vec<_>) =
-        tools.iter().partition(|tool| toolbox::is_workflow(tool));
+    let (workflows, others): (Vec<_>, Vec<_>) = tools
+        .iter()
+        .filter(|tool| toolbox::is_for_words(tool))
+        .partition(|tool| toolbox::is_workflow(tool));
     let best = best_of(&workflows, &said);
     if best.is_empty() { best_of(&others, &said) } else { best }
 }
@@ -51,6 +56,9 @@ fn score(tool: &ToolSpec, said: &[String]) -> usize {
 pub(super) fn words(text: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for word in pieces(text) {
+        if found.len() == SAID_MAX {
+            break;
+        }
         if !EMPTY_WORDS.contains(&word.as_str()) && !found.contains(&word) {
             found.push(word);
         }

@@ -17,13 +17,18 @@ pub(super) fn results(entries: &[Entry]) -> String {
 }
 
 fn result(tool: &str, pieces: &[Piece], failed: bool) -> String {
-    let text = pieces.iter().map(piece).collect::<Vec<_>>().join("\n");
     let name = toolbox::spoken(tool);
-    if let Ok(dispatch) = serde_json::from_str::<Value>(&text)
+    // What came of a dispatch is JSON; images may stand behind it.
+    if let Some((Piece::Text(first), images)) = pieces.split_first()
+        && let Ok(dispatch) = serde_json::from_str::<Value>(first)
         && let Some(told) = dispatched(name, &dispatch)
     {
-        return told;
+        return std::iter::once(told)
+            .chain(images.iter().map(piece))
+            .collect::<Vec<_>>()
+            .join("\n");
     }
+    let text = pieces.iter().map(piece).collect::<Vec<_>>().join("\n");
     match (failed, text.trim()) {
         (true, "") => format!("{name} failed."),
         (true, reason) => format!("{name} failed: {reason}"),
@@ -44,19 +49,14 @@ fn dispatched(tool: &str, value: &Value) -> Option<String> {
     let outcome = value.get("outcome")?.as_str()?;
     let parts = value.get("result")?.as_array()?;
     let name = value.pointer("/metadata/workflowName").and_then(Value::as_str).unwrap_or(tool);
-    let said: Vec<String> = parts.iter().map(part).collect();
-    let said = said.join("\n");
+    let said = parts.iter().map(part).collect::<Vec<_>>().join("\n");
     let message = value.get("message").and_then(Value::as_str).unwrap_or_default();
-    // A message that repeats the parts is told once.
+    let is_question = matches!(outcome, "input-required" | "auth-required");
+    // The parts are a question's own words; what is said about it is for those that have no words.
     let words = match (message, said.as_str()) {
         ("", said) => said.to_owned(),
-        (message, said) if said.is_empty() || said.contains(message) => {
-            if said.is_empty() {
-                message.to_owned()
-            } else {
-                said.to_owned()
-            }
-        }
+        (message, "") => message.to_owned(),
+        (message, said) if is_question || said.contains(message) => said.to_owned(),
         (message, said) => format!("{message}\n{said}"),
     };
     let verb = match outcome {
@@ -75,6 +75,12 @@ fn dispatched(tool: &str, value: &Value) -> Option<String> {
         words if words.contains('\n') => format!("{name} {verb}{task}:\n{words}"),
         words => format!("{name} {verb}{task}: {words}"),
     };
+    for wrong in value.get("errors").and_then(Value::as_array).into_iter().flatten() {
+        let place = wrong.get("path").map(plain).filter(|place| !place.is_empty());
+        let place = place.map(|place| format!("{place}: ")).unwrap_or_default();
+        let what = wrong.get("message").map(plain).unwrap_or_default();
+        told.push_str(&format!("\n  {place}{what}"));
+    }
     if let Some(wanted) = value.get("schema").and_then(wanted) {
         told.push('\n');
         told.push_str(&wanted);
@@ -97,7 +103,7 @@ fn part(part: &Value) -> String {
 }
 
 /// Which fields an answer has to have.
-fn wanted(schema: &Value) -> Option<String> {
+pub(super) fn wanted(schema: &Value) -> Option<String> {
     let fields = fields::fields(schema);
     let lines = fields.iter().map(|field| {
         let presence = if field.required { "" } else { ", may be left out" };

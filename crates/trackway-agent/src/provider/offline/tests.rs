@@ -1,5 +1,6 @@
 //! What the rules make of what people write, as tables.
 
+mod anything;
 mod asking;
 mod forms;
 mod telling;

@@ -5,6 +5,9 @@ use crate::conversation::ToolSpec;
 /// What the names of tools that start workflows begin with.
 const DISPATCH: &str = "dispatch_workflow_";
 
+/// Brings answers to tasks. People answer; they do not know the ids that it wants.
+const REPLY: &str = "answer_task";
+
 /// The name that a user knows a tool by.
 pub(super) fn spoken(tool: &str) -> &str {
     tool.strip_prefix(DISPATCH).unwrap_or(tool)
@@ -12,6 +15,11 @@ pub(super) fn spoken(tool: &str) -> &str {
 
 pub(super) fn is_workflow(tool: &ToolSpec) -> bool {
     tool.name.starts_with(DISPATCH)
+}
+
+/// Whether words that fit may call it; every tool can be called by its name.
+pub(super) fn is_for_words(tool: &ToolSpec) -> bool {
+    tool.name != REPLY
 }
 
 /// The tool that a user means by a name. Workflows come first.

@@ -21,9 +21,12 @@ fn a_project_uses_all_four_yields() {
         manifest.contains("name = \"my-shop\"") && manifest.contains("[workspace]"),
         "{manifest}"
     );
-    for file in ["README.md", ".gitignore", "Cargo.lock"] {
+    for file in ["README.md", ".gitignore", "Cargo.lock", "agents/assistant.md"] {
         assert!(dir.join(file).is_file(), "{file}");
     }
+    let workspace = dir.to_string_lossy();
+    let report = trackway(&["doctor", "--workspace", &workspace]).finish("").expect(0);
+    assert!(report.stdout.contains("The workspace can be used"), "{report:?}");
     for text in [main, manifest, fs::read_to_string(dir.join("README.md")).unwrap()] {
         assert!(!text.contains("{{"), "{text}");
     }

@@ -13,8 +13,12 @@ pub(super) struct Bare {
 
 impl Bare {
     pub(super) fn start(shop: &Shop) -> Self {
+        Self::start_with(shop, &["--workflows", shop.workflows()])
+    }
+
+    fn start_with(shop: &Shop, more: &[&str]) -> Self {
         let data = shop.data();
-        let args = ["mcp", "--data", data.to_str().unwrap(), "--workflows", shop.workflows()];
+        let args = [&["mcp", "--data", data.to_str().unwrap()], more].concat();
         let server = trackway(&args)
             .env("TRACKWAY_LOG", "trace")
             .log_to(&shop.path().join("stderr"))
@@ -24,10 +28,28 @@ impl Bare {
 
     /// The same after the greeting of an older revision.
     pub(super) fn greeted(shop: &Shop) -> Self {
-        let mut bare = Self::start(shop);
-        bare.server.write(&greeting());
-        bare.server.line();
-        bare
+        Self::start(shop).greet()
+    }
+
+    /// One with these arguments alone, after its greeting.
+    pub(super) fn greeted_with(shop: &Shop, args: &[&str]) -> Self {
+        Self::start_with(shop, args).greet()
+    }
+
+    fn greet(mut self) -> Self {
+        self.server.write(&greeting());
+        self.server.line();
+        self
+    }
+
+    /// The parameters of a tool, where it is offered.
+    pub(super) fn parameters(&mut self, tool: &str) -> Option<Vec<String>> {
+        self.server.write("{\"jsonrpc\":\"2.0\",\"id\":8,\"method\":\"tools/list\"}\n");
+        let line = self.server.line();
+        let message: Value = serde_json::from_str(&line).unwrap_or_else(|_| panic!("{line:?}"));
+        let tools = message["result"]["tools"].as_array().unwrap();
+        let tool = tools.iter().find(|it| it["name"] == tool)?;
+        Some(tool["inputSchema"]["properties"].as_object().unwrap().keys().cloned().collect())
     }
 
     /// Sends a call, and returns the line that answers it.

@@ -106,3 +106,24 @@ fn a_client_that_goes_early_ends_the_server() {
     server.close_stdin();
     assert_eq!(server.exit_code(), 0);
 }
+
+/// Proves X6: keys that others can get at are named at the start, on stderr, and used all the same.
+#[cfg(unix)]
+#[test]
+fn keys_that_others_can_read_are_told() {
+    use std::{fs, os::unix::fs::PermissionsExt as _};
+    let shop = Shop::with(&[three()]);
+    let said = || {
+        let mut agent = Bare::greeted(&shop);
+        let started = agent.call("workflow_start", json!({ "workflowId": "three" }));
+        assert!(!started.is_error, "{started:?}");
+        agent.server.close_stdin();
+        assert_eq!(agent.server.exit_code(), 0);
+        let log = fs::read_to_string(shop.path().join("stderr")).unwrap();
+        log.contains("others can get at the keys for tokens")
+    };
+    assert!(!said(), "keys are made for their owner alone");
+    let keys = shop.data().join("token-keys.json");
+    fs::set_permissions(&keys, fs::Permissions::from_mode(0o644)).unwrap();
+    assert!(said());
+}

@@ -12,8 +12,12 @@ use serde_json::Value;
 /// The binary with these arguments, and without whatever the developer's own environment says.
 pub(crate) fn trackway(args: &[&str]) -> Trackway {
     let mut command = Command::new(env!("CARGO_BIN_EXE_trackway"));
-    for variable in ["LISTEN", "DATA", "SERVER", "LOG", "FAULT", "WORKSPACE", "KEY"] {
+    for variable in ["LISTEN", "DATA", "SERVER", "LOG", "FAULT", "WORKSPACE", "KEY", "MODEL"] {
         command.env_remove(format!("TRACKWAY_{variable}"));
+    }
+    for provider in ["OPENAI", "ANTHROPIC", "GEMINI"] {
+        command.env_remove(format!("{provider}_API_KEY"));
+        command.env_remove(format!("{provider}_BASE_URL"));
     }
     command.args(args);
     Trackway { command }

@@ -84,6 +84,17 @@ impl Served {
 
     /// Waits until the run asks something, and returns the question.
     pub(crate) async fn asked(&self, run: &str) -> Value {
+        self.told(run, |update| update.get("question").cloned()).await
+    }
+
+    /// Waits until the run has started a child, and returns the child's id.
+    pub(crate) async fn child(&self, run: &str) -> String {
+        let child = |update: &Value| update["message"]["referenceTaskIds"].get(0).cloned();
+        self.told(run, child).await.as_str().unwrap().to_owned()
+    }
+
+    /// The first thing of this kind that the run's updates tell.
+    async fn told(&self, run: &str, find: impl Fn(&Value) -> Option<Value>) -> Value {
         let address = format!("{}/api/runs/{run}/stream?after=0", self.url);
         let mut response = self.http.get(address).send().await.unwrap();
         let mut text = String::new();
@@ -91,10 +102,10 @@ impl Served {
             let updates = text.rsplit_once("\n\n").map_or("", |(whole, _)| whole);
             let data = updates.lines().filter_map(|line| line.strip_prefix("data: "));
             let mut values = data.map(|line| serde_json::from_str::<Value>(line).unwrap());
-            if let Some(asked) = values.find(|value| value.get("question").is_some()) {
-                return asked["question"].clone();
+            if let Some(found) = values.find_map(|value| find(&value)) {
+                return found;
             }
-            let chunk = response.chunk().await.unwrap().expect("the run ended without a question");
+            let chunk = response.chunk().await.unwrap().expect("the run ended without it");
             text.push_str(std::str::from_utf8(&chunk).unwrap());
         }
     }

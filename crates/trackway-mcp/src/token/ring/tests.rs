@@ -152,6 +152,28 @@ fn secrets_are_the_owners_alone() {
     assert!(!format!("{ring:?}{:?}", ring.bundle_signer()).contains(&secret));
 }
 
+/// Proves T5, X6: keys that others can get at are noticed.
+#[cfg(unix)]
+#[test]
+fn exposed_keys_are_noticed() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = tempfile::tempdir().unwrap();
+    ring(folder.path());
+    let file = KeyFile::in_folder(folder.path());
+    assert_eq!(file.exposed(), None);
+    let path = folder.path().join("token-keys.json");
+    for (mode, is_exposed) in [(0o640, true), (0o604, true), (0o602, true), (0o400, false)] {
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
+        let expected = is_exposed.then(|| Exposed { path: path.clone(), mode });
+        assert_eq!(file.exposed(), expected, "{mode:03o}");
+        // They are used all the same.
+        ring(folder.path());
+    }
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).unwrap();
+    KeyRing::rotate(folder.path(), Timestamp(1), None).unwrap();
+    assert_eq!(file.exposed(), None, "a rotation writes a file of its own");
+}
+
 /// A file that is damaged while it is used ends nothing; one that is damaged at the start is told.
 #[test]
 fn a_damaged_file_is_told_and_never_replaced() {

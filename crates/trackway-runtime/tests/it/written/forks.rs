@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 use trackway_domain::{RunId, Seq, StateName};
+use trackway_ports::Removal;
 use trackway_runtime::{CannotFork, Error};
 use trackway_testkit::{CrashAt, Process, World, at, whole_log};
 
@@ -112,7 +113,8 @@ fn a_fork_is_pinned_itself() {
         settled(&process, run).await;
         let fork = process.fork(&at(run), None).await.unwrap();
         settled(&process, fork.submission.run).await;
-        process.journal.remove(vec![run]).await.unwrap();
+        let head = whole_log(&*process.journal, run).await.unwrap().len() as u64;
+        process.journal.remove(Removal::of([(run, head)])).await.unwrap();
         let hash = fork.submission.workflow.version.clone();
         assert!(process.journal.pinned(hash).await.unwrap().is_some());
     });

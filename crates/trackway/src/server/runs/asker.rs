@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use axum::{
     extract::FromRequestParts,
-    http::{HeaderMap, header, request::Parts},
+    http::{HeaderMap, HeaderValue, header, request::Parts},
     response::{IntoResponse, Response},
 };
 use trackway_domain::{Code, RunId, Scopes};
-use trackway_ports::{Gatekeeper, Identity, Unrecognised};
+use trackway_ports::{Gatekeeper, Identity, Unrecognised, bearer};
 use trackway_runtime::Runtime;
 
 use super::{refusal::Refusal, service::Runs};
@@ -70,41 +70,6 @@ async fn identify(
     gatekeeper: &dyn Gatekeeper,
     headers: &HeaderMap,
 ) -> Result<Identity, Unrecognised> {
-    gatekeeper.identify(bearer(headers)?).await
-}
-
-/// The credentials of the header, where there is one (RFC 6750, 2.1). A query parameter is not looked
-/// at: addresses end up in logs.
-fn bearer(headers: &HeaderMap) -> Result<Option<&str>, Unrecognised> {
-    let Some(value) = headers.get(header::AUTHORIZATION) else { return Ok(None) };
-    let parts = value.to_str().ok().and_then(|text| text.trim().split_once(' '));
-    match parts {
-        Some((scheme, credentials)) if scheme.eq_ignore_ascii_case("bearer") => {
-            Ok(Some(credentials.trim()))
-        }
-        _ => Err(Unrecognised::Wrong {
-            reason: "the header Authorization holds no Bearer credentials".to_owned(),
-        }),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Proves X6.
-    #[test]
-    fn credentials_are_taken_from_the_bearer_header() {
-        let of = |text: &str| {
-            let mut headers = HeaderMap::new();
-            headers.insert(header::AUTHORIZATION, text.parse().unwrap());
-            bearer(&headers).map(|found| found.map(str::to_owned))
-        };
-        assert_eq!(bearer(&HeaderMap::new()), Ok(None));
-        assert_eq!(of("Bearer tw_1"), Ok(Some("tw_1".to_owned())));
-        assert_eq!(of("bearer   tw_1 "), Ok(Some("tw_1".to_owned())));
-        for wrong in ["Basic dTpw", "tw_1", "Bearer", ""] {
-            assert!(of(wrong).is_err(), "{wrong}");
-        }
-    }
+    let carried = headers.get(header::AUTHORIZATION).map(HeaderValue::as_bytes);
+    gatekeeper.identify(bearer(carried)?).await
 }

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use trackway_domain::{Caller, Pos, RunId};
-use trackway_ports::{FORMAT_NEWEST, Journal, ReadError, RunFilter, Stored};
+use trackway_ports::{FORMAT_NEWEST, Journal, ReadError, Stored};
 
 use super::{
+    listing::list,
     project::fold,
-    shapes::{EventPage, EventRecord, ListFilter, RunDetail, RunList, RunSummary},
+    shapes::{EventPage, EventRecord, ListFilter, RunDetail, RunList},
 };
 
 /// Events read from the store at once.
@@ -27,15 +28,8 @@ impl RunsReader {
     }
 
     pub async fn list(&self, filter: ListFilter) -> Result<RunList, ReadError> {
-        let wanted = RunFilter {
-            tenant: Some(self.caller.tenant.to_string()),
-            session: filter.session,
-            workflow: filter.workflow,
-            states: filter.states,
-        };
-        let rows = self.journal.runs(wanted, filter.before, filter.limit).await?;
-        let next = rows.last().filter(|_| rows.len() == filter.limit).map(|row| row.id);
-        Ok(RunList { runs: rows.into_iter().map(RunSummary::from).collect(), next })
+        let read = |wanted, before, limit| self.journal.runs(wanted, before, limit);
+        list(&self.caller, filter, read).await
     }
 
     /// `None` where there is no such run.

@@ -7,12 +7,13 @@ use trackway_domain::{
     is_too_deep,
 };
 use trackway_engine::Delivered;
-use trackway_ports::{FORMAT_NEWEST, Ids, RunFilter, encode};
+use trackway_ports::{FORMAT_NEWEST, Ids, encode};
 use trackway_runtime::{Deliver, RunAddress, Runtime, Submit, SystemIds, Watch};
 
+use super::listing::list;
 use super::shapes::{
     EventPage, EventRecord, ForkRequest, ListFilter, PinnedDefinition, ResumeMark, ResumeRequest,
-    Resumed, RunDetail, RunList, RunSummary, RunUpdate, StartRequest,
+    Resumed, RunDetail, RunList, RunUpdate, StartRequest,
 };
 
 /// Events in one page at the most.
@@ -62,15 +63,8 @@ impl Runs {
     }
 
     pub async fn list(&self, filter: ListFilter) -> Result<RunList, RunsError> {
-        let wanted = RunFilter {
-            tenant: Some(self.caller.tenant.to_string()),
-            session: filter.session,
-            workflow: filter.workflow,
-            states: filter.states,
-        };
-        let rows = self.runtime.runs(wanted, filter.before, filter.limit).await?;
-        let next = rows.last().filter(|_| rows.len() == filter.limit).map(|row| row.id);
-        Ok(RunList { runs: rows.into_iter().map(RunSummary::from).collect(), next })
+        let read = |wanted, before, limit| self.runtime.runs(wanted, before, limit);
+        Ok(list(&self.caller, filter, read).await?)
     }
 
     /// Answered when the run is durable.

@@ -5,7 +5,9 @@ use trackway_domain::{Caller, Code};
 use trackway_testkit::Trail;
 
 use super::kit::{Place, ticket};
-use crate::sessions::{BadBundle, SessionDetail, SessionGraph, SessionsError, fingerprint};
+use crate::sessions::{
+    BadBundle, SessionDetail, SessionGraph, SessionsError, SessionsReader, fingerprint,
+};
 
 async fn refusal(place: &Place, file: &[u8]) -> BadBundle {
     match place.sessions().import(file, None).await {
@@ -234,4 +236,38 @@ async fn an_import_belongs_to_its_caller() {
     assert_eq!(ada.view(&ticket()).await.unwrap().runs.len(), 2);
     assert!(other.sessions().view(&ticket()).await.is_err());
     assert_eq!(ada.import(bundle.as_bytes(), None).await.unwrap().skipped.len(), 3);
+}
+
+/// Ends the store's writer at one point.
+#[derive(Debug)]
+struct DieAt(&'static str);
+
+impl trackway_ports::Faults for DieAt {
+    fn reach(&self, point: &'static str) {
+        assert!(point != self.0, "as told");
+    }
+}
+
+/// Proves T16: a death while a session is imported leaves all of it or nothing, and importing again
+/// gives the whole.
+#[tokio::test]
+async fn a_session_is_imported_whole_or_not_at_all() {
+    let place = Place::with_session().await;
+    let bundle = place.bundle().await;
+    let page = place.sessions().markdown(&ticket()).await.unwrap();
+    for (point, skipped) in [("store:before-commit", 0), ("store:after-commit", 3)] {
+        let folder = tempfile::tempdir().unwrap();
+        let options = trackway_sqlite::Options { faults: std::sync::Arc::new(DieAt(point)) };
+        let dying = trackway_sqlite::SqliteJournal::open_with(folder.path(), options).unwrap();
+        let reader = SessionsReader::local(std::sync::Arc::new(dying));
+        reader.import(bundle.as_bytes(), None).await.unwrap_err();
+        reader.journal.close().await;
+
+        let next = trackway_sqlite::SqliteJournal::open(folder.path()).unwrap();
+        let reader = SessionsReader::local(std::sync::Arc::new(next));
+        assert_eq!(reader.view(&ticket()).await.is_ok(), skipped > 0, "{point}");
+        let done = reader.import(bundle.as_bytes(), None).await.unwrap();
+        assert_eq!((done.imported.len(), done.skipped.len()), (3 - skipped, skipped), "{point}");
+        assert_eq!(reader.markdown(&ticket()).await.unwrap(), page);
+    }
 }

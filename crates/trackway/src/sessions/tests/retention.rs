@@ -1,9 +1,16 @@
 //! Which sessions are removed, and which never are.
 
-use std::time::Duration;
+use std::{
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
 
-use trackway_domain::{Caller, Event, Timestamp};
-use trackway_testkit::Trail;
+use trackway_domain::{Caller, Event, RunId, Timestamp};
+use trackway_ports::{Append, Journal, PortFuture};
+use trackway_testkit::{Tap, Tapped, Trail};
 
 use super::kit::{Place, ticket};
 use crate::sessions::Prune;
@@ -78,4 +85,56 @@ async fn a_removed_session_can_be_imported_again() {
     assert_eq!(pruned(&place, prune(now, false)).await, ["ticket-7"]);
     place.sessions().import(bundle.as_bytes(), None).await.unwrap();
     assert_eq!(place.sessions().markdown(&ticket()).await.unwrap(), before);
+}
+
+/// Somebody who writes at one moment: before the so-maniest read or removal that is not of one run.
+#[derive(Debug)]
+struct Intruder {
+    journal: Arc<dyn Journal>,
+    left: AtomicUsize,
+    writes: Mutex<Option<Append>>,
+}
+
+impl Tap for Intruder {
+    fn before_read(&self, run: Option<RunId>) -> PortFuture<'_, ()> {
+        let is_now = run.is_none() && self.left.fetch_sub(1, Ordering::SeqCst) == 1;
+        let append = self.writes.lock().unwrap().take_if(|_| is_now);
+        Box::pin(async move {
+            if let Some(append) = append {
+                self.journal.append_all(vec![append]).await.unwrap();
+            }
+        })
+    }
+}
+
+/// Proves T17: whatever is recorded up to the removal itself, in a run of the session or in a new one,
+/// keeps the session.
+#[tokio::test]
+async fn what_goes_on_until_the_last_moment_stays() {
+    let finished = || Trail::guided(1, "s", "review").open("a").advance("a", "end").completed();
+    let goes_on = finished().advance("a", "b").append();
+    let mut going_on = Append::new(finished().run(), 5, goes_on.at);
+    going_on.events = goes_on.events[5..].to_vec();
+    let another = Trail::guided(2, "s", "review").open("a").append();
+    // Two pages of all rows, the rows of the session, and the removal.
+    for moment in 1..=4 {
+        for append in [&going_on, &another] {
+            let place = Place::empty();
+            finished().write(&*place.journal).await;
+            let intruder = Intruder {
+                journal: place.journal.clone(),
+                left: AtomicUsize::new(moment),
+                writes: Mutex::new(Some(append.clone())),
+            };
+            let intruder = Arc::new(intruder);
+            let tapped: Arc<dyn Journal> =
+                Arc::new(Tapped::new(place.journal.clone(), intruder.clone()));
+            let removed = prune(Timestamp(i64::MAX), false).run(&tapped).await.unwrap();
+            assert!(intruder.writes.lock().unwrap().is_none(), "moment {moment} came");
+            assert!(removed.is_empty(), "moment {moment}: {removed:?}");
+            let id = trackway_domain::SessionId::new("s").unwrap();
+            let view = place.sessions().view(&id).await.unwrap();
+            assert!(!view.is_finished());
+        }
+    }
 }

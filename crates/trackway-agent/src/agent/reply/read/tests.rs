@@ -1,3 +1,5 @@
+//! What a message may mean.
+
 use serde_json::json;
 
 use super::*;

@@ -47,6 +47,23 @@ fn a_reply_fills_the_missing_field() {
     assert_snapshot!("asks-again", done(&["/run paint_wall", "green"]));
 }
 
+/// A message that fits nothing while a task waits may have been meant for the task.
+#[test]
+fn an_open_question_is_told_again() {
+    let schema =
+        r#"{"type":"object","properties":{"amount":{"type":"number"}},"required":["amount"]}"#;
+    let mut request = request(vec![user("a whole lot")]);
+    request.system = format!(
+        "Be brief.\n\nTasks of this conversation that wait for the user's answer:\n\
+         - task run_1 of invest: How much? Its schema: {schema}"
+    );
+    assert_snapshot!("open-question", shown(&request));
+    request.entries = vec![user("what time is it?")];
+    assert_eq!(shown(&request), "time {}");
+    request.entries = vec![user("/help")];
+    assert_eq!(shown(&request), done(&["/help"]));
+}
+
 /// Only a question that these rules would have asked makes the next message a reply.
 #[test]
 fn another_models_words_are_no_question_of_ours() {

@@ -68,6 +68,13 @@ fn json_that_names_a_workflow_runs_it() {
     assert_eq!(shown, r#"dispatch_workflow_echo {"text":"from data"}"#);
 }
 
+#[test]
+fn what_is_attached_to_a_command_is_no_part_of_it() {
+    let pieces = ["/run echo text=hi", "notes.txt: a=b"].map(|text| Piece::Text(text.to_owned()));
+    let shown = shown(&request(vec![Entry::User { pieces: pieces.into() }]));
+    assert_eq!(shown, r#"dispatch_workflow_echo {"text":"hi"}"#);
+}
+
 /// Nothing is called with fields that a workflow does not have, or with values that do not fit.
 #[test]
 fn what_does_not_fit_is_said() {

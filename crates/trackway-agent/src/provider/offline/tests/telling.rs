@@ -57,6 +57,14 @@ fn every_outcome_is_told() {
     let question = json!({ "message": "How much?", "schema": schema });
     assert_snapshot!("asks", dispatched("input-required", &json!([]), question));
     assert_snapshot!("asks-to-sign", dispatched("auth-required", &text("Please sign."), json!({})));
+    let about = json!({ "message": "It waits for the user's answer." });
+    let asked = dispatched("input-required", &text("How much?"), about);
+    assert_eq!(asked, "invest asks (task run_1): How much?", "in its own words");
+    let wrong = json!({
+        "message": "The answer does not satisfy the schema; the question is still open.",
+        "errors": [{ "path": "/amount", "message": "is not a number" }, { "message": "too short" }],
+    });
+    assert_snapshot!("not-taken", dispatched("input-required", &json!([]), wrong));
     let why = json!({ "message": "Not on Arbitrum." });
     assert_snapshot!("rejected", dispatched("rejected", &text("Not on Arbitrum."), why));
     assert_snapshot!(
@@ -64,6 +72,21 @@ fn every_outcome_is_told() {
         dispatched("failed", &json!([]), json!({ "message": "No network." }))
     );
     assert_snapshot!("timeout", dispatched("timeout", &json!([]), json!({})));
+}
+
+/// Images of a workflow's answer stand behind its JSON.
+#[test]
+fn images_are_named() {
+    let outcome = json!({ "outcome": "answered", "result": [], "taskId": "run_1" });
+    let image = Piece::Image { media_type: "image/png".to_owned(), base64: String::new() };
+    let result = Entry::Result {
+        call: "offline-1".to_owned(),
+        tool: "dispatch_workflow_chart".to_owned(),
+        pieces: vec![Piece::Text(outcome.to_string()), image],
+        failed: false,
+    };
+    let told = shown(&request(vec![result]));
+    assert_eq!(told, "chart answered (task run_1).\n[an image, image/png]");
 }
 
 #[test]

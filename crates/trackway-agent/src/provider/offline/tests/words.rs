@@ -2,7 +2,8 @@
 
 use insta::assert_snapshot;
 
-use super::{check, done};
+use super::{check, done, request, shown, user};
+use crate::conversation::ToolSpec;
 
 /// Arguments hold only what the user wrote.
 #[test]
@@ -34,6 +35,17 @@ fn words_choose_a_tool_and_fill_its_fields() {
         ("What time is it?", "time {}"),
         ("read the file with path /etc/hosts", r#"files__read {"path":"/etc/hosts"}"#),
     ]);
+}
+
+/// A tool for answers is called by its name alone: nobody means it by the word.
+#[test]
+fn answers_are_not_tools() {
+    let mut request = request(vec![user("the answer is a task")]);
+    let reply = ToolSpec { name: "answer_task".to_owned(), ..request.tools.remove(0) };
+    request.tools = vec![reply];
+    assert!(shown(&request).starts_with("offline-rules/1"));
+    request.entries = vec![user("/run answer_task")];
+    assert_eq!(shown(&request), "answer_task {}");
 }
 
 /// What is not written is asked for; a plain word behind a field's name is no value.

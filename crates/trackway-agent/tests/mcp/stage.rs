@@ -1,0 +1,232 @@
+//! Tools that are called by runs: questions of servers, and artifacts.
+
+use std::sync::{Arc, OnceLock};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use trackway_agent::{BuiltIn, McpServers};
+use trackway_domain::{Caller, Failure, RunId, SessionId, StateName, StepOutcome};
+use trackway_engine::RunView;
+use trackway_outgoing::AddressPolicy;
+use trackway_runtime::{
+    Kind, Options, Program, ProgramFuture, ProgramInfo, Registry, RetryPolicy, Runtime, Stage,
+    Stop, Submit, SystemClock, Tool, ToolCall,
+};
+use trackway_sqlite::SqliteJournal;
+use trackway_testkit::{answer_to, at};
+
+use crate::{
+    fixture::NEWEST,
+    kit::{entry, start},
+};
+
+/// The tools that the program knows, set once they are there.
+type Known = Arc<OnceLock<Vec<Arc<dyn Tool>>>>;
+
+/// A program that makes the calls of its input one after the other, each as a step, and gives what they
+/// came to.
+#[derive(Debug)]
+struct Calls {
+    info: ProgramInfo,
+    known: Known,
+}
+
+impl Program for Calls {
+    fn info(&self) -> &ProgramInfo {
+        &self.info
+    }
+
+    fn run(&self, stage: Stage, input: Value) -> ProgramFuture {
+        let known = self.known.clone();
+        Box::pin(async move {
+            let mut results = Vec::new();
+            for call in input.as_array().cloned().unwrap_or_default() {
+                let tools = known.get().cloned().unwrap_or_default();
+                let tool = tools.into_iter().find(|tool| tool.info().name == call["tool"]);
+                let tool = tool.ok_or_else(|| Stop::Failed(Failure::new("no such tool")))?;
+                let mut work = |attempt| -> futures_util::future::BoxFuture<'_, _> {
+                    let about = ToolCall::on(&stage, attempt);
+                    let called = tool.call(call["arguments"].clone(), about);
+                    Box::pin(async move { called.await.map(|output| output.value) })
+                };
+                let once = RetryPolicy::default();
+                let (_, outcome) = stage.step("call", once, &mut work).await;
+                results.push(match outcome {
+                    StepOutcome::Ok(value) => value,
+                    StepOutcome::Err(failure) => json!({"failed": failure.message}),
+                });
+            }
+            Ok(json!(results))
+        })
+    }
+}
+
+fn program(known: &Known) -> Arc<Calls> {
+    let modes = || ProgramInfo::MODES_DEFAULT.map(String::from).to_vec();
+    let info = ProgramInfo {
+        name: "calls".to_owned(),
+        kind: Kind::Workflow,
+        version: "1".to_owned(),
+        description: "Makes calls.".to_owned(),
+        tags: Vec::new(),
+        examples: Vec::new(),
+        skills: Vec::new(),
+        input_schema: json!({}),
+        output_schema: json!({}),
+        input_modes: modes(),
+        output_modes: modes(),
+        extensions: Vec::new(),
+        deadline: None,
+    };
+    Arc::new(Calls { info, known: known.clone() })
+}
+
+/// A runtime with a store of its own.
+struct House {
+    runtime: Runtime,
+    folder: TempDir,
+}
+
+impl House {
+    fn open(tools: Vec<Arc<dyn Tool>>) -> Self {
+        Self::open_in(tempfile::tempdir().unwrap(), tools)
+    }
+
+    /// Ends the process; what it stored stays.
+    async fn close(self) -> TempDir {
+        self.runtime.stop().await;
+        self.folder
+    }
+
+    fn open_in(folder: TempDir, tools: Vec<Arc<dyn Tool>>) -> Self {
+        let known = Known::default();
+        known.set(tools).unwrap();
+        let registry = Registry::new();
+        registry.add(program(&known)).unwrap();
+        let journal = Arc::new(SqliteJournal::open(folder.path()).unwrap());
+        Self { runtime: Runtime::start(Options::new(journal, Arc::new(registry))), folder }
+    }
+
+    async fn submit(&self, caller: Caller, session: &str, calls: &Value) -> RunId {
+        let submit = Submit {
+            workflow: "calls".to_owned(),
+            input: calls.clone(),
+            caller,
+            session: Some(SessionId::new(session).unwrap()),
+            message: None,
+            hook: None,
+        };
+        self.runtime.submit(submit).await.unwrap().view.submission.run
+    }
+
+    /// The run once it waits or has ended.
+    async fn settled(&self, caller: &Caller, run: RunId) -> RunView {
+        let place = trackway_runtime::RunAddress { caller: caller.clone(), ..at(run) };
+        let view = self.runtime.view(&place).await.unwrap();
+        self.runtime.settled(view).await.unwrap()
+    }
+
+    async fn results(&self, caller: Caller, session: &str, calls: &Value) -> Value {
+        let run = self.submit(caller.clone(), session, calls).await;
+        let view = self.settled(&caller, run).await;
+        assert_eq!(view.state, StateName::Completed, "{view:?}");
+        view.output
+    }
+}
+
+async fn asking(more: Value) -> (House, Arc<McpServers>, TempDir) {
+    let folder = tempfile::tempdir().unwrap();
+    let servers = start(&json!({"one": entry(&more)}), folder.path()).await;
+    (House::open(servers.tools()), servers, folder)
+}
+
+/// What a server asks is a question of the run, and its answer reaches the server.
+#[tokio::test]
+async fn a_question_of_a_server_is_asked_of_the_user() {
+    is_asked(json!({})).await;
+}
+
+/// The newest protocol has another way of asking.
+#[tokio::test]
+async fn a_question_of_a_server_of_the_newest_protocol_is_asked_of_the_user() {
+    is_asked(json!({"env": {NEWEST: "1"}})).await;
+}
+
+async fn is_asked(more: Value) {
+    let (house, servers, _folder) = asking(more).await;
+    for (answer, told) in [
+        (json!({"city": "Bonn"}), json!({"action": "accept", "content": {"city": "Bonn"}})),
+        (json!({"decline": true}), json!({"action": "decline"})),
+    ] {
+        let calls = json!([{"tool": "one__ask", "arguments": {}}]);
+        let run = house.submit(Caller::local(), "s", &calls).await;
+        let view = house.settled(&Caller::local(), run).await;
+        assert_eq!(view.state, StateName::InputRequired, "{view:?}");
+        let question = view.question.clone().unwrap();
+        assert_eq!(question.schema["properties"]["city"]["type"], "string");
+        let id = format!("answer-{run}");
+        house.runtime.deliver(answer_to(run, &id, answer)).await.unwrap();
+        let view = house.settled(&Caller::local(), run).await;
+        assert_eq!(view.state, StateName::Completed, "{view:?}");
+        let said: Value = serde_json::from_str(view.output[0].as_str().unwrap()).unwrap();
+        assert_eq!(said, told);
+    }
+    servers.shutdown().await;
+}
+
+/// The call is made again by the next process, and the user is not asked twice.
+#[tokio::test]
+async fn a_question_outlasts_the_process_and_the_server() {
+    let (house, servers, _folder) = asking(json!({})).await;
+    let calls = json!([{"tool": "one__ask", "arguments": {}}]);
+    let run = house.submit(Caller::local(), "s", &calls).await;
+    let view = house.settled(&Caller::local(), run).await;
+    assert_eq!(view.state, StateName::InputRequired, "{view:?}");
+    let store = house.close().await;
+    servers.shutdown().await;
+    let again = tempfile::tempdir().unwrap();
+    let servers = start(&json!({"one": entry(&json!({}))}), again.path()).await;
+    let house = House::open_in(store, servers.tools());
+    house.runtime.deliver(answer_to(run, "a", json!({"city": "Bonn"}))).await.unwrap();
+    let view = house.settled(&Caller::local(), run).await;
+    assert_eq!(view.state, StateName::Completed, "{view:?}");
+    assert!(view.output[0].as_str().unwrap().contains("Bonn"), "{view:?}");
+    servers.shutdown().await;
+}
+
+/// A model reads what its own conversation made, and nothing else.
+#[tokio::test]
+async fn artifacts_are_written_listed_and_read_within_one_session() {
+    let built_in = BuiltIn { addresses: AddressPolicy::default(), clock: Arc::new(SystemClock) };
+    let house = House::open(built_in.tools().unwrap());
+    let write = json!([
+        {"tool": "artifact_write", "arguments": {"name": "plan.md", "text": "# Plan"}},
+        {"tool": "artifact_write", "arguments": {"name": "text-response", "text": "mine"}},
+        {"tool": "time_now", "arguments": {}},
+    ]);
+    let run = house.submit(Caller::local(), "s", &write).await;
+    let view = house.settled(&Caller::local(), run).await;
+    assert_eq!(view.output[0], json!({"written": "plan.md"}));
+    assert!(view.output[1]["failed"].as_str().unwrap().contains("conversation itself"));
+    assert!(view.output[2]["utc"].is_string());
+    let ids: Vec<&str> = view.artifacts.iter().map(|artifact| artifact.id.as_str()).collect();
+    assert_eq!(ids, ["plan.md"]);
+
+    let look = json!([
+        {"tool": "artifact_list", "arguments": {}},
+        {"tool": "artifact_read", "arguments": {"name": "plan.md"}},
+        {"tool": "artifact_read", "arguments": {"name": "plan.md", "taskId": run}},
+    ]);
+    let seen = house.results(Caller::local(), "s", &look).await;
+    assert_eq!(seen[0]["artifacts"][0]["name"], "plan.md");
+    assert_eq!(seen[0]["artifacts"][0]["taskId"], json!(run));
+    assert_eq!(seen[1]["text"], "# Plan");
+    assert_eq!(seen[2]["text"], "# Plan");
+
+    // Another session, and another tenant in a session of the same name, see nothing of it.
+    for (caller, session) in [(Caller::local(), "t"), (Caller::new("other", "user"), "s")] {
+        let seen = house.results(caller, session, &look).await;
+        assert_eq!(seen[0]["artifacts"], json!([]));
+        assert!(seen[1]["failed"].is_string() && seen[2]["failed"].is_string(), "{seen}");
+    }
+}

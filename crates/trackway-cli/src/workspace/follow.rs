@@ -1,0 +1,98 @@
+//! A workspace that is read again when one of its files changes.
+
+use std::{
+    path::{Path, PathBuf},
+    thread,
+    time::Duration,
+};
+
+use tokio::sync::watch;
+use trackway::{Agents, Server};
+use trackway_runtime::{Watching, watch_paths};
+
+use super::{
+    Workspace, agents,
+    check::{self, Surroundings},
+    mcp,
+    stock::Shelf,
+};
+use crate::{config, failure::Failure, finding};
+
+/// How long files are left alone after a change. Many programs empty a file before they write it: read in
+/// between, it would be a workspace without models, and no mistake.
+const SETTLE: Duration = Duration::from_millis(50);
+
+/// Reads a workspace, as often as it is asked to.
+pub(crate) struct Loader {
+    folder: PathBuf,
+    /// Where the written workflows are.
+    workflows: Vec<PathBuf>,
+    /// A server with everything that agents may use.
+    server: Box<dyn Fn() -> Server + Send>,
+    shelf: Shelf,
+}
+
+impl Loader {
+    pub(crate) fn new(
+        folder: &Path,
+        workflows: &[PathBuf],
+        server: impl Fn() -> Server + Send + 'static,
+    ) -> Self {
+        let (folder, workflows) = (folder.to_owned(), workflows.to_vec());
+        Self { folder, workflows, server: Box::new(server), shelf: Shelf::default() }
+    }
+
+    /// The agents of the workspace as it is now; refused where anything is wrong with it.
+    pub(crate) fn load(&self) -> Result<Agents, Failure> {
+        let (workspace, mut findings) = Workspace::read(&self.folder, &config::variable);
+        let there = Surroundings::of(&(self.server)(), &self.workflows)?;
+        findings.extend(check::check(&workspace, &there));
+        let (stock, more) = self.shelf.stock(&workspace);
+        findings.extend(more);
+        match finding::refusal(&findings) {
+            Some(refusal) => Err(refusal),
+            None => Ok(Agents {
+                specs: workspace.agents.into_iter().map(|agent| agent.spec).collect(),
+                stock,
+                mcp: workspace.mcp.config,
+                folder: workspace.folder,
+                default_agent: Some(workspace.default_agent),
+            }),
+        }
+    }
+
+    /// The agents now, and as they change for as long as what is returned lives.
+    pub(crate) fn follow(self) -> Result<Following, Failure> {
+        let (tell, agents) = watch::channel(self.load()?);
+        let paths = [config::FILE, agents::FOLDER, mcp::FILE].map(|name| self.folder.join(name));
+        let watching = watch_paths(&paths, move || {
+            thread::sleep(SETTLE);
+            match self.load() {
+                Ok(agents) => {
+                    tracing::info!("the workspace has changed and is in effect");
+                    // Nobody follows any more: the server is about to end.
+                    let _ = tell.send(agents);
+                }
+                Err(failure) => {
+                    for why in failure.messages() {
+                        tracing::warn!("{why}");
+                    }
+                    tracing::warn!(
+                        "the workspace has changed and cannot be used; what was before stays"
+                    );
+                }
+            }
+        });
+        let watching = watching
+            .inspect_err(|error| tracing::warn!(%error, "changes of the workspace go unnoticed"))
+            .ok();
+        Ok(Following { agents, _watching: watching })
+    }
+}
+
+/// Agents that follow their workspace.
+#[derive(Debug)]
+pub(crate) struct Following {
+    pub(crate) agents: watch::Receiver<Agents>,
+    _watching: Option<Watching>,
+}

@@ -1,0 +1,108 @@
+//! What the doctor looks at beside the workspace's own files: workflows, and the data folder with its
+//! keys.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use trackway::{DataFolder, KeyFile, Server};
+use trackway_runtime::Catalogue;
+
+use super::{check::Surroundings, front::dotted};
+use crate::{
+    failure::Failure,
+    finding::{Finding, Level},
+};
+
+impl Surroundings {
+    /// What a server with these workflow folders offers to agents.
+    pub(crate) fn of(server: &Server, folders: &[PathBuf]) -> Result<Self, Failure> {
+        let registry = server.registry().map_err(|error| Failure::of(&error))?;
+        let tools = server.agent_tools().map_err(|error| Failure::of(&error))?;
+        let offered = registry.list();
+        let listing = Arc::new(Catalogue::new(folders.to_vec())).list();
+        let known = listing.workflows.iter().map(|known| known.definition.id.clone());
+        let invalid = listing.invalid.iter().filter_map(|invalid| {
+            let file = invalid.file.display();
+            Some((invalid.workflow.clone()?, format!("{file} is not valid")))
+        });
+        let aside = known.filter_map(|name| Some((registry.why_not(&name)?, name)));
+        Ok(Self {
+            workflows: offered.iter().map(|program| program.info().name.clone()).collect(),
+            aside: aside.map(|(why, name)| (name, why)).chain(invalid).collect(),
+            tools: tools.iter().map(|tool| tool.info().name.clone()).collect(),
+        })
+    }
+}
+
+/// Files that are no workflows, and workflows that only an outside agent can go through.
+pub(crate) fn workflows(folders: &[PathBuf], there: &Surroundings) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let listing = Arc::new(Catalogue::new(folders.to_vec())).list();
+    for invalid in &listing.invalid {
+        for fault in &invalid.errors {
+            let finding = Finding::error(&fault.message).file(&invalid.file).line(fault.line);
+            let finding = finding.key(dotted(&fault.path));
+            findings.push(match &fault.suggestion {
+                Some(suggestion) => finding.suggest(suggestion),
+                None => finding,
+            });
+        }
+    }
+    for known in &listing.workflows {
+        if let Some(why) = there.aside.get(&known.definition.id) {
+            let why = format!("it is offered to outside agents only: {why}");
+            findings.push(Finding::new(Level::Note, why).file(&known.file));
+        }
+    }
+    findings
+}
+
+/// The data folder, and who can read the keys in it.
+pub(crate) fn data(folder: &Path) -> Vec<Finding> {
+    let shown = folder.display();
+    let metadata = match fs::metadata(folder) {
+        Ok(metadata) => metadata,
+        Err(_) => {
+            let why = format!("the data folder {shown} is made when something is served or run");
+            return vec![Finding::new(Level::Note, why)];
+        }
+    };
+    if !metadata.is_dir() {
+        let finding = Finding::error(format!("the data folder {shown} is not a folder"));
+        return vec![finding.suggest("name another one with --data or TRACKWAY_DATA")];
+    }
+    if metadata.permissions().readonly() {
+        let finding = Finding::error(format!("nothing can be written to the data folder {shown}"));
+        return vec![finding.suggest("name another one with --data or TRACKWAY_DATA")];
+    }
+    let mut findings: Vec<Finding> =
+        [KeyFile::in_folder(folder).path(), folder.join(trackway_mcp::KEYS_FILE)]
+            .iter()
+            .filter_map(|file| readable_by_others(file))
+            .collect();
+    if let Some(url) = DataFolder::served_at(folder) {
+        let why = format!("the data folder {shown} is served at {url}");
+        findings.push(Finding::new(Level::Note, why));
+    }
+    findings
+}
+
+#[cfg(unix)]
+fn readable_by_others(file: &Path) -> Option<Finding> {
+    use std::os::unix::fs::PermissionsExt as _;
+    /// Group and others.
+    const OTHERS: u32 = 0o077;
+    let mode = fs::metadata(file).ok()?.permissions().mode();
+    (mode & OTHERS != 0).then(|| {
+        let finding = Finding::new(Level::Warning, "others on this machine can read these keys");
+        finding.file(file).suggest(format!("chmod 600 {}", file.display()))
+    })
+}
+
+#[cfg(not(unix))]
+fn readable_by_others(_: &Path) -> Option<Finding> {
+    None
+}

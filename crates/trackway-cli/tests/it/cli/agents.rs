@@ -1,0 +1,120 @@
+//! Agents of a workspace on a server that runs: their addresses, and files that change under it.
+
+use std::{
+    fs,
+    sync::atomic::{AtomicU64, Ordering},
+    time::Duration,
+};
+
+use serde_json::{Value, json};
+
+use crate::support::{Folder, Served};
+
+/// A workspace with one agent and a model that says what the file tells it to.
+struct Desk {
+    folder: Folder,
+}
+
+const CONFIG: &str = "[defaults]\nmodel = \"stage\"\n[models.stage]\nprovider = \"scripted\"\nfile = \"script.yaml\"\n[models.other]\nprovider = \"scripted\"\nfile = \"other.yaml\"\n";
+
+impl Desk {
+    fn new() -> Self {
+        let desk = Self { folder: Folder::new() };
+        desk.write("trackway.toml", CONFIG);
+        desk.write("script.yaml", "answers: [{ text: from the first, repeat: true }]\n");
+        desk.write("other.yaml", "answers: [{ text: from the other, repeat: true }]\n");
+        desk.write("agents/helper.md", "---\ndescription: Helps.\n---\nHelp.\n");
+        desk
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        let file = self.folder.path().join(name);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, text).unwrap();
+    }
+
+    fn serve(&self) -> Served {
+        let workspace = self.folder.path().to_string_lossy();
+        Served::start_as(&self.folder.data(), &["--workspace", &workspace])
+    }
+}
+
+/// Sends a message to an address and returns the answer's text.
+async fn said(server: &Served, path: &str) -> String {
+    static SENT: AtomicU64 = AtomicU64::new(0);
+    let id = format!("message-{}", SENT.fetch_add(1, Ordering::Relaxed));
+    let message = json!({ "role": "ROLE_USER", "messageId": id, "parts": [{ "text": "hello" }] });
+    let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "SendMessage",
+        "params": { "message": message } });
+    let (_, answer) = server.post(path, &call).await;
+    let task = &answer["result"]["task"];
+    assert_eq!(task["status"]["state"], "TASK_STATE_COMPLETED", "{answer}");
+    let artifacts = task["artifacts"].as_array().unwrap();
+    let text = artifacts.iter().find(|artifact| artifact["artifactId"] == "text-response");
+    let parts = text.unwrap()["parts"].as_array().unwrap();
+    parts.iter().filter_map(|part| part["text"].as_str()).collect()
+}
+
+/// Asks which agents there are until it is so.
+async fn until(server: &Served, so: impl Fn(&[Value]) -> bool) {
+    loop {
+        let (_, list) = server.get("/a2a/agents").await;
+        if so(list["agents"].as_array().unwrap()) {
+            return;
+        }
+        // why: the system tells of changed files in its own time, and nothing tells a client.
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+fn described(agents: &[Value], name: &str, description: &str) -> bool {
+    agents.iter().any(|agent| agent["name"] == name && agent["description"] == description)
+}
+
+/// Proves D1, Interface 2: an agent answers at its own address and, as the default one, at that of the
+/// server.
+#[tokio::test]
+async fn an_agent_answers_at_its_addresses() {
+    let desk = Desk::new();
+    let server = desk.serve();
+    assert_eq!(said(&server, "/a2a/agents/helper").await, "from the first");
+    assert_eq!(said(&server, "/a2a").await, "from the first");
+    let (_, card) = server.get("/.well-known/agent-card.json").await;
+    assert_eq!((&card["name"], &card["description"]), (&json!("helper"), &json!("Helps.")));
+}
+
+/// Proves the field note on hot reload: what is told as changed is what runs.
+#[tokio::test]
+async fn a_changed_file_is_what_runs() {
+    let desk = Desk::new();
+    let server = desk.serve();
+    assert_eq!(said(&server, "/a2a/agents/helper").await, "from the first");
+    desk.write("agents/helper.md", "---\ndescription: Other.\nmodel: other\n---\nHelp.\n");
+    desk.write("agents/second.md", "---\ndescription: New.\n---\n");
+    until(&server, |agents| {
+        described(agents, "helper", "Other.") && described(agents, "second", "New.")
+    })
+    .await;
+    assert_eq!(said(&server, "/a2a/agents/helper").await, "from the other");
+    assert_eq!(said(&server, "/a2a/agents/second").await, "from the first");
+    // A mistake changes nothing, also where another file is right.
+    desk.write("agents/second.md", "---\ndescription: Newer.\n---\n");
+    until(&server, |agents| described(agents, "second", "Newer.")).await;
+    desk.write("agents/helper.md", "---\ndescription: Broken.\nmodl: other\n---\n");
+    desk.write("agents/third.md", "---\ndescription: Third.\n---\n");
+    assert_eq!(said(&server, "/a2a/agents/helper").await, "from the other");
+    fs::remove_file(desk.folder.path().join("agents/second.md")).unwrap();
+    desk.write("agents/helper.md", "---\ndescription: Mended.\n---\n");
+    until(&server, |agents| {
+        described(agents, "helper", "Mended.")
+            && described(agents, "third", "Third.")
+            && !agents.iter().any(|agent| agent["name"] == "second")
+    })
+    .await;
+    assert_eq!(said(&server, "/a2a/agents/helper").await, "from the first");
+    // The models themselves change too.
+    desk.write("trackway.toml", &CONFIG.replace("model = \"stage\"", "model = \"other\""));
+    desk.write("agents/helper.md", "---\ndescription: Last.\n---\n");
+    until(&server, |agents| described(agents, "helper", "Last.")).await;
+    assert_eq!(said(&server, "/a2a/agents/third").await, "from the other");
+}

@@ -1,0 +1,173 @@
+//! `trackway doctor`, `trackway config show`, and a server that refuses what the doctor calls an error.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::support::{Finished, Folder, trackway};
+
+/// A workspace beside a data folder.
+struct Desk {
+    folder: Folder,
+}
+
+impl Desk {
+    fn new(files: &[(&str, &str)]) -> Self {
+        let desk = Self { folder: Folder::new() };
+        files.iter().for_each(|(name, text)| desk.write(name, text));
+        desk
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        let file = self.folder.path().join(name);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, text).unwrap();
+    }
+
+    fn trackway(&self, args: &[&str], env: &[(&str, &str)]) -> Finished {
+        let mut command = trackway(args)
+            .env("TRACKWAY_DATA", self.folder.data())
+            .env("TRACKWAY_WORKSPACE", self.folder.path());
+        for (name, value) in env {
+            command = command.env(name, value);
+        }
+        command.finish("")
+    }
+
+    fn doctor(&self) -> Value {
+        self.trackway(&["doctor", "--json"], &[]).json()
+    }
+}
+
+const AGENT: &str = "---\ndescription: Helps.\ntools: [time_now]\n---\nHelp.\n";
+
+/// Proves X5, Interface 8: a workspace without any mistake, and without a model.
+#[test]
+fn an_empty_folder_can_be_used() {
+    let desk = Desk::new(&[]);
+    let healthy = desk.trackway(&["doctor"], &[]).expect(0);
+    assert!(healthy.stdout.contains("offline-rules/1"), "{healthy:?}");
+    assert!(healthy.stdout.contains("The workspace can be used"), "{healthy:?}");
+    let report = desk.doctor();
+    assert_eq!(report["usable"], true);
+    assert_eq!(report["defaultModel"], "offline-rules/1");
+    assert_eq!(report["agents"], json!(["assistant"]));
+    assert!(!desk.folder.data().exists(), "looking makes nothing");
+    let report = desk
+        .trackway(
+            &["doctor", "--json"],
+            &[("TRACKWAY_MODEL", "openai/m"), ("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")],
+        )
+        .expect(0)
+        .json();
+    assert_eq!(report["defaultModel"], "openai/m");
+}
+
+/// Proves X5, Interface 8: unused things are named, and no error.
+#[test]
+fn what_nobody_uses_is_named() {
+    let config = "[models.spare]\nprovider = \"offline\"\n";
+    let desk = Desk::new(&[
+        ("trackway.toml", config),
+        ("agents/helper.md", AGENT),
+        ("mcp.json", r#"{"mcpServers": {"files": {"command": "true"}}}"#),
+    ]);
+    let report = desk.trackway(&["doctor"], &[]).expect(0);
+    for line in ["unused: ", "models.spare", "\"files\""] {
+        assert!(report.stdout.contains(line), "{line}: {report:?}");
+    }
+    let report = desk.doctor();
+    let unused = report["findings"].as_array().unwrap().iter();
+    assert_eq!(unused.filter(|finding| finding["level"] == "unused").count(), 2, "{report}");
+    assert_eq!(report["defaultAgent"], "helper");
+}
+
+/// Proves X5, Interface 8: each mistake is told with file, key and suggestion, by the doctor and by a
+/// server that does not start.
+#[test]
+fn a_server_refuses_what_the_doctor_finds() {
+    for (name, text, key, says) in [
+        ("trackway.toml", "[defaults]\nagnt = \"x\"\n", "defaults.agnt", "did you mean \"agent\"?"),
+        (
+            "trackway.toml",
+            "[models.m]\nprovider = \"openai\"\nmodel = \"m\"\napi_key = \"${env:NOT_SET_HERE}\"\n",
+            "models.m.api_key",
+            "NOT_SET_HERE",
+        ),
+        ("trackway.toml", "[defaults]\nagent = \"helpr\"\n", "defaults.agent", "helper"),
+        ("trackway.toml", "[defaults]\nmodel = \"gone\"\n", "defaults.model", "provider/model"),
+        ("agents/b.md", "---\ntool: []\n---\n", "tool", "did you mean \"tools\"?"),
+        ("agents/b.md", "---\ntools: [time_nw]\n---\n", "tools[0]", "time_now"),
+        ("agents/b.md", "---\nworkflows: [ecko]\n---\n", "workflows[0]", "echo"),
+        ("agents/b.md", "---\nmodel: \"${env:NOT_SET_HERE}\"\n---\n", "model", "NOT_SET_HERE"),
+        ("agents/echo.md", "---\n---\n", "name", "another name"),
+        ("agents/b.md", "---\ntools: [web__get]\n---\n", "tools[0]", "mcp.json"),
+        ("mcp.json", "{", "", ""),
+    ] {
+        let desk = Desk::new(&[("agents/helper.md", AGENT), (name, text)]);
+        let report = desk.trackway(&["doctor", "--json"], &[]).expect(2).json();
+        assert_eq!(report["usable"], false);
+        let findings = report["findings"].as_array().unwrap();
+        let found = findings.iter().find(|finding| finding["level"] == "error").unwrap();
+        assert!(found["file"].as_str().unwrap().ends_with(name), "{found}");
+        assert_eq!(found["key"].as_str().unwrap_or_default(), key, "{found}");
+        assert!(found.to_string().replace("\\\"", "\"").contains(says), "{says}: {found}");
+        let listen = ["serve", "--listen", "127.0.0.1:0"];
+        let refused = desk.trackway(&listen, &[]).expect(2);
+        assert_eq!(refused.stdout, "");
+        let message = found["message"].as_str().unwrap();
+        assert!(refused.stderr.contains(message), "{message}: {refused:?}");
+        assert!(!desk.folder.data().exists(), "nothing was made");
+    }
+}
+
+/// A workflow that is wrong is told; the others are served all the same.
+#[test]
+fn a_wrong_workflow_is_told() {
+    let desk = Desk::new(&[("workflows/odd.yaml", "id: odd\nname: Odd\nsteps: 7\n")]);
+    let report = desk.trackway(&["doctor"], &[]).expect(2);
+    assert!(report.stdout.contains("odd.yaml, line 3: steps: "), "{report:?}");
+}
+
+/// Keys that others can read are a warning.
+#[cfg(unix)]
+#[test]
+fn keys_that_others_can_read_are_told() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let desk = Desk::new(&[]);
+    let create = ["keys", "create", "--tenant", "t", "--user", "u", "--scope", "*"];
+    desk.trackway(&create, &[]).expect(0);
+    let warned = |desk: &Desk| desk.doctor().to_string().contains("chmod 600");
+    assert!(!warned(&desk));
+    let file = desk.folder.data().join("keys.json");
+    fs::set_permissions(file, fs::Permissions::from_mode(0o644)).unwrap();
+    assert!(warned(&desk));
+}
+
+/// Proves X6, Interface 8: what is in effect and where it came from; no secret is among it.
+#[test]
+fn the_configuration_is_shown_without_secrets() {
+    let config =
+        "[push]\nsecret = \"in-the-file\"\n[models.m]\nprovider = \"openai\"\nmodel = \"m\"\n";
+    let desk = Desk::new(&[("trackway.toml", config), ("agents/helper.md", AGENT)]);
+    let env = [("TRACKWAY_MODEL", "m"), ("OPENAI_API_KEY", "in-the-environment")];
+    let shown = desk.trackway(&["config", "show"], &env).expect(0);
+    for secret in ["in-the-file", "in-the-environment"] {
+        assert!(!shown.stdout.contains(secret), "{shown:?}");
+    }
+    let json = desk.trackway(&["config", "show", "--json"], &env).expect(0).json();
+    let setting = |key: &str| {
+        let mut settings = json["settings"].as_array().unwrap().iter();
+        let found = settings.find(|setting| setting["key"] == key);
+        found.unwrap_or_else(|| panic!("{key}: {json}")).clone()
+    };
+    assert_eq!(setting("defaults.model")["from"], "TRACKWAY_MODEL");
+    assert_eq!(setting("models.m.api_key")["from"], "OPENAI_API_KEY");
+    assert_eq!(setting("models.m.api_key")["value"], "(hidden)");
+    assert!(setting("push.secret")["from"].as_str().unwrap().ends_with("trackway.toml, line 2"));
+    assert_eq!(setting("dispatch.first_answer_timeout")["value"], "5s");
+    assert_eq!(setting("agents.helper.workflows")["from"], "default");
+    desk.write("trackway.toml", "[push]\nsecrt = 1\n");
+    let refused = desk.trackway(&["config", "show"], &env).expect(2);
+    assert!(refused.stderr.contains("did you mean \"secret\"?"), "{refused:?}");
+}

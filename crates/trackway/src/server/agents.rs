@@ -1,0 +1,198 @@
+//! Agents of a server: a program each, in step with whoever says which agents there are.
+//!
+//! What agents share is the workshop: a change of the workspace restocks it, and the next model call looks
+//! there. An agent that changed is another version of its program: new turns take it, those in flight go
+//! on with the one that they began with.
+
+#[cfg(test)]
+mod tests;
+
+use std::{collections::BTreeMap, path::PathBuf, sync::Arc, time::Duration};
+
+use tokio::{sync::watch, task::JoinHandle};
+use trackway_a2a::AddressPolicy;
+use trackway_agent::{AgentProgram, AgentSpec, BuiltIn, McpConfig, McpServers, Stock, Workshop};
+use trackway_runtime::{Registry, SystemClock, Tool};
+
+use super::{Server, ServerError};
+
+/// How long a start waits for MCP servers. Turns that were under way go on at once, and those that use
+/// such tools need them; a server that takes longer is waited for by nobody.
+const SERVERS_START_MAX: Duration = Duration::from_secs(10);
+
+/// Which agents there are, and what they share.
+#[derive(Debug, Clone, Default)]
+pub struct Agents {
+    pub specs: Vec<AgentSpec>,
+    /// Models, and tools beside those of the server.
+    pub stock: Stock,
+    /// Servers of further tools.
+    pub mcp: McpConfig,
+    /// Where those servers run, unless they name a folder of their own.
+    pub folder: PathBuf,
+    /// The agent at the addresses that name none; the first one where none is named.
+    pub default_agent: Option<String>,
+}
+
+impl Server {
+    /// Serves these agents. Each may dispatch the server's workflows and call its tools, as far as its
+    /// spec allows.
+    #[must_use]
+    pub fn agents(self, agents: Agents) -> Self {
+        // Nobody will tell of another set.
+        self.agents_from(watch::channel(agents).1)
+    }
+
+    /// The same, for agents that may change while the server runs: each value replaces the one before.
+    /// Turns in flight go on with the agent that they began with. Which agent is the default one is asked
+    /// once, at the start.
+    #[must_use]
+    pub fn agents_from(mut self, changes: watch::Receiver<Agents>) -> Self {
+        self.agents = Some(changes);
+        self
+    }
+
+    /// The tools that agents may be allowed, but for those of MCP servers: the server's own, and the
+    /// built-in ones whose names it has not taken.
+    pub fn agent_tools(&self) -> Result<Vec<Arc<dyn Tool>>, ServerError> {
+        let own = self.tools()?;
+        let built_in = BuiltIn {
+            addresses: AddressPolicy { allow_loopback: self.allow_loopback_targets },
+            clock: Arc::new(SystemClock),
+        };
+        let built_in = built_in
+            .tools()
+            .map_err(|source| ServerError::Outgoing { source: Box::new(source) })?;
+        let free = built_in.into_iter().filter(|tool| own.get(&tool.info().name).is_none());
+        Ok(own.list().cloned().chain(free).collect())
+    }
+
+    pub(super) fn has_agent(&self, name: &str) -> bool {
+        let agents = self.agents.as_ref().map(|agents| agents.borrow());
+        agents.is_some_and(|agents| agents.specs.iter().any(|spec| spec.name == name))
+    }
+
+    /// The agent at the addresses that name none, where there are agents.
+    pub(super) fn first_agent(&self) -> Option<String> {
+        let agents = self.agents.as_ref()?.borrow();
+        let first = agents.specs.first().map(|spec| spec.name.clone());
+        agents.default_agent.clone().or(first)
+    }
+
+    /// Offers the agents, and goes on doing so when they change.
+    pub(super) async fn staff(
+        &self,
+        registry: &Arc<Registry>,
+    ) -> Result<Option<Employed>, ServerError> {
+        let Some(mut changes) = self.agents.clone() else { return Ok(None) };
+        let agents = changes.borrow_and_update().clone();
+        let servers = McpServers::start(agents.mcp.clone(), agents.folder.clone())
+            .map_err(|source| ServerError::Outgoing { source: Box::new(source) })?;
+        // Those that are late are told of when they come.
+        let _ = tokio::time::timeout(SERVERS_START_MAX, servers.settled()).await;
+        let tools = self.agent_tools()?;
+        let mut staff = Staff::new(registry.clone(), tools, servers.clone());
+        staff.renew(agents);
+        let following = tokio::spawn(staff.follow(changes));
+        Ok(Some(Employed { following, servers }))
+    }
+}
+
+/// Agents at work.
+#[derive(Debug)]
+pub(super) struct Employed {
+    following: JoinHandle<()>,
+    servers: Arc<McpServers>,
+}
+
+impl Employed {
+    /// Ends what runs for them, and waits until it has ended.
+    pub(super) async fn dismiss(self) {
+        self.following.abort();
+        self.servers.shutdown().await;
+    }
+}
+
+/// The agents of a registry.
+#[derive(Debug)]
+struct Staff {
+    registry: Arc<Registry>,
+    workshop: Arc<Workshop>,
+    /// Those of the server itself.
+    tools: Vec<Arc<dyn Tool>>,
+    servers: Arc<McpServers>,
+    /// What was said last.
+    agents: Agents,
+    /// The agents that are offered, by name, as they were written.
+    offered: BTreeMap<String, AgentSpec>,
+}
+
+impl Staff {
+    fn new(registry: Arc<Registry>, tools: Vec<Arc<dyn Tool>>, servers: Arc<McpServers>) -> Self {
+        let workshop: Arc<Workshop> = Arc::default();
+        registry.reviver(Arc::new(trackway_agent::Agents(workshop.clone())));
+        let (agents, offered) = Default::default();
+        Self { registry, workshop, tools, servers, agents, offered }
+    }
+
+    /// Offers these agents and no others. What cannot be offered is told and left out: the others are
+    /// needed all the same.
+    fn renew(&mut self, agents: Agents) {
+        self.agents = agents;
+        self.restock();
+        let mut now = BTreeMap::new();
+        for spec in &self.agents.specs {
+            let name = spec.name.clone();
+            match self.offer(spec) {
+                Ok(()) => drop(now.insert(name, spec.clone())),
+                Err(why) => tracing::warn!(agent = name, why, "an agent is not offered"),
+            }
+        }
+        for name in self.offered.keys().filter(|name| !now.contains_key(*name)) {
+            self.registry.withdraw(name);
+        }
+        self.offered = now;
+    }
+
+    fn restock(&self) {
+        let mut stock = self.agents.stock.clone();
+        stock.tools.extend(self.tools.iter().cloned());
+        stock.tools.extend(self.servers.tools());
+        self.workshop.restock(stock);
+    }
+
+    fn offer(&self, spec: &AgentSpec) -> Result<(), String> {
+        let before = self.offered.get(&spec.name);
+        if before == Some(spec) {
+            return Ok(());
+        }
+        if before.is_none() && self.registry.get(&spec.name).is_some() {
+            return Err("a workflow of this server has this name".to_owned());
+        }
+        let program = AgentProgram::new(spec.clone(), self.workshop.clone());
+        self.registry.offer(Arc::new(program)).map_err(|error| error.to_string())
+    }
+
+    /// Follows what is said of agents, and what becomes of their servers.
+    async fn follow(mut self, mut changes: watch::Receiver<Agents>) {
+        let mut tools = self.servers.changed();
+        let mut is_said = true;
+        loop {
+            tokio::select! {
+                said = changes.changed(), if is_said => match said {
+                    Ok(()) => {
+                        let agents = changes.borrow_and_update().clone();
+                        self.servers.replace(agents.mcp.clone()).await;
+                        self.renew(agents);
+                    }
+                    // Nobody can say anything any more; what was said last stays.
+                    Err(_) => is_said = false,
+                },
+                changed = tools.changed() => match changed {
+                    Ok(()) => self.restock(),
+                    Err(_) => return,
+                },
+            }
+        }
+    }
+}

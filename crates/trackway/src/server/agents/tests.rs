@@ -1,0 +1,67 @@
+//! Agents that come, change and go while a registry is in use.
+
+use trackway_agent::Budgets;
+
+use super::*;
+
+fn spec(name: &str, prompt: &str) -> AgentSpec {
+    AgentSpec {
+        name: name.to_owned(),
+        description: prompt.to_owned(),
+        model: None,
+        tools: Vec::new(),
+        workflows: Vec::new(),
+        peers: Vec::new(),
+        approvals: BTreeMap::new(),
+        budgets: Budgets::default(),
+        skills: Vec::new(),
+        prompt: prompt.to_owned(),
+    }
+}
+
+fn agents(specs: &[(&str, &str)]) -> Agents {
+    let specs = specs.iter().map(|(name, prompt)| spec(name, prompt)).collect();
+    Agents { specs, ..Agents::default() }
+}
+
+/// What new turns take, as `name prompt`.
+fn offered(registry: &Registry) -> Vec<String> {
+    let programs = registry.list();
+    programs.iter().map(|it| format!("{} {}", it.info().name, it.info().description)).collect()
+}
+
+fn staff(registry: &Arc<Registry>) -> Staff {
+    let servers = McpServers::start(McpConfig::default(), PathBuf::new()).unwrap();
+    Staff::new(registry.clone(), Vec::new(), servers)
+}
+
+#[tokio::test]
+async fn agents_come_change_and_go() {
+    let registry = Arc::new(Registry::new());
+    let workflow = AgentProgram::new(spec("echo", "a workflow"), Arc::default());
+    registry.add(Arc::new(workflow)).unwrap();
+    let mut staff = staff(&registry);
+    staff.renew(agents(&[("ann", "1"), ("ben", "1"), ("echo", "1"), ("no name", "1")]));
+    assert_eq!(offered(&registry), ["ann 1", "ben 1", "echo a workflow"]);
+    staff.renew(agents(&[("ann", "2"), ("cem", "1")]));
+    assert_eq!(offered(&registry), ["ann 2", "cem 1", "echo a workflow"]);
+    // Turns in flight find the version that they began with.
+    assert_eq!(registry.versions("ann").len(), 2);
+    assert_eq!(registry.versions("ben").len(), 1);
+    staff.renew(agents(&[("ann", "1")]));
+    assert_eq!(offered(&registry), ["ann 1", "echo a workflow"]);
+}
+
+#[tokio::test]
+async fn changes_are_followed() {
+    let registry = Arc::new(Registry::new());
+    let (tell, changes) = watch::channel(agents(&[]));
+    let following = tokio::spawn(staff(&registry).follow(changes));
+    tell.send(agents(&[("ann", "1")])).unwrap();
+    while offered(&registry) != ["ann 1"] {
+        tokio::task::yield_now().await;
+    }
+    drop(tell);
+    assert!(!following.is_finished(), "servers of tools are followed all the same");
+    following.abort();
+}

@@ -1,0 +1,36 @@
+//! A page of runs, from wherever their rows are read.
+
+use trackway_domain::{Caller, RunId};
+use trackway_ports::{RunFilter, RunRow};
+
+use super::shapes::{ListFilter, RunList, RunSummary};
+
+/// Runs of the caller's tenant that match. The run that keeps a session's own notes is no work of anybody
+/// and is left out, unless its workflow is asked for.
+pub(super) async fn list<E, F>(
+    caller: &Caller,
+    filter: ListFilter,
+    read: impl Fn(RunFilter, Option<RunId>, usize) -> F,
+) -> Result<RunList, E>
+where
+    F: Future<Output = Result<Vec<RunRow>, E>>,
+{
+    let ListFilter { workflow, states, session, mut before, limit } = filter;
+    let hides_notes = workflow.is_none();
+    let tenant = Some(caller.tenant.to_string());
+    let wanted = RunFilter { tenant, session, workflow, states };
+    let mut runs = Vec::new();
+    while runs.len() < limit {
+        let room = limit - runs.len();
+        let rows = read(wanted.clone(), before, room).await?;
+        let is_last = rows.len() < room;
+        before = rows.last().map(|row| row.id);
+        let shown =
+            rows.into_iter().filter(|row| !hides_notes || !row.workflow.holds_session_notes());
+        runs.extend(shown.map(RunSummary::from));
+        if is_last {
+            return Ok(RunList { runs, next: None });
+        }
+    }
+    Ok(RunList { runs, next: before })
+}
