@@ -36,7 +36,7 @@ impl Program for Listens {
                 let text = answer.parts[0].as_text().unwrap().to_owned();
                 heard.lock().unwrap().push(text);
             };
-            let (op, run) = stage.dispatch("child", Value::Null).await.unwrap();
+            let (op, run) = stage.dispatch("child", "child", Value::Null).await.unwrap();
             note(stage.answer_of(&op).await);
             for to in [run, OTHER, OTHER] {
                 let mut work = |_| -> futures_util::future::BoxFuture<'_, _> {

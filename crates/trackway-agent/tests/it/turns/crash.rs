@@ -340,5 +340,5 @@ fn parallel_calls_survive_a_crash_anywhere() {
 /// not sent again.
 #[test]
 fn questions_and_answers_survive_a_crash_anywhere() {
-    sweep(&WITH_QUESTIONS, World::memory, 1);
+    sweep(&WITH_QUESTIONS, World::memory, STRIDE);
 }
