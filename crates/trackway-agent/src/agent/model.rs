@@ -12,7 +12,6 @@ use trackway_domain::{Failure, StepOutcome};
 use trackway_runtime::{Attempt, Kind, RetryPolicy, Stop};
 
 use super::{
-    begin::Begin,
     drive::{Driver, stopped},
     reply,
     route::{Route, Routed},
@@ -38,9 +37,9 @@ pub(super) enum Heard {
 
 impl Driver {
     /// Asks the model once, or takes what it answered before.
-    pub(super) async fn ask(&self, turn: &Turn, begin: &Begin) -> Result<Heard, Stop> {
+    pub(super) async fn ask(&self, turn: &Turn) -> Result<Heard, Stop> {
         let mut work =
-            |attempt: Attempt| -> BoxFuture<'_, _> { Box::pin(self.ask_now(turn, begin, attempt)) };
+            |attempt: Attempt| -> BoxFuture<'_, _> { Box::pin(self.ask_now(turn, attempt)) };
         let (_, outcome) = self.stage.step(MODEL_KEY, RetryPolicy::default(), &mut work).await;
         match outcome {
             StepOutcome::Ok(value) => serde_json::from_value(value).map_err(stopped),
@@ -48,13 +47,8 @@ impl Driver {
         }
     }
 
-    async fn ask_now(
-        &self,
-        turn: &Turn,
-        begin: &Begin,
-        attempt: Attempt,
-    ) -> Result<Value, Failure> {
-        let answered = self.answer(turn, begin, &attempt);
+    async fn ask_now(&self, turn: &Turn, attempt: Attempt) -> Result<Value, Failure> {
+        let answered = self.answer(turn, &attempt);
         let heard = match self.time_left(turn) {
             None => answered.await.map(|routed| Heard::Answer(Box::new(routed))),
             Some((left, max)) => match tokio::time::timeout(left, answered).await {
@@ -77,21 +71,18 @@ impl Driver {
         Some((Duration::from_secs(max).saturating_sub(turn.used().time()), max))
     }
 
-    async fn answer(
-        &self,
-        turn: &Turn,
-        begin: &Begin,
-        attempt: &Attempt,
-    ) -> Result<Routed, Failure> {
+    async fn answer(&self, turn: &Turn, attempt: &Attempt) -> Result<Routed, Failure> {
         let stock = self.workshop.stock();
         let model = self.model(&stock)?;
         let provider = &*model.provider;
         let tools = self.toolset(&stock);
         let mut specs = tools.specs();
         let mut additions = Vec::new();
-        if reply::may_answer(turn, begin) {
+        // As they are now: some may have been answered since the turn began, and others put.
+        let questions = self.questions().await?;
+        if reply::may_answer(turn, &questions) {
             specs.push(reply::spec());
-            additions.extend(reply::open_questions(begin));
+            additions.extend(reply::open_questions(&questions));
         }
         let offer = Offer { tools: specs, additions, takes_images: provider.takes_images() };
         let request = turn.request(offer);

@@ -188,7 +188,7 @@ impl Book {
                 let op = self.children.get(child)?;
                 Some((op.clone(), Fact::ChildEnded(outcome.clone())))
             }
-            Event::RunAnswered { run, answer } => {
+            Event::RunAnswered { run, answer, .. } => {
                 let op = self.answered(*run);
                 Some((op, Fact::Answered(Box::new(answer.clone()))))
             }

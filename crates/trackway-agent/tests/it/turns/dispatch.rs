@@ -257,6 +257,9 @@ fn a_workflow_that_takes_its_time_is_left_to_it() {
         assert_eq!(process.view(&at(child)).await.unwrap().state, StateName::Submitted);
         release.send_replace("now".to_owned());
         assert_eq!(rested(&process, child).await.output, "at last");
+        // What it says now is told to a turn that has ended, which changes nothing.
+        process.quiet().await;
+        assert_eq!(self::log(&process, run).await, log);
     });
 }
 
