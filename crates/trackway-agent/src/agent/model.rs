@@ -8,6 +8,7 @@ use std::{
 use futures_util::{StreamExt, future::BoxFuture};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use tracing::Instrument as _;
 use trackway_domain::{Failure, StepOutcome};
 use trackway_runtime::{Attempt, Kind, RetryPolicy, Stop};
 
@@ -15,6 +16,7 @@ use super::{
     drive::{Driver, stopped},
     reply,
     route::{Route, Routed},
+    span,
     speaker::{self, Speaker},
 };
 use crate::{
@@ -92,7 +94,10 @@ impl Driver {
             .output
             .is_none()
             .then(|| Speaker::new(&self.stage, attempt.op.clone(), provider.label(), said));
-        let answer = self.insist(provider, &request, attempt, speaker.as_mut()).await?;
+        let span = span::model_call(provider.label(), &self.spec.name, self.stage.session());
+        let insisting = self.insist(provider, &request, attempt, speaker.as_mut());
+        let answer = insisting.instrument(span.clone()).await?;
+        span::answered(&span, &answer);
         if let Some(speaker) = &mut speaker {
             speaker.close().await;
         }

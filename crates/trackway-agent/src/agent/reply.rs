@@ -20,11 +20,8 @@ use super::{
 };
 use crate::{
     Answer, Arguments, Call, CallRecord, Entry, Finish, Recorded, ToolSpec, Turn, Waiting,
-    record::MODEL_KEY,
+    record::{MODEL_KEY, REPLY_LABEL},
 };
-
-/// Who made the call that brings a user's reply to its run: no model did.
-const RULE_LABEL: &str = "trackway/reply";
 
 /// A user's message that answers a question.
 pub(super) struct Reply {
@@ -106,7 +103,7 @@ impl Driver {
         };
         let mut work = |_: Attempt| -> BoxFuture<'_, _> {
             let ended_at = self.stage.moment();
-            let label = RULE_LABEL.to_owned();
+            let label = REPLY_LABEL.to_owned();
             let recorded = Recorded { answer: answer.clone(), label, cost: None, ended_at };
             let routed = Routed { recorded, routes: vec![Route::Reply] };
             Box::pin(async move {

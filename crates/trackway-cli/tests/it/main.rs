@@ -4,6 +4,7 @@
 
 mod a2a;
 mod auth;
+mod chat;
 mod cli;
 mod mcp;
 mod rest;
