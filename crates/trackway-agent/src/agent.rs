@@ -12,6 +12,7 @@ mod drive;
 mod model;
 mod reply;
 mod route;
+mod span;
 mod speaker;
 mod told;
 

@@ -76,7 +76,7 @@ fn estimate_entry(entry: &Entry) -> u64 {
 }
 
 /// What is to be done with a conversation that is too long.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Plan {
     /// What a summary has to stand for, oldest first.
     pub gone: Vec<Entry>,

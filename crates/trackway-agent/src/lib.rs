@@ -21,6 +21,7 @@ mod tools;
 mod toolset;
 mod transcript;
 mod turn;
+mod usage;
 mod workshop;
 
 pub use agent::{AgentProgram, Agents};
@@ -37,4 +38,5 @@ pub use tools::BuiltIn;
 pub use toolset::{DISPATCH_PREFIX, Offered, Target, Toolset, UnknownTool};
 pub use transcript::{is_compacted, transcript};
 pub use turn::{Done, Ending, Limit, Next, Offer, REPAIRS_MAX, Turn, TurnError, Used, Waiting};
+pub use usage::{Bill, Spent, model_call};
 pub use workshop::{FIRST_ANSWER_TIMEOUT_DEFAULT, Model, NoModel, Price, Stock, Workshop};

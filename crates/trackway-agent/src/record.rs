@@ -24,6 +24,9 @@ pub const MODEL_KEY: &str = "model";
 /// The key of the step that makes a long history short.
 pub const COMPACT_KEY: &str = "compact";
 
+/// Who made the call that brings a user's reply to its run: no model did.
+pub const REPLY_LABEL: &str = "trackway/reply";
+
 const CALL: &str = "call";
 
 /// The outcome of a model call.

@@ -1,5 +1,6 @@
 //! What can be typed. What happens then is in `commands`.
 
+mod chat;
 mod sessions;
 mod workspace;
 
@@ -12,6 +13,7 @@ use trackway_domain::{NodeId, QuestionId, RunId, Scope, Seq, SessionId, StateNam
 
 use crate::{exit, fault::FaultPoint, span};
 
+pub(crate) use chat::Chat;
 pub(crate) use sessions::{
     Export, ExportFormat, Import, ListSessions, OneSession, Prune, Sessions, Whose,
 };
@@ -40,6 +42,8 @@ pub(crate) enum Command {
     Serve(Serve),
     /// Serve written workflows to the agent on stdin and stdout, over MCP
     Mcp(Mcp),
+    /// Talk to an agent, here or on a server
+    Chat(Chat),
     /// Run one workflow to its end, here or on a server
     #[command(after_help = exit::HELP)]
     Run(Run),

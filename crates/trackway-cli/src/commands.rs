@@ -1,5 +1,6 @@
 //! What each command does: one file each.
 
+mod chat;
 mod completions;
 mod config;
 mod doctor;
@@ -24,6 +25,7 @@ pub(crate) async fn execute(command: Command) -> Result<Exit, Failure> {
     match command {
         Command::Serve(args) => serve::serve(args).await,
         Command::Mcp(args) => mcp::mcp(args).await,
+        Command::Chat(args) => chat::chat(args).await,
         Command::Run(args) => run::run(args).await,
         Command::Runs(Runs::List(args)) => runs::list::list(args).await,
         Command::Runs(Runs::Show(args)) => runs::show::show(args).await,

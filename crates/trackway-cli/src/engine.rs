@@ -10,7 +10,10 @@ use futures_util::{
 use serde_json::Value;
 use trackway::{
     DataFolder, DataFolderError, Secret, Server, ServerError,
-    api::{ForkRequest, ResumeRequest, Resumed, RunDetail, RunUpdate, Runs, StartRequest},
+    api::{
+        ForkRequest, ListFilter, ResumeRequest, Resumed, RunDetail, RunList, RunUpdate, Runs,
+        StartRequest,
+    },
 };
 use trackway_domain::{Code, Pos, Problem, QuestionId, RunId};
 use trackway_runtime::Runtime;
@@ -103,7 +106,19 @@ impl Engine {
         }
     }
 
-    fn server(api: Api) -> Self {
+    /// An engine for a folder that may be new, with all that this server would have.
+    pub(crate) async fn open_as(
+        place: Place,
+        server: Server,
+        testing: &Testing,
+    ) -> Result<Self, Failure> {
+        match place {
+            Place::Server(api) => Ok(Self::server(api)),
+            Place::Folder { key, .. } => Self::here(server, key, testing).await,
+        }
+    }
+
+    pub(crate) fn server(api: Api) -> Self {
         Self { runs: Source::Server(api), here: None }
     }
 
@@ -131,6 +146,20 @@ impl Engine {
         match &self.runs {
             Source::Here(runs) => Ok(runs.start(request).await?),
             Source::Server(api) => api.start(&request).await,
+        }
+    }
+
+    pub(crate) async fn list(&self, filter: ListFilter) -> Result<RunList, Failure> {
+        match &self.runs {
+            Source::Here(runs) => Ok(runs.list(filter).await?),
+            Source::Server(api) => api.list(&filter).await,
+        }
+    }
+
+    pub(crate) async fn detail(&self, run: RunId) -> Result<RunDetail, Failure> {
+        match &self.runs {
+            Source::Here(runs) => Ok(runs.detail(run).await?),
+            Source::Server(api) => api.detail(run).await,
         }
     }
 

@@ -6,6 +6,7 @@
 
 mod args;
 mod ask;
+mod chat;
 mod commands;
 mod config;
 mod engine;
@@ -27,6 +28,7 @@ mod span;
 mod suggest;
 mod terminal;
 mod text;
+mod usage;
 mod workspace;
 
 use std::{io, process::ExitCode};

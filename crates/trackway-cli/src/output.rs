@@ -11,6 +11,13 @@ pub(crate) fn line(text: &str) -> io::Result<()> {
     out.flush()
 }
 
+/// Writes a piece of a line. It is flushed, since it is read while the next one is made.
+pub(crate) fn piece(text: &str) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    write!(out, "{text}")?;
+    out.flush()
+}
+
 /// Writes a value as one line of JSON.
 pub(crate) fn json(value: &impl Serialize) -> io::Result<()> {
     line(&serde_json::to_string(value)?)

@@ -1,5 +1,6 @@
 //! The programs that come with Trackway: examples to read, a demo to play with, subjects of the tests.
 
+mod approve;
 mod echo;
 mod fails;
 mod family;
@@ -13,6 +14,7 @@ use std::{path::Path, time::Duration};
 
 use trackway::{Server, Workflow};
 
+pub use approve::Approve;
 pub use echo::Echo;
 pub use fails::Fails;
 pub use family::Family;
@@ -26,6 +28,7 @@ pub fn bundled(data: &Path) -> Server {
     Server::new()
         .data(data)
         .workflow(Echo)
+        .workflow(Approve)
         .workflow(Fails)
         .workflow(Family)
         .workflow(Invest)

@@ -61,6 +61,16 @@ impl Api {
         self.base.as_str().trim_end_matches('/')
     }
 
+    /// The agent at the address that names none.
+    pub(crate) async fn default_agent(&self) -> Result<String, Failure> {
+        let mut url = self.base.clone();
+        if let Ok(mut segments) = url.path_segments_mut() {
+            segments.pop_if_empty().extend([".well-known", "agent-card.json"]);
+        }
+        let card: Card = self.ask(self.client.get(url)).await?;
+        Ok(card.name)
+    }
+
     pub(crate) async fn list(&self, filter: &ListFilter) -> Result<RunList, Failure> {
         let states: Vec<&str> = filter.states.iter().map(|state| state.as_str()).collect();
         let mut query = vec![("limit", filter.limit.to_string())];
@@ -157,6 +167,12 @@ impl Api {
                 .hint("is it a Trackway server of this version?")),
         }
     }
+}
+
+/// What is read of an agent's card.
+#[derive(Debug, Deserialize)]
+struct Card {
+    name: String,
 }
 
 /// What happens to a run, as the server tells it.

@@ -37,7 +37,8 @@ mod tests {
 
     #[test]
     fn a_slip_is_recognised_and_another_word_is_not() {
-        let known = ["echo", "fails", "family", "invest", "ledger", "review"].map(String::from);
+        let known =
+            ["approve", "echo", "fails", "family", "invest", "ledger", "review"].map(String::from);
         for (written, meant) in [
             ("ecko", Some("echo")),
             ("ehco", Some("echo")),

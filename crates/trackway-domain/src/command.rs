@@ -61,6 +61,8 @@ pub enum Command {
     /// A run that this one waits for has said its first thing.
     TakeAnswer {
         from: RunId,
+        /// Where it stands in that run's log: told again, it is recognised.
+        at: Seq,
         answer: FirstAnswer,
     },
     /// The program does not fit the log.

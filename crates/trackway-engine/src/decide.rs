@@ -43,7 +43,7 @@ pub fn decide(run: Option<&Run>, command: Command, env: Env<'_>) -> Result<Decis
         Command::Cancel => ends::cancel(run, env)?,
         Command::Fire(timer) => timers::fire(run, timer, env),
         Command::EndChild { child, outcome } => children::end(run, child, outcome),
-        Command::TakeAnswer { from, answer } => children::answered(run, from, answer),
+        Command::TakeAnswer { from, at, answer } => children::answered(run, from, at, answer),
         Command::Park(evidence) => park::park(run, evidence, env)?,
         Command::Unpark => park::unpark(run),
     };
@@ -51,7 +51,7 @@ pub fn decide(run: Option<&Run>, command: Command, env: Env<'_>) -> Result<Decis
     if let Some(to) = run.awaited_by
         && let Some(answer) = first_answer(&decision.events)
     {
-        let errand = Errand::TellAnswer { to, from: run.id(), answer };
+        let errand = Errand::TellAnswer { to, from: run.id(), at: run.seq, answer };
         decision.effects.push(Effect::Owe(errand));
     }
     Ok(decision)

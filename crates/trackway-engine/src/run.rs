@@ -25,6 +25,8 @@ pub struct Run {
     pub children: Vec<RunId>,
     /// The run that waits for what this one says next.
     pub awaited_by: Option<RunId>,
+    /// Runs that this one waited for, and where in their logs the newest of their answers stands.
+    pub heard: BTreeMap<RunId, Seq>,
     pub parked: Option<Evidence>,
 }
 
@@ -53,6 +55,7 @@ impl Run {
             timers,
             children: Vec::new(),
             awaited_by,
+            heard: BTreeMap::new(),
             parked: None,
         }
     }
@@ -99,6 +102,9 @@ impl Run {
             Event::Woke { op } => {
                 self.timers.remove(&Timer::Op(op.clone()));
             }
+            Event::RunAnswered { run, at, .. } => {
+                self.heard.insert(*run, *at);
+            }
             Event::ChildStarted { child, .. } => self.children.push(*child),
             Event::ChildEnded { child, .. } => self.children.retain(|open| open != child),
             Event::Parked { evidence, .. } => self.parked = Some(evidence.clone()),
@@ -118,7 +124,6 @@ impl Run {
             | Event::Withdrawn { .. }
             | Event::StepDone { .. }
             | Event::Drawn { .. }
-            | Event::RunAnswered { .. }
             | Event::Answered { .. }
             | Event::Guided(_) => {}
         }

@@ -389,6 +389,9 @@ fn show(
             }
             (None, _) => {}
         }
+        if let (Some(observer), Some(view)) = (&live.core.options.observer, &shown.view) {
+            observer.committed(&view.submission, &event);
+        }
         let seq = shown.view.as_ref().map_or(0, |view| view.seq);
         if shown.tail.len() == TAIL_EVENTS_MAX {
             shown.tail.pop_front();

@@ -62,8 +62,8 @@ impl Core {
                 let command = Command::EndChild { child, outcome };
                 (child, self.tell(id, parent, command).await)
             }
-            Errand::TellAnswer { to, from, answer } => {
-                (from, self.tell(id, to, Command::TakeAnswer { from, answer }).await)
+            Errand::TellAnswer { to, from, at, answer } => {
+                (from, self.tell(id, to, Command::TakeAnswer { from, at, answer }).await)
             }
         };
         match result {
@@ -107,9 +107,10 @@ impl Core {
             let message =
                 format!("no workflow {} version {} here", workflow.name, workflow.version);
             if awaited {
-                // Nobody else will answer for it. Only the first time that it is told is heard.
+                // Nobody else will answer for it: it has no log.
                 let answer = FirstAnswer::without(AnswerKind::Failed, message.as_str());
-                self.execute(parent, &Command::TakeAnswer { from: child, answer }, None).await?;
+                let command = Command::TakeAnswer { from: child, at: 0, answer };
+                self.execute(parent, &command, None).await?;
             }
             let outcome = ChildOutcome {
                 state: StateName::Failed,

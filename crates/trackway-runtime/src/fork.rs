@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use trackway_domain::{Event, ForkPoint, RunId, Seq, Submission};
+use trackway_domain::{Event, ForkPoint, RunId, Seq, SessionId, Submission};
 use trackway_engine::{Run, RunView};
 use trackway_ports::{Append, AppendError, Pinned, ReadError, RunRow, Stored, TimerChange};
 
@@ -27,21 +27,25 @@ pub enum CannotFork {
 
 impl Core {
     /// Forks a run after one of its events; without one, where it could go on last: before the answer to
-    /// its last question, else before its end.
+    /// its last question, else before its end. Into another session it goes whole.
     pub(crate) async fn fork(
         self: &Arc<Self>,
         address: &RunAddress,
         at: Option<Seq>,
+        session: Option<SessionId>,
     ) -> Result<RunView, Error> {
         let run = address.run;
         let live = self.open(address).await?;
         drop(live);
         let cannot = |why| Error::CannotFork { run, why };
         let log = self.whole_log(run).await?;
-        let last = last_point(&log);
-        let default = log.iter().rposition(|stored| matches!(stored.event, Event::Asked { .. }));
-        let at = at.unwrap_or(default.map_or(last, |index| log[index].seq));
         let end = log.last().map_or(0, |stored| stored.seq);
+        let last = if session.is_some() { end } else { last_point(&log) };
+        let asked = log.iter().rfind(|stored| matches!(stored.event, Event::Asked { .. }));
+        let at = at.unwrap_or_else(|| match asked {
+            Some(asked) if session.is_none() => asked.seq,
+            Some(_) | None => last,
+        });
         if at == 0 || at > end {
             return Err(cannot(CannotFork::NoEvent { at, last: end }));
         }
@@ -50,7 +54,7 @@ impl Core {
         }
         let prefix = &log[..usize::try_from(at).unwrap_or(usize::MAX).min(log.len())];
         let id = RunId::new(self.options.ids.uuid());
-        let mut append = copied(prefix, id, at, self.now()).map_err(|why| match why {
+        let mut append = copied(prefix, id, at, session, self.now()).map_err(|why| match why {
             Refused::Cannot(why) => cannot(why),
             Refused::Damaged(reason) => Error::Damaged { run, reason },
         })?;
@@ -139,6 +143,7 @@ fn copied(
     prefix: &[Stored],
     id: RunId,
     at: Seq,
+    session: Option<SessionId>,
     now: trackway_domain::Timestamp,
 ) -> Result<Append, Refused> {
     let Some((Stored { event: Event::Submitted(original), .. }, rest)) = prefix.split_first()
@@ -154,13 +159,15 @@ fn copied(
         parent: None,
         deadline: None,
         forked_from: Some(ForkPoint { run: original.run, seq: at }),
+        session: session.unwrap_or_else(|| original.session.clone()),
         ..(**original).clone()
     };
     let mut run = Run::begin(Box::new(submission.clone()), now);
     for stored in rest {
         run.apply(&stored.event).map_err(|illegal| Refused::Damaged(illegal.to_string()))?;
     }
-    if let Some(&child) = run.children.first() {
+    let has_ended = run.state.name().is_terminal();
+    if let Some(&child) = run.children.first().filter(|_| !has_ended) {
         return Err(Refused::Cannot(CannotFork::OpenChild { child }));
     }
     let mut append = Append::new(id, 0, now);
@@ -171,7 +178,7 @@ fn copied(
         workflow: submission.workflow.clone(),
         parent: None,
         state: run.state.name(),
-        runnable: true,
+        runnable: !has_ended,
         parked: false,
         created_at: now,
         status_at: now,

@@ -19,6 +19,7 @@ mod guide;
 mod hooks;
 mod live;
 mod messenger;
+mod observer;
 mod options;
 mod program;
 mod recovery;
@@ -44,6 +45,7 @@ pub use guide::{
     Start,
 };
 pub use messenger::{Messenger, Undelivered};
+pub use observer::Observer;
 pub use options::Options;
 pub use program::{
     Extension, Kind, Program, ProgramFuture, ProgramInfo, Registry, RegistryError, Revive, Skill,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use trackway_ports::{Clock, Faults, Ids, Journal, NoFaults};
 
-use crate::{Messenger, Registry, SystemClock, SystemIds, Tools};
+use crate::{Messenger, Observer, Registry, SystemClock, SystemIds, Tools};
 
 /// Everything a [`crate::Runtime`] needs. The bounds have defaults that suit one machine.
 #[derive(Debug, Clone)]
@@ -24,6 +24,8 @@ pub struct Options {
     pub tools: Arc<Tools>,
     /// Tells others of updates; without one, no hook can be set.
     pub messenger: Option<Arc<dyn Messenger>>,
+    /// Hears of everything that is committed.
+    pub observer: Option<Arc<dyn Observer>>,
     /// Appends under way at once. Enough to fill a group commit several times over; beyond it,
     /// callers wait for their turn instead of growing a queue.
     pub appends_max: usize,
@@ -44,6 +46,7 @@ impl Options {
             recognise_messages: true,
             tools: Arc::default(),
             messenger: None,
+            observer: None,
             appends_max: 4_096,
             programs_max: 4_096,
         }

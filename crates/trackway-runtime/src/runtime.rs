@@ -89,9 +89,15 @@ impl Runtime {
     }
 
     /// Another run that begins with everything up to one of this run's events; without one, where it could
-    /// go on last.
-    pub async fn fork(&self, address: &RunAddress, at: Option<Seq>) -> Result<RunView, Error> {
-        self.core.fork(address, at).await
+    /// go on last. It joins `session`, or stays in that of the original; in another one a run that has
+    /// ended is copied whole, so that a conversation can begin with this one.
+    pub async fn fork(
+        &self,
+        address: &RunAddress,
+        at: Option<Seq>,
+        session: Option<SessionId>,
+    ) -> Result<RunView, Error> {
+        self.core.fork(address, at, session).await
     }
 
     /// The definition that the run is pinned to, in its normal form; none where a program runs it.

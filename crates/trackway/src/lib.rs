@@ -58,6 +58,8 @@ mod workflow;
 
 /// Runs as the REST API shows them, for programs that talk to it or hold the engine themselves.
 pub mod api {
+    pub use trackway_agent::{Bill, Spent};
+
     pub use crate::server::runs::{
         Artifact, EventPage, EventRecord, File, ForkRequest, ListFilter, Message, Part,
         PartContent, PinnedDefinition, Question, ResumeMark, ResumeRequest, Resumed, RunDetail,

@@ -4,6 +4,7 @@ mod agents;
 mod data;
 mod http;
 mod mcp;
+mod metrics;
 mod replay;
 mod retention;
 pub(crate) mod runs;
@@ -30,6 +31,7 @@ use agents::Employed;
 pub use data::{DataFolder, DataFolderError};
 pub use http::Bound;
 pub use mcp::Mcp;
+use metrics::Metrics;
 pub use replay::ReplayCheck;
 use retention::Retention;
 use written::Written;
@@ -303,13 +305,16 @@ impl Server {
             ServerError::Store { folder: folder.path().display().to_string(), source }
         })?;
         let journal: Arc<dyn Journal> = Arc::new(journal);
+        let metrics = Arc::new(Metrics::new(registry.clone()));
         let mut options = Options::new(journal.clone(), registry);
+        options.observer = Some(metrics.clone());
         options.recover = self.recover;
         options.tools = written.tools().clone();
         options.faults = self.faults.clone();
         options.recognise_messages = !self.repeat_messages;
         options.messenger = Some(Arc::new(Notifier::new(outgoing)));
-        Ok(Opened { runtime: Runtime::start(options), folder, journal, written, staff })
+        let runtime = Runtime::start(options);
+        Ok(Opened { runtime, folder, journal, written, staff, metrics })
     }
 
     /// What calls to addresses that clients choose go through.
@@ -358,7 +363,7 @@ impl Server {
         let outgoing = self.outgoing()?;
         let opened = self.engine_with(outgoing.clone()).await?;
         let mcp = self.mcp.as_ref().map(|mcp| mcp.door(&opened, &self.faults)).transpose()?;
-        let Opened { runtime, folder, journal, written, staff } = opened;
+        let Opened { runtime, folder, journal, written, staff, metrics } = opened;
         let watching = written::watch(&written, &runtime);
         let retention = self.retention.map(|older_than| Retention { journal, older_than });
         let required = self.auth.is_required();
@@ -373,7 +378,7 @@ impl Server {
         };
         let mcp = mcp.map(|mcp| HttpDoor::new(mcp, gatekeeper.clone(), door.body_bytes_max));
         let entrance = Entrance { gatekeeper, required };
-        let doors = Doors { a2a: door, mcp };
+        let doors = Doors { a2a: door, mcp, metrics };
         let bound = Bound::new(listener, grpc, runtime, folder, entrance, doors)?;
         Ok(bound.keeping(retention).watching(watching).employing(staff))
     }
@@ -393,6 +398,7 @@ struct Opened {
     written: Arc<Written>,
     /// Its agents, where it has any.
     staff: Option<Employed>,
+    metrics: Arc<Metrics>,
 }
 
 /// What is served.
@@ -400,6 +406,7 @@ struct Opened {
 struct Doors {
     a2a: trackway_a2a::Options,
     mcp: Option<HttpDoor>,
+    metrics: Arc<Metrics>,
 }
 
 /// How a server lets callers in.

@@ -22,6 +22,7 @@ pub use prune::{Prune, Pruned};
 pub use reader::SessionsReader;
 pub use shapes::{
     GraphEdge, GraphNode, SessionDetail, SessionDocument, SessionGraph, SessionRun, SessionSummary,
+    SessionUsage,
 };
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use futures_util::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 use trackway_domain::{Event, Failure, Question, RunId, Seq, StepOutcome, Timestamp};
-use trackway_runtime::{Archive, Attempt, RetryPolicy, Stop};
+use trackway_runtime::{Archive, Attempt, OpenQuestion, RetryPolicy, Stop};
 
 use super::drive::{Driver, stopped};
 use crate::{Entry, compact, is_compacted, transcript};
@@ -71,10 +71,7 @@ impl Driver {
         &self,
         read: &Mutex<Option<Vec<Vec<Event>>>>,
     ) -> Result<serde_json::Value, Failure> {
-        let unreadable = |error: &dyn std::fmt::Display| {
-            Failure::new(format!("the conversation cannot be read: {error}"))
-        };
-        let archive = self.stage.archive().ok_or_else(|| Failure::new("there is no archive"))?;
+        let archive = self.stage.archive().ok_or_else(|| unreadable(&"there is no archive"))?;
         let mut earlier = Vec::new();
         let mut logs: Vec<Vec<Event>> = Vec::new();
         let mut tokens = 0;
@@ -93,16 +90,19 @@ impl Driver {
         }
         earlier.reverse();
         logs.reverse();
-        let open = archive.questions().await.map_err(|error| unreadable(&error))?;
-        let questions = open.into_iter().map(|open| Open {
-            run: open.run,
-            workflow: open.workflow,
-            question: open.question,
-        });
-        let questions = questions.collect();
+        let questions = self.questions().await?;
         let begin = Begin { began: self.stage.moment(), earlier, questions };
         *read.lock().unwrap_or_else(PoisonError::into_inner) = Some(logs);
         serde_json::to_value(begin).map_err(|error| unreadable(&error))
+    }
+
+    /// Questions of the session that wait for an answer at the moment. For use within a step.
+    pub(super) async fn questions(&self) -> Result<Vec<Open>, Failure> {
+        let archive = self.stage.archive().ok_or_else(|| unreadable(&"there is no archive"))?;
+        let open = archive.questions().await.map_err(|error| unreadable(&error))?;
+        let others = open.into_iter().filter(|open| open.run != self.stage.run());
+        let open = |OpenQuestion { run, workflow, question }| Open { run, workflow, question };
+        Ok(others.map(open).collect())
     }
 
     async fn read_again(
@@ -117,4 +117,8 @@ impl Driver {
         }
         Ok(logs)
     }
+}
+
+fn unreadable(error: &dyn std::fmt::Display) -> Failure {
+    Failure::new(format!("the conversation cannot be read: {error}"))
 }

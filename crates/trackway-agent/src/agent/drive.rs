@@ -47,7 +47,7 @@ impl Driver {
             match turn.next() {
                 Next::Ask => {
                     self.compact(&mut turn).await?;
-                    match self.ask(&turn, &begin).await? {
+                    match self.ask(&turn).await? {
                         Heard::Answer(heard) => {
                             let model_call = turn.model_call();
                             turn.heard(&heard.recorded).map_err(stopped)?;

@@ -8,14 +8,15 @@ use std::{
 use futures_util::{StreamExt, future::BoxFuture};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use tracing::Instrument as _;
 use trackway_domain::{Failure, StepOutcome};
 use trackway_runtime::{Attempt, Kind, RetryPolicy, Stop};
 
 use super::{
-    begin::Begin,
     drive::{Driver, stopped},
     reply,
     route::{Route, Routed},
+    span,
     speaker::{self, Speaker},
 };
 use crate::{
@@ -38,9 +39,9 @@ pub(super) enum Heard {
 
 impl Driver {
     /// Asks the model once, or takes what it answered before.
-    pub(super) async fn ask(&self, turn: &Turn, begin: &Begin) -> Result<Heard, Stop> {
+    pub(super) async fn ask(&self, turn: &Turn) -> Result<Heard, Stop> {
         let mut work =
-            |attempt: Attempt| -> BoxFuture<'_, _> { Box::pin(self.ask_now(turn, begin, attempt)) };
+            |attempt: Attempt| -> BoxFuture<'_, _> { Box::pin(self.ask_now(turn, attempt)) };
         let (_, outcome) = self.stage.step(MODEL_KEY, RetryPolicy::default(), &mut work).await;
         match outcome {
             StepOutcome::Ok(value) => serde_json::from_value(value).map_err(stopped),
@@ -48,13 +49,8 @@ impl Driver {
         }
     }
 
-    async fn ask_now(
-        &self,
-        turn: &Turn,
-        begin: &Begin,
-        attempt: Attempt,
-    ) -> Result<Value, Failure> {
-        let answered = self.answer(turn, begin, &attempt);
+    async fn ask_now(&self, turn: &Turn, attempt: Attempt) -> Result<Value, Failure> {
+        let answered = self.answer(turn, &attempt);
         let heard = match self.time_left(turn) {
             None => answered.await.map(|routed| Heard::Answer(Box::new(routed))),
             Some((left, max)) => match tokio::time::timeout(left, answered).await {
@@ -77,21 +73,18 @@ impl Driver {
         Some((Duration::from_secs(max).saturating_sub(turn.used().time()), max))
     }
 
-    async fn answer(
-        &self,
-        turn: &Turn,
-        begin: &Begin,
-        attempt: &Attempt,
-    ) -> Result<Routed, Failure> {
+    async fn answer(&self, turn: &Turn, attempt: &Attempt) -> Result<Routed, Failure> {
         let stock = self.workshop.stock();
         let model = self.model(&stock)?;
         let provider = &*model.provider;
         let tools = self.toolset(&stock);
         let mut specs = tools.specs();
         let mut additions = Vec::new();
-        if reply::may_answer(turn, begin) {
+        // As they are now: some may have been answered since the turn began, and others put.
+        let questions = self.questions().await?;
+        if reply::may_answer(turn, &questions) {
             specs.push(reply::spec());
-            additions.extend(reply::open_questions(begin));
+            additions.extend(reply::open_questions(&questions));
         }
         let offer = Offer { tools: specs, additions, takes_images: provider.takes_images() };
         let request = turn.request(offer);
@@ -101,7 +94,10 @@ impl Driver {
             .output
             .is_none()
             .then(|| Speaker::new(&self.stage, attempt.op.clone(), provider.label(), said));
-        let answer = self.insist(provider, &request, attempt, speaker.as_mut()).await?;
+        let span = span::model_call(provider.label(), &self.spec.name, self.stage.session());
+        let insisting = self.insist(provider, &request, attempt, speaker.as_mut());
+        let answer = insisting.instrument(span.clone()).await?;
+        span::answered(&span, &answer);
         if let Some(speaker) = &mut speaker {
             speaker.close().await;
         }
@@ -156,8 +152,11 @@ impl Driver {
 
     /// Makes a conversation shorter that has become too long for a model, as a recorded step.
     pub(super) async fn compact(&self, turn: &mut Turn) -> Result<(), Stop> {
-        let Some(plan) = compact::plan(turn.entries(), compact::HISTORY_TOKENS_MAX) else {
-            return Ok(());
+        let plan = match compact::plan(turn.entries(), compact::HISTORY_TOKENS_MAX) {
+            Some(plan) => plan,
+            // A check does not see the turns before this one, whose length it was about.
+            None if self.stage.check_holds_step(COMPACT_KEY) => compact::Plan::default(),
+            None => return Ok(()),
         };
         let mut work = |attempt: Attempt| -> BoxFuture<'_, Result<Value, Failure>> {
             let plan = plan.clone();

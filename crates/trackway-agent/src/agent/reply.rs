@@ -10,7 +10,7 @@ use trackway_domain::{
     Failure, Message, MessageId, Part, Problem, QuestionId, Reason, Role, RunId, StepOutcome,
 };
 use trackway_engine::{Delivered, Schemas};
-use trackway_runtime::{Attempt, OpenQuestion, RetryPolicy, Stop};
+use trackway_runtime::{Attempt, RetryPolicy, Stop};
 
 use super::{
     begin::{Begin, Open},
@@ -20,11 +20,8 @@ use super::{
 };
 use crate::{
     Answer, Arguments, Call, CallRecord, Entry, Finish, Recorded, ToolSpec, Turn, Waiting,
-    record::MODEL_KEY,
+    record::{MODEL_KEY, REPLY_LABEL},
 };
-
-/// Who made the call that brings a user's reply to its run: no model did.
-const RULE_LABEL: &str = "trackway/reply";
 
 /// A user's message that answers a question.
 pub(super) struct Reply {
@@ -106,7 +103,7 @@ impl Driver {
         };
         let mut work = |_: Attempt| -> BoxFuture<'_, _> {
             let ended_at = self.stage.moment();
-            let label = RULE_LABEL.to_owned();
+            let label = REPLY_LABEL.to_owned();
             let recorded = Recorded { answer: answer.clone(), label, cost: None, ended_at };
             let routed = Routed { recorded, routes: vec![Route::Reply] };
             Box::pin(async move {
@@ -177,11 +174,8 @@ impl Driver {
 
     /// The question of that run, if it is of this session and waits: a model does not choose others.
     async fn find(&self, run: RunId) -> Result<Value, Failure> {
-        let archive = self.stage.archive().ok_or_else(gone)?;
-        let open = archive.questions().await.map_err(|error| Failure::new(error.to_string()))?;
-        let open = open.into_iter().find(|open| open.run == run && run != self.stage.run());
-        let OpenQuestion { run, workflow, question } = open.ok_or_else(gone)?;
-        serde_json::to_value(Open { run, workflow, question })
+        let open = self.questions().await?.into_iter().find(|open| open.run == run);
+        serde_json::to_value(open.ok_or_else(gone)?)
             .map_err(|error| Failure::new(error.to_string()))
     }
 
@@ -209,14 +203,14 @@ fn gone() -> Failure {
 }
 
 /// Whether there is, or may be, a question that the model can bring an answer to.
-pub(super) fn may_answer(turn: &Turn, begin: &Begin) -> bool {
+pub(super) fn may_answer(turn: &Turn, open: &[Open]) -> bool {
     let interrupted = |entry: &Entry| match entry {
         Entry::Model { calls, .. } => {
             calls.iter().any(|call| call.tool.starts_with(crate::DISPATCH_PREFIX))
         }
         Entry::User { .. } | Entry::Result { .. } => false,
     };
-    !begin.questions.is_empty() || turn.entries().iter().any(interrupted)
+    !open.is_empty() || turn.entries().iter().any(interrupted)
 }
 
 /// The tool as the model is told of it.
@@ -239,11 +233,11 @@ pub(super) fn spec() -> ToolSpec {
 }
 
 /// A paragraph of the prompt about the questions that are open.
-pub(super) fn open_questions(begin: &Begin) -> Option<String> {
-    if begin.questions.is_empty() {
+pub(super) fn open_questions(open: &[Open]) -> Option<String> {
+    if open.is_empty() {
         return None;
     }
-    let lines = begin.questions.iter().map(|open| {
+    let lines = open.iter().map(|open| {
         let (asked, schema) = (asked(open), &open.question.schema);
         format!("- task {} of {}: {asked} Its schema: {schema}", open.run, open.workflow)
     });

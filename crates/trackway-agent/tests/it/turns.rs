@@ -2,8 +2,10 @@
 //! workflows beside it. The clock stands still unless a test moves it: what waits for time would hang.
 
 mod bounds;
+mod crash;
 mod dispatch;
 mod kit;
 mod memory;
 mod replies;
+mod restart;
 mod speech;

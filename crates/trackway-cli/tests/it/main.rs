@@ -5,6 +5,7 @@
 mod a2a;
 mod agents;
 mod auth;
+mod chat;
 mod cli;
 mod mcp;
 mod rest;

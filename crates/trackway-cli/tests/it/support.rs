@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
-pub(crate) use command::{Finished, Project, Started, trackway};
+pub(crate) use command::{Finished, Project, Started, Trackway, trackway};
 pub(crate) use server::{Served, client};
 
 /// A data folder that does not exist yet, inside of one that is removed with the test.

@@ -18,6 +18,7 @@ fn subject(workflow: &str, input: Value) -> Subject {
             json!({"walletAddress": "0x1", "amount": 7.5}),
         ],
         ("invest", 1) => vec![json!({"signature": "signed"})],
+        ("approve", 0) => vec![json!({"approved": 1}), json!({"approved": true})],
         ("review", 0) => vec![json!({"confirmed": "maybe"}), json!({"confirmed": true})],
         _ => Vec::new(),
     };
@@ -47,6 +48,12 @@ fn invest_survives_a_crash_anywhere() {
 #[test]
 fn an_early_reject_survives_a_crash_anywhere() {
     swept(&subject("invest", json!({"walletAddress": "0x1", "chainId": 1})));
+}
+
+/// Proves L6, L8, L13, L14, X2.
+#[test]
+fn approve_survives_a_crash_anywhere() {
+    swept(&subject("approve", json!({"subject": "tea"})));
 }
 
 /// Proves L8, L13, L15, X2.

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use trackway_domain::{
-    ChildOutcome, Errand, Event, FirstAnswer, Message, Op, Part, RunId, WorkflowRef,
+    ChildOutcome, Errand, Event, FirstAnswer, Message, Op, Part, RunId, Seq, WorkflowRef,
 };
 
 use super::{agent_message, begin, spoken_in};
@@ -43,14 +43,15 @@ fn started(workflow: &WorkflowRef, child: RunId, env: Env<'_>) -> Message {
     message
 }
 
-/// A run that this one waits for has said its first thing. Told to a run that has ended, it changes
-/// nothing.
-pub(super) fn answered(run: &Run, from: RunId, answer: FirstAnswer) -> Decision {
-    if run.state.name().is_terminal() {
+/// A run that this one waits for has said its first thing. Told twice, or told to a run that has ended,
+/// it changes nothing.
+pub(super) fn answered(run: &Run, from: RunId, at: Seq, answer: FirstAnswer) -> Decision {
+    let heard = run.heard.get(&from).is_some_and(|heard| *heard >= at);
+    if heard || run.state.name().is_terminal() {
         return Decision::default();
     }
     Decision {
-        events: vec![Event::RunAnswered { run: from, answer }],
+        events: vec![Event::RunAnswered { run: from, at, answer }],
         effects: vec![Effect::Drive],
         ..Decision::default()
     }

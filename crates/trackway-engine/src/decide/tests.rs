@@ -3,6 +3,7 @@
 //! The rows are words (see `fixture::words`). A table over all states shows one command in each of
 //! them; the coverage test goes over the same commands and so sees what the tables see.
 
+mod answers;
 mod children;
 mod coverage;
 mod deliver;

@@ -218,3 +218,28 @@ fn an_unparked_run_shows_what_it_showed_before() {
     let message = said.view().status_message().unwrap();
     assert!(message.metadata.contains_key("validationErrors"), "what was said since stays");
 }
+
+/// Proves D8: a text that is said piece by piece is one text in the end; what is not text is not joined.
+#[test]
+fn joined_pieces_of_a_text_are_one_part() {
+    let mut view = Story::of("submit").view().clone();
+    let op: trackway_domain::Op = "step:model#0".parse().unwrap();
+    let mut show = |append: bool, joined: bool, part: Part| {
+        let id = trackway_domain::ArtifactId::new("text").unwrap();
+        let artifact = Artifact::new(id, vec![part]);
+        let chunk = ArtifactChunk { artifact, append, last: false, joined };
+        let event = Event::Artifact { op: op.clone(), chunk };
+        view.apply(&event, Timestamp::default(), 2);
+        let texts = view.artifacts[0].parts.iter().map(|part| part.as_text().unwrap_or("(data)"));
+        texts.collect::<Vec<_>>().join("|")
+    };
+    assert_eq!(show(false, false, Part::text("a")), "a");
+    assert_eq!(show(true, true, Part::text("b")), "ab");
+    assert_eq!(show(true, true, Part::text("")), "ab");
+    assert_eq!(show(true, false, Part::text("c")), "ab|c", "only where it is asked for");
+    assert_eq!(show(true, true, Part::data(json!(1))), "ab|c|(data)");
+    assert_eq!(show(true, true, Part::text("d")), "ab|c|(data)|d");
+    let noted = Part::text("e").with("key", json!(1));
+    assert_eq!(show(true, true, noted), "ab|c|(data)|d|e", "what has notes of its own stays");
+    assert_eq!(show(false, false, Part::text("new")), "new");
+}

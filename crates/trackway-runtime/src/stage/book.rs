@@ -101,6 +101,13 @@ impl Book {
         op
     }
 
+    /// Whether the log holds the op of this kind and key that would be claimed next.
+    pub(crate) fn holds_next(&self, kind: OpKind, key: &str) -> bool {
+        let key: Arc<str> = key.into();
+        let occurrence = self.counts.get(&(kind, key.clone())).copied().unwrap_or_default();
+        self.knows(&Op { kind, key, occurrence })
+    }
+
     /// Whether the log, or what was recorded since, holds something more under this name.
     pub(crate) fn knows(&self, op: &Op) -> bool {
         self.known.get(op).is_some_and(|count| *count > 0)
@@ -188,7 +195,7 @@ impl Book {
                 let op = self.children.get(child)?;
                 Some((op.clone(), Fact::ChildEnded(outcome.clone())))
             }
-            Event::RunAnswered { run, answer } => {
+            Event::RunAnswered { run, answer, .. } => {
                 let op = self.answered(*run);
                 Some((op, Fact::Answered(Box::new(answer.clone()))))
             }

@@ -42,8 +42,9 @@ impl Stage {
         self.begin_child(key, name, input, false).await
     }
 
-    /// Starts a child, recorded under that key, whose first answer is wanted: [`Stage::answer_of`] waits for it. Nobody is told of
-    /// the start; the program does that itself, with [`Stage::reference`]. Returns when it is ordered.
+    /// Starts a child, recorded under that key, whose first answer is wanted: [`Stage::answer_of`] waits
+    /// for it. Nobody is told of the start; the program does that itself, with [`Stage::reference`].
+    /// Returns when it is ordered.
     pub async fn dispatch(
         &self,
         key: &str,

@@ -49,6 +49,12 @@ pub type StepWork<'a> = dyn FnMut(Attempt) -> Pin<Box<dyn Future<Output = Result
     + 'a;
 
 impl Stage {
+    /// Whether a log that is only checked holds another step of this key. For a step that depends on what
+    /// is not there in a check; where a run is really driven the answer is no.
+    pub fn check_holds_step(&self, key: &str) -> bool {
+        self.0.live().is_none() && self.0.book().holds_next(OpKind::Step, key)
+    }
+
     /// Does a step, or returns what it came to before.
     ///
     /// Everything recorded before it is durable when the work begins. A crash between the work and its

@@ -9,6 +9,7 @@ mod crashes;
 mod damage;
 mod engine;
 mod files;
+mod first_answers;
 mod kit;
 mod notes;
 mod races;

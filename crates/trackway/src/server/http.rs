@@ -7,7 +7,7 @@ use std::{
 };
 
 use axum::{
-    Json, Router,
+    Extension, Json, Router,
     extract::{Request, State},
     http::{Method, StatusCode, Uri, header},
     middleware::{self, Next},
@@ -142,7 +142,7 @@ impl Bound {
             ..
         } = self;
         let keeper = retention.map(|retention| tokio::spawn(retention.run()));
-        let Doors { a2a, mcp } = doors.clone();
+        let Doors { a2a, mcp, .. } = doors.clone();
         let app = router(runtime.clone(), doors, entrance);
         // Dropped when the runtime has stopped, which ends gRPC too.
         let (stopped, has_stopped) = oneshot::channel::<()>();
@@ -230,7 +230,7 @@ async fn interrupted() {
 }
 
 fn router(runtime: Runtime, doors: Doors, entrance: Entrance) -> Router {
-    let Doors { a2a: options, mcp } = doors;
+    let Doors { a2a: options, mcp, metrics } = doors;
     let required = entrance.required;
     let health = Router::new()
         .route("/livez", get(async || Json(json!({ "status": "alive" }))))
@@ -238,7 +238,10 @@ fn router(runtime: Runtime, doors: Doors, entrance: Entrance) -> Router {
         .with_state(runtime.clone());
     let app = Router::new()
         .merge(health)
-        .merge(runs::router(runtime.clone(), entrance.gatekeeper, options.body_bytes_max))
+        .merge(
+            runs::router(runtime.clone(), entrance.gatekeeper, options.body_bytes_max)
+                .layer(Extension(metrics)),
+        )
         .merge(trackway_a2a::router(runtime, options))
         .merge(mcp.map(|mcp| mcp.router()).unwrap_or_default())
         .fallback(not_found)

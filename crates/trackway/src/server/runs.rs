@@ -17,7 +17,7 @@ mod stream;
 use std::sync::Arc;
 
 use axum::{
-    Json, Router,
+    Extension, Json, Router,
     extract::DefaultBodyLimit,
     http::{HeaderMap, StatusCode, header},
     response::{IntoResponse, Response},
@@ -29,6 +29,7 @@ use trackway_domain::{Code, Pos, RunId, SessionId, StateName};
 use trackway_ports::Gatekeeper;
 use trackway_runtime::Runtime;
 
+use super::metrics::Metrics;
 use asker::{Asker, Door};
 use extract::{Body, Named, Params};
 use refusal::Refusal;
@@ -59,6 +60,7 @@ pub(super) fn router(
         .route("/api/runs/{id}/cancel", post(cancel))
         .route("/api/runs/{id}/fork", post(fork))
         .route("/api/runs/{id}/resume", post(resume))
+        .route("/metrics", get(metrics))
         .layer(DefaultBodyLimit::max(body_bytes_max))
         .with_state(Door { runtime, gatekeeper })
 }
@@ -104,6 +106,16 @@ async fn start(asker: Asker, Body(request): Body<StartRequest>) -> Result<Respon
     let run = asker.runs.start(request).await?;
     let location = [(header::LOCATION, format!("/api/runs/{}", run.summary.id))];
     Ok((StatusCode::CREATED, location, Json(run)).into_response())
+}
+
+/// What this process has done. The numbers are of all tenants.
+async fn metrics(
+    asker: Asker,
+    Extension(metrics): Extension<Arc<Metrics>>,
+) -> Result<Response, Refusal> {
+    asker.may_see_all()?;
+    let kind = [(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")];
+    Ok((kind, metrics.text()).into_response())
 }
 
 async fn show(Asker { runs, .. }: Asker, Named(run): Named) -> Result<Response, Refusal> {

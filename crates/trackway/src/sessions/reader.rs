@@ -2,11 +2,12 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
+use trackway_agent::Bill;
 use trackway_domain::{Caller, SessionId};
 use trackway_engine::SessionView;
 use trackway_ports::{Journal, ReadError};
 
-use super::{SessionDetail, SessionGraph, SessionSummary, SessionsError, log};
+use super::{SessionDetail, SessionGraph, SessionSummary, SessionUsage, SessionsError, log};
 
 /// How many other sessions an error about an unknown one looks through for one that was meant.
 const NEAR_MAX: usize = 500;
@@ -61,7 +62,21 @@ impl SessionsReader {
 
     /// The session's runs and documents.
     pub async fn show(&self, id: &SessionId) -> Result<SessionDetail, SessionsError> {
-        Ok(SessionDetail::from(&self.view(id).await?))
+        let rows = log::rows(&*self.journal, &self.caller, id).await?;
+        if rows.is_empty() {
+            return Err(self.unknown(id).await?);
+        }
+        let (mut tracks, mut usage) = (Vec::with_capacity(rows.len()), SessionUsage::default());
+        for row in &rows {
+            let log = log::read(&*self.journal, row.id).await?;
+            if let Some(bill) = Bill::of(log.events.iter().map(|stored| &stored.event)) {
+                usage.add(&row.workflow.name, &bill);
+            }
+            tracks.push(log.track(row));
+        }
+        let detail = SessionDetail::from(&SessionView::new(id.clone(), tracks));
+        let usage = (usage.total.total.calls > 0).then_some(usage);
+        Ok(SessionDetail { usage, ..detail })
     }
 
     /// The session's lineage.

@@ -1,7 +1,10 @@
 //! Sessions as programs read them. Names and meanings stay; fields may be added.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 use serde_json::Value;
+use trackway_agent::{Bill, Spent};
 use trackway_domain::{DocumentKind, NodeId, RunId, SessionId, StateName};
 use trackway_engine::{Document, RunTrack, SessionView, TrackEdge, TrackNode};
 
@@ -24,6 +27,27 @@ pub struct SessionDetail {
     pub session_id: SessionId,
     pub runs: Vec<SessionRun>,
     pub documents: Vec<SessionDocument>,
+    /// What model calls have used; absent where no model was asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub usage: Option<SessionUsage>,
+}
+
+/// What the runs of a session have used.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SessionUsage {
+    #[serde(flatten)]
+    pub total: Bill,
+    /// By the name of the agent.
+    pub agents: BTreeMap<String, Spent>,
+}
+
+impl SessionUsage {
+    /// Adds what a run of this agent has used.
+    pub(super) fn add(&mut self, agent: &str, bill: &Bill) {
+        self.total.add(bill);
+        self.agents.entry(agent.to_owned()).or_default().add(&bill.total);
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -99,6 +123,7 @@ impl From<&SessionView> for SessionDetail {
             session_id: view.id.clone(),
             runs: view.runs.iter().map(SessionRun::from).collect(),
             documents: view.documents().into_iter().map(SessionDocument::from).collect(),
+            usage: None,
         }
     }
 }

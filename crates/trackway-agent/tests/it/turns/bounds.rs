@@ -10,10 +10,13 @@ use std::{
 
 use serde_json::{Value, json};
 use trackway_agent::{Approval, Budgets};
-use trackway_domain::{RunId, StateName};
+use trackway_domain::{Event, RunId, StateName};
 use trackway_testkit::{ChatReply, Process, answer_to};
 
-use super::kit::{Desk, artifact, ended, rested, say, shout, spoken, text_of, tool, turn};
+use super::kit::{
+    Desk, artifact, children, echo, ended, log, rested, say, shout, spoken, text_of, tool, turn,
+    until,
+};
 
 /// A tool that counts its calls.
 fn counted(calls: &Arc<AtomicUsize>) -> Arc<dyn trackway_runtime::Tool> {
@@ -177,4 +180,55 @@ fn arguments_that_a_tool_does_not_take_are_told() {
     assert!(told("c2").contains("not JSON"), "{}", told("c2"));
     assert_eq!(told("c3"), "no paper");
     assert_eq!(calls.load(Ordering::Relaxed), 0);
+}
+
+/// Two calls that both have to be approved are asked about one after the other, each for itself.
+#[test]
+fn calls_made_at_once_are_approved_one_by_one() {
+    let calls = Arc::new(AtomicUsize::new(0));
+    let mut desk = Desk::new().tool(counted(&calls)).workflow(echo());
+    desk.spec.approvals.insert("*".to_owned(), Approval::Ask);
+    desk.calls(&[
+        ("c1", "count", json!({ "text": "x" })),
+        ("c2", "dispatch_workflow_echo", json!({ "text": "y" })),
+    ]);
+    desk.says("I see.");
+    desk.run(async |process| {
+        let run = say(&process, "m1", "Go.").await;
+        let mut asked = Vec::new();
+        for (number, approved) in [true, false].into_iter().enumerate() {
+            let question = rested(&process, run).await.question.unwrap();
+            asked.push(question.prompt[1].as_data().unwrap()["toolCallId"].clone());
+            let mut yes = answer_to(run, &format!("yes-{number}"), json!({ "approved": approved }));
+            yes.question = Some(question.id);
+            process.deliver(yes).await.unwrap();
+        }
+        assert_eq!(asked, ["c1", "c2"]);
+        ended(&process, run).await;
+        assert_eq!(children(&log(&process, run).await), []);
+    });
+    assert_eq!(desk.result(1, "c1"), 1);
+    assert!(desk.result(1, "c2").as_str().unwrap().contains("refused"));
+}
+
+/// The timer of a dispatch that was answered in time may still fire. Nobody waits for it, and a turn that
+/// is taken up again later fits its log all the same.
+#[test]
+fn a_timer_that_nobody_waits_for_does_no_harm() {
+    let mut desk = Desk::new().tool(shout()).workflow(echo());
+    desk.spec.approvals.insert("shout".to_owned(), Approval::Ask);
+    desk.calls(&[("c1", "dispatch_workflow_echo", json!({ "text": "x" }))]);
+    desk.calls(&[("c2", "shout", json!({ "text": "x" }))]);
+    desk.says("Done.");
+    let run = desk.run(async |process| {
+        let run = say(&process, "m1", "Go.").await;
+        rested(&process, run).await;
+        process.clock.advance(Duration::from_secs(60));
+        until(&process, run, |event| matches!(event, Event::Woke { .. })).await;
+        run
+    });
+    desk.run(async |process| {
+        answer(&process, run, json!({ "approved": true })).await;
+        assert_eq!(spoken(&ended(&process, run).await), "Done.");
+    });
 }

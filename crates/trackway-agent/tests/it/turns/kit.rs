@@ -28,7 +28,7 @@ pub(crate) struct Desk {
     pub(crate) world: World,
     pub(crate) stock: Stock,
     pub(crate) spec: AgentSpec,
-    programs: Vec<Arc<dyn Program>>,
+    pub(crate) programs: Vec<Arc<dyn Program>>,
 }
 
 impl Desk {

@@ -4,9 +4,10 @@
 use insta::assert_json_snapshot;
 use serde_json::{Value, json};
 use trackway_domain::{File, FileSource, Part, StateName};
+use trackway_runtime::{ReplayVerdict, replay_with};
 use trackway_testkit::{ChatReply, Names};
 
-use super::kit::{Desk, echo, ended, send, shout, spoken, submit, text_artifact, tool, turn};
+use super::kit::{Desk, echo, ended, log, send, shout, spoken, submit, text_artifact, tool, turn};
 
 /// What the model is told, without made ids.
 fn told(desk: &Desk, request: usize) -> Value {
@@ -152,8 +153,11 @@ fn a_long_conversation_is_summed_up() {
             if number == 2 {
                 desk.server.queue(ChatReply::default().says("They worked."));
             }
-            turn(&process, &format!("m{number}"), &long).await;
+            let view = turn(&process, &format!("m{number}"), &long).await;
             asked = desk.server.asked().len();
+            let log = log(&process, view.submission.run).await;
+            let verdict = replay_with(&desk.setup().registry, &log).await;
+            assert_eq!(verdict, ReplayVerdict::Fits, "turn {number} can be checked");
         }
         assert_eq!(asked, 5, "one request more, for the summary");
     });

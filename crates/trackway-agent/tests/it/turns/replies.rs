@@ -68,6 +68,8 @@ fn a_reply_resumes_the_one_open_question() {
             artifact(&view, "tool-call-answer_task");
             assert_eq!(desk.result(2, "reply")["outcome"], outcome, "{text}");
             assert_eq!(view.output["model"], "openai/scripted-1");
+            let system = desk.told(2)[0]["content"].clone();
+            assert_eq!(system, "You help.", "it is not open any more");
         });
         assert_eq!(desk.server.asked().len(), 3);
     }

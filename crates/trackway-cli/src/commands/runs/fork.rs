@@ -69,7 +69,7 @@ async fn hand_over(args: &Fork) -> Result<Exit, Failure> {
 }
 
 async fn drive(args: &Fork, engine: &Engine, signals: &mut Signals) -> Result<Exit, Failure> {
-    let forked = engine.fork(args.id, ForkRequest { at: args.at }).await?;
+    let forked = engine.fork(args.id, ForkRequest { at: args.at, session_id: None }).await?;
     let id = forked.summary.id;
     if args.json {
         output::json(&forked)?;

@@ -3,7 +3,7 @@
 use trackway::api::{Message, RunDetail};
 use trackway_domain::Role;
 
-use crate::{args::Show, exit::Exit, failure::Failure, output, place::Place, screen, text};
+use crate::{args::Show, exit::Exit, failure::Failure, output, place::Place, screen, text, usage};
 
 pub(in crate::commands) async fn show(args: Show) -> Result<Exit, Failure> {
     let reader = Place::find(&args.place)?.reader()?;
@@ -32,6 +32,11 @@ pub(super) fn page(run: &RunDetail) -> Vec<String> {
     rows.extend(run.children.iter().map(|child| ("Child", child.clone())));
     if !run.output.is_null() {
         rows.push(("Output", run.output.to_string()));
+    }
+    if let Some(bill) = &run.usage {
+        rows.push(("Usage", usage::line(&bill.total)));
+        let models = bill.models.iter();
+        rows.extend(models.map(|(label, spent)| ("  model", usage::named(label, spent))));
     }
     if let Some(evidence) = &run.evidence {
         rows.push(("Parked", evidence.message.clone()));

@@ -2,7 +2,7 @@
 
 use trackway::sessions::{SessionDocument, SessionRun};
 
-use crate::{args::OneSession, exit::Exit, failure::Failure, output, text};
+use crate::{args::OneSession, exit::Exit, failure::Failure, output, text, usage};
 
 pub(super) async fn show(args: &OneSession) -> Result<Exit, Failure> {
     let session = super::reader(&args.whose)?.show(&args.id).await?;
@@ -15,6 +15,15 @@ pub(super) async fn show(args: &OneSession) -> Result<Exit, Failure> {
     print(head, session.runs.iter().map(run))?;
     for (run, reason) in session.runs.iter().filter_map(|run| Some((run, run.damaged.as_ref()?))) {
         output::note(&text::printable(&format!("{} is damaged: {reason}", run.run_id)));
+    }
+    if let Some(usage) = &session.usage {
+        output::line("")?;
+        output::line(&format!("Usage  {}", usage::line(&usage.total.total)))?;
+        let agents = usage.agents.iter().map(|(name, spent)| ("agent", name, spent));
+        let models = usage.total.models.iter().map(|(label, spent)| ("model", label, spent));
+        for (what, name, spent) in agents.chain(models) {
+            output::line(&text::printable(&format!("  {what} {}", usage::named(name, spent))))?;
+        }
     }
     if !session.documents.is_empty() {
         let head = ["DOCUMENT", "KIND", "RUN", "STEP"].map(str::to_owned).to_vec();

@@ -48,6 +48,18 @@ fn each_end_has_its_exit_code() {
     assert_eq!(rejected.states(), ["submitted", "rejected"]);
 }
 
+/// Proves L6, L7: a question is the first that is heard of it.
+#[test]
+fn approval_is_asked_for_before_anything_else() {
+    let folder = Folder::new();
+    let args = ["run", "approve", "--input", r#"{"subject": "tea"}"#, "--json"];
+    let yes = folder.trackway_with(&args, "{\"approved\": true}\n").expect(0);
+    assert_eq!(yes.states(), ["submitted", "working", "input-required", "working", "completed"]);
+    assert_eq!(yes.json_lines()[2]["question"]["schema"]["required"], json!(["approved"]));
+    let no = folder.trackway_with(&args, "{\"approved\": false}\n").expect(4);
+    assert_eq!(no.states().last().unwrap(), "rejected");
+}
+
 /// Proves L14.
 #[test]
 fn answers_are_read_from_stdin_and_a_wrong_one_is_asked_for_again() {

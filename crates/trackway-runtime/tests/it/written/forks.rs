@@ -39,7 +39,7 @@ fn a_fork_at_a_question_takes_another_answer() {
         assert_eq!(ended(&process, run).await.state, StateName::Completed);
         let before = seqs(&process, run).await;
         // Where nothing is said, the last question is open again; also of a finished run.
-        let fork = process.fork(&at(run), None).await.unwrap();
+        let fork = process.fork(&at(run), None, None).await.unwrap();
         let id = fork.submission.run;
         assert_eq!(fork.submission.forked_from.as_ref().unwrap().run, run);
         assert_eq!(settled(&process, id).await.state, StateName::InputRequired);
@@ -60,7 +60,7 @@ fn a_run_is_forked_where_it_could_go_on() {
         answer(&process, run, json!({ "what": "left" })).await;
         ended(&process, run).await;
         let last = seqs(&process, run).await.len() as Seq;
-        let refused = async |seq| match process.fork(&at(run), Some(seq)).await {
+        let refused = async |seq| match process.fork(&at(run), Some(seq), None).await {
             Err(Error::CannotFork { why, .. }) => why,
             other => panic!("{other:?}"),
         };
@@ -68,10 +68,10 @@ fn a_run_is_forked_where_it_could_go_on() {
         assert_eq!(refused(last + 1).await, CannotFork::NoEvent { at: last + 1, last });
         assert_eq!(refused(last).await, CannotFork::Ended { at: last, last: last - 1 });
         // From its very beginning, everything is done again.
-        let whole = process.fork(&at(run), Some(1)).await.unwrap().submission.run;
+        let whole = process.fork(&at(run), Some(1), None).await.unwrap().submission.run;
         assert_eq!(settled(&process, whole).await.state, StateName::InputRequired);
         // Before its end, nothing is.
-        let end = process.fork(&at(run), Some(last - 1)).await.unwrap().submission.run;
+        let end = process.fork(&at(run), Some(last - 1), None).await.unwrap().submission.run;
         assert_eq!(ended(&process, end).await.state, StateName::Completed);
     });
     assert_eq!(shelf.calls(), ["first", "left", "first"]);
@@ -92,7 +92,7 @@ fn a_fork_outlives_the_process_that_made_it() {
     let died = world.process(shelf.setup().faults(faults), async |process| {
         let after =
             seqs(&process, run).await.iter().find(|(_, name)| *name == "resumed").unwrap().0;
-        process.fork(&at(run), Some(after)).await.unwrap();
+        process.fork(&at(run), Some(after), None).await.unwrap();
         std::future::pending::<()>().await
     });
     assert!(died.is_none());
@@ -111,7 +111,7 @@ fn a_fork_is_pinned_itself() {
     world.run(shelf.setup(), async |process| {
         let run = start(&process, "twice", json!({})).await;
         settled(&process, run).await;
-        let fork = process.fork(&at(run), None).await.unwrap();
+        let fork = process.fork(&at(run), None, None).await.unwrap();
         settled(&process, fork.submission.run).await;
         let head = whole_log(&*process.journal, run).await.unwrap().len() as u64;
         process.journal.remove(Removal::of([(run, head)])).await.unwrap();

@@ -56,7 +56,16 @@ impl Asker {
             .hint(&format!("it needs the scope workflow:{workflow}:run or agent:{workflow}:call")))
     }
 
-    /// The same for the workflow of a run. One of another tenant does not exist.
+    /// Whether what is no tenant's own may be seen.
+    pub(super) fn may_see_all(&self) -> Result<(), Refusal> {
+        if self.scopes.is_all() {
+            return Ok(());
+        }
+        Err(Refusal::new(Code::Forbidden, "this key may not see what others do")
+            .hint("it needs the scope *"))
+    }
+
+    /// As [`Self::may_run`], for the workflow of a run. One of another tenant does not exist.
     pub(super) async fn may_act_on(&self, run: RunId) -> Result<(), Refusal> {
         // Spares a look at the run where it would change nothing.
         if self.scopes.is_all() {

@@ -57,6 +57,7 @@ impl From<&RunView> for RunDetail {
             output: view.output.clone(),
             evidence: view.parked.clone(),
             forked_from: submission.forked_from,
+            usage: None,
             pos: view.pos,
         }
     }

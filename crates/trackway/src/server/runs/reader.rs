@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use trackway_agent::Bill;
 use trackway_domain::{Caller, Pos, RunId};
 use trackway_ports::{FORMAT_NEWEST, Journal, ReadError, Stored};
 
@@ -42,7 +43,9 @@ impl RunsReader {
             let after = log.last().map_or(0, |stored| stored.seq);
             let page = self.journal.events(run, after, READ_EVENTS).await?;
             if page.is_empty() {
-                return Ok(fold(&log).as_ref().map(RunDetail::from));
+                let usage = Bill::of(log.iter().map(|stored| &stored.event));
+                let detail = fold(&log).as_ref().map(RunDetail::from);
+                return Ok(detail.map(|detail| RunDetail { usage, ..detail }));
             }
             log.extend(page);
         }

@@ -2,13 +2,14 @@
 //! the engine in its own process.
 
 use serde_json::Value;
+use trackway_agent::Bill;
 use trackway_domain::{
     Caller, Code, JSON_DEPTH_MAX, Message, MessageId, Part, Pos, Role, RunId, SessionId, StateName,
     is_too_deep,
 };
 use trackway_engine::Delivered;
 use trackway_ports::{FORMAT_NEWEST, Ids, encode};
-use trackway_runtime::{Deliver, RunAddress, Runtime, Submit, SystemIds, Watch};
+use trackway_runtime::{Deliver, Kind, RunAddress, Runtime, Submit, SystemIds, Watch};
 
 use super::listing::list;
 use super::shapes::{
@@ -70,7 +71,11 @@ impl Runs {
     /// Answered when the run is durable.
     pub async fn start(&self, request: StartRequest) -> Result<RunDetail, RunsError> {
         let StartRequest { workflow, input, session_id } = request;
-        let message = message(&input)?;
+        let message = match &input {
+            // What is only text is said as text.
+            Value::String(text) => said(vec![Part::text(text)]),
+            input => message(input)?,
+        };
         let caller = self.caller.clone();
         let submit = Submit {
             workflow,
@@ -85,7 +90,31 @@ impl Runs {
     }
 
     pub async fn detail(&self, run: RunId) -> Result<RunDetail, RunsError> {
-        Ok((&self.runtime.view(&self.address(run)).await?).into())
+        let view = self.runtime.view(&self.address(run)).await?;
+        let detail = RunDetail::from(&view);
+        // Workflows ask no models: their logs need not be read.
+        let program = self.runtime.registry().get(&detail.summary.workflow);
+        if program.is_some_and(|program| program.info().kind == Kind::Workflow) {
+            return Ok(detail);
+        }
+        let usage = self.usage(run, view.pos).await?;
+        Ok(RunDetail { usage, ..detail })
+    }
+
+    /// What the run has used up to a position.
+    async fn usage(&self, run: RunId, newest: Pos) -> Result<Option<Bill>, RunsError> {
+        let mut watch = self.runtime.watch(&self.address(run), 0).await?;
+        let mut bill = Bill::default();
+        // Without the comparison the watch would wait for what has not happened yet.
+        let mut seen = 0;
+        while seen < newest {
+            let Some(stored) = watch.next().await? else { break };
+            seen = stored.pos;
+            if let Some(one) = Bill::of([&stored.event]) {
+                bill.add(&one);
+            }
+        }
+        Ok((bill.total.calls > 0).then_some(bill))
     }
 
     /// The name of the run's workflow.
@@ -130,7 +159,8 @@ impl Runs {
 
     /// The new run, which shares the log of this one up to a point.
     pub async fn fork(&self, run: RunId, request: ForkRequest) -> Result<RunDetail, RunsError> {
-        Ok((&self.runtime.fork(&self.address(run), request.at).await?).into())
+        let ForkRequest { at, session_id } = request;
+        Ok((&self.runtime.fork(&self.address(run), at, session_id).await?).into())
     }
 
     /// The definition that the run is pinned to, in its normal form; none where a program runs it.
@@ -204,6 +234,9 @@ fn message(input: &Value) -> Result<Message, RunsError> {
     if is_too_deep(input) {
         return Err(RunsError::TooDeep);
     }
-    let id = MessageId::made(SystemIds.uuid());
-    Ok(Message::new(id, Role::User, vec![Part::data(input.clone())]))
+    Ok(said(vec![Part::data(input.clone())]))
+}
+
+fn said(parts: Vec<Part>) -> Message {
+    Message::new(MessageId::made(SystemIds.uuid()), Role::User, parts)
 }

@@ -6,6 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use trackway_agent::Bill;
 use trackway_domain::{
     Event, Evidence, ForkPoint, Pos, Problem, QuestionId, Reason, RunId, Seq, SessionId, StateName,
 };
@@ -40,6 +41,10 @@ pub struct ForkRequest {
     /// Number of the last event that the fork shares; where the run could go on last where absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<Seq>,
+    /// The session that the fork joins, that of the original where absent. In another session a run
+    /// that has ended may be forked at its end: a conversation that begins with this one needs it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session_id: Option<SessionId>,
 }
 
 /// `GET /api/runs/{id}/definition`: what a run goes by.
@@ -117,6 +122,9 @@ pub struct RunDetail {
     /// The run that it goes on from, and the last event of that one which it shares.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forked_from: Option<ForkPoint>,
+    /// What its model calls have used; shown where one run is asked for, absent where no model was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usage: Option<Bill>,
     /// Position of its newest event.
     pub pos: Pos,
 }

@@ -51,6 +51,7 @@ fn shown(edges: &[(u128, u128)]) -> Vec<String> {
             damaged: None,
         }],
         documents: Vec::new(),
+        usage: None,
     };
     assert_eq!(json!(session)["documents"], json!([]));
     drawn(&session, &SessionGraph { nodes, edges }).split_off(1)

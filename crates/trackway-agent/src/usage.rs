@@ -1,0 +1,102 @@
+//! What model calls have used: a pure projection of a run's events, which can be summed up over sessions
+//! and agents.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use trackway_domain::{Event, OpKind, StepOutcome};
+
+use crate::{
+    Usage,
+    record::{MODEL_KEY, REPLY_LABEL, Recorded},
+};
+
+/// What a number of model calls came to.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Spent {
+    /// Model calls that were answered.
+    pub calls: u64,
+    /// Tokens as the providers counted them; a call whose provider does not count adds none.
+    pub input_tokens: u64,
+    pub output_tokens: u64,
+    /// Of the input, what the provider had cached.
+    #[serde(default)]
+    pub cached_tokens: u64,
+    /// Of the output, what was not shown.
+    #[serde(default)]
+    pub reasoning_tokens: u64,
+    /// In the currency of the prices; absent where no model had a price.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<f64>,
+}
+
+/// The same, and how it is shared among models.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Bill {
+    #[serde(flatten)]
+    pub total: Spent,
+    /// By the label of the model.
+    pub models: BTreeMap<String, Spent>,
+}
+
+impl Spent {
+    pub fn add(&mut self, other: &Self) {
+        self.calls = self.calls.saturating_add(other.calls);
+        self.input_tokens = self.input_tokens.saturating_add(other.input_tokens);
+        self.output_tokens = self.output_tokens.saturating_add(other.output_tokens);
+        self.cached_tokens = self.cached_tokens.saturating_add(other.cached_tokens);
+        self.reasoning_tokens = self.reasoning_tokens.saturating_add(other.reasoning_tokens);
+        if let Some(cost) = other.cost {
+            self.cost = Some(self.cost.unwrap_or_default() + cost);
+        }
+    }
+
+    fn of(recorded: &Recorded) -> Self {
+        let usage: Usage = recorded.answer.usage.unwrap_or_default();
+        Self {
+            calls: 1,
+            input_tokens: usage.input_tokens,
+            output_tokens: usage.output_tokens,
+            cached_tokens: usage.cached_tokens,
+            reasoning_tokens: usage.reasoning_tokens,
+            cost: recorded.cost.filter(|cost| cost.is_finite()),
+        }
+    }
+}
+
+impl Bill {
+    /// What the events of a run say; none where no model was asked.
+    pub fn of<'a>(events: impl IntoIterator<Item = &'a Event>) -> Option<Self> {
+        let mut bill = Self::default();
+        for (label, spent) in events.into_iter().filter_map(model_call) {
+            bill.total.add(&spent);
+            bill.models.entry(label).or_default().add(&spent);
+        }
+        (bill.total.calls > 0).then_some(bill)
+    }
+
+    pub fn add(&mut self, other: &Self) {
+        self.total.add(&other.total);
+        for (label, spent) in &other.models {
+            self.models.entry(label.clone()).or_default().add(spent);
+        }
+    }
+}
+
+/// The model that an event says was asked, and what that has used.
+pub fn model_call(event: &Event) -> Option<(String, Spent)> {
+    let Event::StepDone { op, outcome: StepOutcome::Ok(value) } = event else { return None };
+    if op.kind != OpKind::Step || *op.key != *MODEL_KEY {
+        return None;
+    }
+    let recorded = Recorded::from_value(value).ok()?;
+    (recorded.label != REPLY_LABEL).then(|| {
+        let spent = Spent::of(&recorded);
+        (recorded.label, spent)
+    })
+}
+
+#[cfg(test)]
+mod tests;

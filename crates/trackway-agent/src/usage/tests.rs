@@ -1,0 +1,54 @@
+//! Bills of logs.
+
+use serde_json::json;
+use trackway_domain::Op;
+
+use super::*;
+
+fn asked(occurrence: u32, label: &str, usage: &serde_json::Value, cost: Option<f64>) -> Event {
+    let mut value = json!({
+        "answer": { "text": "", "reasoning": "", "calls": [], "finish": "stop", "usage": usage },
+        "label": label,
+        "ended_at": 1,
+    });
+    if let Some(cost) = cost {
+        value["cost"] = json!(cost);
+    }
+    let op = Op { kind: OpKind::Step, key: MODEL_KEY.into(), occurrence };
+    Event::StepDone { op, outcome: StepOutcome::Ok(value) }
+}
+
+/// Proves D8: what was used is told by the log alone, by model, with a call that nobody counted.
+#[test]
+fn a_log_says_what_was_used() {
+    let log = [
+        Event::Started,
+        asked(0, REPLY_LABEL, &json!(null), None),
+        asked(1, "openai/a", &json!({ "input_tokens": 10, "output_tokens": 2 }), Some(0.5)),
+        asked(
+            2,
+            "openai/a",
+            &json!({ "input_tokens": 20, "output_tokens": 3, "cached_tokens": 8 }),
+            Some(0.25),
+        ),
+        asked(3, "offline-rules/1", &json!(null), None),
+    ];
+    let bill = Bill::of(&log).unwrap();
+    assert_eq!((bill.total.calls, bill.total.input_tokens, bill.total.output_tokens), (3, 30, 5));
+    assert_eq!((bill.total.cached_tokens, bill.total.cost), (8, Some(0.75)));
+    assert_eq!(bill.models["openai/a"].calls, 2);
+    assert_eq!(bill.models["offline-rules/1"], Spent { calls: 1, ..Spent::default() });
+
+    let mut sum = bill.clone();
+    sum.add(&bill);
+    assert_eq!((sum.total.calls, sum.models["openai/a"].cost), (6, Some(1.5)));
+}
+
+/// Nobody is shown a bill of nothing.
+#[test]
+fn a_run_without_models_has_no_bill() {
+    assert_eq!(Bill::of(&[Event::Started, asked(0, REPLY_LABEL, &json!(null), None)]), None);
+    let op = Op { kind: OpKind::Step, key: MODEL_KEY.into(), occurrence: 0 };
+    let other = Event::StepDone { op, outcome: StepOutcome::Ok(json!({ "limit": "late" })) };
+    assert_eq!(Bill::of(&[other]), None);
+}

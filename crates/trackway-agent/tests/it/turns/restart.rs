@@ -1,0 +1,108 @@
+//! Turns that another process goes on with, when what is written about the agent, what it could call or
+//! what it had dispatched is not the same any more.
+
+use std::sync::Arc;
+
+use serde_json::json;
+use trackway_agent::Approval;
+use trackway_domain::{RunId, StateName};
+use trackway_runtime::{ReplayVerdict, replay_with};
+use trackway_testkit::{CrashAt, Process, World, answer_to};
+
+use super::kit::{Desk, children, echo, ended, log, references, rested, say, shout, spoken, turn};
+
+fn approved(run: RunId) -> trackway_runtime::Deliver {
+    answer_to(run, "yes", json!({ "approved": true }))
+}
+
+/// A turn in flight goes on as the agent that it began with; the next turn is the new one's.
+#[test]
+fn a_turn_in_flight_outlives_an_edit() {
+    let mut desk = Desk::on(World::sqlite()).tool(shout());
+    desk.spec.approvals.insert("shout".to_owned(), Approval::Ask);
+    desk.calls(&[("c1", "shout", json!({ "text": "x" }))]);
+    desk.says("Done.");
+    desk.says("Yes?");
+    let run = desk.run(async |process| {
+        let run = say(&process, "m1", "Go.").await;
+        rested(&process, run).await;
+        run
+    });
+    desk.spec.prompt = "You help no more.".to_owned();
+    desk.run(async |process: Process| {
+        process.deliver(approved(run)).await.unwrap();
+        assert_eq!(spoken(&ended(&process, run).await), "Done.");
+        turn(&process, "m2", "Again.").await;
+    });
+    assert_eq!(desk.told(1)[0]["content"], "You help.");
+    assert_eq!(desk.told(2)[0]["content"], "You help no more.");
+    assert_eq!(desk.told(2).len(), 6, "it remembers the turn of the other");
+}
+
+/// What is gone when a call is to be made is told, and the turn goes on.
+#[test]
+fn a_tool_that_is_gone_is_told() {
+    let mut desk = Desk::new().tool(shout());
+    desk.spec.approvals.insert("shout".to_owned(), Approval::Ask);
+    desk.calls(&[("c1", "shout", json!({ "text": "x" }))]);
+    desk.says("A pity.");
+    let run = desk.run(async |process| {
+        let run = say(&process, "m1", "Go.").await;
+        rested(&process, run).await;
+        run
+    });
+    desk.stock.tools.clear();
+    desk.run(async |process: Process| {
+        process.deliver(approved(run)).await.unwrap();
+        assert_eq!(spoken(&ended(&process, run).await), "A pity.");
+    });
+    assert_eq!(desk.result(1, "c1"), "shout is not there any more.");
+}
+
+/// Proves D3: a workflow that is gone before it could start has failed, and nobody waits for it.
+#[test]
+fn a_workflow_that_is_gone_has_failed() {
+    let desk = Desk::new().workflow(echo());
+    desk.calls(&[("c1", "dispatch_workflow_echo", json!({ "text": "x" }))]);
+    desk.says("A pity.");
+    let faults = Arc::new(CrashAt::point("effect:errand", 1));
+    let through = desk.world.process(desk.setup().faults(faults), async |process| {
+        turn(&process, "m1", "Go.").await;
+    });
+    assert!(through.is_none());
+    let desk = Desk { programs: Vec::new(), ..desk };
+    desk.run(async |process: Process| {
+        let rows = process.runs(Default::default(), None, 9).await.unwrap();
+        let [row] = &rows[..] else { panic!("{rows:?}") };
+        let view = ended(&process, row.id).await;
+        assert_eq!(spoken(&view), "A pity.");
+        let log = log(&process, row.id).await;
+        assert_eq!((references(&log).len(), children(&log).len()), (1, 1));
+    });
+    let result = desk.result(1, "c1");
+    assert_eq!(result["outcome"], "failed");
+    assert!(result["message"].as_str().unwrap().contains("echo"), "{result}");
+}
+
+/// Proves X2: the log of a turn can be checked against its agent without doing anything.
+#[test]
+fn the_log_of_a_turn_fits_its_agent() {
+    let desk = Desk::new().workflow(echo()).tool(shout());
+    desk.calls(&[
+        ("c1", "dispatch_workflow_echo", json!({ "text": "x" })),
+        ("c2", "shout", json!({ "text": "x" })),
+    ]);
+    desk.says("Done.");
+    let asked = desk.run(async |process: Process| {
+        let view = turn(&process, "m1", "Go.").await;
+        assert_eq!(view.state, StateName::Completed);
+        let log = log(&process, view.submission.run).await;
+        let asked = desk.server.asked().len();
+        for end in 1..=log.len() {
+            let verdict = replay_with(&desk.setup().registry, &log[..end]).await;
+            assert_eq!(verdict, ReplayVerdict::Fits, "up to event {end}");
+        }
+        asked
+    });
+    assert_eq!(desk.server.asked().len(), asked);
+}

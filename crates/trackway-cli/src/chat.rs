@@ -1,0 +1,378 @@
+//! A conversation with an agent: each line is a turn, or answers a question of the turn or of what it
+//! dispatched.
+//!
+//! Lines, updates and signals come in any order; one loop takes each as it comes. A line that cannot be
+//! used yet is kept until it can: a message until the turn before has ended, an answer until its question
+//! is there.
+
+mod answering;
+mod command;
+mod looks;
+mod past;
+mod shown;
+
+use std::{
+    collections::{HashSet, VecDeque},
+    time::Duration,
+};
+
+use futures_util::{StreamExt, stream::SelectAll};
+use serde_json::Value;
+use trackway::api::{Question, RunUpdate, StartRequest, What};
+use trackway_domain::{Code, RunId, SessionId};
+
+use self::{
+    answering::{Answering, Ask, Progress},
+    command::Command,
+    looks::Looks,
+    shown::Shown,
+};
+use crate::{
+    args,
+    engine::{Answer, Engine, Updates},
+    exit::Exit,
+    failure::Failure,
+    form, output, place,
+    signals::Signals,
+    terminal::Lines,
+    text,
+};
+
+/// Runs that are followed at once. On a server each is a connection.
+const FOLLOWED_MAX: usize = 64;
+
+/// How long a word of what was dispatched is waited for before the next line is taken from a pipe, or asked
+/// for at a terminal: most ask or end within milliseconds, and one that sleeps for a day is not waited for.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// A conversation under way.
+pub(crate) struct Chat<'a> {
+    engine: &'a Engine,
+    /// How to get here again, for hints.
+    place: &'a args::Place,
+    agent: String,
+    session: Option<SessionId>,
+    looks: Looks,
+    shown: Shown,
+    updates: SelectAll<Updates>,
+    /// The turn that is under way.
+    turn: Option<RunId>,
+    /// It was told to stop.
+    stopping: bool,
+    /// Runs that are followed beside the turn.
+    known: HashSet<RunId>,
+    /// Those of them that neither ended nor ask.
+    busy: HashSet<RunId>,
+    /// Questions that wait for an answer, the oldest first.
+    open: VecDeque<Open>,
+}
+
+/// A question, and its answer as far as it was given.
+struct Open {
+    run: RunId,
+    question: Question,
+    answering: Answering,
+}
+
+/// Whether the conversation goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Flow {
+    On,
+    Ends(Exit),
+}
+
+impl<'a> Chat<'a> {
+    pub(crate) fn new(
+        engine: &'a Engine,
+        place: &'a args::Place,
+        agent: String,
+        json: bool,
+    ) -> Self {
+        let looks = Looks::new(json);
+        Self {
+            engine,
+            place,
+            agent,
+            session: None,
+            looks,
+            shown: Shown::new(looks),
+            updates: SelectAll::new(),
+            turn: None,
+            stopping: false,
+            known: HashSet::new(),
+            busy: HashSet::new(),
+            open: VecDeque::new(),
+        }
+    }
+
+    /// Shows who is talked to.
+    pub(crate) fn greet(&mut self, label: Option<&str>) -> Result<(), Failure> {
+        self.shown.begin(&self.agent, label)?;
+        if self.looks.is_person() {
+            output::note("/help says what can be typed; /quit ends.");
+        }
+        Ok(())
+    }
+
+    /// Until the lines end, or the user does.
+    pub(crate) async fn run(mut self, signals: &mut Signals) -> Result<Exit, Failure> {
+        let mut lines = Lines::default();
+        let (mut kept, mut ended): (Option<String>, bool) = (None, false);
+        self.prompt();
+        loop {
+            if let Some(line) = kept.take_if(|line| self.takes(line)) {
+                if let Flow::Ends(exit) = self.line(&line).await? {
+                    return Ok(self.leave(exit));
+                }
+                self.prompt();
+                continue;
+            }
+            if self.turn.is_some() && self.updates.is_empty() {
+                return Err(self.engine.broke_off());
+            }
+            if ended && kept.is_none() && self.rests() {
+                return Ok(self.leave(Exit::Done));
+            }
+            tokio::select! {
+                biased;
+                () = signals.next() => {
+                    if let Flow::Ends(exit) = self.interrupted().await? {
+                        return Ok(self.leave(exit));
+                    }
+                }
+                Some(heard) = self.updates.next(), if !self.updates.is_empty() => {
+                    self.hear(&heard?)?;
+                }
+                line = lines.next(), if kept.is_none() && !ended => match line {
+                    Some(line) => {
+                        self.shown.typed();
+                        kept = Some(line);
+                    }
+                    None => ended = true,
+                },
+                () = tokio::time::sleep(PATIENCE), if self.turn.is_none() && !self.busy.is_empty() => {
+                    self.busy.clear();
+                    self.prompt();
+                }
+            }
+        }
+    }
+
+    /// Whether this line can be used now.
+    fn takes(&self, line: &str) -> bool {
+        match Command::of(line) {
+            Some(command) if command.is_urgent() => true,
+            None if !self.open.is_empty() && !line.starts_with('/') => true,
+            _ => self.turn.is_none() && (self.looks.is_person() || self.busy.is_empty()),
+        }
+    }
+
+    /// Whether nothing more happens without another line.
+    fn rests(&self) -> bool {
+        let asks = |turn| self.open.iter().any(|open| open.run == turn);
+        self.turn.is_none_or(asks) && (self.looks.is_person() || self.busy.is_empty())
+    }
+
+    async fn line(&mut self, line: &str) -> Result<Flow, Failure> {
+        match Command::of(line) {
+            Some(Command::Quit) => return Ok(Flow::Ends(Exit::Done)),
+            Some(Command::Stop) => self.stop().await?,
+            Some(Command::Skip) => self.skip()?,
+            Some(Command::Fork) => self.fork().await?,
+            Some(Command::Help) => {
+                command::HELP.iter().try_for_each(|line| self.shown.aside(line))?
+            }
+            None if !self.open.is_empty() && !line.starts_with('/') => self.answer(line).await?,
+            None if line.trim().is_empty() => {}
+            None => self.say(line).await?,
+        }
+        Ok(Flow::On)
+    }
+
+    /// Begins a turn.
+    async fn say(&mut self, line: &str) -> Result<(), Failure> {
+        let request = StartRequest {
+            workflow: self.agent.clone(),
+            input: Value::from(line),
+            session_id: self.session.clone(),
+        };
+        let run = self.engine.start(request).await?;
+        self.session = Some(run.summary.session_id);
+        self.shown.turn();
+        self.follow_turn(run.summary.id).await
+    }
+
+    async fn follow_turn(&mut self, run: RunId) -> Result<(), Failure> {
+        self.updates.push(self.engine.updates(run, 0).await?);
+        self.turn = Some(run);
+        Ok(())
+    }
+
+    fn hear(&mut self, update: &RunUpdate) -> Result<(), Failure> {
+        let run = update.run_id;
+        let is_turn = self.turn == Some(run);
+        if is_turn {
+            self.shown.of_turn(update)?;
+        } else {
+            self.shown.of_other(update)?;
+        }
+        for child in update.children() {
+            if self.updates.len() < FOLLOWED_MAX && self.known.insert(child) {
+                self.busy.insert(child);
+                self.updates.push(self.engine.updates_of_child(child));
+            }
+        }
+        let What::Status { question, evidence, .. } = &update.what else { return Ok(()) };
+        self.open.retain(|open| open.run != run);
+        self.busy.remove(&run);
+        if let Some(question) = question {
+            self.put(run, question.clone());
+        } else if is_turn && (update.last || evidence.is_some()) {
+            if let Some(evidence) = evidence {
+                self.shown.aside(&format!("{run} is parked: {}", evidence.message))?;
+            }
+            (self.turn, self.stopping) = (None, false);
+        } else if !is_turn && !update.last && evidence.is_none() {
+            self.busy.insert(run);
+        }
+        self.prompt();
+        Ok(())
+    }
+
+    fn put(&mut self, run: RunId, question: Question) {
+        let ask = if self.looks.is_person() { Ask::Every } else { Ask::Required };
+        let answering = Answering::new(&question.schema, ask);
+        self.open.push_back(Open { run, question, answering });
+    }
+
+    /// A line for the oldest question.
+    async fn answer(&mut self, line: &str) -> Result<(), Failure> {
+        let Some(open) = self.open.front_mut() else { return Ok(()) };
+        let answer = match open.answering.take(line) {
+            Progress::More => return Ok(()),
+            Progress::Again(why) => {
+                return Ok(self.shown.aside(&format!("  {}", text::printable(&why)))?);
+            }
+            Progress::Whole(answer) => answer,
+        };
+        let (run, question) = (open.run, open.question.id);
+        // Refused, it is put again by the update that says so.
+        self.open.pop_front();
+        if self.turn != Some(run) {
+            self.busy.insert(run);
+        }
+        match self.engine.answer(run, Some(question), answer).await {
+            Ok(Answer::Taken { .. } | Answer::Refused(_)) => {}
+            Ok(Answer::Late) => self.shown.aside("Somebody else had answered already.")?,
+            // It was canceled meanwhile; its last update says so.
+            Err(failure) if failure.code.as_deref() == Some(Code::RunEnded.as_str()) => {}
+            Err(failure) => return Err(failure),
+        }
+        Ok(())
+    }
+
+    /// Stops the turn; without one, what asks the oldest question.
+    async fn stop(&mut self) -> Result<(), Failure> {
+        let run = self.turn.or_else(|| self.open.front().map(|open| open.run));
+        let Some(run) = run.or_else(|| self.busy.iter().next().copied()) else {
+            return Ok(self.shown.aside("Nothing is going on.")?);
+        };
+        self.stopping = self.turn == Some(run);
+        match self.engine.cancel(run).await {
+            Ok(_) => Ok(()),
+            // It was faster; its last update is on the way.
+            Err(failure) if failure.code.as_deref() == Some(Code::RunEnded.as_str()) => Ok(()),
+            Err(failure) => Err(failure),
+        }
+    }
+
+    fn skip(&mut self) -> Result<(), Failure> {
+        match self.open.pop_front() {
+            Some(open) => self.hint_answer(&open),
+            None => self.shown.aside("No question is open.")?,
+        }
+        Ok(())
+    }
+
+    async fn fork(&mut self) -> Result<(), Failure> {
+        let Some(session) = &self.session else {
+            return Ok(self.shown.aside("Nothing has been said yet.")?);
+        };
+        let forked = past::fork(self.engine, &self.agent, session).await?;
+        self.shown.aside(&format!("This is {forked} now; {session} stays as it is."))?;
+        self.session = Some(forked);
+        Ok(())
+    }
+
+    /// Ctrl-C stops the turn; where none goes on, or it was told before, it ends the conversation.
+    async fn interrupted(&mut self) -> Result<Flow, Failure> {
+        if self.turn.is_none() || self.stopping {
+            return Ok(Flow::Ends(Exit::Interrupted));
+        }
+        self.stop().await?;
+        Ok(Flow::On)
+    }
+
+    /// Goes on with a session: shows its last lines, and takes up what is unfinished in it.
+    pub(crate) async fn take_up(&mut self, session: SessionId) -> Result<(), Failure> {
+        for line in past::last_lines(self.engine, &self.agent, &session).await? {
+            self.shown.aside(&line)?;
+        }
+        for run in past::unfinished(self.engine, &session).await? {
+            let id = run.summary.id;
+            if run.summary.workflow == self.agent && run.summary.parent_id.is_none() {
+                self.shown.turn();
+                self.follow_turn(id).await?;
+                continue;
+            }
+            self.shown.name(id, &run.summary.workflow);
+            self.known.insert(id);
+            self.updates.push(self.engine.updates(id, run.pos).await?);
+            if let Some(question) = run.question {
+                self.shown.question(Some(&run.summary.workflow), &question)?;
+                self.put(id, question);
+            }
+        }
+        self.session = Some(session);
+        Ok(())
+    }
+
+    /// The newest session of this agent.
+    pub(crate) async fn newest(&self) -> Result<Option<SessionId>, Failure> {
+        past::newest(self.engine, &self.agent).await
+    }
+
+    /// Shows where to write, once nobody speaks.
+    fn prompt(&mut self) {
+        let is_quiet = |run| self.turn.is_none_or(|turn| turn == run);
+        match self.open.front() {
+            Some(open) if is_quiet(open.run) => self.shown.prompt(&open.answering.prompt()),
+            None if self.turn.is_none() && self.busy.is_empty() => self.shown.prompt("> "),
+            Some(_) | None => {}
+        }
+    }
+
+    /// How to come back.
+    fn leave(&self, exit: Exit) -> Exit {
+        for open in &self.open {
+            self.hint_answer(open);
+        }
+        if let (Some(session), true) = (&self.session, self.looks.is_person()) {
+            let place = place::repeated(self.place);
+            output::note(&format!(
+                "hint: trackway chat {} --session {session} {place}",
+                text::quoted(&self.agent)
+            ));
+        }
+        exit
+    }
+
+    fn hint_answer(&self, open: &Open) {
+        let Open { run, question, .. } = open;
+        let answer = text::quoted(&form::skeleton(&question.schema));
+        let place = place::repeated(self.place);
+        output::note(&text::printable(&format!(
+            "{run} waits for an answer.\nhint: trackway runs resume {run} --input {answer} {place}"
+        )));
+    }
+}

@@ -1,0 +1,121 @@
+//! An answer to a question, line by line: the fields of the form one after the other, or everything in
+//! one line, as JSON or as `name=value …`.
+
+use std::collections::VecDeque;
+
+use serde_json::{Map, Value};
+
+use crate::form::{self, Field, Form};
+
+/// An answer that is being given.
+#[derive(Debug)]
+pub(super) struct Answering {
+    form: Form,
+    ask: Ask,
+    /// Fields that are still asked for.
+    left: VecDeque<Field>,
+    given: Map<String, Value>,
+}
+
+/// Which fields are asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ask {
+    /// A person sees which one it is and can leave it out.
+    Every,
+    /// A pipe cannot: each line would be taken for a field that nobody had in mind.
+    Required,
+}
+
+/// What a line came to.
+#[derive(Debug, PartialEq)]
+pub(super) enum Progress {
+    /// Another line is needed.
+    More,
+    Whole(Value),
+    /// It stands for nothing, and why.
+    Again(String),
+}
+
+impl Answering {
+    pub(super) fn new(schema: &Value, ask: Ask) -> Self {
+        let form = Form::of(schema);
+        let fields = match &form {
+            Form::Fields(fields) => fields.as_slice(),
+            Form::One(field) => std::slice::from_ref(field),
+            Form::Json => &[],
+        };
+        let only_required = ask == Ask::Required && fields.iter().any(|field| field.required);
+        let asked = fields.iter().filter(|field| field.required || !only_required);
+        let left = asked.cloned().collect();
+        Self { form, ask, left, given: Map::new() }
+    }
+
+    /// What stands before the place where the next line is typed.
+    pub(super) fn prompt(&self) -> String {
+        match self.left.front() {
+            Some(field) => field.prompt(),
+            None => "  answer (JSON): ".to_owned(),
+        }
+    }
+
+    pub(super) fn take(&mut self, line: &str) -> Progress {
+        if self.given.is_empty()
+            && let Some(whole) = self.whole(line)
+        {
+            return Progress::Whole(whole);
+        }
+        let Some(field) = self.left.front() else {
+            return match form::json(line.trim()) {
+                Ok(value) => Progress::Whole(value),
+                Err(why) => Progress::Again(why),
+            };
+        };
+        let (at, value) = match field.read(line) {
+            Ok(value) => (0, value),
+            Err(why) => match self.other(line) {
+                Some((at, value)) => (at, Some(value)),
+                None => return Progress::Again(why),
+            },
+        };
+        let name = self.left.remove(at).map(|field| field.name).unwrap_or_default();
+        if let Form::One(_) = self.form {
+            return Progress::Whole(value.unwrap_or(Value::Null));
+        }
+        if let Some(value) = value {
+            self.given.insert(name, value);
+        }
+        match self.left.is_empty() {
+            true => Progress::Whole(Value::Object(std::mem::take(&mut self.given))),
+            false => Progress::More,
+        }
+    }
+
+    /// A field that is asked for later, where the line fits that one: whoever wrote into a pipe had not
+    /// seen in which order they are asked for.
+    fn other(&self, line: &str) -> Option<(usize, Value)> {
+        if self.ask == Ask::Every {
+            return None;
+        }
+        let fits = |(at, field): (usize, &Field)| Some((at, field.read(line).ok()??));
+        self.left.iter().enumerate().skip(1).find_map(fits)
+    }
+
+    /// The line as the whole object.
+    fn whole(&self, line: &str) -> Option<Value> {
+        let Form::Fields(fields) = &self.form else { return None };
+        let line = line.trim();
+        if let Ok(object @ Value::Object(_)) = serde_json::from_str(line) {
+            return Some(object);
+        }
+        let mut object = Map::new();
+        for word in line.split_whitespace() {
+            let (name, value) = word.split_once('=')?;
+            let field = fields.iter().find(|field| field.name == name)?;
+            object.insert(name.to_owned(), field.read(value).ok()??);
+        }
+        (!object.is_empty()).then_some(Value::Object(object))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,43 @@
+//! Lines that are for the terminal, not for the agent.
+
+/// What a line asks the terminal to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Command {
+    Stop,
+    Skip,
+    Fork,
+    Help,
+    Quit,
+}
+
+pub(super) const HELP: &[&str] = &[
+    "What you write is said to the agent. Where a question is open, it answers that.",
+    "  /stop   stop the turn, and what it started",
+    "  /skip   leave the open question for later",
+    "  /fork   go on in a new session that begins with this conversation",
+    "  /help   this page",
+    "  /quit   end; the session is kept (trackway chat --resume)",
+    "Without a language model: /run NAME key=value … starts a workflow, help lists them.",
+];
+
+impl Command {
+    /// The command that a line is; anything else is said to the agent.
+    pub(super) fn of(line: &str) -> Option<Self> {
+        match line.trim() {
+            "/stop" => Some(Self::Stop),
+            "/skip" => Some(Self::Skip),
+            "/fork" => Some(Self::Fork),
+            "/help" => Some(Self::Help),
+            "/quit" | "/exit" => Some(Self::Quit),
+            _ => None,
+        }
+    }
+
+    /// Whether it is obeyed at once, whatever is going on.
+    pub(super) const fn is_urgent(self) -> bool {
+        match self {
+            Self::Stop | Self::Skip | Self::Help | Self::Quit => true,
+            Self::Fork => false,
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! `trackway chat`: talks to an agent, here or on a server.
+
+use std::path::Path;
+
+use trackway_agent::AgentSpec;
+
+use super::mcp;
+use crate::{
+    args,
+    chat::Chat,
+    config,
+    engine::Engine,
+    exit::Exit,
+    failure::Failure,
+    output,
+    place::Place,
+    programs,
+    signals::Signals,
+    workspace::{
+        Workspace,
+        follow::{Following, Loader},
+    },
+};
+
+/// Somebody to talk to.
+struct Partner {
+    engine: Engine,
+    agent: String,
+    /// The model, where it is known before anything is said.
+    label: Option<String>,
+    /// Keeps an agent of this process in step with its file.
+    _following: Option<Following>,
+}
+
+pub(super) async fn chat(args: args::Chat) -> Result<Exit, Failure> {
+    let mut signals = Signals::install()?;
+    let Partner { engine, agent, label, _following } = partner(&args).await?;
+    let ended = talk(&args, &engine, agent, label.as_deref(), &mut signals).await;
+    engine.close().await;
+    ended
+}
+
+async fn talk(
+    args: &args::Chat,
+    engine: &Engine,
+    agent: String,
+    label: Option<&str>,
+    signals: &mut Signals,
+) -> Result<Exit, Failure> {
+    let mut chat = Chat::new(engine, &args.place, agent, args.json);
+    chat.greet(label)?;
+    let session = match &args.session {
+        Some(session) => Some(session.clone()),
+        None if args.resume => chat.newest().await?,
+        None => None,
+    };
+    match session {
+        Some(session) => chat.take_up(session).await?,
+        None if args.resume => output::note("There is no earlier session; a new one begins."),
+        None => {}
+    }
+    chat.run(signals).await
+}
+
+async fn partner(args: &args::Chat) -> Result<Partner, Failure> {
+    match Place::find(&args.place)? {
+        Place::Server(api) => {
+            if !args.folders.workflows.is_empty() {
+                return Err(Failure::new("--workflows is for conversations in this process")
+                    .hint("a server runs this one: name its folders where it is started")
+                    .exit(Exit::Usage));
+            }
+            if args.workspace.is_some() {
+                output::note(&format!("The agents are those of the server at {}.", api.url()));
+            }
+            let agent = match &args.agent {
+                Some(agent) => agent.clone(),
+                None => api.default_agent().await?,
+            };
+            Ok(Partner { engine: Engine::server(api), agent, label: None, _following: None })
+        }
+        place @ Place::Folder { .. } => here(args, place).await,
+    }
+}
+
+/// An agent of the workspace, in this process.
+async fn here(args: &args::Chat, place: Place) -> Result<Partner, Failure> {
+    let workspace = args.workspace.as_deref();
+    let folder = config::folder(workspace)?;
+    let (read, _) = Workspace::read(folder, &config::variable);
+    let folders = mcp::folders(&args.folders, &read.config, workspace);
+    let data = args.place.data.folder.clone();
+    let allow_loopback = read.config.outgoing.allow_loopback;
+    let make = {
+        let folders = folders.clone();
+        move |data: &Path| {
+            programs::bundled(data).workflows(&folders).allow_loopback_targets(allow_loopback)
+        }
+    };
+    let server = make(&data);
+    let following = Loader::new(folder, &folders, move || make(&data)).follow()?;
+    let agents = following.agents.borrow().clone();
+    let name = args.agent.as_ref().or(agents.default_agent.as_ref());
+    let spec = spec(&agents.specs, name.map(String::as_str))?;
+    let model = agents.stock.model(spec.model.as_deref()).ok();
+    let label = model.map(|model| model.provider.label().to_owned());
+    let agent = spec.name.clone();
+    let server = server.agents_from(following.agents.clone());
+    let engine = Engine::open_as(place, server, &args.testing).await?;
+    Ok(Partner { engine, agent, label, _following: Some(following) })
+}
+
+fn spec<'a>(specs: &'a [AgentSpec], name: Option<&str>) -> Result<&'a AgentSpec, Failure> {
+    let found = match name {
+        Some(name) => specs.iter().find(|spec| spec.name == name),
+        None => specs.first(),
+    };
+    found.ok_or_else(|| {
+        let name = name.unwrap_or_default();
+        let known: Vec<String> = specs.iter().map(|spec| spec.name.clone()).collect();
+        Failure::unknown_workflow(format!("there is no agent {name:?}"), name, &known)
+    })
+}

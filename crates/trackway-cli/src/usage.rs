@@ -1,0 +1,26 @@
+//! What model calls have used, for people.
+
+use trackway::api::Spent;
+
+/// In one line.
+pub(crate) fn line(spent: &Spent) -> String {
+    let Spent { calls, input_tokens, output_tokens, cached_tokens, reasoning_tokens, cost } = spent;
+    let plural = if *calls == 1 { "" } else { "s" };
+    let mut line = format!("{calls} model call{plural}, {input_tokens} tokens in");
+    if *cached_tokens > 0 {
+        line.push_str(&format!(" ({cached_tokens} cached)"));
+    }
+    line.push_str(&format!(", {output_tokens} out"));
+    if *reasoning_tokens > 0 {
+        line.push_str(&format!(" ({reasoning_tokens} for reasoning)"));
+    }
+    if let Some(cost) = cost {
+        line.push_str(&format!(", cost {cost:.6}"));
+    }
+    line
+}
+
+/// With whose it is.
+pub(crate) fn named(name: &str, spent: &Spent) -> String {
+    format!("{name}: {}", line(spent))
+}

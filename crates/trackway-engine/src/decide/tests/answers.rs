@@ -1,0 +1,102 @@
+//! First answers: what a run that is waited for says first is told to whoever waits, once.
+
+use insta::assert_snapshot;
+use trackway_domain::Event;
+
+use super::told;
+use crate::fixture::Story;
+
+/// Proves D2, D3: whatever is said first is the answer.
+#[test]
+fn the_first_thing_that_is_said_is_the_answer() {
+    let first = |command: &str| told("submit awaited", command);
+    assert_snapshot!(first("status hi"), @r#"started | status working "hi" | ! owe: tell parent what me said: Answered "hi""#);
+    assert_snapshot!(first("artifact a.txt one"), @r#"started | artifact a.txt = "one" | ! owe: tell parent what me said: Answered "one""#);
+    assert_snapshot!(first("first hello"), @r#"started | answered answer:#0 "hello" | ! owe: tell parent what me said: Answered "hello""#);
+    assert_snapshot!(first("first"), @"started | answered answer:#0  | ! owe: tell parent what me said: Answered");
+    assert_snapshot!(first("ask amount"), @r#"started | asked q1 input-required "How much?" | ! owe: tell parent what me said: InputRequired "How much?" | > asked q1"#);
+    assert_snapshot!(first("ask form"), @r#"started | artifact form.json = "preview" | asked q1 input-required "How much?" | ! owe: tell parent what me said: InputRequired "preview", "How much?" | > asked q1"#);
+    assert_snapshot!(first("ask signature"), @r#"started | asked q1 auth-required "Please sign" | ! owe: tell parent what me said: AuthRequired "Please sign" | > asked q1"#);
+    assert_snapshot!(first("reject no"), @r#"rejected "no" | ! stop | ! owe: tell parent that me rejected "no" | ! owe: tell parent what me said: Rejected  "no""#);
+    assert_snapshot!(first("return 5"), @"started | completed 5 | ! stop | ! owe: tell parent that me completed 5 | ! owe: tell parent what me said: Answered (data)");
+    assert_snapshot!(first("return null"), @"started | completed null | ! stop | ! owe: tell parent that me completed | ! owe: tell parent what me said: Answered");
+    assert_snapshot!(first("error oops"), @r#"started | failed "oops" | ! stop | ! owe: tell parent that me failed "oops" | ! owe: tell parent what me said: Failed  "oops""#);
+    assert_snapshot!(first("cancel"), @r#"canceled | ! stop | ! owe: tell parent that me canceled | ! owe: tell parent what me said: Failed  "it was cancelled""#);
+}
+
+/// Proves D2: what is recorded beside it is no answer.
+#[test]
+fn what_nobody_sees_is_no_answer() {
+    for command in ["step pay", "retry pay", "draw 7", "sleep nap", "child echo", "park mismatch"] {
+        let line = told("submit awaited", command);
+        assert!(!line.contains("tell"), "{command}: {line}");
+    }
+}
+
+/// Proves D3: only the first counts.
+#[test]
+fn an_answer_is_given_once() {
+    for given in ["status hi", "artifact a.txt one", "first", "ask amount"] {
+        let given = format!("submit awaited; {given}");
+        for command in ["status more", "artifact b.txt two", "first late", "ask signature"] {
+            let line = told(&given, command);
+            assert!(!line.contains("what me said"), "{given}; {command}: {line}");
+        }
+        let end = "completed 5 | ! stop | ! owe: tell parent that me completed 5";
+        let line = told(&given, "return 5");
+        assert!(line.ends_with(end), "{given}: {line}");
+    }
+    // Nobody waits for this one's first answer.
+    assert_snapshot!(told("submit child", "status hi"), @"");
+}
+
+/// Proves D3: who sends an answer is told what is said next, and nothing that comes after it.
+#[test]
+fn who_sends_an_answer_is_told_what_is_said_next() {
+    let asked = "submit awaited; ask amount";
+    assert_snapshot!(told(asked, "reply amount=0"), @"refused q1 #1 alone (wrong: /amount exclusiveMinimum) | > q1 #1 alone (wrong: /amount exclusiveMinimum)");
+    assert_snapshot!(told(asked, "reply amount=5"), @r#"resumed q1 #1 alone {"amount":5} | ! drive | > q1 #1 alone primary"#);
+    let replied = format!("{asked}; reply amount=5");
+    assert_snapshot!(told(&replied, "status thanks"), @r#"status working "thanks" | ! owe: tell parent what me said: Answered "thanks""#);
+    assert_snapshot!(told(&replied, "ask signature"), @r#"asked q2 auth-required "Please sign" | ! owe: tell parent what me said: AuthRequired "Please sign" | > asked q2"#);
+    assert_snapshot!(told(&replied, "return null"), @"completed null | ! stop | ! owe: tell parent that me completed | ! owe: tell parent what me said: Answered");
+    assert_snapshot!(told(&format!("{replied}; status thanks"), "ask signature"), @r#"asked q2 auth-required "Please sign" | > asked q2"#);
+    // An answer from anybody else leaves nobody waiting.
+    assert_snapshot!(told(&format!("{asked}; answer amount=5"), "status thanks"), @r#"status working "thanks""#);
+}
+
+/// Proves D5: a dispatched child is not told of at its start.
+#[test]
+fn a_dispatched_child_starts_quietly() {
+    assert_snapshot!(told("submit", "dispatch echo"), @"started | child-started c1 echo | ! owe: start c1 echo of me | > child c1");
+}
+
+/// Proves D6: told again, or told to a run that has ended, it changes nothing.
+#[test]
+fn an_answer_is_heard_once() {
+    let one = "submit; dispatch echo";
+    assert_snapshot!(told(one, "heard c1 2 hello"), @r#"run-answered c1 Answered "hello" | ! drive"#);
+    assert_snapshot!(told(&format!("{one}; ask amount"), "heard c1 2 hello"), @r#"run-answered c1 Answered "hello" | ! drive"#);
+    let heard = format!("{one}; heard c1 2 hello");
+    assert_snapshot!(told(&heard, "heard c1 2 hello"), @"nothing");
+    assert_snapshot!(told(&heard, "heard c1 7 next"), @r#"run-answered c1 Answered "next" | ! drive"#);
+    for end in ["return 5", "error oops", "cancel", "reject no"] {
+        assert_eq!(told(&format!("{one}; {end}"), "heard c1 2 hello"), "nothing", "{end}");
+    }
+}
+
+/// Proves D5: a status that speaks of another run names it alone.
+#[test]
+fn a_reference_names_one_run() {
+    let story = Story::of("submit; reference one; reference two");
+    let messages = story.events().filter_map(|event| match event {
+        Event::Status { message, .. } => Some(message),
+        _ => None,
+    });
+    let messages: Vec<_> = messages.collect();
+    assert_eq!(messages.len(), 2);
+    for (message, text) in messages.iter().zip(["one", "two"]) {
+        assert_eq!(message.references.len(), 1);
+        assert_eq!(message.metadata["about"], text);
+    }
+}

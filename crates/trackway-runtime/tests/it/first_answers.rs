@@ -1,0 +1,188 @@
+//! First answers as a program hears them, in whatever order the log has them: checked against logs that
+//! are written here.
+
+use std::sync::{Arc, Mutex};
+
+use serde_json::{Value, json};
+use trackway_domain::{
+    Caller, ChildOutcome, Event, FirstAnswer, Message, MessageId, Op, Part, Role, RunId, SessionId,
+    StateName, StepOutcome, Submission, Timestamp, WorkflowRef,
+};
+use trackway_runtime::{
+    Kind, Program, ProgramFuture, ProgramInfo, ReplayVerdict, RetryPolicy, Stage, replay,
+};
+use uuid::Uuid;
+
+const PARENT: RunId = RunId::new(Uuid::from_u128(1));
+const CHILD: RunId = RunId::new(Uuid::from_u128(2));
+const OTHER: RunId = RunId::new(Uuid::from_u128(3));
+
+/// Dispatches a child, sends an answer to it and to another run, and notes what it hears.
+#[derive(Debug)]
+struct Listens {
+    info: ProgramInfo,
+    heard: Arc<Mutex<Vec<String>>>,
+}
+
+impl Program for Listens {
+    fn info(&self) -> &ProgramInfo {
+        &self.info
+    }
+
+    fn run(&self, stage: Stage, _: Value) -> ProgramFuture {
+        let heard = self.heard.clone();
+        Box::pin(async move {
+            let note = |answer: FirstAnswer| {
+                let text = answer.parts[0].as_text().unwrap().to_owned();
+                heard.lock().unwrap().push(text);
+            };
+            let (op, run) = stage.dispatch("child", "child", Value::Null).await.unwrap();
+            note(stage.answer_of(&op).await);
+            for to in [run, OTHER, OTHER] {
+                let mut work = |_| -> futures_util::future::BoxFuture<'_, _> {
+                    Box::pin(async { Ok(Value::Null) })
+                };
+                let (_, sent) = stage.step("send", RetryPolicy::default(), &mut work).await;
+                if matches!(sent, StepOutcome::Ok(_)) {
+                    let op = stage.expect_answer(to);
+                    note(stage.answer_of(&op).await);
+                }
+            }
+            Ok(Value::Null)
+        })
+    }
+}
+
+fn program() -> (Arc<dyn Program>, Arc<Mutex<Vec<String>>>) {
+    let info = ProgramInfo {
+        name: "listens".to_owned(),
+        kind: Kind::Workflow,
+        version: "1".to_owned(),
+        description: String::new(),
+        tags: Vec::new(),
+        examples: Vec::new(),
+        skills: Vec::new(),
+        input_schema: json!({}),
+        output_schema: Value::Null,
+        input_modes: Vec::new(),
+        output_modes: Vec::new(),
+        extensions: Vec::new(),
+        deadline: None,
+    };
+    let heard: Arc<Mutex<Vec<String>>> = Arc::default();
+    (Arc::new(Listens { info, heard: heard.clone() }), heard)
+}
+
+fn op(name: &str) -> Op {
+    name.parse().unwrap()
+}
+
+fn begin(message: Option<Message>) -> Vec<Event> {
+    let workflow = |name: &str| WorkflowRef { name: name.to_owned(), version: "1".to_owned() };
+    let submission = Submission {
+        run: PARENT,
+        session: SessionId::new("s").unwrap(),
+        workflow: workflow("listens"),
+        caller: Caller::local(),
+        input: Value::Null,
+        message: None,
+        parent: None,
+        deadline: None::<Timestamp>,
+        guided: false,
+        exit: None,
+        forked_from: None,
+        awaited: false,
+    };
+    let started = Event::ChildStarted {
+        op: op("child:child#0"),
+        child: CHILD,
+        workflow: workflow("child"),
+        input: Value::Null,
+        state: StateName::Working,
+        message,
+    };
+    vec![Event::Submitted(Box::new(submission)), Event::Started, started]
+}
+
+fn said(run: RunId, at: u64, text: &str) -> Event {
+    Event::RunAnswered { run, at, answer: FirstAnswer::said(vec![Part::text(text)]) }
+}
+
+fn sent(number: u32) -> Event {
+    let op = op(&format!("step:send#{number}"));
+    Event::StepDone { op, outcome: StepOutcome::Ok(Value::Null) }
+}
+
+fn refused(number: u32) -> Event {
+    let op = op(&format!("step:send#{number}"));
+    Event::StepDone { op, outcome: StepOutcome::Err(trackway_domain::Failure::new("no")) }
+}
+
+fn ended() -> Event {
+    let outcome = ChildOutcome { state: StateName::Completed, output: Value::Null, message: None };
+    Event::ChildEnded { child: CHILD, outcome }
+}
+
+async fn heard(rest: Vec<Event>) -> Vec<String> {
+    let (program, heard) = program();
+    let log = [begin(None), rest].concat();
+    assert_eq!(replay(&program, &log).await, ReplayVerdict::Fits);
+    let heard = heard.lock().unwrap();
+    heard.clone()
+}
+
+/// Proves D3: the end of a child may be told before what it said first, and is not taken for it.
+#[tokio::test]
+async fn a_childs_end_is_no_answer() {
+    assert_eq!(heard(vec![said(CHILD, 2, "first"), ended()]).await, ["first"]);
+    assert_eq!(heard(vec![ended(), said(CHILD, 2, "first")]).await, ["first"]);
+    assert_eq!(heard(vec![ended()]).await, Vec::<String>::new());
+}
+
+/// Proves D3, D6: each answer goes to whom it belongs, also where a run said it before it was recorded
+/// that it was sent something, or was sent something that it did not take.
+#[tokio::test]
+async fn answers_go_to_whoever_waits_for_them() {
+    let first = || said(CHILD, 2, "first");
+    let all = ["first", "child again", "other", "other again"];
+    let log = vec![
+        first(),
+        sent(0),
+        said(CHILD, 5, "child again"),
+        sent(1),
+        said(OTHER, 2, "other"),
+        sent(2),
+        said(OTHER, 4, "other again"),
+    ];
+    assert_eq!(heard(log).await, all);
+    let log = vec![
+        first(),
+        said(CHILD, 5, "child again"),
+        sent(0),
+        said(OTHER, 2, "other"),
+        sent(1),
+        said(OTHER, 4, "other again"),
+        sent(2),
+    ];
+    assert_eq!(heard(log).await, all, "said before it is known that it was sent");
+    let log = vec![first(), refused(0), refused(1), sent(2), said(OTHER, 2, "other")];
+    assert_eq!(heard(log).await, ["first", "other"], "what was not taken has no answer");
+}
+
+/// Proves D3: an answer that nobody has asked for yet does not make a log unfit.
+#[tokio::test]
+async fn an_early_answer_fits() {
+    let log = vec![said(CHILD, 2, "first"), said(CHILD, 5, "child again")];
+    assert_eq!(heard(log).await, ["first"]);
+}
+
+/// Proves L17: a child that was started with a message is not waited for, and its first word is not an
+/// answer to its start.
+#[tokio::test]
+async fn a_child_that_is_told_of_at_its_start_owes_no_answer() {
+    let (program, heard) = program();
+    let message = Message::new(MessageId::new("m").unwrap(), Role::Agent, Vec::new());
+    let log = [begin(Some(message)), vec![said(CHILD, 5, "later")]].concat();
+    assert_eq!(replay(&program, &log).await, ReplayVerdict::Fits);
+    assert_eq!(*heard.lock().unwrap(), Vec::<String>::new());
+}

@@ -1,0 +1,160 @@
+//! Numbers by name and labels, and the text that Prometheus reads
+//! (<https://prometheus.io/docs/instrumenting/exposition_formats/>).
+
+use std::{collections::BTreeMap, fmt::Write as _};
+
+/// Rows of one family. Names of tools come from models too, and those make them up: what comes after so
+/// many is counted under one name.
+const ROWS_MAX: usize = 1_000;
+
+/// The value of labels that are not counted by themselves any more.
+const OTHER: &str = "other";
+
+/// Upper bounds of token counts, as the GenAI conventions have them.
+const BOUNDS: [f64; 14] = [
+    1.0,
+    4.0,
+    16.0,
+    64.0,
+    256.0,
+    1_024.0,
+    4_096.0,
+    16_384.0,
+    65_536.0,
+    262_144.0,
+    1_048_576.0,
+    4_194_304.0,
+    16_777_216.0,
+    67_108_864.0,
+];
+
+/// A number with a name.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Family {
+    name: &'static str,
+    help: &'static str,
+    kind: Kind,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Counter,
+    Histogram,
+}
+
+impl Family {
+    pub(super) const fn counter(name: &'static str, help: &'static str) -> Self {
+        Self { name, help, kind: Kind::Counter }
+    }
+
+    pub(super) const fn histogram(name: &'static str, help: &'static str) -> Self {
+        Self { name, help, kind: Kind::Histogram }
+    }
+}
+
+/// All numbers.
+#[derive(Debug, Default)]
+pub(super) struct Table {
+    families: BTreeMap<&'static str, BTreeMap<String, Row>>,
+}
+
+/// The sum of what was added, how often, and how much of it was within each bound.
+#[derive(Debug, Default)]
+struct Row {
+    sum: f64,
+    count: u64,
+    within: [u64; BOUNDS.len()],
+}
+
+impl Table {
+    pub(super) fn add(&mut self, family: &Family, labels: &[(&str, &str)], value: f64) {
+        let rows = self.families.entry(family.name).or_default();
+        let mut key = written(labels);
+        if !rows.contains_key(&key) && rows.len() >= ROWS_MAX {
+            let others: Vec<_> = labels.iter().map(|(name, _)| (*name, OTHER)).collect();
+            key = written(&others);
+        }
+        let row = rows.entry(key).or_default();
+        row.sum += value;
+        row.count += 1;
+        for (within, bound) in row.within.iter_mut().zip(BOUNDS) {
+            *within += u64::from(value <= bound);
+        }
+    }
+
+    pub(super) fn text(&self, families: &[Family]) -> String {
+        let mut text = String::new();
+        for Family { name, help, kind } in families {
+            let shown = match kind {
+                Kind::Counter => "counter",
+                Kind::Histogram => "histogram",
+            };
+            // Writing to a string cannot fail.
+            let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} {shown}");
+            for (labels, row) in self.families.get(name).into_iter().flatten() {
+                let _ = match kind {
+                    Kind::Counter => writeln!(text, "{name}{{{labels}}} {}", row.sum),
+                    Kind::Histogram => writeln!(text, "{}", row.histogram(name, labels)),
+                };
+            }
+        }
+        text
+    }
+}
+
+impl Row {
+    fn histogram(&self, name: &str, labels: &str) -> String {
+        let bucket =
+            |bound: &str, count| format!("{name}_bucket{{{labels},le=\"{bound}\"}} {count}\n");
+        let within = BOUNDS.iter().zip(self.within);
+        let mut text: String =
+            within.map(|(bound, count)| bucket(&bound.to_string(), count)).collect();
+        text.push_str(&bucket("+Inf", self.count));
+        text.push_str(&format!("{name}_sum{{{labels}}} {}\n", self.sum));
+        text.push_str(&format!("{name}_count{{{labels}}} {}", self.count));
+        text
+    }
+}
+
+fn written(labels: &[(&str, &str)]) -> String {
+    let one = |(name, value): &(&str, &str)| {
+        let value = value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
+        format!("{name}=\"{value}\"")
+    };
+    labels.iter().map(one).collect::<Vec<_>>().join(",")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Proves X7: the text has the form that Prometheus reads, whatever a name holds.
+    #[test]
+    fn numbers_are_written_as_prometheus_reads_them() {
+        let calls = Family::counter("calls_total", "Calls.");
+        let tokens = Family::histogram("tokens", "Tokens.");
+        let mut table = Table::default();
+        table.add(&calls, &[("tool", "a\"b\\\n")], 1.0);
+        table.add(&calls, &[("tool", "a\"b\\\n")], 1.0);
+        table.add(&tokens, &[("type", "input")], 5.0);
+        let text = table.text(&[calls, tokens]);
+        assert!(text.starts_with("# HELP calls_total Calls.\n# TYPE calls_total counter\n"));
+        assert!(text.contains("calls_total{tool=\"a\\\"b\\\\\\n\"} 2\n"), "{text}");
+        assert!(text.contains("tokens_bucket{type=\"input\",le=\"4\"} 0\n"), "{text}");
+        assert!(text.contains("tokens_bucket{type=\"input\",le=\"16\"} 1\n"), "{text}");
+        assert!(text.ends_with("tokens_sum{type=\"input\"} 5\ntokens_count{type=\"input\"} 1\n"));
+    }
+
+    /// Proves X5: names that somebody makes up do not grow without bound.
+    #[test]
+    fn there_are_only_so_many_rows() {
+        let calls = Family::counter("calls_total", "Calls.");
+        let mut table = Table::default();
+        for tool in 0..ROWS_MAX + 7 {
+            table.add(&calls, &[("tool", &tool.to_string())], 1.0);
+        }
+        let text = table.text(&[calls]);
+        assert_eq!(text.lines().count(), 2 + ROWS_MAX + 1);
+        assert!(text.contains("calls_total{tool=\"other\"} 7\n"));
+    }
+}

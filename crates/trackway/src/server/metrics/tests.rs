@@ -1,0 +1,63 @@
+//! Committed events as numbers.
+
+use serde_json::{Value, json};
+use trackway_domain::{Caller, Op, RunId, SessionId, WorkflowRef};
+use trackway_ports::Ids as _;
+use trackway_runtime::SystemIds;
+
+use super::*;
+
+fn run() -> Submission {
+    Submission {
+        run: RunId::new(SystemIds.uuid()),
+        session: SessionId::made(SystemIds.uuid()),
+        workflow: WorkflowRef { name: "assistant".to_owned(), version: "1".to_owned() },
+        caller: Caller::local(),
+        input: Value::Null,
+        message: None,
+        parent: None,
+        deadline: None,
+        guided: false,
+        exit: None,
+        forked_from: None,
+        awaited: false,
+    }
+}
+
+fn done(key: &str, value: Value) -> Event {
+    let op = Op { kind: OpKind::Step, key: key.into(), occurrence: 0 };
+    Event::StepDone { op, outcome: StepOutcome::Ok(value) }
+}
+
+/// Proves X7: tokens, cost, calls and ends are counted from what was committed.
+#[test]
+fn a_turn_is_counted() {
+    let metrics = Metrics::new(Arc::default());
+    let answer = json!({
+        "answer": {
+            "text": "", "reasoning": "", "calls": [], "finish": "stop",
+            "usage": { "input_tokens": 10, "output_tokens": 2 },
+        },
+        "label": "openai/small",
+        "cost": 0.5,
+        "ended_at": 1,
+    });
+    metrics.committed(&run(), &done("model", answer));
+    metrics.committed(&run(), &done("call 0.0 time_now", json!({ "pieces": [] })));
+    metrics.committed(&run(), &done("call 0.1 time_now", json!({ "pieces": [], "failed": true })));
+    metrics.committed(&run(), &done("begin", json!({})));
+    metrics.committed(&run(), &Event::Canceled);
+    let text = metrics.text();
+    let by = "gen_ai_agent_name=\"assistant\",gen_ai_provider_name=\"openai\",gen_ai_request_model=\"small\"";
+    for line in [
+        format!("trackway_model_calls_total{{{by}}} 1"),
+        format!("trackway_model_cost_total{{{by}}} 0.5"),
+        format!("gen_ai_client_token_usage_sum{{{by},gen_ai_token_type=\"input\"}} 10"),
+        format!("gen_ai_client_token_usage_sum{{{by},gen_ai_token_type=\"output\"}} 2"),
+        "trackway_tool_calls_total{gen_ai_agent_name=\"assistant\",gen_ai_tool_name=\"time_now\",outcome=\"done\"} 1".to_owned(),
+        "trackway_tool_calls_total{gen_ai_agent_name=\"assistant\",gen_ai_tool_name=\"time_now\",outcome=\"failed\"} 1".to_owned(),
+        "trackway_runs_total{workflow=\"assistant\",outcome=\"canceled\"} 1".to_owned(),
+    ] {
+        assert!(text.lines().any(|known| known == line), "{line}\n{text}");
+    }
+}
