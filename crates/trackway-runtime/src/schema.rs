@@ -84,7 +84,7 @@ impl Schemas for SchemaBook {
         validator
             .iter_errors(value)
             .take(PROBLEMS_MAX)
-            .flat_map(|error| problems(schema, &error))
+            .flat_map(|error| problems(schema, value, &error))
             .collect()
     }
 }
@@ -102,8 +102,20 @@ fn unusable(error: &SchemaError) -> Problem {
 
 /// One validation error as problems: one for each missing or unknown property, since each is mended
 /// by itself.
-fn problems(schema: &Value, error: &jsonschema::ValidationError<'_>) -> Vec<Problem> {
+fn problems(
+    schema: &Value,
+    value: &Value,
+    error: &jsonschema::ValidationError<'_>,
+) -> Vec<Problem> {
     let path = error.instance_path().to_string();
+    let unknown = |name: &str, got: Option<&Value>| Problem {
+        path: format!("{path}/{}", escape(name)),
+        code: "additionalProperties".into(),
+        message: format!("{name:?} is not known here"),
+        expected: json!("absent"),
+        got: got.map(bounded),
+        hint: Some(format!("remove {name:?}")),
+    };
     match error.kind() {
         ValidationErrorKind::Required { property } => {
             let name = property.as_str().unwrap_or_default();
@@ -117,17 +129,13 @@ fn problems(schema: &Value, error: &jsonschema::ValidationError<'_>) -> Vec<Prob
                 path: place,
             }]
         }
-        ValidationErrorKind::AdditionalProperties { unexpected } => unexpected
-            .iter()
-            .map(|name| Problem {
-                path: format!("{path}/{}", escape(name)),
-                code: "additionalProperties".into(),
-                message: format!("{name:?} is not known here"),
-                expected: json!("absent"),
-                got: error.instance().get(name).map(bounded),
-                hint: Some(format!("remove {name:?}")),
-            })
-            .collect(),
+        ValidationErrorKind::AdditionalProperties { unexpected } => {
+            unexpected.iter().map(|name| unknown(name, error.instance().get(name))).collect()
+        }
+        // Where a schema knows no property at all, the library tells of the object and names none.
+        ValidationErrorKind::FalseSchema if !strangers(value, error).is_empty() => {
+            strangers(value, error).iter().map(|(name, got)| unknown(name, Some(got))).collect()
+        }
         kind => vec![Problem {
             code: kind.keyword().to_owned(),
             message: error.to_string(),
@@ -137,6 +145,18 @@ fn problems(schema: &Value, error: &jsonschema::ValidationError<'_>) -> Vec<Prob
             path,
         }],
     }
+}
+
+/// The properties of an object that may have none.
+fn strangers<'v>(
+    value: &'v Value,
+    error: &jsonschema::ValidationError<'_>,
+) -> Vec<(&'v String, &'v Value)> {
+    if !error.schema_path().as_str().ends_with("/additionalProperties") {
+        return Vec::new();
+    }
+    let object = value.pointer(error.instance_path().as_str()).and_then(Value::as_object);
+    object.into_iter().flatten().take(PROBLEMS_MAX).collect()
 }
 
 /// The rule itself, as the schema states it. A type or a list of choices speaks for itself; any other

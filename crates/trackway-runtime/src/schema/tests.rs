@@ -57,3 +57,22 @@ fn references_to_other_documents_are_refused() {
     let remote = json!({"$ref": "http://127.0.0.1:1/schema.json"});
     assert!(matches!(SchemaBook::default().learn(&remote), Err(SchemaError::Invalid { .. })));
 }
+
+/// Proves X5: an object that may have no property at all names those that it has.
+#[test]
+fn a_property_where_none_is_known_is_named() {
+    let empty = json!({ "type": "object", "additionalProperties": false });
+    let outer = json!({ "type": "object", "properties": { "inner": empty } });
+    let told = |schema: &Value, value: &Value| {
+        let problems = SchemaBook::default().check(schema, value);
+        problems.into_iter().map(|p| (p.path, p.code, p.got)).collect::<Vec<_>>()
+    };
+    let row =
+        |path: &str, got: Value| (path.to_owned(), "additionalProperties".to_owned(), Some(got));
+    assert_eq!(
+        told(&empty, &json!({ "a": 1, "b": {} })),
+        [row("/a", json!(1)), row("/b", json!({}))]
+    );
+    assert_eq!(told(&outer, &json!({ "inner": { "c": true } })), [row("/inner/c", json!(true))]);
+    assert_eq!(told(&empty, &json!({})), []);
+}
