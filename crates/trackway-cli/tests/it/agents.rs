@@ -3,9 +3,11 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod addresses;
+mod bindings;
 mod bounds;
 mod crashes;
 mod desk;
+mod edges;
 mod faults;
 mod memory;
 mod models;
