@@ -87,11 +87,14 @@ impl Process {
             .env_clear()
             .envs(inherited())
             .envs(start.env)
-            .current_dir(start.folder)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .kill_on_drop(true);
+        // A workspace that is the current folder has no name, and no process can be started in that.
+        if !start.folder.as_os_str().is_empty() {
+            command.current_dir(start.folder);
+        }
         // A group of its own: a signal at our terminal is for us to pass on, and a launcher's children
         // can be ended with it.
         #[cfg(unix)]

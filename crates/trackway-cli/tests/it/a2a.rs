@@ -22,5 +22,5 @@ mod sends;
 mod stalled;
 mod streams;
 mod subscribers;
-mod support;
+pub(crate) mod support;
 mod waiting;

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "in a test a panic is the report")]
 
 mod a2a;
+mod agents;
 mod auth;
 mod chat;
 mod cli;

@@ -16,8 +16,10 @@ use super::Agent;
 /// A server and its data folder. The folder outlives every crash of the process.
 #[derive(Debug)]
 pub(crate) struct Server {
-    home: TempDir,
+    /// Goes before its folder: what it logged is read when it ends in a failure.
     process: Process,
+    home: TempDir,
+    env: Vec<(String, String)>,
     http: reqwest::Client,
 }
 
@@ -33,10 +35,15 @@ struct Process {
 impl Server {
     /// A fresh server on a fresh folder.
     pub(crate) fn start() -> Self {
-        let home = tempfile::tempdir().unwrap();
-        let process = Process::start(home.path());
-        let http = client();
-        Self { home, process, http }
+        Self::start_in(tempfile::tempdir().unwrap(), &[])
+    }
+
+    /// A server whose current folder, which is its workspace, is this one, with these variables.
+    pub(crate) fn start_in(home: TempDir, env: &[(&str, &str)]) -> Self {
+        let env = env.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        let env: Vec<_> = env.collect();
+        let process = Process::start(home.path(), &env);
+        Self { home, env, process, http: client() }
     }
 
     /// `kill -9`, then a new process on the same folder, at another address.
@@ -48,13 +55,23 @@ impl Server {
     pub(crate) fn crash_and_look(&mut self, look: impl FnOnce(&Self)) {
         self.process.kill();
         look(self);
-        self.process = Process::start(self.home.path());
+        self.process = Process::start(self.home.path(), &self.env);
         // Connections to the dead process are of no use.
         self.http = client();
     }
 
     pub(crate) fn agent(&self, name: &str) -> Agent {
         Agent::new(self.http.clone(), format!("{}/a2a/agents/{name}", self.process.url))
+    }
+
+    /// The agent at the address that names none.
+    pub(crate) fn front(&self) -> Agent {
+        Agent::new(self.http.clone(), format!("{}/a2a", self.process.url))
+    }
+
+    /// Its workspace.
+    pub(crate) fn home(&self) -> &Path {
+        self.home.path()
     }
 
     pub(crate) fn http(&self) -> &reqwest::Client {
@@ -106,26 +123,40 @@ impl Server {
     }
 }
 
+/// Variables that change what a server does.
+const STRANGE: [&str; 9] = [
+    "TRACKWAY_LISTEN",
+    "TRACKWAY_DATA",
+    "TRACKWAY_SERVER",
+    "TRACKWAY_WORKSPACE",
+    "TRACKWAY_MODEL",
+    "OPENAI_API_KEY",
+    "OPENAI_BASE_URL",
+    "ANTHROPIC_API_KEY",
+    "GEMINI_API_KEY",
+];
+
 fn data(home: &Path) -> PathBuf {
     home.join("data")
 }
 
 impl Process {
-    fn start(home: &Path) -> Self {
+    fn start(home: &Path, env: &[(String, String)]) -> Self {
         let log = home.join("server.log");
         let stderr = File::options().create(true).append(true).open(&log).unwrap();
-        let mut child = Command::new(env!("CARGO_BIN_EXE_trackway"))
+        let mut command = Command::new(env!("CARGO_BIN_EXE_trackway"));
+        command
             .args(["serve", "--json", "--listen", "127.0.0.1:0", "--data"])
             .arg(data(home))
             .current_dir(home)
-            .env_remove("TRACKWAY_LISTEN")
-            .env_remove("TRACKWAY_DATA")
-            .env_remove("TRACKWAY_SERVER")
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
-            .stderr(stderr)
-            .spawn()
-            .unwrap();
+            .stderr(stderr);
+        // What the developer's own environment says is not asked.
+        for variable in STRANGE {
+            command.env_remove(variable);
+        }
+        let mut child = command.envs(env.iter().cloned()).spawn().unwrap();
         let mut stdout = BufReader::new(child.stdout.take().unwrap());
         let mut line = String::new();
         stdout.read_line(&mut line).unwrap();

@@ -1,0 +1,203 @@
+//! What the parent's stream shows of a turn.
+
+use serde_json::{Value, json};
+use trackway_testkit::{Latch, ModelServer};
+
+use super::desk::{Desk, child, chunks, references, shown, spoken, state};
+use crate::a2a::support::{data, text};
+
+/// Proves D8, Interface 4: pieces are streamed as they come; the first is new, later ones are appended,
+/// the last one says so.
+#[tokio::test]
+async fn text_is_streamed_while_it_is_said() {
+    let desk = Desk::open(&[]).await;
+    let latch = Latch::new();
+    let answer = ModelServer::openai().says("One two three");
+    let begun = ModelServer::openai().says("One ").unfinished().wait(&latch);
+    let rest = ["two ", "three"].into_iter().fold(begun, |reply, word| {
+        let delta = json!({ "choices": [{ "index": 0, "delta": { "content": word } }] });
+        reply.data(delta)
+    });
+    desk.model.queue(answer.finishing(rest));
+    let params = json!({ "message": text("Count.").json() });
+    let mut stream = desk.front().open("message/stream", params, None).await;
+    let mut events = stream.until(|event| event["artifact"]["artifactId"] == "text-response").await;
+    // The rest is withheld until the beginning was seen.
+    latch.release();
+    events.extend(stream.rest().await);
+    let chunks = chunks(&events, "text-response");
+    let flags: Vec<(bool, bool)> =
+        chunks.iter().map(|(append, last, _)| (*append, *last)).collect();
+    assert_eq!(flags.first(), Some(&(false, false)));
+    assert!(flags[1..].iter().all(|(append, _)| *append), "{flags:?}");
+    assert_eq!(flags.iter().filter(|(_, last)| *last).count(), 1, "{flags:?}");
+    assert_eq!(flags.last().map(|(_, last)| *last), Some(true), "{flags:?}");
+    assert!(chunks.iter().all(|(_, _, artifact)| artifact["name"] == "text-response"));
+    assert_eq!(spoken(&events), "One two three");
+    let task = desk.front().get(&events[0].result).await;
+    assert_eq!(task["artifacts"][0]["parts"], json!([{ "kind": "text", "text": "One two three" }]));
+}
+
+/// Proves D8, Interface 4: what is said before and after a call is one artifact, and only its last piece
+/// is the last.
+#[tokio::test]
+async fn text_around_a_call_is_one_artifact() {
+    let desk = Desk::open(&[]).await;
+    let calls = [("c1", "dispatch_workflow_echo", r#"{"text":"hi"}"#)];
+    desk.model.queue(ModelServer::openai().says("I try it.").calls(&calls));
+    desk.says("It worked.");
+    let events = desk.turn(&text("Go.")).await;
+    let chunks = chunks(&events, "text-response");
+    assert_eq!(chunks.iter().filter(|(append, _, _)| !append).count(), 1, "{chunks:#?}");
+    assert_eq!(chunks.iter().filter(|(_, last, _)| *last).count(), 1, "{chunks:#?}");
+    assert!(!chunks[0].0 && chunks.last().unwrap().1, "{chunks:#?}");
+    assert_eq!(spoken(&events), "I try it.\n\nIt worked.");
+}
+
+/// Proves D2, D4, D5, Interface 4: call and result are artifacts with the call's id, the dispatch is one
+/// `working` status of this child alone, and what the child makes is its own.
+#[tokio::test]
+async fn a_dispatch_is_shown_in_the_parents_stream() {
+    let desk = Desk::open(&[]).await;
+    desk.calls(&[("call-1", "dispatch_workflow_invest", json!({ "walletAddress": "0x1" }))]);
+    desk.says("I found something.");
+    let events = desk.turn(&text("Invest.")).await;
+    assert_eq!(state(&events), "completed");
+    assert_eq!(
+        shown(&events),
+        [
+            "tool-call-dispatch_workflow_invest",
+            "tool-result-dispatch_workflow_invest",
+            "text-response"
+        ],
+        "a child's artifacts are not its parent's"
+    );
+    for id in ["tool-call-dispatch_workflow_invest", "tool-result-dispatch_workflow_invest"] {
+        let chunks = chunks(&events, id);
+        assert_eq!(chunks.len(), 1);
+        let (append, last, artifact) = &chunks[0];
+        assert_eq!((*append, *last), (false, true));
+        assert_eq!(
+            (&artifact["name"], &artifact["metadata"]["toolCallId"]),
+            (&json!(id), &json!("call-1"))
+        );
+    }
+    let call = &chunks(&events, "tool-call-dispatch_workflow_invest")[0].2;
+    assert_eq!(call["parts"][0]["data"], json!({ "walletAddress": "0x1" }));
+    let result = &chunks(&events, "tool-result-dispatch_workflow_invest")[0].2;
+    assert_eq!(result["parts"][0]["data"]["outcome"], "answered");
+
+    let told = references(&events);
+    assert_eq!(told.len(), 1, "{told:#?}");
+    assert_eq!(told[0]["state"], "working");
+    let message = &told[0]["message"];
+    let task = child(&events, 0);
+    assert_eq!(message["referenceTaskIds"], json!([task["id"]]));
+    let parts = message["parts"].as_array().unwrap();
+    assert_eq!(parts.len(), 3, "a sentence, then what the child said: {parts:#?}");
+    assert!(parts[0]["text"].as_str().unwrap().contains("invest"), "{parts:#?}");
+    assert_eq!(parts[1], json!({ "kind": "text", "text": "Found 3 yield opportunities:" }));
+    assert_eq!(parts[2]["data"]["opportunities"].as_array().map(Vec::len), Some(3));
+    let about = &message["metadata"]["referencedWorkflow"];
+    assert_eq!((&about["workflowName"], &about["pluginId"]), (&json!("invest"), &json!("invest")));
+    assert!(about["description"].as_str().unwrap().contains("receipt"), "{about}");
+}
+
+/// Proves D2, Interface 4: a child is a task of its own at the address of its workflow, and is answered
+/// there.
+#[tokio::test]
+async fn a_child_is_a_task_of_its_own() {
+    let desk = Desk::open(&[]).await;
+    desk.calls(&[("c1", "dispatch_workflow_review", json!({ "subject": "tea" }))]);
+    desk.says("It waits for you.");
+    let events = desk.turn(&text("Review tea.")).await;
+    let reviews = desk.server.agent("review");
+    let child = child(&events, 0);
+    let mut asking = reviews.subscribe(&child, Some(0)).await;
+    asking.until(|event| event["status"]["state"] == "input-required").await;
+    let task = reviews.get(&child).await;
+    assert_eq!(task["status"]["state"], "input-required");
+    assert_eq!(task["contextId"], events[0].result["contextId"], "one conversation");
+    let own: Vec<&Value> =
+        task["artifacts"].as_array().unwrap().iter().map(|it| &it["artifactId"]).collect();
+    assert_eq!(own, ["risk.json", "opportunity.json", "recommendation.json"]);
+    let ended = reviews.settle(&data(json!({ "confirmed": true })).to(&child)).await.unwrap();
+    assert_eq!(
+        (&ended["id"], ended["status"]["state"].as_str()),
+        (&child["id"], Some("completed"))
+    );
+    assert_eq!(desk.model.asked().len(), 2, "the model has nothing to do with it");
+}
+
+/// Proves D6: each dispatch has a slot of its own, within one turn and from turn to turn.
+#[tokio::test]
+async fn one_workflow_is_dispatched_again_and_again() {
+    let desk = Desk::open(&[]).await;
+    desk.calls(&[
+        ("a", "dispatch_workflow_echo", json!({ "text": "1" })),
+        ("b", "dispatch_workflow_echo", json!({ "text": "22" })),
+    ]);
+    desk.says("Twice.");
+    let first = desk.turn(&text("Twice.")).await;
+    desk.calls(&[("a", "dispatch_workflow_echo", json!({ "text": "333" }))]);
+    desk.says("Thrice.");
+    let again = text("Once more.").within(&first[0].result["contextId"]);
+    let second = desk.turn(&again).await;
+    let mut children = Vec::new();
+    for (events, count) in [(&first, 2), (&second, 1)] {
+        assert_eq!(state(events), "completed");
+        let told = references(events);
+        assert_eq!(told.len(), count);
+        for status in &told {
+            assert_eq!(status["message"]["referenceTaskIds"].as_array().map(Vec::len), Some(1));
+            children.push(status["message"]["referenceTaskIds"][0].clone());
+        }
+    }
+    children.sort_by_key(Value::to_string);
+    children.dedup();
+    assert_eq!(children.len(), 3, "{children:?}");
+    let said = |request: usize, call: &str| desk.result(request, call)["result"][0]["text"].clone();
+    assert_eq!(
+        [said(1, "a"), said(1, "b"), said(3, "a")],
+        ["Echoing 1 characters", "Echoing 2 characters", "Echoing 3 characters"]
+    );
+    let calls: Vec<String> = shown(&first);
+    assert_eq!(
+        calls.iter().filter(|id| id.starts_with("tool-result-dispatch_workflow_echo")).count(),
+        2,
+        "{calls:?}"
+    );
+}
+
+/// Proves Interface 4 for the newer protocol: the same turn, in its words.
+#[tokio::test]
+async fn the_newer_protocol_shows_the_same() {
+    let desk = Desk::open(&[]).await;
+    desk.calls(&[("call-1", "dispatch_workflow_echo", json!({ "text": "hi" }))]);
+    desk.says("Well done.");
+    let message =
+        json!({ "role": "ROLE_USER", "messageId": "new-1", "parts": [{ "text": "Go." }] });
+    let params = json!({ "message": message });
+    let events = desk.front().open("SendStreamingMessage", params, None).await.rest().await;
+    let last = &events.last().unwrap().result["statusUpdate"];
+    assert_eq!(last["status"]["state"], "TASK_STATE_COMPLETED", "{last}");
+    let updates: Vec<&Value> =
+        events.iter().filter_map(|event| event.result.get("artifactUpdate")).collect();
+    let call =
+        updates.iter().find(|it| it["artifact"]["name"] == "tool-call-dispatch_workflow_echo");
+    assert_eq!(call.unwrap()["artifact"]["metadata"]["toolCallId"], "call-1");
+    let mut said = String::new();
+    for update in updates.iter().filter(|it| it["artifact"]["artifactId"] == "text-response") {
+        assert_eq!(update["append"].as_bool().unwrap_or_default(), !said.is_empty());
+        said.push_str(update["artifact"]["parts"][0]["text"].as_str().unwrap());
+    }
+    assert_eq!(said, "Well done.");
+    let told: Vec<&Value> = events
+        .iter()
+        .map(|event| &event.result["statusUpdate"]["status"])
+        .filter(|status| status["message"].get("referenceTaskIds").is_some())
+        .collect();
+    assert_eq!(told.len(), 1);
+    assert_eq!(told[0]["state"], "TASK_STATE_WORKING");
+    assert_eq!(told[0]["message"]["metadata"]["referencedWorkflow"]["workflowName"], "echo");
+}

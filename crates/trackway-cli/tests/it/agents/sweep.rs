@@ -1,0 +1,95 @@
+//! A turn with two dispatches and an MCP tool, killed at each of its model calls in turn.
+
+use std::{
+    fs,
+    sync::atomic::{AtomicUsize, Ordering},
+};
+
+use serde_json::{Value, json};
+use trackway_testkit::{Latch, ModelServer, Names, Reply};
+
+use super::desk::{Desk, calling, references, serve, shown, spoken, state};
+use crate::a2a::support::{Event, text};
+
+const AGENT: &str = "---\nname: helper\ntools: [\"shop__*\", ledger_enter]\n---\nYou help.\n";
+const STEPS: &str = "id: steps\nname: Steps\ndescription: One step.\nversion: \"1\"\n\
+steps:\n  - { id: one, prompt: Do one. }\n";
+/// Model calls of the whole turn.
+const CALLS: usize = 4;
+
+/// What the model answers, which follows from what it was told.
+fn answer(told: &Value) -> Reply {
+    let messages = told["messages"].as_array().unwrap();
+    let results = messages.iter().filter(|message| message["role"] == "tool").count();
+    match results {
+        0 => calling(&[
+            ("c1", "dispatch_workflow_echo", json!({ "text": "one" })),
+            ("c2", "ledger_enter", json!({ "entry": "tea" })),
+        ]),
+        2 => calling(&[("c3", "shop__workflow_list", json!({}))]),
+        3 => calling(&[("c4", "dispatch_workflow_review", json!({ "subject": "tea" }))]),
+        _ => ModelServer::openai().says("All done.").into(),
+    }
+}
+
+/// The turn, killed while the model call of that number has no answer; 0 for never. What was shown, and
+/// what the model was told last, without made ids.
+async fn killed_at(call: usize) -> (Vec<String>, Value) {
+    let model = ModelServer::start().await;
+    let latch = Latch::new();
+    let (number, gate) = (AtomicUsize::new(0), latch.clone());
+    model.respond(move |asked| {
+        let reply = answer(&asked.body);
+        let is_gated = number.fetch_add(1, Ordering::Relaxed) + 1 == call;
+        if is_gated { reply.wait_first(&gate) } else { reply }
+    });
+    let config = json!({ "mcpServers": { "shop": {
+        "command": env!("CARGO_BIN_EXE_trackway"), "args": ["mcp", "--workflows", "steps"],
+        "env": { "TRACKWAY_DATA": "other-data" },
+    } } })
+    .to_string();
+    let files = [("mcp.json", &*config), ("agents/helper.md", AGENT), ("steps/steps.yaml", STEPS)];
+    let url = model.base_url();
+    let env = [("OPENAI_BASE_URL", url.as_str()), ("TRACKWAY_MODEL", "openai/small")];
+    let mut desk = Desk { server: serve(&files, &env), model };
+    let task = desk.front().send(&text("Go.")).await.unwrap();
+    if call > 0 {
+        desk.model.until_asked(call).await;
+        latch.reached().await;
+        desk.server.crash();
+    }
+    let events = desk.front().replay(&task).await;
+    check(&desk, &events, if call > 0 { CALLS + 1 } else { CALLS });
+    let asked = desk.model.asked();
+    if call > 0 {
+        assert_eq!(asked[call - 1].body, asked[call].body, "the same is asked again");
+    }
+    assert!(desk.result(asked.len() - 1, "c3")["workflows"].is_array(), "the server was there");
+    let told = Names::new().plain(&asked.last().unwrap().body["messages"]);
+    (shown(&events), told)
+}
+
+fn check(desk: &Desk, events: &[Event], calls: usize) {
+    assert_eq!((state(events).as_str(), spoken(events).as_str()), ("completed", "All done."));
+    assert_eq!(desk.model.asked().len(), calls, "what was answered is not asked again");
+    assert_eq!(references(events).len(), 2, "each dispatch is told once");
+    let ledger = fs::read_to_string(desk.server.data().join("ledger.txt")).unwrap();
+    assert_eq!(ledger.lines().count(), 1, "{ledger}");
+}
+
+/// Proves L13, X4: wherever it is killed, the turn comes to the same end by the same way.
+#[tokio::test]
+async fn a_turn_that_is_killed_anywhere_has_the_same_history() {
+    let undisturbed = killed_at(0).await;
+    for call in 1..=CALLS {
+        let (shown, mut told) = killed_at(call).await;
+        // The tool's result names the try, whose id is made from the run's.
+        let same = undisturbed.1.as_array().unwrap();
+        for (one, other) in told.as_array_mut().unwrap().iter_mut().zip(same) {
+            if one["tool_call_id"] == "c2" {
+                *one = other.clone();
+            }
+        }
+        assert_eq!((shown, told), undisturbed, "killed at model call {call}");
+    }
+}
