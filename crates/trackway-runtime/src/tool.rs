@@ -107,4 +107,34 @@ impl Tools {
     pub fn list(&self) -> impl Iterator<Item = &Arc<dyn Tool>> {
         self.tools.values()
     }
+
+    /// One call from within a step of that stage. The arguments are checked here, so that what was
+    /// recorded stays good when a later version of the tool takes others.
+    pub(crate) async fn call(
+        &self,
+        stage: &Stage,
+        name: &str,
+        arguments: Value,
+        attempt: Attempt,
+    ) -> Result<Value, Failure> {
+        let Some(tool) = self.get(name) else {
+            // Another process may have it: the run is parked, and goes on there.
+            let message = format!("the tool {name:?} is not known here");
+            stage.misfit(&attempt.op.to_string(), message).await
+        };
+        let problems = self.check(tool.info(), &arguments);
+        if !problems.is_empty() {
+            return Err(Failure::new(unfitting(&problems)));
+        }
+        let output = tool.call(arguments, ToolCall::on(stage, attempt)).await?;
+        Ok(output.value)
+    }
+}
+
+fn unfitting(problems: &[Problem]) -> String {
+    let each = problems.iter().map(|problem| match problem.path.as_str() {
+        "" => problem.message.clone(),
+        path => format!("{path}: {}", problem.message),
+    });
+    format!("its arguments do not fit: {}", each.collect::<Vec<_>>().join("; "))
 }

@@ -1,10 +1,11 @@
-//! Child runs.
+//! Child runs, of workflows and of agents.
 
 use std::{fmt, marker::PhantomData};
 
-use serde::de::DeserializeOwned;
+use serde::{Deserialize, de::DeserializeOwned};
+use serde_json::{Value, json};
 use trackway_domain::{ChildOutcome, Op, RunId, StateName};
-use trackway_runtime::Stage;
+use trackway_runtime::{ChildError, Stage};
 
 /// A child run that was started.
 pub struct Child<T> {
@@ -21,6 +22,16 @@ pub struct ChildFailed {
     pub run: RunId,
     pub state: StateName,
     pub message: Option<String>,
+}
+
+/// An agent that gave no answer. Recorded, so replays fail the same way.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum AgentFailed {
+    /// There is no such agent, or it is a workflow that takes no prompt.
+    #[error("no agent {name:?} can be asked: {reason}")]
+    NotStarted { name: String, reason: String },
+    #[error(transparent)]
+    Ended(#[from] ChildFailed),
 }
 
 impl<T> Child<T> {
@@ -59,5 +70,51 @@ impl<T> Child<T> {
 impl<T> fmt::Debug for Child<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Child").field(&self.run).finish()
+    }
+}
+
+/// What an agent is asked for.
+pub(crate) struct Consultation<'a> {
+    agent: &'a str,
+    prompt: String,
+}
+
+/// The output of a turn from which no form was wanted.
+#[derive(Deserialize)]
+struct Said {
+    text: String,
+}
+
+impl<'a> Consultation<'a> {
+    pub(crate) fn new(agent: &'a str, prompt: String) -> Self {
+        Self { agent, prompt }
+    }
+
+    pub(crate) async fn text(self, stage: &Stage) -> Result<String, AgentFailed> {
+        let input = json!({ "prompt": self.prompt });
+        let Said { text } = self.work(stage, input).await?;
+        Ok(text)
+    }
+
+    pub(crate) async fn output<T: DeserializeOwned>(
+        self,
+        stage: &Stage,
+        schema: Value,
+    ) -> Result<T, AgentFailed> {
+        let input = json!({ "prompt": self.prompt, "output": schema });
+        self.work(stage, input).await
+    }
+
+    async fn work<T: DeserializeOwned>(
+        &self,
+        stage: &Stage,
+        input: Value,
+    ) -> Result<T, AgentFailed> {
+        let not_started = |error: ChildError| AgentFailed::NotStarted {
+            name: self.agent.to_owned(),
+            reason: error.to_string(),
+        };
+        let (op, run) = stage.start_child(self.agent, input).await.map_err(not_started)?;
+        Ok(Child::new(stage.clone(), op, run).output().await?)
     }
 }

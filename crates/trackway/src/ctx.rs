@@ -12,7 +12,7 @@ use serde_json::Value;
 use trackway_domain::{ArtifactChunk, IntoParts, Message, Reason, RunId, Timestamp};
 use trackway_runtime::{Attempt, Stage};
 
-use crate::{Ask, Child, Step, Stop, Workflow};
+use crate::{AgentFailed, Ask, Child, Step, Stop, Workflow, child::Consultation, typed::schema_of};
 
 /// A workflow's handle on its run. No verb takes or returns a task state: the runtime alone moves a
 /// run from one state to the next.
@@ -45,6 +45,13 @@ impl Ctx {
     /// Yields an artifact, whole or a piece of a growing one.
     pub async fn artifact(&self, artifact: impl Into<ArtifactChunk>) {
         self.stage.artifact(artifact.into()).await;
+    }
+
+    /// Answers whoever dispatched this run and waits for its first answer, an agent in most cases. Without
+    /// it the first answer is whatever the run shows first; a second one is recorded and told to nobody.
+    /// People who watch the run see nothing of it.
+    pub async fn dispatch_response(&self, parts: impl IntoParts) {
+        self.stage.first_answer(parts.into_content()).await;
     }
 
     /// Asks for input and waits for an answer of type `T`, which may take days: the workflow costs
@@ -80,6 +87,21 @@ impl Ctx {
         Step::new(self.stage.clone(), key, work)
     }
 
+    /// Calls a tool of the server by its name, as a step with that name as its key: what it came to is
+    /// recorded, and replays return it instead of calling again. Arguments that the tool does not take
+    /// fail the step. Where the server has no such tool the run is parked, and goes on when it has.
+    ///
+    /// ```ignore
+    /// let sum: i64 = ctx.tool("sum", &json!({ "a": 1, "b": 2 })).await?;
+    /// ```
+    pub fn tool<T: DeserializeOwned>(
+        &self,
+        name: &str,
+        arguments: &impl Serialize,
+    ) -> Step<'static, T> {
+        Step::tool(self.stage.clone(), name, arguments)
+    }
+
     /// Sleeps, durably: the time passes also while no process runs.
     pub async fn sleep(&self, span: Duration) {
         self.stage.sleep(span).await;
@@ -108,6 +130,29 @@ impl Ctx {
     pub async fn child_named<T>(&self, name: &str, input: Value) -> Result<Child<T>, Stop> {
         let (op, run) = self.stage.start_child(name, input).await?;
         Ok(Child::new(self.stage.clone(), op, run))
+    }
+
+    /// Has an agent of the server work on this prompt, as a child run, and waits for what it says.
+    ///
+    /// ```ignore
+    /// let summary = ctx.agent("editor", format!("Sum this up: {text}")).await?;
+    /// ```
+    pub async fn agent(
+        &self,
+        name: &str,
+        prompt: impl Into<String>,
+    ) -> Result<String, AgentFailed> {
+        Consultation::new(name, prompt.into()).text(&self.stage).await
+    }
+
+    /// As [`Ctx::agent`], where the agent's output is a `T`: it is given the schema, and mends an answer
+    /// that does not fit.
+    pub async fn agent_as<T: DeserializeOwned + JsonSchema>(
+        &self,
+        name: &str,
+        prompt: impl Into<String>,
+    ) -> Result<T, AgentFailed> {
+        Consultation::new(name, prompt.into()).output(&self.stage, schema_of::<T>()).await
     }
 
     /// Waits for both.

@@ -72,7 +72,7 @@ pub use auth::{
     ApiKey, Auth, AuthError, BadJwt, BadKey, JwksSource, Jwt, KeyFile, KeyFileError, KeyHash,
     NewKey, Secret, StoredKey,
 };
-pub use child::{Child, ChildFailed};
+pub use child::{AgentFailed, Child, ChildFailed};
 pub use ctx::Ctx;
 pub use futures_util::future::Either;
 pub use server::{

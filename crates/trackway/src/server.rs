@@ -300,6 +300,9 @@ impl Server {
         let staff = self.staff(&registry).await?;
         let written = Arc::new(self.written(&registry)?);
         written.renew(&registry);
+        if let Some(staff) = &staff {
+            staff.work_on(&written);
+        }
         let store = trackway_sqlite::Options { faults: self.faults.clone() };
         let journal = SqliteJournal::open_with(folder.path(), store).map_err(|source| {
             ServerError::Store { folder: folder.path().display().to_string(), source }

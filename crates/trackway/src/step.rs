@@ -48,6 +48,19 @@ impl<'a, T> Step<'a, T> {
         Self { stage, key: key.to_owned(), policy, work, output: PhantomData }
     }
 
+    pub(crate) fn tool(stage: Stage, name: &str, arguments: &impl Serialize) -> Self {
+        let arguments = serde_json::to_value(arguments).map_err(|error| {
+            Failure::new(format!("the arguments of tool {name:?} are not JSON: {error}"))
+        });
+        let (on, tool) = (stage.clone(), name.to_owned());
+        let work: Box<StepWork<'a>> = Box::new(move |attempt| {
+            let (stage, tool, arguments) = (on.clone(), tool.clone(), arguments.clone());
+            Box::pin(async move { stage.call_tool(&tool, arguments?, attempt).await })
+        });
+        let policy = RetryPolicy::default();
+        Self { stage, key: name.to_owned(), policy, work, output: PhantomData }
+    }
+
     /// Tries again after a failure. Pauses are durable: a restart does not begin anew.
     pub fn retry(mut self, policy: RetryPolicy) -> Self {
         self.policy = policy;

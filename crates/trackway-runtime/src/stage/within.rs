@@ -5,9 +5,9 @@
 //! with its answer.
 
 use serde_json::Value;
-use trackway_domain::{ArtifactChunk, Command, Op, Part, Reason, Yield};
+use trackway_domain::{ArtifactChunk, Command, Failure, Op, Part, Reason, Yield};
 
-use super::{Answer, Stage};
+use super::{Answer, Attempt, Stage};
 
 impl Stage {
     /// A piece of an artifact, from within the step of that name. Returns when it is ordered.
@@ -25,5 +25,18 @@ impl Stage {
         let reason = Reason::InputRequired;
         let what = Yield::Interrupted { reason, prompt, schema, artifact: None };
         self.ask_as(&step.to_string(), what).await.1
+    }
+
+    /// Calls a tool of this process from within a step. A run is parked where there is no such tool.
+    pub async fn call_tool(
+        &self,
+        name: &str,
+        arguments: Value,
+        attempt: Attempt,
+    ) -> Result<Value, Failure> {
+        let Some((core, _)) = self.0.live() else {
+            return std::future::pending().await;
+        };
+        core.options.tools.call(self, name, arguments, attempt).await
     }
 }

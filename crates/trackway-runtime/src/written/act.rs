@@ -10,11 +10,11 @@ use trackway_definition::{
     model::OnFailure,
 };
 use trackway_domain::{
-    Artifact, ArtifactId, Block, Failure, Inputs, Object, Part, Problem, Reason, RunId, StepOutcome,
+    Artifact, ArtifactId, Block, Inputs, Object, Part, Reason, RunId, StepOutcome,
 };
 
 use super::{each::each, prompt::Work};
-use crate::{Attempt, RetryPolicy, Stage, ToolCall, Tools};
+use crate::{RetryPolicy, Stage, Tools};
 
 /// Where a walk ended, and its output or why it failed.
 pub(super) type Walked = (Object, Result<Value, String>);
@@ -105,35 +105,12 @@ impl Driver {
     async fn call(&self, name: &str, tool: &str, args: Object) -> Result<Value, String> {
         let args = Value::Object(args);
         let mut work = |attempt| -> BoxFuture<'_, _> {
-            Box::pin(self.attempt(name, tool, args.clone(), attempt))
+            Box::pin(self.tools.call(&self.stage, tool, args.clone(), attempt))
         };
         let (_, outcome) = self.stage.step(name, RetryPolicy::default(), &mut work).await;
         match outcome {
             StepOutcome::Ok(value) => Ok(value),
             StepOutcome::Err(failure) => Err(format!("tool {tool:?} failed: {}", failure.message)),
-        }
-    }
-
-    /// The call itself, inside of the step. Its arguments are checked here, so that what was recorded
-    /// stays good when a later version of the tool takes others.
-    async fn attempt(
-        &self,
-        name: &str,
-        tool: &str,
-        args: Value,
-        attempt: Attempt,
-    ) -> Result<Value, Failure> {
-        let Some(known) = self.tools.get(tool) else {
-            // Another process may have it: the run is parked, and goes on there.
-            let message = format!("the tool {tool:?} is not known here");
-            self.stage.misfit(name, message).await
-        };
-        let problems = self.tools.check(known.info(), &args);
-        if problems.is_empty() {
-            let call = ToolCall::on(&self.stage, attempt);
-            known.call(args, call).await.map(|output| output.value)
-        } else {
-            Err(Failure::new(unfitting(&problems)))
         }
     }
 
@@ -196,12 +173,4 @@ pub(super) fn told(block: &Block) -> String {
         }
     }
     text
-}
-
-fn unfitting(problems: &[Problem]) -> String {
-    let each = problems.iter().map(|problem| match problem.path.as_str() {
-        "" => problem.message.clone(),
-        path => format!("{path}: {}", problem.message),
-    });
-    format!("its arguments do not fit: {}", each.collect::<Vec<_>>().join("; "))
 }

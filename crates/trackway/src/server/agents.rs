@@ -7,14 +7,19 @@
 #[cfg(test)]
 mod tests;
 
-use std::{collections::BTreeMap, path::PathBuf, sync::Arc, time::Duration};
+use std::{
+    collections::BTreeMap,
+    path::PathBuf,
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
 
 use tokio::{sync::watch, task::JoinHandle};
 use trackway_a2a::AddressPolicy;
 use trackway_agent::{AgentProgram, AgentSpec, BuiltIn, McpConfig, McpServers, Stock, Workshop};
 use trackway_runtime::{Registry, SystemClock, Tool};
 
-use super::{Server, ServerError};
+use super::{Server, ServerError, written::Written};
 
 /// How long a start waits for MCP servers. Turns that were under way go on at once, and those that use
 /// such tools need them; a server that takes longer is waited for by nobody.
@@ -93,8 +98,9 @@ impl Server {
         let tools = self.agent_tools()?;
         let mut staff = Staff::new(registry.clone(), tools, servers.clone());
         staff.renew(agents);
+        let written = staff.written.clone();
         let following = tokio::spawn(staff.follow(changes));
-        Ok(Some(Employed { following, servers }))
+        Ok(Some(Employed { following, servers, written }))
     }
 }
 
@@ -103,9 +109,16 @@ impl Server {
 pub(super) struct Employed {
     following: JoinHandle<()>,
     servers: Arc<McpServers>,
+    written: Arc<OnceLock<Arc<Written>>>,
 }
 
 impl Employed {
+    /// Has the written workflows looked at again when agents change: their steps may name them.
+    pub(super) fn work_on(&self, written: &Arc<Written>) {
+        // There is one set of them for as long as the agents are at work.
+        let _ = self.written.set(written.clone());
+    }
+
     /// Ends what runs for them, and waits until it has ended.
     pub(super) async fn dismiss(self) {
         self.following.abort();
@@ -125,14 +138,16 @@ struct Staff {
     agents: Agents,
     /// The agents that are offered, by name, as they were written.
     offered: BTreeMap<String, AgentSpec>,
+    /// Workflows whose steps agents work on, once they are known.
+    written: Arc<OnceLock<Arc<Written>>>,
 }
 
 impl Staff {
     fn new(registry: Arc<Registry>, tools: Vec<Arc<dyn Tool>>, servers: Arc<McpServers>) -> Self {
         let workshop: Arc<Workshop> = Arc::default();
         registry.reviver(Arc::new(trackway_agent::Agents(workshop.clone())));
-        let (agents, offered) = Default::default();
-        Self { registry, workshop, tools, servers, agents, offered }
+        let (agents, offered, written) = Default::default();
+        Self { registry, workshop, tools, servers, agents, offered, written }
     }
 
     /// Offers these agents and no others. What cannot be offered is told and left out: the others are
@@ -152,6 +167,9 @@ impl Staff {
             self.registry.withdraw(name);
         }
         self.offered = now;
+        if let Some(written) = self.written.get() {
+            written.renew(&self.registry);
+        }
     }
 
     fn restock(&self) {

@@ -47,7 +47,7 @@ fn an_answer_is_given_once() {
         assert!(line.ends_with(end), "{given}: {line}");
     }
     // Nobody waits for this one's first answer.
-    assert_snapshot!(told("submit child", "status hi"), @"");
+    assert_snapshot!(told("submit child", "status hi"), @r#"started | status working "hi""#);
 }
 
 /// Proves D3: who sends an answer is told what is said next, and nothing that comes after it.
