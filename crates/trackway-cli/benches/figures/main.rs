@@ -19,6 +19,7 @@ mod mcp;
 mod report;
 mod sdk;
 mod served;
+mod turn;
 mod wire;
 
 use anyhow::Result;
@@ -33,6 +34,7 @@ fn main() -> Result<()> {
     engine::rows(&mut report)?;
     a2a::rows(&mut report)?;
     mcp::rows(&mut report)?;
+    turn::rows(&mut report)?;
     served::rows(&mut report)?;
     println!("{}", report.table());
     let file = report.write()?;
