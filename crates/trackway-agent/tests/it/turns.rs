@@ -5,5 +5,6 @@ mod bounds;
 mod dispatch;
 mod kit;
 mod memory;
+mod real_model;
 mod replies;
 mod speech;
