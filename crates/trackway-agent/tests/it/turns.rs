@@ -6,6 +6,7 @@ mod crash;
 mod dispatch;
 mod kit;
 mod memory;
+mod real_model;
 mod replies;
 mod restart;
 mod speech;

@@ -1,0 +1,46 @@
+//! Turns with a small real model: its server is installed and started on loopback, and the tests that
+//! ordinary runs leave out are run against it.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Stdio};
+
+use anyhow::{Context, Result, bail};
+
+use crate::process::{cargo, program, run as run_command};
+use crate::python;
+
+/// Where the tests find the server.
+const VARIABLE: &str = "TRACKWAY_TEST_MODEL_URL";
+
+const SERVER: &str = "xtask/real-model/server.py";
+
+/// Chooses the tests; they are ignored in every other run.
+const TESTS: [&str; 5] = ["test", "--package", "trackway-agent", "--test", "it"];
+const CHOSEN: [&str; 5] = ["--", "--ignored", "--nocapture", "--test-threads=1", "real_model"];
+
+pub(crate) fn run() -> Result<()> {
+    let interpreter = python::REAL_MODEL.ensure()?;
+    let mut server = program(interpreter);
+    // It ends when this end of its input is closed, however that comes about.
+    server.arg(SERVER).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut server = server.spawn().with_context(|| format!("starting {SERVER}"))?;
+    let tested = url(&mut server).and_then(|url| {
+        eprintln!("The model is served at {url}.");
+        run_command(cargo().env(VARIABLE, url).args(TESTS).args(CHOSEN))
+    });
+    drop(server.stdin.take());
+    server.wait().context("waiting for the model's server to end")?;
+    tested
+}
+
+/// The base address, which the server says when the model is loaded.
+fn url(server: &mut Child) -> Result<String> {
+    let stdout = server.stdout.take().context("the model's server has no output")?;
+    for line in BufReader::new(stdout).lines() {
+        let line = line.context("reading what the model's server says")?;
+        if let Some(url) = line.strip_prefix("serving ") {
+            return Ok(format!("{url}/v1"));
+        }
+    }
+    bail!("the model's server ended before it served")
+}
