@@ -115,6 +115,24 @@ pub(crate) struct Skill<'a> {
     pub(crate) examples: &'a [String],
 }
 
+impl Skill<'_> {
+    /// As JSON, which both generations write alike.
+    pub(crate) fn written(&self, info: &ProgramInfo) -> Value {
+        let mut skill = json!({
+            "id": self.id,
+            "name": self.id,
+            "description": self.description,
+            "tags": self.tags,
+            "inputModes": info.input_modes,
+            "outputModes": info.output_modes,
+        });
+        if !self.examples.is_empty() {
+            skill["examples"] = json!(self.examples);
+        }
+        skill
+    }
+}
+
 fn tags<'a>(info: &ProgramInfo, own: &'a [String]) -> Vec<&'a str> {
     match (own, info.kind) {
         ([], Kind::Workflow) => vec![DEFAULT_TAG],

@@ -76,11 +76,8 @@ impl Driver {
 
     /// Records what is known already as the call's result.
     pub(super) async fn note(&self, waiting: &Waiting, record: CallRecord) -> CallRecord {
-        let mut work = |_: Attempt| -> BoxFuture<'_, _> {
-            let record = record.clone().at(self.stage.moment());
-            Box::pin(async move { record.to_value() })
-        };
-        self.outcome(&waiting.key(), &mut work).await
+        let record = || record.at(self.stage.moment()).to_value();
+        record_of(self.stage.record(&waiting.key(), record).await)
     }
 
     async fn use_tool(&self, waiting: &Waiting, name: &str, arguments: Value) -> CallRecord {
@@ -125,11 +122,15 @@ impl Driver {
         key: &str,
         work: &mut trackway_runtime::StepWork<'_>,
     ) -> CallRecord {
-        let (_, outcome) = self.stage.step(key, RetryPolicy::default(), work).await;
-        match outcome {
-            StepOutcome::Ok(value) => CallRecord::from_value(&value)
-                .unwrap_or_else(|error| CallRecord::failed(error.to_string())),
-            StepOutcome::Err(failure) => CallRecord::failed(failure.message),
-        }
+        record_of(self.stage.step(key, RetryPolicy::default(), work).await.1)
+    }
+}
+
+/// What the step of a call came to.
+fn record_of(outcome: StepOutcome) -> CallRecord {
+    match outcome {
+        StepOutcome::Ok(value) => CallRecord::from_value(&value)
+            .unwrap_or_else(|error| CallRecord::failed(error.to_string())),
+        StepOutcome::Err(failure) => CallRecord::failed(failure.message),
     }
 }

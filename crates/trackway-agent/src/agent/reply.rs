@@ -101,17 +101,13 @@ impl Driver {
             usage: None,
             model: None,
         };
-        let mut work = |_: Attempt| -> BoxFuture<'_, _> {
-            let ended_at = self.stage.moment();
-            let label = REPLY_LABEL.to_owned();
-            let recorded = Recorded { answer: answer.clone(), label, cost: None, ended_at };
+        let routed = || {
+            let (label, ended_at) = (REPLY_LABEL.to_owned(), self.stage.moment());
+            let recorded = Recorded { answer, label, cost: None, ended_at };
             let routed = Routed { recorded, routes: vec![Route::Reply] };
-            Box::pin(async move {
-                serde_json::to_value(routed).map_err(|error| Failure::new(error.to_string()))
-            })
+            serde_json::to_value(routed).map_err(|error| Failure::new(error.to_string()))
         };
-        let (_, outcome) = self.stage.step(MODEL_KEY, RetryPolicy::default(), &mut work).await;
-        match outcome {
+        match self.stage.record(MODEL_KEY, routed).await {
             StepOutcome::Ok(value) => serde_json::from_value(value).map_err(stopped),
             StepOutcome::Err(failure) => Err(Stop::Failed(failure)),
         }

@@ -84,6 +84,26 @@ impl Stage {
         }
     }
 
+    /// Records what is known already as a step's outcome. Nothing is done, so nothing has to be durable
+    /// before it; a replay returns what was recorded.
+    pub async fn record(
+        &self,
+        key: &str,
+        value: impl FnOnce() -> Result<Value, Failure> + Send,
+    ) -> StepOutcome {
+        let op = self.0.book().claim(OpKind::Step, key);
+        if !self.0.book().knows(&op) {
+            self.go_live(&op).await;
+            let outcome = value().map_or_else(StepOutcome::Err, StepOutcome::Ok);
+            self.order(Command::FinishStep { op: op.clone(), outcome }).await;
+        }
+        loop {
+            if let Fact::Done(outcome) = self.fact(&op).await {
+                return outcome;
+            }
+        }
+    }
+
     /// One attempt; the command that records what it came to.
     async fn attempt(
         &self,

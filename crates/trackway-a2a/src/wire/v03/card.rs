@@ -1,7 +1,6 @@
 //! The card as JSON of 0.3.
 
 use serde_json::{Value, json};
-use trackway_runtime::ProgramInfo;
 
 use super::PROTOCOL_VERSION;
 use crate::{
@@ -36,7 +35,7 @@ pub(crate) fn card(card: &card::Card<'_>) -> Value {
         },
         "defaultInputModes": info.input_modes,
         "defaultOutputModes": info.output_modes,
-        "skills": card.skills().iter().map(|known| skill(info, known)).collect::<Vec<_>>(),
+        "skills": card.skills().iter().map(|skill| skill.written(info)).collect::<Vec<_>>(),
         "supportsAuthenticatedExtendedCard": card.extended,
     });
     if card.secured {
@@ -46,21 +45,6 @@ pub(crate) fn card(card: &card::Card<'_>) -> Value {
         written["security"] = json!([{ SCHEME: card.scopes }]);
     }
     written
-}
-
-fn skill(info: &ProgramInfo, known: &card::Skill<'_>) -> Value {
-    let mut skill = json!({
-        "id": known.id,
-        "name": known.id,
-        "description": known.description,
-        "tags": known.tags,
-        "inputModes": info.input_modes,
-        "outputModes": info.output_modes,
-    });
-    if !known.examples.is_empty() {
-        skill["examples"] = json!(known.examples);
-    }
-    skill
 }
 
 fn extension(known: &card::Declared<'_>) -> Value {

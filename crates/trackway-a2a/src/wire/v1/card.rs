@@ -1,7 +1,6 @@
 //! The card as JSON of 1.0.
 
 use serde_json::{Map, Value, json};
-use trackway_runtime::ProgramInfo;
 
 use crate::card::{self, SCHEME, SCHEME_DESCRIPTION};
 
@@ -25,7 +24,7 @@ pub(crate) fn card(card: &card::Card<'_>) -> Value {
         "capabilities": capabilities,
         "defaultInputModes": info.input_modes,
         "defaultOutputModes": info.output_modes,
-        "skills": card.skills().iter().map(|known| skill(info, known)).collect::<Vec<_>>(),
+        "skills": card.skills().iter().map(|skill| skill.written(info)).collect::<Vec<_>>(),
     });
     if card.secured {
         let scheme = json!({ "scheme": "Bearer", "description": SCHEME_DESCRIPTION });
@@ -37,21 +36,6 @@ pub(crate) fn card(card: &card::Card<'_>) -> Value {
         written["securityRequirements"] = json!([{ "schemes": { SCHEME: list } }]);
     }
     written
-}
-
-fn skill(info: &ProgramInfo, known: &card::Skill<'_>) -> Value {
-    let mut skill = json!({
-        "id": known.id,
-        "name": known.id,
-        "description": known.description,
-        "tags": known.tags,
-        "inputModes": info.input_modes,
-        "outputModes": info.output_modes,
-    });
-    if !known.examples.is_empty() {
-        skill["examples"] = json!(known.examples);
-    }
-    skill
 }
 
 fn interface(known: &card::Interface) -> Value {
