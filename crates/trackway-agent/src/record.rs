@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use trackway_domain::{Failure, Timestamp};
 
-use crate::{Answer, Arguments, Call, Entry, Piece};
+use crate::{Answer, Arguments, Call, Entry, Piece, Usage};
 
 /// The key of the step that is a model call.
 pub const MODEL_KEY: &str = "model";
@@ -59,6 +59,19 @@ pub struct Compacted {
     pub summary: String,
     /// What goes on after the summary, word for word.
     pub kept: Vec<Entry>,
+    /// The model that summed up, where one did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asked: Option<Asked>,
+}
+
+/// A model that was asked beside the conversation, and what that has used.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Asked {
+    pub label: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usage: Option<Usage>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<f64>,
 }
 
 /// A record that is not of its form.

@@ -266,6 +266,9 @@ impl Turn {
             return Err(TurnError::NotAsked);
         }
         self.entries = compact::applied(compacted);
+        if let Some(asked) = &compacted.asked {
+            self.used.summed(asked);
+        }
         Ok(())
     }
 

@@ -8,7 +8,7 @@ use trackway_domain::{Event, OpKind, StepOutcome};
 
 use crate::{
     Usage,
-    record::{MODEL_KEY, REPLY_LABEL, Recorded},
+    record::{COMPACT_KEY, Compacted, MODEL_KEY, REPLY_LABEL, Recorded},
 };
 
 /// What a number of model calls came to.
@@ -53,15 +53,15 @@ impl Spent {
         }
     }
 
-    fn of(recorded: &Recorded) -> Self {
-        let usage: Usage = recorded.answer.usage.unwrap_or_default();
+    fn of(usage: Option<Usage>, cost: Option<f64>) -> Self {
+        let usage = usage.unwrap_or_default();
         Self {
             calls: 1,
             input_tokens: usage.input_tokens,
             output_tokens: usage.output_tokens,
             cached_tokens: usage.cached_tokens,
             reasoning_tokens: usage.reasoning_tokens,
-            cost: recorded.cost.filter(|cost| cost.is_finite()),
+            cost: cost.filter(|cost| cost.is_finite()),
         }
     }
 }
@@ -88,14 +88,19 @@ impl Bill {
 /// The model that an event says was asked, and what that has used.
 pub fn model_call(event: &Event) -> Option<(String, Spent)> {
     let Event::StepDone { op, outcome: StepOutcome::Ok(value) } = event else { return None };
-    if op.kind != OpKind::Step || *op.key != *MODEL_KEY {
-        return None;
-    }
-    let recorded = Recorded::from_value(value).ok()?;
-    (recorded.label != REPLY_LABEL).then(|| {
-        let spent = Spent::of(&recorded);
-        (recorded.label, spent)
-    })
+    let (label, usage, cost) = match &*op.key {
+        _ if op.kind != OpKind::Step => return None,
+        MODEL_KEY => {
+            let recorded = Recorded::from_value(value).ok()?;
+            (recorded.label, recorded.answer.usage, recorded.cost)
+        }
+        COMPACT_KEY => {
+            let asked = Compacted::from_value(value).ok()?.asked?;
+            (asked.label, asked.usage, asked.cost)
+        }
+        _ => return None,
+    };
+    (label != REPLY_LABEL).then(|| (label, Spent::of(usage, cost)))
 }
 
 #[cfg(test)]

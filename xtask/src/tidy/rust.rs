@@ -36,11 +36,16 @@ pub(super) fn not_too_long(tree: &Tree) -> Vec<Finding> {
         .collect()
 }
 
+/// What a reason has to say for a test that a command of its own runs: `cargo xtask real-model` downloads
+/// a model.
+const RUN_ELSEWHERE: &str = "cargo xtask real-model";
+
 /// A test that does not run proves nothing.
 pub(super) fn no_ignored_tests(tree: &Tree) -> Vec<Finding> {
     let ignored = |line: &str| {
         let line = line.trim_start();
-        line.starts_with("#[ignore") || line.starts_with("#[cfg_attr(") && line.contains(" ignore")
+        line.starts_with("#[ignore") && !line.contains(RUN_ELSEWHERE)
+            || line.starts_with("#[cfg_attr(") && line.contains(" ignore")
     };
     tree.rust_files().flat_map(|file| file.find(ignored, "run the test or delete it")).collect()
 }

@@ -23,7 +23,7 @@ use crate::{
     Answer, Delta, Gather, Limit, Model, ModelError, Offer, Provider, Recorded, Request, Stock,
     Toolset, Turn, compact,
     provider::{Backoff, offline},
-    record::{self, COMPACT_KEY, Compacted, MODEL_KEY},
+    record::{self, Asked, COMPACT_KEY, Compacted, MODEL_KEY},
 };
 
 /// What the model call of a turn came to.
@@ -162,12 +162,16 @@ impl Driver {
             let plan = plan.clone();
             Box::pin(async move {
                 let stock = self.workshop.stock();
-                let provider = &*self.model(&stock)?.provider;
+                let model = self.model(&stock)?;
+                let provider = &*model.provider;
                 if provider.label() == offline::LABEL {
                     return plan.dropped().to_value();
                 }
                 let summary = self.insist(provider, &plan.request(), &attempt, None).await?;
-                plan.with_summary(&summary.text).to_value()
+                let Recorded { answer, label, cost, .. } = self.recorded(model, summary);
+                let mut compacted = plan.with_summary(&answer.text);
+                compacted.asked = Some(Asked { label, usage: answer.usage, cost });
+                compacted.to_value()
             })
         };
         let (_, outcome) = self.stage.step(COMPACT_KEY, RetryPolicy::default(), &mut work).await;

@@ -4,7 +4,10 @@ use std::{fmt, time::Duration};
 
 use trackway_domain::Timestamp;
 
-use crate::{Budgets, Usage, record::Recorded};
+use crate::{
+    Budgets, Usage,
+    record::{Asked, Recorded},
+};
 
 /// What a turn has used so far.
 #[derive(Debug, Clone, PartialEq)]
@@ -61,15 +64,27 @@ impl Used {
         self.calls = self.calls.saturating_add(1);
         self.label = Some(recorded.label.clone());
         self.at(recorded.ended_at);
-        if let Some(cost) = recorded.cost.filter(|cost| cost.is_finite()) {
-            self.cost = Some(self.cost.unwrap_or_default() + cost);
-        }
-        if let Some(usage) = recorded.answer.usage {
-            self.usage = Some(sum(self.usage.unwrap_or_default(), usage));
-        }
+        self.pay(recorded.answer.usage, recorded.cost);
         let counted = recorded.answer.usage.unwrap_or_else(estimate);
         let tokens = counted.input_tokens.saturating_add(counted.output_tokens);
         self.tokens = self.tokens.saturating_add(tokens);
+    }
+
+    /// A model was asked for a summary. That is no call of the turn, but it is paid for.
+    pub(super) fn summed(&mut self, asked: &Asked) {
+        self.pay(asked.usage, asked.cost);
+        let usage = asked.usage.unwrap_or_default();
+        let tokens = usage.input_tokens.saturating_add(usage.output_tokens);
+        self.tokens = self.tokens.saturating_add(tokens);
+    }
+
+    fn pay(&mut self, usage: Option<Usage>, cost: Option<f64>) {
+        if let Some(cost) = cost.filter(|cost| cost.is_finite()) {
+            self.cost = Some(self.cost.unwrap_or_default() + cost);
+        }
+        if let Some(usage) = usage {
+            self.usage = Some(sum(self.usage.unwrap_or_default(), usage));
+        }
     }
 
     /// The budget that is used up, if one is.

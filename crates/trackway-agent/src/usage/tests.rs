@@ -18,7 +18,7 @@ fn asked(occurrence: u32, label: &str, usage: &serde_json::Value, cost: Option<f
     Event::StepDone { op, outcome: StepOutcome::Ok(value) }
 }
 
-/// Proves D8: what was used is told by the log alone, by model, with a call that nobody counted.
+/// Proves X7: what was used is told by the log alone, by model, with a call that nobody counted.
 #[test]
 fn a_log_says_what_was_used() {
     let log = [
@@ -51,4 +51,19 @@ fn a_run_without_models_has_no_bill() {
     let op = Op { kind: OpKind::Step, key: MODEL_KEY.into(), occurrence: 0 };
     let other = Event::StepDone { op, outcome: StepOutcome::Ok(json!({ "limit": "late" })) };
     assert_eq!(Bill::of(&[other]), None);
+}
+
+/// A model that was asked for a summary is paid for like any other; one that was not asked is not.
+#[test]
+fn a_summary_is_on_the_bill() {
+    let summed = |asked: serde_json::Value| {
+        let op = Op { kind: OpKind::Step, key: COMPACT_KEY.into(), occurrence: 0 };
+        let value = json!({ "summary": "s", "kept": [], "asked": asked });
+        Event::StepDone { op, outcome: StepOutcome::Ok(value) }
+    };
+    let usage = json!({ "input_tokens": 100, "output_tokens": 7 });
+    let asked = json!({ "label": "openai/a", "usage": usage, "cost": 0.5 });
+    let bill = Bill::of(&[summed(asked)]).unwrap();
+    assert_eq!((bill.total.calls, bill.total.input_tokens, bill.total.cost), (1, 100, Some(0.5)));
+    assert_eq!(Bill::of(&[summed(json!(null))]), None);
 }
