@@ -29,6 +29,7 @@ pub use conversation::{Answer, Arguments, Call, Entry, Finish, Piece, Request, T
 pub use mcp::{
     ConfigProblem, McpConfig, McpServers, Missing, Phase, Reach, ServerConfig, ServerStatus,
 };
+pub use provider::offline::written_fields;
 pub use provider::{
     BadEndpoint, Delta, Deltas, Endpoint, Gather, HttpProvider, ModelError, Provider,
 };

@@ -18,10 +18,13 @@ mod score;
 mod shape;
 mod tell;
 mod toolbox;
+mod written;
 
 use serde_json::Value;
 
 use self::intent::Intent;
+pub use self::written::written_fields;
+pub(crate) use self::written::{written_field, written_value};
 use super::{Deltas, Provider, spoken};
 use crate::conversation::{Answer, Arguments, Call, Entry, Finish, Piece, Request};
 

@@ -4,12 +4,14 @@
 use std::collections::VecDeque;
 
 use serde_json::{Map, Value};
+use trackway_agent::written_fields;
 
 use crate::form::{self, Field, Form};
 
 /// An answer that is being given.
 #[derive(Debug)]
 pub(super) struct Answering {
+    schema: Value,
     form: Form,
     ask: Ask,
     /// Fields that are still asked for.
@@ -47,7 +49,7 @@ impl Answering {
         let only_required = ask == Ask::Required && fields.iter().any(|field| field.required);
         let asked = fields.iter().filter(|field| field.required || !only_required);
         let left = asked.cloned().collect();
-        Self { form, ask, left, given: Map::new() }
+        Self { schema: schema.clone(), form, ask, left, given: Map::new() }
     }
 
     /// What stands before the place where the next line is typed.
@@ -102,18 +104,11 @@ impl Answering {
 
     /// The line as the whole object.
     fn whole(&self, line: &str) -> Option<Value> {
-        let Form::Fields(fields) = &self.form else { return None };
-        let line = line.trim();
-        if let Ok(object @ Value::Object(_)) = serde_json::from_str(line) {
-            return Some(object);
+        let Form::Fields(_) = &self.form else { return None };
+        match serde_json::from_str(line.trim()) {
+            Ok(object @ Value::Object(_)) => Some(object),
+            _ => written_fields(&self.schema, line),
         }
-        let mut object = Map::new();
-        for word in line.split_whitespace() {
-            let (name, value) = word.split_once('=')?;
-            let field = fields.iter().find(|field| field.name == name)?;
-            object.insert(name.to_owned(), field.read(value).ok()??);
-        }
-        (!object.is_empty()).then_some(Value::Object(object))
     }
 }
 

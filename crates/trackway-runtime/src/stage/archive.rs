@@ -43,15 +43,19 @@ impl Stage {
 }
 
 impl Archive {
-    /// The runs of the session with their workflows, newest first.
-    pub async fn runs(&self, limit: usize) -> Result<Vec<(RunId, String)>, ReadError> {
-        let filter = RunFilter {
+    /// The session's runs, of one workflow or of any.
+    fn of(&self, workflow: Option<String>) -> RunFilter {
+        RunFilter {
             tenant: Some(self.caller.tenant.to_string()),
             session: Some(self.session.clone()),
-            workflow: None,
+            workflow,
             states: Vec::new(),
-        };
-        let rows = self.core.options.journal.runs(filter, None, limit).await?;
+        }
+    }
+
+    /// The runs of the session with their workflows, newest first.
+    pub async fn runs(&self, limit: usize) -> Result<Vec<(RunId, String)>, ReadError> {
+        let rows = self.core.options.journal.runs(self.of(None), None, limit).await?;
         Ok(rows.into_iter().map(|row| (row.id, row.workflow.name)).collect())
     }
 
@@ -63,12 +67,7 @@ impl Archive {
         before: RunId,
         limit: usize,
     ) -> Result<Vec<RunId>, ReadError> {
-        let filter = RunFilter {
-            tenant: Some(self.caller.tenant.to_string()),
-            session: Some(self.session.clone()),
-            workflow: Some(workflow.to_owned()),
-            states: Vec::new(),
-        };
+        let filter = self.of(Some(workflow.to_owned()));
         let rows = self.core.options.journal.runs(filter, Some(before), limit).await?;
         Ok(rows.into_iter().filter(|row| row.parent.is_none()).map(|row| row.id).collect())
     }

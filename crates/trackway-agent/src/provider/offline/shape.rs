@@ -240,9 +240,9 @@ fn is_written(choice: &Value, text: &str) -> bool {
 }
 
 fn yes_or_no(text: &str) -> Option<bool> {
-    match text.to_lowercase().as_str() {
-        "yes" | "y" | "true" => Some(true),
-        "no" | "n" | "false" => Some(false),
+    match text.trim_end_matches(['.', '!']).to_lowercase().as_str() {
+        "yes" | "y" | "true" | "ok" | "okay" | "approved" => Some(true),
+        "no" | "n" | "false" | "denied" | "rejected" => Some(false),
         _ => None,
     }
 }

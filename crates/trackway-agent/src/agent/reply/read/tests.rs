@@ -30,6 +30,8 @@ fn fields_can_be_written_one_by_one() {
         "required": ["amount", "fund"],
     });
     assert!(first(&schema, "amount=5 fund=x").contains(&json!({ "amount": 5, "fund": "x" })));
+    let spaced = first(&schema, r#"amount=5 fund="two words""#);
+    assert!(spaced.contains(&json!({ "amount": 5, "fund": "two words" })), "{spaced:?}");
     assert!(first(&schema, r#"{"amount": 5}"#).contains(&json!({ "amount": 5 })));
     assert_eq!(first(&schema, "/run echo text=x"), Vec::<Value>::new());
 }
