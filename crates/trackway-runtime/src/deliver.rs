@@ -11,7 +11,7 @@ use trackway_ports::ClaimKey;
 
 use crate::{
     Answered, Deliver, Error, Hold, RunAddress,
-    command::{Attached, Ordered},
+    command::{Attached, Ordered, Wants},
     core::Core,
     depth,
     hooks::HookSetter,
@@ -168,7 +168,7 @@ impl Core {
         let attached = Attached {
             claim: Some(claim),
             hooks: hook.map(|hook| hook.after(newest)).into_iter().collect(),
-            snapshot: true,
+            wants: Wants::View,
             permit: Some(permit),
             settles: None,
             pins: Vec::new(),

@@ -8,6 +8,7 @@
 mod api;
 mod catalogue;
 mod command;
+mod commit;
 mod core;
 mod deliver;
 mod depth;
@@ -16,6 +17,7 @@ mod errand;
 mod error;
 mod fork;
 mod guide;
+mod held;
 mod hooks;
 mod live;
 mod messenger;

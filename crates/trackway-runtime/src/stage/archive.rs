@@ -67,9 +67,20 @@ impl Archive {
         before: RunId,
         limit: usize,
     ) -> Result<Vec<RunId>, ReadError> {
-        let filter = self.of(Some(workflow.to_owned()));
-        let rows = self.core.options.journal.runs(filter, Some(before), limit).await?;
-        Ok(rows.into_iter().filter(|row| row.parent.is_none()).map(|row| row.id).collect())
+        let mut earlier = Vec::new();
+        let mut before = Some(before);
+        while earlier.len() < limit {
+            let filter = self.of(Some(workflow.to_owned()));
+            let rows = self.core.options.journal.runs(filter, before, limit).await?;
+            let whole = rows.len() < limit;
+            before = rows.last().map(|row| row.id);
+            let own = rows.into_iter().filter(|row| row.parent.is_none()).map(|row| row.id);
+            earlier.extend(own.take(limit - earlier.len()));
+            if whole {
+                break;
+            }
+        }
+        Ok(earlier)
     }
 
     /// The events of a run, all that there are or up to the one of that number.
@@ -96,13 +107,13 @@ impl Archive {
         let mut questions = Vec::new();
         for run in waiting {
             let live = self.core.load_to_read(run).await?;
-            let head = live.head();
-            let Some(known) = head.run.as_ref() else { continue };
-            if let Some(question) = known.state.question() {
+            let shown = live.shown();
+            let Some(view) = shown.view.as_ref() else { continue };
+            if let Some(question) = &view.question {
                 questions.push(OpenQuestion {
                     run,
-                    workflow: known.submission.workflow.name.clone(),
-                    question: question.clone(),
+                    workflow: view.submission.workflow.name.clone(),
+                    question: (**question).clone(),
                 });
             }
         }
