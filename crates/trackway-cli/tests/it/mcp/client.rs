@@ -57,6 +57,11 @@ impl Mcp {
         Self::start(era, person, &["http", url])
     }
 
+    /// The same with a key.
+    pub(super) fn http_as(era: Era, person: Person, url: &str, key: &str) -> Self {
+        Self::start(era, person, &["http", url, key])
+    }
+
     fn start(era: Era, person: Person, words: &[&str]) -> Self {
         let mode = match era {
             Era::Newest => "auto",
