@@ -66,8 +66,8 @@ impl Core {
                 let command = Command::EndChild { child, outcome };
                 (child, self.tell(id, parent, command).await)
             }
-            Errand::TellAnswer { to, from, at, answer } => {
-                (from, self.tell(id, to, Command::TakeAnswer { from, at, answer }).await)
+            Errand::TellAnswer { to, from, reply_to, answer } => {
+                (from, self.tell(id, to, Command::TakeAnswer { from, reply_to, answer }).await)
             }
         };
         match result {
@@ -113,7 +113,7 @@ impl Core {
             if awaited {
                 // Nobody else will answer for it: it has no log.
                 let answer = FirstAnswer::without(AnswerKind::Failed, message.as_str());
-                let command = Command::TakeAnswer { from: child, at: 0, answer };
+                let command = Command::TakeAnswer { from: child, reply_to: None, answer };
                 self.execute(parent, &command, None).await?;
             }
             let outcome = ChildOutcome {

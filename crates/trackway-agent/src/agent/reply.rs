@@ -121,18 +121,29 @@ impl Driver {
             return self.note(waiting, CallRecord::failed(why)).await;
         };
         let input = arguments.get("input").cloned().unwrap_or(Value::Null);
-        match self.bring(waiting, run, &input).await {
+        let message = match self.reply_id(waiting) {
+            Ok(message) => message,
+            Err(failure) => return self.note(waiting, CallRecord::failed(failure.message)).await,
+        };
+        match self.bring(waiting, run, &message, &input).await {
             Err(failure) => self.note(waiting, CallRecord::failed(failure.message)).await,
             Ok((asked, problems)) if !problems.is_empty() => {
                 self.note(waiting, refused(run, &problems, &asked.question.schema)).await
             }
             Ok((asked, _)) => {
-                let op = self.stage.expect_answer(run);
+                let op = self.stage.expect_answer(&message);
                 let answer = self.first_answer(&op).await;
                 let workflow = &asked.workflow;
                 self.tell(waiting, &Told { run, workflow, description: "", answer }).await
             }
         }
+    }
+
+    /// The id of the message that brings the answer of this call: always the same one, so that it is
+    /// taken once, and what is said to it is told from what is said to others.
+    fn reply_id(&self, waiting: &Waiting) -> Result<MessageId, Failure> {
+        MessageId::new(&format!("{}-{}", self.stage.run(), place(waiting)))
+            .map_err(|error| Failure::new(error.to_string()))
     }
 
     /// Finds the question and sends the answer, as two steps: a send that is repeated after a crash has to
@@ -141,13 +152,14 @@ impl Driver {
         &self,
         waiting: &Waiting,
         run: RunId,
+        message: &MessageId,
         input: &Value,
     ) -> Result<(Open, Vec<Problem>), Failure> {
-        let place = format!("{}.{}", waiting.place.model_call, waiting.place.index);
+        let place = place(waiting);
         let mut work = |_: Attempt| -> BoxFuture<'_, _> { Box::pin(self.find(run)) };
         let asked: Open = self.kept(&format!("find {place}"), &mut work).await?;
         let mut work = |_: Attempt| -> BoxFuture<'_, _> {
-            Box::pin(self.send(run, asked.question.id, input, &place))
+            Box::pin(self.send(run, asked.question.id, message, input))
         };
         let problems = self.kept(&format!("send {place}"), &mut work).await?;
         Ok((asked, problems))
@@ -180,18 +192,20 @@ impl Driver {
         &self,
         run: RunId,
         question: QuestionId,
+        message: &MessageId,
         input: &Value,
-        place: &str,
     ) -> Result<Value, Failure> {
-        let id = MessageId::new(&format!("{}-{place}", self.stage.run()))
-            .map_err(|error| Failure::new(error.to_string()))?;
-        let message = Message::new(id, Role::User, vec![Part::data(input.clone())]);
+        let message = Message::new(message.clone(), Role::User, vec![Part::data(input.clone())]);
         match self.stage.reply(run, Some(question), message).await? {
             Delivered::Answer { primary: true, .. } => Ok(json!([])),
             Delivered::Answer { problems, .. } if !problems.is_empty() => Ok(json!(problems)),
             Delivered::Answer { .. } | Delivered::Noted => Err(gone()),
         }
     }
+}
+
+fn place(waiting: &Waiting) -> String {
+    format!("{}.{}", waiting.place.model_call, waiting.place.index)
 }
 
 fn gone() -> Failure {
