@@ -74,7 +74,8 @@ enum State {
 pub enum Next {
     /// The model is to be asked.
     Ask,
-    /// These calls wait for their results, in the order in which the model made them.
+    /// These calls wait for their results, in the order in which the model made them. One whose
+    /// arguments are not JSON is among them, and is answered with [`record::broken_arguments`].
     Call(Vec<Waiting>),
     /// This value is to be checked against the schema that was asked for.
     Judge(Value),
@@ -176,11 +177,6 @@ impl Turn {
         }
     }
 
-    /// The number of the next model call, from 0: the occurrence of its step.
-    pub fn model_call(&self) -> u32 {
-        self.used.calls
-    }
-
     /// The conversation as it stands.
     pub fn entries(&self) -> &[Entry] {
         &self.entries
@@ -237,7 +233,6 @@ impl Turn {
             self.finish(answer);
         } else {
             self.state = State::Calling(Calls::new(place, calls, &mut self.uses));
-            self.settle();
         }
     }
 

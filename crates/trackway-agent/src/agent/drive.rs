@@ -1,6 +1,6 @@
 //! The loop: asks the turn what is next, does it, and tells it what it came to.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::sync::Arc;
 
 use futures_util::future::join_all;
 use serde_json::{Value, json};
@@ -10,13 +10,10 @@ use trackway_runtime::{SchemaBook, Stage, Stop};
 
 use super::{
     model::Heard,
-    route::Routed,
+    route::Route,
     speaker::{self, SEPARATOR},
 };
-use crate::{
-    AgentSpec, Arguments, Done, Next, Turn, Waiting, Workshop, pieces,
-    record::{self, Place},
-};
+use crate::{AgentSpec, Done, Next, Turn, Waiting, Workshop, pieces};
 
 /// Drives one turn.
 pub(super) struct Driver {
@@ -36,12 +33,12 @@ impl Driver {
         if let Some(schema) = &output {
             turn = turn.expecting(schema.clone());
         }
-        let mut uses = BTreeMap::new();
+        // Where the calls of the last answer go, in their order.
+        let mut routes = Vec::new();
         if let Some(reply) = reply {
             let given = self.reply_as_call(reply).await?;
-            let model_call = turn.model_call();
             turn.given(&given.recorded).map_err(stopped)?;
-            self.follow(&mut turn, &given, model_call, &mut uses).await?;
+            routes = given.routes;
         }
         loop {
             match turn.next() {
@@ -49,17 +46,15 @@ impl Driver {
                     self.compact(&mut turn).await?;
                     match self.ask(&turn).await? {
                         Heard::Answer(heard) => {
-                            let model_call = turn.model_call();
                             turn.heard(&heard.recorded).map_err(stopped)?;
-                            self.follow(&mut turn, &heard, model_call, &mut uses).await?;
+                            routes = heard.routes;
                         }
                         Heard::Late { limit } => {
                             return Ok(self.end(&turn, "", Some(&limit)).await);
                         }
                     }
                 }
-                // Calls are made as soon as they are heard of; none waits here.
-                Next::Call(waiting) => return Err(stuck(&waiting)),
+                Next::Call(calls) => self.follow(&mut turn, &calls, &routes).await?,
                 Next::Judge(value) => {
                     let schema = output.as_ref().unwrap_or(&Value::Bool(true));
                     let problems = self.schemas.check(schema, &value);
@@ -91,31 +86,18 @@ impl Driver {
     async fn follow(
         &self,
         turn: &mut Turn,
-        heard: &Routed,
-        model_call: u32,
-        uses: &mut BTreeMap<String, u32>,
+        calls: &[Waiting],
+        routes: &[Route],
     ) -> Result<(), Stop> {
-        let calls = record::calls_of(&heard.recorded.answer);
-        let waiting: Vec<Waiting> = calls
-            .into_iter()
-            .enumerate()
-            .map(|(index, call)| {
-                let nth = uses.entry(call.tool.clone()).or_default();
-                *nth += 1;
-                Waiting { call, place: Place { model_call, index }, nth: *nth }
-            })
-            .collect();
-        let results = waiting
-            .iter()
-            .zip(&heard.routes)
-            .map(|(waiting, route)| Box::pin(self.call(waiting, route)));
-        let results = join_all(results).await;
-        for (waiting, result) in waiting.iter().zip(results) {
-            // The turn has answered for arguments that are not JSON.
-            if matches!(waiting.call.arguments, Arguments::Json(_)) {
-                turn.returned(&waiting.call.id, result.record).map_err(stopped)?;
-                turn.waited(result.waited);
-            }
+        if calls.len() != routes.len() {
+            let (calls, routes) = (calls.len(), routes.len());
+            return Err(stopped(format!("an answer made {calls} calls and {routes} are recorded")));
+        }
+        let results =
+            calls.iter().zip(routes).map(|(call, route)| Box::pin(self.call(call, route)));
+        for (call, result) in calls.iter().zip(join_all(results).await) {
+            turn.returned(&call.call.id, result.record).map_err(stopped)?;
+            turn.waited(result.waited);
         }
         Ok(())
     }
@@ -147,9 +129,4 @@ impl Driver {
 /// The log told the turn something that it was not waiting for: this program does not fit it.
 pub(super) fn stopped(error: impl std::fmt::Display) -> Stop {
     Stop::Failed(Failure::new(format!("the turn cannot go on: {error}")))
-}
-
-fn stuck(waiting: &[Waiting]) -> Stop {
-    let calls: Vec<&str> = waiting.iter().map(|waiting| waiting.call.id.as_str()).collect();
-    stopped(format!("no result came for {}", calls.join(", ")))
 }

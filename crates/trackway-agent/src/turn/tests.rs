@@ -88,7 +88,7 @@ fn done(text: &str, ending: Ending) -> Next {
 fn an_answer_without_calls_ends_the_turn() {
     let mut turn = began(Budgets::default());
     assert_eq!(turn.next(), Next::Ask);
-    assert_eq!(turn.model_call(), 0);
+    assert_eq!(turn.used().calls, 0);
     turn.heard(&answer("Hi.", Vec::new())).unwrap();
     assert_eq!(turn.next(), done("Hi.", Ending::Said));
     assert_eq!(turn.heard(&answer("Again.", Vec::new())), Err(TurnError::NotAsked));

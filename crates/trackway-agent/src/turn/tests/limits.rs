@@ -9,8 +9,8 @@ fn until_stopped(budgets: Budgets, change: impl Fn(&mut Recorded, u32)) -> (Stri
         match turn.next() {
             Next::Ask => {
                 let mut recorded = answer("", vec![call("a", "echo")]);
-                recorded.ended_at = Timestamp(i64::from(turn.model_call() + 1) * 1_000);
-                change(&mut recorded, turn.model_call());
+                recorded.ended_at = Timestamp(i64::from(turn.used().calls + 1) * 1_000);
+                change(&mut recorded, turn.used().calls);
                 turn.heard(&recorded).unwrap();
             }
             Next::Call(_) => turn.returned("a", CallRecord::json(&json!(1))).unwrap(),
