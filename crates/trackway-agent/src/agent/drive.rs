@@ -49,9 +49,7 @@ impl Driver {
                             turn.heard(&heard.recorded).map_err(stopped)?;
                             routes = heard.routes;
                         }
-                        Heard::Late { limit } => {
-                            return Ok(self.end(&turn, "", Some(&limit)).await);
-                        }
+                        Heard::Late { limit } => return self.over(&turn, limit).await,
                     }
                 }
                 Next::Call(calls) => self.follow(&mut turn, &calls, &routes).await?,
@@ -65,12 +63,7 @@ impl Driver {
                     let sentence = done.ending.sentence();
                     return Ok(self.end(&turn, &done.text, sentence).await);
                 }
-                Next::Limit(limit) if output.is_some() => {
-                    return Err(Stop::Failed(Failure::new(limit.to_string())));
-                }
-                Next::Limit(limit) => {
-                    return Ok(self.end(&turn, "", Some(&limit.to_string())).await);
-                }
+                Next::Limit(limit) => return self.over(&turn, limit.to_string()).await,
                 Next::Failed(why) => return Err(Stop::Failed(Failure::new(why))),
             }
         }
@@ -100,6 +93,15 @@ impl Driver {
             turn.waited(result.waited);
         }
         Ok(())
+    }
+
+    /// A budget is used up. In a conversation that is told; what works on its own has not done its work,
+    /// and nobody there could tell the sentence from an output.
+    async fn over(&self, turn: &Turn, limit: String) -> Result<Value, Stop> {
+        if self.stage.message().is_none() {
+            return Err(Stop::Failed(Failure::new(limit)));
+        }
+        Ok(self.end(turn, "", Some(&limit)).await)
     }
 
     /// Ends the text that was shown, and gives the turn's output.
