@@ -35,7 +35,10 @@ impl Driver {
             match route {
                 Route::Nowhere { why } => self.note(waiting, CallRecord::failed(why)).await,
                 Route::Never => self.note(waiting, CallRecord::never(&waiting.call.tool)).await,
-                Route::Tool { name, .. } => self.use_tool(waiting, name, arguments).await,
+                Route::Tool { name, input, .. } => {
+                    let input = input.clone().unwrap_or(arguments);
+                    self.use_tool(waiting, name, input).await
+                }
                 Route::Workflow { name, description, input, .. } => {
                     self.dispatch(waiting, name, description, input.clone()).await
                 }
@@ -80,9 +83,9 @@ impl Driver {
         record_of(self.stage.record(&waiting.key(), record).await)
     }
 
-    async fn use_tool(&self, waiting: &Waiting, name: &str, arguments: Value) -> CallRecord {
+    async fn use_tool(&self, waiting: &Waiting, name: &str, input: Value) -> CallRecord {
         let mut work = |attempt: Attempt| -> BoxFuture<'_, _> {
-            Box::pin(self.use_tool_now(name, arguments.clone(), attempt))
+            Box::pin(self.use_tool_now(name, input.clone(), attempt))
         };
         self.outcome(&waiting.key(), &mut work).await
     }
@@ -90,7 +93,7 @@ impl Driver {
     async fn use_tool_now(
         &self,
         name: &str,
-        arguments: Value,
+        input: Value,
         attempt: Attempt,
     ) -> Result<Value, Failure> {
         let stock = self.workshop.stock();
@@ -99,9 +102,9 @@ impl Driver {
                 .at(self.stage.moment())
                 .to_value();
         };
-        let problems = self.schemas.check(&tool.info().input_schema, &arguments);
+        let problems = self.schemas.check(&tool.info().input_schema, &input);
         let record = if problems.is_empty() {
-            match tool.call(arguments, ToolCall::on(&self.stage, attempt)).await {
+            match tool.call(input, ToolCall::on(&self.stage, attempt)).await {
                 Ok(output) => CallRecord::new(pieces::result_pieces(&output.value, &output.parts)),
                 Err(failure) => CallRecord::failed(failure.message),
             }

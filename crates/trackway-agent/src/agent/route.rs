@@ -28,6 +28,9 @@ pub(super) enum Route {
     Never,
     Tool {
         name: String,
+        /// None in records of before it was kept: the arguments were the input.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        input: Option<Value>,
         ask: bool,
     },
     Workflow {
@@ -63,14 +66,13 @@ impl Route {
 
     fn to(offered: &Offered, arguments: &Value) -> Self {
         let ask = offered.approval == Approval::Ask;
+        let input = offered.input(arguments.clone());
         match &offered.target {
-            Target::Tool(name) => Self::Tool { name: name.clone(), ask },
-            Target::Workflow(name) => Self::Workflow {
-                name: name.clone(),
-                description: offered.spec.description.clone(),
-                input: offered.input(arguments.clone()),
-                ask,
-            },
+            Target::Tool(name) => Self::Tool { name: name.clone(), input: Some(input), ask },
+            Target::Workflow(name) => {
+                let description = offered.spec.description.clone();
+                Self::Workflow { name: name.clone(), description, input, ask }
+            }
         }
     }
 
