@@ -8,7 +8,7 @@ use trackway_domain::{Artifact, ArtifactId, Failure, Part, Reason, StepOutcome};
 use trackway_engine::Schemas;
 use trackway_runtime::{Attempt, RetryPolicy, ToolCall};
 
-use super::{drive::Driver, route::Route, told};
+use super::{drive::Driver, reply::By, route::Route, told};
 use crate::{Arguments, CallRecord, Waiting, approval, pieces, record};
 
 /// What a call came to.
@@ -42,7 +42,8 @@ impl Driver {
                 Route::Workflow { name, description, input, .. } => {
                     self.dispatch(waiting, name, description, input.clone()).await
                 }
-                Route::Reply => self.reply(waiting, &arguments).await,
+                Route::Reply => self.reply(waiting, &arguments, By::Model).await,
+                Route::ReplyOfUser => self.reply(waiting, &arguments, By::User).await,
             }
         };
         self.show(waiting, "tool-result", told::shown(&record)).await;

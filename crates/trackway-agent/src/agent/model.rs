@@ -81,7 +81,8 @@ impl Driver {
         let mut specs = tools.specs();
         let mut additions = Vec::new();
         // As they are now: some may have been answered since the turn began, and others put.
-        let questions = self.questions().await?;
+        let mut questions = self.questions().await?;
+        questions.retain(|open| open.of_workflow);
         if reply::may_answer(turn, &questions) {
             specs.push(reply::spec());
             additions.extend(reply::open_questions(&questions));

@@ -29,6 +29,15 @@ pub(super) struct Reply {
     input: Value,
 }
 
+/// On whose word an answer is brought.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum By {
+    /// It answers workflows on the user's behalf, and nothing else: what it says may come from what it
+    /// has read.
+    Model,
+    User,
+}
+
 impl Driver {
     /// The question that the user's message answers: the one it names, or the only open one that it fits.
     /// With several open the user is asked which.
@@ -104,7 +113,7 @@ impl Driver {
         let routed = || {
             let (label, ended_at) = (REPLY_LABEL.to_owned(), self.stage.moment());
             let recorded = Recorded { answer, label, cost: None, ended_at };
-            let routed = Routed { recorded, routes: vec![Route::Reply] };
+            let routed = Routed { recorded, routes: vec![Route::ReplyOfUser] };
             serde_json::to_value(routed).map_err(|error| Failure::new(error.to_string()))
         };
         match self.stage.record(MODEL_KEY, routed).await {
@@ -114,14 +123,14 @@ impl Driver {
     }
 
     /// Brings an answer to a run of this session that waits for one, and hears what it says next.
-    pub(super) async fn reply(&self, waiting: &Waiting, arguments: &Value) -> CallRecord {
+    pub(super) async fn reply(&self, waiting: &Waiting, arguments: &Value, by: By) -> CallRecord {
         let run = arguments.get("taskId").and_then(Value::as_str);
         let Some(run) = run.and_then(|id| id.parse::<RunId>().ok()) else {
             let why = "`taskId` has to name a task of this conversation that waits for an answer.";
             return self.note(waiting, CallRecord::failed(why)).await;
         };
         let input = arguments.get("input").cloned().unwrap_or(Value::Null);
-        match self.bring(waiting, run, &input).await {
+        match self.bring(waiting, run, by, &input).await {
             Err(failure) => self.note(waiting, CallRecord::failed(failure.message)).await,
             Ok((asked, problems)) if !problems.is_empty() => {
                 self.note(waiting, refused(run, &problems, &asked.question.schema)).await
@@ -141,10 +150,11 @@ impl Driver {
         &self,
         waiting: &Waiting,
         run: RunId,
+        by: By,
         input: &Value,
     ) -> Result<(Open, Vec<Problem>), Failure> {
         let place = format!("{}.{}", waiting.place.model_call, waiting.place.index);
-        let mut work = |_: Attempt| -> BoxFuture<'_, _> { Box::pin(self.find(run)) };
+        let mut work = |_: Attempt| -> BoxFuture<'_, _> { Box::pin(self.find(run, by)) };
         let asked: Open = self.kept(&format!("find {place}"), &mut work).await?;
         let mut work = |_: Attempt| -> BoxFuture<'_, _> {
             Box::pin(self.send(run, asked.question.id, input, &place))
@@ -168,9 +178,10 @@ impl Driver {
         }
     }
 
-    /// The question of that run, if it is of this session and waits: a model does not choose others.
-    async fn find(&self, run: RunId) -> Result<Value, Failure> {
-        let open = self.questions().await?.into_iter().find(|open| open.run == run);
+    /// The question of that run, if it is of this session, waits, and may be answered so.
+    async fn find(&self, run: RunId, by: By) -> Result<Value, Failure> {
+        let may = |open: &Open| open.of_workflow || by == By::User;
+        let open = self.questions().await?.into_iter().find(|open| open.run == run && may(open));
         serde_json::to_value(open.ok_or_else(gone)?)
             .map_err(|error| Failure::new(error.to_string()))
     }

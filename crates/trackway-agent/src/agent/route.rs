@@ -39,8 +39,10 @@ pub(super) enum Route {
         input: Value,
         ask: bool,
     },
-    /// To a run of the session that waits for an answer.
+    /// To a workflow of the session that waits for an answer, on the model's word.
     Reply,
+    /// To whatever in the session waits for an answer: the user said it.
+    ReplyOfUser,
 }
 
 /// The tool by which a model answers the question of a run on the user's behalf.
@@ -79,7 +81,7 @@ impl Route {
     pub(super) fn asks(&self) -> bool {
         match self {
             Self::Tool { ask, .. } | Self::Workflow { ask, .. } => *ask,
-            Self::Nowhere { .. } | Self::Never | Self::Reply => false,
+            Self::Nowhere { .. } | Self::Never | Self::Reply | Self::ReplyOfUser => false,
         }
     }
 }

@@ -10,3 +10,4 @@ mod real_model;
 mod replies;
 mod restart;
 mod speech;
+mod trust;

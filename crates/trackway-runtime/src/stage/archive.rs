@@ -5,11 +5,11 @@
 
 use std::sync::Arc;
 
-use trackway_domain::{Caller, Question, RunId, Seq, SessionId};
+use trackway_domain::{Caller, Question, RunId, Seq, SessionId, WorkflowRef};
 use trackway_ports::{ReadError, RunFilter, Stored};
 
 use super::Stage;
-use crate::{Error, core::Core};
+use crate::{Error, Kind, core::Core, live::LiveRef};
 
 /// Events read at once.
 const PAGE_EVENTS: usize = 256;
@@ -23,6 +23,18 @@ pub struct OpenQuestion {
     pub run: RunId,
     pub workflow: String,
     pub question: Question,
+    pub asker: Asker,
+}
+
+/// What put a question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Asker {
+    /// A workflow itself.
+    Workflow,
+    /// An agent's turn, or whatever else is not known to be a workflow.
+    Agent,
+    /// Something within a step: a tool.
+    Tool,
 }
 
 /// The logs of one session.
@@ -96,16 +108,27 @@ impl Archive {
         let mut questions = Vec::new();
         for run in waiting {
             let live = self.core.load_to_read(run).await?;
-            let head = live.head();
-            let Some(known) = head.run.as_ref() else { continue };
-            if let Some(question) = known.state.question() {
-                questions.push(OpenQuestion {
-                    run,
-                    workflow: known.submission.workflow.name.clone(),
-                    question: question.clone(),
-                });
-            }
+            let Some((question, within, workflow)) = open_question(&live) else { continue };
+            let asker = if within { Asker::Tool } else { self.asker(&workflow).await? };
+            questions.push(OpenQuestion { run, workflow: workflow.name, question, asker });
         }
         Ok(questions)
     }
+
+    /// Who asks, where no step does.
+    async fn asker(&self, workflow: &WorkflowRef) -> Result<Asker, Error> {
+        let program = self.core.program(workflow).await?;
+        let is_workflow = program.is_some_and(|program| program.info().kind == Kind::Workflow);
+        Ok(if is_workflow { Asker::Workflow } else { Asker::Agent })
+    }
+}
+
+/// The question that a run waits with, whether it was put from within a step, and what is run.
+fn open_question(live: &LiveRef) -> Option<(Question, bool, WorkflowRef)> {
+    let head = live.head();
+    let known = head.run.as_ref()?;
+    let question = known.state.question()?;
+    // Questions from within a step have its name as their key, others have none.
+    let within = known.questions.get(&question.id).is_none_or(|asked| !asked.op.key.is_empty());
+    Some((question.clone(), within, known.submission.workflow.clone()))
 }
