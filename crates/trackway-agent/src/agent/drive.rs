@@ -28,14 +28,13 @@ impl Driver {
         let (begin, history) = self.begin().await?;
         let user = pieces::user_pieces(self.stage.message(), &input);
         let output = self.output_wanted(&input);
-        let reply = self.reply_of_user(&begin).await;
         let mut turn = Turn::begin(&self.spec, history, user, begin.began);
         if let Some(schema) = &output {
             turn = turn.expecting(schema.clone());
         }
         // Where the calls of the last answer go, in their order.
         let mut routes = Vec::new();
-        if let Some(reply) = reply {
+        if let Some(reply) = self.reply_of_user(&begin, &mut turn).await {
             let given = self.reply_as_call(reply).await?;
             turn.given(&given.recorded).map_err(stopped)?;
             routes = given.routes;
@@ -44,6 +43,10 @@ impl Driver {
             match turn.next() {
                 Next::Ask => {
                     self.compact(&mut turn).await?;
+                    // A summary uses tokens and time as well.
+                    if turn.next() != Next::Ask {
+                        continue;
+                    }
                     match self.ask(&turn).await? {
                         Heard::Answer(heard) => {
                             turn.heard(&heard.recorded).map_err(stopped)?;
@@ -89,8 +92,7 @@ impl Driver {
         let results =
             calls.iter().zip(routes).map(|(call, route)| Box::pin(self.call(call, route)));
         for (call, result) in calls.iter().zip(join_all(results).await) {
-            turn.returned(&call.call.id, result.record).map_err(stopped)?;
-            turn.waited(result.waited);
+            turn.returned(&call.call.id, result).map_err(stopped)?;
         }
         Ok(())
     }

@@ -159,21 +159,9 @@ impl Driver {
             None if self.stage.check_holds_step(COMPACT_KEY) => compact::Plan::default(),
             None => return Ok(()),
         };
+        let time = self.time_left(turn).map(|(left, _)| left);
         let mut work = |attempt: Attempt| -> BoxFuture<'_, Result<Value, Failure>> {
-            let plan = plan.clone();
-            Box::pin(async move {
-                let stock = self.workshop.stock();
-                let model = self.model(&stock)?;
-                let provider = &*model.provider;
-                if provider.label() == offline::LABEL {
-                    return plan.dropped().to_value();
-                }
-                let summary = self.insist(provider, &plan.request(), &attempt, None).await?;
-                let Recorded { answer, label, cost, .. } = self.recorded(model, summary);
-                let mut compacted = plan.with_summary(&answer.text);
-                compacted.asked = Some(Asked { label, usage: answer.usage, cost });
-                compacted.to_value()
-            })
+            Box::pin(self.compact_now(plan.clone(), time, attempt))
         };
         let (_, outcome) = self.stage.step(COMPACT_KEY, RetryPolicy::default(), &mut work).await;
         match outcome {
@@ -183,6 +171,34 @@ impl Driver {
             }
             StepOutcome::Err(failure) => Err(Stop::Failed(failure)),
         }
+    }
+
+    /// Has the model sum up what goes; in the time that the turn has left, or it goes without a summary.
+    async fn compact_now(
+        &self,
+        plan: compact::Plan,
+        time: Option<Duration>,
+        attempt: Attempt,
+    ) -> Result<Value, Failure> {
+        let stock = self.workshop.stock();
+        let model = self.model(&stock)?;
+        let provider = &*model.provider;
+        let request = plan.request();
+        let summing = self.insist(provider, &request, &attempt, None);
+        let summary = match time {
+            _ if provider.label() == offline::LABEL => None,
+            None => Some(summing.await?),
+            Some(left) => tokio::time::timeout(left, summing).await.ok().transpose()?,
+        };
+        let mut compacted = match summary.map(|summary| self.recorded(model, summary)) {
+            None => plan.dropped(),
+            Some(Recorded { answer, label, cost, .. }) => Compacted {
+                asked: Some(Asked { label, usage: answer.usage, cost }),
+                ..plan.with_summary(&answer.text)
+            },
+        };
+        compacted.ended_at = Some(self.stage.moment());
+        compacted.to_value()
     }
 }
 

@@ -7,7 +7,7 @@ use futures_util::future::BoxFuture;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use trackway_domain::{
-    Failure, Message, MessageId, Part, Problem, QuestionId, Reason, Role, RunId, StepOutcome,
+    Failure, Message, MessageId, Part, Problem, QuestionId, Role, RunId, StepOutcome,
 };
 use trackway_engine::{Delivered, Schemas};
 use trackway_runtime::{Attempt, RetryPolicy, Stop};
@@ -20,7 +20,7 @@ use super::{
 };
 use crate::{
     Answer, Arguments, Call, CallRecord, Entry, Finish, Recorded, ToolSpec, Turn, Waiting,
-    record::{MODEL_KEY, REPLY_LABEL},
+    record::{MODEL_KEY, REPLY_LABEL, Wait},
 };
 
 /// A user's message that answers a question.
@@ -41,7 +41,7 @@ pub(super) enum By {
 impl Driver {
     /// The question that the user's message answers: the one it names, or the only open one that it fits.
     /// With several open the user is asked which.
-    pub(super) async fn reply_of_user(&self, begin: &Begin) -> Option<Reply> {
+    pub(super) async fn reply_of_user(&self, begin: &Begin, turn: &mut Turn) -> Option<Reply> {
         let message = self.stage.message()?;
         let input = |open: &Open| {
             let schema = &open.question.schema;
@@ -64,7 +64,8 @@ impl Driver {
                 if fitting.is_empty() {
                     return None;
                 }
-                let chosen = self.which(&fitting).await;
+                let (chosen, wait) = self.which(&fitting).await;
+                turn.waited(wait);
                 let open = fitting.into_iter().find(|open| open.run.to_string() == chosen)?;
                 Some(Reply { run: open.run, input: input(open)? })
             }
@@ -72,7 +73,7 @@ impl Driver {
     }
 
     /// Asks the user which question the message answers; empty where none of them.
-    async fn which(&self, open: &[&Open]) -> String {
+    async fn which(&self, open: &[&Open]) -> (String, Option<Wait>) {
         let mut text = "Several questions are open. Which one do you answer?".to_owned();
         let mut ids: Vec<String> = Vec::new();
         for open in open {
@@ -88,9 +89,9 @@ impl Driver {
             "required": ["taskId"],
             "additionalProperties": false,
         });
-        let prompt = vec![Part::text(text)];
-        let (_, answer) = self.stage.ask(Reason::InputRequired, prompt, schema, None).await;
-        answer.input.get("taskId").and_then(Value::as_str).unwrap_or_default().to_owned()
+        let (answer, wait) = self.ask_people(vec![Part::text(text)], schema).await;
+        let chosen = answer.get("taskId").and_then(Value::as_str).unwrap_or_default();
+        (chosen.to_owned(), wait)
     }
 
     /// The reply as a call, as if the model had made it: so it is done, shown and remembered like one.

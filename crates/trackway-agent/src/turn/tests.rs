@@ -144,7 +144,8 @@ fn nothing_that_comes_at_the_wrong_moment_changes_a_turn() {
     assert_eq!(turn.next(), Next::Ask);
     turn.heard(&answer("", vec![call("a", "echo")])).unwrap();
     assert_eq!(turn.heard(&answer("", Vec::new())), Err(TurnError::NotAsked));
-    let compacted = Compacted { summary: "s".into(), kept: Vec::new(), asked: None };
+    let compacted =
+        Compacted { summary: "s".into(), kept: Vec::new(), asked: None, ended_at: None };
     assert_eq!(turn.compact(&compacted), Err(TurnError::NotAsked));
     assert_eq!(waiting(&turn), ["a"]);
 }

@@ -3,9 +3,11 @@
 //! Reading is not recorded. A program reads inside of a step, or reads what a step has named: events up
 //! to a number never change.
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
-use trackway_domain::{Caller, Question, RunId, Seq, SessionId, WorkflowRef};
+use trackway_domain::{
+    Caller, Event, Op, Question, QuestionId, RunId, Seq, SessionId, Timestamp, WorkflowRef,
+};
 use trackway_ports::{ReadError, RunFilter, Stored};
 
 use super::Stage;
@@ -115,6 +117,34 @@ impl Archive {
         Ok(questions)
     }
 
+    /// When questions were put from within that step of a run, and when they were answered.
+    pub async fn asked_within(
+        &self,
+        run: RunId,
+        step: &Op,
+    ) -> Result<Vec<(Timestamp, Timestamp)>, Error> {
+        let live = self.core.load_to_read(run).await?;
+        let (seq, asked) = answered_within(&live, step);
+        if asked.is_empty() {
+            return Ok(Vec::new());
+        }
+        // An answer is acted on before it is durable.
+        live.until_committed(seq).await;
+        let (mut put, mut times) = (BTreeMap::new(), Vec::new());
+        for Stored { at, event, .. } in self.events(run, None).await? {
+            match event {
+                Event::Asked { question, .. } if asked.contains(&question.id) => {
+                    put.insert(question.id, at);
+                }
+                Event::Resumed { resume, .. } => {
+                    times.extend(put.remove(&resume.question).map(|from| (from, at)));
+                }
+                _ => {}
+            }
+        }
+        Ok(times)
+    }
+
     /// Who asks, where no step does.
     async fn asker(&self, workflow: &WorkflowRef) -> Result<Asker, Error> {
         let program = self.core.program(workflow).await?;
@@ -131,4 +161,13 @@ fn open_question(live: &LiveRef) -> Option<(Question, bool, WorkflowRef)> {
     // Questions from within a step have its name as their key, others have none.
     let within = known.questions.get(&question.id).is_none_or(|asked| !asked.op.key.is_empty());
     Some((question.clone(), within, known.submission.workflow.clone()))
+}
+
+/// How far the run is decided, and the questions from within that step that were answered.
+fn answered_within(live: &LiveRef, step: &Op) -> (Seq, Vec<QuestionId>) {
+    let head = live.head();
+    let Some(known) = head.run.as_ref() else { return (0, Vec::new()) };
+    let key = step.to_string();
+    let within = known.questions.values().filter(|asked| *asked.op.key == *key && asked.answered);
+    (known.seq, within.map(|asked| asked.question.id).collect())
 }

@@ -65,7 +65,8 @@ fn a_compaction_takes_the_place_of_the_history() {
     let history = vec![user("Old"), Entry::Model { text: "Old too".into(), calls: Vec::new() }];
     let mut turn =
         Turn::begin(&agent(Budgets::default()), history, vec![text("Now")], Timestamp(0));
-    let compacted = Compacted { summary: "Sum".into(), kept: vec![user("Now")], asked: None };
+    let compacted =
+        Compacted { summary: "Sum".into(), kept: vec![user("Now")], asked: None, ended_at: None };
     turn.compact(&compacted).unwrap();
     assert_eq!(turn.entries(), [user("Sum"), user("Now")]);
     assert_eq!(turn.next(), Next::Ask);
