@@ -36,7 +36,7 @@ pub use provider::{
 pub use record::{CallRecord, Compacted, Place, Recorded};
 pub use spec::{AgentSpec, Approval, Budgets, CALLS_DEFAULT, Skill};
 pub use tools::BuiltIn;
-pub use toolset::{DISPATCH_PREFIX, Offered, Target, Toolset, UnknownTool};
+pub use toolset::{DISPATCH_PREFIX, Offered, REPLY_TOOL, Target, Toolset, UnknownTool};
 pub use transcript::{is_compacted, transcript};
 pub use turn::{Done, Ending, Limit, Next, Offer, REPAIRS_MAX, Turn, TurnError, Used, Waiting};
 pub use usage::{Bill, Spent, model_call};

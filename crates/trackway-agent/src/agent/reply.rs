@@ -15,11 +15,12 @@ use trackway_runtime::{Attempt, RetryPolicy, Stop};
 use super::{
     begin::{Begin, Open},
     drive::{Driver, stopped},
-    route::{REPLY_TOOL, Route, Routed},
+    route::{Route, Routed},
     told::{Told, refused},
 };
 use crate::{
-    Answer, Arguments, Call, CallRecord, Entry, Finish, Recorded, ToolSpec, Turn, Waiting,
+    Answer, Arguments, Call, CallRecord, Entry, Finish, REPLY_TOOL, Recorded, ToolSpec, Turn,
+    Waiting,
     record::{MODEL_KEY, REPLY_LABEL, Wait},
 };
 

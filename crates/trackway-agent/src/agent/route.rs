@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{Approval, Arguments, Call, Offered, Recorded, Target, Toolset};
+use crate::{Approval, Arguments, Call, Offered, REPLY_TOOL, Recorded, Target, Toolset};
 
 /// A model's answer, and what its calls stand for.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -44,9 +44,6 @@ pub(super) enum Route {
     /// To whatever in the session waits for an answer: the user said it.
     ReplyOfUser,
 }
-
-/// The tool by which a model answers the question of a run on the user's behalf.
-pub(super) const REPLY_TOOL: &str = "answer_task";
 
 impl Route {
     pub(super) fn of(call: &Call, tools: &Toolset) -> Self {
