@@ -12,6 +12,7 @@ use trackway_domain::{
 use trackway_engine::{Delivered, Schemas};
 use trackway_runtime::{Attempt, RetryPolicy, Stop};
 
+use self::read::Reading;
 use super::{
     begin::{Begin, Open},
     drive::{Driver, stopped},
@@ -40,20 +41,24 @@ pub(super) enum By {
 }
 
 impl Driver {
-    /// The question that the user's message answers: the one it names, or the only open one that it fits.
-    /// With several open the user is asked which.
+    /// The question that the user's message answers: the one it names, or the only open one that it clearly
+    /// belongs to. With several open the user is asked which.
     pub(super) async fn reply_of_user(&self, begin: &Begin, turn: &mut Turn) -> Option<Reply> {
         let message = self.stage.message()?;
-        let input = |open: &Open| {
+        let parts = &message.parts;
+        let fitting = |open: &Open, may: &dyn Fn(&Reading) -> bool| {
             let schema = &open.question.schema;
-            let read = read::candidates(schema, &message.parts);
-            read.into_iter().find(|input| self.schemas.check(schema, input).is_empty())
+            let read = read::readings(schema, parts).into_iter().filter(|reading| may(reading));
+            let mut read = read.map(Reading::into_value);
+            read.find(|input| self.schemas.check(schema, input).is_empty())
         };
+        let input =
+            |open: &Open| fitting(open, &|reading| reading.belongs(open.question.reason, parts));
         let named =
             begin.questions.iter().find(|open| message.references.contains(&open.run.to_string()));
         if let Some(open) = named {
             // It is meant for this one even where it does not fit: the question says what is wrong.
-            let input = input(open).or_else(|| read::plain(&message.parts))?;
+            let input = fitting(open, &|_| true).or_else(|| read::plain(parts))?;
             return Some(Reply { run: open.run, input });
         }
         match begin.questions.as_slice() {

@@ -24,7 +24,7 @@ use serde_json::Value;
 
 use self::intent::Intent;
 pub use self::written::written_fields;
-pub(crate) use self::written::{written_field, written_value};
+pub(crate) use self::written::{Line, written_field, written_value};
 use super::{Deltas, Provider, spoken};
 use crate::conversation::{Answer, Arguments, Call, Entry, Finish, Piece, Request};
 

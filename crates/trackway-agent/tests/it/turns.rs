@@ -12,3 +12,4 @@ mod replies;
 mod restart;
 mod speech;
 mod trust;
+mod words;
