@@ -92,6 +92,7 @@ impl Plan {
     pub fn request(&self) -> Request {
         Request {
             system: SUMMARY_PROMPT.to_owned(),
+            open: Vec::new(),
             entries: vec![Entry::User {
                 pieces: vec![Piece::Text(render::conversation(&self.gone))],
             }],

@@ -25,7 +25,9 @@ mod usage;
 mod workshop;
 
 pub use agent::{AgentProgram, Agents};
-pub use conversation::{Answer, Arguments, Call, Entry, Finish, Piece, Request, ToolSpec, Usage};
+pub use conversation::{
+    Answer, Arguments, Call, Entry, Finish, OpenNote, Piece, Request, ToolSpec, Usage,
+};
 pub use mcp::{
     ConfigProblem, McpConfig, McpServers, Missing, Phase, Reach, ServerConfig, ServerStatus,
 };

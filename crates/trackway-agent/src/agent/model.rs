@@ -79,15 +79,13 @@ impl Driver {
         let provider = &*model.provider;
         let tools = self.toolset(&stock);
         let mut specs = tools.specs();
-        let mut additions = Vec::new();
         // As they are now: some may have been answered since the turn began, and others put.
-        let mut questions = self.questions().await?;
-        questions.retain(|open| open.of_workflow);
-        if reply::may_answer(turn, &questions) {
+        let questions = self.questions().await?;
+        let open = reply::notes(&questions);
+        if reply::may_answer(turn, &open) {
             specs.push(reply::spec());
-            additions.extend(reply::open_questions(&questions));
         }
-        let offer = Offer { tools: specs, additions, takes_images: provider.takes_images() };
+        let offer = Offer { tools: specs, open, takes_images: provider.takes_images() };
         let request = turn.request(offer);
         // A value that must have a form is shown when it has it, as the output.
         let said = turn.said();

@@ -20,10 +20,18 @@ use super::{
     told::{Told, refused},
 };
 use crate::{
-    Answer, Arguments, Call, CallRecord, Entry, Finish, REPLY_TOOL, Recorded, ToolSpec, Turn,
-    Waiting,
+    Answer, Arguments, Call, CallRecord, Entry, Finish, OpenNote, REPLY_TOOL, Recorded, ToolSpec,
+    Turn, Waiting,
+    pieces::cut,
     record::{MODEL_KEY, REPLY_LABEL, Wait},
 };
+
+/// Longest question that a model is told of word for word: it stands in every request of the session.
+const ASKS_BYTES_MAX: usize = 2 * 1024;
+
+/// Longest schema of a question that a model is told of. An answer that does not fit a longer one is
+/// refused with what is wrong.
+const SCHEMA_BYTES_MAX: usize = 4 * 1024;
 
 /// A user's message that answers a question.
 pub(super) struct Reply {
@@ -217,7 +225,7 @@ fn gone() -> Failure {
 }
 
 /// Whether there is, or may be, a question that the model can bring an answer to.
-pub(super) fn may_answer(turn: &Turn, open: &[Open]) -> bool {
+pub(super) fn may_answer(turn: &Turn, open: &[OpenNote]) -> bool {
     let interrupted = |entry: &Entry| match entry {
         Entry::Model { calls, .. } => {
             calls.iter().any(|call| call.tool.starts_with(crate::DISPATCH_PREFIX))
@@ -246,20 +254,17 @@ pub(super) fn spec() -> ToolSpec {
     }
 }
 
-/// A paragraph of the prompt about the questions that are open.
-pub(super) fn open_questions(open: &[Open]) -> Option<String> {
-    if open.is_empty() {
-        return None;
-    }
-    let lines = open.iter().map(|open| {
-        let (asked, schema) = (asked(open), &open.question.schema);
-        format!("- task {} of {}: {asked} Its schema: {schema}", open.run, open.workflow)
-    });
-    let lines: Vec<String> = lines.collect();
-    Some(format!(
-        "Tasks of this conversation that wait for the user's answer:\n{}",
-        lines.join("\n")
-    ))
+/// The questions that a model is told of: those that it may bring an answer to.
+pub(super) fn notes(open: &[Open]) -> Vec<OpenNote> {
+    let note = |open: &Open| OpenNote {
+        task_id: open.run.to_string(),
+        workflow: open.workflow.clone(),
+        asks: cut::told(&asked(open), ASKS_BYTES_MAX),
+        schema: Some(&open.question.schema)
+            .filter(|schema| schema.to_string().len() <= SCHEMA_BYTES_MAX)
+            .cloned(),
+    };
+    open.iter().filter(|open| open.of_workflow).map(note).collect()
 }
 
 fn asked(open: &Open) -> String {

@@ -60,7 +60,7 @@ pub fn answer(request: &Request) -> Answer {
             Intent::Call { tool, arguments } => called(request, tool, Value::Object(arguments)),
             Intent::Ask(ask) => said(ask.text()),
             Intent::Say(text) => said(text),
-            Intent::Lost => said(match open::questions(&request.system) {
+            Intent::Lost => said(match open::questions(&request.open) {
                 Some(open) => open,
                 None => menu::everything(&request.tools),
             }),

@@ -21,7 +21,7 @@ fn asks(reason: Reason, schema: Value) -> Arc<dyn Program> {
     })
 }
 
-fn one(name: &str, of: Value) -> Value {
+fn one(name: &str, of: &Value) -> Value {
     json!({ "type": "object", "properties": { name: of }, "required": [name] })
 }
 
@@ -62,7 +62,7 @@ fn text_taken(reason: Reason, schema: &Value, text: &str) -> Option<Value> {
 /// itself a question, a command, or is addressed to somebody is none.
 #[test]
 fn plain_words_answer_a_question_for_words() {
-    let name = one("name", json!({ "type": "string" }));
+    let name = one("name", &json!({ "type": "string" }));
     for (text, answer) in [
         ("Ada Lovelace", Some("Ada Lovelace")),
         ("yes", Some("yes")),
@@ -76,7 +76,7 @@ fn plain_words_answer_a_question_for_words() {
         let expected = answer.map(|answer| json!({ "name": answer }));
         assert_eq!(text_taken(Reason::InputRequired, &name, text), expected, "{text}");
     }
-    let amount = one("amount", json!({ "type": "number" }));
+    let amount = one("amount", &json!({ "type": "number" }));
     assert_eq!(text_taken(Reason::InputRequired, &amount, "500"), Some(json!({ "amount": 500 })));
     assert_eq!(text_taken(Reason::InputRequired, &amount, "how much is usual?"), None);
     let plain = json!({ "type": "string" });
@@ -87,7 +87,7 @@ fn plain_words_answer_a_question_for_words() {
 /// A signature is given, not said by the way: with its name, as data, or in a message that names the task.
 #[test]
 fn a_signature_is_not_taken_from_what_is_said() {
-    let signature = one("signature", json!({ "type": "string" }));
+    let signature = one("signature", &json!({ "type": "string" }));
     let signed = Some(json!({ "signature": "Ada" }));
     let auth = Reason::AuthRequired;
     assert_eq!(text_taken(auth, &signature, "wait, how much is that in euros"), None);
@@ -97,6 +97,6 @@ fn a_signature_is_not_taken_from_what_is_said() {
     let data = Part::data(json!({ "signature": "Ada" }));
     assert_eq!(taken(auth, &signature, &data, false), signed);
     assert_eq!(taken(auth, &signature, &Part::text("Ada"), true), signed);
-    let agreed = one("approved", json!({ "type": "boolean" }));
+    let agreed = one("approved", &json!({ "type": "boolean" }));
     assert_eq!(text_taken(auth, &agreed, "yes"), Some(json!({ "approved": true })));
 }

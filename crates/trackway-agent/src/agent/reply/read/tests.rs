@@ -15,13 +15,13 @@ fn taken(reason: Reason, schema: &Value, text: &str) -> Option<Value> {
     readings.find(|reading| reading.belongs(reason, &parts)).map(Reading::into_value)
 }
 
-fn one(name: &str, of: Value) -> Value {
+fn one(name: &str, of: &Value) -> Value {
     json!({ "type": "object", "properties": { name: of }, "required": [name] })
 }
 
 #[test]
 fn a_yes_answers_the_one_question_that_takes_a_yes() {
-    let schema = one("approved", json!({ "type": "boolean" }));
+    let schema = one("approved", &json!({ "type": "boolean" }));
     for (text, approved) in [("yes", true), ("OK!", true), ("no.", false), ("Denied", false)] {
         let given = Reading::Given(json!({ "approved": approved }));
         assert_eq!(read(&schema, text), [given], "{text}");
@@ -55,9 +55,9 @@ fn data_is_taken_as_it_is() {
 /// Values of their kind are given; of words it depends on what they are.
 #[test]
 fn words_are_taken_where_they_are_not_for_somebody_else() {
-    let name = one("name", json!({ "type": "string" }));
-    let colour = one("colour", json!({ "type": "string", "enum": ["red", "blue"] }));
-    let amount = one("amount", json!({ "type": "number" }));
+    let name = one("name", &json!({ "type": "string" }));
+    let colour = one("colour", &json!({ "type": "string", "enum": ["red", "blue"] }));
+    let amount = one("amount", &json!({ "type": "number" }));
     let plain = json!({ "type": "string" });
     let table = [
         (&name, "Ada", Some(json!({ "name": "Ada" }))),
@@ -82,12 +82,12 @@ fn words_are_taken_where_they_are_not_for_somebody_else() {
 /// A signature is given with its name or as data; a plain yes is a yes.
 #[test]
 fn nobody_signs_by_the_way() {
-    let signature = one("signature", json!({ "type": "string" }));
+    let signature = one("signature", &json!({ "type": "string" }));
     let signed = Some(json!({ "signature": "Ada" }));
     assert_eq!(taken(Reason::AuthRequired, &signature, "Ada"), None);
     assert_eq!(taken(Reason::AuthRequired, &signature, "signature=Ada"), signed);
     assert_eq!(taken(Reason::AuthRequired, &signature, r#"{"signature":"Ada"}"#), signed);
-    let agreed = one("approved", json!({ "type": "boolean" }));
+    let agreed = one("approved", &json!({ "type": "boolean" }));
     let yes = Some(json!({ "approved": true }));
     assert_eq!(taken(Reason::AuthRequired, &agreed, "yes"), yes);
 }
