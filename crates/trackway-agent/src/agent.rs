@@ -10,6 +10,7 @@ mod call;
 mod dispatch;
 mod drive;
 mod model;
+mod people;
 mod reply;
 mod route;
 mod span;

@@ -42,7 +42,7 @@ use crate::{
 #[derive(Debug)]
 pub struct Stay(#[expect(dead_code, reason = "holding it is its use")] guard::Active);
 
-pub use archive::{Archive, OpenQuestion};
+pub use archive::{Archive, Asker, OpenQuestion};
 pub use book::Answer;
 pub use children::ChildError;
 pub use steps::{Attempt, RetryPolicy, StepWork};

@@ -90,7 +90,13 @@ fn a_model_answers_with_what_the_user_said() {
         turn(&process, "m2", "I guess that is fine with me").await;
         assert_eq!(ended(&process, child).await.state, StateName::Completed);
         let system = desk.told(2)[0]["content"].as_str().unwrap().to_owned();
-        assert!(system.contains(&id) && system.contains("Approve"), "{system}");
+        let (_, data) = system.split_once("```json\n").unwrap_or_else(|| panic!("{system}"));
+        let note: Value = serde_json::from_str(data.strip_suffix("\n```").unwrap()).unwrap();
+        let asks = "Approve \"m1\"?";
+        let told = json!({
+            "taskId": id, "workflow": "approve", "asks": asks, "schema": schema()
+        });
+        assert_eq!(note, told);
         let wrong = desk.result(3, "c1");
         assert_eq!(wrong["outcome"], "input-required");
         assert_eq!(wrong["errors"][0]["path"], "/approved");
