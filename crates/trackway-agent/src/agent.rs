@@ -99,6 +99,7 @@ impl Program for AgentProgram {
             spec: self.spec.clone(),
             workshop: self.workshop.clone(),
             schemas: self.schemas.clone(),
+            asked: Default::default(),
         };
         Box::pin(driver.run(input))
     }

@@ -1,10 +1,10 @@
 //! The loop: asks the turn what is next, does it, and tells it what it came to.
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use futures_util::future::join_all;
 use serde_json::{Value, json};
-use trackway_domain::Failure;
+use trackway_domain::{Failure, QuestionId};
 use trackway_engine::Schemas;
 use trackway_runtime::{SchemaBook, Stage, Stop};
 
@@ -21,11 +21,14 @@ pub(super) struct Driver {
     pub(super) spec: Arc<AgentSpec>,
     pub(super) workshop: Arc<Workshop>,
     pub(super) schemas: Arc<SchemaBook>,
+    /// Questions that were open when the user spoke.
+    pub(super) asked: BTreeSet<QuestionId>,
 }
 
 impl Driver {
-    pub(super) async fn run(self, input: Value) -> Result<Value, Stop> {
+    pub(super) async fn run(mut self, input: Value) -> Result<Value, Stop> {
         let (begin, history) = self.begin().await?;
+        self.asked = begin.questions.iter().map(|open| open.question.id).collect();
         let user = pieces::user_pieces(self.stage.message(), &input);
         let output = self.output_wanted(&input);
         let mut turn = Turn::begin(&self.spec, history, user, begin.began);

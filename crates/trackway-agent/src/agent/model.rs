@@ -22,6 +22,7 @@ use super::{
 use crate::{
     Answer, Delta, Gather, Limit, Model, ModelError, Offer, Provider, Recorded, Request, Stock,
     Toolset, Turn, compact,
+    conversation::OpenNote,
     provider::{Backoff, offline},
     record::{self, Asked, COMPACT_KEY, Compacted, MODEL_KEY},
 };
@@ -79,10 +80,8 @@ impl Driver {
         let provider = &*model.provider;
         let tools = self.toolset(&stock);
         let mut specs = tools.specs();
-        // As they are now: some may have been answered since the turn began, and others put.
-        let questions = self.questions().await?;
-        let open = reply::notes(&questions);
-        if reply::may_answer(turn, &open) {
+        let open = self.still_open().await?;
+        if !open.is_empty() {
             specs.push(reply::spec());
         }
         let offer = Offer { tools: specs, open, takes_images: provider.takes_images() };
@@ -103,6 +102,15 @@ impl Driver {
         let calls = record::calls_of(&answer);
         let routes = calls.iter().map(|call| Route::of(call, &tools)).collect();
         Ok(Routed { recorded: self.recorded(model, answer), routes })
+    }
+
+    /// What the user was asked before this turn, as it is now: some may have been answered meanwhile.
+    async fn still_open(&self) -> Result<Vec<OpenNote>, Failure> {
+        if self.asked.is_empty() {
+            return Ok(Vec::new());
+        }
+        let questions = self.questions().await?;
+        Ok(reply::notes(questions.iter().filter(|open| self.asked.contains(&open.question.id))))
     }
 
     /// Asks until there is a whole answer, or there is no use in asking any more.

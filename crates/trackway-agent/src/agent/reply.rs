@@ -20,8 +20,8 @@ use super::{
     told::{Told, refused},
 };
 use crate::{
-    Answer, Arguments, Call, CallRecord, Entry, Finish, OpenNote, REPLY_TOOL, Recorded, ToolSpec,
-    Turn, Waiting,
+    Answer, Arguments, Call, CallRecord, Finish, OpenNote, REPLY_TOOL, Recorded, ToolSpec, Turn,
+    Waiting,
     pieces::cut,
     record::{MODEL_KEY, REPLY_LABEL, Wait},
 };
@@ -43,7 +43,7 @@ pub(super) struct Reply {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum By {
     /// It answers workflows on the user's behalf, and nothing else: what it says may come from what it
-    /// has read.
+    /// has read. Nor does it answer what the user has not seen yet.
     Model,
     User,
 }
@@ -206,10 +206,15 @@ impl Driver {
 
     /// The question of that run, if it is of this session, waits, and may be answered so.
     async fn find(&self, run: RunId, by: By) -> Result<Value, Failure> {
-        let may = |open: &Open| open.of_workflow || by == By::User;
-        let open = self.questions().await?.into_iter().find(|open| open.run == run && may(open));
-        serde_json::to_value(open.ok_or_else(gone)?)
-            .map_err(|error| Failure::new(error.to_string()))
+        let open = self.questions().await?.into_iter().find(|open| open.run == run);
+        let open = open.filter(|open| open.of_workflow || by == By::User).ok_or_else(gone)?;
+        if by == By::Model && !self.asked.contains(&open.question.id) {
+            return Err(Failure::new(
+                "The question was put after the user has spoken. Tell the user of it; the answer has \
+                 to be theirs.",
+            ));
+        }
+        serde_json::to_value(open).map_err(|error| Failure::new(error.to_string()))
     }
 
     /// Sends the answer. What is wrong with it is the outcome.
@@ -237,17 +242,6 @@ fn gone() -> Failure {
     Failure::new("No task of this conversation with that id waits for an answer.")
 }
 
-/// Whether there is, or may be, a question that the model can bring an answer to.
-pub(super) fn may_answer(turn: &Turn, open: &[OpenNote]) -> bool {
-    let interrupted = |entry: &Entry| match entry {
-        Entry::Model { calls, .. } => {
-            calls.iter().any(|call| call.tool.starts_with(crate::DISPATCH_PREFIX))
-        }
-        Entry::User { .. } | Entry::Result { .. } => false,
-    };
-    !open.is_empty() || turn.entries().iter().any(interrupted)
-}
-
 /// The tool as the model is told of it.
 pub(super) fn spec() -> ToolSpec {
     ToolSpec {
@@ -268,7 +262,7 @@ pub(super) fn spec() -> ToolSpec {
 }
 
 /// The questions that a model is told of: those that it may bring an answer to.
-pub(super) fn notes(open: &[Open]) -> Vec<OpenNote> {
+pub(super) fn notes<'a>(open: impl Iterator<Item = &'a Open>) -> Vec<OpenNote> {
     let note = |open: &Open| OpenNote {
         task_id: open.run.to_string(),
         workflow: open.workflow.clone(),
@@ -277,7 +271,7 @@ pub(super) fn notes(open: &[Open]) -> Vec<OpenNote> {
             .filter(|schema| schema.to_string().len() <= SCHEMA_BYTES_MAX)
             .cloned(),
     };
-    open.iter().filter(|open| open.of_workflow).map(note).collect()
+    open.filter(|open| open.of_workflow).map(note).collect()
 }
 
 fn asked(open: &Open) -> String {

@@ -169,6 +169,8 @@ fn open_question(live: &LiveRef) -> Option<(Question, bool, WorkflowRef)> {
     let head = live.head();
     let known = head.run.as_ref()?;
     let question = known.state.question()?;
+    // What is decided and not committed is nobody's business yet.
+    live.shown().view.as_ref()?.question.as_ref().filter(|shown| shown.id == question.id)?;
     // Questions from within a step have its name as their key, others have none.
     let within = known.questions.get(&question.id).is_none_or(|asked| !asked.op.key.is_empty());
     Some((question.clone(), within, known.submission.workflow.clone()))

@@ -9,7 +9,7 @@ use std::sync::{
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 use trackway_agent::Approval;
-use trackway_domain::{Part, RunId, StateName};
+use trackway_domain::{Part, Reason, RunId, StateName};
 use trackway_runtime::{Attempt, Program, ReplayVerdict, RetryPolicy, Tool, replay_with};
 use trackway_testkit::{ChatReply, Process};
 
@@ -133,5 +133,39 @@ fn a_model_cannot_answer_a_tool_within_a_workflow() {
         assert_eq!(answered_by_model(&process, &desk, asking).await.0, GONE);
         answered_by_user(&process, &desk).await;
         assert_eq!(ended(&process, asking).await.state, StateName::Completed);
+    });
+}
+
+/// A model answers only what the user has been asked: a question that its own dispatch has put waits for
+/// them.
+#[test]
+fn a_model_cannot_answer_before_the_user_was_asked() {
+    let desk = Desk::new().workflow(workflow("approve", async |stage, _| {
+        let prompt = vec![Part::text("Really?")];
+        Ok(stage.ask(Reason::InputRequired, prompt, yes_or_no(), None).await.1.input)
+    }));
+    desk.server.respond(|asked| {
+        let told = asked.body["messages"].as_array().unwrap().last().unwrap().clone();
+        let content = told["content"].as_str().unwrap();
+        match (told["tool_call_id"].as_str(), serde_json::from_str::<Value>(content)) {
+            (None, _) => ChatReply::default()
+                .calls(&[("c1", "dispatch_workflow_approve", r#"{"text":"x"}"#)])
+                .into(),
+            (Some("c1"), Ok(result)) => {
+                let input = json!({ "taskId": result["taskId"], "input": { "approved": true } });
+                ChatReply::default().calls(&[("c2", "answer_task", &input.to_string())]).into()
+            }
+            _ => ChatReply::default().says("It waits for you.").into(),
+        }
+    });
+    desk.run(async |process| {
+        let view = turn(&process, "m1", "Have it approved.").await;
+        let asking = children(&log(&process, view.submission.run).await)[0];
+        assert_eq!(rested(&process, asking).await.state, StateName::InputRequired);
+        let told = desk.result(2, "c2");
+        assert!(told.as_str().unwrap().contains("Tell the user of it"), "{told}");
+        fits(&process, &desk, view.submission.run).await;
+        answered_by_user(&process, &desk).await;
+        assert_eq!(ended(&process, asking).await.output, json!({ "approved": true }));
     });
 }
