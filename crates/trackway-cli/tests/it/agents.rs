@@ -18,3 +18,4 @@ mod replies;
 mod servers;
 mod streams;
 mod sweep;
+mod trust;
