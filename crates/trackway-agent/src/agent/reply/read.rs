@@ -16,6 +16,12 @@ pub(super) enum Reading {
 }
 
 impl Reading {
+    fn value(&self) -> &Value {
+        match self {
+            Self::Given(value) | Self::Said(value) => value,
+        }
+    }
+
     pub(super) fn into_value(self) -> Value {
         match self {
             Self::Given(value) | Self::Said(value) => value,
@@ -48,7 +54,11 @@ pub(super) fn readings(schema: &Value, parts: &[Part]) -> Vec<Reading> {
     let lines = lines.into_iter().flatten().map(|Line { value, is_free }| {
         if is_free { Reading::Said(value) } else { Reading::Given(value) }
     });
-    given.into_iter().chain(lines).chain(plain.map(Reading::Said)).collect()
+    let mut readings: Vec<Reading> = given.into_iter().chain(lines).collect();
+    let known = |value: &Value| readings.iter().any(|reading| reading.value() == value);
+    let plain = plain.filter(|value| !known(value)).map(Reading::Said);
+    readings.extend(plain);
+    readings
 }
 
 /// The message as it stands, where it is meant for a question that it does not fit.

@@ -110,31 +110,6 @@ fn a_model_answers_with_what_the_user_said() {
     });
 }
 
-/// A model answers a run that it has dispatched in the same turn.
-#[test]
-fn a_child_of_the_same_turn_is_answered() {
-    let desk = desk();
-    desk.calls(&[("c1", "dispatch_workflow_approve", json!({ "text": "it" }))]);
-    desk.server.respond(|asked| {
-        let told = asked.body["messages"].as_array().unwrap();
-        let last = told.last().unwrap()["content"].as_str().unwrap();
-        let last: Value = serde_json::from_str(last).unwrap();
-        if last["outcome"] == "input-required" {
-            let input = json!({ "taskId": last["taskId"], "input": { "approved": true } });
-            let call = [("c2", "answer_task", &*input.to_string())];
-            return trackway_testkit::ChatReply::default().calls(&call).into();
-        }
-        trackway_testkit::ChatReply::default().says("Approved at once.").into()
-    });
-    desk.run(async |process| {
-        let view = turn(&process, "m1", "Approve it, whatever it asks.").await;
-        assert_eq!(spoken(&view), "Approved at once.");
-        assert_eq!(desk.result(2, "c2")["outcome"], "answered");
-        let log = log(&process, view.submission.run).await;
-        assert_eq!(references(&log).len(), 2);
-    });
-}
-
 /// With several open questions that it fits, the user is asked which.
 #[test]
 fn with_several_open_questions_the_user_is_asked_which() {
