@@ -15,7 +15,11 @@ use trackway_domain::{
 };
 use trackway_ports::OutboxId;
 
-use crate::{Error, Program, command::Attached, core::Core};
+use crate::{
+    Error, Program,
+    command::{Attached, Wants},
+    core::Core,
+};
 
 /// More locks than errands are usually under way; two children sharing one only wait for each other.
 const ERRAND_LOCKS: usize = 64;
@@ -176,7 +180,8 @@ impl Core {
     ) -> Result<(), Error> {
         let run = submission.run;
         let pins = program.pin().into_iter().collect();
-        let attached = Attached { settles: Some(id), pins, ..Attached::default() };
+        let wants = Wants::Commit;
+        let attached = Attached { settles: Some(id), pins, wants, ..Attached::default() };
         match self.create(submission, attached).await {
             Ok(_) => Ok(()),
             // An earlier attempt got as far as the start.

@@ -21,3 +21,4 @@ mod servers;
 mod streams;
 mod sweep;
 mod tenants;
+mod trust;
