@@ -222,7 +222,12 @@ impl<'a> Chat<'a> {
                 self.updates.push(self.engine.updates_of_child(child));
             }
         }
-        let What::Status { question, evidence, .. } = &update.what else { return Ok(()) };
+        let What::Status { state, question, evidence, .. } = &update.what else { return Ok(()) };
+        // What is said beside an open question leaves it open.
+        if state.is_interrupted() && question.is_none() && evidence.is_none() {
+            self.prompt();
+            return Ok(());
+        }
         self.open.retain(|open| open.run != run);
         self.busy.remove(&run);
         if let Some(question) = question {

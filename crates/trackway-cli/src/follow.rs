@@ -131,6 +131,10 @@ impl<'a> Follow<'a> {
         let What::Status { state, question, evidence, .. } = &update.what else {
             return Ok(Step::On);
         };
+        // What is said beside an open question leaves it open.
+        if state.is_interrupted() && question.is_none() && evidence.is_none() {
+            return Ok(Step::On);
+        }
         self.open.retain(|(run, _)| *run != update.run_id);
         if let Some(question) = question {
             if !is_root {

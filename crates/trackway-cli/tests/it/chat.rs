@@ -1,6 +1,7 @@
 //! `trackway chat`, from a pipe.
 
 mod offline;
+mod questions;
 mod scripted;
 mod sessions;
 

@@ -6,7 +6,7 @@ use super::{chat, runs};
 use crate::support::{Folder, Trackway};
 
 /// A conversation with the model of that server.
-fn with_model(folder: &Folder, model: &ModelServer, args: &[&str]) -> Trackway {
+pub(super) fn with_model(folder: &Folder, model: &ModelServer, args: &[&str]) -> Trackway {
     chat(folder, args)
         .env("OPENAI_BASE_URL", model.base_url())
         .env("OPENAI_API_KEY", "secret")
