@@ -408,6 +408,43 @@ fn mistakes_in_the_environment_are_told() {
     }
 }
 
+/// A budget of money counts nothing where the model has no price, also one that the environment names.
+#[test]
+fn a_budget_without_a_price_is_told() {
+    let agent = "---\nbudgets: { cost: 1 }\n---\n";
+    let files = [("agents/a.md", agent)];
+    assert_eq!(told(&files, &[]), "", "rules cost nothing");
+    let variables =
+        [(models::MODEL_VARIABLE, "openai/m"), ("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")];
+    insta::assert_snapshot!(told(&files, &variables), @r#"
+    warning: agents/a.md, line 2: budgets.cost: the model "openai/m" has no price, so that no cost is counted
+      hint: give it a price in a section [models.NAME] of trackway.toml
+    "#);
+    let config =
+        "[models.m]\nprovider = \"openai\"\nmodel = \"m\"\nprice = { input = 1, output = 2 }\n";
+    let files = [("agents/a.md", agent), ("trackway.toml", config)];
+    let variables = [(models::MODEL_VARIABLE, "m"), ("OPENAI_API_KEY", "k")];
+    assert_eq!(told(&files, &variables), "");
+}
+
+/// A workspace that is refused closes nothing: a script goes on where it was.
+#[test]
+fn models_stay_open_over_a_mistake() {
+    let config = "[defaults]\nmodel = \"stage\"\n[models.stage]\nprovider = \"scripted\"\nfile = \"s.yaml\"\n";
+    let files = [("trackway.toml", config), ("s.yaml", "answers: [{ text: once }]\n")];
+    let folder = folder(&files);
+    let write = |text: &str| fs::write(folder.path().join("trackway.toml"), text).unwrap();
+    let mut loader = follow::Loader::new(folder.path(), &[], trackway::Server::new);
+    let model =
+        |agents: trackway::Agents| agents.stock.model(Some("stage")).unwrap().provider.clone();
+    let before = model(loader.load().unwrap());
+    write("[defaults]\nmodel = \"gone\"\n");
+    assert!(loader.load().is_err());
+    write(config);
+    let after = model(loader.load().unwrap());
+    assert!(std::sync::Arc::ptr_eq(&before, &after));
+}
+
 /// Proves X6: what is shown of a configuration holds no secret, and says where each value came from.
 #[test]
 fn what_is_shown_holds_no_secret() {
