@@ -109,3 +109,6 @@ pub(crate) struct Following {
     pub(crate) agents: watch::Receiver<Agents>,
     _watching: Option<Watching>,
 }
+
+#[cfg(test)]
+mod tests;

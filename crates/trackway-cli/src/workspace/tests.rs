@@ -8,7 +8,7 @@ use trackway_agent::Approval;
 use super::{check::Surroundings, *};
 
 /// A folder with these files.
-fn folder(files: &[(&str, &str)]) -> TempDir {
+pub(super) fn folder(files: &[(&str, &str)]) -> TempDir {
     let folder = TempDir::new().unwrap();
     for (name, text) in files {
         let file = folder.path().join(name);
@@ -425,24 +425,6 @@ fn a_budget_without_a_price_is_told() {
     let files = [("agents/a.md", agent), ("trackway.toml", config)];
     let variables = [(models::MODEL_VARIABLE, "m"), ("OPENAI_API_KEY", "k")];
     assert_eq!(told(&files, &variables), "");
-}
-
-/// A workspace that is refused closes nothing: a script goes on where it was.
-#[test]
-fn models_stay_open_over_a_mistake() {
-    let config = "[defaults]\nmodel = \"stage\"\n[models.stage]\nprovider = \"scripted\"\nfile = \"s.yaml\"\n";
-    let files = [("trackway.toml", config), ("s.yaml", "answers: [{ text: once }]\n")];
-    let folder = folder(&files);
-    let write = |text: &str| fs::write(folder.path().join("trackway.toml"), text).unwrap();
-    let mut loader = follow::Loader::new(folder.path(), &[], trackway::Server::new);
-    let model =
-        |agents: trackway::Agents| agents.stock.model(Some("stage")).unwrap().provider.clone();
-    let before = model(loader.load().unwrap());
-    write("[defaults]\nmodel = \"gone\"\n");
-    assert!(loader.load().is_err());
-    write(config);
-    let after = model(loader.load().unwrap());
-    assert!(std::sync::Arc::ptr_eq(&before, &after));
 }
 
 /// Proves X6: what is shown of a configuration holds no secret, and says where each value came from.
