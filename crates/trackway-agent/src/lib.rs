@@ -25,7 +25,9 @@ mod usage;
 mod workshop;
 
 pub use agent::{AgentProgram, Agents};
-pub use conversation::{Answer, Arguments, Call, Entry, Finish, Piece, Request, ToolSpec, Usage};
+pub use conversation::{
+    Answer, Arguments, Call, Entry, Finish, OpenNote, Piece, Request, ToolSpec, Usage,
+};
 pub use mcp::{
     ConfigProblem, McpConfig, McpServers, Missing, Phase, Reach, ServerConfig, ServerStatus,
 };
@@ -36,7 +38,7 @@ pub use provider::{
 pub use record::{CallRecord, Compacted, Place, Recorded};
 pub use spec::{AgentSpec, Approval, Budgets, CALLS_DEFAULT, Skill};
 pub use tools::BuiltIn;
-pub use toolset::{DISPATCH_PREFIX, Offered, Target, Toolset, UnknownTool};
+pub use toolset::{DISPATCH_PREFIX, Offered, REPLY_TOOL, Target, Toolset, UnknownTool};
 pub use transcript::{is_compacted, transcript};
 pub use turn::{Done, Ending, Limit, Next, Offer, REPAIRS_MAX, Turn, TurnError, Used, Waiting};
 pub use usage::{Bill, Spent, model_call};

@@ -68,6 +68,8 @@ pub(crate) struct Chat<'a> {
     quiet: HashSet<RunId>,
     /// Questions that wait for an answer, the oldest first.
     open: VecDeque<Open>,
+    /// There are no more lines.
+    ended: bool,
 }
 
 /// A question, and its answer as far as it was given.
@@ -101,6 +103,7 @@ impl<'a> Chat<'a> {
             busy: HashSet::new(),
             quiet: HashSet::new(),
             open: VecDeque::new(),
+            ended: false,
         }
     }
 
@@ -116,12 +119,12 @@ impl<'a> Chat<'a> {
     /// Until the lines end, or the user does.
     pub(crate) async fn run(mut self, signals: &mut Signals) -> Result<Exit, Failure> {
         let mut lines = Lines::default();
-        let (mut typed, mut ended) = (Typed::default(), false);
+        let mut typed = Typed::default();
         self.prompt();
         loop {
             if let Some(line) = typed.take(|line| self.takes(line), |line| self.is_urgent(line)) {
                 if let Flow::Ends(exit) = self.line(&line).await? {
-                    return Ok(self.leave(exit));
+                    return self.leave(exit);
                 }
                 self.prompt();
                 continue;
@@ -129,30 +132,29 @@ impl<'a> Chat<'a> {
             if self.turn.is_some() && self.updates.is_empty() {
                 return Err(self.engine.broke_off());
             }
-            if ended && self.rests() {
+            if self.ended && self.rests() {
+                let exit = self.leave(Exit::Done)?;
                 if typed.len() > 0 {
-                    output::note(
-                        "A question is open: the lines that do not answer it were not said.",
-                    );
+                    output::note("Some lines do not answer the open question, and were not said.");
                 }
-                return Ok(self.leave(Exit::Done));
+                return Ok(exit);
             }
             tokio::select! {
                 biased;
                 () = signals.next() => {
                     if let Flow::Ends(exit) = self.interrupted().await? {
-                        return Ok(self.leave(exit));
+                        return self.leave(exit);
                     }
                 }
                 Some(heard) = self.updates.next(), if !self.updates.is_empty() => {
                     self.hear(&heard?)?;
                 }
-                line = lines.next(), if !typed.is_full() && !ended => match line? {
+                line = lines.next(), if !typed.is_full() && !self.ended => match line? {
                     Some(line) => {
                         self.shown.typed();
                         typed.push(line);
                     }
-                    None => ended = true,
+                    None => self.ended = true,
                 },
                 () = tokio::time::sleep(PATIENCE), if self.turn.is_none() && self.is_awaited() => {
                     self.quiet.clone_from(&self.busy);
@@ -381,6 +383,9 @@ impl<'a> Chat<'a> {
 
     /// Shows where to write, once nobody speaks.
     fn prompt(&mut self) {
+        if self.ended {
+            return;
+        }
         let is_quiet = |run| self.turn.is_none_or(|turn| turn == run);
         match self.open.front() {
             Some(open) if is_quiet(open.run) => self.shown.prompt(&open.answering.prompt()),
@@ -390,7 +395,9 @@ impl<'a> Chat<'a> {
     }
 
     /// How to come back.
-    fn leave(&self, exit: Exit) -> Exit {
+    fn leave(&mut self, exit: Exit) -> Result<Exit, Failure> {
+        // A prompt may stand there, or half a sentence.
+        self.shown.end_line()?;
         for open in &self.open {
             self.hint_answer(open);
         }
@@ -401,7 +408,7 @@ impl<'a> Chat<'a> {
                 text::quoted(&self.agent)
             ));
         }
-        exit
+        Ok(exit)
     }
 
     fn hint_answer(&self, open: &Open) {

@@ -29,8 +29,8 @@ pub struct Options {
     /// Appends under way at once. Enough to fill a group commit several times over; beyond it,
     /// callers wait for their turn instead of growing a queue.
     pub appends_max: usize,
-    /// Programs in memory at once. Waiting programs are not in memory, so this bounds only those that
-    /// are doing something.
+    /// Programs that are doing something at once. Those that wait are not counted: they are not in memory,
+    /// but for the ones in which a tool has asked a person.
     pub programs_max: usize,
 }
 

@@ -2,6 +2,7 @@
 //! workflows beside it. The clock stands still unless a test moves it: what waits for time would hang.
 
 mod bounds;
+mod clock;
 mod crash;
 mod dispatch;
 mod kit;
@@ -10,3 +11,5 @@ mod real_model;
 mod replies;
 mod restart;
 mod speech;
+mod trust;
+mod words;

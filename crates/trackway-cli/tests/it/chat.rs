@@ -1,9 +1,10 @@
-//! `trackway chat`, from a pipe.
+//! `trackway chat`, from a pipe and at a terminal.
 
 mod offline;
 mod questions;
 mod scripted;
 mod sessions;
+mod terminal;
 
 use crate::support::{Finished, Folder, Trackway, trackway};
 

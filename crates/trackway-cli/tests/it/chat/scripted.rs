@@ -14,7 +14,7 @@ pub(super) fn with_model(folder: &Folder, model: &ModelServer, args: &[&str]) ->
 }
 
 /// An answer that says this line and is never whole.
-fn endless(line: &str) -> (Reply, Latch) {
+pub(super) fn endless(line: &str) -> (Reply, Latch) {
     let latch = Latch::new();
     (ModelServer::openai().says(line).unfinished().wait(&latch).stay(), latch)
 }
