@@ -7,6 +7,7 @@
 mod bound;
 mod convert;
 mod explain;
+mod functions;
 mod ordered;
 mod trial;
 
@@ -17,6 +18,7 @@ use cel::{Context, Env, ExecutionError, IdedExpr, ParseErrors};
 use serde_json::Value;
 use trackway_domain::Object;
 
+use crate::flaw::Flaw;
 use crate::lack::Lack;
 
 /// A condition or a mapping, not a program.
@@ -75,9 +77,12 @@ fn resolve(expression: &IdedExpr, context: &Object) -> Result<cel::Value, Execut
     cel::Value::resolve(expression, &variables)
 }
 
-/// Why a text is no expression, for whoever reads a definition.
-pub(crate) fn expression_fault(source: &str) -> Option<String> {
-    compile(source).err()
+/// Why a text is no expression that ever has a value, for whoever reads a definition.
+pub(crate) fn expression_fault(source: &str) -> Option<Flaw> {
+    match compile(source) {
+        Ok(expression) => functions::unknown(&expression),
+        Err(reason) => Some(Flaw::from(reason)),
+    }
 }
 
 /// The name, where an expression is nothing but a name or a path of names.

@@ -14,6 +14,7 @@ mod documents;
 pub mod drive;
 mod expression;
 mod fault;
+mod flaw;
 mod guide;
 mod lack;
 pub mod model;

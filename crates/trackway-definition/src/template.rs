@@ -6,6 +6,7 @@
 
 mod filters;
 mod missing;
+mod names;
 mod tags;
 mod trial;
 
@@ -17,6 +18,7 @@ use minijinja::value::{Serde, ValueKind};
 use minijinja::{Environment, ErrorKind, Template, UndefinedBehavior, Value as Shown};
 use trackway_domain::Object;
 
+use crate::flaw::Flaw;
 use crate::lack::Lack;
 
 /// A rendered prompt is stored with its node and read by a model: more than this is no prompt.
@@ -37,10 +39,7 @@ static ENVIRONMENT: LazyLock<Environment<'static>> = LazyLock::new(|| {
     // Only with it does an error know the name that is not set.
     environment.set_debug(true);
     environment.set_fuel(Some(FUEL));
-    // The default delimiters always build.
-    if let Ok(syntax) = SyntaxConfig::builder().keep_trailing_newline(true).build() {
-        environment.set_syntax(syntax);
-    }
+    environment.set_syntax(syntax());
     environment.set_recursion_limit(RECURSION_MAX);
     environment.set_formatter(|out, state, value| match value.kind() {
         ValueKind::String | ValueKind::Undefined => minijinja::escape_formatter(out, state, value),
@@ -49,6 +48,11 @@ static ENVIRONMENT: LazyLock<Environment<'static>> = LazyLock::new(|| {
     filters::add(&mut environment);
     environment
 });
+
+fn syntax() -> SyntaxConfig {
+    // The default delimiters always build.
+    SyntaxConfig::builder().keep_trailing_newline(true).build().unwrap_or_default()
+}
 
 /// The text with the values of the context in it.
 pub(crate) fn render(source: &str, context: &Object) -> Result<String, Lack> {
@@ -78,9 +82,15 @@ fn fill(template: &Template<'_, '_>, context: &Object) -> Result<Vec<u8>, miniji
     Ok(text.0)
 }
 
-/// Why a text is no template, for whoever reads a definition.
-pub(crate) fn template_fault(source: &str) -> Option<String> {
-    (!is_plain(source)).then(|| compile(source).err()).flatten()
+/// Why a text is no template that can ever be filled in, for whoever reads a definition.
+pub(crate) fn template_fault(source: &str) -> Option<Flaw> {
+    if is_plain(source) {
+        return None;
+    }
+    match compile(source) {
+        Ok(_) => names::unknown(source),
+        Err(reason) => Some(Flaw::from(reason)),
+    }
 }
 
 /// Most titles have nothing to fill in.

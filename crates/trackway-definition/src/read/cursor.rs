@@ -233,7 +233,8 @@ fn escape(key: &str) -> String {
     key.replace('~', "~0").replace('/', "~1")
 }
 
-fn kind(value: &Value) -> &'static str {
+/// What a value is, in the words of somebody who writes a file.
+pub(super) fn kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "nothing",
         Value::Bool(_) => "true or false",

@@ -74,6 +74,20 @@ fn faults_of_steps() {
             step(json!({ "prompt": "x", "runCondition": { "var": "a", "gt": "1" } })),
             "/steps/0/runCondition/gt: expected a number, found text",
         ),
+        (
+            step(json!({ "prompt": "x", "runCondition": "sizes(a) > 1" })),
+            "/steps/0/runCondition: there is no function `sizes` in expressions [did you mean `size`?]",
+        ),
+        (
+            step(json!({ "prompt": "x", "outputContract": { "schema": {}, "example": [1] } })),
+            "/steps/0/outputContract/example: an output is an object, found a list; give what it holds a name, such as `items`",
+        ),
+        (
+            step(
+                json!({ "prompt": "x", "outputContract": { "schema": { "type": "string" }, "example": "hi" } }),
+            ),
+            "/steps/0/outputContract/example: an output is an object, found text; give what it holds a name, such as `items`",
+        ),
         (round(json!({ "type": "for" })), "/steps/0/loop: a loop of type `for` needs `count`"),
         (
             round(json!({ "type": "while" })),
@@ -168,15 +182,15 @@ fn faults_of_strict_files() {
             "/steps/0/outputContract/example: The example does not fit the schema",
         ),
         (
-            "prompt: x, outputContract: { schema: {}, example: 1, documents: [{ name: a, kind: log, from: /x, key: y }] }",
+            "prompt: x, outputContract: { schema: {}, example: {}, documents: [{ name: a, kind: log, from: /x, key: y }] }",
             "/steps/0/outputContract/documents/0/key: only a table has a `key`",
         ),
         (
-            "prompt: x, outputContract: { schema: {}, example: 1, documents: [{ name: a, kind: pile, from: /x }] }",
+            "prompt: x, outputContract: { schema: {}, example: {}, documents: [{ name: a, kind: pile, from: /x }] }",
             "/steps/0/outputContract/documents/0/kind: `pile` is no kind of document: `header`, `log` or `table`",
         ),
         (
-            "prompt: x, outputContract: { schema: {}, example: 1, documents: [{ name: a, kind: log, from: x.y }] }",
+            "prompt: x, outputContract: { schema: {}, example: {}, documents: [{ name: a, kind: log, from: x.y }] }",
             "/steps/0/outputContract/documents/0/from: `x.y` is no JSON pointer [did you mean `/x/y`?]",
         ),
         (
