@@ -9,7 +9,7 @@ mod convert;
 mod explain;
 mod functions;
 mod ordered;
-mod trial;
+mod reading;
 
 use std::sync::{Arc, LazyLock};
 
@@ -53,7 +53,7 @@ pub(crate) fn evaluate_for(source: &str, context: &Object, fits: Fits<'_>) -> Re
 /// The lack behind a value of an expression that does not fit, for the reason that is given.
 pub(crate) fn unfit(source: &str, context: &Object, reason: String, fits: Fits<'_>) -> Lack {
     match ready(source) {
-        Ok(expression) => explain::unfit(&reason, &expression, context, fits),
+        Ok(expression) => explain::unfit(&reason, source, &expression, context, fits),
         Err(_) => Lack::wrong(reason),
     }
 }
@@ -87,7 +87,7 @@ pub(crate) fn expression_fault(source: &str) -> Option<Flaw> {
 
 /// The name, where an expression is nothing but a name or a path of names.
 pub(crate) fn plain_name(source: &str) -> Option<String> {
-    explain::path(&compile(source).ok()?)
+    reading::path(&compile(source).ok()?)
 }
 
 fn compile(source: &str) -> Result<IdedExpr, String> {

@@ -21,8 +21,10 @@ pub mod model;
 mod normal;
 mod published;
 mod read;
+mod reads;
 mod schema;
 mod shallow;
+mod shape;
 mod suggest;
 mod template;
 #[cfg(test)]

@@ -7,7 +7,7 @@ use cel::IdedExpr;
 use cel::common::ast::{CallExpr, Expr};
 
 use super::bound::parts;
-use super::explain::path;
+use super::reading::path;
 use crate::flaw::Flaw;
 use crate::suggest::nearest;
 

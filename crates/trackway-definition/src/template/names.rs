@@ -52,7 +52,7 @@ fn in_expression(expression: &Expr<'_>) -> Option<Flaw> {
 }
 
 /// The expressions that an expression is made of.
-fn parts<'e, 'a>(expression: &'e Expr<'a>) -> Vec<&'e Expr<'a>> {
+pub(super) fn parts<'e, 'a>(expression: &'e Expr<'a>) -> Vec<&'e Expr<'a>> {
     fn values<'e, 'a>(arguments: &'e [CallArg<'a>]) -> impl Iterator<Item = &'e Expr<'a>> {
         arguments.iter().map(|argument| match argument {
             CallArg::Pos(value)
@@ -89,7 +89,7 @@ fn parts<'e, 'a>(expression: &'e Expr<'a>) -> Vec<&'e Expr<'a>> {
 }
 
 /// A text that stands at this place of the arguments.
-fn given(arguments: &[CallArg<'_>], place: usize) -> Option<String> {
+pub(super) fn given(arguments: &[CallArg<'_>], place: usize) -> Option<String> {
     match arguments.get(place)? {
         CallArg::Pos(value) => value.as_const()?.as_str().map(str::to_owned),
         _ => None,

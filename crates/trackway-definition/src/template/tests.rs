@@ -58,7 +58,7 @@ fn a_name_that_is_not_set_is_named() {
         ("{{ ticket['id'] }}", "ticket.id", json!("…")),
         ("{{ ticket.owner.name }}", "ticket.owner", json!({"name": "…"})),
         ("{{ items[7] }}", "items.7", json!("…")),
-        ("{{ missing|length }}", "missing", json!("…")),
+        ("{{ missing|length }}", "missing", json!(["…"])),
         ("{{ missing|join(', ') }}", "missing", json!(["…"])),
         ("{{ missing|fixed(1) }}", "missing", json!(1)),
         ("{{ missing|tojson }}", "missing", json!("…")),
@@ -66,6 +66,7 @@ fn a_name_that_is_not_set_is_named() {
         ("{{ name ~ missing }}", "missing", json!("…")),
         ("{% for i in missing %}{{ i }}{% endfor %}", "missing", json!(["…"])),
         ("{% if missing %}x{% endif %}", "missing", json!("…")),
+        ("{% for r in rows %}{{ r.name }}{% endfor %}", "rows.0.name", json!("…")),
     ] {
         match render(source, &sample()) {
             Err(lack @ Lack::Missing { .. }) => {
@@ -92,7 +93,6 @@ fn what_cannot_be_filled_in_says_why() {
         ("{{ name|fixed(1) }}", "number"),
         ("{{ price|fixed(99) }}", "digits"),
         ("{{ name + 1 }}", "line 1"),
-        ("{% for r in rows %}{{ r.name }}{% endfor %}", "r.name"),
     ] {
         match render(source, &sample()) {
             Err(Lack::Wrong { reason, .. }) => assert!(reason.contains(part), "{source}: {reason}"),
