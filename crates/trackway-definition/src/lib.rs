@@ -19,6 +19,7 @@ mod guide;
 mod lack;
 pub mod model;
 mod normal;
+mod pattern;
 mod published;
 mod read;
 mod reads;
