@@ -5,6 +5,7 @@
 //! | --- | --- |
 //! | `model` (its occurrence counts the model calls of the turn from 0) | [`Recorded`] |
 //! | `call <model call>.<index> <tool>`, see [`Place`] | [`CallRecord`] |
+//! | `begin call …`, before a call that cannot be repeated | null |
 //! | `compact` | [`Compacted`] |
 //!
 //! Whatever the model is told of a call is the outcome of its step, also where nothing was called: an
