@@ -40,10 +40,14 @@ pub(crate) enum Like {
     /// It has parts of its own.
     Shaped(Box<Shape>),
     /// This value would do, as would others that fit the schema.
-    Fitting {
-        example: Value,
-        schema: Value,
-    },
+    Fitting(Box<Fitting>),
+}
+
+/// A value and the schema of those that would do as well.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Fitting {
+    example: Value,
+    schema: Value,
 }
 
 /// A present value is shown whole up to this size, so that it can be sent back with what it lacks.
@@ -208,17 +212,12 @@ fn around(path: &str, schema: Value) -> Value {
 }
 
 /// Both schemas at once.
-fn joined(one: Value, other: Value) -> Value {
-    match one {
-        Value::Object(mut map) if map.contains_key("allOf") => {
-            map.get_mut("allOf")
-                .and_then(Value::as_array_mut)
-                .into_iter()
-                .for_each(|all| all.push(other.clone()));
-            Value::Object(map)
-        }
-        one => json!({ "allOf": [one, other] }),
+fn joined(mut one: Value, other: Value) -> Value {
+    match one.get_mut("allOf").and_then(Value::as_array_mut) {
+        Some(all) => all.push(other),
+        None => return json!({ "allOf": [one, other] }),
     }
+    one
 }
 
 /// A present value with something put into it; none where it is too large to be shown, since an example
@@ -240,7 +239,7 @@ impl Like {
         if shape.is_leaf() {
             return Self::Example(example);
         }
-        Self::Fitting { example, schema: shape.schema() }
+        Self::Fitting(Box::new(Fitting { example, schema: shape.schema() }))
     }
 
     /// In its simplest form.
@@ -254,7 +253,7 @@ impl Like {
     /// Whether a value is of the kind that is meant.
     pub(crate) fn takes(&self, value: &Value) -> bool {
         match self {
-            Self::Anything | Self::Shaped(_) | Self::Fitting { .. } => true,
+            Self::Anything | Self::Shaped(_) | Self::Fitting(_) => true,
             Self::Text => value.is_string(),
             Self::Number => value.is_number(),
             Self::Count => value.is_u64(),
@@ -271,7 +270,7 @@ impl Like {
                 kind(value).map_or_else(|| json!({}), |kind| json!({ "type": kind }))
             }
             Self::Shaped(shape) => shape.schema(),
-            Self::Fitting { schema, .. } => schema.clone(),
+            Self::Fitting(fitting) => fitting.schema.clone(),
             Self::Text => json!({ "type": "string" }),
             Self::Number => json!({ "type": "number" }),
             Self::Count => json!({ "type": "integer", "minimum": 0 }),
@@ -286,14 +285,15 @@ impl Like {
             Self::Number | Self::Count => json!(1),
             Self::Truth => json!(true),
             Self::List => json!([SOME_TEXT]),
-            Self::Example(value) | Self::Fitting { example: value, .. } => value.clone(),
+            Self::Example(value) => value.clone(),
+            Self::Fitting(fitting) => fitting.example.clone(),
             Self::Shaped(shape) => shape.example(),
         }
     }
 
     fn said(&self) -> &'static str {
         match self {
-            Self::Anything | Self::Example(_) | Self::Shaped(_) | Self::Fitting { .. } => "",
+            Self::Anything | Self::Example(_) | Self::Shaped(_) | Self::Fitting(_) => "",
             Self::Text => ", as a text",
             Self::Number => ", as a number",
             Self::Count => ", as a whole number from 0",
