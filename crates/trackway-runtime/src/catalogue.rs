@@ -5,6 +5,7 @@
 //! are small, their number is bounded, and what has not changed costs one look at its stamp.
 
 mod files;
+mod id;
 mod scan;
 mod shelf;
 #[cfg(test)]
@@ -89,7 +90,7 @@ impl Catalogue {
         if let Some(known) = shelf.known(id) {
             return Ok(known.clone());
         }
-        match shelf.invalid().find(|invalid| invalid.workflow.as_deref() == Some(id)) {
+        match shelf.invalid_of(id) {
             Some(invalid) => Err(NotKnown::Invalid(invalid.clone())),
             None => Err(NotKnown::Unknown { near: near(id, &shelf) }),
         }
@@ -112,14 +113,14 @@ impl Catalogue {
         let (code, message) = match shelf.known(id) {
             Some(known) if *known.hash == *hash => return None,
             Some(_) => ("definition-changed", format!("The definition of {id:?} has changed.")),
-            // A file that cannot be used any more is there all the same.
-            None if shelf.invalid().any(|invalid| invalid.workflow.as_deref() == Some(id)) => {
-                let message = format!("The definition of {id:?} has changed and is not valid now.");
-                ("definition-changed", message)
-            }
-            None => {
-                ("definition-missing", format!("The definition of {id:?} is not there any more."))
-            }
+            None => match shelf.invalid_of(id) {
+                // A file that cannot be used any more is there all the same.
+                Some(invalid) => ("definition-changed", not_valid(id, invalid)),
+                None => (
+                    "definition-missing",
+                    format!("The definition of {id:?} is not there any more."),
+                ),
+            },
         };
         let message = format!("{message} This run goes on with the one that it was started with.");
         Some(Warning { code: code.to_owned(), message })
@@ -138,6 +139,21 @@ impl Catalogue {
         // Whoever panicked while holding it left at worst a file that is read again.
         self.shelf.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn not_valid(id: &str, invalid: &Invalid) -> String {
+    let mut message = format!(
+        "The definition of {id:?} has changed and is not valid now: {}",
+        invalid.file.display()
+    );
+    if let Some(fault) = invalid.errors.first() {
+        if let Some(line) = fault.line {
+            message.push_str(&format!(", line {line}"));
+        }
+        message.push_str(&format!(": {}", fault.message.trim_end_matches('.')));
+    }
+    message.push('.');
+    message
 }
 
 /// Ids that somebody may have meant: a slip of the pen first, then those that share their text.

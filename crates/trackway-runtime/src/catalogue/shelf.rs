@@ -46,6 +46,11 @@ impl Shelf {
         self.invalid.iter()
     }
 
+    /// The file that would be this workflow's if it could be used.
+    pub(super) fn invalid_of(&self, id: &str) -> Option<&Invalid> {
+        self.invalid.iter().find(|invalid| invalid.workflow.as_deref() == Some(id))
+    }
+
     pub(super) fn known(&self, id: &str) -> Option<&Known> {
         self.linked.get(id).map(|linked| &linked.known)
     }
