@@ -30,8 +30,16 @@ const NEAR_MAX: usize = 5;
 #[derive(Debug)]
 pub struct Catalogue {
     folders: Vec<PathBuf>,
+    absent: Absent,
     /// Held while files are looked at, so that several who ask at once read a changed file once.
     shelf: Mutex<Shelf>,
+}
+
+/// What a folder is that does not exist.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Absent {
+    Empty,
+    Invalid,
 }
 
 /// A definition that can be started.
@@ -70,14 +78,20 @@ pub enum NotKnown {
 }
 
 impl Catalogue {
+    /// Folders of which each may be absent.
     pub fn new(folders: Vec<PathBuf>) -> Self {
-        Self { folders, shelf: Mutex::default() }
+        Self { folders, absent: Absent::Empty, shelf: Mutex::default() }
+    }
+
+    /// Folders that somebody named: one that is not there is listed as invalid until it is.
+    pub fn named(folders: Vec<PathBuf>) -> Self {
+        Self { absent: Absent::Invalid, ..Self::new(folders) }
     }
 
     /// What is in the folders now: files that changed since are read again.
     pub fn list(&self) -> Listing {
         let mut shelf = self.shelf();
-        shelf.refresh(&self.folders);
+        shelf.refresh(&self.folders, self.absent);
         Listing {
             workflows: shelf.workflows().cloned().collect(),
             invalid: shelf.invalid().cloned().collect(),
@@ -86,7 +100,7 @@ impl Catalogue {
 
     pub fn get(&self, id: &str) -> Result<Known, NotKnown> {
         let mut shelf = self.shelf();
-        shelf.refresh(&self.folders);
+        shelf.refresh(&self.folders, self.absent);
         if let Some(known) = shelf.known(id) {
             return Ok(known.clone());
         }
@@ -108,7 +122,7 @@ impl Catalogue {
     pub fn drift(&self, id: &str, hash: &str) -> Option<Warning> {
         let mut shelf = self.shelf();
         if !shelf.is_current(id) {
-            shelf.refresh(&self.folders);
+            shelf.refresh(&self.folders, self.absent);
         }
         let (code, message) = match shelf.known(id) {
             Some(known) if *known.hash == *hash => return None,

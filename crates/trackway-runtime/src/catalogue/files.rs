@@ -72,8 +72,8 @@ impl Sheet {
             return false;
         }
         self.digest = digest;
-        let id = self.id().map(str::to_owned);
-        self.draft = draft(path, content, id);
+        let draft = draft(path, content, self.id());
+        self.draft = draft;
         true
     }
 
@@ -125,9 +125,10 @@ fn digest(content: &io::Result<Vec<u8>>) -> [u8; 32] {
 fn draft(
     path: &Path,
     content: io::Result<Vec<u8>>,
-    was: Option<String>,
+    was: Option<&str>,
 ) -> Result<Draft, Unreadable> {
-    let refused = |why: String| Unreadable { id: was.clone(), faults: vec![Fault::new("", why)] };
+    let refused =
+        |why: String| Unreadable { id: was.map(str::to_owned), faults: vec![Fault::new("", why)] };
     let content = content.map_err(|error| refused(scan::unreadable(&error)))?;
     if content.len() > TEXT_MAX {
         return Err(refused(format!("the file is larger than {TEXT_MAX} bytes")));
@@ -138,7 +139,7 @@ fn draft(
     })?;
     let format = scan::format(path).ok_or_else(|| refused("no definition's name".to_owned()))?;
     read(&text, format).map_err(|Unreadable { id, faults }| {
-        let id = id.or_else(|| was.clone()).or_else(|| id::written(&text, format));
+        let id = id.or_else(|| was.map(str::to_owned)).or_else(|| id::written(&text, format));
         Unreadable { id, faults }
     })
 }

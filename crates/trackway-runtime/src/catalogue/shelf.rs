@@ -9,7 +9,7 @@ use std::{
 use trackway_definition::{Definition, Draft, Fault};
 
 use super::{
-    Invalid, Known,
+    Absent, Invalid, Known,
     files::Sheet,
     scan::{Found, scan},
 };
@@ -75,8 +75,8 @@ impl Shelf {
     }
 
     /// Reads what changed, and links everything again if anything did.
-    pub(super) fn refresh(&mut self, folders: &[PathBuf]) {
-        let Found { files, invalid: unsearched } = scan(folders);
+    pub(super) fn refresh(&mut self, folders: &[PathBuf], absent: Absent) {
+        let Found { files, invalid: unsearched } = scan(folders, absent);
         let before = self.sheets.len();
         self.sheets.retain(|path, _| files.contains_key(path));
         let mut changed = self.sheets.len() != before || unsearched != self.unsearched;

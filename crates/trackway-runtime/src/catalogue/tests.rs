@@ -204,8 +204,14 @@ fn folders_that_do_not_exist_are_empty_and_may_overlap() {
     write(folder.path(), "in/a.json", &workflow("alpha", "Do it."));
     let path = folder.path().to_owned();
     let folders = vec![path.join("gone"), path.join("in"), path.clone(), path];
-    let catalogue = Catalogue::new(folders);
+    let catalogue = Catalogue::new(folders.clone());
     assert_eq!(ids(&catalogue), ["alpha"]);
+    assert_eq!(invalid(&catalogue), Vec::<String>::new());
+    // One that somebody named is missed, until it is there.
+    let catalogue = Catalogue::named(folders.clone());
+    assert_eq!(ids(&catalogue), ["alpha"]);
+    assert_eq!(invalid(&catalogue), ["gone: there is no such folder"]);
+    fs::create_dir(&folders[0]).expect("made");
     assert_eq!(invalid(&catalogue), Vec::<String>::new());
 }
 
