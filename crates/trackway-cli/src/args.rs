@@ -292,6 +292,10 @@ pub(crate) struct Fork {
     pub(crate) json: bool,
     #[command(flatten)]
     pub(crate) testing: Testing,
+    /// Of a run that an agent drives: folder with workflow files, to say whether its definition has
+    /// changed; may be given several times
+    #[arg(long, value_name = "DIR", conflicts_with = "at")]
+    pub(crate) workflows: Vec<PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -410,8 +414,8 @@ pub(crate) struct RotateKeys {
 
 #[derive(Debug, Args)]
 pub(crate) struct Init {
-    /// Folder of the new project; it must be empty or not exist
-    #[arg(value_name = "DIR")]
+    /// Folder of the new project, made where there is none; no file that is written may be there
+    #[arg(value_name = "DIR", default_value = ".")]
     pub(crate) dir: PathBuf,
     /// Checkout of Trackway that the project depends on; the one this binary was built from unless given
     #[arg(long, value_name = "PATH")]

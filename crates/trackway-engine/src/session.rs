@@ -55,13 +55,12 @@ impl SessionView {
         notes
     }
 
-    /// Nothing is left to do in any run, and every log could be read to its end. Only such a session
-    /// may be removed.
+    /// Nothing is left to do in any branch of any run, and every log could be read to its end. Only such a
+    /// session may be removed.
     pub fn is_finished(&self) -> bool {
         self.runs.iter().chain(&self.keepers).all(|run| {
             run.damaged.is_none()
-                && (run.submission.workflow.holds_session_notes()
-                    || run.status() == RunStatus::Complete)
+                && (run.submission.workflow.holds_session_notes() || run.is_finished())
         })
     }
 

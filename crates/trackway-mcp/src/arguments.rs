@@ -163,7 +163,11 @@ fn wrong_type(parameter: &Parameter, value: &Value) -> Need {
     parameter.need(message, Some(shortened(value.clone())))
 }
 
-/// The known name that was probably meant: the same letters in another style, or a slip away.
+/// Letters that a part of a name needs to say which name is meant.
+const PART_CHARS_MIN: usize = 2;
+
+/// The known name that was probably meant: the same letters in another style, a slip away, or a part of
+/// one name alone.
 pub(crate) fn meant<'a>(
     written: &str,
     known: impl IntoIterator<Item = &'a str>,
@@ -174,9 +178,18 @@ pub(crate) fn meant<'a>(
     };
     let written = plain(written);
     let slips_max = (written.chars().count() / 3).clamp(1, 3);
-    let scored = known.into_iter().map(|name| (slips(&written, &plain(name)), name));
+    let known: Vec<(String, &str)> = known.into_iter().map(|name| (plain(name), name)).collect();
+    let scored = known.iter().map(|(letters, name)| (slips(&written, letters), *name));
     let (slips, name) = scored.min_by_key(|(slips, _)| *slips)?;
-    (slips <= slips_max).then_some(name)
+    if slips <= slips_max {
+        return Some(name);
+    }
+    let is_part = |part: &str, of: &str| part.len() >= PART_CHARS_MIN && of.contains(part);
+    let mut alike = known
+        .iter()
+        .filter(|(letters, _)| is_part(&written, letters) || is_part(letters, &written));
+    let (_, name) = alike.next()?;
+    alike.next().is_none().then_some(*name)
 }
 
 /// Letters to insert, drop or change to get from one word to the other.

@@ -27,13 +27,11 @@ use crate::{
     refusal::Refusal,
     token::{KeyRing, Place},
     tools::{self, Name, Switches, advance, checkpoint, inspect, list, start},
+    unread::CALL,
 };
 
 /// What a client is told about the whole.
 const INSTRUCTIONS: &str = "Trackway walks you through workflows step by step and never loses the place. Call workflow_list, then workflow_start; do what `pending.prompt` says; then call workflow_advance with the stateToken and the ackToken of the same answer, copied exactly. Repeat until `isComplete` is true. Tokens are opaque and durable. Only advance with tokens from an answer that you see in this conversation; after a rewind use the ones that you see, earlier ones still work.";
-
-/// The method of calls, for those whose arguments are not even an object.
-const CALL: &str = "tools/call";
 
 /// The MCP door. Cheap to clone; every connection has one.
 #[derive(Debug, Clone)]

@@ -1,5 +1,7 @@
 //! Streamable HTTP: the door at `/mcp`, for clients with protocol sessions and for those without.
 
+mod body;
+mod origin;
 mod sessions;
 
 use std::{sync::Arc, time::Duration};
@@ -22,7 +24,7 @@ use rmcp::{
 };
 use serde_json::json;
 use trackway_domain::{Caller, Code};
-use trackway_ports::{Gatekeeper, Identity, Unrecognised, bearer, host_of, is_local_host};
+use trackway_ports::{Gatekeeper, Identity, Unrecognised, bearer};
 
 use self::sessions::Sessions;
 use crate::Door;
@@ -66,9 +68,13 @@ impl<H: ServerHandler + Clone> HttpDoor<H> {
         Router::new()
             .route("/mcp", any_service(service.clone()))
             .route("/mcp/", any_service(service))
+            .layer(middleware::from_fn_with_state(
+                self.config.max_request_body_bytes,
+                body::answer_unreadable,
+            ))
             .layer(middleware::from_fn_with_state(Arc::new(Sessions::new()), keep_sessions))
             .layer(middleware::from_fn_with_state(self.gatekeeper.clone(), recognise))
-            .layer(middleware::from_fn(refuse_foreign_pages))
+            .layer(middleware::from_fn(origin::refuse_foreign_pages))
             .layer(middleware::from_fn(errors_as_json))
     }
 
@@ -146,28 +152,6 @@ fn unrecognised(why: &Unrecognised) -> Response {
             problem(StatusCode::SERVICE_UNAVAILABLE, why.code(), detail)
         }
     }
-}
-
-/// A page of another site must not act here, with a key or without: only pages of this machine and of
-/// the very host that is asked may.
-async fn refuse_foreign_pages(request: Request, next: Next) -> Response {
-    let headers = request.headers();
-    let host = headers.get(header::HOST).and_then(|host| host.to_str().ok());
-    let foreign = headers
-        .get(header::ORIGIN)
-        .is_some_and(|origin| !origin.to_str().is_ok_and(|origin| is_near(origin, host)));
-    if foreign {
-        let detail = "requests from pages of other sites are not taken";
-        return problem(StatusCode::FORBIDDEN, Code::Forbidden, detail);
-    }
-    next.run(request).await
-}
-
-/// Whether an `Origin` is this machine or the host that the request is for.
-fn is_near(origin: &str, host: Option<&str>) -> bool {
-    host_of(origin).is_some_and(|from| {
-        host.is_some_and(|host| host.eq_ignore_ascii_case(from)) || is_local_host(from)
-    })
 }
 
 /// Errors of the transport come as plain text; programs read JSON.

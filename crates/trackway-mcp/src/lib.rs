@@ -17,6 +17,7 @@ mod testing;
 mod text;
 mod token;
 mod tools;
+mod unread;
 
 pub use answer::{handed_over, seal};
 pub use door::Door;

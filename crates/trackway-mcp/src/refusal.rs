@@ -13,6 +13,9 @@ use crate::{text, token::TokenError};
 /// Longest message. One that quotes what was sent, such as a name, must not send all of it back.
 const MESSAGE_CHARS_MAX: usize = 4_000;
 
+/// Wrong arguments that the message itself tells; all of them are in `needs`.
+const NEEDS_TOLD_MAX: usize = 3;
+
 /// Why a call was refused. Nothing was changed.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Refusal {
@@ -34,10 +37,13 @@ impl Refusal {
 
     /// The arguments themselves are wrong.
     pub(crate) fn arguments(tool: &str, needs: Vec<Need>) -> Self {
-        let message = match &needs[..] {
-            [only] => format!("{tool}: {}", only.message),
-            _ => format!("{tool}: {} of the arguments are wrong or missing", needs.len()),
+        let told: Vec<&str> =
+            needs.iter().take(NEEDS_TOLD_MAX).map(|need| need.message.as_str()).collect();
+        let more = match needs.len() - told.len() {
+            0 => String::new(),
+            more => format!("; and {more} more, see `needs`"),
         };
+        let message = format!("{tool}: {}{more}", told.join("; "));
         let next = format!("Call {tool} again with what `needs` says at each pointer.");
         Self { needs, ..Self::new(Code::InvalidRequest, message, next) }
     }

@@ -30,11 +30,12 @@ pub(crate) struct Tokens {
 pub(crate) fn position(position: &Position, tokens: &Tokens) -> String {
     let mut text = String::new();
     match (&position.blocked, &position.pending) {
+        (Some(block), Some(_)) if tokens.ack.is_none() => over(&mut text, block),
         (Some(block), pending) => blocked(&mut text, block, pending.as_ref()),
         (None, Some(pending)) => step(&mut text, pending, &position.guidance),
         (None, None) => complete(&mut text, &position.workflow),
     }
-    if position.branch.forked {
+    if position.advanced && position.branch.forked {
         let (number, siblings) = (position.branch.index + 1, position.branch.siblings);
         line(
             &mut text,
@@ -104,6 +105,11 @@ fn complete(text: &mut String, workflow: &str) {
         text,
         "# Complete\n\nThe workflow `{workflow}` is complete here: no step is pending and there is nothing to advance. Tell the user the outcome.\n"
     );
+}
+
+/// Somebody ended the run: there is nothing to do about it.
+fn over(text: &mut String, block: &Block) {
+    let _ = writeln!(text, "# Over: {}\n\n{}\n", block.code, quoted(&block.message));
 }
 
 fn blocked(text: &mut String, block: &Block, pending: Option<&Pending>) {

@@ -5,6 +5,7 @@
 //! are small, their number is bounded, and what has not changed costs one look at its stamp.
 
 mod files;
+mod id;
 mod scan;
 mod shelf;
 #[cfg(test)]
@@ -29,8 +30,16 @@ const NEAR_MAX: usize = 5;
 #[derive(Debug)]
 pub struct Catalogue {
     folders: Vec<PathBuf>,
+    absent: Absent,
     /// Held while files are looked at, so that several who ask at once read a changed file once.
     shelf: Mutex<Shelf>,
+}
+
+/// What a folder is that does not exist.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Absent {
+    Empty,
+    Invalid,
 }
 
 /// A definition that can be started.
@@ -69,14 +78,20 @@ pub enum NotKnown {
 }
 
 impl Catalogue {
+    /// Folders of which each may be absent.
     pub fn new(folders: Vec<PathBuf>) -> Self {
-        Self { folders, shelf: Mutex::default() }
+        Self { folders, absent: Absent::Empty, shelf: Mutex::default() }
+    }
+
+    /// Folders that somebody named: one that is not there is listed as invalid until it is.
+    pub fn named(folders: Vec<PathBuf>) -> Self {
+        Self { absent: Absent::Invalid, ..Self::new(folders) }
     }
 
     /// What is in the folders now: files that changed since are read again.
     pub fn list(&self) -> Listing {
         let mut shelf = self.shelf();
-        shelf.refresh(&self.folders);
+        shelf.refresh(&self.folders, self.absent);
         Listing {
             workflows: shelf.workflows().cloned().collect(),
             invalid: shelf.invalid().cloned().collect(),
@@ -85,11 +100,11 @@ impl Catalogue {
 
     pub fn get(&self, id: &str) -> Result<Known, NotKnown> {
         let mut shelf = self.shelf();
-        shelf.refresh(&self.folders);
+        shelf.refresh(&self.folders, self.absent);
         if let Some(known) = shelf.known(id) {
             return Ok(known.clone());
         }
-        match shelf.invalid().find(|invalid| invalid.workflow.as_deref() == Some(id)) {
+        match shelf.invalid_of(id) {
             Some(invalid) => Err(NotKnown::Invalid(invalid.clone())),
             None => Err(NotKnown::Unknown { near: near(id, &shelf) }),
         }
@@ -107,19 +122,19 @@ impl Catalogue {
     pub fn drift(&self, id: &str, hash: &str) -> Option<Warning> {
         let mut shelf = self.shelf();
         if !shelf.is_current(id) {
-            shelf.refresh(&self.folders);
+            shelf.refresh(&self.folders, self.absent);
         }
         let (code, message) = match shelf.known(id) {
             Some(known) if *known.hash == *hash => return None,
             Some(_) => ("definition-changed", format!("The definition of {id:?} has changed.")),
-            // A file that cannot be used any more is there all the same.
-            None if shelf.invalid().any(|invalid| invalid.workflow.as_deref() == Some(id)) => {
-                let message = format!("The definition of {id:?} has changed and is not valid now.");
-                ("definition-changed", message)
-            }
-            None => {
-                ("definition-missing", format!("The definition of {id:?} is not there any more."))
-            }
+            None => match shelf.invalid_of(id) {
+                // A file that cannot be used any more is there all the same.
+                Some(invalid) => ("definition-changed", not_valid(id, invalid)),
+                None => (
+                    "definition-missing",
+                    format!("The definition of {id:?} is not there any more."),
+                ),
+            },
         };
         let message = format!("{message} This run goes on with the one that it was started with.");
         Some(Warning { code: code.to_owned(), message })
@@ -138,6 +153,21 @@ impl Catalogue {
         // Whoever panicked while holding it left at worst a file that is read again.
         self.shelf.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn not_valid(id: &str, invalid: &Invalid) -> String {
+    let mut message = format!(
+        "The definition of {id:?} has changed and is not valid now: {}",
+        invalid.file.display()
+    );
+    if let Some(fault) = invalid.errors.first() {
+        if let Some(line) = fault.line {
+            message.push_str(&format!(", line {line}"));
+        }
+        message.push_str(&format!(": {}", fault.message.trim_end_matches('.')));
+    }
+    message.push('.');
+    message
 }
 
 /// Ids that somebody may have meant: a slip of the pen first, then those that share their text.

@@ -50,6 +50,8 @@ pub struct Server {
     workflows: Vec<Arc<dyn Program>>,
     tools: Vec<Arc<dyn Tool>>,
     folders: Vec<PathBuf>,
+    /// Somebody named them, and would miss one that is not there.
+    folders_named: bool,
     agents: Option<watch::Receiver<Agents>>,
     listen: String,
     data: PathBuf,
@@ -111,6 +113,7 @@ impl Default for Server {
             workflows: Vec::new(),
             tools: Vec::new(),
             folders: Vec::new(),
+            folders_named: false,
             agents: None,
             listen: LISTEN_DEFAULT.to_owned(),
             data: DATA_DEFAULT.into(),

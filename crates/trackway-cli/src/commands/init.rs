@@ -12,6 +12,9 @@ use crate::{args::Init, exit::Exit, failure::Failure, output, text};
 /// The checkout that this binary was built from.
 const BUILT_FROM: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
+/// Which versions a project is built with.
+const LOCK: &str = "Cargo.lock";
+
 /// The files of a project and their templates: real files, so that they are read and edited as what
 /// they are.
 const FILES: &[(&str, &str)] = &[
@@ -25,7 +28,10 @@ const FILES: &[(&str, &str)] = &[
 
 pub(super) fn init(args: &Init) -> Result<Exit, Failure> {
     let trackway = checkout(args.trackway.as_deref())?;
-    let folder = empty_folder(&args.dir)?;
+    // The same versions as the checkout's: they are known to build together, and are there already.
+    let lock = trackway.join(LOCK);
+    let lock = lock.is_file().then_some(lock);
+    let folder = free_folder(&args.dir, lock.is_some())?;
     let name = package_name(&folder);
     for (path, template) in FILES {
         let library = trackway.join("crates/trackway");
@@ -39,10 +45,8 @@ pub(super) fn init(args: &Init) -> Result<Exit, Failure> {
         }
         fs::write(&file, text).with_context(|| format!("cannot write {}", file.display()))?;
     }
-    // The same versions as the checkout's: they are known to build together, and are there already.
-    let lock = trackway.join("Cargo.lock");
-    if lock.is_file() {
-        fs::copy(&lock, folder.join("Cargo.lock"))
+    if let Some(lock) = lock {
+        fs::copy(&lock, folder.join(LOCK))
             .with_context(|| format!("cannot copy {}", lock.display()))?;
     }
     next_steps(&args.dir).iter().try_for_each(|line| output::line(line))?;
@@ -60,19 +64,31 @@ fn checkout(given: Option<&Path>) -> Result<PathBuf, Failure> {
     })
 }
 
-/// The folder, made where it is missing.
-fn empty_folder(dir: &Path) -> Result<PathBuf, Failure> {
-    let read = || format!("cannot use {}", dir.display());
-    if dir.exists() {
-        let mut entries = fs::read_dir(dir).with_context(read)?;
-        if entries.next().is_some() {
-            return Err(Failure::new(format!("{} is not empty", dir.display()))
-                .hint("name a folder that is empty or does not exist")
-                .exit(Exit::Usage));
-        }
+/// The folder, made where it is missing. Whatever else is in it stays as it is.
+fn free_folder(dir: &Path, with_lock: bool) -> Result<PathBuf, Failure> {
+    let written = FILES.iter().map(|(path, _)| *path).chain(with_lock.then_some(LOCK));
+    if let Some(taken) = written.filter_map(|path| in_the_way(dir, Path::new(path))).next() {
+        return Err(Failure::new(format!(
+            "{} is there already; nothing was written",
+            taken.display()
+        ))
+        .hint("name another folder, or move it away")
+        .exit(Exit::Usage));
     }
+    let read = || format!("cannot use {}", dir.display());
     fs::create_dir_all(dir).with_context(read)?;
     Ok(dir.canonicalize().with_context(read)?)
+}
+
+/// What keeps a file from being written: itself, or something where a folder has to be.
+fn in_the_way(dir: &Path, path: &Path) -> Option<PathBuf> {
+    let file = dir.join(path);
+    // A link into nothing is something too.
+    if file.symlink_metadata().is_ok() {
+        return Some(file);
+    }
+    let parent = dir.join(path.parent()?);
+    (parent.exists() && !parent.is_dir()).then_some(parent)
 }
 
 /// A name that Cargo takes, from the folder's.
@@ -107,14 +123,18 @@ fn toml_string(text: &str) -> String {
 }
 
 fn next_steps(dir: &Path) -> Vec<String> {
-    let dir = text::quoted(&dir.to_string_lossy());
-    vec![
-        format!("A project is in {dir}. Next:"),
-        format!("  cd {dir}"),
-        "  cargo run".to_owned(),
+    let mut steps = if dir == Path::new(".") {
+        vec!["A project is in this folder. Next:".to_owned()]
+    } else {
+        let dir = text::quoted(&dir.to_string_lossy());
+        vec![format!("A project is in {dir}. Next:"), format!("  cd {dir}")]
+    };
+    steps.push("  cargo run".to_owned());
+    steps.push(
         "then follow its README.md; the workflow is in src/main.rs, an agent in agents/assistant.md."
             .to_owned(),
-    ]
+    );
+    steps
 }
 
 #[cfg(test)]

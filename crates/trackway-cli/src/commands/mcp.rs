@@ -35,11 +35,7 @@ pub(super) async fn mcp(args: Mcp) -> Result<Exit, Failure> {
     let ring = KeyRing::open(data, SystemClock.now()).map_err(|error| Failure::of(&error))?;
     let guide = Guide::new(GuideOptions {
         journal: journal.clone(),
-        catalogue: Arc::new(Catalogue::new(folders(
-            &args.written.folders,
-            &config,
-            args.workspace.as_deref(),
-        ))),
+        catalogue: Arc::new(catalogue(&args.written.folders, &config, args.workspace.as_deref())),
         clock: Arc::new(SystemClock),
         ids: Arc::new(SystemIds),
         faults,
@@ -51,15 +47,27 @@ pub(super) async fn mcp(args: Mcp) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
+fn catalogue(named: &Folders, config: &Config, workspace: Option<&Path>) -> Catalogue {
+    let folders = folders(named, config, workspace);
+    if are_named(named, config) { Catalogue::named(folders) } else { Catalogue::new(folders) }
+}
+
 /// The folders that are named, else those of the configuration, else the one beside it.
 pub(super) fn folders(named: &Folders, config: &Config, workspace: Option<&Path>) -> Vec<PathBuf> {
-    if !named.workflows.is_empty() {
-        return named.workflows.clone();
+    let folders = match &config.workflows.folders {
+        _ if !named.workflows.is_empty() => &named.workflows,
+        Some(folders) => folders,
+        None => return vec![workspace.unwrap_or(Path::new("")).join(WORKFLOWS)],
+    };
+    for absent in folders.iter().filter(|folder| !folder.exists()) {
+        tracing::warn!(folder = %absent.display(), "there is no such folder of workflows");
     }
-    match &config.workflows.folders {
-        Some(folders) => folders.clone(),
-        None => vec![workspace.unwrap_or(Path::new("")).join(WORKFLOWS)],
-    }
+    folders.clone()
+}
+
+/// Whether somebody said where the workflows are. Nobody misses a folder that nobody named.
+pub(super) fn are_named(named: &Folders, config: &Config) -> bool {
+    !named.workflows.is_empty() || config.workflows.folders.is_some()
 }
 
 pub(super) fn switches(written: &Written, config: &Config) -> Switches {

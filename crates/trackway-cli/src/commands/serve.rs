@@ -31,7 +31,11 @@ pub(super) async fn serve(args: Serve) -> Result<Exit, Failure> {
     let server = server.listen(args.listen).grpc_listen(args.grpc_listen);
     let folders = mcp::folders(&args.written.folders, &workspace.config, args.workspace.as_deref());
     let switches = mcp::switches(&args.written, &workspace.config);
-    let server = server.workflows(&folders).mcp(
+    let server = match mcp::are_named(&args.written.folders, &workspace.config) {
+        true => server.workflows(&folders),
+        false => server.workflows_if_any(&folders),
+    };
+    let server = server.mcp(
         Mcp::new()
             .checkpoints(switches.checkpoints)
             .session_checkpoints(switches.session_checkpoints),

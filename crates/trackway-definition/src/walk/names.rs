@@ -1,7 +1,7 @@
 //! The names that loops and maps put into the context, and the facts that an agent sends.
 
 use serde_json::Value;
-use trackway_domain::{Block, Object};
+use trackway_domain::{Block, Object, Warning};
 
 use super::{Frame, Inside, Walk, Walker};
 use crate::model::{LoopOver, Step, StepKind};
@@ -26,6 +26,26 @@ impl<'d> Walker<'d> {
         for frame in 0..self.walk.frames.len() {
             self.put_names_of(frame);
         }
+        self.warn_of_names(facts);
+    }
+
+    /// What an agent sent under a name of a loop does not hold, and it should not believe so.
+    fn warn_of_names(&mut self, facts: &Object) {
+        let lost: Vec<String> = facts
+            .iter()
+            .filter(|(name, value)| self.context.get(*name) != Some(*value))
+            .map(|(name, _)| format!("`{name}`"))
+            .collect();
+        if lost.is_empty() {
+            return;
+        }
+        self.warnings.push(Warning {
+            code: "context-not-kept".to_owned(),
+            message: format!(
+                "the loop that the step is in sets {} itself: what was sent under that name was not kept",
+                lost.join(", ")
+            ),
+        });
     }
 
     /// Puts the names of the innermost loop or map into the context, for its round at hand.

@@ -45,6 +45,36 @@ fn lineage_status_and_branches_follow_from_the_log() {
     }
 }
 
+/// Proves T17, T6: a run is finished when no branch of it can go on, whichever was made last.
+#[test]
+fn a_run_is_finished_when_every_branch_is() {
+    let rows = [
+        ("on its way", Tale::guided().advance("a", "b"), false),
+        ("done", Tale::guided().advance("a", "end").completed(), true),
+        (
+            "the newer branch is done",
+            Tale::guided().advance("a", "b").advance("a", "end").completed(),
+            false,
+        ),
+        (
+            "the older branch is done",
+            Tale::guided().advance("a", "end").completed().advance("a", "c"),
+            false,
+        ),
+        (
+            "both are done",
+            Tale::guided().advance("a", "b").advance("a", "end").completed().advance("b", "end-2"),
+            true,
+        ),
+        ("stopped", Tale::guided().advance("a", "b").then(Event::Canceled), true),
+        ("no nodes, under way", Tale::of(1, "program"), false),
+        ("no nodes, ended", Tale::of(1, "program").completed(), true),
+    ];
+    for (case, tale, expected) in rows {
+        assert_eq!(tale.track().is_finished(), expected, "{case}");
+    }
+}
+
 /// Proves T12: what does not fit is a mark, and what was before it stays to be seen.
 #[test]
 fn damage_is_shown_up_to_where_it_is() {

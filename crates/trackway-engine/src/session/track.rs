@@ -179,12 +179,26 @@ impl RunTrack {
     /// A guided run is complete where the node made last is: it may have completed once and be growing
     /// another branch since. Any other run, and one that was stopped, is complete when it has ended.
     pub fn status(&self) -> RunStatus {
-        let state = self.state();
         let over = match self.nodes.last() {
-            Some(tip) => tip.is_complete() || state.is_terminal() && state != StateName::Completed,
-            None => state.is_terminal(),
+            Some(tip) => tip.is_complete() || self.is_stopped(),
+            None => self.state().is_terminal(),
         };
         if over { RunStatus::Complete } else { RunStatus::Running }
+    }
+
+    /// Nothing can be done in it any more, in no branch: an older one can still be gone on with after a
+    /// newer one has come to its end.
+    pub fn is_finished(&self) -> bool {
+        match self.nodes.is_empty() {
+            true => self.state().is_terminal(),
+            false => self.is_stopped() || self.leaves().all(TrackNode::is_complete),
+        }
+    }
+
+    /// Somebody ended it. A run that completed may still grow.
+    fn is_stopped(&self) -> bool {
+        let state = self.state();
+        state.is_terminal() && state != StateName::Completed
     }
 
     /// The nodes that nobody has advanced from, in the order in which they were made.

@@ -45,6 +45,36 @@ fn wrong_arguments_are_told_with_what_was_meant() {
     assert_eq!(needs(Value::Null)[0].0, "/stateToken");
 }
 
+/// Proves T8: what stands first in a refusal says what was meant, also where more is wrong.
+#[test]
+fn the_message_says_what_was_meant() {
+    let raw = json!({ "stateTokn": "x", "extra": 1 });
+    let refusal = Arguments::check("tool", PARAMETERS, Some(raw)).unwrap_err();
+    assert!(refusal.message.contains("did you mean \"stateToken\"?"), "{}", refusal.message);
+    assert!(refusal.message.contains("\"extra\""), "{}", refusal.message);
+    let many: Object = (0..9).map(|number| (format!("none-{number}"), json!(1))).collect();
+    let refusal = Arguments::check("tool", PARAMETERS, Some(many.into())).unwrap_err();
+    assert!(refusal.message.contains("and 7 more"), "{}", refusal.message);
+}
+
+#[test]
+fn a_part_of_one_name_means_it() {
+    let names = ["stateToken", "ackToken", "context", "notesMarkdown"];
+    for (written, name) in [
+        ("notes", Some("notesMarkdown")),
+        ("markdown", Some("notesMarkdown")),
+        ("state", Some("stateToken")),
+        ("contextValues", Some("context")),
+        ("token", None),
+        ("t", None),
+        ("", None),
+        ("-", None),
+        ("else", None),
+    ] {
+        assert_eq!(meant(written, names), name, "{written}");
+    }
+}
+
 /// Proves T8: what is absent and what is null are the same.
 #[test]
 fn null_is_nothing() {

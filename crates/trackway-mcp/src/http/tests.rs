@@ -65,7 +65,8 @@ async fn foreign_pages_are_refused() {
     let at = testing::Place::new();
     for gatekeeper in [None, Some(Arc::new(OneKey) as Arc<dyn Gatekeeper>)] {
         let router = HttpDoor::new(at.door(), gatekeeper, 1 << 20).router();
-        for origin in ["https://evil.example", "null", "http://localhost.evil.example"] {
+        let foreign = ["https://evil.example", "null", "http://localhost.evil.example:7420"];
+        for origin in foreign.into_iter().chain(["http://127.0.0.1:9", "http://localhost"]) {
             let request = post().header("origin", origin).header("authorization", "Bearer good");
             let (status, headers, body) =
                 told(router.clone(), request.body(Body::from("{}")).unwrap()).await;
@@ -73,7 +74,7 @@ async fn foreign_pages_are_refused() {
             assert_eq!(headers[header::CONTENT_TYPE], "application/problem+json");
             assert_eq!(body["code"], "forbidden");
         }
-        for origin in ["http://localhost:9", "http://127.0.0.1:7420", "http://localhost:7420"] {
+        for origin in ["http://127.0.0.1:7420", "http://localhost:7420"] {
             let request = post().header("origin", origin).header("authorization", "Bearer good");
             let (status, ..) = told(router.clone(), request.body(Body::from("{}")).unwrap()).await;
             assert_ne!(status, StatusCode::FORBIDDEN, "{origin}");
@@ -134,6 +135,36 @@ async fn errors_are_json() {
         let kind = headers[header::CONTENT_TYPE].to_str().unwrap();
         assert!(kind.contains("json"), "{shown}: {kind}");
         assert!(body.is_object(), "{shown}: {body}");
+    }
+}
+
+/// Proves T8: a call that is too long or too deep to be read is refused like any other.
+#[tokio::test]
+async fn what_cannot_be_read_is_answered_under_its_id() {
+    let at = testing::Place::new();
+    at.workflow("notes.yaml", testing::NOTES);
+    let router = HttpDoor::new(at.door(), None, 1 << 20).router();
+    let deep = |levels: usize| format!("{}{}", "[".repeat(levels), "]".repeat(levels));
+    let long = format!("\"{}\"", "x".repeat(3 << 20));
+    for (value, method, status) in [
+        (deep(124), "tools/call", 200),
+        (deep(5_000), "tools/call", 200),
+        (long.clone(), "tools/call", 200),
+        (deep(124), "ping", 400),
+        (long, "ping", 413),
+    ] {
+        let arguments = format!(r#"{{"workflowId":"notes","context":{{"a":{value}}}}}"#);
+        let params = format!(r#"{{"name":"workflow_start","arguments":{arguments}}}"#);
+        let body = format!(r#"{{"method":"{method}","params":{params},"jsonrpc":"2.0","id":"d"}}"#);
+        let request = post().header("mcp-protocol-version", "2026-07-28");
+        let (told_status, _, told) =
+            told(router.clone(), request.body(Body::from(body)).unwrap()).await;
+        assert_eq!((told_status.as_u16(), &told["id"]), (status, &json!("d")), "{told}");
+        let result = &told["result"];
+        let error = &result["structuredContent"]["error"];
+        let code = if status == 200 { error } else { &told["error"]["data"] };
+        assert_eq!(code["code"], "too-large", "{told}");
+        assert_eq!(result.get("resultType").is_some(), status == 200, "{told}");
     }
 }
 

@@ -5,7 +5,7 @@ use std::{io, sync::Arc};
 
 use rmcp::{
     RoleServer,
-    model::JsonRpcMessage,
+    model::{ClientRequest, JsonRpcMessage},
     service::{RxJsonRpcMessage, TxJsonRpcMessage},
     transport::Transport,
 };
@@ -15,6 +15,8 @@ use tokio::{
     sync::{Mutex, watch},
     task::JoinSet,
 };
+
+use crate::unread::{Revision, Scan, Unread};
 
 /// Longest line that is read: far more than all bounds of a call together.
 const LINE_BYTES_MAX: usize = 16 * 1024 * 1024;
@@ -26,19 +28,21 @@ pub(super) struct Lines<R, W> {
     read: BufReader<R>,
     /// The line as far as it was read. Kept here, since reading is given up and taken up again.
     line: Vec<u8>,
-    /// The rest of the line is passed over: it was too long.
-    overlong: bool,
+    /// The line is too long and is only passed over.
+    overlong: Option<Scan>,
     write: Arc<Mutex<W>>,
     /// Answers to lines that were no messages, being written.
     replies: JoinSet<()>,
     /// A request has come; before that, nothing else means anything.
     begun: bool,
+    /// What results look like to this client.
+    revision: Revision,
     gone: watch::Sender<bool>,
 }
 
 enum Read {
     Line,
-    TooLong,
+    TooLong(Scan),
     End,
 }
 
@@ -51,10 +55,11 @@ where
         Self {
             read: BufReader::new(read),
             line: Vec::new(),
-            overlong: false,
+            overlong: None,
             write: Arc::new(Mutex::new(write)),
             replies: JoinSet::new(),
             begun: false,
+            revision: Revision::Newest,
             gone,
         }
     }
@@ -73,17 +78,15 @@ where
             let end = available.iter().position(|byte| *byte == b'\n');
             let taken = end.map_or(available.len(), |at| at + 1);
             if self.line.len() + taken > LINE_BYTES_MAX {
-                self.overlong = true;
-                self.line.clear();
+                self.overlong = Some(Scan::of(&std::mem::take(&mut self.line)));
             }
-            if !self.overlong {
-                self.line.extend_from_slice(&available[..taken]);
+            match &mut self.overlong {
+                Some(scan) => scan.see(&available[..taken]),
+                None => self.line.extend_from_slice(&available[..taken]),
             }
             self.read.consume(taken);
-            match end {
-                None => {}
-                Some(_) if std::mem::take(&mut self.overlong) => return Read::TooLong,
-                Some(_) => return Read::Line,
+            if end.is_some() {
+                return self.overlong.take().map_or(Read::Line, Read::TooLong);
             }
         }
     }
@@ -101,13 +104,25 @@ where
                 return None;
             }
         };
-        self.begun |= matches!(message, JsonRpcMessage::Request(_));
+        if let JsonRpcMessage::Request(request) = &message {
+            self.begun = true;
+            // Clients of the newest revision do not greet.
+            if matches!(request.request, ClientRequest::InitializeRequest(_)) {
+                self.revision = Revision::Older;
+            }
+        }
         self.begun.then_some(message)
     }
 
     fn reply_to_nonsense(&mut self, line: &[u8]) {
         let (id, code, message) = match serde_json::from_slice::<Value>(line) {
-            Err(error) => (Value::Null, PARSE_ERROR, format!("the line is not JSON: {error}")),
+            Err(error) => {
+                let scan = Scan::of(line);
+                if let Some(unread) = Unread::too_deep(&scan) {
+                    return self.reply_to_unread(unread, &scan);
+                }
+                (Value::Null, PARSE_ERROR, format!("the line is not JSON: {error}"))
+            }
             // A reply to something that looks like a reply could go on for ever.
             Ok(Value::Object(sent)) if !sent.contains_key("method") => {
                 tracing::debug!("an answer from the client is not of its form");
@@ -124,13 +139,19 @@ where
                 "a message is one JSON object; batches are not taken".to_owned(),
             ),
         };
-        self.reply(&id, code, &message);
+        let error = json!({ "code": code, "message": message });
+        self.reply(&json!({ "jsonrpc": "2.0", "id": id, "error": error }));
+    }
+
+    fn reply_to_unread(&mut self, unread: Unread, scan: &Scan) {
+        if let Some(answer) = unread.answer(scan, self.revision) {
+            self.reply(&answer);
+        }
     }
 
     /// Written beside the reading, which may be given up at any point.
-    fn reply(&mut self, id: &Value, code: i32, message: &str) {
-        let error = json!({ "code": code, "message": message });
-        let text = json!({ "jsonrpc": "2.0", "id": id, "error": error }).to_string();
+    fn reply(&mut self, answer: &Value) {
+        let text = answer.to_string();
         let (write, gone) = (self.write.clone(), self.gone.clone());
         self.replies.spawn(async move {
             // Where it cannot be written, the client is gone, which is noted there.
@@ -188,9 +209,8 @@ where
                         return Some(message);
                     }
                 }
-                Read::TooLong => {
-                    let message = format!("a line may have {LINE_BYTES_MAX} bytes");
-                    self.reply(&Value::Null, INVALID_REQUEST, &message);
+                Read::TooLong(scan) => {
+                    self.reply_to_unread(Unread::TooLong { bytes_max: LINE_BYTES_MAX }, &scan);
                 }
                 Read::End => {
                     while self.replies.join_next().await.is_some() {}

@@ -21,6 +21,7 @@ fn here(pending: Option<Pending>) -> Position {
         ack: None,
         pending,
         guidance: Vec::new(),
+        advanced: true,
         branch: Branch { forked: false, index: 0, siblings: 1 },
         warnings: Vec::new(),
         blocked: None,
@@ -109,6 +110,34 @@ fn a_block() {
         ],
     });
     assert_snapshot!(position(&at, &tokens()));
+}
+
+/// Proves T7: nobody is told to go on with a run that somebody ended.
+#[test]
+fn a_run_that_is_over() {
+    let mut at = here(Some(gather()));
+    let message = "run-1 was canceled and cannot go on.".to_owned();
+    at.blocked = Some(Block { code: "run-ended".to_owned(), message, needs: Vec::new() });
+    assert_snapshot!(position(&at, &Tokens { ack: None, ..tokens() }), @r"
+    # Over: run-ended
+
+    run-1 was canceled and cannot go on.
+
+    stateToken:
+    ```
+    st.v1.state
+    ```
+    ");
+}
+
+/// Proves T6: a branch is announced by the answer that made it, and by nothing else.
+#[test]
+fn a_look_announces_no_branch() {
+    let mut at = here(Some(gather()));
+    at.branch = Branch { forked: true, index: 1, siblings: 2 };
+    assert!(position(&at, &tokens()).contains("(2 of 2)"));
+    at.advanced = false;
+    assert_eq!(position(&at, &tokens()), position(&here(Some(gather())), &tokens()));
 }
 
 /// Proves T14, T8.

@@ -71,7 +71,9 @@ async fn look(
     place: Place,
     inputs: &Inputs,
 ) -> Result<CallToolResponse, Refusal> {
-    if *inputs != Inputs::default() {
+    let is_empty = |output: &Value| output.as_object().is_some_and(Object::is_empty);
+    let output = inputs.output.as_ref().filter(|output| !is_empty(output));
+    if !inputs.context.is_empty() || output.is_some() || inputs.notes.is_some() {
         return Err(wrong(vec![Need {
             message: "ackToken is missing: without it the call only looks, and context, output and notes would be lost; send the ackToken from the same answer as the stateToken".to_owned(),
             ..need("/ackToken")
@@ -84,7 +86,7 @@ async fn look(
     Ok(answer::position(door.ring(), &position).into())
 }
 
-/// What the agent brought. Notes may stand in three places and mean the same in each.
+/// What the agent brought. Notes may stand in three places and mean the same in each; empty ones are none.
 fn inputs(arguments: &mut Arguments) -> Result<Inputs, Refusal> {
     let mut context = arguments.object("context").unwrap_or_default();
     let mut output = arguments.object("output");
@@ -110,6 +112,8 @@ fn inputs(arguments: &mut Arguments) -> Result<Inputs, Refusal> {
             }),
         }
     }
+    let noted = found.iter().any(|(pointer, _)| *pointer == "/output/notesMarkdown");
+    found.retain(|(_, notes)| !notes.is_empty());
     if let Some((first, notes)) = found.first() {
         let others = found.iter().filter(|(_, other)| other != notes);
         needs.extend(others.map(|(pointer, _)| Need {
@@ -123,7 +127,6 @@ fn inputs(arguments: &mut Arguments) -> Result<Inputs, Refusal> {
         return Err(wrong(needs));
     }
     // An output that held nothing but notes is none.
-    let noted = found.iter().any(|(pointer, _)| *pointer == "/output/notesMarkdown");
     let output = output.filter(|output| !(noted && Object::is_empty(output)));
     let notes = found.into_iter().next().map(|(_, notes)| notes);
     Ok(Inputs { context, output: output.map(Value::Object), notes })

@@ -10,7 +10,7 @@ use std::{
 use sha2::{Digest, Sha256};
 use trackway_definition::{Draft, Fault, TEXT_MAX, Unreadable, read};
 
-use super::scan;
+use super::{id, scan};
 
 /// Coarsest time that a file system keeps of a change. Two changes within it may leave one stamp, so a
 /// file is not taken to be unchanged before it was read again after this long.
@@ -52,7 +52,7 @@ impl Sheet {
         let since = Instant::now();
         let content = content(path);
         let digest = digest(&content);
-        Self { stamp, since, settled: false, digest, draft: draft(path, content) }
+        Self { stamp, since, settled: false, digest, draft: draft(path, content, None) }
     }
 
     /// Makes it that of the file as it is now. Whether it had changed.
@@ -72,8 +72,17 @@ impl Sheet {
             return false;
         }
         self.digest = digest;
-        self.draft = draft(path, content);
+        let draft = draft(path, content, self.id());
+        self.draft = draft;
         true
+    }
+
+    /// Whose file it is, as far as that is known.
+    fn id(&self) -> Option<&str> {
+        match &self.draft {
+            Ok(draft) => Some(&draft.id),
+            Err(unreadable) => unreadable.id.as_deref(),
+        }
     }
 
     /// Whether the file still holds what was read.
@@ -111,8 +120,15 @@ fn digest(content: &io::Result<Vec<u8>>) -> [u8; 32] {
     }
 }
 
-fn draft(path: &Path, content: io::Result<Vec<u8>>) -> Result<Draft, Unreadable> {
-    let refused = |why: String| Unreadable { id: None, faults: vec![Fault::new("", why)] };
+/// What the file says. One that is broken stays the file of the workflow that it was, and where it never
+/// could be read, of the one that it names: whoever asks for that is then told what is wrong with it.
+fn draft(
+    path: &Path,
+    content: io::Result<Vec<u8>>,
+    was: Option<&str>,
+) -> Result<Draft, Unreadable> {
+    let refused =
+        |why: String| Unreadable { id: was.map(str::to_owned), faults: vec![Fault::new("", why)] };
     let content = content.map_err(|error| refused(scan::unreadable(&error)))?;
     if content.len() > TEXT_MAX {
         return Err(refused(format!("the file is larger than {TEXT_MAX} bytes")));
@@ -122,5 +138,8 @@ fn draft(path: &Path, content: io::Result<Vec<u8>>) -> Result<Draft, Unreadable>
         refused(format!("the file is not text in UTF-8: see byte {place}"))
     })?;
     let format = scan::format(path).ok_or_else(|| refused("no definition's name".to_owned()))?;
-    read(&text, format)
+    read(&text, format).map_err(|Unreadable { id, faults }| {
+        let id = id.or_else(|| was.map(str::to_owned)).or_else(|| id::written(&text, format));
+        Unreadable { id, faults }
+    })
 }

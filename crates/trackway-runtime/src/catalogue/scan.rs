@@ -8,7 +8,7 @@ use std::{
 
 use trackway_definition::{Fault, Format};
 
-use super::{Invalid, files::Stamp};
+use super::{Absent, Invalid, files::Stamp};
 
 /// Most definition files that are read. Some hundreds are a large library; beyond this a wrong folder
 /// was named, and each list would take seconds.
@@ -35,11 +35,14 @@ pub(super) fn format(path: &Path) -> Option<Format> {
     }
 }
 
-/// Searches the folders. One that does not exist is empty. Names that begin with a dot are passed by:
+/// Searches the folders. Names that begin with a dot are passed by:
 /// they belong to editors and version control.
-pub(super) fn scan(folders: &[PathBuf]) -> Found {
+pub(super) fn scan(folders: &[PathBuf], absent: Absent) -> Found {
     let mut search = Search::default();
     for folder in folders {
+        if absent == Absent::Invalid && !folder.exists() {
+            search.refuse(folder.clone(), "there is no such folder".to_owned());
+        }
         let mut ahead = vec![folder.clone()];
         while let Some(folder) = ahead.pop() {
             match search.folder(&folder, &mut ahead) {

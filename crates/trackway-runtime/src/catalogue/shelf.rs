@@ -9,7 +9,7 @@ use std::{
 use trackway_definition::{Definition, Draft, Fault};
 
 use super::{
-    Invalid, Known,
+    Absent, Invalid, Known,
     files::Sheet,
     scan::{Found, scan},
 };
@@ -46,6 +46,11 @@ impl Shelf {
         self.invalid.iter()
     }
 
+    /// The file that would be this workflow's if it could be used.
+    pub(super) fn invalid_of(&self, id: &str) -> Option<&Invalid> {
+        self.invalid.iter().find(|invalid| invalid.workflow.as_deref() == Some(id))
+    }
+
     pub(super) fn known(&self, id: &str) -> Option<&Known> {
         self.linked.get(id).map(|linked| &linked.known)
     }
@@ -70,8 +75,8 @@ impl Shelf {
     }
 
     /// Reads what changed, and links everything again if anything did.
-    pub(super) fn refresh(&mut self, folders: &[PathBuf]) {
-        let Found { files, invalid: unsearched } = scan(folders);
+    pub(super) fn refresh(&mut self, folders: &[PathBuf], absent: Absent) {
+        let Found { files, invalid: unsearched } = scan(folders, absent);
         let before = self.sheets.len();
         self.sheets.retain(|path, _| files.contains_key(path));
         let mut changed = self.sheets.len() != before || unsearched != self.unsearched;

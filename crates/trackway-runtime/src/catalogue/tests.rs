@@ -149,6 +149,37 @@ fn a_pinned_run_is_told_of_drift() {
     assert_eq!(warning(&catalogue, "alpha", &pinned), None);
 }
 
+/// Proves T3: a file that is not even YAML or JSON is still its workflow's: who asks for it is told what is
+/// wrong, and a pinned run too.
+#[test]
+fn a_file_that_cannot_be_parsed_is_still_its_workflows() {
+    let (folder, catalogue) = folder();
+    let path = write(folder.path(), "a.yaml", &workflow("alpha", "Do it."));
+    let pinned = catalogue.get("alpha").expect("known").hash;
+    let reason = |catalogue: &Catalogue, id: &str| match catalogue.get(id) {
+        Err(NotKnown::Invalid(invalid)) => invalid.errors[0].clone(),
+        other => panic!("it is invalid: {other:?}"),
+    };
+    // It says nothing of an id any more; it had one.
+    for broken in ["name: [oops\n", "a: 1\na: 2\n", "\u{0}", "name: [again\n"] {
+        fs::write(&path, broken).expect("written");
+        let fault = reason(&catalogue, "alpha");
+        assert_eq!(catalogue.list().invalid[0].workflow.as_deref(), Some("alpha"));
+        let warning = catalogue.drift("alpha", &pinned).expect("a warning");
+        assert_eq!(warning.code, "definition-changed");
+        assert!(warning.message.contains(fault.message.trim_end_matches('.')), "{warning:?}");
+    }
+    // It was never readable; it says whose it is.
+    fs::write(folder.path().join("b.yaml"), "id: beta\nname: [oops\n").expect("written");
+    fs::write(folder.path().join("c.json"), "{\"id\": \"gamma\", oops").expect("written");
+    assert!(reason(&catalogue, "beta").line.is_some());
+    assert!(reason(&catalogue, "gamma").line.is_some());
+    // Mended under another id, it is that one's.
+    write(folder.path(), "a.yaml", &workflow("delta", "Do it."));
+    assert!(catalogue.get("delta").is_ok());
+    assert!(matches!(catalogue.get("alpha"), Err(NotKnown::Unknown { .. })));
+}
+
 /// Proves T3: a definition is also made of the files that it refers to.
 #[test]
 fn a_change_in_what_it_refers_to_is_drift() {
@@ -173,8 +204,14 @@ fn folders_that_do_not_exist_are_empty_and_may_overlap() {
     write(folder.path(), "in/a.json", &workflow("alpha", "Do it."));
     let path = folder.path().to_owned();
     let folders = vec![path.join("gone"), path.join("in"), path.clone(), path];
-    let catalogue = Catalogue::new(folders);
+    let catalogue = Catalogue::new(folders.clone());
     assert_eq!(ids(&catalogue), ["alpha"]);
+    assert_eq!(invalid(&catalogue), Vec::<String>::new());
+    // One that somebody named is missed, until it is there.
+    let catalogue = Catalogue::named(folders.clone());
+    assert_eq!(ids(&catalogue), ["alpha"]);
+    assert_eq!(invalid(&catalogue), ["gone: there is no such folder"]);
+    fs::create_dir(&folders[0]).expect("made");
     assert_eq!(invalid(&catalogue), Vec::<String>::new());
 }
 

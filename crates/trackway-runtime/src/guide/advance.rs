@@ -2,14 +2,15 @@
 //!
 //! An answer costs one read (the node with its run, and whether this very answer is recorded), another
 //! where the definition is not in memory, and one append: the same in a run of ten events and in one of
-//! ten thousand, with one branch or a hundred. A repetition costs the one read; so does a look, with the
+//! ten thousand, with one branch or a hundred. An output with nothing in it costs one more. A repetition costs the one read; so does a look, with the
 //! definition.
 
-use trackway_domain::{AckId, Caller, NodeId, RunId, Seal};
+use serde_json::Value;
+use trackway_domain::{AckId, Block, Caller, NodeId, Object, RunId, Seal, StateName};
 use trackway_ports::{Append, AppendError, AttemptKey};
 
 use super::{
-    Advance, Advanced, Guide, GuideError, Position,
+    Advance, Advanced, Consent, Guide, GuideError, Position,
     answer::{self, Look},
     bounds,
     decide::{self, Closed, Verdict},
@@ -26,9 +27,14 @@ impl Guide {
     pub(super) async fn answer(
         &self,
         caller: &Caller,
-        advance: Advance,
+        mut advance: Advance,
     ) -> Result<Advanced, GuideError> {
         bounds::inputs(&advance.inputs)?;
+        if is_empty(advance.inputs.output.as_ref())
+            && !self.asks_for_output(caller, &advance).await?
+        {
+            advance.inputs.output = None;
+        }
         let Advance { run, node, ack, .. } = advance;
         let key = AttemptKey { run, node, ack, digest: digest(&advance.inputs) };
         for _ in 0..TRIES_MAX {
@@ -52,10 +58,17 @@ impl Guide {
         Err(too_busy(run))
     }
 
+    /// Whether an output with nothing in it says something at this node. Where none is asked for it is the
+    /// same answer as one without.
+    async fn asks_for_output(&self, caller: &Caller, at: &Advance) -> Result<bool, GuideError> {
+        let place = self.place(caller, at.run, at.node).await?;
+        Ok(place.node.pending.is_some_and(|pending| pending.output.is_some()))
+    }
+
     /// One try. None where somebody else was faster, and it is to be looked at again.
     async fn attempt(
         &self,
-        place: Place,
+        mut place: Place,
         advance: &Advance,
         key: &AttemptKey,
     ) -> Result<Option<Advanced>, GuideError> {
@@ -68,6 +81,10 @@ impl Guide {
             bounds::context(&standing.context)?;
         }
         let drift = self.drift(workflow, &node.definition).await;
+        if came_to.is_err() || advance.consent == Consent::Given(false) {
+            place.came_as = Some(self.came_as(&place).await?);
+        }
+        let node = &place.node;
         let now = self.now();
         let verdict = self.decided(now, |world| {
             decide::answered(place.asked(), advance, key.digest.clone(), came_to, drift, world)
@@ -102,18 +119,32 @@ impl Guide {
 
     /// The node as it is, with a fresh ack.
     pub(super) async fn seen(&self, place: Place, seal: Seal) -> Result<Position, GuideError> {
-        let Place { node, row, branches, .. } = place;
+        let branch = self.came_as(&place).await?;
+        let Place { node, row, .. } = place;
         let workflow = &row.workflow.name;
         let definition = self.definition(row.id, workflow, &node.definition).await?;
         let look = Look {
             ack: AckId::new(self.options.ids.uuid()),
-            branch: decide::seen(branches),
+            branch,
+            over: decide::ended(row.state).map(|state| over(row.id, state)),
             warnings: self.drift(workflow, &node.definition).await.into_iter().collect(),
             guidance: definition.guidance.clone(),
             seal,
         };
         Ok(answer::of_look(&row, node, look))
     }
+}
+
+fn is_empty(output: Option<&Value>) -> bool {
+    output.and_then(Value::as_object).is_some_and(Object::is_empty)
+}
+
+/// What is said to whoever looks at a run that somebody ended. It is no error: there is something to see.
+fn over(run: RunId, state: StateName) -> Block {
+    let ended = GuideError::Ended { run, state };
+    let message =
+        format!("{ended}: nothing can be answered any more. Begin another with workflow_start.");
+    Block { code: ended.code().as_str().to_owned(), message, needs: Vec::new() }
 }
 
 pub(super) fn too_busy(run: RunId) -> GuideError {

@@ -1,6 +1,6 @@
 //! From what is recorded to what is said. A repetition is made of the record alone.
 
-use trackway_domain::{AckId, Answer, Attempt, AttemptOutcome, Branch, Node, Seal, Warning};
+use trackway_domain::{AckId, Answer, Attempt, AttemptOutcome, Block, Branch, Node, Seal, Warning};
 use trackway_ports::RunRow;
 
 use super::{Position, decide::Opening};
@@ -9,7 +9,7 @@ use super::{Position, decide::Opening};
 pub(super) fn of_attempt(row: &RunRow, node: &Node, attempt: Attempt) -> Position {
     let Attempt { outcome, answer, .. } = attempt;
     match outcome {
-        AttemptOutcome::Advanced(next) => told(row, next, answer),
+        AttemptOutcome::Advanced(next) => Position { advanced: true, ..told(row, next, answer) },
         // Nothing was advanced: the same step is pending.
         AttemptOutcome::Blocked(block) => {
             Position { blocked: Some(block), ..told(row, node.clone(), answer) }
@@ -28,15 +28,18 @@ pub(super) fn of_opening(opening: Opening, guidance: Vec<String>) -> Position {
 pub(super) struct Look {
     pub(super) ack: AckId,
     pub(super) branch: Branch,
+    /// Why nothing can be answered, where somebody ended the run.
+    pub(super) over: Option<Block>,
     pub(super) warnings: Vec<Warning>,
     pub(super) guidance: Vec<String>,
     pub(super) seal: Seal,
 }
 
 pub(super) fn of_look(row: &RunRow, node: Node, look: Look) -> Position {
-    let Look { ack, branch, warnings, guidance, seal } = look;
-    let ack = node.pending.is_some().then_some(ack);
-    Position { guidance, ..told(row, node, Answer { ack, branch, warnings, seal }) }
+    let Look { ack, branch, over, warnings, guidance, seal } = look;
+    let ack = (node.pending.is_some() && over.is_none()).then_some(ack);
+    let answer = Answer { ack, branch, warnings, seal };
+    Position { guidance, blocked: over, ..told(row, node, answer) }
 }
 
 fn told(row: &RunRow, node: Node, answer: Answer) -> Position {
@@ -50,6 +53,7 @@ fn told(row: &RunRow, node: Node, answer: Answer) -> Position {
         ack,
         pending: node.pending,
         guidance: Vec::new(),
+        advanced: false,
         branch,
         warnings,
         blocked: None,

@@ -51,11 +51,14 @@ pub struct Position {
     /// Hash of the definition that the node is read by.
     pub hash: String,
     pub node: NodeId,
-    /// For the answer to the pending step; none where nothing is pending.
+    /// For the answer to the pending step; none where nothing is pending, or somebody ended the run.
     pub ack: Option<AckId>,
     pub pending: Option<Pending>,
     /// The workflow's rules; with a start and a look only.
     pub guidance: Vec<String>,
+    /// An answer led to this node just now. Otherwise it was begun with, looked at, or not left.
+    pub advanced: bool,
+    /// Which branch the node was when it was made.
     pub branch: Branch,
     pub warnings: Vec<Warning>,
     pub blocked: Option<Block>,

@@ -12,7 +12,7 @@ use uuid::Uuid;
 use super::{Advance, Consent};
 
 /// The first answer to a node, and the start of a run.
-const ONLY_BRANCH: Branch = Branch { forked: false, index: 0, siblings: 1 };
+pub(super) const ONLY_BRANCH: Branch = Branch { forked: false, index: 0, siblings: 1 };
 
 /// What is known of the node when an answer to it comes in.
 #[derive(Debug, Clone, Copy)]
@@ -20,6 +20,8 @@ pub(super) struct Asked<'a> {
     pub(super) node: &'a Node,
     /// How many branches have grown from it.
     pub(super) branches: u32,
+    /// Which branch it was when it was made.
+    pub(super) came_as: Branch,
     pub(super) row: &'a RunRow,
 }
 
@@ -118,7 +120,7 @@ pub(super) fn answered(
     let complete = is_complete(&outcome);
     let answer = Answer {
         ack: (!complete).then(|| fresh_ack(world)),
-        branch: branch(&outcome, asked.branches),
+        branch: branch(&outcome, asked),
         warnings: drift.into_iter().chain(said).collect(),
         seal: advance.seal.clone(),
     };
@@ -139,14 +141,15 @@ pub(super) fn answered(
     Verdict::Record(Box::new(Recorded { attempt, completes }))
 }
 
-/// Where the answer stands among those that went on from the node. One that is blocked goes nowhere,
-/// and so is neither a branch nor a fork.
-fn branch(outcome: &AttemptOutcome, branches: u32) -> Branch {
+/// Where the node of the answer stands among those that its parent went on to. One that is blocked goes
+/// nowhere: the node is the one that was answered, and no fork was made.
+fn branch(outcome: &AttemptOutcome, asked: Asked<'_>) -> Branch {
     match outcome {
         AttemptOutcome::Advanced(_) => {
-            Branch { forked: branches > 0, index: branches, siblings: branches.saturating_add(1) }
+            let index = asked.branches;
+            Branch { forked: index > 0, index, siblings: index.saturating_add(1) }
         }
-        AttemptOutcome::Blocked(_) => Branch { siblings: branches.max(1), ..ONLY_BRANCH },
+        AttemptOutcome::Blocked(_) => asked.came_as,
     }
 }
 
@@ -224,11 +227,6 @@ pub(super) fn row(submission: &Submission, state: StateName, now: Timestamp) -> 
         created_at: now,
         status_at: now,
     }
-}
-
-/// Where a node itself stands, for somebody who only looks at it.
-pub(super) fn seen(branches: u32) -> Branch {
-    Branch { siblings: branches.max(1), ..ONLY_BRANCH }
 }
 
 fn fresh_ack(world: World<'_>) -> trackway_domain::AckId {

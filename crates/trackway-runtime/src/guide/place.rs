@@ -1,11 +1,13 @@
 //! Finding a node: by the index, and by the log itself where the index does not have it.
 
-use trackway_domain::{Attempt, Caller, Node, NodeId, RunId, Seq};
+use trackway_domain::{
+    Attempt, AttemptOutcome, Branch, Caller, Event, Guided, Node, NodeId, RunId, Seq,
+};
 use trackway_ports::{AttemptKey, NodePlace, RunRow, Stored, attempt_of, node_of};
 
 use super::{
     Guide, GuideError,
-    decide::Asked,
+    decide::{Asked, ONLY_BRANCH},
     store::{Next, unreadable, unwritable},
 };
 
@@ -18,12 +20,16 @@ pub(super) struct Place {
     /// Number of the run's last event.
     pub(super) head: Seq,
     pub(super) row: RunRow,
+    /// How many branches have grown from it.
     pub(super) branches: u32,
+    /// Which branch it was when it was made. None where it was read anew since: then the log knows.
+    pub(super) came_as: Option<Branch>,
 }
 
 impl Place {
     pub(super) fn asked(&self) -> Asked<'_> {
-        Asked { node: &self.node, branches: self.branches, row: &self.row }
+        let came_as = self.came_as.unwrap_or(ONLY_BRANCH);
+        Asked { node: &self.node, branches: self.branches, came_as, row: &self.row }
     }
 }
 
@@ -96,6 +102,21 @@ impl Guide {
         row.filter(|row| row.caller == *caller).ok_or(GuideError::UnknownRun { run })
     }
 
+    /// Which branch the node was when it was made: whoever looks at it or does not get on from it is told
+    /// what was told to whoever came to it.
+    pub(super) async fn came_as(&self, place: &Place) -> Result<Branch, GuideError> {
+        if let Some(branch) = place.came_as {
+            return Ok(branch);
+        }
+        let mut found = None;
+        self.each_event(place.row.id, |stored| {
+            found = made_as(&stored.event, place.node.id);
+            if found.is_some() { Next::Enough } else { Next::More }
+        })
+        .await?;
+        Ok(found.unwrap_or(ONLY_BRANCH))
+    }
+
     /// The node as the log had it before that event.
     async fn node_before(&self, run: RunId, id: NodeId, before: Seq) -> Result<Node, GuideError> {
         let mut found = None;
@@ -145,8 +166,25 @@ fn placed(
     let NodePlace { made, head, row, branches } = found;
     let made_seq = made.seq;
     match node_of(&made.event).filter(|found| found.id == node) {
-        Some(node) => Ok(Place { node: node.clone(), made: made_seq, head, row, branches }),
+        Some(node) => {
+            let came_as = made_as(&made.event, node.id);
+            Ok(Place { node: node.clone(), made: made_seq, head, row, branches, came_as })
+        }
         None => Err(GuideError::Damaged { run, reason: "its index is wrong".into() }),
+    }
+}
+
+/// What was told of the branch by the event that made the node.
+fn made_as(event: &Event, id: NodeId) -> Option<Branch> {
+    let Event::Guided(guided) = event else { return None };
+    match &**guided {
+        Guided::Opened { node, answer, .. } if node.id == id => Some(answer.branch),
+        Guided::Attempted(Attempt { outcome: AttemptOutcome::Advanced(node), answer, .. })
+            if node.id == id =>
+        {
+            Some(answer.branch)
+        }
+        _ => None,
     }
 }
 

@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 use crate::kit::{
     Library, advance, answer, answer_at, begin, caller, fitting, log, names, noted, output, seal,
-    start, step, to_the_end,
+    start, step, three, to_the_end,
 };
 
 /// Proves T3, T9: a run begins at its first step and ends where nothing is pending.
@@ -93,7 +93,49 @@ async fn another_answer_to_the_same_node_is_another_branch() {
     let completed = names(&log).iter().filter(|name| **name == "completed").count();
     assert_eq!(completed, 1, "a run completes once");
     let look = guide.look(&caller(), first.run, first.node, seal()).await.unwrap();
-    assert_eq!(look.branch, Branch { forked: false, index: 0, siblings: 4 });
+    assert_eq!(look.branch, first.branch, "where it stands itself is as it was");
+}
+
+/// Proves T6: whoever looks at a node, or is blocked at it, is told the branch that was told to whoever
+/// came to it, also after it was moved to another definition.
+#[tokio::test]
+async fn a_node_stays_the_branch_that_it_was() {
+    let (library, journal) = (Library::new(), MemoryJournal::new());
+    let guide = library.guide(Arc::new(journal));
+    let first = start(&guide).await;
+    advance(&guide, answer(&first, noted("a"))).await.unwrap();
+    let second = advance(&guide, answer(&first, noted("b"))).await.unwrap();
+    advance(&guide, answer(&first, noted("c"))).await.unwrap();
+    let branch = Branch { forked: true, index: 1, siblings: 2 };
+    assert_eq!((second.branch, second.advanced), (branch, true));
+    for moved in [false, true] {
+        if moved {
+            let mut changed = three();
+            changed["steps"][1]["title"] = json!("Otherwise");
+            library.write("three.json", &changed);
+            assert!(!guide.migrate(&caller(), first.run).await.unwrap().nodes.is_empty());
+        }
+        let look = guide.look(&caller(), first.run, second.node, seal()).await.unwrap();
+        assert_eq!((look.branch, look.advanced), (branch, false), "{moved}");
+        let blocked = advance(&guide, answer(&look, Inputs::default())).await.unwrap();
+        assert!(blocked.blocked.is_some());
+        assert_eq!((blocked.branch, blocked.advanced), (branch, false), "{moved}");
+    }
+}
+
+/// Proves T4: an output with nothing in it is none where the step asks for none, and is looked at where
+/// it does.
+#[tokio::test]
+async fn an_empty_output_is_none() {
+    let (library, journal) = (Library::new(), MemoryJournal::new());
+    let guide = library.guide(Arc::new(journal.clone()));
+    let first = start(&guide).await;
+    let second = advance(&guide, answer(&first, Inputs::default())).await.unwrap();
+    let again = advance(&guide, answer(&first, output(json!({})))).await.unwrap();
+    assert_eq!(again, second, "the same answer");
+    let none = advance(&guide, answer(&second, Inputs::default())).await.unwrap();
+    let empty = advance(&guide, answer(&second, output(json!({})))).await.unwrap();
+    assert_ne!(none.blocked.unwrap().code, empty.blocked.unwrap().code);
 }
 
 /// Proves T6: a blocked answer moves nothing, replays, and is no fork.

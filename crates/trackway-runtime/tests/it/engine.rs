@@ -34,7 +34,11 @@ fn a_canceled_run_is_over_and_stays_so() {
         let sent = answer(&second, output(json!({ "n": 1 })));
         assert_eq!(advance(&guide, sent).await, Err(ended.clone()));
         assert_eq!(advance(&guide, answer(&first, Inputs::default())).await, Ok(second.clone()));
-        assert!(guide.look(&caller(), second.run, second.node, seal()).await.is_ok());
+        let look = guide.look(&caller(), second.run, second.node, seal()).await.unwrap();
+        assert_eq!((&look.pending, look.ack), (&second.pending, None), "there is no answering it");
+        let over = look.blocked.unwrap();
+        assert_eq!(over.code, "run-ended");
+        assert!(over.message.contains("was canceled"), "{over:?}");
         let fresh = guide.checkpoint(&caller(), first.run, first.node, "m", seal()).await;
         assert_eq!(fresh, Err(ended.clone()));
         let known = guide.checkpoint(&caller(), first.run, first.node, "n", seal()).await;

@@ -26,16 +26,25 @@ pub(super) struct Written {
 
 impl Server {
     /// Offers the written workflows in these folders and those below them. Where the engine can drive one
-    /// by itself it is an agent like every other; the others need [`Server::mcp`].
+    /// by itself it is an agent like every other; the others need [`Server::mcp`]. A folder that is not
+    /// there is listed as invalid until it is.
     #[must_use]
     pub fn workflows<P: AsRef<Path>>(mut self, folders: impl IntoIterator<Item = P>) -> Self {
         self.folders = folders.into_iter().map(|folder| folder.as_ref().to_owned()).collect();
+        self.folders_named = true;
         self
     }
 
+    /// The same for folders that nobody named, such as a default: one that is not there is empty.
+    #[must_use]
+    pub fn workflows_if_any<P: AsRef<Path>>(self, folders: impl IntoIterator<Item = P>) -> Self {
+        Self { folders_named: false, ..self.workflows(folders) }
+    }
+
     /// Adds a tool for the steps of written workflows and for the agents whose spec names it: a function
-    /// from arguments, whose JSON Schema is derived, to a result. A call is a recorded step: it is repeated only where the process died before
-    /// its result was recorded, and then with the same [`Attempt::idempotency_key`].
+    /// from arguments, whose JSON Schema is derived, to a result. A call is a recorded step: it is repeated
+    /// only where the process died before its result was recorded, and then with the same
+    /// [`Attempt::idempotency_key`].
     ///
     /// ```no_run
     /// # use trackway::Server;
@@ -82,7 +91,11 @@ impl Server {
     pub(super) fn written(&self, programs: &Registry) -> Result<Written, RegistryError> {
         let tools = Arc::new(self.tools()?);
         let folders: Vec<PathBuf> = self.folders.clone();
-        let catalogue = Arc::new(Catalogue::new(folders));
+        let catalogue = match self.folders_named {
+            true => Catalogue::named(folders),
+            false => Catalogue::new(folders),
+        };
+        let catalogue = Arc::new(catalogue);
         Ok(Written { offers: Offers::new(catalogue, programs, tools.clone()), tools })
     }
 }

@@ -21,14 +21,17 @@ use crate::{
     signals::Signals,
 };
 
+/// The warning that no folder has the definition any more.
+const DEFINITION_MISSING: &str = "definition-missing";
+
 pub(in crate::commands) async fn fork(args: Fork) -> Result<Exit, Failure> {
     let is_here = args.place.server.as_deref().is_none_or(str::is_empty);
     if is_here && guided::is_guided(&args.place.data.folder, args.id).await? {
         return hand_over(&args).await;
     }
-    if args.node.is_some() {
+    if args.node.is_some() || !args.workflows.is_empty() {
         return Err(Failure::new(
-            "--node is for runs that an agent drives, in a folder of this machine",
+            "--node and --workflows are for runs that an agent drives, in a folder of this machine",
         )
         .hint("name an event with --at instead")
         .exit(Exit::Usage));
@@ -57,7 +60,8 @@ async fn hand_over(args: &Fork) -> Result<Exit, Failure> {
     }
     let caller = Caller::local();
     let workspace = args.within.workspace.as_deref();
-    let desk = Desk::open(&args.place.data.folder, &Folders::NONE, workspace)?;
+    let folders = Folders { workflows: args.workflows.clone() };
+    let desk = Desk::open(&args.place.data.folder, &folders, workspace)?;
     let looked = async {
         let node = match args.node {
             Some(node) => node,
@@ -65,7 +69,13 @@ async fn hand_over(args: &Fork) -> Result<Exit, Failure> {
         };
         desk.guide.look(&caller, args.id, node, trackway_mcp::seal(&desk.ring)).await
     };
-    let told = looked.await.map(|position| trackway_mcp::handed_over(&desk.ring, &position));
+    let told = looked.await.map(|mut position| {
+        // Where nobody said where the definition is, that it was not found says nothing.
+        if args.workflows.is_empty() {
+            position.warnings.retain(|warning| warning.code != DEFINITION_MISSING);
+        }
+        trackway_mcp::handed_over(&desk.ring, &position)
+    });
     desk.close().await;
     let (json, text) = told.map_err(|error| guided::refused(&error))?;
     if args.json {

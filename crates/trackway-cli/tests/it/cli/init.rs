@@ -32,13 +32,35 @@ fn a_project_uses_all_four_yields() {
     }
 }
 
-/// Proves X5.
+/// Proves X5: a project can begin among other files, and without a name where one stands.
 #[test]
-fn a_folder_with_something_in_it_is_left_alone() {
+fn a_project_begins_among_other_files() {
     let folder = Folder::new();
-    fs::write(folder.path().join("mine.txt"), "mine").unwrap();
+    let dir = folder.path().join("shop");
+    fs::create_dir_all(dir.join("workflows")).unwrap();
+    fs::write(dir.join("workflows/mine.yaml"), "mine").unwrap();
+    let made = trackway(&["init"]).inside(&dir).finish("").expect(0);
+    assert!(!made.stdout.contains("  cd "), "{made:?}");
+    assert!(dir.join("src/main.rs").is_file());
+    assert_eq!(fs::read_to_string(dir.join("workflows/mine.yaml")).unwrap(), "mine");
+    let manifest = fs::read_to_string(dir.join("Cargo.toml")).unwrap();
+    assert!(manifest.contains("name = \"shop\""), "{manifest}");
+}
+
+/// Proves X5: nothing of somebody else's is written over, and then nothing is written at all.
+#[test]
+fn what_is_there_is_left_alone() {
+    let folder = Folder::new();
+    let mine = folder.path().join("README.md");
+    fs::write(&mine, "mine").unwrap();
     let refused = trackway(&["init", &folder.path().to_string_lossy()]).finish("").expect(2);
-    assert!(refused.stderr.contains("is not empty"), "{refused:?}");
+    assert!(refused.stderr.contains("README.md is there already"), "{refused:?}");
+    assert_eq!(fs::read_to_string(&mine).unwrap(), "mine");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing was made");
+    fs::remove_file(&mine).unwrap();
+    fs::write(folder.path().join("src"), "no folder").unwrap();
+    let refused = trackway(&["init", &folder.path().to_string_lossy()]).finish("").expect(2);
+    assert!(refused.stderr.contains("src is there already"), "{refused:?}");
     let dir = folder.path().join("new");
     let args = ["init", &dir.to_string_lossy(), "--trackway", &folder.path().to_string_lossy()];
     let refused = trackway(&args).finish("").expect(2);

@@ -51,6 +51,21 @@ fn the_tools_are_those_of_the_interface() {
     }
 }
 
+/// Proves T1, T3: a folder that somebody named is missed where it is not there, and seen when it is.
+#[test]
+fn a_folder_that_is_not_there_is_listed() {
+    let shop = Shop::with(&[three()]);
+    let absent = shop.path().join("mistyped");
+    let more = ["--workflows", absent.to_str().unwrap()];
+    let mut agent = shop.agent_with(Era::Newest, Person::Unasked, &more);
+    let list = agent.list();
+    assert_eq!(list.json["workflows"].as_array().unwrap().len(), 1, "{list:#?}");
+    assert_eq!(list.json["invalid"][0]["file"], absent.to_str().unwrap());
+    assert!(list.text.contains("there is no such folder"), "{list:#?}");
+    std::fs::create_dir(&absent).unwrap();
+    assert_eq!(agent.list().json["invalid"], json!([]));
+}
+
 /// Proves T1: a listed workflow is described, and inspected with the ids of its steps.
 #[test]
 fn workflows_are_listed_and_inspected() {

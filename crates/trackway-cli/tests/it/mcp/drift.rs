@@ -59,6 +59,14 @@ fn a_missing_file_warns_and_changes_nothing() {
     let mut agent = shop.agent();
     let third = agent.advance(&second, json!({}));
     assert_eq!((third.step(), third.warnings()), ("third", vec!["definition-missing"]));
+    shop.write_text("three.json", "{ \"id\": \"three\", broken");
+    let refused = agent.start_run("three", json!({}));
+    assert_eq!(refused.error(), "invalid-workflow", "{refused:#?}");
+    assert_eq!(agent.inspect("three").error(), "invalid-workflow");
+    let look = agent.look(&third.state());
+    assert_eq!(look.warnings(), ["definition-changed"]);
+    let reason = look.json["warnings"][0]["message"].as_str().unwrap();
+    assert!(reason.contains("three.json, line 1"), "{reason}");
     shop.write_text("three.json", "{ broken");
     let end = agent.advance(&third, json!({}));
     assert!(end.is_complete() && !end.warnings().is_empty(), "{end:#?}");

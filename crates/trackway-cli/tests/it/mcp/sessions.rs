@@ -154,6 +154,10 @@ fn prune_removes_finished_sessions_only() {
         told.stdout.lines().map(str::to_owned).collect()
     };
     assert!(ids(&[]).is_empty(), "nothing is sixty days old");
+    // The branch that was made last is at its end; the other can still be gone on with.
+    assert!(ids(&["--older-than", "0s"]).is_empty());
+    let third = agent.advance(&walked[1], json!({}));
+    assert!(agent.advance(&third, json!({})).is_complete());
     assert_eq!(ids(&["--older-than", "0s", "--dry-run"]), ["finished"]);
     assert_eq!(shop.json(&["sessions", "list"]).as_array().unwrap().len(), 2);
     assert_eq!(ids(&["--older-than", "0s"]), ["finished"]);

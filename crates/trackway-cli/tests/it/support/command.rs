@@ -36,6 +36,12 @@ impl Trackway {
         self
     }
 
+    /// It is started in this folder.
+    pub(crate) fn inside(mut self, folder: &Path) -> Self {
+        self.command.current_dir(folder);
+        self
+    }
+
     /// Its stderr goes to this file.
     pub(crate) fn log_to(mut self, file: &Path) -> Self {
         self.command.stderr(std::fs::File::create(file).unwrap());

@@ -68,6 +68,18 @@ fn a_guided_run_is_handed_over_at_a_node() {
     assert_eq!(newest["pending"]["stepId"], "two");
     assert_eq!(newest["stateToken"], second["stateToken"]);
     assert_ne!(newest["ackToken"], second["ackToken"]);
+    // Where the workflows are is known only where somebody says so.
+    assert_eq!(newest["warnings"], json!([]));
+    let codes = |folder: &str| {
+        let args = ["runs", "fork", run, "--json", "--workflows", folder];
+        let told = desk.folder.trackway(&args).expect(0).json();
+        let warnings = told["warnings"].as_array().unwrap().iter();
+        warnings.map(|warning| warning["code"].clone()).collect::<Vec<_>>()
+    };
+    let empty = desk.folder.path().join("empty");
+    fs::create_dir(&empty).unwrap();
+    assert_eq!(codes(desk.workflows().to_str().unwrap()), Vec::<Value>::new());
+    assert_eq!(codes(empty.to_str().unwrap()), ["definition-missing"]);
     assert_eq!(advance(&desk, &newest, &json!({}))["isComplete"], true);
     // A finished run is taken up before its end, and its branch is another one.
     let again = desk.folder.trackway(&["runs", "fork", run, "--json"]).expect(0).json();

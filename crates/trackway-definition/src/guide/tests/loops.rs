@@ -35,9 +35,13 @@ fn a_loop_goes_through_its_list() {
     // Neither another list nor another item moves the loop.
     agent.send(&facts(json!({"todo": [], "item": "x", "itemIndex": 7, "round": 7})));
     assert_eq!(agent.prompt(), "a?");
+    assert_eq!(agent.warnings(), ["context-not-kept"]);
+    // What is sent back as it is was kept.
+    agent.send(&facts(json!({"item": "a", "other": 1})));
+    assert!(agent.warnings().is_empty());
     let rest = agent.prompts();
-    assert_eq!(rest, ["check: a?", "do: 1 b 1", "check: b?", "z: before"]);
-    assert_eq!(*agent.context(), object(json!({"todo": [], "item": "before"})));
+    assert_eq!(rest, ["do: 1 b 1", "check: b?", "z: before"]);
+    assert_eq!(*agent.context(), object(json!({"todo": [], "item": "before", "other": 1})));
 }
 
 /// No items, no rounds, or a condition that does not hold: the loop is left out.

@@ -13,6 +13,9 @@ use super::*;
 const HASH: &str = "sha256-0";
 const NOW: Timestamp = Timestamp::from_millis(7);
 
+/// What the node was when it was made.
+const SECOND: Branch = Branch { forked: true, index: 1, siblings: 2 };
+
 fn id(number: u128) -> Uuid {
     Uuid::from_u128(number)
 }
@@ -102,7 +105,7 @@ impl Case {
 
     fn verdict(self) -> Verdict {
         let (node, row) = (node(Some(pending(self.confirm))), row_in(self.state));
-        let asked = Asked { node: &node, branches: self.branches, row: &row };
+        let asked = Asked { node: &node, branches: self.branches, came_as: SECOND, row: &row };
         let next = Cell::new(100);
         let ids = || {
             next.set(next.get() + 1);
@@ -162,8 +165,7 @@ fn what_is_blocked_makes_no_node_and_is_no_fork() {
         assert_eq!(recorded.attempt.outcome, AttemptOutcome::Blocked(block()));
         assert!(recorded.attempt.documents.is_empty());
         let answer = recorded.attempt.answer;
-        let expected = Branch { forked: false, index: 0, siblings: branches.max(1) };
-        assert_eq!(answer.branch, expected);
+        assert_eq!(answer.branch, SECOND, "the node stays what it was");
         assert_eq!(answer.ack, Some(AckId::new(id(101))), "a fresh one");
     }
 }
@@ -219,8 +221,10 @@ fn what_a_person_declines_is_blocked_and_says_what_to_do() {
 
 #[test]
 fn a_run_that_somebody_ended_takes_no_answer_and_a_completed_one_does() {
-    let closed =
-        |state, pending| closed(Asked { node: &node(pending), branches: 0, row: &row_in(state) });
+    let closed = |state, pending| {
+        let (node, row) = (node(pending), row_in(state));
+        closed(Asked { node: &node, branches: 0, came_as: ONLY_BRANCH, row: &row })
+    };
     let open = || Some(pending(false));
     assert_eq!(closed(StateName::Working, open()), None);
     assert_eq!(closed(StateName::Completed, open()), None);

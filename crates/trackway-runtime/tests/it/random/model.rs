@@ -92,7 +92,7 @@ impl Model {
         let at = &mut self.runs[run].nodes[node];
         assert_eq!((seen.node, step(seen)), (at.id, STEPS[at.place]));
         assert_eq!(seen.pending, at.shown.pending);
-        assert_eq!(seen.branch.siblings, at.branches.max(1));
+        assert_eq!(seen.branch, at.shown.branch);
         assert!(seen.ack.is_none_or(|ack| !at.acks.contains(&ack)), "a fresh one");
         at.acks.extend(seen.ack);
     }
@@ -171,7 +171,7 @@ impl Model {
                     (seen.pending, seen.hash),
                     (at.shown.pending.clone(), at.shown.hash.clone())
                 );
-                assert_eq!(seen.branch.siblings, at.branches.max(1));
+                assert_eq!(seen.branch, at.shown.branch);
             }
         }
     }

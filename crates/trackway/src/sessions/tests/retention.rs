@@ -39,6 +39,12 @@ async fn only_finished_sessions_of_that_age_are_removed() {
         Trail::guided(11, "under-way", "review").open("a"),
         // Completed once, and going on in another branch.
         done(12, "forked").advance("a", "b"),
+        // The branch that was made last is complete, an older one is not.
+        Trail::guided(17, "half-done", "review")
+            .open("a")
+            .advance("a", "b")
+            .advance("a", "end")
+            .completed(),
         Trail::guided(13, "stopped", "review").open("a").then(Event::Canceled),
         done(14, "half"),
         Trail::guided(15, "half", "review").open("a"),
@@ -60,7 +66,7 @@ async fn only_finished_sessions_of_that_age_are_removed() {
     let left = place.sessions().list(10).await.unwrap();
     let mut left: Vec<_> = left.iter().map(|session| session.session_id.as_str()).collect();
     left.sort_unstable();
-    assert_eq!(left, ["forked", "half", "under-way", "young"]);
+    assert_eq!(left, ["forked", "half", "half-done", "under-way", "young"]);
 }
 
 /// Proves T17: the age is that of the newest record, and exact.

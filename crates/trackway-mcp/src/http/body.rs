@@ -1,0 +1,118 @@
+//! Bodies, seen before the transport parses them: a call that is too long or too deep for that is
+//! answered like every refused call, and not by an error of the transport that clients throw.
+
+use std::{future::poll_fn, pin::Pin};
+
+use axum::{
+    body::{Body, Bytes, HttpBody as _},
+    extract::{Request, State},
+    http::{HeaderMap, Method, StatusCode, header},
+    middleware::Next,
+    response::{IntoResponse as _, Response},
+};
+use rmcp::model::ProtocolVersion;
+use serde_json::Value;
+use trackway_domain::Code;
+
+use super::problem;
+use crate::unread::{Revision, Scan, Unread};
+
+/// How much of a body is looked at for the id under which to answer. An agent that sends a whole file
+/// by mistake is told so; whoever sends more than this is not listened to.
+const SEEN_BYTES_MAX: usize = 64 * 1024 * 1024;
+
+/// The header in which clients say which revision they speak.
+const REVISION_HEADER: &str = "mcp-protocol-version";
+
+pub(super) async fn answer_unreadable(
+    State(bytes_max): State<usize>,
+    request: Request,
+    next: Next,
+) -> Response {
+    if request.method() != Method::POST {
+        return next.run(request).await;
+    }
+    let (parts, body) = request.into_parts();
+    let (scan, unread) = match seen(body, bytes_max).await {
+        Ok(Seen::Body(body)) => {
+            let scan = Scan::of(&body);
+            match Unread::too_deep(&scan) {
+                Some(unread) => (scan, unread),
+                None => return next.run(Request::from_parts(parts, Body::from(body))).await,
+            }
+        }
+        Ok(Seen::TooLong(scan)) => (scan, Unread::TooLong { bytes_max }),
+        Err(error) => {
+            let detail = format!("the body cannot be read: {error}");
+            return problem(StatusCode::BAD_REQUEST, Code::InvalidRequest, &detail);
+        }
+    };
+    match unread.answer(&scan, revision(&parts.headers)) {
+        Some(answer) => told(unread, &answer),
+        None => problem(status(unread), Code::TooLarge, "the message is too large or too deep"),
+    }
+}
+
+enum Seen {
+    Body(Vec<u8>),
+    TooLong(Scan),
+}
+
+/// The whole body, where it is within its bound; of a longer one nothing is kept.
+async fn seen(mut body: Body, bytes_max: usize) -> Result<Seen, axum::Error> {
+    let mut kept = Vec::new();
+    while let Some(piece) = piece(&mut body).await? {
+        if piece.len() <= bytes_max - kept.len() {
+            kept.extend_from_slice(&piece);
+            continue;
+        }
+        let mut scan = Scan::of(&kept);
+        scan.see(&piece);
+        let mut room = SEEN_BYTES_MAX.saturating_sub(kept.len() + piece.len());
+        drop(kept);
+        while let Some(piece) = self::piece(&mut body).await? {
+            let Some(left) = room.checked_sub(piece.len()) else { break };
+            room = left;
+            scan.see(&piece);
+        }
+        return Ok(Seen::TooLong(scan));
+    }
+    Ok(Seen::Body(kept))
+}
+
+async fn piece(body: &mut Body) -> Result<Option<Bytes>, axum::Error> {
+    loop {
+        match poll_fn(|cx| Pin::new(&mut *body).poll_frame(cx)).await.transpose()? {
+            None => return Ok(None),
+            Some(frame) => {
+                // Trailers are nobody's business here.
+                if let Ok(data) = frame.into_data() {
+                    return Ok(Some(data));
+                }
+            }
+        }
+    }
+}
+
+fn revision(headers: &HeaderMap) -> Revision {
+    let newest = ProtocolVersion::V_2026_07_28;
+    let said = headers.get(REVISION_HEADER).and_then(|said| said.to_str().ok());
+    match said.is_some_and(|said| said >= newest.as_str()) {
+        true => Revision::Newest,
+        false => Revision::Older,
+    }
+}
+
+fn told(unread: Unread, answer: &Value) -> Response {
+    // A refused call is an answer like any other; an error of the protocol has a status of its own.
+    let status = if answer.get("result").is_some() { StatusCode::OK } else { status(unread) };
+    let kind = [(header::CONTENT_TYPE, "application/json")];
+    (status, kind, Body::from(answer.to_string())).into_response()
+}
+
+fn status(unread: Unread) -> StatusCode {
+    match unread {
+        Unread::TooLong { .. } => StatusCode::PAYLOAD_TOO_LARGE,
+        Unread::TooDeep => StatusCode::BAD_REQUEST,
+    }
+}
