@@ -33,6 +33,16 @@ impl Place {
         place
     }
 
+    /// The same, where the branch that was left has come to its end too.
+    pub(super) async fn with_finished_session() -> Self {
+        let place = Self::empty();
+        let [forked, finished, notes] = trails();
+        for trail in [forked.advance("b", "end-of-left"), finished, notes] {
+            trail.write(&*place.journal).await;
+        }
+        place
+    }
+
     pub(super) fn sessions(&self) -> SessionsReader {
         SessionsReader::local(self.journal.clone())
     }

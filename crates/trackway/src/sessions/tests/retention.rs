@@ -29,7 +29,7 @@ async fn pruned(place: &Place, prune: Prune) -> Vec<String> {
 /// Proves T17.
 #[tokio::test]
 async fn only_finished_sessions_of_that_age_are_removed() {
-    let place = Place::with_session().await;
+    let place = Place::with_finished_session().await;
     let ada = Caller::new("acme", "ada");
     let done = |number, session: &str| {
         Trail::guided(number, session, "review").open("a").advance("a", "end").completed()
@@ -72,7 +72,7 @@ async fn only_finished_sessions_of_that_age_are_removed() {
 /// Proves T17: the age is that of the newest record, and exact.
 #[tokio::test]
 async fn the_newest_record_counts() {
-    let place = Place::with_session().await;
+    let place = Place::with_finished_session().await;
     let view = place.sessions().view(&ticket()).await.unwrap();
     // The note on the session was written last.
     let last = view.notes().last().unwrap().at;
@@ -84,7 +84,7 @@ async fn the_newest_record_counts() {
 /// Proves T17: what is imported again after its removal is whole.
 #[tokio::test]
 async fn a_removed_session_can_be_imported_again() {
-    let place = Place::with_session().await;
+    let place = Place::with_finished_session().await;
     let bundle = place.bundle().await;
     let before = place.sessions().markdown(&ticket()).await.unwrap();
     let now = Timestamp(i64::MAX);
