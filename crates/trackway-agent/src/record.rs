@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use trackway_domain::{Failure, Timestamp};
 
-use crate::{Answer, Arguments, Call, Entry, Piece, Usage};
+use crate::{Answer, Arguments, Call, Entry, Piece, Usage, pieces};
 
 /// The key of the step that is a model call.
 pub const MODEL_KEY: &str = "model";
@@ -114,9 +114,9 @@ impl CallRecord {
         Self::new(vec![Piece::Text(value.to_string())])
     }
 
-    /// A call that came to nothing, and why.
-    pub fn failed(why: impl Into<String>) -> Self {
-        Self { failed: true, ..Self::new(vec![Piece::Text(why.into())]) }
+    /// A call that came to nothing, and why, within the bounds of every other result.
+    pub fn failed(why: impl AsRef<str>) -> Self {
+        Self { failed: true, ..Self::new(vec![Piece::Text(pieces::bounded(why.as_ref()))]) }
     }
 
     /// The user was asked and said no.

@@ -9,4 +9,5 @@ mod memory;
 mod real_model;
 mod replies;
 mod restart;
+mod results;
 mod speech;
