@@ -43,7 +43,7 @@ pub trait Provider: Send + Sync + fmt::Debug {
 
     /// Asks once. Dropping the stream drops the connection. An error is the last item; a stream that
     /// ends without [`Delta::Done`] does not occur: it ends in [`ModelError::Truncated`].
-    fn ask(&self, request: Request) -> Deltas;
+    fn ask(&self, request: &Request) -> Deltas;
 }
 
 pub type Deltas = BoxStream<'static, Result<Delta, ModelError>>;

@@ -151,12 +151,12 @@ impl Provider for HttpProvider {
         self.images
     }
 
-    fn ask(&self, request: Request) -> Deltas {
+    fn ask(&self, request: &Request) -> Deltas {
         let exchange = Exchange::new(Ask {
             client: self.client.clone(),
             url: self.url.clone(),
             headers: self.headers.clone(),
-            body: self.format.body(&self.model, &request),
+            body: self.format.body(&self.model, request),
             format: self.format.clone(),
             bounds: self.bounds,
             veil: self.veil.clone(),

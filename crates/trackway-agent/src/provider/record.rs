@@ -62,8 +62,8 @@ impl Provider for Record {
     }
 
     /// An answer that does not come to its end is not written. One that cannot be written fails.
-    fn ask(&self, request: Request) -> Deltas {
-        let digest = digest(&request);
+    fn ask(&self, request: &Request) -> Deltas {
+        let digest = digest(request);
         let label = self.label().to_owned();
         let file = self.file.clone();
         let recorded = Recorded { digest, label, deltas: Vec::new() };

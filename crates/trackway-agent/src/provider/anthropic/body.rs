@@ -52,7 +52,7 @@ pub(super) fn body(model: &str, request: &Request) -> Value {
     }
     body.insert("messages".to_owned(), Value::Array(messages));
     if !request.tools.is_empty() {
-        body.insert("tools".to_owned(), request.tools.iter().map(tool).collect());
+        body.insert("tools".to_owned(), request.tools.iter().map(|spec| tool(spec)).collect());
     }
     Value::Object(body)
 }

@@ -38,7 +38,7 @@ pub(super) fn body(request: &Request) -> Value {
     }
     body.insert("contents".to_owned(), Value::Array(contents(&request.entries)));
     if !request.tools.is_empty() {
-        let declared: Vec<Value> = request.tools.iter().map(tool).collect();
+        let declared: Vec<Value> = request.tools.iter().map(|spec| tool(spec)).collect();
         body.insert("tools".to_owned(), json!([{ "functionDeclarations": declared }]));
     }
     if !settings.is_empty() {

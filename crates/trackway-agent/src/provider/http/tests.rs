@@ -27,7 +27,7 @@ fn request() -> Request {
 }
 
 async fn asked(provider: &HttpProvider) -> Vec<Result<Delta, ModelError>> {
-    provider.ask(request()).collect().await
+    provider.ask(&request()).collect().await
 }
 
 #[tokio::test]

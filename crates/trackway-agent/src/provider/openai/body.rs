@@ -20,7 +20,7 @@ pub(super) fn body(model: &str, request: &Request, cap: Cap) -> Value {
     });
     // Empty lists are refused.
     if !request.tools.is_empty() {
-        body["tools"] = request.tools.iter().map(tool).collect();
+        body["tools"] = request.tools.iter().map(|spec| tool(spec)).collect();
     }
     if let Some(schema) = &request.output {
         // Not strict: that takes few schemas. The answer is checked here.
