@@ -91,8 +91,7 @@ impl Server {
     ) -> Result<Option<Employed>, ServerError> {
         let Some(mut changes) = self.agents.clone() else { return Ok(None) };
         let agents = changes.borrow_and_update().clone();
-        let servers = McpServers::start(agents.mcp.clone(), agents.folder.clone())
-            .map_err(|source| ServerError::Outgoing { source: Box::new(source) })?;
+        let servers = McpServers::start(agents.mcp.clone(), agents.folder.clone());
         // Those that are late are told of when they come.
         let _ = tokio::time::timeout(SERVERS_START_MAX, servers.settled()).await;
         let tools = self.agent_tools()?;

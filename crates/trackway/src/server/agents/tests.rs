@@ -31,7 +31,7 @@ fn offered(registry: &Registry) -> Vec<String> {
 }
 
 fn staff(registry: &Arc<Registry>) -> Staff {
-    let servers = McpServers::start(McpConfig::default(), PathBuf::new()).unwrap();
+    let servers = McpServers::start(McpConfig::default(), PathBuf::new());
     Staff::new(registry.clone(), Vec::new(), servers)
 }
 
