@@ -119,9 +119,19 @@ impl Employed {
     }
 
     /// Ends what runs for them, and waits until it has ended.
-    pub(super) async fn dismiss(self) {
+    pub(super) async fn dismiss(mut self) {
         self.following.abort();
+        // It was told to end, so that is all there is to hear.
+        let _ended = (&mut self.following).await;
         self.servers.shutdown().await;
+    }
+}
+
+/// Where nobody has dismissed them, nobody follows them any more, and their servers end with the last
+/// who holds them.
+impl Drop for Employed {
+    fn drop(&mut self) {
+        self.following.abort();
     }
 }
 
@@ -133,6 +143,9 @@ struct Staff {
     /// Those of the server itself.
     tools: Vec<Arc<dyn Tool>>,
     servers: Arc<McpServers>,
+    /// Tells that tools are others than those in the workshop. It listens from before they are first put
+    /// there: what changes while agents are offered is seen too.
+    tools_changed: watch::Receiver<u64>,
     /// What was said last.
     agents: Agents,
     /// The agents that are offered, by name, as they were written.
@@ -145,8 +158,9 @@ impl Staff {
     fn new(registry: Arc<Registry>, tools: Vec<Arc<dyn Tool>>, servers: Arc<McpServers>) -> Self {
         let workshop: Arc<Workshop> = Arc::default();
         registry.reviver(Arc::new(trackway_agent::Agents(workshop.clone())));
+        let tools_changed = servers.changed();
         let (agents, offered, written) = Default::default();
-        Self { registry, workshop, tools, servers, agents, offered, written }
+        Self { registry, workshop, tools, servers, tools_changed, agents, offered, written }
     }
 
     /// Offers these agents and no others. What cannot be offered is told and left out: the others are
@@ -166,9 +180,14 @@ impl Staff {
             self.registry.withdraw(name);
         }
         self.offered = now;
-        if let Some(written) = self.written.get() {
-            written.renew(&self.registry);
-        }
+    }
+
+    /// Looks at the written workflows again: their steps may name agents. Whole folders are read.
+    async fn look_at_written(&self) {
+        let Some(written) = self.written.get().cloned() else { return };
+        let registry = self.registry.clone();
+        // It does not panic; where it did, what was offered before stays.
+        let _looked = tokio::task::spawn_blocking(move || written.renew(&registry)).await;
     }
 
     fn restock(&self) {
@@ -192,7 +211,6 @@ impl Staff {
 
     /// Follows what is said of agents, and what becomes of their servers.
     async fn follow(mut self, mut changes: watch::Receiver<Agents>) {
-        let mut tools = self.servers.changed();
         let mut is_said = true;
         loop {
             tokio::select! {
@@ -201,11 +219,12 @@ impl Staff {
                         let agents = changes.borrow_and_update().clone();
                         self.servers.replace(agents.mcp.clone()).await;
                         self.renew(agents);
+                        self.look_at_written().await;
                     }
                     // Nobody can say anything any more; what was said last stays.
                     Err(_) => is_said = false,
                 },
-                changed = tools.changed() => match changed {
+                changed = self.tools_changed.changed() => match changed {
                     Ok(()) => self.restock(),
                     Err(_) => return,
                 },
