@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use trackway_domain::{Artifact, Content, Failure, File, FileSource, Part};
 use trackway_runtime::{Tool, ToolCall, ToolFuture, ToolInfo, ToolOutput};
 
-use crate::tools::shelf::look_through;
+use crate::tools::shelf::find;
 
 /// Text that is given at once. A model asks for the rest where it needs it.
 const TEXT_CHARS_MAX: usize = 50_000;
@@ -50,12 +50,7 @@ impl Tool for ArtifactRead {
             let name = arguments["name"].as_str().unwrap_or_default();
             let task = arguments["taskId"].as_str();
             let offset = arguments["offset"].as_u64().unwrap_or(0);
-            let kept = look_through(&call).await?;
-            let found = kept.iter().find(|kept| {
-                kept.artifact.id.as_str() == name
-                    && task.is_none_or(|task| kept.run.to_string() == task)
-            });
-            let found = found.ok_or_else(|| {
+            let found = find(&call, name, task).await?.ok_or_else(|| {
                 Failure::new(format!(
                     "there is no artifact {name:?} in this conversation; artifact_list names them"
                 ))
