@@ -310,7 +310,8 @@ impl Server {
             ServerError::Store { folder: folder.path().display().to_string(), source }
         })?;
         let journal: Arc<dyn Journal> = Arc::new(journal);
-        let metrics = Arc::new(Metrics::new(registry.clone()));
+        let servers = staff.as_ref().map(Employed::servers).unwrap_or_default();
+        let metrics = Arc::new(Metrics::new(registry.clone(), servers));
         let mut options = Options::new(journal.clone(), registry);
         options.observer = Some(metrics.clone());
         options.recover = self.recover;

@@ -10,7 +10,7 @@ mod tests;
 use std::{
     collections::BTreeMap,
     path::PathBuf,
-    sync::{Arc, OnceLock},
+    sync::{Arc, OnceLock, Weak},
     time::Duration,
 };
 
@@ -116,6 +116,11 @@ impl Employed {
     pub(super) fn work_on(&self, written: &Arc<Written>) {
         // There is one set of them for as long as the agents are at work.
         let _ = self.written.set(written.clone());
+    }
+
+    /// Their servers of tools, for whoever wants to look at them.
+    pub(super) fn servers(&self) -> Weak<McpServers> {
+        Arc::downgrade(&self.servers)
     }
 
     /// Ends what runs for them, and waits until it has ended.
