@@ -25,11 +25,11 @@ use std::{fmt, time::Duration};
 use futures_util::stream::BoxStream;
 use serde::{Deserialize, Serialize};
 
+pub(crate) use self::retry::Backoff;
 pub use self::{
     gather::Gather,
     http::{BadEndpoint, Endpoint, HttpProvider},
     open::{kinds, open},
-    retry::{ATTEMPTS_MAX, BACKOFF_MAX, Backoff},
 };
 use crate::conversation::{Finish, Request, Usage};
 

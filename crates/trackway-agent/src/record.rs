@@ -6,6 +6,8 @@
 //! | `model` (its occurrence counts the model calls of the turn from 0) | [`Recorded`] |
 //! | `call <model call>.<index> <tool>`, see [`Place`] | [`CallRecord`] |
 //! | `compact` | [`Compacted`] |
+//! | `begin` | the moment, the earlier turns and the open questions that the turn began with |
+//! | `find <model call>.<index>`, `send <model call>.<index>` | the question that a reply is for, and what was wrong with the reply; both stand before their `call` |
 //!
 //! Whatever the model is told of a call is the outcome of its step, also where nothing was called: an
 //! unknown tool, one that may never be called, an approval that the user refused. What there is changes

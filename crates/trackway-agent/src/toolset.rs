@@ -94,11 +94,6 @@ impl Toolset {
         shown.map(|offered| offered.spec.clone()).collect()
     }
 
-    /// All of them, in the order of their names.
-    pub fn iter(&self) -> impl Iterator<Item = &Offered> {
-        self.tools.iter()
-    }
-
     /// What stands behind a name that the model has called. The approval says whether to go on.
     pub fn find(&self, called: &str) -> Result<&Offered, UnknownTool> {
         let found = self.tools.iter().find(|offered| offered.spec.name == called);
@@ -122,12 +117,6 @@ impl Offered {
             }
             arguments => arguments,
         }
-    }
-
-    /// Whether the schema is that of the input itself. Where it is not, places of problems are told
-    /// below `/input`.
-    pub fn is_wrapped(&self) -> bool {
-        self.wrapped
     }
 }
 

@@ -2,21 +2,18 @@
 
 use std::sync::Arc;
 
-use crate::conversation::ToolSpec;
-
-/// What the names of tools that start workflows begin with.
-const DISPATCH: &str = "dispatch_workflow_";
+use crate::{DISPATCH_PREFIX, ToolSpec};
 
 /// Brings answers to tasks. People answer; they do not know the ids that it wants.
 const REPLY: &str = "answer_task";
 
 /// The name that a user knows a tool by.
 pub(super) fn spoken(tool: &str) -> &str {
-    tool.strip_prefix(DISPATCH).unwrap_or(tool)
+    tool.strip_prefix(DISPATCH_PREFIX).unwrap_or(tool)
 }
 
 pub(super) fn is_workflow(tool: &ToolSpec) -> bool {
-    tool.name.starts_with(DISPATCH)
+    tool.name.starts_with(DISPATCH_PREFIX)
 }
 
 /// Whether words that fit may call it; every tool can be called by its name.
