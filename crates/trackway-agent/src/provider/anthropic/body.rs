@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use super::{ECHO, form};
 use crate::{
     conversation::{Arguments, Call, Entry, Piece, Request, ToolSpec},
-    provider::parameters::parameters,
+    provider::parameters::{object, parameters},
 };
 
 /// The format wants a bound on every answer, thoughts included. This is the most that every model since
@@ -175,5 +175,9 @@ fn tool(tool: &ToolSpec) -> Value {
         description.push_str(&format!("\nThe input's whole schema: {}", tool.schema));
         fields.retain(|key, _| !ALTERNATIVES.contains(&key.as_str()));
     }
-    json!({ "name": tool.name, "description": description, "input_schema": schema })
+    object([
+        ("name", tool.name.as_str().into()),
+        ("description", description.into()),
+        ("input_schema", schema),
+    ])
 }

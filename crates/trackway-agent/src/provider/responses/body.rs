@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::{
     conversation::{Arguments, Call, Entry, Piece, Request, ToolSpec},
-    provider::parameters::parameters,
+    provider::parameters::{object, parameters},
 };
 
 pub(super) fn body(model: &str, request: &Request) -> Value {
@@ -35,13 +35,13 @@ pub(super) fn body(model: &str, request: &Request) -> Value {
 fn tool(tool: &ToolSpec) -> Value {
     let ToolSpec { name, description, schema } = tool;
     // Strict unless told otherwise, which would refuse most schemas.
-    json!({
-        "type": "function",
-        "name": name,
-        "description": description,
-        "parameters": parameters(schema),
-        "strict": false,
-    })
+    object([
+        ("type", "function".into()),
+        ("name", name.as_str().into()),
+        ("description", description.as_str().into()),
+        ("parameters", parameters(schema)),
+        ("strict", false.into()),
+    ])
 }
 
 fn items(entry: &Entry) -> Vec<Value> {
