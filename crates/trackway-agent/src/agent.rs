@@ -10,6 +10,7 @@ mod call;
 mod dispatch;
 mod drive;
 mod model;
+mod people;
 mod reply;
 mod route;
 mod span;
@@ -94,6 +95,7 @@ impl Program for AgentProgram {
             spec: self.spec.clone(),
             workshop: self.workshop.clone(),
             schemas: self.schemas.clone(),
+            asked: Default::default(),
         };
         Box::pin(driver.run(input))
     }

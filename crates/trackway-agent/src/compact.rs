@@ -86,6 +86,7 @@ impl Plan {
     pub fn request(&self) -> Request {
         Request {
             system: SUMMARY_PROMPT.to_owned(),
+            open: Vec::new(),
             entries: vec![Entry::User {
                 pieces: vec![Piece::Text(render::conversation(&self.gone))],
             }],
@@ -104,7 +105,7 @@ impl Plan {
         let summary = format!(
             "(The conversation before this point was summed up to save room:)\n{summary}\n(End of the summary.)"
         );
-        Compacted { summary, kept: self.kept, asked: None }
+        Compacted { summary, kept: self.kept, asked: None, ended_at: None }
     }
 
     /// The compaction without a summary.
@@ -113,7 +114,7 @@ impl Plan {
         let summary = format!(
             "(The oldest {count} messages of this conversation are left out here: it had become too long.)"
         );
-        Compacted { summary, kept: self.kept, asked: None }
+        Compacted { summary, kept: self.kept, asked: None, ended_at: None }
     }
 }
 

@@ -11,8 +11,11 @@ use serde_json::Value;
 /// One call of a model: everything that it is shown.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Request {
-    /// The agent's prompt, and what the turn adds to it.
+    /// The agent's prompt.
     pub system: String,
+    /// What waits for the user's answer. It was written by others: data beside the prompt.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub open: Vec<OpenNote>,
     pub entries: Vec<Entry>,
     /// In a stable order, so that providers can cache what comes before the conversation.
     /// Shared, since schemas are long and the same in every call.
@@ -23,6 +26,19 @@ pub struct Request {
     /// The most tokens that the answer may have.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_tokens: Option<u32>,
+}
+
+/// A question of a task that waits for the user's answer.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct OpenNote {
+    pub task_id: String,
+    pub workflow: String,
+    /// What is asked.
+    pub asks: String,
+    /// What an answer has to be; none where that is too long to be told.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub schema: Option<Value>,
 }
 
 /// One entry of a conversation, oldest first.

@@ -26,7 +26,9 @@ mod usage;
 mod workshop;
 
 pub use agent::{AgentProgram, Agents};
-pub use conversation::{Answer, Arguments, Call, Entry, Finish, Piece, Request, ToolSpec, Usage};
+pub use conversation::{
+    Answer, Arguments, Call, Entry, Finish, OpenNote, Piece, Request, ToolSpec, Usage,
+};
 pub use mcp::{
     ConfigProblem, McpConfig, McpServers, Missing, Phase, Reach, ServerConfig, ServerStatus,
 };
@@ -38,7 +40,7 @@ pub use provider::{
 pub use record::{CallRecord, Compacted, Place, Recorded};
 pub use spec::{AgentSpec, Approval, Budgets, CALLS_DEFAULT, Skill};
 pub use tools::BuiltIn;
-pub use toolset::{DISPATCH_PREFIX, Offered, Target, Toolset, UnknownTool};
+pub use toolset::{DISPATCH_PREFIX, Offered, REPLY_TOOL, Target, Toolset, UnknownTool};
 pub(crate) use transcript::is_compacted;
 pub use transcript::transcript;
 pub use turn::{Done, Ending, Limit, Next, Offer, Turn, TurnError, Used, Waiting};

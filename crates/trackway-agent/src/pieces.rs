@@ -4,7 +4,7 @@
 //! Images are always made pieces of their own; [`leave_images_out`] takes them out of a request for a
 //! model that has no eyes, so that what is recorded serves the next model as well.
 
-mod cut;
+pub(crate) mod cut;
 mod file;
 mod json;
 

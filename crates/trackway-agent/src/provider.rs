@@ -13,6 +13,7 @@ pub mod offline;
 mod open;
 mod openai;
 mod parameters;
+mod prompt;
 pub mod record;
 mod responses;
 mod retry;

@@ -52,6 +52,16 @@ pub struct CallRecord {
     /// Counts towards the time of the turn where it is given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<Timestamp>,
+    /// While it was made, people were waited for; this does not count.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub waits: Vec<Wait>,
+}
+
+/// A time in which people were waited for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Wait {
+    pub from: Timestamp,
+    pub to: Timestamp,
 }
 
 /// The outcome of a compaction. It is whole in itself: who reads a log backwards may stop here.
@@ -64,6 +74,9 @@ pub struct Compacted {
     /// The model that summed up, where one did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asked: Option<Asked>,
+    /// Counts towards the time of the turn where it is given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended_at: Option<Timestamp>,
 }
 
 /// A model that was asked beside the conversation, and what that has used.
@@ -108,7 +121,7 @@ outcome!(Compacted, "a compaction");
 
 impl CallRecord {
     pub fn new(pieces: Vec<Piece>) -> Self {
-        Self { pieces, failed: false, ended_at: None }
+        Self { pieces, failed: false, ended_at: None, waits: Vec::new() }
     }
 
     /// A result that is one JSON value.

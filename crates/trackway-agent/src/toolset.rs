@@ -18,7 +18,7 @@ use trackway_runtime::{ProgramInfo, ToolInfo, nearest};
 use crate::{AgentSpec, Approval, ToolSpec};
 
 pub(crate) use kept::KeptToolsets;
-pub use name::DISPATCH_PREFIX;
+pub use name::{DISPATCH_PREFIX, REPLY_TOOL};
 
 /// Longest description that a model is shown; some servers refuse longer ones.
 const DESCRIPTION_CHARS_MAX: usize = 1_024;

@@ -21,14 +21,14 @@ mod repair;
 mod request;
 mod waiting;
 
-use std::{collections::BTreeMap, time::Duration};
+use std::collections::BTreeMap;
 
 use serde_json::Value;
 use trackway_domain::{Problem, Timestamp};
 
 use crate::{
     AgentSpec, Answer, Budgets, Entry, Finish, Piece, Usage, compact,
-    record::{self, CallRecord, Compacted, Place, Recorded},
+    record::{self, CallRecord, Compacted, Place, Recorded, Wait},
 };
 
 pub use limit::{Limit, Used};
@@ -74,7 +74,8 @@ enum State {
 pub enum Next {
     /// The model is to be asked.
     Ask,
-    /// These calls wait for their results, in the order in which the model made them.
+    /// These calls wait for their results, in the order in which the model made them. One whose
+    /// arguments are not JSON is among them, and is answered with [`record::broken_arguments`].
     Call(Vec<Waiting>),
     /// This value is to be checked against the schema that was asked for.
     Judge(Value),
@@ -176,11 +177,6 @@ impl Turn {
         }
     }
 
-    /// The number of the next model call, from 0: the occurrence of its step.
-    pub fn model_call(&self) -> u32 {
-        self.used.calls
-    }
-
     /// The conversation as it stands.
     pub fn entries(&self) -> &[Entry] {
         &self.entries
@@ -237,7 +233,6 @@ impl Turn {
             self.finish(answer);
         } else {
             self.state = State::Calling(Calls::new(place, calls, &mut self.uses));
-            self.settle();
         }
     }
 
@@ -246,18 +241,19 @@ impl Turn {
         let State::Calling(calls) = &mut self.state else {
             return Err(TurnError::NotWaiting { call: call.to_owned(), waiting: Vec::new() });
         };
-        let ended_at = result.ended_at;
+        let (ended_at, waits) = (result.ended_at, result.waits.clone());
         calls.returned(call, result)?;
         if let Some(moment) = ended_at {
             self.used.at(moment);
         }
+        self.used.wait(waits);
         self.settle();
         Ok(())
     }
 
-    /// People were waited for this long, which does not count as the turn's time.
-    pub fn waited(&mut self, span: Duration) {
-        self.used.waited += span;
+    /// People were waited for, other than for a call: that does not count as the turn's time.
+    pub fn waited(&mut self, waits: impl IntoIterator<Item = Wait>) {
+        self.used.wait(waits);
     }
 
     /// The history was made shorter. Only before a request: never between calls and their results.
@@ -268,6 +264,9 @@ impl Turn {
         self.entries = compact::applied(compacted);
         if let Some(asked) = &compacted.asked {
             self.used.summed(asked);
+        }
+        if let Some(moment) = compacted.ended_at {
+            self.used.at(moment);
         }
         Ok(())
     }

@@ -65,6 +65,8 @@ pub(crate) struct Chat<'a> {
     busy: HashSet<RunId>,
     /// Questions that wait for an answer, the oldest first.
     open: VecDeque<Open>,
+    /// There are no more lines.
+    ended: bool,
 }
 
 /// A question, and its answer as far as it was given.
@@ -102,6 +104,7 @@ impl<'a> Chat<'a> {
             known: HashSet::new(),
             busy: HashSet::new(),
             open: VecDeque::new(),
+            ended: false,
         }
     }
 
@@ -117,12 +120,12 @@ impl<'a> Chat<'a> {
     /// Until the lines end, or the user does.
     pub(crate) async fn run(mut self, signals: &mut Signals) -> Result<Exit, Failure> {
         let mut lines = Lines::default();
-        let (mut kept, mut ended): (Option<String>, bool) = (None, false);
+        let mut kept: Option<String> = None;
         self.prompt();
         loop {
             if let Some(line) = kept.take_if(|line| self.takes(line)) {
                 if let Flow::Ends(exit) = self.line(&line).await? {
-                    return Ok(self.leave(exit));
+                    return self.leave(exit);
                 }
                 self.prompt();
                 continue;
@@ -130,25 +133,25 @@ impl<'a> Chat<'a> {
             if self.turn.is_some() && self.updates.is_empty() {
                 return Err(self.engine.broke_off());
             }
-            if ended && kept.is_none() && self.rests() {
-                return Ok(self.leave(Exit::Done));
+            if self.ended && kept.is_none() && self.rests() {
+                return self.leave(Exit::Done);
             }
             tokio::select! {
                 biased;
                 () = signals.next() => {
                     if let Flow::Ends(exit) = self.interrupted().await? {
-                        return Ok(self.leave(exit));
+                        return self.leave(exit);
                     }
                 }
                 Some(heard) = self.updates.next(), if !self.updates.is_empty() => {
                     self.hear(&heard?)?;
                 }
-                line = lines.next(), if kept.is_none() && !ended => match line {
+                line = lines.next(), if kept.is_none() && !self.ended => match line {
                     Some(line) => {
                         self.shown.typed();
                         kept = Some(line);
                     }
-                    None => ended = true,
+                    None => self.ended = true,
                 },
                 () = tokio::time::sleep(PATIENCE), if self.turn.is_none() && !self.busy.is_empty() => {
                     self.busy.clear();
@@ -344,6 +347,9 @@ impl<'a> Chat<'a> {
 
     /// Shows where to write, once nobody speaks.
     fn prompt(&mut self) {
+        if self.ended {
+            return;
+        }
         let is_quiet = |run| self.turn.is_none_or(|turn| turn == run);
         match self.open.front() {
             Some(open) if is_quiet(open.run) => self.shown.prompt(&open.answering.prompt()),
@@ -353,7 +359,9 @@ impl<'a> Chat<'a> {
     }
 
     /// How to come back.
-    fn leave(&self, exit: Exit) -> Exit {
+    fn leave(&mut self, exit: Exit) -> Result<Exit, Failure> {
+        // A prompt may stand there, or half a sentence.
+        self.shown.end_line()?;
         for open in &self.open {
             self.hint_answer(open);
         }
@@ -364,7 +372,7 @@ impl<'a> Chat<'a> {
                 text::quoted(&self.agent)
             ));
         }
-        exit
+        Ok(exit)
     }
 
     fn hint_answer(&self, open: &Open) {

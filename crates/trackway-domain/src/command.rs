@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
-    Caller, ChildOutcome, Evidence, Failure, FirstAnswer, Message, Op, QuestionId, Retry, RunId,
-    Seq, SessionId, StepOutcome, Timer, Timestamp, WorkflowRef, Yield,
+    Caller, ChildOutcome, Evidence, Failure, FirstAnswer, Message, MessageId, Op, QuestionId,
+    Retry, RunId, Seq, SessionId, StepOutcome, Timer, Timestamp, WorkflowRef, Yield,
 };
 
 #[derive(Debug, Clone, PartialEq)]
@@ -61,8 +61,8 @@ pub enum Command {
     /// A run that this one waits for has said its first thing.
     TakeAnswer {
         from: RunId,
-        /// Where it stands in that run's log: told again, it is recognised.
-        at: Seq,
+        /// What it was said to: told again, it is recognised.
+        reply_to: Option<MessageId>,
         answer: FirstAnswer,
     },
     /// The program does not fit the log.

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{Caller, ChildOutcome, FirstAnswer, RunId, Seq, SessionId, WorkflowRef};
+use crate::{Caller, ChildOutcome, FirstAnswer, MessageId, RunId, SessionId, WorkflowRef};
 
 /// Work across two runs. It is recorded with the decision that owes it and struck out with the one
 /// that did it, so a crash between the two only repeats the attempt.
@@ -44,8 +44,8 @@ pub enum Errand {
     TellAnswer {
         to: RunId,
         from: RunId,
-        /// Number of the last event before what was said.
-        at: Seq,
+        /// The message that it was said to; none where it is what a child said after its start.
+        reply_to: Option<MessageId>,
         answer: FirstAnswer,
     },
 }

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::{
     ArtifactChunk, ChildOutcome, Evidence, Failure, FirstAnswer, Guided, Message, MessageId, Op,
-    Part, Problem, Question, QuestionId, RunId, Seq, StateName, StepOutcome, Submission, Timestamp,
+    Part, Problem, Question, QuestionId, RunId, StateName, StepOutcome, Submission, Timestamp,
 };
 
 /// One recorded fact. The order of variants follows the life of a run.
@@ -97,8 +97,10 @@ pub enum Event {
     /// The first thing that a run said which this one waits for.
     RunAnswered {
         run: RunId,
-        /// Number of the last event in that run's log before what was said.
-        at: Seq,
+        /// The message of this run that it was said to; none where it is what a child said after its
+        /// start. Answers may be told in another order than they were given in.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reply_to: Option<MessageId>,
         answer: FirstAnswer,
     },
     /// What the program has to say to a run that waits for its first answer; nobody else sees it.

@@ -6,7 +6,7 @@ use trackway_domain::{
     Submission, Timer,
 };
 
-use crate::{Decision, Effect, Env, Refusal, Run, answer::first_answer, transition};
+use crate::{Decision, Effect, Env, Refusal, Run, answer::first_answer, run::Awaited, transition};
 
 mod children;
 mod deliver;
@@ -43,15 +43,17 @@ pub fn decide(run: Option<&Run>, command: Command, env: Env<'_>) -> Result<Decis
         Command::Cancel => ends::cancel(run, env)?,
         Command::Fire(timer) => timers::fire(run, timer, env),
         Command::EndChild { child, outcome } => children::end(run, child, outcome),
-        Command::TakeAnswer { from, at, answer } => children::answered(run, from, at, answer),
+        Command::TakeAnswer { from, reply_to, answer } => {
+            children::answered(run, from, reply_to, answer)
+        }
         Command::Park(evidence) => park::park(run, evidence, env)?,
         Command::Unpark => park::unpark(run),
     };
     legal(&run.state, &decision.events)?;
-    if let Some(to) = run.awaited_by
+    if let Some(Awaited { by: to, reply_to }) = run.awaited.clone()
         && let Some(answer) = first_answer(&decision.events)
     {
-        let errand = Errand::TellAnswer { to, from: run.id(), at: run.seq, answer };
+        let errand = Errand::TellAnswer { to, from: run.id(), reply_to, answer };
         decision.effects.push(Effect::Owe(errand));
     }
     Ok(decision)

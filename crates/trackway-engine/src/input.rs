@@ -3,29 +3,72 @@
 use serde_json::{Value, json};
 use trackway_domain::{Part, Problem};
 
-/// The first data part is the input. Where there is none, text stands in for a schema that asks for
-/// one string: a plain string, or an object with exactly one required property that is a string. A
-/// schema that asks for nothing takes any message: its data, else its text, else null; files are read
-/// from the message itself.
+/// The first data part is the input. Where there is none, text stands in for a schema that asks for one
+/// plain value (a string, a number, or yes or no), by itself or as the one required property of an object;
+/// else text can be the JSON of an object. A schema that asks for nothing takes any message: its data,
+/// else its text, else null; files are read from the message itself.
 pub fn input_from_parts(schema: &Value, parts: &[Part]) -> Result<Value, Box<Problem>> {
     if let Some(data) = parts.iter().find_map(Part::as_data) {
         return Ok(data.clone());
     }
     let texts: Vec<&str> = parts.iter().filter_map(Part::as_text).collect();
     let text = (!texts.is_empty()).then(|| texts.join("\n"));
-    match (text, one_string(schema)) {
-        (Some(text), Some(OneString::Plain)) => Ok(Value::String(text)),
-        (Some(text), Some(OneString::Property(name))) => Ok(json!({ name: text })),
-        (text, _) if asks_for_nothing(schema) => Ok(text.map_or(Value::Null, Value::String)),
-        (text, _) => Err(Box::new(Problem {
-            path: String::new(),
-            code: "type".into(),
-            message: "a data part was expected".into(),
-            expected: schema.get("type").cloned().unwrap_or_else(|| json!("object")),
-            got: text.map(Value::String),
-            hint: Some("send a part of kind \"data\" whose data satisfies the schema".into()),
-        })),
+    if let Some(input) = text.as_deref().and_then(|text| read(schema, text)) {
+        return Ok(input);
     }
+    if asks_for_nothing(schema) {
+        return Ok(text.map_or(Value::Null, Value::String));
+    }
+    Err(Box::new(Problem {
+        path: String::new(),
+        code: "type".into(),
+        message: "a data part was expected".into(),
+        expected: schema.get("type").cloned().unwrap_or_else(|| json!("object")),
+        got: text.map(Value::String),
+        hint: Some("send a part of kind \"data\" whose data satisfies the schema".into()),
+    }))
+}
+
+/// What people write for yes and no.
+pub fn yes_or_no(text: &str) -> Option<bool> {
+    match text.trim().trim_end_matches(['.', '!']).to_lowercase().as_str() {
+        "yes" | "y" | "true" | "ok" | "okay" | "approved" => Some(true),
+        "no" | "n" | "false" | "denied" | "rejected" => Some(false),
+        _ => None,
+    }
+}
+
+fn read(schema: &Value, text: &str) -> Option<Value> {
+    if let Some(value) = plain(schema, text) {
+        return Some(value);
+    }
+    if let Some((name, property)) = only_property(schema)
+        && let Some(value) = plain(property, text)
+    {
+        return Some(json!({ name: value }));
+    }
+    let is_object = schema.get("type").is_some_and(|kind| kind == "object");
+    let object = || serde_json::from_str(text).ok().filter(Value::is_object);
+    if is_object { object() } else { None }
+}
+
+/// The text as one value of the schema's type.
+fn plain(schema: &Value, text: &str) -> Option<Value> {
+    match schema.get("type")?.as_str()? {
+        "string" => Some(Value::String(text.to_owned())),
+        "boolean" => yes_or_no(text).map(Value::Bool),
+        "integer" | "number" => serde_json::from_str(text.trim()).ok().filter(Value::is_number),
+        _ => None,
+    }
+}
+
+/// The one property that has to be there.
+fn only_property(schema: &Value) -> Option<(&str, &Value)> {
+    let [required] = schema.get("required")?.as_array()?.as_slice() else {
+        return None;
+    };
+    let name = required.as_str()?;
+    Some((name, schema.get("properties")?.get(name)?))
 }
 
 /// Members of a schema that say something about a value without constraining it.
@@ -38,24 +81,6 @@ fn asks_for_nothing(schema: &Value) -> bool {
         Value::Object(rules) => rules.keys().all(|rule| ANNOTATIONS.contains(&rule.as_str())),
         _ => false,
     }
-}
-
-enum OneString<'a> {
-    Plain,
-    Property(&'a str),
-}
-
-fn one_string(schema: &Value) -> Option<OneString<'_>> {
-    let is_string = |schema: &Value| schema.get("type").is_some_and(|kind| kind == "string");
-    if is_string(schema) {
-        return Some(OneString::Plain);
-    }
-    let [required] = schema.get("required")?.as_array()?.as_slice() else {
-        return None;
-    };
-    let name = required.as_str()?;
-    let property = schema.get("properties")?.get(name)?;
-    is_string(property).then_some(OneString::Property(name))
 }
 
 #[cfg(test)]

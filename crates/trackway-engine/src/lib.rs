@@ -24,9 +24,9 @@ mod view;
 pub use decide::decide;
 pub use effect::{Decision, Delivered, Effect, Reply};
 pub use env::{Env, Schemas};
-pub use input::input_from_parts;
+pub use input::{input_from_parts, yes_or_no};
 pub use refusal::{IllegalTransition, Refusal};
-pub use run::{Asked, Run};
+pub use run::{Asked, Awaited, Heard, Run};
 pub use session::{
     Document, Misfit, RunStatus, RunTrack, SessionNote, SessionView, TrackEdge, TrackNode,
 };

@@ -1,9 +1,10 @@
 //! A run as decisions see it: a fold of its events that holds no more than they need.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use trackway_domain::{
-    Event, Evidence, Question, QuestionId, RunId, Seq, State, Submission, Timer, Timestamp,
+    Event, Evidence, MessageId, Question, QuestionId, RunId, Seq, State, Submission, Timer,
+    Timestamp,
 };
 
 use crate::{IllegalTransition, answer::answers, transition};
@@ -23,11 +24,26 @@ pub struct Run {
     pub timers: BTreeMap<Timer, Timestamp>,
     /// Children that have not ended.
     pub children: Vec<RunId>,
-    /// The run that waits for what this one says next.
-    pub awaited_by: Option<RunId>,
-    /// Runs that this one waited for, and where in their logs the newest of their answers stands.
-    pub heard: BTreeMap<RunId, Seq>,
+    /// Who waits for what this run says next.
+    pub awaited: Option<Awaited>,
+    /// What this run was told by those that it waits for.
+    pub heard: BTreeSet<Heard>,
     pub parked: Option<Evidence>,
+}
+
+/// A run that waits for another.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Awaited {
+    pub by: RunId,
+    /// The message that it sent; none where it started the other.
+    pub reply_to: Option<MessageId>,
+}
+
+/// An answer that was heard: who gave it, and to what.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Heard {
+    pub from: RunId,
+    pub reply_to: Option<MessageId>,
 }
 
 /// A question and what came to it.
@@ -44,7 +60,7 @@ pub struct Asked {
 impl Run {
     pub fn begin(submission: Box<Submission>, at: Timestamp) -> Self {
         let timers = submission.deadline.map(|due| (Timer::Deadline, due)).into_iter().collect();
-        let awaited_by = submission.parent.filter(|_| submission.awaited);
+        let by = submission.parent.filter(|_| submission.awaited);
         Self {
             submission,
             created_at: at,
@@ -54,8 +70,8 @@ impl Run {
             last_question: None,
             timers,
             children: Vec::new(),
-            awaited_by,
-            heard: BTreeMap::new(),
+            awaited: by.map(|by| Awaited { by, reply_to: None }),
+            heard: BTreeSet::new(),
             parked: None,
         }
     }
@@ -71,7 +87,7 @@ impl Run {
         }
         self.seq += 1;
         if answers(event) {
-            self.awaited_by = None;
+            self.awaited = None;
         }
         match event {
             Event::Asked { op, question, .. } => {
@@ -87,7 +103,9 @@ impl Run {
             Event::Refused { resume, .. } => self.count(resume.question, resume.order),
             Event::Late(late) => self.count(late.resume.question, late.resume.order),
             Event::Resumed { resume, awaited_by, .. } => {
-                self.awaited_by = awaited_by.or(self.awaited_by);
+                if let Some(by) = *awaited_by {
+                    self.awaited = Some(Awaited { by, reply_to: Some(resume.message.id.clone()) });
+                }
                 self.count(resume.question, resume.order);
                 if let Some(asked) = self.questions.get_mut(&resume.question) {
                     asked.answered = true;
@@ -102,8 +120,8 @@ impl Run {
             Event::Woke { op } => {
                 self.timers.remove(&Timer::Op(op.clone()));
             }
-            Event::RunAnswered { run, at, .. } => {
-                self.heard.insert(*run, *at);
+            Event::RunAnswered { run, reply_to, .. } => {
+                self.heard.insert(Heard { from: *run, reply_to: reply_to.clone() });
             }
             Event::ChildStarted { child, .. } => self.children.push(*child),
             Event::ChildEnded { child, .. } => self.children.retain(|open| open != child),

@@ -1,23 +1,21 @@
-//! The command path: decide on the head, hand the append to the journal, and after the commit, and
-//! only then, fold, tell, dispatch and answer.
+//! The command path: decide on the head, hand the append to the journal, and wait for the commit where
+//! somebody wants to know of it. What follows the commit is in `commit`.
 
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
-use trackway_domain::{Command, Event, Pos, RunId, Seq, Timestamp};
-use trackway_engine::{
-    Decision, Delivered, Effect, Env, Refusal, Reply, Run, RunView, StatusTime, decide, shows,
-};
+use trackway_domain::{Command, Event, RunId, Seq, Timestamp};
+use trackway_engine::{Decision, Delivered, Env, Refusal, Reply, Run, StatusTime, decide, shows};
 use trackway_ports::{
-    Append, AppendError, Claim, ClaimKey, HookChange, OutboxChange, OutboxId, Pinned, Receipt,
-    RunRow, Stored, TimerChange,
+    Append, AppendError, Claim, ClaimKey, HookChange, OutboxChange, OutboxId, Pinned, RunRow,
 };
 
 use crate::{
     Error,
+    commit::{AfterCommit, Commit},
     core::Core,
-    live::{Durable, Head, LiveRef, RowMarks, TAIL_EVENTS_MAX},
-    stage::Inner,
+    held::HandIn,
+    live::{Durable, Head, LiveRef, RowMarks},
 };
 
 /// Messages remembered per run in memory, for repetitions that come before the first is committed.
@@ -35,9 +33,19 @@ pub(crate) struct Attached {
     pub(crate) hooks: Vec<HookChange>,
     /// Definitions that the run needs to be gone on with.
     pub(crate) pins: Vec<Pinned>,
-    /// The sender wants the run as of the commit.
-    pub(crate) snapshot: bool,
+    pub(crate) wants: Wants,
     pub(crate) permit: Option<OwnedSemaphorePermit>,
+}
+
+/// What the sender of a command wants to hear of its commit.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Wants {
+    /// Nothing: a program goes on, and whoever shows something waits for the run's log.
+    #[default]
+    Nothing,
+    Commit,
+    /// The run as of the commit as well.
+    View,
 }
 
 /// A command that is decided and ordered, but perhaps not durable yet.
@@ -46,19 +54,8 @@ pub(crate) struct Ordered {
     pub(crate) reply: Reply,
     /// The run's last event after it.
     pub(crate) seq: Seq,
-    /// Absent where there was nothing to write.
+    /// Absent where there was nothing to write, or nobody wants to know.
     pub(crate) commit: Option<oneshot::Receiver<Result<Commit, AppendError>>>,
-}
-
-/// A durable command.
-#[derive(Debug, Default)]
-pub(crate) struct Commit {
-    /// The run as of this commit, where asked for.
-    pub(crate) view: Option<RunView>,
-    /// Position of the run's last event before it.
-    pub(crate) before: Pos,
-    /// A hook of the run has something to deliver.
-    pub(crate) hooks: bool,
 }
 
 impl Core {
@@ -94,6 +91,7 @@ impl Core {
         attached: Attached,
     ) -> Ordered {
         let seq = head.run.as_ref().map_or(0, |run| run.seq);
+        let attached = Attached { wants: Wants::Commit, ..attached };
         self.hand_in(live, head, Decision::default(), attached, seq, self.now())
     }
 
@@ -131,11 +129,13 @@ impl Core {
         if is_nothing(&append) {
             return Ordered { reply, seq, commit: None };
         }
-        let (answer, commit) = oneshot::channel();
-        after.answer = Some((answer, attached.snapshot));
-        self.reach("runtime:ordered");
-        self.options.journal.append(append, Box::new(move |result| after.run(result)));
-        Ordered { reply, seq, commit: Some(commit) }
+        let commit = (attached.wants != Wants::Nothing).then(|| {
+            let (answer, commit) = oneshot::channel();
+            after.answer = Some((answer, attached.wants));
+            commit
+        });
+        head.held.hand_in(self, HandIn { append, after });
+        Ordered { reply, seq, commit }
     }
 
     /// Decides a command and waits until it is durable. A lost race is decided again on the newer log.
@@ -153,7 +153,8 @@ impl Core {
                 if head.void {
                     continue;
                 }
-                let attached = Attached { settles, snapshot: true, permit, ..Attached::default() };
+                let wants = Wants::View;
+                let attached = Attached { settles, wants, permit, ..Attached::default() };
                 self.order(&live, &mut head, command.clone(), attached)
             };
             let ordered = match ordered {
@@ -214,195 +215,6 @@ impl Core {
             }
         }
     }
-}
-
-/// What is done once an append is durable, or has failed. It runs on the journal's thread, in the
-/// order of commits.
-struct AfterCommit {
-    live: LiveRef,
-    events: Vec<Event>,
-    at: Timestamp,
-    drive: bool,
-    stop: Weak<Inner>,
-    alarms: Vec<Timestamp>,
-    errands: Vec<(OutboxId, trackway_domain::Errand)>,
-    answer: Option<(oneshot::Sender<Result<Commit, AppendError>>, bool)>,
-    permit: Option<OwnedSemaphorePermit>,
-}
-
-impl AfterCommit {
-    fn new(
-        live: LiveRef,
-        events: Vec<Event>,
-        at: Timestamp,
-        permit: Option<OwnedSemaphorePermit>,
-    ) -> Self {
-        Self {
-            live,
-            events,
-            at,
-            drive: false,
-            stop: Weak::new(),
-            alarms: Vec::new(),
-            errands: Vec::new(),
-            answer: None,
-            permit,
-        }
-    }
-
-    /// Writes each effect to the append, where it is durable, and keeps what is to be done after it.
-    fn sort_effects(
-        &mut self,
-        core: &Core,
-        head: &mut Head,
-        effects: Vec<Effect>,
-        append: &mut Append,
-    ) {
-        let program = head.program.upgrade();
-        if let Some(program) = &program {
-            self.events.iter().for_each(|event| program.arrive(event));
-        }
-        for effect in effects {
-            match effect {
-                Effect::Drive => {
-                    head.runnable = true;
-                    // Whatever the stored row says, after a crash this run must be driven. Also where a
-                    // program is there to see it: it may have been taken up again from a run that waits.
-                    head.row = None;
-                    self.drive = program.is_none();
-                }
-                Effect::Stop => {
-                    head.runnable = false;
-                    self.stop = std::mem::take(&mut head.program);
-                }
-                Effect::SetTimer(timer, due) => {
-                    append.timers.push(TimerChange::Set(timer, due));
-                    self.alarms.push(due);
-                }
-                Effect::ClearTimer(timer) => append.timers.push(TimerChange::Clear(timer)),
-                Effect::ClearTimers => append.timers.push(TimerChange::ClearAll),
-                Effect::Owe(errand) => {
-                    let id = OutboxId(core.options.ids.uuid());
-                    append.outbox.push(OutboxChange::Add(id, errand.clone()));
-                    self.errands.push((id, errand));
-                }
-            }
-        }
-    }
-
-    fn run(self, result: Result<Receipt, AppendError>) {
-        match result {
-            Ok(receipt) => self.committed(receipt),
-            // Apart from this thread: a store that refuses at once does so inside the very call that
-            // hands the append in, under the head's lock.
-            Err(error) => {
-                let tokio = self.live.core.tokio.clone();
-                tokio.spawn(async move { self.failed(error) });
-            }
-        }
-    }
-
-    fn committed(self, receipt: Receipt) {
-        let core = self.live.core.clone();
-        core.reach("runtime:committed");
-        drop(self.permit);
-        let commit = show(
-            &self.live,
-            self.events,
-            self.at,
-            receipt,
-            self.answer.as_ref().is_some_and(|a| a.1),
-        );
-        if let Some(program) = self.stop.upgrade() {
-            program.stop();
-        }
-        self.alarms.into_iter().for_each(|due| core.alarm.set(due));
-        for (id, errand) in self.errands {
-            core.send_errand(id, errand);
-        }
-        if receipt.hooks {
-            core.hooks.ring();
-        }
-        if self.drive {
-            core.wake(self.live.id);
-        }
-        if let Some((answer, _)) = self.answer {
-            // Nobody listens where a program's yield was ordered; that is fine.
-            let _ = answer.send(Ok(commit));
-        }
-        core.reach("runtime:told");
-    }
-
-    /// The head was decided on something that is not so. It is void; the next user loads the run again.
-    fn failed(self, error: AppendError) {
-        let core = self.live.core.clone();
-        drop(self.permit);
-        if let AppendError::Broken { reason } = &error {
-            core.broken.send_if_modified(|known| {
-                let first = known.is_none();
-                if first {
-                    tracing::error!(reason, "the store has failed; nothing more is written");
-                    *known = Some(reason.clone());
-                }
-                first
-            });
-        }
-        let program = {
-            let mut head = self.live.head();
-            head.void = true;
-            std::mem::take(&mut head.program)
-        };
-        core.lives.forget(&self.live);
-        // Whoever waits on this head must look again.
-        self.live.committed.send_modify(|_| {});
-        if let Some(program) = program.upgrade() {
-            program.stop();
-        }
-        // What a program did on top of it is lost, its end perhaps; it goes on from what is durable.
-        // Not where the store has failed: it would do its next step over and over. And a run that was
-        // not created has no program.
-        let broken = matches!(error, AppendError::Broken { .. });
-        if !broken && !matches!(self.events.first(), Some(Event::Submitted(_))) {
-            core.wake(self.live.id);
-        }
-        if let Some((answer, _)) = self.answer {
-            let _ = answer.send(Err(error));
-        }
-    }
-}
-
-/// Folds committed events into what is shown, and tells watchers.
-fn show(
-    live: &LiveRef,
-    events: Vec<Event>,
-    at: Timestamp,
-    receipt: Receipt,
-    snapshot: bool,
-) -> Commit {
-    let mut shown = live.shown();
-    let before = shown.view.as_ref().map_or(0, |view| view.pos);
-    for (event, pos) in events.into_iter().zip(receipt.first..) {
-        match (&mut shown.view, &event) {
-            (Some(view), event) => view.apply(event, at, pos),
-            (view @ None, Event::Submitted(submission)) => {
-                *view = Some(RunView::begin(Arc::new((**submission).clone()), at, pos));
-            }
-            (None, _) => {}
-        }
-        if let (Some(observer), Some(view)) = (&live.core.options.observer, &shown.view) {
-            observer.committed(&view.submission, &event);
-        }
-        let seq = shown.view.as_ref().map_or(0, |view| view.seq);
-        if shown.tail.len() == TAIL_EVENTS_MAX {
-            shown.tail.pop_front();
-        }
-        shown.tail.push_back(Stored { pos, seq, at, event });
-    }
-    let seq = shown.view.as_ref().map_or(0, |view| view.seq);
-    let view = if snapshot { shown.view.clone() } else { None };
-    drop(shown);
-    live.committed.send_if_modified(|now| std::mem::replace(now, seq) != seq);
-    Commit { view, before, hooks: receipt.hooks }
 }
 
 fn fold(head: &mut Head, events: &[Event], now: Timestamp) -> Result<(), Refusal> {

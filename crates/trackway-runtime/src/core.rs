@@ -94,6 +94,11 @@ impl Core {
         self.appends.clone().acquire_owned().await.map_err(|_| Error::Stopping)
     }
 
+    /// The same, where nobody has to be waited for.
+    pub(crate) fn permit_now(&self) -> Option<OwnedSemaphorePermit> {
+        if self.is_stopping() { None } else { self.appends.clone().try_acquire_owned().ok() }
+    }
+
     pub(crate) fn is_stopping(&self) -> bool {
         *self.stopping.borrow()
     }

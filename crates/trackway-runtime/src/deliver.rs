@@ -11,7 +11,7 @@ use trackway_ports::ClaimKey;
 
 use crate::{
     Answered, Deliver, Error, Hold, RunAddress,
-    command::{Attached, Ordered},
+    command::{Attached, Ordered, Wants},
     core::Core,
     depth,
     hooks::HookSetter,
@@ -27,7 +27,8 @@ impl Core {
         self.load(address.run).await
     }
 
-    /// The run at that address, for that caller. Anything else does not exist.
+    /// The run at that address, for that caller. Anything else does not exist; but a child is found where
+    /// its parent is, which told of it.
     pub(crate) async fn open_to_read(
         self: &Arc<Self>,
         address: &RunAddress,
@@ -40,12 +41,23 @@ impl Core {
             }
             loaded => loaded?,
         };
-        let known = live.head().run.as_ref().is_some_and(|run| {
-            let submission = &run.submission;
-            submission.caller.tenant == address.caller.tenant
-                && address.workflow.as_ref().is_none_or(|name| submission.workflow.name == *name)
-        });
-        if known { Ok(live) } else { Err(Error::UnknownRun { run: address.run.to_string() }) }
+        let unknown = || Error::UnknownRun { run: address.run.to_string() };
+        let (tenant, workflow, parent) = {
+            let head = live.head();
+            let submission = &head.run.as_ref().ok_or_else(unknown)?.submission;
+            let workflow = submission.workflow.name.clone();
+            (submission.caller.tenant.clone(), workflow, submission.parent)
+        };
+        if tenant != address.caller.tenant {
+            return Err(unknown());
+        }
+        let Some(name) = address.workflow.as_ref().filter(|name| **name != workflow) else {
+            return Ok(live);
+        };
+        let parent = self.load_to_read(parent.ok_or_else(unknown)?).await?;
+        let head = parent.head();
+        let is_its = head.run.as_ref().is_some_and(|run| run.submission.workflow.name == *name);
+        if is_its { Ok(live) } else { Err(unknown()) }
     }
 
     /// `awaited_by` is the run that sends it, where one does and waits for what is said next.
@@ -168,7 +180,7 @@ impl Core {
         let attached = Attached {
             claim: Some(claim),
             hooks: hook.map(|hook| hook.after(newest)).into_iter().collect(),
-            snapshot: true,
+            wants: Wants::View,
             permit: Some(permit),
             settles: None,
             pins: Vec::new(),

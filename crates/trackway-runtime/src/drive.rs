@@ -48,7 +48,7 @@ impl Core {
     }
 
     async fn drive(self: &Arc<Self>, run: RunId) -> Result<(), Error> {
-        let _room = self.programs.clone().acquire_owned().await.map_err(|_| Error::Stopping)?;
+        let room = self.programs.clone().acquire_owned().await.map_err(|_| Error::Stopping)?;
         if self.is_stopping() || self.broken.borrow().is_some() {
             return Err(Error::Stopping);
         }
@@ -62,13 +62,25 @@ impl Core {
             let evidence = self.options.registry.missing(&workflow);
             return self.finish(&live, &inner, End::Misfit(evidence)).await;
         };
+        inner.enter(room);
         self.reach("effect:drive");
         self.fill(&live, &inner, seq).await?;
         let mut future = program.run(Stage(inner.clone()), input);
-        let end = std::future::poll_fn(|cx| poll(&inner, &mut future, cx)).await;
+        let end = std::future::poll_fn(|cx| {
+            live.hold();
+            let polled = poll(&inner, &mut future, cx);
+            // How it ended belongs to what it did last.
+            if polled.is_pending() {
+                live.release(self);
+            }
+            polled
+        })
+        .await;
         inner.book().leaving = true;
         drop(future);
-        self.finish(&live, &inner, end).await
+        let finished = self.finish(&live, &inner, end).await;
+        live.release(self);
+        finished
     }
 
     /// Puts what the log holds into the program's book.
@@ -115,7 +127,14 @@ impl Core {
                 Command::Park(evidence)
             }
         };
-        let permit = Some(self.permit().await?);
+        let permit = match self.permit_now() {
+            Some(permit) => Some(permit),
+            None => {
+                // Others may be waiting for what is held back here, as this one is for what is held there.
+                live.release(self);
+                Some(self.permit().await?)
+            }
+        };
         let mut head = live.head();
         if head.void || inner.is_stopped() {
             return Ok(());

@@ -15,7 +15,11 @@ use trackway_domain::{
 };
 use trackway_ports::OutboxId;
 
-use crate::{Error, Program, command::Attached, core::Core};
+use crate::{
+    Error, Program,
+    command::{Attached, Wants},
+    core::Core,
+};
 
 /// More locks than errands are usually under way; two children sharing one only wait for each other.
 const ERRAND_LOCKS: usize = 64;
@@ -62,8 +66,8 @@ impl Core {
                 let command = Command::EndChild { child, outcome };
                 (child, self.tell(id, parent, command).await)
             }
-            Errand::TellAnswer { to, from, at, answer } => {
-                (from, self.tell(id, to, Command::TakeAnswer { from, at, answer }).await)
+            Errand::TellAnswer { to, from, reply_to, answer } => {
+                (from, self.tell(id, to, Command::TakeAnswer { from, reply_to, answer }).await)
             }
         };
         match result {
@@ -109,7 +113,7 @@ impl Core {
             if awaited {
                 // Nobody else will answer for it: it has no log.
                 let answer = FirstAnswer::without(AnswerKind::Failed, message.as_str());
-                let command = Command::TakeAnswer { from: child, at: 0, answer };
+                let command = Command::TakeAnswer { from: child, reply_to: None, answer };
                 self.execute(parent, &command, None).await?;
             }
             let outcome = ChildOutcome {
@@ -176,7 +180,8 @@ impl Core {
     ) -> Result<(), Error> {
         let run = submission.run;
         let pins = program.pin().into_iter().collect();
-        let attached = Attached { settles: Some(id), pins, ..Attached::default() };
+        let wants = Wants::Commit;
+        let attached = Attached { settles: Some(id), pins, wants, ..Attached::default() };
         match self.create(submission, attached).await {
             Ok(_) => Ok(()),
             // An earlier attempt got as far as the start.

@@ -8,6 +8,7 @@
 mod api;
 mod catalogue;
 mod command;
+mod commit;
 mod core;
 mod deliver;
 mod depth;
@@ -16,6 +17,7 @@ mod errand;
 mod error;
 mod fork;
 mod guide;
+mod held;
 mod hooks;
 mod live;
 mod messenger;
@@ -55,7 +57,7 @@ pub use replay::{ReplayVerdict, replay, replay_with};
 pub use runtime::Runtime;
 pub use schema::{SchemaBook, SchemaError};
 pub use stage::{
-    Answer, Archive, Attempt, ChildError, OpenQuestion, RetryPolicy, Stage, Stay, StepWork,
+    Answer, Archive, Asker, Attempt, ChildError, OpenQuestion, RetryPolicy, Stage, Stay, StepWork,
 };
 pub use tool::{Tool, ToolCall, ToolFuture, ToolInfo, ToolOutput, Tools};
 /// What somebody probably meant by a name that is not known.

@@ -29,8 +29,8 @@ pub struct Options {
     /// Appends under way at once. Enough to fill a group commit several times over; beyond it,
     /// callers wait for their turn instead of growing a queue.
     pub appends_max: usize,
-    /// Programs in memory at once: those that are doing something, a tool that has asked the user and
-    /// waits for the answer among them. Programs that only wait are not in memory.
+    /// Programs that are doing something at once. Those that wait are not counted: they are not in memory,
+    /// but for the ones in which a tool has asked a person.
     pub programs_max: usize,
 }
 

@@ -42,7 +42,7 @@ use crate::{
 #[derive(Debug)]
 pub struct Stay(#[expect(dead_code, reason = "holding it is its use")] guard::Active);
 
-pub use archive::{Archive, OpenQuestion};
+pub use archive::{Archive, Asker, OpenQuestion};
 pub use book::Answer;
 pub use children::ChildError;
 pub use steps::{Attempt, RetryPolicy, StepWork};
@@ -62,6 +62,8 @@ pub(crate) struct Inner {
     book: Mutex<Book>,
     /// The run has ended: the program is dropped at its next await.
     stopped: AtomicBool,
+    /// The program's place among those that are in memory at once.
+    room: Mutex<Option<OwnedSemaphorePermit>>,
 }
 
 /// Where the program runs.
@@ -88,11 +90,22 @@ impl Inner {
             place,
             book: Mutex::new(Book::default()),
             stopped: AtomicBool::new(false),
+            room: Mutex::default(),
         })
     }
 
     pub(crate) fn book(&self) -> MutexGuard<'_, Book> {
         self.book.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes a place in memory.
+    pub(crate) fn enter(&self, room: OwnedSemaphorePermit) {
+        *self.room.lock().unwrap_or_else(PoisonError::into_inner) = Some(room);
+    }
+
+    /// Gives the place back for as long as only a person is waited for: others may do something meanwhile.
+    fn step_aside(&self) {
+        *self.room.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
     /// An event was ordered while the program runs. Called under the head's lock, so arrivals have the
@@ -112,6 +125,10 @@ impl Inner {
     /// Takes back questions that the program no longer waits for. Fails when the run has ended.
     pub(crate) fn withdraw(&self, head: &mut Head, ops: Vec<Op>) -> Result<(), Refusal> {
         let Some((core, live)) = self.live() else { return Ok(()) };
+        // Else whoever waits for his turn would wake himself by looking whether it has come.
+        if ops.is_empty() {
+            return Ok(());
+        }
         for op in ops {
             core.order(live, head, Command::Withdraw { op }, Attached::default())?;
         }

@@ -12,7 +12,8 @@ use trackway_ports::{AppendError, Claim};
 
 use crate::{
     Error, Hold, Submit, Submitted,
-    command::{Attached, Commit},
+    command::{Attached, Wants},
+    commit::Commit,
     core::Core,
     depth::{self, message_too_deep},
     live::LiveRef,
@@ -67,7 +68,7 @@ impl Core {
         };
         let hooks = hook.map(|hook| hook.after(0)).into_iter().collect();
         let pins = program.pin().into_iter().collect();
-        let attached = Attached { claim, snapshot: true, hooks, pins, ..Attached::default() };
+        let attached = Attached { claim, wants: Wants::View, hooks, pins, ..Attached::default() };
         match self.create(submission, attached).await {
             Ok((commit, live)) => {
                 let view = commit.view.ok_or(Error::Stopping)?;

@@ -12,28 +12,36 @@ use crate::core::Core;
 /// Timers fired at once; the next batch follows when these are recorded.
 const BATCH_TIMERS: usize = 256;
 
-/// Tells the waiting task of timers that are set while it waits. Only the earliest matters, so memory
-/// does not grow with sleeping runs.
+/// When to look at the timers next. Only the earliest moment matters, so memory does not grow with sleeping
+/// runs; and a timer that is set while an earlier one is waited for costs nothing.
 #[derive(Debug)]
 pub(crate) struct Alarm {
-    /// The earliest moment that was set since the task last looked.
-    earliest: watch::Sender<Option<Timestamp>>,
+    next: watch::Sender<Option<Timestamp>>,
 }
 
 impl Default for Alarm {
     fn default() -> Self {
-        Self { earliest: watch::Sender::new(None) }
+        Self { next: watch::Sender::new(None) }
     }
 }
 
 impl Alarm {
     pub(crate) fn set(&self, due: Timestamp) {
-        self.earliest.send_if_modified(|earliest| {
-            let sooner = earliest.is_none_or(|known| due < known);
+        self.next.send_if_modified(|next| {
+            let sooner = next.is_none_or(|known| due < known);
             if sooner {
-                *earliest = Some(due);
+                *next = Some(due);
             }
             sooner
+        });
+    }
+
+    /// Forgets the moment, which has come. Before the timers are looked at: one that is set meanwhile is
+    /// found by the look, or sets the alarm anew.
+    fn clear(&self) {
+        self.next.send_if_modified(|next| {
+            *next = None;
+            false
         });
     }
 }
@@ -41,31 +49,29 @@ impl Alarm {
 /// Fires timers until the runtime stops.
 pub(crate) async fn run(core: Arc<Core>) {
     let mut stopping = core.stopping.subscribe();
-    let mut alarm = core.alarm.earliest.subscribe();
+    let mut alarm = core.alarm.next.subscribe();
     // Timers of runs that cannot be read: they stay where they are and must not be tried for ever.
     let mut passed_over: HashSet<String> = HashSet::new();
     loop {
-        alarm.mark_unchanged();
-        core.alarm.earliest.send_if_modified(|earliest| {
-            *earliest = None;
-            false
-        });
-        let now = core.now();
-        let next = match look(&core, now, &mut passed_over).await {
+        core.alarm.clear();
+        match look(&core, core.now(), &mut passed_over).await {
             Ok(Next::Now) => continue,
-            Ok(Next::At(next)) => next,
+            Ok(Next::At(next)) => next.into_iter().for_each(|next| core.alarm.set(next)),
             // A store that is being closed answers no more; that is no news.
             Err(_) if core.is_stopping() => return,
             Err(error) => {
                 tracing::error!(%error, "timers cannot be read; no timer fires until a restart");
                 return;
             }
-        };
-        tokio::select! {
-            biased;
-            _ = stopping.wait_for(|stop| *stop) => return,
-            _ = alarm.changed() => {}
-            () = until(&core, next) => {}
+        }
+        loop {
+            let next = *alarm.borrow_and_update();
+            tokio::select! {
+                biased;
+                _ = stopping.wait_for(|stop| *stop) => return,
+                _ = alarm.changed() => {}
+                () = until(&core, next) => break,
+            }
         }
     }
 }

@@ -371,7 +371,8 @@ impl Server {
         let mcp = self.mcp.as_ref().map(|mcp| mcp.door(&opened, &self.faults)).transpose()?;
         let Opened { runtime, folder, journal, written, staff, metrics } = opened;
         let watching = written::watch(&written, &runtime);
-        let retention = self.retention.map(|older_than| Retention { journal, older_than });
+        let retention =
+            self.retention.map(|older_than| Retention { journal: journal.clone(), older_than });
         let required = self.auth.is_required();
         let door = self.door(outgoing);
         let gatekeeper = gatekeeper(self.auth, folder.path())?;
@@ -384,7 +385,7 @@ impl Server {
         };
         let mcp = mcp.map(|mcp| HttpDoor::new(mcp, gatekeeper.clone(), door.body_bytes_max));
         let entrance = Entrance { gatekeeper, required };
-        let doors = Doors { a2a: door, mcp, metrics };
+        let doors = Doors { a2a: door, mcp, metrics, journal };
         let bound = Bound::new(listener, grpc, runtime, folder, entrance, doors)?;
         Ok(bound.keeping(retention).watching(watching).employing(staff))
     }
@@ -413,6 +414,7 @@ struct Doors {
     a2a: trackway_a2a::Options,
     mcp: Option<HttpDoor>,
     metrics: Arc<Metrics>,
+    journal: Arc<dyn Journal>,
 }
 
 /// How a server lets callers in.

@@ -11,6 +11,7 @@ mod incoming;
 mod message;
 mod params;
 mod push;
+mod references;
 pub(crate) mod rest;
 mod task;
 mod update;
@@ -22,6 +23,7 @@ pub(crate) use incoming::unwrapped;
 pub(crate) use message::DATA_PART_COMPAT;
 pub(crate) use params::{SendParams, TaskIdParams, TaskQueryParams};
 pub(crate) use push::{PushIdParams, SetPushParams};
+pub(crate) use references::{take_references, with_references};
 pub(crate) use task::Task;
 pub(crate) use update::StreamItem;
 

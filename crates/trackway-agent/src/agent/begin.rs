@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use futures_util::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 use trackway_domain::{Event, Failure, Question, RunId, Seq, StepOutcome, Timestamp};
-use trackway_runtime::{Archive, Attempt, OpenQuestion, RetryPolicy, Stop};
+use trackway_runtime::{Archive, Asker, Attempt, OpenQuestion, RetryPolicy, Stop};
 
 use super::drive::{Driver, stopped};
 use crate::{Entry, compact, is_compacted, transcript};
@@ -42,6 +42,10 @@ pub(super) struct Open {
     pub(super) run: RunId,
     pub(super) workflow: String,
     pub(super) question: Question,
+    /// Whether a workflow itself asks. What an agent or a tool asks is for people alone: it may be whether
+    /// a call is allowed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) of_workflow: bool,
 }
 
 impl Driver {
@@ -101,7 +105,12 @@ impl Driver {
         let archive = self.stage.archive().ok_or_else(|| unreadable(&"there is no archive"))?;
         let open = archive.questions().await.map_err(|error| unreadable(&error))?;
         let others = open.into_iter().filter(|open| open.run != self.stage.run());
-        let open = |OpenQuestion { run, workflow, question }| Open { run, workflow, question };
+        let open = |OpenQuestion { run, workflow, question, asker }| Open {
+            run,
+            workflow,
+            question,
+            of_workflow: asker == Asker::Workflow,
+        };
         Ok(others.map(open).collect())
     }
 

@@ -1,33 +1,27 @@
 //! Tool calls: shown, approved, made as recorded steps, and shown again with what they came to.
 
-use std::time::Duration;
-
 use futures_util::future::BoxFuture;
 use serde_json::Value;
-use trackway_domain::{Artifact, ArtifactId, Failure, Part, Reason, StepOutcome};
+use trackway_domain::{Artifact, ArtifactId, Failure, Part, StepOutcome};
 use trackway_engine::Schemas;
 use trackway_runtime::{Attempt, RetryPolicy, ToolCall};
 
-use super::{drive::Driver, route::Route, told};
-use crate::{Arguments, CallRecord, Waiting, approval, pieces, record};
-
-/// What a call came to.
-pub(super) struct Called {
-    pub(super) record: CallRecord,
-    /// How long the user was waited for.
-    pub(super) waited: Duration,
-}
+use super::{drive::Driver, reply::By, route::Route, told};
+use crate::{
+    Arguments, CallRecord, Waiting, approval, pieces,
+    record::{self, Wait},
+};
 
 impl Driver {
     /// Makes one call. Everything of it is in the parent's stream (D4).
-    pub(super) async fn call(&self, waiting: &Waiting, route: &Route) -> Called {
+    pub(super) async fn call(&self, waiting: &Waiting, route: &Route) -> CallRecord {
         let arguments = match &waiting.call.arguments {
             Arguments::Json(arguments) => arguments.clone(),
             Arguments::Broken { text, .. } => Value::String(text.clone()),
         };
         self.show(waiting, "tool-call", vec![Part::data(arguments.clone())]).await;
-        let (approved, waited) = self.approved(waiting, route).await;
-        let record = if let Some(broken) = record::broken_arguments(&waiting.call) {
+        let (approved, wait) = self.approved(waiting, route).await;
+        let mut record = if let Some(broken) = record::broken_arguments(&waiting.call) {
             broken
         } else if !approved {
             self.note(waiting, CallRecord::refused(&waiting.call.tool)).await
@@ -35,15 +29,20 @@ impl Driver {
             match route {
                 Route::Nowhere { why } => self.note(waiting, CallRecord::failed(why)).await,
                 Route::Never => self.note(waiting, CallRecord::never(&waiting.call.tool)).await,
-                Route::Tool { name, .. } => self.use_tool(waiting, name, arguments).await,
+                Route::Tool { name, input, .. } => {
+                    let input = input.clone().unwrap_or(arguments);
+                    self.use_tool(waiting, name, input).await
+                }
                 Route::Workflow { name, description, input, .. } => {
                     self.dispatch(waiting, name, description, input.clone()).await
                 }
-                Route::Reply => self.reply(waiting, &arguments).await,
+                Route::Reply => self.reply(waiting, &arguments, By::Model).await,
+                Route::ReplyOfUser => self.reply(waiting, &arguments, By::User).await,
             }
         };
         self.show(waiting, "tool-result", told::shown(&record)).await;
-        Called { record, waited }
+        record.waits.extend(wait);
+        record
     }
 
     /// Shows a call or its result as an artifact of the turn.
@@ -58,20 +57,13 @@ impl Driver {
     }
 
     /// Whether the call may be made; the user is asked where that is wanted.
-    async fn approved(&self, waiting: &Waiting, route: &Route) -> (bool, Duration) {
+    async fn approved(&self, waiting: &Waiting, route: &Route) -> (bool, Option<Wait>) {
         if !route.asks() {
-            return (true, Duration::ZERO);
+            return (true, None);
         }
-        let timed = self.spec.budgets.seconds.is_some();
-        let asked_at = if timed { Some(self.stage.now().await) } else { None };
         let prompt = approval::prompt(&waiting.call);
-        let reason = Reason::InputRequired;
-        let (_, answer) = self.stage.ask(reason, prompt, approval::schema(), None).await;
-        let waited = match asked_at {
-            Some(asked_at) => self.stage.now().await.since(asked_at),
-            None => Duration::ZERO,
-        };
-        (approval::is_approved(&answer.input), waited)
+        let (answer, wait) = self.ask_people(prompt, approval::schema()).await;
+        (approval::is_approved(&answer), wait)
     }
 
     /// Records what is known already as the call's result.
@@ -80,9 +72,9 @@ impl Driver {
         record_of(self.stage.record(&waiting.key(), record).await)
     }
 
-    async fn use_tool(&self, waiting: &Waiting, name: &str, arguments: Value) -> CallRecord {
+    async fn use_tool(&self, waiting: &Waiting, name: &str, input: Value) -> CallRecord {
         let mut work = |attempt: Attempt| -> BoxFuture<'_, _> {
-            Box::pin(self.use_tool_now(name, arguments.clone(), attempt))
+            Box::pin(self.use_tool_now(name, input.clone(), attempt))
         };
         self.outcome(&waiting.key(), &mut work).await
     }
@@ -90,7 +82,7 @@ impl Driver {
     async fn use_tool_now(
         &self,
         name: &str,
-        arguments: Value,
+        input: Value,
         attempt: Attempt,
     ) -> Result<Value, Failure> {
         let stock = self.workshop.stock();
@@ -99,12 +91,14 @@ impl Driver {
                 .at(self.stage.moment())
                 .to_value();
         };
-        let problems = self.schemas.check(&tool.info().input_schema, &arguments);
+        let problems = self.schemas.check(&tool.info().input_schema, &input);
         let record = if problems.is_empty() {
-            match tool.call(arguments, ToolCall::on(&self.stage, attempt)).await {
+            let step = attempt.op.clone();
+            let record = match tool.call(input, ToolCall::on(&self.stage, attempt)).await {
                 Ok(output) => CallRecord::new(pieces::result_pieces(&output.value, &output.parts)),
                 Err(failure) => CallRecord::failed(failure.message),
-            }
+            };
+            CallRecord { waits: self.waits_within(&step).await, ..record }
         } else {
             let each = problems.iter().map(|problem| match problem.path.as_str() {
                 "" => problem.message.clone(),

@@ -1,22 +1,19 @@
 //! The loop: asks the turn what is next, does it, and tells it what it came to.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{collections::BTreeSet, sync::Arc};
 
 use futures_util::future::join_all;
 use serde_json::{Value, json};
-use trackway_domain::Failure;
+use trackway_domain::{Failure, QuestionId};
 use trackway_engine::Schemas;
 use trackway_runtime::{SchemaBook, Stage, Stop};
 
 use super::{
     model::Heard,
-    route::Routed,
+    route::Route,
     speaker::{self, SEPARATOR},
 };
-use crate::{
-    AgentSpec, Arguments, Done, Next, Turn, Waiting, Workshop, pieces,
-    record::{self, Place},
-};
+use crate::{AgentSpec, Done, Next, Turn, Waiting, Workshop, pieces};
 
 /// Drives one turn.
 pub(super) struct Driver {
@@ -24,42 +21,44 @@ pub(super) struct Driver {
     pub(super) spec: Arc<AgentSpec>,
     pub(super) workshop: Arc<Workshop>,
     pub(super) schemas: Arc<SchemaBook>,
+    /// Questions that were open when the user spoke.
+    pub(super) asked: BTreeSet<QuestionId>,
 }
 
 impl Driver {
-    pub(super) async fn run(self, input: Value) -> Result<Value, Stop> {
+    pub(super) async fn run(mut self, input: Value) -> Result<Value, Stop> {
         let (begin, history) = self.begin().await?;
+        self.asked = begin.questions.iter().map(|open| open.question.id).collect();
         let user = pieces::user_pieces(self.stage.message(), &input);
         let output = self.output_wanted(&input);
-        let reply = self.reply_of_user(&begin).await;
         let mut turn = Turn::begin(&self.spec, history, user, begin.began);
         if let Some(schema) = &output {
             turn = turn.expecting(schema.clone());
         }
-        let mut uses = BTreeMap::new();
-        if let Some(reply) = reply {
+        // Where the calls of the last answer go, in their order.
+        let mut routes = Vec::new();
+        if let Some(reply) = self.reply_of_user(&begin, &mut turn).await {
             let given = self.reply_as_call(reply).await?;
-            let model_call = turn.model_call();
             turn.given(&given.recorded).map_err(stopped)?;
-            self.follow(&mut turn, &given, model_call, &mut uses).await?;
+            routes = given.routes;
         }
         loop {
             match turn.next() {
                 Next::Ask => {
                     self.compact(&mut turn).await?;
+                    // A summary uses tokens and time as well.
+                    if turn.next() != Next::Ask {
+                        continue;
+                    }
                     match self.ask(&turn).await? {
                         Heard::Answer(heard) => {
-                            let model_call = turn.model_call();
                             turn.heard(&heard.recorded).map_err(stopped)?;
-                            self.follow(&mut turn, &heard, model_call, &mut uses).await?;
+                            routes = heard.routes;
                         }
-                        Heard::Late { limit } => {
-                            return Ok(self.end(&turn, "", Some(&limit)).await);
-                        }
+                        Heard::Late { limit } => return self.over(&turn, limit).await,
                     }
                 }
-                // Calls are made as soon as they are heard of; none waits here.
-                Next::Call(waiting) => return Err(stuck(&waiting)),
+                Next::Call(calls) => self.follow(&mut turn, &calls, &routes).await?,
                 Next::Judge(value) => {
                     let schema = output.as_ref().unwrap_or(&Value::Bool(true));
                     let problems = self.schemas.check(schema, &value);
@@ -70,12 +69,7 @@ impl Driver {
                     let sentence = done.ending.sentence();
                     return Ok(self.end(&turn, &done.text, sentence).await);
                 }
-                Next::Limit(limit) if output.is_some() => {
-                    return Err(Stop::Failed(Failure::new(limit.to_string())));
-                }
-                Next::Limit(limit) => {
-                    return Ok(self.end(&turn, "", Some(&limit.to_string())).await);
-                }
+                Next::Limit(limit) => return self.over(&turn, limit.to_string()).await,
                 Next::Failed(why) => return Err(Stop::Failed(Failure::new(why))),
             }
         }
@@ -91,33 +85,28 @@ impl Driver {
     async fn follow(
         &self,
         turn: &mut Turn,
-        heard: &Routed,
-        model_call: u32,
-        uses: &mut BTreeMap<String, u32>,
+        calls: &[Waiting],
+        routes: &[Route],
     ) -> Result<(), Stop> {
-        let calls = record::calls_of(&heard.recorded.answer);
-        let waiting: Vec<Waiting> = calls
-            .into_iter()
-            .enumerate()
-            .map(|(index, call)| {
-                let nth = uses.entry(call.tool.clone()).or_default();
-                *nth += 1;
-                Waiting { call, place: Place { model_call, index }, nth: *nth }
-            })
-            .collect();
-        let results = waiting
-            .iter()
-            .zip(&heard.routes)
-            .map(|(waiting, route)| Box::pin(self.call(waiting, route)));
-        let results = join_all(results).await;
-        for (waiting, result) in waiting.iter().zip(results) {
-            // The turn has answered for arguments that are not JSON.
-            if matches!(waiting.call.arguments, Arguments::Json(_)) {
-                turn.returned(&waiting.call.id, result.record).map_err(stopped)?;
-                turn.waited(result.waited);
-            }
+        if calls.len() != routes.len() {
+            let (calls, routes) = (calls.len(), routes.len());
+            return Err(stopped(format!("an answer made {calls} calls and {routes} are recorded")));
+        }
+        let results =
+            calls.iter().zip(routes).map(|(call, route)| Box::pin(self.call(call, route)));
+        for (call, result) in calls.iter().zip(join_all(results).await) {
+            turn.returned(&call.call.id, result).map_err(stopped)?;
         }
         Ok(())
+    }
+
+    /// A budget is used up. In a conversation that is told; what works on its own has not done its work,
+    /// and nobody there could tell the sentence from an output.
+    async fn over(&self, turn: &Turn, limit: String) -> Result<Value, Stop> {
+        if self.stage.message().is_none() {
+            return Err(Stop::Failed(Failure::new(limit)));
+        }
+        Ok(self.end(turn, "", Some(&limit)).await)
     }
 
     /// Ends the text that was shown, and gives the turn's output.
@@ -147,9 +136,4 @@ impl Driver {
 /// The log told the turn something that it was not waiting for: this program does not fit it.
 pub(super) fn stopped(error: impl std::fmt::Display) -> Stop {
     Stop::Failed(Failure::new(format!("the turn cannot go on: {error}")))
-}
-
-fn stuck(waiting: &[Waiting]) -> Stop {
-    let calls: Vec<&str> = waiting.iter().map(|waiting| waiting.call.id.as_str()).collect();
-    stopped(format!("no result came for {}", calls.join(", ")))
 }

@@ -23,6 +23,7 @@ use super::{
 use crate::{
     Answer, Delta, Gather, Limit, Model, ModelError, Offer, Provider, Recorded, Request, Stock,
     Turn, compact,
+    conversation::OpenNote,
     provider::{Backoff, offline},
     record::{self, Asked, COMPACT_KEY, Compacted, MODEL_KEY},
 };
@@ -80,14 +81,11 @@ impl Driver {
         let provider = &*model.provider;
         let tools = self.workshop.toolset(&self.spec, &stock, &self.stage.programs());
         let mut specs = tools.specs();
-        let mut additions = Vec::new();
-        // As they are now: some may have been answered since the turn began, and others put.
-        let questions = self.questions().await?;
-        if reply::may_answer(turn, &questions) {
+        let open = self.still_open().await?;
+        if !open.is_empty() {
             specs.push(Arc::new(reply::spec()));
-            additions.extend(reply::open_questions(&questions));
         }
-        let offer = Offer { tools: specs, additions, takes_images: provider.takes_images() };
+        let offer = Offer { tools: specs, open, takes_images: provider.takes_images() };
         let request = turn.request(offer);
         // A value that must have a form is shown when it has it, as the output.
         let said = turn.said();
@@ -105,6 +103,15 @@ impl Driver {
         let calls = record::calls_of(&answer);
         let routes = calls.iter().map(|call| Route::of(call, &tools)).collect();
         Ok(Routed { recorded: self.recorded(model, answer), routes })
+    }
+
+    /// What the user was asked before this turn, as it is now: some may have been answered meanwhile.
+    async fn still_open(&self) -> Result<Vec<OpenNote>, Failure> {
+        if self.asked.is_empty() {
+            return Ok(Vec::new());
+        }
+        let questions = self.questions().await?;
+        Ok(reply::notes(questions.iter().filter(|open| self.asked.contains(&open.question.id))))
     }
 
     /// Asks until there is a whole answer, or there is no use in asking any more.
@@ -150,21 +157,9 @@ impl Driver {
             None if self.stage.check_holds_step(COMPACT_KEY) => compact::Plan::default(),
             None => return Ok(()),
         };
+        let time = self.time_left(turn).map(|(left, _)| left);
         let mut work = |attempt: Attempt| -> BoxFuture<'_, Result<Value, Failure>> {
-            let plan = plan.clone();
-            Box::pin(async move {
-                let stock = self.workshop.stock();
-                let model = self.model(&stock)?;
-                let provider = &*model.provider;
-                if provider.label() == offline::LABEL {
-                    return plan.dropped().to_value();
-                }
-                let summary = self.insist(provider, &plan.request(), &attempt, None).await?;
-                let Recorded { answer, label, cost, .. } = self.recorded(model, summary);
-                let mut compacted = plan.with_summary(&answer.text);
-                compacted.asked = Some(Asked { label, usage: answer.usage, cost });
-                compacted.to_value()
-            })
+            Box::pin(self.compact_now(plan.clone(), time, attempt))
         };
         let (_, outcome) = self.stage.step(COMPACT_KEY, RetryPolicy::default(), &mut work).await;
         match outcome {
@@ -174,6 +169,34 @@ impl Driver {
             }
             StepOutcome::Err(failure) => Err(Stop::Failed(failure)),
         }
+    }
+
+    /// Has the model sum up what goes; in the time that the turn has left, or it goes without a summary.
+    async fn compact_now(
+        &self,
+        plan: compact::Plan,
+        time: Option<Duration>,
+        attempt: Attempt,
+    ) -> Result<Value, Failure> {
+        let stock = self.workshop.stock();
+        let model = self.model(&stock)?;
+        let provider = &*model.provider;
+        let request = plan.request();
+        let summing = self.insist(provider, &request, &attempt, None);
+        let summary = match time {
+            _ if provider.label() == offline::LABEL => None,
+            None => Some(summing.await?),
+            Some(left) => tokio::time::timeout(left, summing).await.ok().transpose()?,
+        };
+        let mut compacted = match summary.map(|summary| self.recorded(model, summary)) {
+            None => plan.dropped(),
+            Some(Recorded { answer, label, cost, .. }) => Compacted {
+                asked: Some(Asked { label, usage: answer.usage, cost }),
+                ..plan.with_summary(&answer.text)
+            },
+        };
+        compacted.ended_at = Some(self.stage.moment());
+        compacted.to_value()
     }
 }
 

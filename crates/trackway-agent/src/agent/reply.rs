@@ -7,21 +7,31 @@ use futures_util::future::BoxFuture;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use trackway_domain::{
-    Failure, Message, MessageId, Part, Problem, QuestionId, Reason, Role, RunId, StepOutcome,
+    Failure, Message, MessageId, Part, Problem, QuestionId, Role, RunId, StepOutcome,
 };
 use trackway_engine::{Delivered, Schemas};
 use trackway_runtime::{Attempt, RetryPolicy, Stop};
 
+use self::read::Reading;
 use super::{
     begin::{Begin, Open},
     drive::{Driver, stopped},
-    route::{REPLY_TOOL, Route, Routed},
+    route::{Route, Routed},
     told::{Told, refused},
 };
 use crate::{
-    Answer, Arguments, Call, CallRecord, Entry, Finish, Recorded, ToolSpec, Turn, Waiting,
-    record::{MODEL_KEY, REPLY_LABEL},
+    Answer, Arguments, Call, CallRecord, Finish, OpenNote, REPLY_TOOL, Recorded, ToolSpec, Turn,
+    Waiting,
+    pieces::cut,
+    record::{MODEL_KEY, REPLY_LABEL, Wait},
 };
+
+/// Longest question that a model is told of word for word: it stands in every request of the session.
+const ASKS_BYTES_MAX: usize = 2 * 1024;
+
+/// Longest schema of a question that a model is told of. An answer that does not fit a longer one is
+/// refused with what is wrong.
+const SCHEMA_BYTES_MAX: usize = 4 * 1024;
 
 /// A user's message that answers a question.
 pub(super) struct Reply {
@@ -29,21 +39,34 @@ pub(super) struct Reply {
     input: Value,
 }
 
+/// On whose word an answer is brought.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum By {
+    /// It answers workflows on the user's behalf, and nothing else: what it says may come from what it
+    /// has read. Nor does it answer what the user has not seen yet.
+    Model,
+    User,
+}
+
 impl Driver {
-    /// The question that the user's message answers: the one it names, or the only open one that it fits.
-    /// With several open the user is asked which.
-    pub(super) async fn reply_of_user(&self, begin: &Begin) -> Option<Reply> {
+    /// The question that the user's message answers: the one it names, or the only open one that it clearly
+    /// belongs to. With several open the user is asked which.
+    pub(super) async fn reply_of_user(&self, begin: &Begin, turn: &mut Turn) -> Option<Reply> {
         let message = self.stage.message()?;
-        let input = |open: &Open| {
+        let parts = &message.parts;
+        let fitting = |open: &Open, may: &dyn Fn(&Reading) -> bool| {
             let schema = &open.question.schema;
-            let read = read::candidates(schema, &message.parts);
-            read.into_iter().find(|input| self.schemas.check(schema, input).is_empty())
+            let read = read::readings(schema, parts).into_iter().filter(|reading| may(reading));
+            let mut read = read.map(Reading::into_value);
+            read.find(|input| self.schemas.check(schema, input).is_empty())
         };
+        let input =
+            |open: &Open| fitting(open, &|reading| reading.belongs(open.question.reason, parts));
         let named =
             begin.questions.iter().find(|open| message.references.contains(&open.run.to_string()));
         if let Some(open) = named {
             // It is meant for this one even where it does not fit: the question says what is wrong.
-            let input = input(open).or_else(|| read::plain(&message.parts))?;
+            let input = fitting(open, &|_| true).or_else(|| read::plain(parts))?;
             return Some(Reply { run: open.run, input });
         }
         match begin.questions.as_slice() {
@@ -55,7 +78,8 @@ impl Driver {
                 if fitting.is_empty() {
                     return None;
                 }
-                let chosen = self.which(&fitting).await;
+                let (chosen, wait) = self.which(&fitting).await;
+                turn.waited(wait);
                 let open = fitting.into_iter().find(|open| open.run.to_string() == chosen)?;
                 Some(Reply { run: open.run, input: input(open)? })
             }
@@ -63,7 +87,7 @@ impl Driver {
     }
 
     /// Asks the user which question the message answers; empty where none of them.
-    async fn which(&self, open: &[&Open]) -> String {
+    async fn which(&self, open: &[&Open]) -> (String, Option<Wait>) {
         let mut text = "Several questions are open. Which one do you answer?".to_owned();
         let mut ids: Vec<String> = Vec::new();
         for open in open {
@@ -79,9 +103,9 @@ impl Driver {
             "required": ["taskId"],
             "additionalProperties": false,
         });
-        let prompt = vec![Part::text(text)];
-        let (_, answer) = self.stage.ask(Reason::InputRequired, prompt, schema, None).await;
-        answer.input.get("taskId").and_then(Value::as_str).unwrap_or_default().to_owned()
+        let (answer, wait) = self.ask_people(vec![Part::text(text)], schema).await;
+        let chosen = answer.get("taskId").and_then(Value::as_str).unwrap_or_default();
+        (chosen.to_owned(), wait)
     }
 
     /// The reply as a call, as if the model had made it: so it is done, shown and remembered like one.
@@ -104,7 +128,7 @@ impl Driver {
         let routed = || {
             let (label, ended_at) = (REPLY_LABEL.to_owned(), self.stage.moment());
             let recorded = Recorded { answer, label, cost: None, ended_at };
-            let routed = Routed { recorded, routes: vec![Route::Reply] };
+            let routed = Routed { recorded, routes: vec![Route::ReplyOfUser] };
             serde_json::to_value(routed).map_err(|error| Failure::new(error.to_string()))
         };
         match self.stage.record(MODEL_KEY, routed).await {
@@ -114,20 +138,24 @@ impl Driver {
     }
 
     /// Brings an answer to a run of this session that waits for one, and hears what it says next.
-    pub(super) async fn reply(&self, waiting: &Waiting, arguments: &Value) -> CallRecord {
+    pub(super) async fn reply(&self, waiting: &Waiting, arguments: &Value, by: By) -> CallRecord {
         let run = arguments.get("taskId").and_then(Value::as_str);
         let Some(run) = run.and_then(|id| id.parse::<RunId>().ok()) else {
             let why = "`taskId` has to name a task of this conversation that waits for an answer.";
             return self.note(waiting, CallRecord::failed(why)).await;
         };
         let input = arguments.get("input").cloned().unwrap_or(Value::Null);
-        match self.bring(waiting, run, &input).await {
+        let message = match self.reply_id(waiting) {
+            Ok(message) => message,
+            Err(failure) => return self.note(waiting, CallRecord::failed(failure.message)).await,
+        };
+        match self.bring(waiting, (run, by), &message, &input).await {
             Err(failure) => self.note(waiting, CallRecord::failed(failure.message)).await,
             Ok((asked, problems)) if !problems.is_empty() => {
                 self.note(waiting, refused(run, &problems, &asked.question.schema)).await
             }
             Ok((asked, _)) => {
-                let op = self.stage.expect_answer(run);
+                let op = self.stage.expect_answer(&message);
                 let answer = self.first_answer(&op).await;
                 let workflow = &asked.workflow;
                 self.tell(waiting, &Told { run, workflow, description: "", answer }).await
@@ -135,19 +163,27 @@ impl Driver {
         }
     }
 
+    /// The id of the message that brings the answer of this call: always the same one, so that it is
+    /// taken once, and what is said to it is told from what is said to others.
+    fn reply_id(&self, waiting: &Waiting) -> Result<MessageId, Failure> {
+        MessageId::new(&format!("{}-{}", self.stage.run(), place(waiting)))
+            .map_err(|error| Failure::new(error.to_string()))
+    }
+
     /// Finds the question and sends the answer, as two steps: a send that is repeated after a crash has to
     /// go to the question that it was meant for, which is not open any more if it arrived.
     async fn bring(
         &self,
         waiting: &Waiting,
-        run: RunId,
+        (run, by): (RunId, By),
+        message: &MessageId,
         input: &Value,
     ) -> Result<(Open, Vec<Problem>), Failure> {
-        let place = format!("{}.{}", waiting.place.model_call, waiting.place.index);
-        let mut work = |_: Attempt| -> BoxFuture<'_, _> { Box::pin(self.find(run)) };
+        let place = place(waiting);
+        let mut work = |_: Attempt| -> BoxFuture<'_, _> { Box::pin(self.find(run, by)) };
         let asked: Open = self.kept(&format!("find {place}"), &mut work).await?;
         let mut work = |_: Attempt| -> BoxFuture<'_, _> {
-            Box::pin(self.send(run, asked.question.id, input, &place))
+            Box::pin(self.send(run, asked.question.id, message, input))
         };
         let problems = self.kept(&format!("send {place}"), &mut work).await?;
         Ok((asked, problems))
@@ -168,11 +204,17 @@ impl Driver {
         }
     }
 
-    /// The question of that run, if it is of this session and waits: a model does not choose others.
-    async fn find(&self, run: RunId) -> Result<Value, Failure> {
+    /// The question of that run, if it is of this session, waits, and may be answered so.
+    async fn find(&self, run: RunId, by: By) -> Result<Value, Failure> {
         let open = self.questions().await?.into_iter().find(|open| open.run == run);
-        serde_json::to_value(open.ok_or_else(gone)?)
-            .map_err(|error| Failure::new(error.to_string()))
+        let open = open.filter(|open| open.of_workflow || by == By::User).ok_or_else(gone)?;
+        if by == By::Model && !self.asked.contains(&open.question.id) {
+            return Err(Failure::new(
+                "The question was put after the user has spoken. Tell the user of it; the answer has \
+                 to be theirs.",
+            ));
+        }
+        serde_json::to_value(open).map_err(|error| Failure::new(error.to_string()))
     }
 
     /// Sends the answer. What is wrong with it is the outcome.
@@ -180,12 +222,10 @@ impl Driver {
         &self,
         run: RunId,
         question: QuestionId,
+        message: &MessageId,
         input: &Value,
-        place: &str,
     ) -> Result<Value, Failure> {
-        let id = MessageId::new(&format!("{}-{place}", self.stage.run()))
-            .map_err(|error| Failure::new(error.to_string()))?;
-        let message = Message::new(id, Role::User, vec![Part::data(input.clone())]);
+        let message = Message::new(message.clone(), Role::User, vec![Part::data(input.clone())]);
         match self.stage.reply(run, Some(question), message).await? {
             Delivered::Answer { primary: true, .. } => Ok(json!([])),
             Delivered::Answer { problems, .. } if !problems.is_empty() => Ok(json!(problems)),
@@ -194,19 +234,12 @@ impl Driver {
     }
 }
 
-fn gone() -> Failure {
-    Failure::new("No task of this conversation with that id waits for an answer.")
+fn place(waiting: &Waiting) -> String {
+    format!("{}.{}", waiting.place.model_call, waiting.place.index)
 }
 
-/// Whether there is, or may be, a question that the model can bring an answer to.
-pub(super) fn may_answer(turn: &Turn, open: &[Open]) -> bool {
-    let interrupted = |entry: &Entry| match entry {
-        Entry::Model { calls, .. } => {
-            calls.iter().any(|call| call.tool.starts_with(crate::DISPATCH_PREFIX))
-        }
-        Entry::User { .. } | Entry::Result { .. } => false,
-    };
-    !open.is_empty() || turn.entries().iter().any(interrupted)
+fn gone() -> Failure {
+    Failure::new("No task of this conversation with that id waits for an answer.")
 }
 
 /// The tool as the model is told of it.
@@ -228,20 +261,17 @@ pub(super) fn spec() -> ToolSpec {
     }
 }
 
-/// A paragraph of the prompt about the questions that are open.
-pub(super) fn open_questions(open: &[Open]) -> Option<String> {
-    if open.is_empty() {
-        return None;
-    }
-    let lines = open.iter().map(|open| {
-        let (asked, schema) = (asked(open), &open.question.schema);
-        format!("- task {} of {}: {asked} Its schema: {schema}", open.run, open.workflow)
-    });
-    let lines: Vec<String> = lines.collect();
-    Some(format!(
-        "Tasks of this conversation that wait for the user's answer:\n{}",
-        lines.join("\n")
-    ))
+/// The questions that a model is told of: those that it may bring an answer to.
+pub(super) fn notes<'a>(open: impl Iterator<Item = &'a Open>) -> Vec<OpenNote> {
+    let note = |open: &Open| OpenNote {
+        task_id: open.run.to_string(),
+        workflow: open.workflow.clone(),
+        asks: cut::told(&asked(open), ASKS_BYTES_MAX),
+        schema: Some(&open.question.schema)
+            .filter(|schema| schema.to_string().len() <= SCHEMA_BYTES_MAX)
+            .cloned(),
+    };
+    open.filter(|open| open.of_workflow).map(note).collect()
 }
 
 fn asked(open: &Open) -> String {

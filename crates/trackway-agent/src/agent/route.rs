@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{Approval, Arguments, Call, Offered, Recorded, Target, Toolset};
+use crate::{Approval, Arguments, Call, Offered, REPLY_TOOL, Recorded, Target, Toolset};
 
 /// A model's answer, and what its calls stand for.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -28,6 +28,9 @@ pub(super) enum Route {
     Never,
     Tool {
         name: String,
+        /// None in records of before it was kept: the arguments were the input.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        input: Option<Value>,
         ask: bool,
     },
     Workflow {
@@ -36,12 +39,11 @@ pub(super) enum Route {
         input: Value,
         ask: bool,
     },
-    /// To a run of the session that waits for an answer.
+    /// To a workflow of the session that waits for an answer, on the model's word.
     Reply,
+    /// To whatever in the session waits for an answer: the user said it.
+    ReplyOfUser,
 }
-
-/// The tool by which a model answers the question of a run on the user's behalf.
-pub(super) const REPLY_TOOL: &str = "answer_task";
 
 impl Route {
     pub(super) fn of(call: &Call, tools: &Toolset) -> Self {
@@ -63,21 +65,20 @@ impl Route {
 
     fn to(offered: &Offered, arguments: &Value) -> Self {
         let ask = offered.approval == Approval::Ask;
+        let input = offered.input(arguments.clone());
         match &offered.target {
-            Target::Tool(name) => Self::Tool { name: name.clone(), ask },
-            Target::Workflow(name) => Self::Workflow {
-                name: name.clone(),
-                description: offered.spec.description.clone(),
-                input: offered.input(arguments.clone()),
-                ask,
-            },
+            Target::Tool(name) => Self::Tool { name: name.clone(), input: Some(input), ask },
+            Target::Workflow(name) => {
+                let description = offered.spec.description.clone();
+                Self::Workflow { name: name.clone(), description, input, ask }
+            }
         }
     }
 
     pub(super) fn asks(&self) -> bool {
         match self {
             Self::Tool { ask, .. } | Self::Workflow { ask, .. } => *ask,
-            Self::Nowhere { .. } | Self::Never | Self::Reply => false,
+            Self::Nowhere { .. } | Self::Never | Self::Reply | Self::ReplyOfUser => false,
         }
     }
 }

@@ -39,7 +39,7 @@ pub(super) fn more_parts(parts: usize) -> Option<String> {
 }
 
 /// The text, cut to about `room` bytes where it is longer; the cut is told in the text.
-pub(super) fn told(text: &str, room: usize) -> String {
+pub(crate) fn told(text: &str, room: usize) -> String {
     if text.len() <= room {
         return text.to_owned();
     }
@@ -52,7 +52,7 @@ pub(super) fn told(text: &str, room: usize) -> String {
 }
 
 /// The text in a fence that is longer than any inside of it.
-pub(super) fn fenced(language: &str, text: &str) -> String {
+pub(crate) fn fenced(language: &str, text: &str) -> String {
     let (mut longest, mut run) = (0, 0);
     for letter in text.chars() {
         run = if letter == '`' { run + 1 } else { 0 };

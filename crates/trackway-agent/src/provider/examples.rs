@@ -48,6 +48,7 @@ pub(super) fn everything(echo: Value) -> Request {
 pub(super) fn hello() -> Request {
     Request {
         system: "You are brief.".to_owned(),
+        open: Vec::new(),
         entries: vec![Entry::User { pieces: vec![text("Hello")] }],
         tools: Vec::new(),
         output: None,

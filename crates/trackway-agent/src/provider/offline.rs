@@ -24,7 +24,7 @@ use serde_json::Value;
 
 use self::intent::Intent;
 pub use self::written::written_fields;
-pub(crate) use self::written::{written_field, written_value};
+pub(crate) use self::written::{Line, written_field, written_value};
 use super::{Deltas, Provider, spoken};
 use crate::conversation::{Answer, Arguments, Call, Entry, Finish, Piece, Request};
 
@@ -60,7 +60,7 @@ pub fn answer(request: &Request) -> Answer {
             Intent::Call { tool, arguments } => called(request, tool, Value::Object(arguments)),
             Intent::Ask(ask) => said(ask.text()),
             Intent::Say(text) => said(text),
-            Intent::Lost => said(match open::questions(&request.system) {
+            Intent::Lost => said(match open::questions(&request.open) {
                 Some(open) => open,
                 None => menu::everything(&request.tools),
             }),

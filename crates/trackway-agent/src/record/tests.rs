@@ -59,7 +59,7 @@ fn records_keep_their_form() {
     assert_eq!(CallRecord::from_value(&written), Ok(record));
 
     let kept = vec![Entry::User { pieces: vec![Piece::Text("hi".into())] }];
-    let compacted = Compacted { summary: "s".into(), kept, asked: None };
+    let compacted = Compacted { summary: "s".into(), kept, asked: None, ended_at: None };
     let written = json!({"summary": "s", "kept": [{"user": {"pieces": [{"text": "hi"}]}}]});
     assert_eq!(compacted.to_value(), Ok(written.clone()));
     assert_eq!(Compacted::from_value(&written), Ok(compacted));

@@ -9,14 +9,18 @@ use crate::name::{NAME_CHARS_MAX, SERVER_MARK, in_plain_letters};
 /// What stands before the name of a workflow that can be dispatched (D1).
 pub const DISPATCH_PREFIX: &str = "dispatch_workflow_";
 
+/// The tool by which a model answers the question of a run on the user's behalf. No other has its name.
+pub const REPLY_TOOL: &str = "answer_task";
+
 /// Hex digits behind a name that was cut or would be there twice.
 const SUFFIX_CHARS: usize = 8;
 
-/// Names for these, in their order. A name that can stay as it is stays, unless an earlier one has it.
+/// Names for these, in their order. A name that can stay as it is stays, unless an earlier one has it or
+/// it is ours.
 /// One that has to be cut, or that becomes like another by what is replaced in it, ends with a mark that
 /// is made from the whole name, and so is the same every time.
 pub(super) fn assigned(wanted: &[String]) -> Vec<String> {
-    let mut taken: BTreeSet<String> = BTreeSet::new();
+    let mut taken: BTreeSet<String> = BTreeSet::from([REPLY_TOOL.to_owned()]);
     let stays: Vec<bool> =
         wanted.iter().map(|name| plain(name) == *name && taken.insert(name.clone())).collect();
     // How many of those that do not stay become alike.

@@ -165,6 +165,19 @@ fn names_that_are_cut_or_clash_keep_a_stable_mark() {
     assert_eq!(named(&all, &[], &["weather/get now", "größe"]), ["gr__e", "weather_get_now"]);
 }
 
+/// A tool that has the name of ours is offered under another, and can be called.
+#[test]
+fn the_name_of_the_tool_that_answers_is_reserved() {
+    let all = agent(&["*"], &["*"], &[]);
+    let set = Toolset::new(&all, &[], &[tool(REPLY_TOOL), tool("answer.task")]);
+    assert!(set.find(REPLY_TOOL).is_err());
+    for name in names(&set) {
+        assert!(name.starts_with("answer_task_"), "{name}");
+        assert!(matches!(&set.find(&name).unwrap().target, Target::Tool(_)));
+    }
+    assert_eq!(names(&set).len(), 2);
+}
+
 #[test]
 fn an_unknown_tool_is_told_with_the_nearest_name() {
     let all = agent(&["*"], &["*"], &[("secret", Approval::Never)]);

@@ -238,7 +238,7 @@ fn what_was_said_in_between_is_seen_later() {
 #[test]
 fn a_compaction_takes_the_place_of_everything_before() {
     let kept = vec![user("Now")];
-    let compacted = Compacted { summary: "Sum".into(), kept, asked: None };
+    let compacted = Compacted { summary: "Sum".into(), kept, asked: None, ended_at: None };
     let log = [
         asked("Now"),
         step("compact", 0, StepOutcome::Ok(compacted.to_value().unwrap())),

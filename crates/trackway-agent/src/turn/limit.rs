@@ -6,7 +6,7 @@ use trackway_domain::Timestamp;
 
 use crate::{
     Budgets, Usage,
-    record::{Asked, Recorded},
+    record::{Asked, Recorded, Wait},
 };
 
 /// What a turn has used so far.
@@ -26,7 +26,8 @@ pub struct Used {
     pub tokens: u64,
     pub(super) began: Timestamp,
     pub(super) latest: Timestamp,
-    pub(super) waited: Duration,
+    /// By their beginnings.
+    waits: Vec<Wait>,
 }
 
 impl Used {
@@ -40,13 +41,28 @@ impl Used {
             tokens: 0,
             began,
             latest: began,
-            waited: Duration::ZERO,
+            waits: Vec::new(),
         }
     }
 
     /// Time from the start to the last thing that was told, without what people were waited for.
     pub fn time(&self) -> Duration {
-        self.latest.since(self.began).saturating_sub(self.waited)
+        self.latest.since(self.began).saturating_sub(self.waited())
+    }
+
+    /// Waits beside each other count once.
+    fn waited(&self) -> Duration {
+        let (mut waited, mut until) = (Duration::ZERO, self.began);
+        for wait in &self.waits {
+            waited += wait.to.since(wait.from.max(until));
+            until = until.max(wait.to);
+        }
+        waited
+    }
+
+    pub(super) fn wait(&mut self, waits: impl IntoIterator<Item = Wait>) {
+        self.waits.extend(waits);
+        self.waits.sort_unstable();
     }
 
     pub(super) fn at(&mut self, moment: Timestamp) {

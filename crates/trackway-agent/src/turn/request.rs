@@ -6,15 +6,15 @@ use std::{
 };
 
 use super::Turn;
-use crate::{Call, Entry, Request, ToolSpec, pieces};
+use crate::{Call, Entry, OpenNote, Request, ToolSpec, pieces};
 
 /// What is offered to the model with this request. It is made anew before every model call.
 #[derive(Debug, Clone, Default)]
 pub struct Offer {
     /// From [`crate::Toolset::specs`].
     pub tools: Vec<Arc<ToolSpec>>,
-    /// Paragraphs behind the agent's prompt.
-    pub additions: Vec<String>,
+    /// What waits for the user's answer, and the model may bring one to.
+    pub open: Vec<OpenNote>,
     /// From [`crate::Provider::takes_images`]. Images are left out with a line that says so.
     pub takes_images: bool,
 }
@@ -22,15 +22,13 @@ pub struct Offer {
 impl Turn {
     /// The request of the next model call.
     pub fn request(&self, offer: Offer) -> Request {
-        let paragraphs = std::iter::once(&self.prompt).chain(&offer.additions);
-        let system: Vec<&str> =
-            paragraphs.map(|text| text.trim()).filter(|text| !text.is_empty()).collect();
         let mut entries = distinct(joined(&self.entries));
         if !offer.takes_images {
             pieces::leave_images_out(&mut entries);
         }
         Request {
-            system: system.join("\n\n"),
+            system: self.prompt.trim().to_owned(),
+            open: offer.open,
             entries,
             tools: offer.tools,
             output: self.output.clone(),

@@ -88,7 +88,7 @@ fn done(text: &str, ending: Ending) -> Next {
 fn an_answer_without_calls_ends_the_turn() {
     let mut turn = began(Budgets::default());
     assert_eq!(turn.next(), Next::Ask);
-    assert_eq!(turn.model_call(), 0);
+    assert_eq!(turn.used().calls, 0);
     turn.heard(&answer("Hi.", Vec::new())).unwrap();
     assert_eq!(turn.next(), done("Hi.", Ending::Said));
     assert_eq!(turn.heard(&answer("Again.", Vec::new())), Err(TurnError::NotAsked));
@@ -144,7 +144,8 @@ fn nothing_that_comes_at_the_wrong_moment_changes_a_turn() {
     assert_eq!(turn.next(), Next::Ask);
     turn.heard(&answer("", vec![call("a", "echo")])).unwrap();
     assert_eq!(turn.heard(&answer("", Vec::new())), Err(TurnError::NotAsked));
-    let compacted = Compacted { summary: "s".into(), kept: Vec::new(), asked: None };
+    let compacted =
+        Compacted { summary: "s".into(), kept: Vec::new(), asked: None, ended_at: None };
     assert_eq!(turn.compact(&compacted), Err(TurnError::NotAsked));
     assert_eq!(waiting(&turn), ["a"]);
 }

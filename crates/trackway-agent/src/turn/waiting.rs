@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::TurnError;
 use crate::{
     Call, Entry,
-    record::{self, CallRecord, Place},
+    record::{CallRecord, Place},
 };
 
 /// Longest part of an artifact's name that a tool's name makes up; models may make up any name.
@@ -45,13 +45,12 @@ impl Waiting {
 pub(super) struct Calls(Vec<(Waiting, Option<CallRecord>)>);
 
 impl Calls {
-    /// Calls whose arguments are not JSON have their result at once.
+    /// `uses` counts the calls of each tool in the turn.
     pub(super) fn new(first: Place, calls: Vec<Call>, uses: &mut BTreeMap<String, u32>) -> Self {
         let tracked = calls.into_iter().enumerate().map(|(index, call)| {
             let nth = uses.entry(call.tool.clone()).or_default();
             *nth += 1;
-            let result = record::broken_arguments(&call);
-            (Waiting { call, place: Place { index, ..first }, nth: *nth }, result)
+            (Waiting { call, place: Place { index, ..first }, nth: *nth }, None)
         });
         Self(tracked.collect())
     }

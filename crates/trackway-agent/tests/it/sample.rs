@@ -7,6 +7,7 @@ use trackway_agent::{Arguments, Call, Entry, Piece, Request, ToolSpec};
 pub(crate) fn question() -> Request {
     Request {
         system: "Be brief.".into(),
+        open: Vec::new(),
         entries: vec![user(&["Where is my order?"])],
         tools: Vec::new(),
         output: None,
@@ -42,6 +43,7 @@ pub(crate) fn everything() -> Request {
     ];
     Request {
         system: "You know birds.".into(),
+        open: Vec::new(),
         entries,
         tools: vec![
             ToolSpec { name: "look_up".into(), description: "Finds birds.".into(), schema }.into(),

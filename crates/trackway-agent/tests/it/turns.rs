@@ -2,6 +2,7 @@
 //! workflows beside it. The clock stands still unless a test moves it: what waits for time would hang.
 
 mod bounds;
+mod clock;
 mod crash;
 mod dispatch;
 mod kit;
@@ -11,3 +12,5 @@ mod replies;
 mod restart;
 mod results;
 mod speech;
+mod trust;
+mod words;

@@ -21,10 +21,7 @@ impl Looks {
         match (json, is_person) {
             (true, _) => Self::Json,
             (false, false) => Self::Pipe,
-            // https://no-color.org: any value that is not empty.
-            (false, true) => Self::Person {
-                colour: config::variable("NO_COLOR").is_none_or(|value| value.is_empty()),
-            },
+            (false, true) => Self::Person { colour: wants_colour(&config::variable) },
         }
     }
 
@@ -39,4 +36,12 @@ impl Looks {
             Self::Person { colour: false } | Self::Pipe | Self::Json => text.to_owned(),
         }
     }
+}
+
+/// Whether the terminal can show colours, and whoever sits there wants them.
+fn wants_colour(variable: &dyn Fn(&str) -> Option<String>) -> bool {
+    // https://no-color.org: any value that is not empty.
+    let wanted = variable("NO_COLOR").is_none_or(|value| value.is_empty());
+    // A terminal without a name is taken for one that knows nothing.
+    wanted && variable("TERM").is_some_and(|name| !name.is_empty() && name != "dumb")
 }

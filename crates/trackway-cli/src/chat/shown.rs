@@ -154,9 +154,11 @@ impl Shown {
         }
     }
 
-    /// The person has written: the line after the prompt has ended.
+    /// The person has written: the line has ended, with a prompt on it or with what was being said.
     pub(super) fn typed(&mut self) {
         self.prompted = false;
+        // What comes from a pipe is not on the screen.
+        self.within_line &= !self.looks.is_person();
     }
 
     fn artifact(&mut self, artifact: &Artifact, append: bool) -> io::Result<()> {
@@ -232,7 +234,8 @@ impl Shown {
         output::line(text)
     }
 
-    fn end_line(&mut self) -> io::Result<()> {
+    /// What comes next stands at the beginning of a line.
+    pub(super) fn end_line(&mut self) -> io::Result<()> {
         self.end_prompt();
         if std::mem::take(&mut self.within_line) {
             output::line("")?;

@@ -1,8 +1,9 @@
-//! `trackway chat`, from a pipe.
+//! `trackway chat`, from a pipe and at a terminal.
 
 mod offline;
 mod scripted;
 mod sessions;
+mod terminal;
 
 use crate::support::{Finished, Folder, Trackway, trackway};
 

@@ -25,6 +25,7 @@ mod outputs;
 mod processes;
 mod replays;
 mod scripted;
+mod served;
 mod sessions;
 mod shop;
 mod stdio;

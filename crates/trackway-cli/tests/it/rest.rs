@@ -40,6 +40,29 @@ async fn a_run_is_started_followed_answered_and_read() {
     assert!(seqs.len() > 3);
 }
 
+/// A conversation is found again, with what it has used for each agent.
+#[tokio::test]
+async fn a_session_is_read_with_what_it_used() {
+    let folder = Folder::new();
+    let server = Served::start(&folder.data());
+    let run = server.begin("assistant", json!("/run echo text=hi")).await;
+    server.ended(&run).await;
+    let (_, detail) = server.get(&format!("/api/runs/{run}")).await;
+    let id = detail["sessionId"].as_str().unwrap();
+
+    let (status, list) = server.get("/api/sessions?limit=5").await;
+    assert_eq!((status, &list["sessions"][0]["sessionId"]), (200, &json!(id)));
+    let (status, session) = server.get(&format!("/api/sessions/{id}")).await;
+    assert_eq!((status, &session["sessionId"]), (200, &json!(id)));
+    assert_eq!(session["runs"].as_array().unwrap().len(), 2, "{session}");
+    assert_eq!(session["usage"]["agents"]["assistant"]["calls"], 2, "{session}");
+
+    let (status, refused) = server.get("/api/sessions/ses_of_nobody").await;
+    assert_eq!((status, &refused["code"]), (404, &json!("unknown-session")));
+    let (status, refused) = server.get("/api/sessions?limit=0").await;
+    assert_eq!((status, &refused["code"]), (400, &json!("invalid-request")));
+}
+
 /// A stream that is taken up again goes on after the position the client saw last.
 #[tokio::test]
 async fn a_stream_goes_on_after_a_position() {

@@ -2,14 +2,18 @@
 //! killed and started again.
 
 mod command;
+mod prepared;
 mod server;
+mod terminal;
 
 use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
 pub(crate) use command::{Finished, Project, Started, Trackway, trackway};
+pub(crate) use prepared::{prepared, python};
 pub(crate) use server::{Served, client};
+pub(crate) use terminal::Terminal;
 
 /// A data folder that does not exist yet, inside of one that is removed with the test.
 #[derive(Debug)]

@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 use trackway_domain::{
-    ChildOutcome, Errand, Event, FirstAnswer, Message, Op, Part, RunId, Seq, WorkflowRef,
+    ChildOutcome, Errand, Event, FirstAnswer, Message, MessageId, Op, Part, RunId, WorkflowRef,
 };
 
 use super::{agent_message, begin, spoken_in};
-use crate::{Decision, Effect, Env, Refusal, Reply, Run};
+use crate::{Decision, Effect, Env, Refusal, Reply, Run, run::Heard};
 
 /// The child's id is chosen here and recorded before anything is started, so that a start repeated
 /// after a crash finds the same child. The parent's watchers are told with a message that refers to it,
@@ -45,13 +45,19 @@ fn started(workflow: &WorkflowRef, child: RunId, env: Env<'_>) -> Message {
 
 /// A run that this one waits for has said its first thing. Told twice, or told to a run that has ended,
 /// it changes nothing.
-pub(super) fn answered(run: &Run, from: RunId, at: Seq, answer: FirstAnswer) -> Decision {
-    let heard = run.heard.get(&from).is_some_and(|heard| *heard >= at);
-    if heard || run.state.name().is_terminal() {
+pub(super) fn answered(
+    run: &Run,
+    from: RunId,
+    reply_to: Option<MessageId>,
+    answer: FirstAnswer,
+) -> Decision {
+    let told = Heard { from, reply_to };
+    if run.heard.contains(&told) || run.state.name().is_terminal() {
         return Decision::default();
     }
+    let Heard { from, reply_to } = told;
     Decision {
-        events: vec![Event::RunAnswered { run: from, at, answer }],
+        events: vec![Event::RunAnswered { run: from, reply_to, answer }],
         effects: vec![Effect::Drive],
         ..Decision::default()
     }

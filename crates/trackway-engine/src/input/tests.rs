@@ -46,6 +46,29 @@ fn text_fills_one_required_string() {
     }
 }
 
+/// Proves L14: a client that has only text can approve, give a number, or write the object.
+#[test]
+fn text_stands_for_one_plain_value() {
+    let approved = json!({"type": "object", "required": ["approved"], "properties": {
+        "approved": {"type": "boolean"}, "reason": {"type": "string"}}});
+    for (schema, text, input) in [
+        (approved.clone(), "yes", json!({"approved": true})),
+        (approved.clone(), " No. ", json!({"approved": false})),
+        (
+            approved,
+            r#"{"approved": true, "reason": "x"}"#,
+            json!({"approved": true, "reason": "x"}),
+        ),
+        (json!({"type": "boolean"}), "true", json!(true)),
+        (object(&["chunks"]), "3", json!({"chunks": 3})),
+        (json!({"type": "number"}), "2.5\n", json!(2.5)),
+        (object(&["text"]), "5", json!({"text": "5"})),
+        (object(&["text", "chunks"]), r#"{"text": "a"}"#, json!({"text": "a"})),
+    ] {
+        assert_eq!(input_from_parts(&schema, &[Part::text(text)]), Ok(input), "{text}");
+    }
+}
+
 /// Proves L14: what cannot be read is told with what was expected, what came and what to send.
 #[test]
 fn anything_else_is_a_problem_that_says_what_to_send() {

@@ -5,11 +5,7 @@ use std::sync::Arc;
 use trackway_domain::{RunId, Seq};
 use trackway_ports::{Hook, HookChange};
 
-use crate::{
-    Error, NewHook, RunAddress,
-    command::{Attached, Commit},
-    core::Core,
-};
+use crate::{Error, NewHook, RunAddress, command::Attached, commit::Commit, core::Core};
 
 /// Hooks of one run. Each is a request to somebody's server for every update; nobody needs this many.
 const HOOKS_PER_RUN_MAX: usize = 100;

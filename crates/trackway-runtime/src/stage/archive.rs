@@ -3,13 +3,15 @@
 //! Reading is not recorded. A program reads inside of a step, or reads what a step has named: events up
 //! to a number never change.
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
-use trackway_domain::{Caller, Question, RunId, Seq, SessionId};
+use trackway_domain::{
+    Caller, Event, Op, Question, QuestionId, RunId, Seq, SessionId, Timestamp, WorkflowRef,
+};
 use trackway_ports::{ReadError, RunFilter, Stored};
 
 use super::Stage;
-use crate::{Error, core::Core};
+use crate::{Error, Kind, core::Core, live::LiveRef};
 
 /// Events read at once.
 const PAGE_EVENTS: usize = 256;
@@ -23,6 +25,18 @@ pub struct OpenQuestion {
     pub run: RunId,
     pub workflow: String,
     pub question: Question,
+    pub asker: Asker,
+}
+
+/// What put a question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Asker {
+    /// A workflow itself.
+    Workflow,
+    /// An agent's turn, or whatever else is not known to be a workflow.
+    Agent,
+    /// Something within a step: a tool.
+    Tool,
 }
 
 /// The logs of one session.
@@ -67,9 +81,20 @@ impl Archive {
         before: RunId,
         limit: usize,
     ) -> Result<Vec<RunId>, ReadError> {
-        let filter = self.of(Some(workflow.to_owned()));
-        let rows = self.core.options.journal.runs(filter, Some(before), limit).await?;
-        Ok(rows.into_iter().filter(|row| row.parent.is_none()).map(|row| row.id).collect())
+        let mut earlier = Vec::new();
+        let mut before = Some(before);
+        while earlier.len() < limit {
+            let filter = self.of(Some(workflow.to_owned()));
+            let rows = self.core.options.journal.runs(filter, before, limit).await?;
+            let whole = rows.len() < limit;
+            before = rows.last().map(|row| row.id);
+            let own = rows.into_iter().filter(|row| row.parent.is_none()).map(|row| row.id);
+            earlier.extend(own.take(limit - earlier.len()));
+            if whole {
+                break;
+            }
+        }
+        Ok(earlier)
     }
 
     /// The events of a run, all that there are or up to the one of that number.
@@ -96,16 +121,66 @@ impl Archive {
         let mut questions = Vec::new();
         for run in waiting {
             let live = self.core.load_to_read(run).await?;
-            let head = live.head();
-            let Some(known) = head.run.as_ref() else { continue };
-            if let Some(question) = known.state.question() {
-                questions.push(OpenQuestion {
-                    run,
-                    workflow: known.submission.workflow.name.clone(),
-                    question: question.clone(),
-                });
-            }
+            let Some((question, within, workflow)) = open_question(&live) else { continue };
+            let asker = if within { Asker::Tool } else { self.asker(&workflow).await? };
+            questions.push(OpenQuestion { run, workflow: workflow.name, question, asker });
         }
         Ok(questions)
     }
+
+    /// When questions were put from within that step of a run, and when they were answered.
+    pub async fn asked_within(
+        &self,
+        run: RunId,
+        step: &Op,
+    ) -> Result<Vec<(Timestamp, Timestamp)>, Error> {
+        let live = self.core.load_to_read(run).await?;
+        let (seq, asked) = answered_within(&live, step);
+        if asked.is_empty() {
+            return Ok(Vec::new());
+        }
+        // An answer is acted on before it is durable.
+        live.until_committed(seq).await;
+        let (mut put, mut times) = (BTreeMap::new(), Vec::new());
+        for Stored { at, event, .. } in self.events(run, None).await? {
+            match event {
+                Event::Asked { question, .. } if asked.contains(&question.id) => {
+                    put.insert(question.id, at);
+                }
+                Event::Resumed { resume, .. } => {
+                    times.extend(put.remove(&resume.question).map(|from| (from, at)));
+                }
+                _ => {}
+            }
+        }
+        Ok(times)
+    }
+
+    /// Who asks, where no step does.
+    async fn asker(&self, workflow: &WorkflowRef) -> Result<Asker, Error> {
+        let program = self.core.program(workflow).await?;
+        let is_workflow = program.is_some_and(|program| program.info().kind == Kind::Workflow);
+        Ok(if is_workflow { Asker::Workflow } else { Asker::Agent })
+    }
+}
+
+/// The question that a run waits with, whether it was put from within a step, and what is run.
+fn open_question(live: &LiveRef) -> Option<(Question, bool, WorkflowRef)> {
+    let head = live.head();
+    let known = head.run.as_ref()?;
+    let question = known.state.question()?;
+    // What is decided and not committed is nobody's business yet.
+    live.shown().view.as_ref()?.question.as_ref().filter(|shown| shown.id == question.id)?;
+    // Questions from within a step have its name as their key, others have none.
+    let within = known.questions.get(&question.id).is_none_or(|asked| !asked.op.key.is_empty());
+    Some((question.clone(), within, known.submission.workflow.clone()))
+}
+
+/// How far the run is decided, and the questions from within that step that were answered.
+fn answered_within(live: &LiveRef, step: &Op) -> (Seq, Vec<QuestionId>) {
+    let head = live.head();
+    let Some(known) = head.run.as_ref() else { return (0, Vec::new()) };
+    let key = step.to_string();
+    let within = known.questions.values().filter(|asked| *asked.op.key == *key && asked.answered);
+    (known.seq, within.map(|asked| asked.question.id).collect())
 }

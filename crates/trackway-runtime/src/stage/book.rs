@@ -8,8 +8,8 @@ use std::{
 
 use serde_json::Value;
 use trackway_domain::{
-    ChildOutcome, Event, Evidence, Failure, FirstAnswer, Message, Op, OpKind, QuestionId, RunId,
-    StepOutcome, Timestamp,
+    ChildOutcome, Event, Evidence, Failure, FirstAnswer, Message, MessageId, Op, OpKind,
+    QuestionId, RunId, StepOutcome, Timestamp,
 };
 
 /// An answer that satisfied its question's schema.
@@ -55,10 +55,6 @@ pub(crate) struct Book {
     wakers: HashMap<Op, Waker>,
     questions: HashMap<QuestionId, Op>,
     children: HashMap<RunId, Op>,
-    /// Dispatched children that have not answered.
-    dispatched: HashSet<RunId>,
-    /// Answers of runs so far, beside the first ones of dispatched children.
-    replies: HashMap<RunId, u32>,
     /// Steps from within which something was shown.
     spoken: HashSet<Op>,
     /// Events put in so far; orders `unclaimed`.
@@ -183,20 +179,20 @@ impl Book {
             }
             Event::Woke { op } => Some((op.clone(), Fact::Woke)),
             Event::Drawn { op, value } => Some((op.clone(), Fact::Drawn(value.clone()))),
-            Event::ChildStarted { op, child, message, .. } => {
+            Event::ChildStarted { op, child, .. } => {
                 self.children.insert(*child, op.clone());
-                // Of a child whose first answer is awaited, its parent tells by itself.
-                if message.is_none() {
-                    self.dispatched.insert(*child);
-                }
                 Some((op.clone(), Fact::Child(*child)))
             }
             Event::ChildEnded { child, outcome } => {
                 let op = self.children.get(child)?;
                 Some((op.clone(), Fact::ChildEnded(outcome.clone())))
             }
-            Event::RunAnswered { run, answer, .. } => {
-                let op = self.answered(*run);
+            Event::RunAnswered { run, reply_to, answer } => {
+                // Whoever waits is named by what it sent, or is the op that dispatched the child.
+                let op = match reply_to {
+                    Some(message) => reply_op(message),
+                    None => self.children.get(run)?.clone(),
+                };
                 Some((op, Fact::Answered(Box::new(answer.clone()))))
             }
             Event::Submitted(_)
@@ -213,19 +209,6 @@ impl Book {
             | Event::Rejected { .. }
             | Event::Guided(_) => None,
         }
-    }
-
-    /// The op that waits for what that run says: the one that dispatched it, or one that sent it something.
-    fn answered(&mut self, run: RunId) -> Op {
-        if self.dispatched.remove(&run)
-            && let Some(op) = self.children.get(&run)
-        {
-            return op.clone();
-        }
-        let count = self.replies.entry(run).or_default();
-        let op = Op { kind: OpKind::Child, key: run.to_string().into(), occurrence: *count };
-        *count += 1;
-        op
     }
 
     /// Whether something was shown from within the step.
@@ -277,6 +260,11 @@ impl Book {
             recorded: Some(op.to_string()),
         })
     }
+}
+
+/// The op that waits for what is said to a message of this run.
+fn reply_op(message: &MessageId) -> Op {
+    Op { kind: OpKind::Child, key: message.as_str().into(), occurrence: 0 }
 }
 
 /// A question from within a step. The step that asked it may have to be done again before it is asked

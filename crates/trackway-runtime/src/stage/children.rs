@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use trackway_domain::{
-    ChildOutcome, Command, Failure, FirstAnswer, Message, Op, OpKind, Problem, QuestionId, RunId,
+    ChildOutcome, Command, Failure, FirstAnswer, Message, MessageId, Op, OpKind, Problem,
+    QuestionId, RunId,
 };
 use trackway_engine::{Delivered, Schemas};
 
@@ -102,10 +103,10 @@ impl Stage {
         }
     }
 
-    /// The name under which this run hears what that one says to the answer that it was sent: to be had
-    /// once for each answer that it took.
-    pub fn expect_answer(&self, run: RunId) -> Op {
-        self.0.book().claim(OpKind::Child, &run.to_string())
+    /// The name under which this run hears what another says to that message: to be had once for each
+    /// message that was taken for an answer.
+    pub fn expect_answer(&self, message: &MessageId) -> Op {
+        self.0.book().claim(OpKind::Child, message.as_str())
     }
 
     /// Sends another run of the same caller a message that answers its question, and has this one told

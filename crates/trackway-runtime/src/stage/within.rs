@@ -20,11 +20,19 @@ impl Stage {
         self.0.book().has_spoken(step)
     }
 
-    /// Asks from within the step of that name, which goes on only with the answer.
+    /// Asks from within the step of that name, which goes on only with the answer. The program stays in
+    /// memory with its step, but takes no place from those that are doing something.
     pub async fn ask_within(&self, step: &Op, prompt: Vec<Part>, schema: Value) -> Answer {
         let reason = Reason::InputRequired;
         let what = Yield::Interrupted { reason, prompt, schema, artifact: None };
-        self.ask_as(&step.to_string(), what).await.1
+        self.0.step_aside();
+        let answer = self.ask_as(&step.to_string(), what).await.1;
+        if let Some((core, _)) = self.0.live()
+            && let Ok(room) = core.programs.clone().acquire_owned().await
+        {
+            self.0.enter(room);
+        }
+        answer
     }
 
     /// Calls a tool of this process from within a step. A run is parked where there is no such tool.

@@ -38,13 +38,14 @@ impl Program for Listens {
             };
             let (op, run) = stage.dispatch("child", "child", Value::Null).await.unwrap();
             note(stage.answer_of(&op).await);
-            for to in [run, OTHER, OTHER] {
+            assert_eq!(run, CHILD);
+            for message in ["to-child", "to-other", "again"] {
                 let mut work = |_| -> futures_util::future::BoxFuture<'_, _> {
                     Box::pin(async { Ok(Value::Null) })
                 };
                 let (_, sent) = stage.step("send", RetryPolicy::default(), &mut work).await;
                 if matches!(sent, StepOutcome::Ok(_)) {
-                    let op = stage.expect_answer(to);
+                    let op = stage.expect_answer(&MessageId::new(message).unwrap());
                     note(stage.answer_of(&op).await);
                 }
             }
@@ -104,8 +105,19 @@ fn begin(message: Option<Message>) -> Vec<Event> {
     vec![Event::Submitted(Box::new(submission)), Event::Started, started]
 }
 
-fn said(run: RunId, at: u64, text: &str) -> Event {
-    Event::RunAnswered { run, at, answer: FirstAnswer::said(vec![Part::text(text)]) }
+fn answered(run: RunId, reply_to: Option<&str>, text: &str) -> Event {
+    let reply_to = reply_to.map(|message| MessageId::new(message).unwrap());
+    Event::RunAnswered { run, reply_to, answer: FirstAnswer::said(vec![Part::text(text)]) }
+}
+
+/// What the child says after its start.
+fn first() -> Event {
+    answered(CHILD, None, "first")
+}
+
+/// What a run says to a message.
+fn said(run: RunId, to: &str, text: &str) -> Event {
+    answered(run, Some(to), text)
 }
 
 fn sent(number: u32) -> Event {
@@ -134,8 +146,8 @@ async fn heard(rest: Vec<Event>) -> Vec<String> {
 /// Proves D3: the end of a child may be told before what it said first, and is not taken for it.
 #[tokio::test]
 async fn a_childs_end_is_no_answer() {
-    assert_eq!(heard(vec![said(CHILD, 2, "first"), ended()]).await, ["first"]);
-    assert_eq!(heard(vec![ended(), said(CHILD, 2, "first")]).await, ["first"]);
+    assert_eq!(heard(vec![first(), ended()]).await, ["first"]);
+    assert_eq!(heard(vec![ended(), first()]).await, ["first"]);
     assert_eq!(heard(vec![ended()]).await, Vec::<String>::new());
 }
 
@@ -143,36 +155,53 @@ async fn a_childs_end_is_no_answer() {
 /// that it was sent something, or was sent something that it did not take.
 #[tokio::test]
 async fn answers_go_to_whoever_waits_for_them() {
-    let first = || said(CHILD, 2, "first");
     let all = ["first", "child again", "other", "other again"];
     let log = vec![
         first(),
         sent(0),
-        said(CHILD, 5, "child again"),
+        said(CHILD, "to-child", "child again"),
         sent(1),
-        said(OTHER, 2, "other"),
+        said(OTHER, "to-other", "other"),
         sent(2),
-        said(OTHER, 4, "other again"),
+        said(OTHER, "again", "other again"),
     ];
     assert_eq!(heard(log).await, all);
     let log = vec![
         first(),
-        said(CHILD, 5, "child again"),
+        said(CHILD, "to-child", "child again"),
         sent(0),
-        said(OTHER, 2, "other"),
+        said(OTHER, "to-other", "other"),
         sent(1),
-        said(OTHER, 4, "other again"),
+        said(OTHER, "again", "other again"),
         sent(2),
     ];
     assert_eq!(heard(log).await, all, "said before it is known that it was sent");
-    let log = vec![first(), refused(0), refused(1), sent(2), said(OTHER, 2, "other")];
-    assert_eq!(heard(log).await, ["first", "other"], "what was not taken has no answer");
+    let log = vec![first(), refused(0), refused(1), sent(2), said(OTHER, "again", "other again")];
+    assert_eq!(heard(log).await, ["first", "other again"], "what was not taken has no answer");
+}
+
+/// Proves D3, D6: an older answer that is told after a newer one goes to whom it belongs, and so does the
+/// newer one.
+#[tokio::test]
+async fn answers_may_be_told_in_another_order() {
+    let log = vec![said(CHILD, "to-child", "child again"), first(), sent(0)];
+    assert_eq!(heard(log).await, ["first", "child again"]);
+    let log = vec![
+        first(),
+        sent(0),
+        said(CHILD, "to-child", "child again"),
+        said(OTHER, "again", "other again"),
+        sent(1),
+        said(OTHER, "to-other", "other"),
+        sent(2),
+    ];
+    assert_eq!(heard(log).await, ["first", "child again", "other", "other again"]);
 }
 
 /// Proves D3: an answer that nobody has asked for yet does not make a log unfit.
 #[tokio::test]
 async fn an_early_answer_fits() {
-    let log = vec![said(CHILD, 2, "first"), said(CHILD, 5, "child again")];
+    let log = vec![first(), said(CHILD, "to-child", "child again")];
     assert_eq!(heard(log).await, ["first"]);
 }
 
@@ -182,7 +211,7 @@ async fn an_early_answer_fits() {
 async fn a_child_that_is_told_of_at_its_start_owes_no_answer() {
     let (program, heard) = program();
     let message = Message::new(MessageId::new("m").unwrap(), Role::Agent, Vec::new());
-    let log = [begin(Some(message)), vec![said(CHILD, 5, "later")]].concat();
+    let log = [begin(Some(message)), vec![said(CHILD, "to-child", "later")]].concat();
     assert_eq!(replay(&program, &log).await, ReplayVerdict::Fits);
     assert_eq!(*heard.lock().unwrap(), Vec::<String>::new());
 }

@@ -230,18 +230,16 @@ async fn interrupted() {
 }
 
 fn router(runtime: Runtime, doors: Doors, entrance: Entrance) -> Router {
-    let Doors { a2a: options, mcp, metrics } = doors;
-    let required = entrance.required;
+    let Doors { a2a: options, mcp, metrics, journal } = doors;
+    let Entrance { gatekeeper, required } = entrance;
+    let door = runs::Door { runtime: runtime.clone(), journal, gatekeeper };
     let health = Router::new()
         .route("/livez", get(async || Json(json!({ "status": "alive" }))))
         .route("/readyz", get(ready))
         .with_state(runtime.clone());
     let app = Router::new()
         .merge(health)
-        .merge(
-            runs::router(runtime.clone(), entrance.gatekeeper, options.body_bytes_max)
-                .layer(Extension(metrics)),
-        )
+        .merge(runs::router(door, options.body_bytes_max).layer(Extension(metrics)))
         .merge(trackway_a2a::router(runtime, options))
         .merge(mcp.map(|mcp| mcp.router()).unwrap_or_default())
         .fallback(not_found)

@@ -1,4 +1,4 @@
-//! Runs over REST, for the command line and scripts.
+//! Runs and sessions over REST, for the command line and scripts.
 //!
 //! Handlers are thin: they take a request apart, ask [`Runs`] and give back its answer. What is not
 //! done is answered with a problem (RFC 9457) that has a code of the catalogue.
@@ -11,6 +11,7 @@ mod project;
 mod reader;
 mod refusal;
 mod service;
+mod sessions;
 mod shapes;
 mod stream;
 
@@ -26,14 +27,13 @@ use axum::{
 use serde::Deserialize;
 use serde_json::json;
 use trackway_domain::{Code, Pos, RunId, SessionId, StateName};
-use trackway_ports::Gatekeeper;
-use trackway_runtime::Runtime;
 
 use super::metrics::Metrics;
-use asker::{Asker, Door};
+use asker::Asker;
 use extract::{Body, Named, Params};
 use refusal::Refusal;
 
+pub(super) use asker::Door;
 pub use content::{Artifact, File, Message, Part, PartContent};
 pub use reader::RunsReader;
 pub use service::{Runs, RunsError, Updates};
@@ -42,15 +42,11 @@ pub use shapes::{
     ResumeRequest, Resumed, RunDetail, RunList, RunSummary, RunUpdate, StartRequest, What,
 };
 
-/// Runs in a list, unless asked for more or fewer.
+/// Runs or sessions in a list, unless asked for more or fewer.
 const LIST_DEFAULT: usize = 50;
 const LIST_MAX: usize = 500;
 
-pub(super) fn router(
-    runtime: Runtime,
-    gatekeeper: Option<Arc<dyn Gatekeeper>>,
-    body_bytes_max: usize,
-) -> Router {
+pub(super) fn router(door: Door, body_bytes_max: usize) -> Router {
     Router::new()
         .route("/api/runs", get(list).post(start))
         .route("/api/runs/{id}", get(show))
@@ -60,9 +56,11 @@ pub(super) fn router(
         .route("/api/runs/{id}/cancel", post(cancel))
         .route("/api/runs/{id}/fork", post(fork))
         .route("/api/runs/{id}/resume", post(resume))
+        .route("/api/sessions", get(sessions::list))
+        .route("/api/sessions/{id}", get(sessions::show))
         .route("/metrics", get(metrics))
         .layer(DefaultBodyLimit::max(body_bytes_max))
-        .with_state(Door { runtime, gatekeeper })
+        .with_state(door)
 }
 
 #[derive(Debug, Deserialize)]
@@ -81,14 +79,20 @@ async fn list(
     Params(params): Params<ListParams>,
 ) -> Result<Response, Refusal> {
     let states = params.state.as_deref().map(states).transpose()?.unwrap_or_default();
-    let limit = params.limit.unwrap_or(LIST_DEFAULT);
+    let limit = bounded(params.limit)?;
+    let ListParams { workflow, session, before, .. } = params;
+    let filter = ListFilter { workflow, states, session, before, limit };
+    Ok(Json(runs.list(filter).await?).into_response())
+}
+
+/// How many are listed.
+fn bounded(limit: Option<usize>) -> Result<usize, Refusal> {
+    let limit = limit.unwrap_or(LIST_DEFAULT);
     if limit == 0 || limit > LIST_MAX {
         let detail = format!("limit is from 1 to {LIST_MAX}, not {limit}");
         return Err(Refusal::new(Code::InvalidRequest, detail));
     }
-    let ListParams { workflow, session, before, .. } = params;
-    let filter = ListFilter { workflow, states, session, before, limit };
-    Ok(Json(runs.list(filter).await?).into_response())
+    Ok(limit)
 }
 
 fn states(text: &str) -> Result<Vec<StateName>, Refusal> {

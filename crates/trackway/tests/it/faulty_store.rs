@@ -26,7 +26,8 @@ workflow!(Works, "works", |probe, ctx, _input: Value| -> () {
 /// A step whose record cannot be written is not done over and over: the process waits for a restart.
 #[test]
 fn when_the_store_cannot_write_no_side_effect_is_repeated() {
-    for appends in 1..6 {
+    // The submission, one for each of the first two steps, and the last step with the question.
+    for appends in 1..4 {
         let (world, probe) = (World::memory(), Probe::new());
         let setup =
             Setup::from(registry![Works(probe.clone())]).tap(Arc::new(Breaks::after(appends)));

@@ -10,7 +10,10 @@ use trackway_domain::{Evidence, RunId, StateName};
 use trackway_runtime::Registry;
 use trackway_testkit::{Gate, Process, Setup, World, at};
 
-use crate::kit::{Probe, answer, ended, log, names, settled, start};
+use crate::{
+    kit::{Probe, answer, ended, log, names, settled, start},
+    refusals::send,
+};
 
 type Ready = Result<u32, std::io::Error>;
 
@@ -222,17 +225,25 @@ fn a_parked_run_can_be_cancelled() {
 #[test]
 fn a_run_that_is_parked_at_its_question_shows_it_again_when_the_program_fits() {
     let (world, probe) = (World::memory(), Probe::new());
-    // The process dies before it has written down that the program only waits.
-    let gate = Arc::new(Gate::new());
-    let setup = Setup::from(original(&probe)).tap(gate.clone());
-    let (run, prompt) = world.run(setup, async |process| {
-        gate.hold(|append| append.events.is_empty());
+    let (run, prompt) = world.run(original(&probe), async |process| {
         let run = start(&process, "job", Value::Null).await;
         let view = settled(&process, run).await;
-        gate.withheld(1).await;
         (run, view.status_message().cloned())
     });
-    world.run(registry![StepRemoved(probe.clone())], async |process| {
+    let gate = Arc::new(Gate::new());
+    let setup = Setup::from(registry![StepRemoved(probe.clone())]).tap(gate.clone());
+    world.run(setup, async |process| {
+        // A message that the store refuses has the program taken up, though it only waits.
+        let taken = start(&process, "job", Value::Null).await;
+        settled(&process, taken).await;
+        gate.hold(|append| append.claim.is_some());
+        let first = send(&process, taken, "same", json!(1));
+        gate.withheld(1).await;
+        let second = send(&process, run, "same", json!(1));
+        gate.withheld(2).await;
+        gate.release();
+        first.await.unwrap().unwrap();
+        second.await.unwrap().unwrap_err();
         parked(&process, run).await;
         let view = process.view(&at(run)).await.unwrap();
         assert_eq!(view.state, StateName::InputRequired, "the state is kept");

@@ -89,8 +89,8 @@ fn a_program_that_ends_on_top_of_a_refused_decision_ends_all_the_same() {
         let second = send(&process, run, "same", json!(1));
         gate.withheld(2).await;
         probe.open("go");
-        // The refused message, the second status, the end.
-        gate.withheld(4).await;
+        // The refused message; the second status with the end.
+        gate.withheld(3).await;
         gate.release();
         first.await.unwrap().unwrap();
         second.await.unwrap().unwrap_err();
@@ -144,7 +144,7 @@ fn a_timer_that_fires_for_a_program_that_was_taken_up_for_nothing_survives_a_cra
 }
 
 /// Sends beside whatever else is going on.
-fn send(
+pub(crate) fn send(
     process: &Process,
     run: RunId,
     id: &'static str,

@@ -132,7 +132,7 @@ fn nothing_is_seen_or_answered_before_its_commit() {
             process.watch(&at(run), process.view(&at(run)).await.unwrap().pos).await.unwrap();
         gate.hold(|_| true);
         probe.open("half");
-        gate.withheld(3).await;
+        gate.withheld(1).await;
         let seq = process.view(&at(run)).await.unwrap().seq;
         let canceling = tokio::spawn({
             let process = process.clone();

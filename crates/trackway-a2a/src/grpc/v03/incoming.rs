@@ -13,7 +13,7 @@ use crate::{
     ops::Incoming,
     wire::{
         sent::{self, check_count, wrong},
-        v03::unwrapped,
+        v03::{take_references, unwrapped},
     },
 };
 
@@ -31,13 +31,15 @@ pub(super) fn incoming(message: pb::Message) -> Result<Incoming, Fault> {
     }
     check_count(message.content.len())?;
     let parts = message.content.into_iter().enumerate().map(|(index, sent)| part(index, sent));
+    let mut metadata = metadata(message.metadata, "metadata")?;
+    let references = take_references(&mut metadata);
     sent::Sent {
         parts: parts.collect::<Result<_, _>>()?,
         message_id: message.message_id,
         context_id: given(message.context_id),
         task_id: given(message.task_id),
-        metadata: metadata(message.metadata, "metadata")?,
-        references: Vec::new(),
+        metadata,
+        references,
         extensions: message.extensions,
     }
     .incoming()

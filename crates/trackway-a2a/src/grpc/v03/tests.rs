@@ -66,6 +66,27 @@ fn messages_come_back_as_they_were() {
     assert_eq!(written, pb::Message { task_id: RUN.into(), ..sent });
 }
 
+/// Proves D5: these messages have no field for the tasks that they refer to, so metadata has it.
+#[test]
+fn tasks_that_a_message_refers_to_are_metadata() {
+    let with = |metadata: serde_json::Value| pb::Message {
+        metadata: value::metadata(metadata.as_object().unwrap()),
+        ..message(vec![part(Part::Text("yes".into()))])
+    };
+    let sent = with(json!({"n": 1, "referenceTaskIds": ["a", "b"]}));
+    let incoming = incoming::incoming(sent.clone()).unwrap();
+    assert_eq!(incoming.message.references, ["a", "b"]);
+    assert_eq!(incoming.message.metadata, *json!({"n": 1}).as_object().unwrap());
+    let place = Place { run: RUN.parse::<RunId>().unwrap(), session: incoming.session.unwrap() };
+    let written = written::message(&incoming.message, &place);
+    assert_eq!(written, pb::Message { task_id: RUN.into(), ..sent });
+    for other in [json!("a"), json!(["a", 1]), json!({"a": 1})] {
+        let incoming = incoming::incoming(with(json!({"referenceTaskIds": other}))).unwrap();
+        assert_eq!(incoming.message.references, [] as [String; 0]);
+        assert_eq!(incoming.message.metadata["referenceTaskIds"], other);
+    }
+}
+
 /// Proves X5.
 #[test]
 fn what_is_missing_or_wrong_is_named() {

@@ -9,7 +9,7 @@ use crate::{
         value,
     },
     ops::{Place, Said},
-    wire::v03::DATA_PART_COMPAT,
+    wire::v03::{DATA_PART_COMPAT, with_references},
 };
 
 pub(super) fn message(message: &domain::Message, place: &Place) -> pb::Message {
@@ -32,7 +32,7 @@ fn at(message: &domain::Message, context_id: &str, task: Option<RunId>) -> pb::M
         task_id: task.map(|run| run.to_string()).unwrap_or_default(),
         role: role.into(),
         content: message.parts.iter().map(part).collect(),
-        metadata: value::metadata(&message.metadata),
+        metadata: value::metadata(&with_references(message)),
         extensions: message.extensions.clone(),
     }
 }

@@ -1,23 +1,64 @@
 //! What a message may mean as an answer to a question. Pure; whether it fits is judged by the schema.
 
 use serde_json::Value;
-use trackway_domain::Part;
+use trackway_domain::{Part, Reason};
 use trackway_engine::input_from_parts;
 
-use crate::provider::offline::{written_field, written_fields, written_value};
+use crate::provider::offline::{Line, written_field, written_fields, written_value};
 
-/// What the message may mean, the plainest reading first. Commands of a terminal mean nothing here.
-pub(super) fn candidates(schema: &Value, parts: &[Part]) -> Vec<Value> {
-    let text = text(parts);
-    if text.as_deref().is_some_and(|text| text.starts_with('/')) {
-        return Vec::new();
+/// What a message may mean.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Reading {
+    /// It can hardly mean anything else: data, `name=value`, JSON, a yes, a number, one of the choices.
+    Given(Value),
+    /// Words for a question that takes any words.
+    Said(Value),
+}
+
+impl Reading {
+    fn value(&self) -> &Value {
+        match self {
+            Self::Given(value) | Self::Said(value) => value,
+        }
     }
-    let mut read: Vec<Value> = input_from_parts(schema, parts).ok().into_iter().collect();
-    let Some(text) = text else { return read };
-    read.extend(written_fields(schema, &text));
-    read.extend(written_field(schema, &text));
-    read.extend(written_value(schema, &text));
-    read
+
+    pub(super) fn into_value(self) -> Value {
+        match self {
+            Self::Given(value) | Self::Said(value) => value,
+        }
+    }
+
+    /// Whether the message is meant for a question that it does not name. Words may be said to the agent
+    /// as well: what asks, commands or addresses somebody is, and nobody signs by the way.
+    pub(super) fn belongs(&self, reason: Reason, parts: &[Part]) -> bool {
+        let text = text(parts).unwrap_or_default();
+        match self {
+            Self::Given(_) => !is_command(&text),
+            Self::Said(_) => {
+                let elsewhere = is_command(&text) || is_question(&text) || is_addressed(&text);
+                reason == Reason::InputRequired && !elsewhere
+            }
+        }
+    }
+}
+
+/// What the message may mean, the surest reading first.
+pub(super) fn readings(schema: &Value, parts: &[Part]) -> Vec<Reading> {
+    let plain = input_from_parts(schema, parts).ok();
+    let text = match text(parts) {
+        Some(text) if !parts.iter().any(|part| part.as_data().is_some()) => text,
+        _ => return plain.map(Reading::Given).into_iter().collect(),
+    };
+    let given = written_fields(schema, &text).or_else(|| json(&text)).map(Reading::Given);
+    let lines = [written_field(schema, &text), written_value(schema, &text)];
+    let lines = lines.into_iter().flatten().map(|Line { value, is_free }| {
+        if is_free { Reading::Said(value) } else { Reading::Given(value) }
+    });
+    let mut readings: Vec<Reading> = given.into_iter().chain(lines).collect();
+    let known = |value: &Value| readings.iter().any(|reading| reading.value() == value);
+    let plain = plain.filter(|value| !known(value)).map(Reading::Said);
+    readings.extend(plain);
+    readings
 }
 
 /// The message as it stands, where it is meant for a question that it does not fit.
@@ -28,6 +69,26 @@ pub(super) fn plain(parts: &[Part]) -> Option<Value> {
 fn text(parts: &[Part]) -> Option<String> {
     let texts: Vec<&str> = parts.iter().filter_map(Part::as_text).collect();
     (!texts.is_empty()).then(|| texts.join("\n").trim().to_owned())
+}
+
+/// An object or a list; anything else that is JSON is a word as well.
+fn json(text: &str) -> Option<Value> {
+    serde_json::from_str(text).ok().filter(|value: &Value| value.is_object() || value.is_array())
+}
+
+/// `/run echo`; a path such as `/srv/data` is none.
+fn is_command(text: &str) -> bool {
+    let word = text.strip_prefix('/').and_then(|line| line.split_whitespace().next());
+    word.is_some_and(|word| word.chars().all(char::is_alphabetic))
+}
+
+fn is_question(text: &str) -> bool {
+    text.ends_with(['?', '？'])
+}
+
+/// `@helper what was that`; a name alone is none.
+fn is_addressed(text: &str) -> bool {
+    text.starts_with('@') && text.contains(char::is_whitespace)
 }
 
 #[cfg(test)]

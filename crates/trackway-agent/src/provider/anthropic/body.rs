@@ -10,7 +10,10 @@ use serde_json::{Map, Value, json};
 use super::{ECHO, form};
 use crate::{
     conversation::{Arguments, Call, Entry, Piece, Request, ToolSpec},
-    provider::parameters::{object, parameters},
+    provider::{
+        parameters::{object, parameters},
+        prompt::prompt,
+    },
 };
 
 /// The format wants a bound on every answer, thoughts included. This is the most that every model since
@@ -28,7 +31,7 @@ pub(super) fn body(model: &str, request: &Request) -> Value {
     body.insert("model".to_owned(), json!(model));
     body.insert("max_tokens".to_owned(), json!(request.max_tokens.unwrap_or(MAX_TOKENS_DEFAULT)));
     body.insert("stream".to_owned(), json!(true));
-    let mut system = request.system.clone();
+    let mut system = prompt(request);
     match request.output.as_ref().map(|schema| (schema, form::strict(schema))) {
         // Forcing a tool would be refused by models that always think, and would rule out real tools.
         Some((_, Some(strict))) => {

@@ -108,7 +108,8 @@ fn arguments_that_are_nested_too_deeply_are_told() {
     assert_eq!(answer.calls[1].echo, None);
     // With all that is recorded around it.
     let entry = Entry::Model { text: String::new(), calls: answer.calls };
-    let compacted = Compacted { summary: String::new(), kept: vec![entry], asked: None };
+    let kept = vec![entry];
+    let compacted = Compacted { summary: String::new(), kept, asked: None, ended_at: None };
     assert!(!trackway_domain::is_too_deep(&compacted.to_value().unwrap()));
 }
 

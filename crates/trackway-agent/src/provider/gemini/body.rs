@@ -7,7 +7,10 @@ use serde_json::{Map, Value, json};
 use super::ECHO;
 use crate::{
     conversation::{Arguments, Call, Entry, Piece, Request, ToolSpec},
-    provider::parameters::{object, parameters},
+    provider::{
+        parameters::{object, parameters},
+        prompt::prompt,
+    },
 };
 
 /// What stands where a content would have no part, which the format refuses.
@@ -16,7 +19,7 @@ const NOTHING: &str = "(no content)";
 pub(super) fn body(request: &Request) -> Value {
     let mut body = Map::new();
     let mut settings = Map::new();
-    let mut system = request.system.clone();
+    let mut system = prompt(request);
     match &request.output {
         // Most models refuse a schema for the answer beside tools; there it goes in words.
         Some(schema) if !request.tools.is_empty() => system.push_str(&format!(

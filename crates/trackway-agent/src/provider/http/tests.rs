@@ -19,6 +19,7 @@ fn local(base_url: String) -> HttpProvider {
 fn request() -> Request {
     Request {
         system: String::new(),
+        open: Vec::new(),
         entries: Vec::new(),
         tools: Vec::new(),
         output: None,

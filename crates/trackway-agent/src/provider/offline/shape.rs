@@ -1,6 +1,7 @@
 //! What a value may be by its schema, and the value that somebody meant by what they wrote.
 
 use serde_json::Value;
+use trackway_engine::yes_or_no;
 
 /// How many references are followed from one schema, so that one that names itself ends.
 const REFERENCES_MAX: usize = 8;
@@ -236,13 +237,5 @@ fn is_written(choice: &Value, text: &str) -> bool {
     match choice {
         Value::String(choice) => choice.eq_ignore_ascii_case(text),
         other => serde_json::from_str::<Value>(text).is_ok_and(|value| value == *other),
-    }
-}
-
-fn yes_or_no(text: &str) -> Option<bool> {
-    match text.trim_end_matches(['.', '!']).to_lowercase().as_str() {
-        "yes" | "y" | "true" | "ok" | "okay" | "approved" => Some(true),
-        "no" | "n" | "false" | "denied" | "rejected" => Some(false),
-        _ => None,
     }
 }

@@ -85,7 +85,14 @@ fn model(text: &str) -> Entry {
 }
 
 fn request(entries: Vec<Entry>) -> Request {
-    Request { system: String::new(), entries, tools: tools(), output: None, max_tokens: None }
+    Request {
+        system: String::new(),
+        open: Vec::new(),
+        entries,
+        tools: tools(),
+        output: None,
+        max_tokens: None,
+    }
 }
 
 /// What is done about the last of these messages; those before it were answered by the rules as well.

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::{DISPATCH_PREFIX, ToolSpec};
-
-/// Brings answers to tasks. People answer; they do not know the ids that it wants.
-const REPLY: &str = "answer_task";
+use crate::{
+    conversation::ToolSpec,
+    toolset::{DISPATCH_PREFIX, REPLY_TOOL},
+};
 
 /// The name that a user knows a tool by.
 pub(super) fn spoken(tool: &str) -> &str {
@@ -16,9 +16,10 @@ pub(super) fn is_workflow(tool: &ToolSpec) -> bool {
     tool.name.starts_with(DISPATCH_PREFIX)
 }
 
-/// Whether words that fit may call it; every tool can be called by its name.
+/// Whether words that fit may call it; every tool can be called by its name. People answer tasks by
+/// answering: they do not know the ids that this tool wants.
 pub(super) fn is_for_words(tool: &ToolSpec) -> bool {
-    tool.name != REPLY
+    tool.name != REPLY_TOOL
 }
 
 /// The tool that a user means by a name. Workflows come first.

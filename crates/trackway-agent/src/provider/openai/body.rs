@@ -5,7 +5,10 @@ use serde_json::{Value, json};
 use super::Cap;
 use crate::{
     conversation::{Arguments, Call, Entry, Piece, Request, ToolSpec},
-    provider::parameters::{object, parameters},
+    provider::{
+        parameters::{object, parameters},
+        prompt::prompt,
+    },
 };
 
 /// Under this name a call keeps what this format wants to see again; other formats leave it alone.
@@ -49,8 +52,9 @@ fn tool(tool: &ToolSpec) -> Value {
 
 fn messages(request: &Request) -> Vec<Value> {
     let mut messages = Vec::new();
-    if !request.system.is_empty() {
-        messages.push(json!({"role": "system", "content": request.system}));
+    let system = prompt(request);
+    if !system.is_empty() {
+        messages.push(json!({"role": "system", "content": system}));
     }
     // Results take text alone, and stand together right behind their calls: images follow them.
     let mut shown: Vec<Value> = Vec::new();

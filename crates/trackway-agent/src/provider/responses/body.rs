@@ -4,7 +4,10 @@ use serde_json::{Value, json};
 
 use crate::{
     conversation::{Arguments, Call, Entry, Piece, Request, ToolSpec},
-    provider::parameters::{object, parameters},
+    provider::{
+        parameters::{object, parameters},
+        prompt::prompt,
+    },
 };
 
 pub(super) fn body(model: &str, request: &Request) -> Value {
@@ -14,8 +17,9 @@ pub(super) fn body(model: &str, request: &Request) -> Value {
         "stream": true,
         "store": false,
     });
-    if !request.system.is_empty() {
-        body["instructions"] = request.system.as_str().into();
+    let system = prompt(request);
+    if !system.is_empty() {
+        body["instructions"] = system.into();
     }
     if !request.tools.is_empty() {
         body["tools"] = request.tools.iter().map(|spec| tool(spec)).collect();

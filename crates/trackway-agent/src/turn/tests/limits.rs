@@ -1,5 +1,7 @@
 //! Budgets: looked at before every model call, told in a sentence.
 
+use std::time::Duration;
+
 use super::*;
 
 /// Drives turns of one call each until one of the budgets ends it; the sentence and the calls made.
@@ -9,8 +11,8 @@ fn until_stopped(budgets: Budgets, change: impl Fn(&mut Recorded, u32)) -> (Stri
         match turn.next() {
             Next::Ask => {
                 let mut recorded = answer("", vec![call("a", "echo")]);
-                recorded.ended_at = Timestamp(i64::from(turn.model_call() + 1) * 1_000);
-                change(&mut recorded, turn.model_call());
+                recorded.ended_at = Timestamp(i64::from(turn.used().calls + 1) * 1_000);
+                change(&mut recorded, turn.used().calls);
                 turn.heard(&recorded).unwrap();
             }
             Next::Call(_) => turn.returned("a", CallRecord::json(&json!(1))).unwrap(),
@@ -67,13 +69,51 @@ fn what_was_called_for_is_still_done() {
 fn waiting_for_people_is_not_counted() {
     let mut turn = began(Budgets { seconds: Some(60), ..Budgets::default() });
     turn.heard(&answer("", vec![call("a", "echo"), call("b", "echo")])).unwrap();
-    turn.waited(Duration::from_secs(3_600));
-    turn.returned("a", CallRecord::json(&json!(1)).at(Timestamp(3_630_000))).unwrap();
+    let record = CallRecord::json(&json!(1)).at(Timestamp(3_630_000));
+    turn.returned("a", CallRecord { waits: vec![wait(10, 3_610)], ..record }).unwrap();
     turn.returned("b", CallRecord::json(&json!(1))).unwrap();
     assert_eq!(turn.used().time(), Duration::from_secs(30));
     assert_eq!(turn.next(), Next::Ask);
     turn.heard(&answer("", vec![call("a", "echo")])).unwrap();
     turn.returned("a", CallRecord::json(&json!(1)).at(Timestamp(3_660_000))).unwrap();
+    assert_eq!(turn.next(), Next::Limit(Limit::Seconds { max: 60, used: 60 }));
+}
+
+fn wait(from: i64, to: i64) -> Wait {
+    Wait { from: Timestamp(from * 1_000), to: Timestamp(to * 1_000) }
+}
+
+/// Whatever the order in which they are told of.
+#[test]
+fn waits_beside_each_other_count_once() {
+    for waits in [
+        vec![wait(10, 310), wait(10, 370)],
+        vec![wait(70, 370), wait(10, 310)],
+        vec![wait(10, 370), wait(20, 30), wait(370, 370)],
+        vec![wait(10, 130), wait(200, 440)],
+    ] {
+        let mut turn = began(Budgets::default());
+        turn.heard(&answer("", vec![call("a", "echo"), call("b", "echo")])).unwrap();
+        let mut waits = waits.into_iter();
+        let first = CallRecord { waits: waits.next().into_iter().collect(), ..ended_at(400) };
+        turn.returned("a", first).unwrap();
+        turn.waited(waits);
+        turn.returned("b", ended_at(460)).unwrap();
+        assert_eq!(turn.used().time(), Duration::from_secs(100));
+    }
+}
+
+fn ended_at(seconds: i64) -> CallRecord {
+    CallRecord::json(&json!(1)).at(Timestamp(seconds * 1_000))
+}
+
+/// A summary takes time like a model call, also where it came to none.
+#[test]
+fn the_time_of_a_summary_counts() {
+    let mut turn = began(Budgets { seconds: Some(60), ..Budgets::default() });
+    let ended_at = Some(Timestamp(60_000));
+    let compacted = Compacted { summary: "s".into(), kept: Vec::new(), asked: None, ended_at };
+    turn.compact(&compacted).unwrap();
     assert_eq!(turn.next(), Next::Limit(Limit::Seconds { max: 60, used: 60 }));
 }
 

@@ -1,7 +1,7 @@
 //! What the model is shown.
 
 use super::*;
-use crate::ToolSpec;
+use crate::{OpenNote, ToolSpec};
 
 fn user(said: &str) -> Entry {
     Entry::User { pieces: vec![text(said)] }
@@ -32,7 +32,12 @@ fn the_request_of_a_turn() {
     };
     let offer = Offer {
         tools: vec![tool("dispatch_workflow_echo").into(), tool("time").into()],
-        additions: vec!["Today is Monday.".into(), " ".into()],
+        open: vec![OpenNote {
+            task_id: "run_1".into(),
+            workflow: "invest".into(),
+            asks: "How much?".into(),
+            schema: Some(json!({"type": "number"})),
+        }],
         takes_images: false,
     };
     insta::assert_json_snapshot!(turn.request(offer.clone()));
@@ -65,7 +70,8 @@ fn a_compaction_takes_the_place_of_the_history() {
     let history = vec![user("Old"), Entry::Model { text: "Old too".into(), calls: Vec::new() }];
     let mut turn =
         Turn::begin(&agent(Budgets::default()), history, vec![text("Now")], Timestamp(0));
-    let compacted = Compacted { summary: "Sum".into(), kept: vec![user("Now")], asked: None };
+    let compacted =
+        Compacted { summary: "Sum".into(), kept: vec![user("Now")], asked: None, ended_at: None };
     turn.compact(&compacted).unwrap();
     assert_eq!(turn.entries(), [user("Sum"), user("Now")]);
     assert_eq!(turn.next(), Next::Ask);

@@ -14,8 +14,8 @@ use trackway_domain::{Event, RunId, StateName};
 use trackway_testkit::{ChatReply, Process, answer_to};
 
 use super::kit::{
-    Desk, artifact, children, echo, ended, log, rested, say, shout, spoken, text_of, tool, turn,
-    until,
+    Desk, artifact, children, echo, ended, log, rested, say, shout, spoken, text_of, tool, tool_of,
+    turn, until,
 };
 
 /// A tool that counts its calls.
@@ -180,6 +180,25 @@ fn arguments_that_a_tool_does_not_take_are_told() {
     assert!(told("c2").contains("not JSON"), "{}", told("c2"));
     assert_eq!(told("c3"), "no paper");
     assert_eq!(calls.load(Ordering::Relaxed), 0);
+}
+
+/// Arguments are always an object; a tool whose input is none gets what is in it.
+#[test]
+fn a_tool_may_take_what_is_no_object() {
+    let upper = tool_of("upper", json!({ "type": "string" }), |arguments, _| {
+        let text = arguments.as_str().map(str::to_uppercase);
+        Box::pin(async move { Ok(json!(text).into()) })
+    });
+    let desk = Desk::new().tool(upper);
+    desk.calls(&[("c1", "upper", json!({ "input": "x" })), ("c2", "upper", json!({ "input": 5 }))]);
+    desk.says("I see.");
+    desk.run(async |process| {
+        let view = turn(&process, "m1", "Go.").await;
+        let shown = text_of(&artifact(&view, "tool-call-upper").parts);
+        assert_eq!(shown, r#"{"input":"x"}"#, "as the model called it");
+    });
+    assert_eq!(desk.result(1, "c1"), "X");
+    assert!(desk.result(1, "c2").as_str().unwrap().contains("do not fit"));
 }
 
 /// Two calls that both have to be approved are asked about one after the other, each for itself.

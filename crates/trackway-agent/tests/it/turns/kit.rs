@@ -351,11 +351,20 @@ pub(crate) fn tool(
     + Sync
     + 'static,
 ) -> Arc<dyn Tool> {
-    let info = ToolInfo {
-        name: name.to_owned(),
-        description: format!("Does {name}."),
-        input_schema: text_schema(),
-    };
+    tool_of(name, text_schema(), does)
+}
+
+/// A tool with arguments of this schema.
+pub(crate) fn tool_of(
+    name: &str,
+    input_schema: Value,
+    does: impl Fn(Value, ToolCall) -> BoxFuture<'static, Result<ToolOutput, Failure>>
+    + Send
+    + Sync
+    + 'static,
+) -> Arc<dyn Tool> {
+    let info =
+        ToolInfo { name: name.to_owned(), description: format!("Does {name}."), input_schema };
     Arc::new(SmallTool { info, does: Box::new(does) })
 }
 

@@ -90,7 +90,13 @@ fn a_model_answers_with_what_the_user_said() {
         turn(&process, "m2", "I guess that is fine with me").await;
         assert_eq!(ended(&process, child).await.state, StateName::Completed);
         let system = desk.told(2)[0]["content"].as_str().unwrap().to_owned();
-        assert!(system.contains(&id) && system.contains("Approve"), "{system}");
+        let (_, data) = system.split_once("```json\n").unwrap_or_else(|| panic!("{system}"));
+        let note: Value = serde_json::from_str(data.strip_suffix("\n```").unwrap()).unwrap();
+        let asks = "Approve \"m1\"?";
+        let told = json!({
+            "taskId": id, "workflow": "approve", "asks": asks, "schema": schema()
+        });
+        assert_eq!(note, told);
         let wrong = desk.result(3, "c1");
         assert_eq!(wrong["outcome"], "input-required");
         assert_eq!(wrong["errors"][0]["path"], "/approved");
@@ -101,31 +107,6 @@ fn a_model_answers_with_what_the_user_said() {
         );
         let gone = desk.result(5, "c1");
         assert!(gone.as_str().unwrap().contains("waits for an answer"), "{gone}");
-    });
-}
-
-/// A model answers a run that it has dispatched in the same turn.
-#[test]
-fn a_child_of_the_same_turn_is_answered() {
-    let desk = desk();
-    desk.calls(&[("c1", "dispatch_workflow_approve", json!({ "text": "it" }))]);
-    desk.server.respond(|asked| {
-        let told = asked.body["messages"].as_array().unwrap();
-        let last = told.last().unwrap()["content"].as_str().unwrap();
-        let last: Value = serde_json::from_str(last).unwrap();
-        if last["outcome"] == "input-required" {
-            let input = json!({ "taskId": last["taskId"], "input": { "approved": true } });
-            let call = [("c2", "answer_task", &*input.to_string())];
-            return trackway_testkit::ChatReply::default().calls(&call).into();
-        }
-        trackway_testkit::ChatReply::default().says("Approved at once.").into()
-    });
-    desk.run(async |process| {
-        let view = turn(&process, "m1", "Approve it, whatever it asks.").await;
-        assert_eq!(spoken(&view), "Approved at once.");
-        assert_eq!(desk.result(2, "c2")["outcome"], "answered");
-        let log = log(&process, view.submission.run).await;
-        assert_eq!(references(&log).len(), 2);
     });
 }
 

@@ -1,6 +1,6 @@
 """The official MCP client on a string: it does what each line on stdin says and tells what it saw.
 
-    mcp_client.py MODE CONSENT http URL
+    mcp_client.py MODE CONSENT http URL [KEY]
     mcp_client.py MODE CONSENT stdio COMMAND ARG...
 
 MODE is `auto` (newest revision) or `legacy` (the handshake of the older ones). CONSENT is `none` (the
@@ -13,13 +13,19 @@ import asyncio
 import json
 import sys
 
+import httpx2
 from mcp import Client, StdioServerParameters
+from mcp.client.streamable_http import streamable_http_client
 from mcp_types import ElicitResult
 
 
 def server(kind, rest):
     if kind == "http":
-        return rest[0]
+        url, *key = rest
+        if not key:
+            return url
+        headers = {"Authorization": f"Bearer {key[0]}"}
+        return streamable_http_client(url, http_client=httpx2.AsyncClient(headers=headers))
     return StdioServerParameters(command=rest[0], args=rest[1:])
 
 

@@ -5,17 +5,7 @@ use std::process::Command;
 use serde_json::{Value, json};
 
 use super::support::Server;
-
-/// The interpreter that `cargo xtask test` prepares.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "the one place where these tests learn of their interpreter"
-)]
-fn interpreter() -> String {
-    std::env::var("TRACKWAY_TEST_PYTHON").expect(
-        "TRACKWAY_TEST_PYTHON is not set: run `cargo xtask test`, which prepares Python and sets it",
-    )
-}
+use crate::support::prepared;
 
 /// Kind, state and whether it was the last, of every event.
 fn shape(stream: &Value) -> Vec<String> {
@@ -34,7 +24,7 @@ async fn the_official_client_invests_from_start_to_receipt() {
     let server = Server::start();
     let url = server.url("/a2a/agents/invest");
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/a2a/invest_client.py");
-    let mut client = Command::new(interpreter());
+    let mut client = Command::new(prepared("TRACKWAY_TEST_PYTHON"));
     client.args([script, &url]);
     let output = tokio::task::spawn_blocking(move || client.output().unwrap()).await.unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

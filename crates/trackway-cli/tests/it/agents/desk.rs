@@ -5,7 +5,10 @@ use std::fs;
 use serde_json::{Value, json};
 use trackway_testkit::{ModelServer, Reply};
 
-use crate::a2a::support::{Agent, Event, Message, Server, text};
+use crate::{
+    a2a::support::{Agent, Event, Message, Server, text},
+    support::trackway,
+};
 
 /// What the environment of every desk says.
 pub(super) const KEY: &str = "a-key-of-the-test";
@@ -18,6 +21,11 @@ pub(super) struct Desk {
 impl Desk {
     /// With these files in its workspace; the model comes from the environment.
     pub(super) async fn open(files: &[(&str, &str)]) -> Self {
+        Self::open_with(files, &[]).await
+    }
+
+    /// The same with these further variables.
+    pub(super) async fn open_with(files: &[(&str, &str)], more: &[(&str, &str)]) -> Self {
         let model = ModelServer::start().await;
         let url = model.base_url();
         let env = [
@@ -25,8 +33,15 @@ impl Desk {
             ("OPENAI_API_KEY", KEY),
             ("TRACKWAY_MODEL", "openai/small"),
         ];
-        let server = serve(files, &env);
+        let server = serve(files, &[&env, more].concat());
         Self { model, server }
+    }
+
+    /// A key for everything, of this tenant.
+    pub(super) fn key(&self, tenant: &str) -> String {
+        let args = ["keys", "create", "--tenant", tenant, "--user", "ann", "--scope", "*"];
+        let made = trackway(&args).env("TRACKWAY_DATA", self.server.data()).finish("").expect(0);
+        made.stdout.trim_end().to_owned()
     }
 
     /// The model's next answers call these tools: id, tool, arguments.

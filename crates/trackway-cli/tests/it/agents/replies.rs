@@ -40,6 +40,19 @@ async fn a_reply_resumes_the_one_open_question() {
     }
 }
 
+/// Proves D5: a client that knows the agent alone finds its child there, and answers it there.
+#[tokio::test]
+async fn a_child_is_found_where_its_parent_is() {
+    let desk = Desk::open(&[]).await;
+    let (_, task) = asking(&desk, "tea", None).await;
+    assert_eq!(desk.front().get(&task).await["status"]["state"], "input-required");
+    let answered = desk.turn(&data(json!({ "confirmed": true })).to(&task)).await;
+    assert_eq!(state(&answered), "completed");
+    assert_eq!(answered[0].result["id"], task["id"]);
+    let elsewhere = desk.server.agent("echo").call("tasks/get", json!({ "id": task["id"] })).await;
+    assert_eq!(elsewhere.unwrap_err().code, -32001);
+}
+
 /// Proves D5: what answers no question goes to the model, which is told what is open.
 #[tokio::test]
 async fn what_does_not_fit_goes_to_the_model() {

@@ -6,7 +6,7 @@ use super::{chat, runs};
 use crate::support::{Folder, Trackway};
 
 /// A conversation with the model of that server.
-fn with_model(folder: &Folder, model: &ModelServer, args: &[&str]) -> Trackway {
+pub(super) fn with_model(folder: &Folder, model: &ModelServer, args: &[&str]) -> Trackway {
     chat(folder, args)
         .env("OPENAI_BASE_URL", model.base_url())
         .env("OPENAI_API_KEY", "secret")
@@ -14,7 +14,7 @@ fn with_model(folder: &Folder, model: &ModelServer, args: &[&str]) -> Trackway {
 }
 
 /// An answer that says this line and is never whole.
-fn endless(line: &str) -> (Reply, Latch) {
+pub(super) fn endless(line: &str) -> (Reply, Latch) {
     let latch = Latch::new();
     (ModelServer::openai().says(line).unfinished().wait(&latch).stay(), latch)
 }

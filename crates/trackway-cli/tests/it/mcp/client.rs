@@ -9,6 +9,7 @@ use std::{
 use serde_json::{Value, json};
 
 use super::answer::Answer;
+use crate::support::python;
 
 /// Which revision the client speaks.
 #[derive(Debug, Clone, Copy)]
@@ -56,8 +57,12 @@ impl Mcp {
         Self::start(era, person, &["http", url])
     }
 
+    /// The same with a key.
+    pub(super) fn http_as(era: Era, person: Person, url: &str, key: &str) -> Self {
+        Self::start(era, person, &["http", url, key])
+    }
+
     fn start(era: Era, person: Person, words: &[&str]) -> Self {
-        let scripts = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/clients/python");
         let mode = match era {
             Era::Newest => "auto",
             Era::Legacy => "legacy",
@@ -68,9 +73,7 @@ impl Mcp {
             Person::Declines => "decline",
             Person::Cancels => "cancel",
         };
-        let mut child = Command::new(prepared("TRACKWAY_TEST_MCP_PYTHON"))
-            .env("PYTHONDONTWRITEBYTECODE", "1")
-            .arg(scripts.join("mcp_client.py"))
+        let mut child = python("TRACKWAY_TEST_MCP_PYTHON", "mcp_client.py")
             .args([mode, consent])
             .args(words)
             .stdin(Stdio::piped())
@@ -193,15 +196,4 @@ pub(super) fn advance(at: &Answer, mut more: Value) -> Value {
 fn kill(pid: u32) {
     let pid = pid.to_string();
     assert!(Command::new("kill").args(["-s", "KILL", &pid]).status().unwrap().success());
-}
-
-/// What `cargo xtask test` prepared and named in this variable.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "the one place where these tests learn of their clients"
-)]
-pub(super) fn prepared(variable: &str) -> String {
-    std::env::var(variable).unwrap_or_else(|_| {
-        panic!("{variable} is not set: run `cargo xtask test`, which prepares it and sets it")
-    })
 }

@@ -3,7 +3,6 @@
 use std::{
     fs,
     path::{Path, PathBuf},
-    process::Command,
 };
 
 use serde_json::{Value, json};
@@ -11,9 +10,9 @@ use serde_json::{Value, json};
 use super::{
     answer::Answer,
     bare::Bare,
-    client::prepared,
     shop::{Shop, step, three, workflow},
 };
+use crate::support::python;
 
 /// A session with a fork, notes, a block and a checkpoint, and one beside it with another workflow.
 struct Site {
@@ -71,9 +70,7 @@ impl Site {
     }
 
     fn damage(&self, more: &[&str]) -> String {
-        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/clients/python/damage.py");
-        let told = Command::new(prepared("TRACKWAY_TEST_MCP_PYTHON"))
-            .arg(script)
+        let told = python("TRACKWAY_TEST_MCP_PYTHON", "damage.py")
             .arg(database(&self.shop.data()))
             .arg(self.hit[0].run())
             .args(more)

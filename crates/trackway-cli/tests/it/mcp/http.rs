@@ -5,10 +5,10 @@ use std::process::Command;
 use serde_json::{Value, json};
 
 use super::{
-    client::{Era, Mcp, Person, prepared},
+    client::{Era, Mcp, Person},
     shop::{Shop, step, three, workflow},
 };
-use crate::support::{Served, trackway};
+use crate::support::{Served, prepared, trackway};
 
 fn serve(shop: &Shop) -> Served {
     Served::start_as(&shop.data(), &["--workflows", shop.workflows()])

@@ -5,6 +5,7 @@ use std::{path::Path, process::Command};
 use serde_json::{Map, Value};
 
 use super::course::{ANSWER, Generation, START};
+use crate::support::{prepared, python};
 
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Client {
@@ -38,12 +39,6 @@ impl Client {
 
     fn command(self) -> Command {
         let scripts = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/clients");
-        let python = |variable: &str, script: &str| {
-            let mut command = Command::new(prepared(variable));
-            // Nothing is written beside the scripts, which belong to the repository.
-            command.env("PYTHONDONTWRITEBYTECODE", "1").arg(scripts.join("python").join(script));
-            command
-        };
         let node = |variable: &str, script: &str| {
             let mut command = Command::new("node");
             command.arg(scripts.join("js").join(script)).arg(prepared(variable));
@@ -56,17 +51,6 @@ impl Client {
             Self::JavaScript1 => node("TRACKWAY_TEST_JS_1_0", "v1.cjs"),
         }
     }
-}
-
-/// What `cargo xtask test` prepared and named in this variable.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "the one place where these tests learn of their clients"
-)]
-fn prepared(variable: &str) -> String {
-    std::env::var(variable).unwrap_or_else(|_| {
-        panic!("{variable} is not set: run `cargo xtask test`, which prepares it and sets it")
-    })
 }
 
 fn text(bytes: &[u8]) -> String {

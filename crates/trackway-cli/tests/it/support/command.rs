@@ -9,6 +9,8 @@ use std::{
 
 use serde_json::Value;
 
+use super::terminal::Terminal;
+
 /// The binary with these arguments, and without whatever the developer's own environment says.
 pub(crate) fn trackway(args: &[&str]) -> Trackway {
     let mut command = Command::new(env!("CARGO_BIN_EXE_trackway"));
@@ -46,6 +48,11 @@ impl Trackway {
         let mut child = self.command.spawn().unwrap();
         let lines = BufReader::new(child.stdout.take().unwrap());
         Started { child, lines }
+    }
+
+    /// Starts it in a terminal of its own.
+    pub(crate) fn terminal(&self) -> Terminal {
+        Terminal::start(&self.command)
     }
 
     /// Runs it to its end.

@@ -57,9 +57,9 @@ fn who_sends_an_answer_is_told_what_is_said_next() {
     assert_snapshot!(told(asked, "reply amount=0"), @"refused q1 #1 alone (wrong: /amount exclusiveMinimum) | > q1 #1 alone (wrong: /amount exclusiveMinimum)");
     assert_snapshot!(told(asked, "reply amount=5"), @r#"resumed q1 #1 alone {"amount":5} | ! drive | > q1 #1 alone primary"#);
     let replied = format!("{asked}; reply amount=5");
-    assert_snapshot!(told(&replied, "status thanks"), @r#"status working "thanks" | ! owe: tell parent what me said: Answered "thanks""#);
-    assert_snapshot!(told(&replied, "ask signature"), @r#"asked q2 auth-required "Please sign" | ! owe: tell parent what me said: AuthRequired "Please sign" | > asked q2"#);
-    assert_snapshot!(told(&replied, "return null"), @"completed null | ! stop | ! owe: tell parent that me completed | ! owe: tell parent what me said: Answered");
+    assert_snapshot!(told(&replied, "status thanks"), @r#"status working "thanks" | ! owe: tell parent what me said to user-2: Answered "thanks""#);
+    assert_snapshot!(told(&replied, "ask signature"), @r#"asked q2 auth-required "Please sign" | ! owe: tell parent what me said to user-2: AuthRequired "Please sign" | > asked q2"#);
+    assert_snapshot!(told(&replied, "return null"), @"completed null | ! stop | ! owe: tell parent that me completed | ! owe: tell parent what me said to user-2: Answered");
     assert_snapshot!(told(&format!("{replied}; status thanks"), "ask signature"), @r#"asked q2 auth-required "Please sign" | > asked q2"#);
     // An answer from anybody else leaves nobody waiting.
     assert_snapshot!(told(&format!("{asked}; answer amount=5"), "status thanks"), @r#"status working "thanks""#);
@@ -75,14 +75,26 @@ fn a_dispatched_child_starts_quietly() {
 #[test]
 fn an_answer_is_heard_once() {
     let one = "submit; dispatch echo";
-    assert_snapshot!(told(one, "heard c1 2 hello"), @r#"run-answered c1 Answered "hello" | ! drive"#);
-    assert_snapshot!(told(&format!("{one}; ask amount"), "heard c1 2 hello"), @r#"run-answered c1 Answered "hello" | ! drive"#);
-    let heard = format!("{one}; heard c1 2 hello");
-    assert_snapshot!(told(&heard, "heard c1 2 hello"), @"nothing");
-    assert_snapshot!(told(&heard, "heard c1 7 next"), @r#"run-answered c1 Answered "next" | ! drive"#);
+    assert_snapshot!(told(one, "heard c1 start hello"), @r#"run-answered c1 Answered "hello" | ! drive"#);
+    assert_snapshot!(told(&format!("{one}; ask amount"), "heard c1 start hello"), @r#"run-answered c1 Answered "hello" | ! drive"#);
+    let heard = format!("{one}; heard c1 start hello");
+    assert_snapshot!(told(&heard, "heard c1 start hello"), @"nothing");
+    assert_snapshot!(told(&heard, "heard c1 mine next"), @r#"run-answered c1 to mine Answered "next" | ! drive"#);
     for end in ["return 5", "error oops", "cancel", "reject no"] {
-        assert_eq!(told(&format!("{one}; {end}"), "heard c1 2 hello"), "nothing", "{end}");
+        assert_eq!(told(&format!("{one}; {end}"), "heard c1 start hello"), "nothing", "{end}");
     }
+}
+
+/// Proves D3, D6: the errands of two answers may be done in either order; the older one is taken too, and
+/// says what it was said to.
+#[test]
+fn an_older_answer_is_heard_after_a_newer_one() {
+    let newer = "submit; dispatch echo; heard c1 mine next";
+    assert_snapshot!(told(newer, "heard c1 start hello"), @r#"run-answered c1 Answered "hello" | ! drive"#);
+    let both = format!("{newer}; heard c1 start hello");
+    assert_snapshot!(told(&both, "heard c1 start hello"), @"nothing");
+    assert_snapshot!(told(&both, "heard c1 mine next"), @"nothing");
+    assert_snapshot!(told(&both, "heard c1 other last"), @r#"run-answered c1 to other Answered "last" | ! drive"#);
 }
 
 /// Proves D5: a status that speaks of another run names it alone.

@@ -56,9 +56,10 @@ fn an_invalid_answer_is_refused_and_a_valid_one_still_resumes() {
 
 /// Proves L14: text stands for a schema that asks for one string, and for no other.
 #[test]
-fn a_text_answers_a_question_for_one_string() {
+fn a_text_answers_a_question_for_one_value() {
     assert_snapshot!(told("submit; ask signature", "say 0xabc"), @r#"resumed q1 #1 alone {"signature":"0xabc"} | ! drive | > q1 #1 alone primary"#);
-    assert_snapshot!(told("submit; ask amount", "say 5"), @"refused q1 #1 alone (wrong:  type) | > q1 #1 alone (wrong:  type)");
+    assert_snapshot!(told("submit; ask amount", "say 5"), @r#"resumed q1 #1 alone {"amount":5} | ! drive | > q1 #1 alone primary"#);
+    assert_snapshot!(told("submit; ask amount", "say five"), @"refused q1 #1 alone (wrong:  type) | > q1 #1 alone (wrong:  type)");
 }
 
 /// Proves L16: named by its id, a question is the judge wherever it is still known.

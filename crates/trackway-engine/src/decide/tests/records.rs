@@ -60,7 +60,11 @@ fn events(value: &Value, text: &str) -> Vec<Event> {
         Event::Slept { op: op.clone(), due },
         Event::Woke { op: op.clone() },
         Event::Answered { op: op.clone(), parts: message.parts.clone() },
-        Event::RunAnswered { run, at: 3, answer: FirstAnswer::said(message.parts.clone()) },
+        Event::RunAnswered {
+            run,
+            reply_to: Some(message.id.clone()),
+            answer: FirstAnswer::said(message.parts.clone()),
+        },
         Event::ChildStarted {
             op: op.clone(),
             child: run,

@@ -8,24 +8,27 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use trackway_domain::{Code, RunId, Scopes};
-use trackway_ports::{Gatekeeper, Identity, Unrecognised, bearer};
+use trackway_ports::{Gatekeeper, Identity, Journal, Unrecognised, bearer};
 use trackway_runtime::Runtime;
 
 use super::{refusal::Refusal, service::Runs};
+use crate::sessions::SessionsReader;
 
 /// What every request needs.
 #[derive(Debug, Clone)]
-pub(super) struct Door {
-    pub(super) runtime: Runtime,
+pub(in crate::server) struct Door {
+    pub(in crate::server) runtime: Runtime,
+    pub(in crate::server) journal: Arc<dyn Journal>,
     /// Absent where everybody is the local caller.
-    pub(super) gatekeeper: Option<Arc<dyn Gatekeeper>>,
+    pub(in crate::server) gatekeeper: Option<Arc<dyn Gatekeeper>>,
 }
 
-/// Somebody who was recognised: their runs, and what they may do with them. Whoever is not, is refused
+/// Somebody who was recognised: their runs and sessions, and what they may do with them. Whoever is not, is refused
 /// before the body is read.
 #[derive(Debug)]
 pub(super) struct Asker {
     pub(super) runs: Runs,
+    pub(super) sessions: SessionsReader,
     scopes: Scopes,
 }
 
@@ -41,7 +44,8 @@ impl FromRequestParts<Door> for Asker {
             tracing::debug!(path = parts.uri.path(), %error, "a request was refused");
             Refusal::from(error).into_response()
         })?;
-        Ok(Self { runs: Runs::of(door.runtime.clone(), caller), scopes })
+        let sessions = SessionsReader::of(door.journal.clone(), caller.clone());
+        Ok(Self { runs: Runs::of(door.runtime.clone(), caller), sessions, scopes })
     }
 }
 

@@ -1,14 +1,16 @@
 //! Messages and parts as they are written.
 
+use std::borrow::Cow;
+
 use serde::{Serialize, Serializer, ser::SerializeMap};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use trackway_domain::{self as domain, Content, FileSource, Object, Role, RunId};
 
 use crate::{
     ops::{Place, Said},
     wire::{
-        artifact::{Form, Parts, is_empty},
-        v03::message::DATA_PART_COMPAT,
+        artifact::{Form, Parts},
+        v03::{message::DATA_PART_COMPAT, with_references},
     },
 };
 
@@ -21,8 +23,8 @@ pub(crate) struct Message<'a> {
     task_id: Option<RunId>,
     role: &'static str,
     content: Parts<'a, Rest>,
-    #[serde(skip_serializing_if = "is_empty")]
-    metadata: &'a Object,
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    metadata: Cow<'a, Object>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     extensions: &'a [String],
 }
@@ -46,7 +48,7 @@ impl<'a> Message<'a> {
                 Role::Agent => "ROLE_AGENT",
             },
             content: Parts::new(&message.parts),
-            metadata: &message.metadata,
+            metadata: with_references(message),
             extensions: &message.extensions,
         }
     }

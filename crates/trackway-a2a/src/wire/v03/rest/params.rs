@@ -109,6 +109,8 @@ impl From<SendParams> for params::SendParams {
 impl From<Message> for params::Message {
     fn from(sent: Message) -> Self {
         let given = |text: Option<String>| text.filter(|text| !text.is_empty());
+        let mut metadata = sent.metadata.unwrap_or_default();
+        let references = v03::take_references(&mut metadata);
         Self {
             kind: None,
             message_id: sent.message_id,
@@ -120,8 +122,8 @@ impl From<Message> for params::Message {
             parts: sent.content.into_iter().map(|Object(part)| Object(part.into())).collect(),
             context_id: given(sent.context_id),
             task_id: given(sent.task_id),
-            metadata: sent.metadata,
-            reference_task_ids: None,
+            metadata: Some(metadata),
+            reference_task_ids: Some(references),
             extensions: sent.extensions,
         }
     }

@@ -4,22 +4,29 @@ use serde_json::json;
 
 use super::*;
 
-fn first(schema: &Value, text: &str) -> Vec<Value> {
-    candidates(schema, &[Part::text(text)])
+fn read(schema: &Value, text: &str) -> Vec<Reading> {
+    readings(schema, &[Part::text(text)])
+}
+
+/// What a question that the message does not name takes from it.
+fn taken(reason: Reason, schema: &Value, text: &str) -> Option<Value> {
+    let parts = [Part::text(text)];
+    let mut readings = readings(schema, &parts).into_iter();
+    readings.find(|reading| reading.belongs(reason, &parts)).map(Reading::into_value)
+}
+
+fn one(name: &str, of: &Value) -> Value {
+    json!({ "type": "object", "properties": { name: of }, "required": [name] })
 }
 
 #[test]
 fn a_yes_answers_the_one_question_that_takes_a_yes() {
-    let schema = json!({
-        "type": "object",
-        "properties": { "approved": { "type": "boolean" } },
-        "required": ["approved"],
-    });
+    let schema = one("approved", &json!({ "type": "boolean" }));
     for (text, approved) in [("yes", true), ("OK!", true), ("no.", false), ("Denied", false)] {
-        assert!(first(&schema, text).contains(&json!({ "approved": approved })), "{text}");
+        let given = Reading::Given(json!({ "approved": approved }));
+        assert_eq!(read(&schema, text), [given], "{text}");
     }
-    let unclear = first(&schema, "what is this about?");
-    assert!(!unclear.iter().any(Value::is_object), "{unclear:?}");
+    assert_eq!(read(&schema, "what is this about?"), []);
 }
 
 #[test]
@@ -29,15 +36,58 @@ fn fields_can_be_written_one_by_one() {
         "properties": { "amount": { "type": "number" }, "fund": { "type": "string" } },
         "required": ["amount", "fund"],
     });
-    assert!(first(&schema, "amount=5 fund=x").contains(&json!({ "amount": 5, "fund": "x" })));
-    let spaced = first(&schema, r#"amount=5 fund="two words""#);
-    assert!(spaced.contains(&json!({ "amount": 5, "fund": "two words" })), "{spaced:?}");
-    assert!(first(&schema, r#"{"amount": 5}"#).contains(&json!({ "amount": 5 })));
-    assert_eq!(first(&schema, "/run echo text=x"), Vec::<Value>::new());
+    let first = |text: &str| read(&schema, text).into_iter().next();
+    let given = |value: Value| Some(Reading::Given(value));
+    assert_eq!(first("amount=5 fund=x"), given(json!({ "amount": 5, "fund": "x" })));
+    let spaced = first(r#"amount=5 fund="two words""#);
+    assert_eq!(spaced, given(json!({ "amount": 5, "fund": "two words" })));
+    assert_eq!(first(r#"{"amount": 5}"#), given(json!({ "amount": 5 })));
+    assert_eq!(first("/run echo text=x"), None);
 }
 
 #[test]
 fn data_is_taken_as_it_is() {
     let data = json!({ "approved": true });
-    assert_eq!(candidates(&json!({}), &[Part::data(data.clone())]), [data]);
+    let parts = [Part::text("There:"), Part::data(data.clone())];
+    assert_eq!(readings(&json!({}), &parts), [Reading::Given(data)]);
+}
+
+/// Values of their kind are given; of words it depends on what they are.
+#[test]
+fn words_are_taken_where_they_are_not_for_somebody_else() {
+    let name = one("name", &json!({ "type": "string" }));
+    let colour = one("colour", &json!({ "type": "string", "enum": ["red", "blue"] }));
+    let amount = one("amount", &json!({ "type": "number" }));
+    let plain = json!({ "type": "string" });
+    let table = [
+        (&name, "Ada", Some(json!({ "name": "Ada" }))),
+        (&name, "500", Some(json!({ "name": "500" }))),
+        (&name, "name=Ada", Some(json!({ "name": "Ada" }))),
+        (&name, "/srv/data", Some(json!({ "name": "/srv/data" }))),
+        (&name, "@ada", Some(json!({ "name": "@ada" }))),
+        (&name, "/run echo", None),
+        (&name, "who is that?", None),
+        (&name, "@helper tell me more", None),
+        (&colour, "Red", Some(json!({ "colour": "red" }))),
+        (&amount, "500", Some(json!({ "amount": 500 }))),
+        (&plain, "Ada", Some(json!("Ada"))),
+        (&plain, "Ada?", None),
+        (&json!({}), "Ada", Some(json!("Ada"))),
+    ];
+    for (schema, text, expected) in table {
+        assert_eq!(taken(Reason::InputRequired, schema, text), expected, "{text} for {schema}");
+    }
+}
+
+/// A signature is given with its name or as data; a plain yes is a yes.
+#[test]
+fn nobody_signs_by_the_way() {
+    let signature = one("signature", &json!({ "type": "string" }));
+    let signed = Some(json!({ "signature": "Ada" }));
+    assert_eq!(taken(Reason::AuthRequired, &signature, "Ada"), None);
+    assert_eq!(taken(Reason::AuthRequired, &signature, "signature=Ada"), signed);
+    assert_eq!(taken(Reason::AuthRequired, &signature, r#"{"signature":"Ada"}"#), signed);
+    let agreed = one("approved", &json!({ "type": "boolean" }));
+    let yes = Some(json!({ "approved": true }));
+    assert_eq!(taken(Reason::AuthRequired, &agreed, "yes"), yes);
 }

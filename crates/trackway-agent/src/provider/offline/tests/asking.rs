@@ -1,8 +1,10 @@
 //! Questions for a missing field, and the replies to them.
 
 use insta::assert_snapshot;
+use serde_json::json;
 
 use super::{done, model, request, shown, user};
+use crate::OpenNote;
 
 /// Exactly the missing field is asked for, one at a time, and the reply fills it.
 #[test]
@@ -50,13 +52,16 @@ fn a_reply_fills_the_missing_field() {
 /// A message that fits nothing while a task waits may have been meant for the task.
 #[test]
 fn an_open_question_is_told_again() {
-    let schema =
-        r#"{"type":"object","properties":{"amount":{"type":"number"}},"required":["amount"]}"#;
+    let schema = json!({
+        "type": "object", "properties": { "amount": { "type": "number" } }, "required": ["amount"]
+    });
     let mut request = request(vec![user("a whole lot")]);
-    request.system = format!(
-        "Be brief.\n\nTasks of this conversation that wait for the user's answer:\n\
-         - task run_1 of invest: How much? Its schema: {schema}"
-    );
+    request.open.push(OpenNote {
+        task_id: "run_1".to_owned(),
+        workflow: "invest".to_owned(),
+        asks: "How much?\nThere is a limit.".to_owned(),
+        schema: Some(schema),
+    });
     assert_snapshot!("open-question", shown(&request));
     request.entries = vec![user("what time is it?")];
     assert_eq!(shown(&request), "time {}");

@@ -8,6 +8,7 @@ use std::{
     thread,
 };
 
+use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -62,6 +63,11 @@ impl Server {
 
     pub(crate) fn agent(&self, name: &str) -> Agent {
         Agent::new(self.http.clone(), format!("{}/a2a/agents/{name}", self.process.url))
+    }
+
+    /// An agent as whoever has this key calls it.
+    pub(crate) fn agent_for(&self, name: &str, key: &str) -> Agent {
+        Agent::new(client_for(key), format!("{}/a2a/agents/{name}", self.process.url))
     }
 
     /// The agent at the address that names none.
@@ -187,10 +193,20 @@ impl Drop for Process {
     }
 }
 
+fn client() -> reqwest::Client {
+    client_with(HeaderMap::new())
+}
+
+/// A client that brings this key along.
+fn client_for(key: &str) -> reqwest::Client {
+    let bearer = HeaderValue::try_from(format!("Bearer {key}")).unwrap();
+    client_with(HeaderMap::from_iter([(AUTHORIZATION, bearer)]))
+}
+
 #[expect(
     clippy::disallowed_methods,
     reason = "the one client of these tests, which speaks to loopback only"
 )]
-fn client() -> reqwest::Client {
-    reqwest::Client::builder().no_proxy().build().unwrap()
+fn client_with(headers: HeaderMap) -> reqwest::Client {
+    reqwest::Client::builder().no_proxy().default_headers(headers).build().unwrap()
 }

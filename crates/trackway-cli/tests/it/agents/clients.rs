@@ -1,0 +1,194 @@
+//! Agents as the official clients meet them: both generations, each binding, and keys.
+
+use serde_json::{Value, json};
+use trackway_testkit::{Latch, ModelServer};
+
+use super::{
+    desk::{Desk, child, chunks, references, shown, spoken, state},
+    official::{Generation, Official},
+};
+
+const HELPER: &str = "---\nname: helper\ndescription: Helps.\n---\nYou help.\n";
+const DEFAULTS: &str = "[defaults]\nagent = \"helper\"\n";
+const GRPC: [(&str, &str); 1] = [("TRACKWAY_GRPC_LISTEN", "127.0.0.1:0")];
+
+/// A desk with the agent `helper`, which also is where none is named, and with gRPC.
+async fn desk(config: &str) -> Desk {
+    let config = format!("{DEFAULTS}{config}");
+    let files = [("agents/helper.md", HELPER), ("trackway.toml", &config)];
+    Desk::open_with(&files, &GRPC).await
+}
+
+/// Where a client finds the agent. gRPC of 0.3 knows one agent alone, whose card is at the root.
+fn address(desk: &Desk, generation: Generation, binding: &str) -> String {
+    match (generation, binding) {
+        (Generation::V03, "GRPC") => desk.server.url(""),
+        _ => desk.server.url("/a2a/agents/helper"),
+    }
+}
+
+/// The whole of what an agent does, over one binding.
+async fn course(generation: Generation, binding: &str) {
+    let desk = desk("").await;
+    let helper = address(&desk, generation, binding);
+    let mut client = Official::start(generation, binding, None);
+    let card = client.does("card", &helper, json!({}));
+    assert_eq!((&card["name"], &card["description"]), (&json!("helper"), &json!("Helps.")));
+    let told = a_turn_is_streamed(&desk, &mut client, &helper);
+    its_child_is_a_task(&desk, &mut client, generation, binding, &told);
+    a_turn_is_sent(&desk, &mut client, &helper);
+    a_turn_is_canceled(&desk, &mut client, &helper).await;
+}
+
+/// Text comes in pieces while it is said, around a call that is shown with its result and its child.
+/// Returns the child, and the conversation.
+fn a_turn_is_streamed(desk: &Desk, client: &mut Official, helper: &str) -> (Value, Value) {
+    let call = [("call-1", "dispatch_workflow_echo", r#"{"text":"hi"}"#)];
+    desk.model.queue(ModelServer::openai().says("One moment.").calls(&call));
+    let latch = Latch::new();
+    let begun = ModelServer::openai().says("All is ").unfinished().wait(&latch);
+    let rest = json!({ "choices": [{ "index": 0, "delta": { "content": "done." } }] });
+    desk.model.queue(ModelServer::openai().says("All is done.").finishing(begun.data(rest)));
+    client.open(helper, "Echo hi.");
+    // The rest is withheld until the beginning was seen.
+    let mut events = client.until(|event| event["artifact"].to_string().contains("All"));
+    latch.release();
+    events.extend(client.rest());
+    assert_eq!(
+        (state(&events).as_str(), spoken(&events).as_str()),
+        ("completed", "One moment.\n\nAll is done.")
+    );
+    let artifacts =
+        ["tool-call-dispatch_workflow_echo", "tool-result-dispatch_workflow_echo"].map(|id| {
+            assert!(shown(&events).contains(&id.to_owned()), "{:?}", shown(&events));
+            chunks(&events, id).remove(0).2
+        });
+    assert_eq!(shown(&events).len(), 3, "{:?}", shown(&events));
+    for artifact in &artifacts {
+        assert_eq!(artifact["metadata"]["toolCallId"], "call-1", "{artifact}");
+    }
+    assert_eq!(artifacts[0]["parts"][0]["data"], json!({ "text": "hi" }));
+    let pieces = chunks(&events, "text-response");
+    assert!(!pieces[0].0 && pieces[1..].iter().all(|(append, _, _)| *append), "{pieces:#?}");
+    let last: Vec<bool> = pieces.iter().map(|(_, last, _)| *last).collect();
+    assert_eq!(last.iter().position(|last| *last), Some(last.len() - 1), "{pieces:#?}");
+
+    let told = references(&events);
+    assert_eq!(told.len(), 1, "{told:#?}");
+    assert_eq!(told[0]["message"]["metadata"]["referencedWorkflow"]["workflowName"], "echo");
+    let child = child(&events, 0);
+    assert_eq!(artifacts[1]["parts"][0]["data"]["taskId"], child["id"]);
+    (child, events[0].result["contextId"].clone())
+}
+
+fn its_child_is_a_task(
+    desk: &Desk,
+    client: &mut Official,
+    generation: Generation,
+    binding: &str,
+    (child, context): &(Value, Value),
+) {
+    if (generation, binding) == (Generation::V03, "GRPC") {
+        // The one agent that this service knows is not the one that the task belongs to.
+        let refused = client.try_to("get", &desk.server.url(""), child.clone()).unwrap_err();
+        assert!(refused.contains("NOT_FOUND"), "{refused}");
+        return;
+    }
+    let echo = desk.server.url("/a2a/agents/echo");
+    let task = client.does("get", &echo, child.clone());
+    assert_eq!((&task["status"]["state"], &task["contextId"]), (&json!("completed"), context));
+    assert_eq!(task["artifacts"].as_array().map(Vec::len), Some(1), "its own: {task}");
+}
+
+fn a_turn_is_sent(desk: &Desk, client: &mut Official, helper: &str) {
+    desk.says("Well.");
+    let sent = client.send(helper, "Speak.");
+    assert_eq!(sent["status"]["state"], "completed", "{sent}");
+    let text = &sent["artifacts"][0];
+    assert_eq!(
+        (&text["artifactId"], &text["parts"][0]["text"]),
+        (&json!("text-response"), &json!("Well."))
+    );
+    let got = client.does("get", helper, json!({ "id": sent["id"] }));
+    assert_eq!((&got["id"], &got["artifacts"]), (&sent["id"], &sent["artifacts"]));
+}
+
+async fn a_turn_is_canceled(desk: &Desk, client: &mut Official, helper: &str) {
+    desk.model.queue(ModelServer::openai().says("For ever ").unfinished().stay());
+    let asked = desk.model.asked().len();
+    let message = client.text("Go on for ever.");
+    let sent = client.does("send", helper, json!({ "message": message, "wait": false }));
+    assert_ne!(sent["status"]["state"], "completed", "{sent}");
+    desk.model.until_asked(asked + 1).await;
+    let canceled = client.does("cancel", helper, json!({ "id": sent["id"] }));
+    assert_eq!(canceled["status"]["state"], "canceled", "{canceled}");
+    desk.model.dropped().await;
+}
+
+/// Proves D2, D4, D5, D8, L10.
+#[tokio::test]
+async fn an_agent_over_grpc_1_0() {
+    course(Generation::V1, "GRPC").await;
+}
+
+/// Proves D2, D4, D5, D8, L10.
+#[tokio::test]
+async fn an_agent_over_http_json_1_0() {
+    course(Generation::V1, "HTTP+JSON").await;
+}
+
+/// Proves D2, D4, D5, D8, L10.
+#[tokio::test]
+async fn an_agent_over_json_rpc_1_0() {
+    course(Generation::V1, "JSONRPC").await;
+}
+
+/// Proves D2, D4, D5, D8, L10: this protocol has no field for the tasks that a message refers to; they are
+/// in its metadata.
+#[tokio::test]
+async fn an_agent_over_grpc_0_3() {
+    course(Generation::V03, "GRPC").await;
+}
+
+/// Proves D2, D4, D5, D8, L10.
+#[tokio::test]
+async fn an_agent_over_http_json_0_3() {
+    course(Generation::V03, "HTTP+JSON").await;
+}
+
+/// Proves D2, D4, D5, D8, L10.
+#[tokio::test]
+async fn an_agent_over_json_rpc_0_3() {
+    course(Generation::V03, "JSONRPC").await;
+}
+
+/// Proves X6: the extended card, and everything else, is for whoever has a key; over each binding.
+#[tokio::test]
+async fn the_extended_card_of_an_agent_needs_a_key() {
+    let desk = desk("[auth]\nrequired = true\n").await;
+    let key = desk.key("acme");
+    for generation in [Generation::V1, Generation::V03] {
+        for binding in ["GRPC", "HTTP+JSON", "JSONRPC"] {
+            let helper = address(&desk, generation, binding);
+            let mut known = Official::start(generation, binding, Some(&key));
+            let card = known.does("extended", &helper, json!({}));
+            assert_eq!(card["name"], "helper", "{generation:?} {binding}: {card}");
+            let needs = card["security"].to_string() + &card["securityRequirements"].to_string();
+            assert!(needs.contains("workflow:helper:run"), "{generation:?} {binding}: {card}");
+            desk.says("Welcome.");
+            let sent = known.send(&helper, "Hello.");
+            assert_eq!(sent["status"]["state"], "completed", "{generation:?} {binding}: {sent}");
+
+            let mut stranger = Official::start(generation, binding, None);
+            let message = stranger.text("Hello.");
+            for (op, more) in [("extended", json!({})), ("send", json!({ "message": message }))] {
+                let refused = stranger.try_to(op, &helper, more);
+                let refused = refused.expect_err("a stranger gets nothing");
+                assert!(
+                    ["401", "UNAUTHENTICATED"].iter().any(|word| refused.contains(word)),
+                    "{generation:?} {binding}: {refused}"
+                );
+            }
+        }
+    }
+}

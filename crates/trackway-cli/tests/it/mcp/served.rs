@@ -1,0 +1,124 @@
+//! A workspace that is served: its workflows over `/mcp`, for whoever has a key.
+
+use serde_json::{Value, json};
+
+use super::{
+    client::{Era, Mcp, Person},
+    scripted::drive,
+    shop::{Shop, step, three, workflow},
+};
+use crate::support::{Served, trackway};
+
+const CONFIG: &str = "[auth]\nrequired = true\n[mcp]\ncheckpoints = true\n";
+
+/// A shop whose folder is a workspace: nothing names its workflows but where they lie.
+struct Site {
+    shop: Shop,
+    server: Served,
+}
+
+impl Site {
+    fn new() -> Self {
+        let mut notes = step("notes");
+        notes["outputContract"] = json!({ "contractRef": "wr.contracts.loop_control" });
+        let mut each =
+            json!({ "id": "each", "type": "loop", "title": "Each", "body": [step("one")] });
+        each["loop"] = json!({
+            "type": "forEach", "items": "names", "itemVar": "name", "maxIterations": 5,
+        });
+        let longer = workflow("longer", json!([step("first"), each, notes, step("last")]));
+        let shop = Shop::with(&[three(), longer]);
+        std::fs::write(shop.path().join("trackway.toml"), CONFIG).unwrap();
+        let workspace = shop.path().to_str().unwrap();
+        let server = Served::start_with(&shop.data(), &[("TRACKWAY_WORKSPACE", workspace)]);
+        Self { shop, server }
+    }
+
+    fn key(&self, tenant: &str) -> String {
+        let args = ["keys", "create", "--tenant", tenant, "--user", "u", "--scope", "*"];
+        let made = trackway(&args).env("TRACKWAY_DATA", self.shop.data()).finish("").expect(0);
+        made.stdout.trim_end().to_owned()
+    }
+
+    fn agent(&self, era: Era, key: &str) -> Mcp {
+        Mcp::http_as(era, Person::Unasked, &format!("{}/mcp", self.server.url), key)
+    }
+
+    /// The runs that somebody sees over REST.
+    async fn runs(&self, key: &str) -> Vec<Value> {
+        let request = self.server.http.get(format!("{}/api/runs", self.server.url));
+        let list: Value = request.bearer_auth(key).send().await.unwrap().json().await.unwrap();
+        list["runs"].as_array().unwrap_or_else(|| panic!("{list}")).clone()
+    }
+}
+
+fn names(tools: &[Value]) -> Vec<&str> {
+    let mut names: Vec<&str> = tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect();
+    names.sort_unstable();
+    names
+}
+
+/// Proves T1, T9, X6: the five tools of a served workspace with a key, in both revisions, and whole
+/// workflows to their end.
+#[tokio::test]
+async fn a_served_workspace_is_walked_to_its_end() {
+    let site = Site::new();
+    let key = site.key("acme");
+    for era in [Era::Newest, Era::Legacy] {
+        let mut agent = site.agent(era, &key);
+        assert_eq!(
+            names(&agent.tools()),
+            [
+                "workflow_advance",
+                "workflow_checkpoint",
+                "workflow_inspect",
+                "workflow_list",
+                "workflow_start"
+            ]
+        );
+        let list = agent.list();
+        let listed = list.json["workflows"].as_array().unwrap();
+        let listed: Vec<&str> =
+            listed.iter().map(|it| it["workflowId"].as_str().unwrap()).collect();
+        assert!(["three", "longer"].iter().all(|id| listed.contains(id)), "{listed:?}");
+        assert!(!agent.inspect("longer").is_error);
+
+        let first = agent.start_run("three", json!({}));
+        assert!(!agent.checkpoint(&first.state(), "So far, so good.").is_error);
+        let second = agent.advance(&first, json!({ "notesMarkdown": "Done." }));
+        let third = agent.advance(&second, json!({}));
+        assert_eq!((second.step(), third.step()), ("second", "third"));
+        assert!(agent.advance(&third, json!({})).is_complete());
+
+        let driven = drive(&mut agent, "longer", json!({ "names": ["Ann", "Bob"] }));
+        assert!(driven.end.is_complete(), "{driven:#?}");
+    }
+    let states: Vec<Value> = site.runs(&key).await.iter().map(|run| run["state"].clone()).collect();
+    assert_eq!(states, ["completed"; 4], "they are runs like any other");
+}
+
+/// Proves X6, T2: tokens are of no use to another tenant, whose tools show nothing of what they name.
+#[tokio::test]
+async fn tokens_of_another_tenant_are_of_no_use() {
+    let site = Site::new();
+    let (acme, bolt) = (site.key("acme"), site.key("bolt"));
+    let mut owner = site.agent(Era::Newest, &acme);
+    let start = owner.start_run("three", json!({ "sessionId": "shared", "secret": "plan" }));
+    let mut other = site.agent(Era::Newest, &bolt);
+    let refused = [
+        other.look(&start.state()),
+        other.advance(&start, json!({ "notesMarkdown": "n" })),
+        other.checkpoint(&start.state(), "notes"),
+    ];
+    for answer in refused {
+        assert_eq!(answer.error(), "unknown-run");
+        assert!(!answer.text.contains("Do first."), "{answer:#?}");
+    }
+    assert_eq!(site.runs(&bolt).await, [] as [Value; 0]);
+    // A session of the same name is another one.
+    let own = other.start_run("three", json!({ "sessionId": "shared" }));
+    assert!(other.advance(&own, json!({})).step() == "second");
+    assert_eq!((site.runs(&acme).await.len(), site.runs(&bolt).await.len()), (1, 1));
+    let second = owner.advance(&start, json!({}));
+    assert_eq!((second.step(), &second.json["branch"]["forked"]), ("second", &json!(false)));
+}

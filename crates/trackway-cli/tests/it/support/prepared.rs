@@ -1,0 +1,23 @@
+//! The official clients, and the interpreters that run them.
+
+use std::{path::Path, process::Command};
+
+/// What `cargo xtask test` prepared and named in this variable.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the one place where these tests learn of their clients"
+)]
+pub(crate) fn prepared(variable: &str) -> String {
+    std::env::var(variable).unwrap_or_else(|_| {
+        panic!("{variable} is not set: run `cargo xtask test`, which prepares it and sets it")
+    })
+}
+
+/// A script of `tests/clients/python`, run by the interpreter of that variable.
+pub(crate) fn python(variable: &str, script: &str) -> Command {
+    let scripts = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/clients/python");
+    let mut command = Command::new(prepared(variable));
+    // Nothing is written beside the scripts, which belong to the repository.
+    command.env("PYTHONDONTWRITEBYTECODE", "1").arg(scripts.join(script));
+    command
+}

@@ -1,0 +1,52 @@
+//! Sessions over REST: what `trackway sessions list` and `show` say, of the caller's tenant.
+
+use axum::{
+    Json,
+    extract::Path,
+    response::{IntoResponse, Response},
+};
+use serde::Deserialize;
+use serde_json::json;
+use trackway_domain::{Code, SessionId};
+
+use super::{Refusal, asker::Asker, bounded, extract::Params};
+use crate::sessions::SessionsError;
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ListParams {
+    limit: Option<usize>,
+}
+
+pub(super) async fn list(
+    Asker { sessions, .. }: Asker,
+    Params(params): Params<ListParams>,
+) -> Result<Response, Refusal> {
+    let sessions = sessions.list(bounded(params.limit)?).await?;
+    Ok(Json(json!({ "sessions": sessions })).into_response())
+}
+
+pub(super) async fn show(
+    Asker { sessions, .. }: Asker,
+    Path(id): Path<String>,
+) -> Result<Response, Refusal> {
+    let unknown = || Refusal::new(Code::UnknownSession, format!("there is no session {id:?}"));
+    let session = SessionId::new(&id).map_err(|_| unknown())?;
+    Ok(Json(sessions.show(&session).await?).into_response())
+}
+
+impl From<SessionsError> for Refusal {
+    fn from(error: SessionsError) -> Self {
+        match error.code() {
+            Some(code @ (Code::UnknownSession | Code::BadBundle)) => {
+                Self::new(code, error.to_string())
+            }
+            other => {
+                // What went wrong inside is for the operator.
+                tracing::error!(%error, "a session could not be read");
+                Self::new(other.unwrap_or(Code::StoreFailed), "the session could not be read")
+                    .hint("see the server's log")
+            }
+        }
+    }
+}
