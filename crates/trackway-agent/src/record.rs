@@ -5,6 +5,7 @@
 //! | --- | --- |
 //! | `model` (its occurrence counts the model calls of the turn from 0) | [`Recorded`] |
 //! | `call <model call>.<index> <tool>`, see [`Place`] | [`CallRecord`] |
+//! | `begin call …`, before a call that cannot be repeated | null |
 //! | `compact` | [`Compacted`] |
 //! | `begin` | the moment, the earlier turns and the open questions that the turn began with |
 //! | `find <model call>.<index>`, `send <model call>.<index>` | the question that a reply is for, and what was wrong with the reply; both stand before their `call` |

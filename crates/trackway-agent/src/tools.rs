@@ -28,6 +28,12 @@ pub struct BuiltIn {
 }
 
 impl BuiltIn {
+    /// The tool that tells the time. It needs nothing of a conversation, so that the steps of written
+    /// workflows have it too.
+    pub fn time_now(clock: Arc<dyn Clock>) -> Arc<dyn Tool> {
+        Arc::new(TimeNow::new(clock))
+    }
+
     /// The tools. Fails where the machine has no usable TLS setup.
     pub fn tools(self) -> Result<Vec<Arc<dyn Tool>>, reqwest::Error> {
         Ok(vec![
@@ -35,7 +41,7 @@ impl BuiltIn {
             Arc::new(ArtifactRead::new()),
             Arc::new(ArtifactWrite::new()),
             Arc::new(HttpFetch::new(self.addresses)?),
-            Arc::new(TimeNow::new(self.clock)),
+            Self::time_now(self.clock),
         ])
     }
 }

@@ -17,7 +17,7 @@ pub(crate) use chat::Chat;
 pub(crate) use sessions::{
     Export, ExportFormat, Import, ListSessions, OneSession, Prune, Sessions, Whose,
 };
-pub(crate) use workspace::{Config, Doctor, ShowConfig};
+pub(crate) use workspace::{Config, Doctor, ShowConfig, Within};
 
 /// Durable workflows for AI agents.
 #[derive(Debug, Parser)]
@@ -136,6 +136,10 @@ pub(crate) struct Folders {
     pub(crate) workflows: Vec<PathBuf>,
 }
 
+impl Folders {
+    pub(crate) const NONE: Self = Self { workflows: Vec::new() };
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Switch {
     On,
@@ -187,6 +191,8 @@ pub(crate) struct Run {
     pub(crate) session: Option<SessionId>,
     #[command(flatten)]
     pub(crate) folders: Folders,
+    #[command(flatten)]
+    pub(crate) within: Within,
     #[command(flatten)]
     pub(crate) place: Place,
     /// Print one JSON object per update; answers to questions are read from stdin, one JSON value per
@@ -278,6 +284,8 @@ pub(crate) struct Fork {
     #[arg(long, value_name = "NODE", conflicts_with = "at")]
     pub(crate) node: Option<NodeId>,
     #[command(flatten)]
+    pub(crate) within: Within,
+    #[command(flatten)]
     pub(crate) place: Place,
     /// Print the new run, then one JSON object per update; of a run that an agent drives, its tokens
     #[arg(long)]
@@ -311,6 +319,8 @@ pub(crate) struct Resume {
     /// The question that is answered; the open one unless given
     #[arg(long, value_name = "ID")]
     pub(crate) question: Option<QuestionId>,
+    #[command(flatten)]
+    pub(crate) within: Within,
     #[command(flatten)]
     pub(crate) place: Place,
     /// Print one JSON object per update

@@ -5,6 +5,7 @@ use trackway::api::Question;
 use trackway_domain::Problem;
 
 use crate::{
+    failure::Failure,
     form::{self, Field, Form},
     output,
     terminal::Lines,
@@ -28,24 +29,32 @@ impl Asker {
     }
 
     /// An answer to the question; `None` when nobody answers any more.
-    pub(crate) async fn ask(&mut self, question: &Question) -> Option<Value> {
+    pub(crate) async fn ask(&mut self, question: &Question) -> Result<Option<Value>, Failure> {
         match self {
             Self::Person(lines) => fill(lines, &question.schema, &question.errors).await,
             Self::Program(lines) => one_json(lines).await,
-            Self::Nobody => None,
+            Self::Nobody => Ok(None),
         }
     }
 
     /// A value for a schema, from a person; `None` where there is nobody to ask.
-    pub(crate) async fn fill(&mut self, schema: &Value, problems: &[Problem]) -> Option<Value> {
+    pub(crate) async fn fill(
+        &mut self,
+        schema: &Value,
+        problems: &[Problem],
+    ) -> Result<Option<Value>, Failure> {
         match self {
             Self::Person(lines) => fill(lines, schema, problems).await,
-            Self::Program(_) | Self::Nobody => None,
+            Self::Program(_) | Self::Nobody => Ok(None),
         }
     }
 }
 
-async fn fill(lines: &mut Lines, schema: &Value, problems: &[Problem]) -> Option<Value> {
+async fn fill(
+    lines: &mut Lines,
+    schema: &Value,
+    problems: &[Problem],
+) -> Result<Option<Value>, Failure> {
     if !problems.is_empty() {
         output::note("That does not fit:");
         text::problems(problems).iter().for_each(|line| output::note(line));
@@ -54,13 +63,18 @@ async fn fill(lines: &mut Lines, schema: &Value, problems: &[Problem]) -> Option
         Form::Fields(fields) => {
             let mut object = Map::new();
             for field in fields {
-                if let Some(value) = one_field(lines, &field).await? {
-                    object.insert(field.name, value);
+                match one_field(lines, &field).await? {
+                    Given::Value(value) => drop(object.insert(field.name, value)),
+                    Given::Nothing => {}
+                    Given::End => return Ok(None),
                 }
             }
-            Some(Value::Object(object))
+            Ok(Some(Value::Object(object)))
         }
-        Form::One(field) => one_field(lines, &field).await?,
+        Form::One(field) => match one_field(lines, &field).await? {
+            Given::Value(value) => Ok(Some(value)),
+            Given::Nothing | Given::End => Ok(None),
+        },
         Form::Json => {
             output::note(&format!(
                 "  The answer must satisfy this schema: {}",
@@ -68,8 +82,9 @@ async fn fill(lines: &mut Lines, schema: &Value, problems: &[Problem]) -> Option
             ));
             loop {
                 output::prompt("  answer (JSON): ");
-                match form::json(lines.next().await?.trim()) {
-                    Ok(value) => return Some(value),
+                let Some(line) = lines.next().await? else { return Ok(None) };
+                match form::json(line.trim()) {
+                    Ok(value) => return Ok(Some(value)),
                     Err(why) => output::note(&format!("  {why}")),
                 }
             }
@@ -77,26 +92,35 @@ async fn fill(lines: &mut Lines, schema: &Value, problems: &[Problem]) -> Option
     }
 }
 
-/// The field's value, asked for until it can be read: `Some(None)` to leave it out, `None` when nobody
-/// answers any more.
-async fn one_field(lines: &mut Lines, field: &Field) -> Option<Option<Value>> {
+/// What came of asking for a field.
+enum Given {
+    Value(Value),
+    /// It is left out.
+    Nothing,
+    /// Nobody answers any more.
+    End,
+}
+
+/// The field's value, asked for until it can be read.
+async fn one_field(lines: &mut Lines, field: &Field) -> Result<Given, Failure> {
     loop {
         output::prompt(&text::printable(&field.prompt()));
-        match field.read(&lines.next().await?) {
-            Ok(value) => return Some(value),
+        let Some(line) = lines.next().await? else { return Ok(Given::End) };
+        match field.read(&line) {
+            Ok(value) => return Ok(value.map_or(Given::Nothing, Given::Value)),
             Err(why) => output::note(&format!("  {}", text::printable(&why))),
         }
     }
 }
 
-async fn one_json(lines: &mut Lines) -> Option<Value> {
+async fn one_json(lines: &mut Lines) -> Result<Option<Value>, Failure> {
     loop {
-        let line = lines.next().await?;
+        let Some(line) = lines.next().await? else { return Ok(None) };
         if line.trim().is_empty() {
             continue;
         }
         match form::json(&line) {
-            Ok(value) => return Some(value),
+            Ok(value) => return Ok(Some(value)),
             Err(why) => output::note(&format!("error: an answer cannot be read: {why}")),
         }
     }

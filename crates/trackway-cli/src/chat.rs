@@ -10,6 +10,7 @@ mod command;
 mod looks;
 mod past;
 mod shown;
+mod typed;
 
 use std::{
     collections::{HashSet, VecDeque},
@@ -26,13 +27,14 @@ use self::{
     command::Command,
     looks::Looks,
     shown::Shown,
+    typed::Typed,
 };
 use crate::{
-    args,
     engine::{Answer, Engine, Updates},
     exit::Exit,
     failure::Failure,
-    form, output, place,
+    form, output,
+    place::Again,
     signals::Signals,
     terminal::Lines,
     text,
@@ -48,8 +50,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// A conversation under way.
 pub(crate) struct Chat<'a> {
     engine: &'a Engine,
-    /// How to get here again, for hints.
-    place: &'a args::Place,
+    again: Again<'a>,
     agent: String,
     session: Option<SessionId>,
     looks: Looks,
@@ -63,6 +64,8 @@ pub(crate) struct Chat<'a> {
     known: HashSet<RunId>,
     /// Those of them that neither ended nor ask.
     busy: HashSet<RunId>,
+    /// Those of the busy ones that have said nothing for so long that they are not waited for.
+    quiet: HashSet<RunId>,
     /// Questions that wait for an answer, the oldest first.
     open: VecDeque<Open>,
     /// There are no more lines.
@@ -84,16 +87,11 @@ enum Flow {
 }
 
 impl<'a> Chat<'a> {
-    pub(crate) fn new(
-        engine: &'a Engine,
-        place: &'a args::Place,
-        agent: String,
-        json: bool,
-    ) -> Self {
+    pub(crate) fn new(engine: &'a Engine, again: Again<'a>, agent: String, json: bool) -> Self {
         let looks = Looks::new(json);
         Self {
             engine,
-            place,
+            again,
             agent,
             session: None,
             looks,
@@ -103,6 +101,7 @@ impl<'a> Chat<'a> {
             stopping: false,
             known: HashSet::new(),
             busy: HashSet::new(),
+            quiet: HashSet::new(),
             open: VecDeque::new(),
             ended: false,
         }
@@ -120,10 +119,10 @@ impl<'a> Chat<'a> {
     /// Until the lines end, or the user does.
     pub(crate) async fn run(mut self, signals: &mut Signals) -> Result<Exit, Failure> {
         let mut lines = Lines::default();
-        let mut kept: Option<String> = None;
+        let mut typed = Typed::default();
         self.prompt();
         loop {
-            if let Some(line) = kept.take_if(|line| self.takes(line)) {
+            if let Some(line) = typed.take(|line| self.takes(line), |line| self.is_urgent(line)) {
                 if let Flow::Ends(exit) = self.line(&line).await? {
                     return self.leave(exit);
                 }
@@ -133,8 +132,12 @@ impl<'a> Chat<'a> {
             if self.turn.is_some() && self.updates.is_empty() {
                 return Err(self.engine.broke_off());
             }
-            if self.ended && kept.is_none() && self.rests() {
-                return self.leave(Exit::Done);
+            if self.ended && self.rests() {
+                let exit = self.leave(Exit::Done)?;
+                if typed.len() > 0 {
+                    output::note("Some lines do not answer the open question, and were not said.");
+                }
+                return Ok(exit);
             }
             tokio::select! {
                 biased;
@@ -146,15 +149,15 @@ impl<'a> Chat<'a> {
                 Some(heard) = self.updates.next(), if !self.updates.is_empty() => {
                     self.hear(&heard?)?;
                 }
-                line = lines.next(), if kept.is_none() && !self.ended => match line {
+                line = lines.next(), if !typed.is_full() && !self.ended => match line? {
                     Some(line) => {
                         self.shown.typed();
-                        kept = Some(line);
+                        typed.push(line);
                     }
                     None => self.ended = true,
                 },
-                () = tokio::time::sleep(PATIENCE), if self.turn.is_none() && !self.busy.is_empty() => {
-                    self.busy.clear();
+                () = tokio::time::sleep(PATIENCE), if self.turn.is_none() && self.is_awaited() => {
+                    self.quiet.clone_from(&self.busy);
                     self.prompt();
                 }
             }
@@ -163,17 +166,35 @@ impl<'a> Chat<'a> {
 
     /// Whether this line can be used now.
     fn takes(&self, line: &str) -> bool {
+        let is_free = self.looks.is_person() || !self.is_awaited();
         match Command::of(line) {
-            Some(command) if command.is_urgent() => true,
-            None if !self.open.is_empty() && !line.starts_with('/') => true,
-            _ => self.turn.is_none() && (self.looks.is_person() || self.busy.is_empty()),
+            Some(Command::Stop | Command::Help) => true,
+            Some(Command::Skip) => self.looks.is_person() || !self.open.is_empty() || self.rests(),
+            Some(Command::Quit) => self.looks.is_person() || self.rests(),
+            None if self.answers(line) => true,
+            Some(Command::Fork) | None => self.turn.is_none() && is_free,
         }
+    }
+
+    /// Whether this line waits for none of those before it.
+    fn is_urgent(&self, line: &str) -> bool {
+        Command::of(line).is_some_and(|command| command.is_urgent(self.looks.is_person()))
+    }
+
+    /// Whether this line, which is no command, answers a question.
+    fn answers(&self, line: &str) -> bool {
+        !self.open.is_empty() && !command::is_for_agent(line)
+    }
+
+    /// Whether something that was started is about to say more.
+    fn is_awaited(&self) -> bool {
+        !self.busy.is_subset(&self.quiet)
     }
 
     /// Whether nothing more happens without another line.
     fn rests(&self) -> bool {
         let asks = |turn| self.open.iter().any(|open| open.run == turn);
-        self.turn.is_none_or(asks) && (self.looks.is_person() || self.busy.is_empty())
+        self.turn.is_none_or(asks) && (self.looks.is_person() || !self.is_awaited())
     }
 
     async fn line(&mut self, line: &str) -> Result<Flow, Failure> {
@@ -185,7 +206,7 @@ impl<'a> Chat<'a> {
             Some(Command::Help) => {
                 command::HELP.iter().try_for_each(|line| self.shown.aside(line))?
             }
-            None if !self.open.is_empty() && !line.starts_with('/') => self.answer(line).await?,
+            None if self.answers(line) => self.answer(line).await?,
             None if line.trim().is_empty() => {}
             None => self.say(line).await?,
         }
@@ -225,7 +246,13 @@ impl<'a> Chat<'a> {
                 self.updates.push(self.engine.updates_of_child(child));
             }
         }
-        let What::Status { question, evidence, .. } = &update.what else { return Ok(()) };
+        self.quiet.remove(&run);
+        let What::Status { state, question, evidence, .. } = &update.what else { return Ok(()) };
+        // What is said beside an open question leaves it open.
+        if state.is_interrupted() && question.is_none() && evidence.is_none() {
+            self.prompt();
+            return Ok(());
+        }
         self.open.retain(|open| open.run != run);
         self.busy.remove(&run);
         if let Some(question) = question {
@@ -274,25 +301,34 @@ impl<'a> Chat<'a> {
         Ok(())
     }
 
-    /// Stops the turn; without one, what asks the oldest question.
+    /// Stops the turn; without one, what asks the oldest question, else everything that still goes on.
     async fn stop(&mut self) -> Result<(), Failure> {
-        let run = self.turn.or_else(|| self.open.front().map(|open| open.run));
-        let Some(run) = run.or_else(|| self.busy.iter().next().copied()) else {
+        let one = self.turn.or_else(|| self.open.front().map(|open| open.run));
+        let runs = one.map_or_else(|| self.busy.iter().copied().collect(), |run| vec![run]);
+        if runs.is_empty() {
             return Ok(self.shown.aside("Nothing is going on.")?);
-        };
-        self.stopping = self.turn == Some(run);
-        match self.engine.cancel(run).await {
-            Ok(_) => Ok(()),
-            // It was faster; its last update is on the way.
-            Err(failure) if failure.code.as_deref() == Some(Code::RunEnded.as_str()) => Ok(()),
-            Err(failure) => Err(failure),
         }
+        self.stopping = self.turn.is_some();
+        for run in runs {
+            match self.engine.cancel(run).await {
+                Ok(_) => {}
+                // It was faster; its last update is on the way.
+                Err(failure) if failure.code.as_deref() == Some(Code::RunEnded.as_str()) => {}
+                Err(failure) => return Err(failure),
+            }
+        }
+        Ok(())
     }
 
     fn skip(&mut self) -> Result<(), Failure> {
-        match self.open.pop_front() {
-            Some(open) => self.hint_answer(&open),
-            None => self.shown.aside("No question is open.")?,
+        let Some(open) = self.open.pop_front() else {
+            return Ok(self.shown.aside("No question is open.")?);
+        };
+        self.hint_answer(&open);
+        // A turn may wait for its answer for ever; the conversation goes on beside it.
+        if self.turn == Some(open.run) {
+            self.shown.name(open.run, &self.agent);
+            (self.turn, self.stopping) = (None, false);
         }
         Ok(())
     }
@@ -353,7 +389,7 @@ impl<'a> Chat<'a> {
         let is_quiet = |run| self.turn.is_none_or(|turn| turn == run);
         match self.open.front() {
             Some(open) if is_quiet(open.run) => self.shown.prompt(&open.answering.prompt()),
-            None if self.turn.is_none() && self.busy.is_empty() => self.shown.prompt("> "),
+            None if self.turn.is_none() && !self.is_awaited() => self.shown.prompt("> "),
             Some(_) | None => {}
         }
     }
@@ -366,9 +402,9 @@ impl<'a> Chat<'a> {
             self.hint_answer(open);
         }
         if let (Some(session), true) = (&self.session, self.looks.is_person()) {
-            let place = place::repeated(self.place);
+            let again = self.again.driving();
             output::note(&format!(
-                "hint: trackway chat {} --session {session} {place}",
+                "hint: trackway chat {} --session {session} {again}",
                 text::quoted(&self.agent)
             ));
         }
@@ -378,9 +414,9 @@ impl<'a> Chat<'a> {
     fn hint_answer(&self, open: &Open) {
         let Open { run, question, .. } = open;
         let answer = text::quoted(&form::skeleton(&question.schema));
-        let place = place::repeated(self.place);
+        let again = self.again.driving();
         output::note(&text::printable(&format!(
-            "{run} waits for an answer.\nhint: trackway runs resume {run} --input {answer} {place}"
+            "{run} waits for an answer.\nhint: trackway runs resume {run} --input {answer} {again}"
         )));
     }
 }

@@ -4,6 +4,7 @@ mod chat;
 mod completions;
 mod config;
 mod doctor;
+mod here;
 mod init;
 mod keys;
 mod mcp;

@@ -1,7 +1,7 @@
 //! An engine to drive runs with: one in this process, or one behind a server. Commands see no
 //! difference.
 
-use std::{path::PathBuf, sync::Arc, time::Duration};
+use std::{path::Path, sync::Arc, time::Duration};
 
 use futures_util::{
     StreamExt,
@@ -23,7 +23,6 @@ use crate::{
     failure::Failure,
     fault::Crash,
     place::{self, Place},
-    programs,
     remote::{Api, Stream},
 };
 
@@ -49,13 +48,6 @@ struct Here {
     held: Held,
 }
 
-/// Whether an engine takes up what others left unfinished.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Recover {
-    Yes,
-    No,
-}
-
 /// What became of an answer.
 #[derive(Debug)]
 pub(crate) enum Answer {
@@ -72,36 +64,18 @@ pub(crate) enum Answer {
 pub(crate) type Updates = BoxStream<'static, Result<RunUpdate, Failure>>;
 
 impl Engine {
-    /// An engine for a folder that may be new, with the workflows that are written in those folders.
-    pub(crate) async fn open(
-        place: Place,
-        workflows: &[PathBuf],
-        testing: &Testing,
-    ) -> Result<Self, Failure> {
-        match place {
-            Place::Server(api) => Ok(Self::server(api)),
-            Place::Folder { path, key } => {
-                let server = programs::bundled(&path).workflows(workflows);
-                Self::here(server, key, testing).await
-            }
-        }
-    }
-
-    /// An engine for runs that exist, and therefore for a folder that does.
+    /// An engine for runs that exist, and therefore for a folder that does, with all that this server of
+    /// the folder would have.
     pub(crate) async fn open_existing(
         place: Place,
-        recover: Recover,
+        server: impl FnOnce(&Path) -> Result<Server, Failure>,
         testing: &Testing,
     ) -> Result<Self, Failure> {
         match place {
             Place::Server(api) => Ok(Self::server(api)),
             Place::Folder { path, key } => {
                 place::existing(&path)?;
-                let mut server = programs::bundled(&path);
-                if recover == Recover::No {
-                    server = server.without_recovery();
-                }
-                Self::here(server, key, testing).await
+                Self::here(server(&path)?, key, testing).await
             }
         }
     }
@@ -209,7 +183,7 @@ impl Engine {
     }
 
     /// Everything that happens to a child that may not exist yet: its parent says that it starts it
-    /// before it does.
+    /// before it does. One that does not come to be has nothing to tell.
     pub(crate) fn updates_of_child(&self, child: RunId) -> Updates {
         const TRIES: u32 = 100;
         const PAUSE: Duration = Duration::from_millis(50);
@@ -218,7 +192,10 @@ impl Engine {
             for _ in 0..TRIES {
                 match runs.updates(child, 0).await {
                     Ok(updates) => return updates,
-                    Err(_) => tokio::time::sleep(PAUSE).await,
+                    Err(failure) if failure.code.as_deref() == Some(Code::UnknownRun.as_str()) => {
+                        tokio::time::sleep(PAUSE).await;
+                    }
+                    Err(failure) => return stream::once(async { Err(failure) }).boxed(),
                 }
             }
             stream::empty().boxed()

@@ -7,12 +7,12 @@ use trackway::api::{Question, RunUpdate, What};
 use trackway_domain::{Code, Pos, RunId};
 
 use crate::{
-    args,
     ask::Asker,
     engine::{Answer, Engine, Updates},
     exit::Exit,
     failure::Failure,
-    form, output, place,
+    form, output,
+    place::Again,
     screen::Screen,
     signals::Signals,
     text,
@@ -26,8 +26,7 @@ const FOLLOWED_MAX: usize = 64;
 pub(crate) struct Follow<'a> {
     engine: &'a Engine,
     screen: Screen,
-    /// How to get here again, for hints.
-    place: &'a args::Place,
+    again: Again<'a>,
     root: RunId,
     updates: SelectAll<Updates>,
     known: HashSet<RunId>,
@@ -47,14 +46,14 @@ impl<'a> Follow<'a> {
     pub(crate) async fn new(
         engine: &'a Engine,
         screen: Screen,
-        place: &'a args::Place,
+        again: Again<'a>,
         root: RunId,
         after: Pos,
     ) -> Result<Self, Failure> {
         let mut updates = SelectAll::new();
         updates.push(engine.updates(root, after).await?);
         let known = HashSet::from([root]);
-        Ok(Self { engine, screen, place, root, updates, known, open: VecDeque::new() })
+        Ok(Self { engine, screen, again, root, updates, known, open: VecDeque::new() })
     }
 
     /// Until the run ends, is parked, or waits for an answer that nobody gives.
@@ -95,7 +94,7 @@ impl<'a> Follow<'a> {
                     Step::On if self.open.front().is_some_and(|(_, open)| open == question) => continue,
                     step => return Ok(step),
                 },
-                answer = &mut asking => answer,
+                answer = &mut asking => answer?,
             };
             let Some(answer) = answer else {
                 return Ok(Step::Rests(self.waits(run, question)));
@@ -131,6 +130,10 @@ impl<'a> Follow<'a> {
         let What::Status { state, question, evidence, .. } = &update.what else {
             return Ok(Step::On);
         };
+        // What is said beside an open question leaves it open.
+        if state.is_interrupted() && question.is_none() && evidence.is_none() {
+            return Ok(Step::On);
+        }
         self.open.retain(|(run, _)| *run != update.run_id);
         if let Some(question) = question {
             if !is_root {
@@ -146,7 +149,7 @@ impl<'a> Follow<'a> {
     }
 
     fn interrupting(&self, failure: Failure) -> Failure {
-        failure.hint(format!("trackway runs show {} {}", self.root, place::repeated(self.place)))
+        failure.hint(format!("trackway runs show {} {}", self.root, self.again.looking()))
     }
 
     fn waits(&self, run: RunId, question: &Question) -> Exit {
@@ -157,9 +160,9 @@ impl<'a> Follow<'a> {
 
     fn hint_resume(&self, run: RunId, question: &Question) {
         let answer = text::quoted(&form::skeleton(&question.schema));
-        let place = place::repeated(self.place);
+        let again = self.again.driving();
         output::note(&text::printable(&format!(
-            "hint: trackway runs resume {run} --input {answer} {place}"
+            "hint: trackway runs resume {run} --input {answer} {again}"
         )));
     }
 
@@ -170,7 +173,7 @@ impl<'a> Follow<'a> {
         output::note(&format!(
             "hint: trackway runs replay-check {} {}",
             self.root,
-            place::repeated(self.place)
+            self.again.looking()
         ));
         output::note(&format!("see: docs/errors/{}.md", Code::ReplayMismatch));
         Exit::Misfit
@@ -179,9 +182,9 @@ impl<'a> Follow<'a> {
     fn interrupted(&self) -> Exit {
         let root = self.root;
         if self.engine.is_here() {
-            let place = place::repeated(self.place);
+            let again = self.again.driving();
             output::note(&format!("\nInterrupted. {root} is kept, and goes on at the next start:"));
-            output::note(&format!("hint: trackway serve {place}"));
+            output::note(&format!("hint: trackway serve {again}"));
         } else {
             output::note(&format!("\nNo longer watching. {root} goes on at the server."));
         }

@@ -110,6 +110,31 @@ fn unknown_run(run: RunId) -> Failure {
     Failure::new(format!("there is no run {run}")).code(Code::UnknownRun.as_str())
 }
 
+/// How another command gets to where this one is, for hints.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Again<'a> {
+    pub(crate) place: &'a args::Place,
+    pub(crate) within: &'a args::Within,
+}
+
+impl Again<'_> {
+    /// For commands that look at runs.
+    pub(crate) fn looking(self) -> String {
+        repeated(self.place)
+    }
+
+    /// For commands that drive them.
+    pub(crate) fn driving(self) -> String {
+        let place = repeated(self.place);
+        match self.within.workspace.as_deref().filter(|folder| !folder.as_os_str().is_empty()) {
+            Some(folder) => {
+                format!("{place} --workspace {}", text::quoted(&folder.to_string_lossy()))
+            }
+            None => place,
+        }
+    }
+}
+
 /// The options that lead another command to the same place, for hints. A key is not among them: hints
 /// end up in logs.
 pub(crate) fn repeated(args: &args::Place) -> String {

@@ -34,7 +34,6 @@ pub fn bundled(data: &Path) -> Server {
         .workflow(Invest)
         .workflow(Ledger::in_folder(data))
         .workflow(Review)
-        .tool("time_now", tools::TIME_NOW, tools::time_now)
         .tool("ledger_enter", tools::LEDGER_ENTER, tools::ledger_enter(data))
 }
 

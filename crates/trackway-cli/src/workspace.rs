@@ -2,7 +2,8 @@
 //!
 //! Everything in it is read at once and all that is wrong is gathered, each thing with its place. `front`
 //! and `agents` read the agents, `models` finds the models, `mcp` the servers of tools, and `check` looks
-//! at what they say about each other. `watch` reads it again when a file changes.
+//! at what they say about each other. `stock` opens the models, and `follow` reads it all again when a file
+//! changes.
 
 pub(crate) mod agents;
 pub(crate) mod check;
@@ -11,9 +12,8 @@ mod front;
 pub(crate) mod look;
 pub(crate) mod mcp;
 pub(crate) mod models;
-mod pattern;
 pub(crate) mod shown;
-mod stock;
+pub(crate) mod stock;
 #[cfg(test)]
 mod tests;
 

@@ -8,7 +8,7 @@ use trackway_domain::{Block, Need, Object};
 
 use crate::lack::step;
 use crate::model::{Assessment, Consequence, Dimension, Prompt};
-use crate::schema::cut;
+use crate::schema::{cut, put};
 
 pub(crate) const KIND: &str = "wr.assessment";
 
@@ -81,23 +81,50 @@ pub(crate) fn needs(
         });
         return needs;
     };
-    for dimension in &assessment.dimensions {
+    let each = assessment.dimensions.iter().filter_map(|dimension| {
         let example = calm(dimension, &assessment.id, consequences);
-        needs.extend(dimension_need(dimension, dimensions, &at, example));
+        dimension_need(dimension, dimensions, &at, example)
+    });
+    let each: Vec<Need> = each.collect();
+    match unknown(assessment, dimensions, &at, &each) {
+        Some(whole) => needs.push(whole),
+        None => needs.extend(each),
     }
-    let known: Vec<String> = assessment.dimensions.iter().map(|d| format!("`{}`", d.id)).collect();
-    let is_known = |name: &str| assessment.dimensions.iter().any(|dimension| dimension.id == name);
-    needs.extend(dimensions.iter().filter(|(name, _)| !is_known(name)).map(|(name, value)| Need {
-        pointer: step(&at, name),
-        message: format!(
-            "`{name}` is no dimension here; remove it. There are {}",
-            known.join(", ")
-        ),
-        schema: Some(json!({ "not": {} })),
-        example: None,
-        got: Some(cut(value)),
-    }));
     needs
+}
+
+/// The need for all dimensions at once, where there are some that are not known: nothing that is put in
+/// their place would do.
+fn unknown(assessment: &Assessment, given: &Object, at: &str, each: &[Need]) -> Option<Need> {
+    let is_known = |name: &str| assessment.dimensions.iter().any(|dimension| dimension.id == name);
+    let known: Vec<String> = assessment.dimensions.iter().map(|d| format!("`{}`", d.id)).collect();
+    let too_many: Vec<String> =
+        given.keys().filter(|name| !is_known(name)).map(|name| format!("`{name}`")).collect();
+    if too_many.is_empty() {
+        return None;
+    }
+    let kept = given.iter().filter(|(name, _)| is_known(name));
+    let mut whole =
+        Value::Object(kept.map(|(name, value)| (name.clone(), value.clone())).collect());
+    let mut message = format!(
+        "{} is no dimension here; leave it out. There are {}",
+        too_many.join(", "),
+        known.join(", ")
+    );
+    for need in each {
+        if let (Some(place), Some(example)) = (need.pointer.strip_prefix(at), &need.example) {
+            put(&mut whole, place, example.clone());
+        }
+        message.push_str("; ");
+        message.push_str(&need.message);
+    }
+    Some(Need {
+        pointer: at.to_owned(),
+        message,
+        schema: schema(assessment, true).pointer("/properties/dimensions").cloned(),
+        example: Some(whole),
+        got: Some(cut(&Value::Object(given.clone()))),
+    })
 }
 
 /// Whether a judgement holds the step.

@@ -2,17 +2,14 @@
 
 mod coerce;
 
-use regex::RegexBuilder;
 use serde_json::Value;
 use trackway_domain::Object;
 
 use crate::expression;
 use crate::lack::{Lack, Like, find};
 use crate::model::{Condition, Rule, Test};
+use crate::pattern::{Case, Pattern};
 use coerce::{compare, equal, is_truthy, text};
-
-/// Patterns come from files: a compiled one takes no more memory than this.
-const PATTERN_BYTES_MAX: usize = 256 * 1024;
 
 /// Whether a condition holds. A CEL expression lacks the names that it reads and that are not set; a
 /// rule lacks nothing, since for a rule a name that is not set is just a value like null.
@@ -31,7 +28,7 @@ pub(crate) fn holds(condition: &Condition, context: &Object) -> Result<bool, Lac
 
 /// Why a pattern of a rule cannot be used, for whoever reads a definition.
 pub(crate) fn pattern_fault(pattern: &str) -> Option<String> {
-    compile(pattern).err()
+    Pattern::new(pattern, Case::Ignored).err()
 }
 
 /// A condition such as `ready` is true or false only where the value is.
@@ -84,7 +81,9 @@ fn passes(found: Option<&Value>, test: Test, wanted: &Value) -> Result<bool, Lac
         }
         Test::StartsWith => lower(value).starts_with(&lower(wanted)),
         Test::EndsWith => lower(value).ends_with(&lower(wanted)),
-        Test::Matches => compile(&text(wanted)).map_err(Lack::wrong)?.is_match(text(value).trim()),
+        Test::Matches => Pattern::new(&text(wanted), Case::Ignored)
+            .map_err(Lack::wrong)?
+            .is_match(text(value).trim()),
         Test::In => {
             wanted.as_array().is_some_and(|items| items.iter().any(|item| equal(value, item)))
         }
@@ -97,14 +96,6 @@ fn passes(found: Option<&Value>, test: Test, wanted: &Value) -> Result<bool, Lac
 /// Texts are compared without regard to case and to blanks around them.
 fn lower(value: &Value) -> String {
     text(value).trim().to_lowercase()
-}
-
-fn compile(pattern: &str) -> Result<regex::Regex, String> {
-    RegexBuilder::new(pattern)
-        .case_insensitive(true)
-        .size_limit(PATTERN_BYTES_MAX)
-        .build()
-        .map_err(|error| format!("The pattern `{pattern}` cannot be used: {error}"))
 }
 
 /// The kind of a value in plain words.

@@ -1,22 +1,19 @@
 //! What notes have to be like.
 
-use regex::RegexBuilder;
+mod example;
+mod form;
+
 use serde_json::Value;
 use trackway_domain::{Block, Need, Object};
 
 use crate::condition::holds;
 use crate::lack::Lack;
 use crate::model::{Criteria, TextTest};
+use crate::pattern::{Case, Pattern};
 use crate::schema;
 
 /// The place of the notes in a call's arguments.
 const NOTES: &str = "/notesMarkdown";
-
-/// Patterns come from files: a compiled one takes no more memory than this.
-const PATTERN_BYTES_MAX: usize = 256 * 1024;
-
-/// An example that is longer says no more.
-const EXAMPLE_CHARS_MAX: usize = 16 * 1024;
 
 /// Whether notes are as they have to be. No notes are judged like empty ones.
 pub(crate) fn check(
@@ -33,8 +30,8 @@ pub(crate) fn check(
     let need = Need {
         pointer: NOTES.to_owned(),
         message: message.clone(),
-        schema: Some(serde_json::json!({ "type": "string" })),
-        example: example(criteria, text, context).map(Value::from),
+        schema: Some(form::schema(criteria, context)),
+        example: example::example(criteria, text, context).map(Value::from),
         got: notes.map(|notes| schema::cut(&Value::from(notes))),
     };
     Err(Block { code: "notes-invalid".to_owned(), message, needs: vec![need] })
@@ -42,7 +39,7 @@ pub(crate) fn check(
 
 /// Why a pattern of the criteria cannot be used, for whoever reads a definition.
 pub(crate) fn text_pattern_fault(pattern: &str) -> Option<String> {
-    compile(pattern).err().map(|error| format!("The pattern `{pattern}` cannot be used: {error}"))
+    Pattern::new(pattern, Case::Matters).err()
 }
 
 fn judge(
@@ -86,7 +83,7 @@ fn judge(
             }
             let fits = passes(test, text);
             if !fits {
-                reasons.push(if message.is_empty() { said(test) } else { message.clone() });
+                reasons.push(told(test, message));
             }
             Ok(fits)
         }
@@ -97,13 +94,32 @@ fn passes(test: &TextTest, text: &str) -> bool {
     match test {
         TextTest::Contains(part) => text.contains(part.as_str()),
         // Whoever reads definitions refuses a pattern that cannot be used; nothing matches it.
-        TextTest::Matches(pattern) => compile(pattern).is_ok_and(|pattern| pattern.is_match(text)),
+        TextTest::Matches(pattern) => {
+            Pattern::new(pattern, Case::Matters).is_ok_and(|pattern| pattern.is_match(text))
+        }
         TextTest::Length { min, max } => {
             let length = text.chars().count() as u64;
             min.is_none_or(|min| length >= min) && max.is_none_or(|max| length <= max)
         }
         TextTest::Schema(schema) => serde_json::from_str::<Value>(text)
             .is_ok_and(|value| schema::needs(schema, &value, "", None).is_empty()),
+    }
+}
+
+/// What is wrong in the words of the file, and what the rule is where they do not say it.
+fn told(test: &TextTest, message: &str) -> String {
+    let is_said = match test {
+        TextTest::Contains(part) => message.contains(part.as_str()),
+        TextTest::Matches(pattern) => message.contains(pattern.as_str()),
+        TextTest::Length { min, max } => {
+            [min, max].into_iter().flatten().all(|bound| message.contains(&bound.to_string()))
+        }
+        TextTest::Schema(_) => false,
+    };
+    match (message.trim_end_matches('.'), is_said) {
+        ("", _) => said(test),
+        (_, true) => message.to_owned(),
+        (message, false) => format!("{message} ({})", said(test)),
     }
 }
 
@@ -132,71 +148,6 @@ fn opposite(criteria: &Criteria) -> String {
         }
         Criteria::Not(inner) => opposite(inner),
         Criteria::Rule { test, .. } => said(test),
-    }
-}
-
-fn compile(pattern: &str) -> Result<regex::Regex, regex::Error> {
-    RegexBuilder::new(pattern).size_limit(PATTERN_BYTES_MAX).build()
-}
-
-/// Notes that would do: those given with what they lack, or new ones; tried before they are offered.
-fn example(criteria: &Criteria, text: &str, context: &Object) -> Option<String> {
-    let mut draft = Draft::default();
-    draft.gather(criteria, context);
-    let drafts = [draft.json.clone(), Some(draft.written(text)), Some(draft.written(""))];
-    drafts.into_iter().flatten().find(|draft| {
-        draft.len() <= EXAMPLE_CHARS_MAX
-            && judge(criteria, draft, context, &mut Vec::new()).unwrap_or(false)
-    })
-}
-
-/// What notes have to have, gathered from every rule that can be met by writing.
-#[derive(Default)]
-struct Draft {
-    parts: Vec<String>,
-    least: u64,
-    json: Option<String>,
-}
-
-impl Draft {
-    fn gather(&mut self, criteria: &Criteria, context: &Object) {
-        match criteria {
-            Criteria::All(all) => all.iter().for_each(|one| self.gather(one, context)),
-            Criteria::Any(any) => any.iter().take(1).for_each(|one| self.gather(one, context)),
-            Criteria::Not(_) => {}
-            Criteria::Rule { when, test, .. } => {
-                let counts = when.as_ref().is_none_or(|when| holds(when, context).unwrap_or(false));
-                match test {
-                    _ if !counts => {}
-                    TextTest::Contains(part) => self.parts.push(part.clone()),
-                    // A pattern of plain letters is met by itself.
-                    TextTest::Matches(pattern) => {
-                        let plain = pattern.trim_start_matches("(?i)").trim_matches(['^', '$']);
-                        self.parts.push(plain.to_owned());
-                    }
-                    TextTest::Length { min, .. } => self.least = self.least.max(min.unwrap_or(0)),
-                    TextTest::Schema(schema) => {
-                        self.json = Some(schema::made(schema, schema).to_string());
-                    }
-                }
-            }
-        }
-    }
-
-    fn written(&self, start: &str) -> String {
-        let mut text = start.to_owned();
-        for part in &self.parts {
-            if !text.contains(part.as_str()) {
-                if !text.is_empty() {
-                    text.push('\n');
-                }
-                text.push_str(part);
-            }
-        }
-        let least = self.least.min(EXAMPLE_CHARS_MAX as u64) as usize;
-        let short = least.saturating_sub(text.chars().count());
-        text.extend(std::iter::repeat_n('…', short));
-        text
     }
 }
 

@@ -101,8 +101,22 @@ pub enum Emission {
     Data(Value),
 }
 
+/// Why a walk cannot go on.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Stuck {
+    /// The step that lacks something: the one that was answered, or one that comes after it.
+    pub step: Option<String>,
+    pub block: Block,
+}
+
+impl From<Block> for Stuck {
+    fn from(block: Block) -> Self {
+        Self { step: None, block }
+    }
+}
+
 /// The first step of a run.
-pub fn begin(definition: &Definition, context: &Object) -> Result<Move, Block> {
+pub fn begin(definition: &Definition, context: &Object) -> Result<Move, Stuck> {
     check_input(definition, context)?;
     let walker = Walker::begin(definition, Mode::Engine, Root::default(), context.clone())?;
     go(definition, walker, Vec::new())
@@ -110,7 +124,7 @@ pub fn begin(definition: &Definition, context: &Object) -> Result<Move, Block> {
 
 /// The first exit handler. `context` is what the run had come to, with what the handlers are to know of
 /// its end.
-pub fn exit(definition: &Definition, context: &Object) -> Result<Move, Block> {
+pub fn exit(definition: &Definition, context: &Object) -> Result<Move, Stuck> {
     let root = Root { exit: true, hops: Vec::new() };
     let walker = Walker::begin(definition, Mode::Engine, root, context.clone())?;
     go(definition, walker, Vec::new())
@@ -123,10 +137,10 @@ pub fn item(
     place: &Place,
     index: usize,
     value: &Value,
-) -> Result<Move, Block> {
+) -> Result<Move, Stuck> {
     let walker = resume(definition, place)?;
     let Some(Step { kind: StepKind::Map(map), .. }) = walker.here() else {
-        return Err(lost("the place is not at a map"));
+        return Err(Stuck::from(lost("the place is not at a map")));
     };
     let mut context = place.context.clone();
     context.insert(map.item.clone(), value.clone());
@@ -139,9 +153,20 @@ pub fn item(
 
 /// The step after a result. `inputs.output` is the result; a prompt's notes and the facts that an agent
 /// came by are taken as they are from an outside agent.
-pub fn answer(definition: &Definition, place: &Place, inputs: &Inputs) -> Result<Move, Block> {
+pub fn answer(definition: &Definition, place: &Place, inputs: &Inputs) -> Result<Move, Stuck> {
     let mut walker = resume(definition, place)?;
     let step = walker.here().ok_or_else(|| lost("the walk has ended"))?;
+    settle(&mut walker, step, inputs)
+        .map_err(|block| Stuck { step: Some(step.id.clone()), block })
+        .and_then(|documents| go(definition, walker, documents))
+}
+
+/// Takes an answer to a step, and goes past it. The documents that it makes come back.
+fn settle<'d>(
+    walker: &mut Walker<'d>,
+    step: &'d Step,
+    inputs: &Inputs,
+) -> Result<Vec<DocumentChange>, Block> {
     walker.learn(&inputs.context);
     let mut result = inputs.output.clone().unwrap_or_default();
     let mut documents = Vec::new();
@@ -160,7 +185,7 @@ pub fn answer(definition: &Definition, place: &Place, inputs: &Inputs) -> Result
     }
     walker.heed(&result);
     walker.finish(step, result).map_err(|block| asked::blame(step, block))?;
-    go(definition, walker, documents)
+    Ok(documents)
 }
 
 /// What the items of a map came to, in the order of its list, as the map's result. An item that failed
@@ -189,18 +214,23 @@ fn go(
     definition: &Definition,
     mut walker: Walker<'_>,
     documents: Vec<DocumentChange>,
-) -> Result<Move, Block> {
-    let turn = match walker.go()? {
-        Some(step) => Turn::Act {
-            step: step.id.clone(),
-            title: walker.look(|names| render(&step.title, names))?,
-            action: action(&mut walker, step)?,
-        },
-        None => Turn::Done { output: output(definition, &mut walker)? },
-    };
+) -> Result<Move, Stuck> {
+    let turn = turn(definition, &mut walker)
+        .map_err(|block| Stuck { step: walker.here().map(|step| step.id.clone()), block })?;
     let stopped = walker.stop();
     let place = Place { walk: stopped.walk, context: stopped.context };
     Ok(Move { place, turn, documents, warnings: stopped.warnings })
+}
+
+fn turn(definition: &Definition, walker: &mut Walker<'_>) -> Result<Turn, Block> {
+    Ok(match walker.go()? {
+        Some(step) => Turn::Act {
+            step: step.id.clone(),
+            title: walker.look(|names| render(&step.title, names))?,
+            action: action(walker, step)?,
+        },
+        None => Turn::Done { output: output(definition, walker)? },
+    })
 }
 
 fn action(walker: &mut Walker<'_>, step: &Step) -> Result<Action, Block> {

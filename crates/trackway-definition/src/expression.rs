@@ -7,8 +7,9 @@
 mod bound;
 mod convert;
 mod explain;
+mod functions;
 mod ordered;
-mod trial;
+mod reading;
 
 use std::sync::{Arc, LazyLock};
 
@@ -17,6 +18,7 @@ use cel::{Context, Env, ExecutionError, IdedExpr, ParseErrors};
 use serde_json::Value;
 use trackway_domain::Object;
 
+use crate::flaw::Flaw;
 use crate::lack::Lack;
 
 /// A condition or a mapping, not a program.
@@ -51,7 +53,7 @@ pub(crate) fn evaluate_for(source: &str, context: &Object, fits: Fits<'_>) -> Re
 /// The lack behind a value of an expression that does not fit, for the reason that is given.
 pub(crate) fn unfit(source: &str, context: &Object, reason: String, fits: Fits<'_>) -> Lack {
     match ready(source) {
-        Ok(expression) => explain::unfit(&reason, &expression, context, fits),
+        Ok(expression) => explain::unfit(&reason, source, &expression, context, fits),
         Err(_) => Lack::wrong(reason),
     }
 }
@@ -75,14 +77,17 @@ fn resolve(expression: &IdedExpr, context: &Object) -> Result<cel::Value, Execut
     cel::Value::resolve(expression, &variables)
 }
 
-/// Why a text is no expression, for whoever reads a definition.
-pub(crate) fn expression_fault(source: &str) -> Option<String> {
-    compile(source).err()
+/// Why a text is no expression that ever has a value, for whoever reads a definition.
+pub(crate) fn expression_fault(source: &str) -> Option<Flaw> {
+    match compile(source) {
+        Ok(expression) => functions::unknown(&expression),
+        Err(reason) => Some(Flaw::from(reason)),
+    }
 }
 
 /// The name, where an expression is nothing but a name or a path of names.
 pub(crate) fn plain_name(source: &str) -> Option<String> {
-    explain::path(&compile(source).ok()?)
+    reading::path(&compile(source).ok()?)
 }
 
 fn compile(source: &str) -> Result<IdedExpr, String> {

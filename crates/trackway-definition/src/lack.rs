@@ -3,6 +3,8 @@
 use serde_json::{Value, json};
 use trackway_domain::{Block, Need, Object};
 
+use crate::shape::{PLACES_MAX, Shape};
+
 /// Why something cannot be made from the context.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Lack {
@@ -33,15 +35,23 @@ pub(crate) enum Like {
     Count,
     Truth,
     List,
-    /// This value would do; others may too.
+    /// This value would do, as would others of its kind.
     Example(Value),
+    /// It has parts of its own.
+    Shaped(Box<Shape>),
+    /// This value would do, as would others that fit the schema.
+    Fitting(Box<Fitting>),
+}
+
+/// A value and the schema of those that would do as well.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Fitting {
+    example: Value,
+    schema: Value,
 }
 
 /// A present value is shown whole up to this size, so that it can be sent back with what it lacks.
 const WHOLE_BYTES_MAX: usize = 8 * 1024;
-
-/// A longer list is not filled up for the sake of one place in it.
-const PLACES_MAX: usize = 64;
 
 /// A step's result is sent as a whole with every output, and so needs no merging.
 const RESULT: &str = "result";
@@ -165,6 +175,10 @@ fn widen(needs: &mut Vec<Need>, mut need: Need, root: &str, path: &str, context:
         put(whole, path, example);
         same.message.push_str("; ");
         same.message.push_str(&need.message);
+        let both = (same.schema.take(), need.schema.map(|schema| around(path, schema)));
+        if let (Some(one), Some(other)) = both {
+            same.schema = Some(joined(one, other));
+        }
         return;
     }
     let there = context.get(root).cloned().unwrap_or_else(|| json!({}));
@@ -174,13 +188,36 @@ fn widen(needs: &mut Vec<Need>, mut need: Need, root: &str, path: &str, context:
     }) {
         Some(whole) => {
             need.pointer = at;
-            need.schema = Some(json!({}));
+            need.schema = need.schema.map(|schema| around(path, schema));
             need.example = Some(whole);
             need.got = need.got.and_then(|_| context.get(root).cloned());
         }
         None => need.message.push_str(&format!("; send all of `{root}` with it")),
     }
     needs.push(need);
+}
+
+/// The schema of a value with something at a path inside of it.
+fn around(path: &str, schema: Value) -> Value {
+    path.rsplit('.').fold(schema, |inner, part| {
+        match part.parse::<usize>().ok().filter(|place| *place < PLACES_MAX) {
+            Some(place) => {
+                let before = std::iter::repeat_n(json!({}), place);
+                let items: Vec<Value> = before.chain([inner]).collect();
+                json!({ "type": "array", "minItems": place + 1, "prefixItems": items })
+            }
+            None => json!({ "type": "object", "required": [part], "properties": { part: inner } }),
+        }
+    })
+}
+
+/// Both schemas at once.
+fn joined(mut one: Value, other: Value) -> Value {
+    match one.get_mut("allOf").and_then(Value::as_array_mut) {
+        Some(all) => all.push(other),
+        None => return json!({ "allOf": [one, other] }),
+    }
+    one
 }
 
 /// A present value with something put into it; none where it is too large to be shown, since an example
@@ -197,9 +234,43 @@ impl From<Lack> for Block {
 }
 
 impl Like {
-    fn schema(&self) -> Value {
+    /// A value that is put in place of one of no use.
+    pub(crate) fn of(example: Value, shape: &Shape) -> Self {
+        if shape.is_leaf() {
+            return Self::Example(example);
+        }
+        Self::Fitting(Box::new(Fitting { example, schema: shape.schema() }))
+    }
+
+    /// In its simplest form.
+    pub(crate) fn plain(self) -> Self {
         match self {
-            Self::Anything | Self::Example(_) => json!({}),
+            Self::Shaped(shape) if shape.is_leaf() => shape.like,
+            other => other,
+        }
+    }
+
+    /// Whether a value is of the kind that is meant.
+    pub(crate) fn takes(&self, value: &Value) -> bool {
+        match self {
+            Self::Anything | Self::Shaped(_) | Self::Fitting(_) => true,
+            Self::Text => value.is_string(),
+            Self::Number => value.is_number(),
+            Self::Count => value.is_u64(),
+            Self::Truth => value.is_boolean(),
+            Self::List => value.is_array(),
+            Self::Example(example) => example.is_null() || kind(example) == kind(value),
+        }
+    }
+
+    pub(crate) fn schema(&self) -> Value {
+        match self {
+            Self::Anything => json!({}),
+            Self::Example(value) => {
+                kind(value).map_or_else(|| json!({}), |kind| json!({ "type": kind }))
+            }
+            Self::Shaped(shape) => shape.schema(),
+            Self::Fitting(fitting) => fitting.schema.clone(),
             Self::Text => json!({ "type": "string" }),
             Self::Number => json!({ "type": "number" }),
             Self::Count => json!({ "type": "integer", "minimum": 0 }),
@@ -215,12 +286,14 @@ impl Like {
             Self::Truth => json!(true),
             Self::List => json!([SOME_TEXT]),
             Self::Example(value) => value.clone(),
+            Self::Fitting(fitting) => fitting.example.clone(),
+            Self::Shaped(shape) => shape.example(),
         }
     }
 
     fn said(&self) -> &'static str {
         match self {
-            Self::Anything | Self::Example(_) => "",
+            Self::Anything | Self::Example(_) | Self::Shaped(_) | Self::Fitting(_) => "",
             Self::Text => ", as a text",
             Self::Number => ", as a number",
             Self::Count => ", as a whole number from 0",
@@ -228,6 +301,19 @@ impl Like {
             Self::List => ", as a list",
         }
     }
+}
+
+/// The kind of a value as a schema names it; none for nothing.
+fn kind(value: &Value) -> Option<&'static str> {
+    Some(match value {
+        Value::Null => return None,
+        Value::Bool(_) => "boolean",
+        Value::Number(number) if number.is_f64() => "number",
+        Value::Number(_) => "integer",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    })
 }
 
 /// The top-level name of a path.
@@ -278,25 +364,6 @@ pub(crate) fn put(whole: &mut Value, path: &str, value: Value) {
         };
     }
     *place = value;
-}
-
-/// An object with these values at these dotted paths; none where there are no paths.
-pub(crate) fn grown<'a>(paths: impl Iterator<Item = (&'a str, Value)>) -> Option<Value> {
-    let mut object = json!({});
-    for (path, value) in paths {
-        let mut place = &mut object;
-        for part in path.split('.') {
-            // A name that is looked into is an object, even if it is also shown as it stands.
-            if !place.is_object() {
-                *place = json!({});
-            }
-            place = &mut place[part];
-        }
-        if place.is_null() {
-            *place = value;
-        }
-    }
-    object.as_object().is_some_and(|object| !object.is_empty()).then_some(object)
 }
 
 #[cfg(test)]

@@ -14,14 +14,18 @@ mod documents;
 pub mod drive;
 mod expression;
 mod fault;
+mod flaw;
 mod guide;
 mod lack;
 pub mod model;
 mod normal;
+mod pattern;
 mod published;
 mod read;
+mod reads;
 mod schema;
 mod shallow;
+mod shape;
 mod suggest;
 mod template;
 #[cfg(test)]

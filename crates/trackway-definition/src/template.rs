@@ -5,9 +5,9 @@
 //! an upgrade of the library and cannot grow a value without bound.
 
 mod filters;
-mod missing;
+mod names;
+mod reading;
 mod tags;
-mod trial;
 
 use std::io::{self, Write};
 use std::sync::LazyLock;
@@ -15,9 +15,12 @@ use std::sync::LazyLock;
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::{Serde, ValueKind};
 use minijinja::{Environment, ErrorKind, Template, UndefinedBehavior, Value as Shown};
+use serde_json::Value;
 use trackway_domain::Object;
 
+use crate::flaw::Flaw;
 use crate::lack::Lack;
+use crate::reads::Failure;
 
 /// A rendered prompt is stored with its node and read by a model: more than this is no prompt.
 const RENDERED_BYTES_MAX: usize = 1024 * 1024;
@@ -37,10 +40,7 @@ static ENVIRONMENT: LazyLock<Environment<'static>> = LazyLock::new(|| {
     // Only with it does an error know the name that is not set.
     environment.set_debug(true);
     environment.set_fuel(Some(FUEL));
-    // The default delimiters always build.
-    if let Ok(syntax) = SyntaxConfig::builder().keep_trailing_newline(true).build() {
-        environment.set_syntax(syntax);
-    }
+    environment.set_syntax(syntax());
     environment.set_recursion_limit(RECURSION_MAX);
     environment.set_formatter(|out, state, value| match value.kind() {
         ValueKind::String | ValueKind::Undefined => minijinja::escape_formatter(out, state, value),
@@ -50,37 +50,55 @@ static ENVIRONMENT: LazyLock<Environment<'static>> = LazyLock::new(|| {
     environment
 });
 
+fn syntax() -> SyntaxConfig {
+    // The default delimiters always build.
+    SyntaxConfig::builder().keep_trailing_newline(true).build().unwrap_or_default()
+}
+
 /// The text with the values of the context in it.
 pub(crate) fn render(source: &str, context: &Object) -> Result<String, Lack> {
     if is_plain(source) {
         return Ok(source.to_owned());
     }
     let template = compile(source).map_err(Lack::wrong)?;
-    match fill(&template, context) {
+    // Only what the template reads: a context can be much larger than that.
+    let names = template.undeclared_variables(false);
+    let read = names.iter().filter_map(|name| context.get_key_value(name));
+    match fill(&template, read) {
         Ok(bytes) => String::from_utf8(bytes)
             .map_err(|_| Lack::wrong("The template made something that is no text.")),
-        Err(error) => {
-            let lack = lack(&error, &template, context);
-            Err(missing::with_others(lack, &template, context))
-        }
+        Err(error) => Err(lack(&error, &template, context)),
     }
 }
 
-fn fill(template: &Template<'_, '_>, context: &Object) -> Result<Vec<u8>, minijinja::Error> {
-    let names = template.undeclared_variables(false);
-    // Only what the template reads: a context can be much larger than that.
-    let values = names.iter().filter_map(|name| {
-        let value = context.get(name)?;
-        Some((name.as_str(), Shown::from(Serde(value))))
-    });
+fn fill<'v>(
+    template: &Template<'_, '_>,
+    values: impl IntoIterator<Item = (&'v String, &'v Value)>,
+) -> Result<Vec<u8>, minijinja::Error> {
+    let values = values.into_iter().map(|(name, value)| (name.as_str(), Shown::from(Serde(value))));
     let mut text = Bounded(Vec::new());
     template.render_captured_to(Shown::from_pairs(values), &mut text)?;
     Ok(text.0)
 }
 
-/// Why a text is no template, for whoever reads a definition.
-pub(crate) fn template_fault(source: &str) -> Option<String> {
-    (!is_plain(source)).then(|| compile(source).err()).flatten()
+/// Why a text is no template that can ever be filled in, for whoever reads a definition.
+pub(crate) fn template_fault(source: &str) -> Option<Flaw> {
+    if is_plain(source) {
+        return None;
+    }
+    match compile(source) {
+        Ok(_) => names::unknown(source),
+        Err(reason) => Some(Flaw::from(reason)),
+    }
+}
+
+/// The names that a template takes from outside.
+#[cfg(test)]
+pub(crate) fn undeclared(source: &str) -> Vec<String> {
+    let template = compile(source).ok();
+    template
+        .map(|found| found.undeclared_variables(false).into_iter().collect())
+        .unwrap_or_default()
 }
 
 /// Most titles have nothing to fill in.
@@ -98,17 +116,35 @@ fn compile(source: &str) -> Result<Template<'_, '_>, String> {
 }
 
 fn lack(error: &minijinja::Error, template: &Template<'_, '_>, context: &Object) -> Lack {
-    match error.kind() {
-        ErrorKind::OutOfFuel => Lack::wrong("The template takes too long to fill in."),
-        ErrorKind::WriteFailure => {
-            Lack::wrong(format!("The filled-in text is longer than {RENDERED_BYTES_MAX} bytes."))
-        }
-        _ => missing::lack(error, template, context).unwrap_or_else(|| {
-            let reason = said(error);
-            trial::misfit(template, context, &missing::known(template), &reason)
-                .unwrap_or_else(|| Lack::wrong(reason))
-        }),
+    let failure = failure(error);
+    if matches!(error.kind(), ErrorKind::OutOfFuel | ErrorKind::WriteFailure) {
+        return Lack::wrong(failure.reason);
     }
+    let reads = reading::reads(template.source());
+    let shown = reads.of(context);
+    let tried = |trial: &Object| match fill(template, trial) {
+        Ok(_) => Ok(()),
+        Err(error) => Err(self::failure(&error)),
+    };
+    reads.lack(&failure, &shown, &tried).unwrap_or_else(|| Lack::wrong(failure.reason))
+}
+
+fn failure(error: &minijinja::Error) -> Failure {
+    let reason = match error.kind() {
+        ErrorKind::OutOfFuel => "The template takes too long to fill in.".to_owned(),
+        ErrorKind::WriteFailure => {
+            format!("The filled-in text is longer than {RENDERED_BYTES_MAX} bytes.")
+        }
+        _ => said(error),
+    };
+    Failure { reason, unset: error.detail().and_then(unset) }
+}
+
+/// The path that an error says is undefined.
+fn unset(detail: &str) -> Option<String> {
+    let before = &detail[..detail.find("` is undefined")?];
+    let expression = before.rfind('`').map(|start| &before[start + 1..])?;
+    Some(expression.replace('[', ".").replace([']', '\'', '"'], ""))
 }
 
 /// An error in one sentence, with its line.

@@ -11,9 +11,14 @@ use crate::{Archive, Attempt, SchemaBook, Stage};
 pub type ToolFuture = Pin<Box<dyn Future<Output = Result<ToolOutput, Failure>> + Send>>;
 
 /// Something that can be done by name. Its call is a recorded step: what it came to is never asked for
-/// again, and a crash in between repeats it with the same idempotency key.
+/// again, and a crash in between repeats it with the same idempotency key, where it can be repeated.
 pub trait Tool: Send + Sync + fmt::Debug {
     fn info(&self) -> &ToolInfo;
+    /// Whether a call may be made again when it is not known what came of it. An agent is told so where
+    /// it may not.
+    fn can_be_repeated(&self) -> bool {
+        true
+    }
     /// `arguments` fit the input schema.
     fn call(&self, arguments: Value, call: ToolCall) -> ToolFuture;
 }

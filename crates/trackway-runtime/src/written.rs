@@ -143,7 +143,7 @@ async fn steps(driver: Driver, input: Value) -> Result<Value, Stop> {
         return Err(Stop::Rejected("the input is not an object".to_owned()));
     };
     let first = drive::begin(driver.definition(), &context)
-        .map_err(|block| Stop::Rejected(told(&block)))?;
+        .map_err(|stuck| Stop::Rejected(told(&stuck)))?;
     let (context, result) = driver.walk("", first).await;
     let (ended, reason) = match &result {
         Ok(_) => ("completed", ""),
@@ -167,7 +167,7 @@ async fn exit_alone(driver: Driver, mut input: Value) -> Result<Value, Stop> {
     let context = at_end(context, run, &ended, "");
     match drive::exit(driver.definition(), &context) {
         Ok(first) => driver.walk("", first).await.1.map_err(failed),
-        Err(block) => Err(failed(told(&block))),
+        Err(stuck) => Err(failed(told(&stuck))),
     }
 }
 
@@ -178,7 +178,7 @@ async fn exit(
     reason: &str,
 ) -> Result<Value, String> {
     let context = at_end(context, json!(driver.run()), ended, reason);
-    let first = drive::exit(driver.definition(), &context).map_err(|block| told(&block))?;
+    let first = drive::exit(driver.definition(), &context).map_err(|stuck| told(&stuck))?;
     driver.walk("", first).await.1
 }
 

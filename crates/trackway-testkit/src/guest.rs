@@ -15,7 +15,7 @@ use futures_util::{
 };
 use serde_json::Value;
 use trackway_domain::{
-    Caller, Errand, Event, Message, MessageId, Part, Role, RunId, Submission, Timestamp,
+    Caller, Errand, Event, Message, MessageId, Part, Role, RunId, SessionId, Submission, Timestamp,
 };
 use trackway_engine::Delivered;
 use trackway_ports::{HookTarget, Stored};
@@ -31,6 +31,7 @@ type Answers = Arc<dyn Fn(&str, usize) -> Vec<Value> + Send + Sync>;
 pub struct Guest {
     workflow: String,
     input: Value,
+    session: Option<SessionId>,
     answers: Answers,
     cancels_at: Option<String>,
     patience: Duration,
@@ -63,6 +64,7 @@ impl Guest {
         Self {
             workflow: workflow.to_owned(),
             input,
+            session: None,
             answers: Arc::new(|_, _| Vec::new()),
             cancels_at: None,
             patience: Duration::ZERO,
@@ -77,6 +79,13 @@ impl Guest {
         answers: impl Fn(&str, usize) -> Vec<Value> + Send + Sync + 'static,
     ) -> Self {
         self.answers = Arc::new(answers);
+        self
+    }
+
+    /// Joins a session instead of beginning one.
+    #[must_use]
+    pub fn within(mut self, session: SessionId) -> Self {
+        self.session = Some(session);
         self
     }
 
@@ -120,7 +129,7 @@ impl Guest {
             workflow: self.workflow.clone(),
             input: self.input.clone(),
             caller: Caller::local(),
-            session: None,
+            session: self.session.clone(),
             message: Some(message),
             hook: self.hooked.then(|| hook(HOOK)),
         };

@@ -214,8 +214,9 @@ impl Server {
         self
     }
 
-    /// Lets push notifications go to loopback addresses. A stranger who may set a target could then
-    /// reach services that only this machine is meant to reach.
+    /// Lets push notifications go to loopback addresses, and the tool `http_fetch` read them. A stranger
+    /// who may set a target, or who writes what a model reads, could then reach services that only this
+    /// machine is meant to reach.
     #[must_use]
     pub fn allow_loopback_targets(mut self, allow: bool) -> Self {
         self.allow_loopback_targets = allow;
@@ -272,10 +273,11 @@ impl Server {
         self
     }
 
-    /// The workflows alone, for checks that need no server: the programs, and the written ones that the
-    /// engine can drive.
+    /// The workflows alone, for checks that need no server: the programs, the agents, and the written
+    /// ones that the engine can drive.
     pub fn registry(&self) -> Result<Registry, RegistryError> {
         let registry = self.programs()?;
+        self.enlist(&registry);
         self.written(&registry)?.renew(&registry);
         Ok(registry)
     }

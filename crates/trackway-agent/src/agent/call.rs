@@ -12,6 +12,10 @@ use crate::{
     record::{self, Wait},
 };
 
+/// What is told of a call that was under way when the process ended, where it cannot be repeated.
+const UNKNOWN: &str = "This process was stopped during the call. Whether it was carried out is not known; \
+                       it was not made again.";
+
 impl Driver {
     /// Makes one call. Everything of it is in the parent's stream (D4).
     pub(super) async fn call(&self, waiting: &Waiting, route: &Route) -> CallRecord {
@@ -29,9 +33,10 @@ impl Driver {
             match route {
                 Route::Nowhere { why } => self.note(waiting, CallRecord::failed(why)).await,
                 Route::Never => self.note(waiting, CallRecord::never(&waiting.call.tool)).await,
-                Route::Tool { name, input, .. } => {
+                Route::Tool { name, input, once, .. } => {
                     let input = input.clone().unwrap_or(arguments);
-                    self.use_tool(waiting, name, input).await
+                    let may = !once || self.is_first(waiting).await;
+                    self.use_tool(waiting, name, input, may).await
                 }
                 Route::Workflow { name, description, input, .. } => {
                     self.dispatch(waiting, name, description, input.clone()).await
@@ -72,9 +77,26 @@ impl Driver {
         record_of(self.stage.record(&waiting.key(), record).await)
     }
 
-    async fn use_tool(&self, waiting: &Waiting, name: &str, input: Value) -> CallRecord {
+    /// Records that the call is about to be made. False where a process had recorded it that ended before
+    /// it could say what came of the call.
+    async fn is_first(&self, waiting: &Waiting) -> bool {
+        let mut first = false;
+        let begins = || {
+            first = true;
+            Ok(Value::Null)
+        };
+        self.stage.record(&format!("begin {}", waiting.key()), begins).await;
+        first
+    }
+
+    async fn use_tool(&self, waiting: &Waiting, name: &str, input: Value, may: bool) -> CallRecord {
         let mut work = |attempt: Attempt| -> BoxFuture<'_, _> {
-            Box::pin(self.use_tool_now(name, input.clone(), attempt))
+            // One that has asked the user is taken up where it asked.
+            if may || self.stage.has_asked(&attempt.op) {
+                Box::pin(self.use_tool_now(name, input.clone(), attempt))
+            } else {
+                Box::pin(async { CallRecord::failed(UNKNOWN).at(self.stage.moment()).to_value() })
+            }
         };
         self.outcome(&waiting.key(), &mut work).await
     }

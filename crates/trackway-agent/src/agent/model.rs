@@ -101,7 +101,11 @@ impl Driver {
             speaker.close().await;
         }
         let calls = record::calls_of(&answer);
-        let routes = calls.iter().map(|call| Route::of(call, &tools)).collect();
+        let repeats = |name: &str| {
+            let tool = stock.tools.iter().find(|tool| tool.info().name == name);
+            tool.is_none_or(|tool| tool.can_be_repeated())
+        };
+        let routes = calls.iter().map(|call| Route::of(call, &tools, &repeats)).collect();
         Ok(Routed { recorded: self.recorded(model, answer), routes })
     }
 

@@ -4,7 +4,7 @@
 mod read;
 
 use futures_util::future::BoxFuture;
-use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 use trackway_domain::{
     Failure, Message, MessageId, Part, Problem, QuestionId, Role, RunId, StepOutcome,
@@ -37,6 +37,15 @@ const SCHEMA_BYTES_MAX: usize = 4 * 1024;
 pub(super) struct Reply {
     run: RunId,
     input: Value,
+}
+
+/// An answer that was sent. Recorded with its message's id, by which what is said to it is known: a fork of
+/// the turn has another id of its own, and the same answers.
+#[derive(Debug, Serialize, Deserialize)]
+struct Sent {
+    message: MessageId,
+    /// What is wrong with it; nothing where it was taken.
+    problems: Vec<Problem>,
 }
 
 /// On whose word an answer is brought.
@@ -145,29 +154,18 @@ impl Driver {
             return self.note(waiting, CallRecord::failed(why)).await;
         };
         let input = arguments.get("input").cloned().unwrap_or(Value::Null);
-        let message = match self.reply_id(waiting) {
-            Ok(message) => message,
-            Err(failure) => return self.note(waiting, CallRecord::failed(failure.message)).await,
-        };
-        match self.bring(waiting, (run, by), &message, &input).await {
+        match self.bring(waiting, (run, by), &input).await {
             Err(failure) => self.note(waiting, CallRecord::failed(failure.message)).await,
-            Ok((asked, problems)) if !problems.is_empty() => {
-                self.note(waiting, refused(run, &problems, &asked.question.schema)).await
+            Ok((asked, sent)) if !sent.problems.is_empty() => {
+                self.note(waiting, refused(run, &sent.problems, &asked.question.schema)).await
             }
-            Ok((asked, _)) => {
-                let op = self.stage.expect_answer(&message);
+            Ok((asked, sent)) => {
+                let op = self.stage.expect_answer(&sent.message);
                 let answer = self.first_answer(&op).await;
                 let workflow = &asked.workflow;
                 self.tell(waiting, &Told { run, workflow, description: "", answer }).await
             }
         }
-    }
-
-    /// The id of the message that brings the answer of this call: always the same one, so that it is
-    /// taken once, and what is said to it is told from what is said to others.
-    fn reply_id(&self, waiting: &Waiting) -> Result<MessageId, Failure> {
-        MessageId::new(&format!("{}-{}", self.stage.run(), place(waiting)))
-            .map_err(|error| Failure::new(error.to_string()))
     }
 
     /// Finds the question and sends the answer, as two steps: a send that is repeated after a crash has to
@@ -176,17 +174,16 @@ impl Driver {
         &self,
         waiting: &Waiting,
         (run, by): (RunId, By),
-        message: &MessageId,
         input: &Value,
-    ) -> Result<(Open, Vec<Problem>), Failure> {
-        let place = place(waiting);
+    ) -> Result<(Open, Sent), Failure> {
+        let place = format!("{}.{}", waiting.place.model_call, waiting.place.index);
         let mut work = |_: Attempt| -> BoxFuture<'_, _> { Box::pin(self.find(run, by)) };
         let asked: Open = self.kept(&format!("find {place}"), &mut work).await?;
         let mut work = |_: Attempt| -> BoxFuture<'_, _> {
-            Box::pin(self.send(run, asked.question.id, message, input))
+            Box::pin(self.send(run, asked.question.id, input, &place))
         };
-        let problems = self.kept(&format!("send {place}"), &mut work).await?;
-        Ok((asked, problems))
+        let sent = self.kept(&format!("send {place}"), &mut work).await?;
+        Ok((asked, sent))
     }
 
     /// What a step came to.
@@ -217,25 +214,25 @@ impl Driver {
         serde_json::to_value(open).map_err(|error| Failure::new(error.to_string()))
     }
 
-    /// Sends the answer. What is wrong with it is the outcome.
+    /// Sends the answer. What is wrong with it is a part of the outcome.
     async fn send(
         &self,
         run: RunId,
         question: QuestionId,
-        message: &MessageId,
         input: &Value,
+        place: &str,
     ) -> Result<Value, Failure> {
-        let message = Message::new(message.clone(), Role::User, vec![Part::data(input.clone())]);
-        match self.stage.reply(run, Some(question), message).await? {
-            Delivered::Answer { primary: true, .. } => Ok(json!([])),
-            Delivered::Answer { problems, .. } if !problems.is_empty() => Ok(json!(problems)),
-            Delivered::Answer { .. } | Delivered::Noted => Err(gone()),
-        }
+        let unwritable = |error: &dyn std::fmt::Display| Failure::new(error.to_string());
+        let id = MessageId::new(&format!("{}-{place}", self.stage.run()))
+            .map_err(|error| unwritable(&error))?;
+        let message = Message::new(id.clone(), Role::User, vec![Part::data(input.clone())]);
+        let problems = match self.stage.reply(run, Some(question), message).await? {
+            Delivered::Answer { primary: true, .. } => Vec::new(),
+            Delivered::Answer { problems, .. } if !problems.is_empty() => problems,
+            Delivered::Answer { .. } | Delivered::Noted => return Err(gone()),
+        };
+        serde_json::to_value(Sent { message: id, problems }).map_err(|error| unwritable(&error))
     }
-}
-
-fn place(waiting: &Waiting) -> String {
-    format!("{}.{}", waiting.place.model_call, waiting.place.index)
 }
 
 fn gone() -> Failure {

@@ -32,6 +32,9 @@ pub(super) enum Route {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         input: Option<Value>,
         ask: bool,
+        /// It is not called again where it is not known what came of it.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        once: bool,
     },
     Workflow {
         name: String,
@@ -46,7 +49,8 @@ pub(super) enum Route {
 }
 
 impl Route {
-    pub(super) fn of(call: &Call, tools: &Toolset) -> Self {
+    /// `repeats` says whether a tool can be called again.
+    pub(super) fn of(call: &Call, tools: &Toolset, repeats: &dyn Fn(&str) -> bool) -> Self {
         let Arguments::Json(arguments) = &call.arguments else {
             return Self::Nowhere { why: "the arguments are not JSON".to_owned() };
         };
@@ -60,14 +64,16 @@ impl Route {
         if offered.approval == Approval::Never {
             return Self::Never;
         }
-        Self::to(offered, arguments)
+        Self::to(offered, arguments, repeats)
     }
 
-    fn to(offered: &Offered, arguments: &Value) -> Self {
+    fn to(offered: &Offered, arguments: &Value, repeats: &dyn Fn(&str) -> bool) -> Self {
         let ask = offered.approval == Approval::Ask;
         let input = offered.input(arguments.clone());
         match &offered.target {
-            Target::Tool(name) => Self::Tool { name: name.clone(), input: Some(input), ask },
+            Target::Tool(name) => {
+                Self::Tool { name: name.clone(), input: Some(input), ask, once: !repeats(name) }
+            }
             Target::Workflow(name) => {
                 let description = offered.spec.description.clone();
                 Self::Workflow { name: name.clone(), description, input, ask }

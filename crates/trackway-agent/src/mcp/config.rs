@@ -8,6 +8,7 @@ mod placeholder;
 
 use std::{collections::BTreeMap, fmt, path::PathBuf, time::Duration};
 
+use reqwest::Url;
 use serde_json::{Map, Value};
 use trackway_definition::nearest;
 
@@ -48,7 +49,8 @@ pub enum Reach {
     Http { url: String, headers: BTreeMap<String, String> },
 }
 
-/// Values are often secrets, and arguments and queries too; they stay out of logs.
+/// Values are often secrets, and arguments and what stands behind the host of an address too; they stay
+/// out of logs.
 impl fmt::Debug for Reach {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -71,13 +73,16 @@ impl fmt::Display for Reach {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Stdio { command, .. } => f.write_str(command),
-            Self::Http { url, .. } => f.write_str(shown_url(url)),
+            Self::Http { url, .. } => f.write_str(&shown_url(url)),
         }
     }
 }
 
-fn shown_url(url: &str) -> &str {
-    url.split(['?', '#']).next().unwrap_or_default()
+/// The host alone: keys are in queries, and in paths as well.
+fn shown_url(url: &str) -> String {
+    let Ok(url) = Url::parse(url) else { return "(no address)".to_owned() };
+    let origin = url.origin().ascii_serialization();
+    if url.path() == "/" && url.query().is_none() { origin } else { format!("{origin}/…") }
 }
 
 /// Something in the file that cannot be used.

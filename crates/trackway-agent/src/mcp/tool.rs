@@ -18,6 +18,8 @@ pub(super) struct McpTool {
     server: Arc<Server>,
     /// What the server calls it.
     remote: String,
+    /// The server says that a second call changes nothing.
+    is_harmless: bool,
 }
 
 impl McpTool {
@@ -29,13 +31,22 @@ impl McpTool {
             description: description.collect(),
             input_schema: Value::Object((*tool.input_schema).clone()),
         };
-        Self { info, server, remote: tool.name.to_string() }
+        let hints = tool.annotations.as_ref();
+        let is_harmless = hints.is_some_and(|hints| {
+            hints.read_only_hint == Some(true) || hints.idempotent_hint == Some(true)
+        });
+        Self { info, server, remote: tool.name.to_string(), is_harmless }
     }
 }
 
 impl Tool for McpTool {
     fn info(&self) -> &ToolInfo {
         &self.info
+    }
+
+    /// The protocol has no key by which a server would know a call again.
+    fn can_be_repeated(&self) -> bool {
+        self.is_harmless
     }
 
     fn call(&self, arguments: Value, about: ToolCall) -> ToolFuture {

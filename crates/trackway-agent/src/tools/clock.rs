@@ -40,7 +40,7 @@ fn tell(now: Timestamp) -> Result<Value, Failure> {
         .map_err(|_| Failure::new("the clock of this machine is far off"))?;
     let utc = moment.to_zoned(jiff::tz::TimeZone::UTC);
     Ok(json!({
-        "utc": moment.to_string(),
+        "now": moment.to_string(),
         "weekday": utc.strftime("%A").to_string(),
         "unixMilliseconds": now.0,
     }))
@@ -53,7 +53,7 @@ mod tests {
     #[test]
     fn a_moment_is_told_in_words_that_models_know() {
         let told = tell(Timestamp(1_000)).unwrap();
-        assert_eq!(told["utc"], "1970-01-01T00:00:01Z");
+        assert_eq!(told["now"], "1970-01-01T00:00:01Z");
         assert_eq!(told["weekday"], "Thursday");
         assert!(tell(Timestamp(i64::MAX)).is_err());
     }

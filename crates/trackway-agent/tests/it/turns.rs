@@ -7,6 +7,7 @@ mod crash;
 mod dispatch;
 mod kit;
 mod memory;
+mod once;
 mod real_model;
 mod replies;
 mod restart;

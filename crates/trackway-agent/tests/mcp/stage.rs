@@ -208,7 +208,7 @@ async fn artifacts_are_written_listed_and_read_within_one_session() {
     let view = house.settled(&Caller::local(), run).await;
     assert_eq!(view.output[0], json!({"written": "plan.md"}));
     assert!(view.output[1]["failed"].as_str().unwrap().contains("conversation itself"));
-    assert!(view.output[2]["utc"].is_string());
+    assert!(view.output[2]["now"].is_string());
     let ids: Vec<&str> = view.artifacts.iter().map(|artifact| artifact.id.as_str()).collect();
     assert_eq!(ids, ["plan.md"]);
 

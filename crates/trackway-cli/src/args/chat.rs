@@ -1,11 +1,9 @@
 //! What can be typed about a conversation.
 
-use std::path::PathBuf;
-
 use clap::Args;
 use trackway_domain::SessionId;
 
-use super::{Folders, Place, Testing};
+use super::{Folders, Place, Testing, Within};
 
 #[derive(Debug, Args)]
 pub(crate) struct Chat {
@@ -18,10 +16,8 @@ pub(crate) struct Chat {
     /// Go on with the newest session of this agent
     #[arg(long)]
     pub(crate) resume: bool,
-    /// Folder with `trackway.toml`, `agents` and `mcp.json`; the current one unless given. A server has
-    /// its own
-    #[arg(long, env = "TRACKWAY_WORKSPACE", value_name = "DIR")]
-    pub(crate) workspace: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) within: Within,
     #[command(flatten)]
     pub(crate) folders: Folders,
     #[command(flatten)]

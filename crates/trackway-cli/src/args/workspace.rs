@@ -6,6 +6,15 @@ use clap::{Args, Subcommand};
 
 use super::{Data, Folders};
 
+/// The workspace of an engine in this process.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct Within {
+    /// Folder with `trackway.toml`, `agents`, `workflows` and `mcp.json`; the current one unless given. A
+    /// server has its own
+    #[arg(long, env = "TRACKWAY_WORKSPACE", value_name = "DIR")]
+    pub(crate) workspace: Option<PathBuf>,
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct Doctor {
     /// Folder with `trackway.toml`, `agents`, `workflows` and `mcp.json`; the current one unless given

@@ -33,11 +33,18 @@ impl Command {
         }
     }
 
-    /// Whether it is obeyed at once, whatever is going on.
-    pub(super) const fn is_urgent(self) -> bool {
+    /// Whether it is obeyed at once, whatever is going on and whatever was written before it. A person
+    /// means what can be seen; of a pipe, only that something is to stop cannot wait.
+    pub(super) const fn is_urgent(self, is_person: bool) -> bool {
         match self {
-            Self::Stop | Self::Skip | Self::Help | Self::Quit => true,
+            Self::Stop => true,
+            Self::Skip | Self::Help | Self::Quit => is_person,
             Self::Fork => false,
         }
     }
+}
+
+/// Whether a line is for the agent, also where a question is open: the offline rules obey it.
+pub(super) fn is_for_agent(line: &str) -> bool {
+    line.split_whitespace().next() == Some("/run")
 }

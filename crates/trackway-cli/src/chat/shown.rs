@@ -31,6 +31,8 @@ pub(super) struct Shown {
     held: Vec<String>,
     /// The workflows of the runs beside the turn.
     names: HashMap<RunId, String>,
+    /// Artifacts of theirs that may grow: pieces of a text would each be a line.
+    growing: HashMap<RunId, Artifact>,
 }
 
 impl Shown {
@@ -43,6 +45,7 @@ impl Shown {
             prompted: false,
             held: Vec::new(),
             names: HashMap::new(),
+            growing: HashMap::new(),
         }
     }
 
@@ -104,15 +107,20 @@ impl Shown {
         }
         let name = self.names.get(&update.run_id).cloned().unwrap_or_default();
         let indent = format!("{name} | ");
-        match &update.what {
+        let (run, what) = (update.run_id, &update.what);
+        if let What::Artifact { artifact, append: true, last_chunk } = what
+            && let Some(growing) = self.growing.get_mut(&run)
+            && growing.artifact_id == artifact.artifact_id
+        {
+            grow(&mut growing.parts, &artifact.parts);
+            return if *last_chunk { self.grown(run, &indent) } else { Ok(()) };
+        }
+        self.grown(run, &indent)?;
+        match what {
             What::Task { .. } => Ok(()),
-            // Pieces of a text would each be a line.
-            What::Artifact { append: true, .. } => Ok(()),
-            What::Artifact { artifact, .. } => {
-                let title = artifact.name.as_deref().unwrap_or(&artifact.artifact_id);
-                self.other(&text::printable(&format!("{indent}+ {title}")))?;
-                let lines = text::parts(&artifact.parts, &format!("{indent}  "));
-                lines.iter().try_for_each(|line| self.other(line))
+            What::Artifact { artifact, last_chunk, .. } => {
+                self.growing.insert(run, artifact.clone());
+                if *last_chunk { self.grown(run, &indent) } else { Ok(()) }
             }
             What::Status { question: Some(question), .. } => self.question(Some(&name), question),
             What::Status { state, message, .. } => {
@@ -122,6 +130,15 @@ impl Shown {
                 if state.is_terminal() { self.other(&format!("{indent}{state}")) } else { Ok(()) }
             }
         }
+    }
+
+    /// Shows the artifact of that run that grows no more.
+    fn grown(&mut self, run: RunId, indent: &str) -> io::Result<()> {
+        let Some(artifact) = self.growing.remove(&run) else { return Ok(()) };
+        let title = artifact.name.as_deref().unwrap_or(&artifact.artifact_id);
+        self.other(&text::printable(&format!("{indent}+ {title}")))?;
+        let lines = text::parts(&artifact.parts, &format!("{indent}  "));
+        lines.iter().try_for_each(|line| self.other(line))
     }
 
     pub(super) fn question(&mut self, from: Option<&str>, question: &Question) -> io::Result<()> {
@@ -314,4 +331,16 @@ fn used(output: &Value) -> Option<String> {
     }
     used.push(')');
     Some(used)
+}
+
+/// Text goes on where text stood; anything else follows.
+fn grow(parts: &mut Vec<Part>, more: &[Part]) {
+    for part in more {
+        match (parts.last_mut().map(|last| &mut last.content), &part.content) {
+            (Some(PartContent::Text { text }), PartContent::Text { text: more }) => {
+                text.push_str(more);
+            }
+            _ => parts.push(part.clone()),
+        }
+    }
 }

@@ -1,25 +1,18 @@
 //! `trackway chat`: talks to an agent, here or on a server.
 
-use std::path::Path;
-
 use trackway_agent::AgentSpec;
 
-use super::mcp;
+use super::here;
 use crate::{
     args,
     chat::Chat,
-    config,
     engine::Engine,
     exit::Exit,
     failure::Failure,
     output,
-    place::Place,
-    programs,
+    place::{Again, Place},
     signals::Signals,
-    workspace::{
-        Workspace,
-        follow::{Following, Loader},
-    },
+    workspace::follow::Following,
 };
 
 /// Somebody to talk to.
@@ -47,7 +40,8 @@ async fn talk(
     label: Option<&str>,
     signals: &mut Signals,
 ) -> Result<Exit, Failure> {
-    let mut chat = Chat::new(engine, &args.place, agent, args.json);
+    let again = Again { place: &args.place, within: &args.within };
+    let mut chat = Chat::new(engine, again, agent, args.json);
     chat.greet(label)?;
     let session = match &args.session {
         Some(session) => Some(session.clone()),
@@ -70,7 +64,7 @@ async fn partner(args: &args::Chat) -> Result<Partner, Failure> {
                     .hint("a server runs this one: name its folders where it is started")
                     .exit(Exit::Usage));
             }
-            if args.workspace.is_some() {
+            if args.within.workspace.is_some() {
                 output::note(&format!("The agents are those of the server at {}.", api.url()));
             }
             let agent = match &args.agent {
@@ -79,26 +73,15 @@ async fn partner(args: &args::Chat) -> Result<Partner, Failure> {
             };
             Ok(Partner { engine: Engine::server(api), agent, label: None, _following: None })
         }
-        place @ Place::Folder { .. } => here(args, place).await,
+        place @ Place::Folder { .. } => in_process(args, place).await,
     }
 }
 
 /// An agent of the workspace, in this process.
-async fn here(args: &args::Chat, place: Place) -> Result<Partner, Failure> {
-    let workspace = args.workspace.as_deref();
-    let folder = config::folder(workspace)?;
-    let (read, _) = Workspace::read(folder, &config::variable);
-    let folders = mcp::folders(&args.folders, &read.config, workspace);
-    let data = args.place.data.folder.clone();
-    let allow_loopback = read.config.outgoing.allow_loopback;
-    let make = {
-        let folders = folders.clone();
-        move |data: &Path| {
-            programs::bundled(data).workflows(&folders).allow_loopback_targets(allow_loopback)
-        }
-    };
-    let server = make(&data);
-    let following = Loader::new(folder, &folders, move || make(&data)).follow()?;
+async fn in_process(args: &args::Chat, place: Place) -> Result<Partner, Failure> {
+    let workspace = args.within.workspace.as_deref();
+    let (server, loader) = here::workflows(workspace, &args.folders, &args.place.data.folder)?;
+    let following = loader.follow()?;
     let agents = following.agents.borrow().clone();
     let name = args.agent.as_ref().or(agents.default_agent.as_ref());
     let spec = spec(&agents.specs, name.map(String::as_str))?;

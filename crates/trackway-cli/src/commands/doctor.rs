@@ -14,6 +14,7 @@ use crate::{
         Workspace,
         check::{self, Surroundings},
         look,
+        stock::Shelf,
     },
 };
 
@@ -22,8 +23,9 @@ pub(super) fn doctor(args: &Doctor) -> Result<Exit, Failure> {
     let (workspace, mut findings) = Workspace::read(folder, &config::variable);
     let folders = mcp::folders(&args.folders, &workspace.config, args.workspace.as_deref());
     let server = programs::bundled(&args.data.folder).workflows(&folders);
-    let there = Surroundings::of(&server, &folders)?;
+    let there = Surroundings::of(server, &workspace, &folders)?;
     findings.extend(check::check(&workspace, &there));
+    findings.extend(Shelf::default().renewed(&workspace).1);
     findings.extend(look::workflows(&folders, &there));
     findings.extend(look::data(&args.data.folder));
     findings.sort_by(|a, b| (a.level, &a.file, a.line).cmp(&(b.level, &b.file, b.line)));

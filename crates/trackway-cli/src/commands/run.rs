@@ -1,22 +1,21 @@
 //! `trackway run`: starts a workflow and stays with it.
 
-use std::path::{Path, PathBuf};
-
 use serde_json::json;
-use trackway::api::{RunDetail, RunsError, StartRequest};
+use trackway::{
+    Server,
+    api::{RunDetail, RunsError, StartRequest},
+};
 use trackway_runtime::Error;
 
 use crate::{
     args::Run,
     ask::Asker,
-    commands::{mcp, parse_input},
-    config::Config,
+    commands::{here, parse_input},
     engine::Engine,
     exit::Exit,
     failure::Failure,
     follow::Follow,
-    place::Place,
-    programs,
+    place::{Again, Place},
     screen::Screen,
     signals::Signals,
 };
@@ -29,29 +28,27 @@ pub(super) async fn run(args: Run) -> Result<Exit, Failure> {
     };
     let mut signals = Signals::install()?;
     let place = Place::find(&args.place)?;
-    let folders = match &place {
-        Place::Folder { path, .. } => {
-            let folders = mcp::folders(&args.folders, &Config::load(None)?, None);
-            known(path, &folders, &args.name)?;
-            folders
+    let engine = match place {
+        Place::Folder { ref path, .. } => {
+            let server = here::all(args.within.workspace.as_deref(), &args.folders, path)?;
+            known(&server, &args.name)?;
+            Engine::open_as(place, server, &args.testing).await?
         }
         // Its workflows are where it was told.
-        Place::Server(_) if args.folders.workflows.is_empty() => Vec::new(),
+        Place::Server(api) if args.folders.workflows.is_empty() => Engine::server(api),
         Place::Server(_) => {
             return Err(Failure::new("--workflows is for runs in this process")
                 .hint("a server runs this one: name its folders where it is started")
                 .exit(Exit::Usage));
         }
     };
-    let engine = Engine::open(place, &folders, &args.testing).await?;
     let ended = drive(&args, &engine, request, &mut signals).await;
     engine.close().await;
     ended
 }
 
 /// Before anything is opened: a mistyped name makes no folder.
-fn known(folder: &Path, folders: &[PathBuf], name: &str) -> Result<(), Failure> {
-    let server = programs::bundled(folder).workflows(folders);
+fn known(server: &Server, name: &str) -> Result<(), Failure> {
     let registry = server.registry().map_err(|error| Failure::of(&error))?;
     if registry.get(name).is_some() {
         return Ok(());
@@ -73,8 +70,8 @@ async fn drive(
     let Some(run) = start(args, engine, request, &mut asker, signals).await? else {
         return Ok(Exit::Interrupted);
     };
-    let follow =
-        Follow::new(engine, Screen::new(args.json), &args.place, run.summary.id, 0).await?;
+    let again = Again { place: &args.place, within: &args.within };
+    let follow = Follow::new(engine, Screen::new(args.json), again, run.summary.id, 0).await?;
     follow.run(&mut asker, signals).await
 }
 
@@ -100,7 +97,7 @@ async fn start(
         let filled = tokio::select! {
             biased;
             () = signals.next() => return Ok(None),
-            filled = asker.fill(&invalid.schema, problems) => filled,
+            filled = asker.fill(&invalid.schema, problems) => filled?,
         };
         match filled {
             Some(input) => request.input = input,

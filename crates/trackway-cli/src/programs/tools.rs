@@ -1,32 +1,14 @@
-//! The tools that come with Trackway, for the steps of written workflows.
+//! A tool to try things with, beside those that every server has.
 
 use std::{future::Future, io, path::Path, pin::Pin, time::Duration};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use trackway::Attempt;
-use trackway_ports::Clock as _;
-use trackway_runtime::SystemClock;
 
 use super::ledger::append;
 
-pub(super) const TIME_NOW: &str = "Tells the time.";
 pub(super) const LEDGER_ENTER: &str = "Writes an entry to ledger.txt in the data folder.";
-
-/// No arguments.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Nothing {}
-
-#[derive(Debug, Serialize)]
-pub(super) struct Now {
-    /// RFC 3339.
-    now: String,
-}
-
-pub(super) async fn time_now(_: Nothing, _: Attempt) -> io::Result<Now> {
-    Ok(Now { now: SystemClock.now().to_string() })
-}
 
 /// Longest pause: an hour, which no test or demo waits for.
 const DELAY_MS_MAX: u64 = 3_600_000;

@@ -236,6 +236,7 @@ fn lines(front: &Front<'_>, keys: &[String], spec: &AgentSpec) -> BTreeMap<Strin
             put(format!("{list}[{index}]"), &format!("/{list}/{index}"));
         }
     }
+    put("budgets.cost".to_owned(), "/budgets/cost");
     for tool in spec.approvals.keys() {
         put(format!("approvals.{tool}"), &format!("/approvals/{}", escaped(tool)));
     }

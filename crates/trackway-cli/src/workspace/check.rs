@@ -3,7 +3,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use trackway_agent::DISPATCH_PREFIX;
 use trackway_definition::nearest;
+use trackway_domain::matches_pattern as fits;
 
 use super::{
     Workspace,
@@ -11,7 +13,6 @@ use super::{
     mcp::{JOINT, Named},
     meant,
     models::MODEL_VARIABLE,
-    pattern::{fits, is_open},
 };
 use crate::{
     config::{self, Service},
@@ -35,7 +36,9 @@ pub(crate) fn check(workspace: &Workspace, there: &Surroundings) -> Vec<Finding>
     for agent in &workspace.agents {
         own_name(agent, there, &mut findings);
         tools(agent, workspace, there, &mut findings);
+        approvals(agent, there, &mut findings);
         workflows(agent, there, &mut findings);
+        findings.extend(priceless(agent, workspace));
         for (index, peer) in agent.spec.peers.iter().enumerate() {
             let why = format!("no peer is known that {peer:?} could mean");
             findings.push(agent.at(&format!("peers[{index}]"), Level::Warning, why));
@@ -79,17 +82,49 @@ fn tools(agent: &Agent, workspace: &Workspace, there: &Surroundings, findings: &
             findings.push(meant(finding, pattern, &known));
         }
     }
-    for name in agent.spec.approvals.keys() {
-        let is_allowed = agent.spec.tools.iter().any(|pattern| {
-            fits(pattern, name) || fits(name, pattern) || (is_open(name) && is_open(pattern))
+}
+
+/// Approvals of what the agent has not got: tools, and workflows by their own name or by that of the tool
+/// which dispatches them.
+fn approvals(agent: &Agent, there: &Surroundings, findings: &mut Vec<Finding>) {
+    let spec = &agent.spec;
+    let is_allowed = |name: &&String| spec.workflows.iter().any(|pattern| fits(pattern, name));
+    let workflows: Vec<&String> = there.workflows.iter().filter(is_allowed).collect();
+    for approval in spec.approvals.keys() {
+        let is_tool = spec.tools.iter().any(|pattern| {
+            fits(pattern, approval)
+                || fits(approval, pattern)
+                || (is_open(approval) && is_open(pattern))
         });
-        if !is_allowed {
-            let why = format!("{:?} may not use {name:?} at all", agent.spec.name);
-            let finding = agent.at(&format!("approvals.{name}"), Level::Unused, why);
-            let known = agent.spec.tools.iter().map(String::as_str);
-            findings.push(finding.meant(nearest(name, known)));
+        let is_workflow = workflows.iter().any(|name| {
+            fits(approval, name) || fits(approval, &format!("{DISPATCH_PREFIX}{name}"))
+        });
+        if !is_tool && !is_workflow {
+            let why = format!("{:?} may not use {approval:?} at all", spec.name);
+            let finding = agent.at(&format!("approvals.{approval}"), Level::Unused, why);
+            let known = spec.tools.iter().chain(workflows.iter().copied()).map(String::as_str);
+            findings.push(finding.meant(nearest(approval, known)));
         }
     }
+}
+
+/// A budget of money for a model that nobody knows the price of.
+fn priceless(agent: &Agent, workspace: &Workspace) -> Option<Finding> {
+    agent.spec.budgets.cost?;
+    let models = &workspace.models;
+    let name = agent.spec.model.as_ref().unwrap_or(&models.default);
+    let model = models.all.get(name).filter(|model| model.service.is_remote())?;
+    if model.price.is_some() {
+        return None;
+    }
+    let why = format!("the model {name:?} has no price, so that no cost is counted");
+    let finding = agent.at("budgets.cost", Level::Warning, why);
+    Some(finding.suggest("give it a price in a section [models.NAME] of trackway.toml"))
+}
+
+/// Whether it stands for more than one name.
+fn is_open(pattern: &str) -> bool {
+    pattern.contains('*')
 }
 
 /// Whether a pattern means something. What an MCP server offers is known when it runs.

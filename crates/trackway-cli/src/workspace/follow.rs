@@ -2,6 +2,7 @@
 
 use std::{
     path::{Path, PathBuf},
+    sync::{Arc, Mutex, PoisonError},
     thread,
     time::Duration,
 };
@@ -43,31 +44,38 @@ impl Loader {
     }
 
     /// The agents of the workspace as it is now; refused where anything is wrong with it.
-    pub(crate) fn load(&self) -> Result<Agents, Failure> {
+    pub(crate) fn load(&mut self) -> Result<Agents, Failure> {
         let (workspace, mut findings) = Workspace::read(&self.folder, &config::variable);
-        let there = Surroundings::of(&(self.server)(), &self.workflows)?;
+        let there = Surroundings::of((self.server)(), &workspace, &self.workflows)?;
         findings.extend(check::check(&workspace, &there));
-        let (stock, more) = self.shelf.stock(&workspace);
+        let (shelf, more) = self.shelf.renewed(&workspace);
         findings.extend(more);
-        match finding::refusal(&findings) {
-            Some(refusal) => Err(refusal),
-            None => Ok(Agents {
-                specs: workspace.agents.into_iter().map(|agent| agent.spec).collect(),
-                stock,
-                mcp: workspace.mcp.config,
-                folder: workspace.folder,
-                default_agent: Some(workspace.default_agent),
-            }),
+        if let Some(refusal) = finding::refusal(&findings) {
+            return Err(refusal);
         }
+        self.shelf = shelf;
+        Ok(Agents {
+            stock: self.shelf.stock(&workspace),
+            specs: workspace.agents.into_iter().map(|agent| agent.spec).collect(),
+            mcp: workspace.mcp.config,
+            folder: workspace.folder,
+            default_agent: Some(workspace.default_agent),
+        })
     }
 
     /// The agents now, and as they change for as long as what is returned lives.
     pub(crate) fn follow(self) -> Result<Following, Failure> {
-        let (tell, agents) = watch::channel(self.load()?);
+        let (tell, agents) = watch::channel(Agents::default());
         let paths = [config::FILE, agents::FOLDER, mcp::FILE].map(|name| self.folder.join(name));
+        // Held from the first look at the files until what they say is told: of two at once, the one that
+        // has seen more is to be the last.
+        let loader = Arc::new(Mutex::new((self, tell)));
+        let later = loader.clone();
         let watching = watch_paths(&paths, move || {
             thread::sleep(SETTLE);
-            match self.load() {
+            let mut held = later.lock().unwrap_or_else(PoisonError::into_inner);
+            let (loader, tell) = &mut *held;
+            match loader.load() {
                 Ok(agents) => {
                     tracing::info!("the workspace has changed and is in effect");
                     // Nobody follows any more: the server is about to end.
@@ -86,6 +94,11 @@ impl Loader {
         let watching = watching
             .inspect_err(|error| tracing::warn!(%error, "changes of the workspace go unnoticed"))
             .ok();
+        // Only now: what changed before the watch began is told to nobody.
+        let mut held = loader.lock().unwrap_or_else(PoisonError::into_inner);
+        let first = held.0.load()?;
+        held.1.send_replace(first);
+        drop(held);
         Ok(Following { agents, _watching: watching })
     }
 }
@@ -96,3 +109,6 @@ pub(crate) struct Following {
     pub(crate) agents: watch::Receiver<Agents>,
     _watching: Option<Watching>,
 }
+
+#[cfg(test)]
+mod tests;

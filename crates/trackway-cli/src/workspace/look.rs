@@ -7,30 +7,46 @@ use std::{
     sync::Arc,
 };
 
-use trackway::{DataFolder, KeyFile, Server};
-use trackway_runtime::Catalogue;
+use trackway::{Agents, DataFolder, KeyFile, Server};
+use trackway_runtime::{Catalogue, Kind};
 
-use super::{check::Surroundings, front::dotted};
+use super::{Workspace, check::Surroundings, front::dotted};
 use crate::{
     failure::Failure,
     finding::{Finding, Level},
 };
 
 impl Surroundings {
-    /// What a server with these workflow folders offers to agents.
-    pub(crate) fn of(server: &Server, folders: &[PathBuf]) -> Result<Self, Failure> {
+    /// What a server with these workflow folders offers to the agents of a workspace.
+    pub(crate) fn of(
+        server: Server,
+        workspace: &Workspace,
+        folders: &[PathBuf],
+    ) -> Result<Self, Failure> {
+        // Workflows may have steps that agents work on.
+        let specs = workspace.agents.iter().map(|agent| agent.spec.clone()).collect();
+        let server = server.agents(Agents { specs, ..Agents::default() });
         let registry = server.registry().map_err(|error| Failure::of(&error))?;
         let tools = server.agent_tools().map_err(|error| Failure::of(&error))?;
-        let offered = registry.list();
+        let names = |kind: Kind| -> Vec<String> {
+            let offered = registry.list().into_iter();
+            let offered = offered.filter(|program| program.info().kind == kind);
+            offered.map(|program| program.info().name.clone()).collect()
+        };
+        let agents = names(Kind::Agent);
         let listing = Arc::new(Catalogue::new(folders.to_vec())).list();
         let known = listing.workflows.iter().map(|known| known.definition.id.clone());
         let invalid = listing.invalid.iter().filter_map(|invalid| {
             let file = invalid.file.display();
             Some((invalid.workflow.clone()?, format!("{file} is not valid")))
         });
-        let aside = known.filter_map(|name| Some((registry.why_not(&name)?, name)));
+        let why_not = |name: &String| match agents.contains(name) {
+            true => Some("an agent has its name".to_owned()),
+            false => registry.why_not(name),
+        };
+        let aside = known.filter_map(|name| Some((why_not(&name)?, name)));
         Ok(Self {
-            workflows: offered.iter().map(|program| program.info().name.clone()).collect(),
+            workflows: names(Kind::Workflow),
             aside: aside.map(|(why, name)| (name, why)).chain(invalid).collect(),
             tools: tools.iter().map(|tool| tool.info().name.clone()).collect(),
         })

@@ -1,9 +1,6 @@
 //! Opens the models of a workspace: what agents share is made of them.
 
-use std::{
-    collections::BTreeMap,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::{collections::BTreeMap, error::Error, path::Path, sync::Arc};
 
 use trackway_agent::{
     Endpoint, Model, Provider, Stock,
@@ -25,40 +22,45 @@ use crate::{config::Service, finding::Finding};
 /// script goes on where it was, and connections are kept.
 #[derive(Debug, Default)]
 pub(crate) struct Shelf {
-    /// Held while models are opened.
-    open: Mutex<BTreeMap<String, Open>>,
+    open: BTreeMap<String, Open>,
 }
 
 /// A model that is open, and what it was opened by.
 type Open = (ModelConfig, Arc<dyn Provider>);
 
 impl Shelf {
-    /// What the agents of a workspace share, but for the tools, and what is wrong with its models.
-    pub(crate) fn stock(&self, workspace: &Workspace) -> (Stock, Vec<Finding>) {
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut stock = Stock {
+    /// The shelf with the models of a workspace, and what is wrong with them. Nothing is closed by it:
+    /// where the workspace is refused, the shelf of before goes on.
+    pub(crate) fn renewed(&self, workspace: &Workspace) -> (Self, Vec<Finding>) {
+        let (mut now, mut findings) = (Self::default(), Vec::new());
+        for (name, config) in &workspace.models.all {
+            // Told of when it was looked for.
+            if config.file.as_deref().is_some_and(|file| !file.is_file()) {
+                continue;
+            }
+            let before = self.open.get(name).filter(|(before, _)| before == config);
+            let opened = before.map_or_else(|| open(config), |(_, provider)| Ok(provider.clone()));
+            match opened {
+                Ok(provider) => {
+                    now.open.insert(name.clone(), (config.clone(), provider));
+                }
+                Err(why) => findings.push(finding(name, config, &why)),
+            }
+        }
+        (now, findings)
+    }
+
+    /// What the agents of a workspace share, but for the tools.
+    pub(crate) fn stock(&self, workspace: &Workspace) -> Stock {
+        let model = |(name, (config, provider)): (&String, &Open)| {
+            (name.clone(), Model { provider: provider.clone(), price: config.price })
+        };
+        Stock {
+            models: self.open.iter().map(model).collect(),
             default_model: workspace.models.default.clone(),
             first_answer_timeout: workspace.config.dispatch.first_answer_timeout,
             ..Stock::default()
-        };
-        let (mut now, mut findings) = (BTreeMap::new(), Vec::new());
-        for (name, config) in &workspace.models.all {
-            let before = open.get(name).filter(|(before, _)| before == config);
-            let provider = match before {
-                Some((_, provider)) => provider.clone(),
-                None => match self::open(config) {
-                    Ok(provider) => provider,
-                    Err(why) => {
-                        findings.push(finding(name, config, &why));
-                        continue;
-                    }
-                },
-            };
-            now.insert(name.clone(), (config.clone(), provider.clone()));
-            stock.models.insert(name.clone(), Model { provider, price: config.price });
         }
-        *open = now;
-        (stock, findings)
     }
 }
 
@@ -75,8 +77,8 @@ fn finding(name: &str, config: &ModelConfig, why: &str) -> Finding {
 fn open(config: &ModelConfig) -> Result<Arc<dyn Provider>, String> {
     let provider: Arc<dyn Provider> = match (config.service, &config.file) {
         (Service::Offline, _) => Arc::new(Offline),
-        (Service::Scripted, Some(file)) => Arc::new(Scripted::open(file).map_err(told)?),
-        (Service::Replay, Some(file)) => Arc::new(Replay::open(file).map_err(told)?),
+        (Service::Scripted, Some(file)) => Arc::new(Scripted::open(file).map_err(of(file))?),
+        (Service::Replay, Some(file)) => Arc::new(Replay::open(file).map_err(of(file))?),
         (service, _) => {
             let headers = config.headers.iter();
             let endpoint = Endpoint {
@@ -97,12 +99,18 @@ fn open(config: &ModelConfig) -> Result<Arc<dyn Provider>, String> {
     })
 }
 
-/// An error and its causes in one line.
-fn told(error: impl std::error::Error) -> String {
-    let mut told = error.to_string();
+/// What is wrong with a model's own file.
+fn of<E: Error>(file: &Path) -> impl Fn(E) -> String {
+    move |error| format!("{}: {}", file.display(), told(error))
+}
+
+/// An error and its causes in one line: some draw a picture below theirs.
+fn told(error: impl Error) -> String {
+    let line = |error: &dyn Error| error.to_string().lines().next().unwrap_or_default().to_owned();
+    let mut told = line(&error);
     let mut cause = error.source();
     while let Some(error) = cause {
-        told.push_str(&format!(": {error}"));
+        told.push_str(&format!(": {}", line(error)));
         cause = error.source();
     }
     told

@@ -8,7 +8,7 @@ use trackway_agent::Approval;
 use super::{check::Surroundings, *};
 
 /// A folder with these files.
-fn folder(files: &[(&str, &str)]) -> TempDir {
+pub(super) fn folder(files: &[(&str, &str)]) -> TempDir {
     let folder = TempDir::new().unwrap();
     for (name, text) in files {
         let file = folder.path().join(name);
@@ -406,6 +406,25 @@ fn mistakes_in_the_environment_are_told() {
         let told = told(&[], variables);
         assert!(told.starts_with(&format!("error: {says}")) || told.contains(says), "{told}");
     }
+}
+
+/// A budget of money counts nothing where the model has no price, also one that the environment names.
+#[test]
+fn a_budget_without_a_price_is_told() {
+    let agent = "---\nbudgets: { cost: 1 }\n---\n";
+    let files = [("agents/a.md", agent)];
+    assert_eq!(told(&files, &[]), "", "rules cost nothing");
+    let variables =
+        [(models::MODEL_VARIABLE, "openai/m"), ("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")];
+    insta::assert_snapshot!(told(&files, &variables), @r#"
+    warning: agents/a.md, line 2: budgets.cost: the model "openai/m" has no price, so that no cost is counted
+      hint: give it a price in a section [models.NAME] of trackway.toml
+    "#);
+    let config =
+        "[models.m]\nprovider = \"openai\"\nmodel = \"m\"\nprice = { input = 1, output = 2 }\n";
+    let files = [("agents/a.md", agent), ("trackway.toml", config)];
+    let variables = [(models::MODEL_VARIABLE, "m"), ("OPENAI_API_KEY", "k")];
+    assert_eq!(told(&files, &variables), "");
 }
 
 /// Proves X6: what is shown of a configuration holds no secret, and says where each value came from.

@@ -1,6 +1,7 @@
 //! `trackway chat`, from a pipe and at a terminal.
 
 mod offline;
+mod questions;
 mod scripted;
 mod sessions;
 mod terminal;

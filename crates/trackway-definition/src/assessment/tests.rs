@@ -53,7 +53,11 @@ fn a_judgement_has_known_dimensions_and_levels() {
         ),
         (
             judged(json!({"clear": "low", "other/one": "low"})),
-            vec![("/dimensions/other~1one", None, Some(json!("low")))],
+            vec![(
+                "/dimensions",
+                Some(json!({"clear": "low"})),
+                Some(json!({"clear": "low", "other/one": "low"})),
+            )],
         ),
         (
             judged(json!(null)),

@@ -110,7 +110,7 @@ fn rules_join() {
 
 #[test]
 fn a_pattern_that_cannot_be_used_is_no_answer() {
-    for pattern in ["(", "a(?=b)", "(a{1000}){1000}{1000}"] {
+    for pattern in ["(", "[z-a]", "(a{1000}){1000}{1000}"] {
         assert!(pattern_fault(pattern).is_some());
         let rule = test("size", Test::Matches, json!(pattern));
         assert!(matches!(holds(&rule, &sample()), Err(Lack::Wrong { .. })), "{pattern}");

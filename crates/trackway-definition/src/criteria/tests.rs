@@ -70,8 +70,48 @@ fn the_file_says_in_its_words_what_is_wrong() {
     let block = check(&criteria, None, &Object::new()).unwrap_err();
     assert_eq!((block.message.as_str(), &block.needs[0].got), ("Say x.", &None));
     // What cannot be made is not offered.
-    let block = check(&matches("^[0-9]{3}[a-z]$"), Some("x"), &Object::new()).unwrap_err();
+    let block = check(&matches("(?=.*[0-9])(?!x)"), Some("x"), &Object::new()).unwrap_err();
     assert_eq!(block.needs[0].example, None);
+}
+
+/// Proves T7: the rule is said where the file's words do not say it, and as a schema.
+#[test]
+fn a_rule_is_said_and_has_an_example() {
+    let told = |test| Criteria::Rule { when: None, test, message: "Name the ticket.".to_owned() };
+    let ticket = || told(TextTest::Matches("[A-Z]+-\\d+".to_owned()));
+    let either = Criteria::Any(vec![matches("(?!x)y"), contains("A1")]);
+    for (criteria, message, example, schema) in [
+        (
+            ticket(),
+            "Name the ticket (The notes have to match `[A-Z]+-\\d+`)",
+            "A-1",
+            json!({"type": "string", "pattern": "[A-Z]+-\\d+"}),
+        ),
+        (
+            Criteria::All(vec![ticket(), length(Some(5), None)]),
+            "Name the ticket (The notes have to match `[A-Z]+-\\d+`); The notes have to have at least 5 characters",
+            "A-1……",
+            json!({"type": "string", "allOf": [{"pattern": "[A-Z]+-\\d+"}, {"minLength": 5}]}),
+        ),
+        (
+            matches("^\\d{3}$"),
+            "The notes have to match `^\\d{3}$`",
+            "111",
+            json!({"type": "string", "pattern": "^\\d{3}$"}),
+        ),
+        (
+            either,
+            "The notes have to match `(?!x)y`, or: The notes have to contain \"A1\"",
+            "A1",
+            json!({"type": "string", "anyOf": [{}, {"pattern": "A1"}]}),
+        ),
+    ] {
+        let block = check(&criteria, None, &Object::new()).unwrap_err();
+        assert_eq!(block.message, message);
+        assert_eq!(block.needs[0].example, Some(json!(example)), "{message}");
+        assert_eq!(block.needs[0].schema, Some(schema), "{message}");
+        assert_eq!(check(&criteria, Some(example), &Object::new()), Ok(()), "{message}");
+    }
 }
 
 #[test]
@@ -89,12 +129,13 @@ fn a_rule_counts_where_its_condition_holds() {
     assert_eq!(block.code, "context-missing");
 }
 
-/// Patterns match in linear time, and one that cannot is refused where it is read.
+/// No pattern takes long, and one that cannot be used is refused where it is read.
 #[test]
 fn patterns_are_safe() {
     let long = format!("{}!", "a".repeat(50_000));
     assert!(check(&matches("^(a+)+$"), Some(&long), &Object::new()).is_err());
-    assert!(text_pattern_fault("(?<=a)b").is_some());
+    assert!(text_pattern_fault("[z-a]").is_some());
+    assert_eq!(text_pattern_fault("(?<=a)b"), None);
     assert_eq!(text_pattern_fault("(?i)ok"), None);
     assert!(check(&matches("("), Some("("), &Object::new()).is_err());
 }

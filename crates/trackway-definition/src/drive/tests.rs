@@ -1,9 +1,9 @@
 //! The engine's side: every action, from the beginning to the end.
 
 use serde_json::{Value, json};
-use trackway_domain::{Block, Inputs};
+use trackway_domain::Inputs;
 
-use super::{Action, Emission, Move, Place, Turn, answer, begin, collect, exit, item};
+use super::{Action, Emission, Move, Place, Stuck, Turn, answer, begin, collect, exit, item};
 use crate::{
     Definition,
     model::{Condition, OnFailure, Step, StepKind},
@@ -19,7 +19,7 @@ fn drive(
     definition: &Definition,
     first: Move,
     log: &mut Vec<String>,
-) -> Result<Result<Value, String>, Block> {
+) -> Result<Result<Value, String>, Stuck> {
     let mut moved = first;
     loop {
         let (step, action) = match moved.turn {
@@ -202,7 +202,7 @@ fn a_result_that_does_not_fit_can_be_sent_again() {
     let end = answer(&sample, &first.place, &output(json!(3))).expect("it fits");
     assert_eq!(end.turn, Turn::Done { output: json!({"n": 3}) });
     let ended = answer(&sample, &end.place, &Inputs::default()).expect_err("it has ended");
-    assert_eq!(ended.code, "place-lost");
+    assert_eq!(ended.block.code, "place-lost");
 }
 
 /// A map is answered with a list, and an item is begun only at a map.
@@ -215,4 +215,23 @@ fn what_is_no_map_has_no_items() {
     assert!(answer(&sample, &second.place, &output(json!("no list"))).is_err());
     let one = item(&sample, &second.place, 0, &json!(1)).expect("it is a map");
     assert_eq!(one.turn, Turn::Done { output: Value::Null });
+}
+
+/// A walk that is stuck says where: at the step that was answered, or at one that comes after it.
+#[test]
+fn a_walk_is_stuck_at_the_step_that_lacks_something() {
+    let steps = vec![
+        tool("first", "find", &[]).set("found", "result.items"),
+        prompt("left-out", "{{ never }}").when(Condition::Cel("false".to_owned())),
+        prompt("second", "about {{ topic }}"),
+    ];
+    let sample = definition(steps);
+    let first = begin(&sample, &object(json!({}))).expect("it begins");
+    let at = |result: Value| {
+        answer(&sample, &first.place, &output(result)).expect_err("it is stuck").step
+    };
+    assert_eq!(at(json!({"other": 1})).as_deref(), Some("first"));
+    assert_eq!(at(json!({"items": []})).as_deref(), Some("second"));
+    let stuck = begin(&definition(vec![prompt("only", "{{ topic }}")]), &object(json!({})));
+    assert_eq!(stuck.expect_err("it is stuck").step.as_deref(), Some("only"));
 }

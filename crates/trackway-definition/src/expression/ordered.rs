@@ -10,7 +10,7 @@ use cel::objects::Key;
 use cel::{Context, IdedExpr, Value as Cel};
 
 /// No expression can be written with this name, so it shadows nothing.
-const ORDERED: &str = "@ordered";
+pub(super) const ORDERED: &str = "@ordered";
 
 /// Puts the names of what is walked over in order, in every macro of an expression.
 pub(super) fn keys(expression: &mut IdedExpr) {

@@ -33,7 +33,7 @@ fn what_a_value_is_needed_for_shows_in_schema_and_example() {
         (Like::Count, json!({"type": "integer", "minimum": 0}), json!(1)),
         (Like::Truth, json!({"type": "boolean"}), json!(true)),
         (Like::List, json!({"type": "array"}), json!(["…"])),
-        (Like::Example(json!({"b": 2})), json!({}), json!({"b": 2})),
+        (Like::Example(json!({"b": 2})), json!({"type": "object"}), json!({"b": 2})),
     ] {
         let need = Lack::missing("a").like(like).needs().remove(0);
         assert_eq!((need.schema, need.example), (Some(schema), Some(example)));

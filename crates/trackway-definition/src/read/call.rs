@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::arguments;
 use super::cursor::{At, Fields};
-use super::file::File;
+use super::file::{File, Library};
 use super::prompt::confirmation;
 use super::sink::Sink;
 use super::step::Common;
@@ -33,12 +33,17 @@ impl File<'_, '_> {
         let Some(id) = template.text() else { return Vec::new() };
         let Some(name) = id.strip_prefix(ROUTINE) else {
             template
-                .fault(format!("there is no template `{id}`; templates are named `{ROUTINE}…`"));
-            return Vec::new();
+                .beyond(format!("there is no template `{id}`; templates are named `{ROUTINE}…`"));
+            return vec![unknown(common)];
         };
         let workflow = format!("wr.routine-{name}");
         let none = Map::new();
         let args = args.unwrap_or(&none);
+        let absent = |library: &Library<'_>| library(&workflow).is_none();
+        if self.linking.library.is_some_and(absent) {
+            template.beyond(missing(&workflow));
+            return vec![unknown(common)];
+        }
         let Some(top) = self.inner(&template, &workflow, &common.id, Some(args)) else {
             return Vec::new();
         };
@@ -98,7 +103,7 @@ impl File<'_, '_> {
             return None;
         }
         let Some(draft) = library(workflow) else {
-            at.fault(format!("there is no workflow `{workflow}`, or it cannot be read"));
+            at.fault(missing(workflow));
             return None;
         };
         let filled = args.map(|args| arguments::filled(draft.value(), args));
@@ -125,6 +130,15 @@ impl File<'_, '_> {
         }
         Some(top)
     }
+}
+
+fn missing(workflow: &str) -> String {
+    format!("there is no workflow `{workflow}`, or it cannot be read")
+}
+
+/// Stands for what is not known, so that the workflow can still be looked at; it is not started.
+fn unknown(common: &Common) -> Step {
+    common.step(StepKind::Group(Vec::new()))
 }
 
 /// Says which arguments a routine has a place for and the call does not give. A name in double braces

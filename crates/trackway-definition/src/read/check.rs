@@ -6,18 +6,19 @@ use serde_json::Value;
 
 use super::cursor::At;
 use crate::expression::expression_fault;
+use crate::flaw::Flaw;
 use crate::schema::schema_fault;
 
-/// A CEL expression that parses, or why it does not.
-pub(super) fn expression(text: &str) -> Result<(), String> {
+/// A CEL expression that can be worked out, or why it never can.
+pub(super) fn expression(text: &str) -> Result<(), Flaw> {
     if text.trim().is_empty() {
-        return Err("it is empty".to_owned());
+        return Err(Flaw::from("it is empty".to_owned()));
     }
     // The parser is a generated one that may panic on input it does not expect.
     match catch_unwind(|| expression_fault(text)) {
         Ok(None) => Ok(()),
-        Ok(Some(reason)) => Err(reason),
-        Err(_) => Err(format!("`{text}` is no CEL expression")),
+        Ok(Some(flaw)) => Err(flaw),
+        Err(_) => Err(Flaw::from(format!("`{text}` is no CEL expression"))),
     }
 }
 
@@ -25,8 +26,8 @@ impl<'v> At<'v> {
     /// The text of a CEL expression.
     pub(super) fn cel(&self) -> Option<&'v str> {
         let text = self.text()?;
-        if let Err(reason) = expression(text) {
-            self.fault(reason);
+        if let Err(flaw) = expression(text) {
+            self.suggest(flaw.reason, flaw.meant.as_deref());
             return None;
         }
         Some(text)

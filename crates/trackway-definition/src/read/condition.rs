@@ -26,6 +26,7 @@ impl At<'_> {
     /// None where it cannot be read; that is noted.
     pub(super) fn condition(&self) -> Option<Condition> {
         match self.value {
+            Value::String(_) if self.is_old_truth() => None,
             Value::String(_) => self.cel().map(|text| Condition::Cel(text.to_owned())),
             Value::Bool(true) => Some(Condition::Always),
             Value::Bool(false) => Some(Condition::Rule(never())),

@@ -3,7 +3,7 @@
 use serde_json::json;
 use trackway_domain::DocumentKind;
 
-use super::cursor::At;
+use super::cursor::{At, kind};
 use crate::contracts;
 use crate::model::{Contract, DocumentRule, Form};
 use crate::schema::example_fault;
@@ -40,6 +40,12 @@ fn whole(schema: &At<'_>, example: &At<'_>) -> Option<Form> {
     let valid = schema.schema()?;
     if let Some(reason) = example_fault(valid, example.value) {
         example.fault(reason);
+    } else if !example.value.is_object() {
+        // A call has no place for anything else.
+        example.fault(format!(
+            "an output is an object, found {}; give what it holds a name, such as `items`",
+            kind(example.value)
+        ));
     }
     Some(Form::Whole { schema: valid.clone(), example: example.value.clone() })
 }

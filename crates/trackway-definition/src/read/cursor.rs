@@ -3,6 +3,7 @@
 //! Access never ends the reading: what does not fit is noted in the [`Sink`] with what was expected and
 //! what was found, and the caller goes on without it.
 
+use std::borrow::Cow;
 use std::cell::RefCell;
 
 use serde_json::{Map, Value};
@@ -69,6 +70,32 @@ impl<'v> At<'v> {
         Some(text)
     }
 
+    /// Text that a whole number may stand for: `version: 1`. Of a number with a point not all digits are
+    /// known any more, so that it has to be written in quotes.
+    pub(super) fn words(&self) -> Option<Cow<'v, str>> {
+        match self.value {
+            Value::Number(number) if number.is_f64() => {
+                let quoted = format!("\"{number}\"");
+                self.suggest("expected text, found a number", Some(&quoted));
+                None
+            }
+            Value::Number(number) => Some(Cow::Owned(number.to_string())),
+            _ => self.filled().map(Cow::Borrowed),
+        }
+    }
+
+    /// Says so where this is a word that older YAML has for true or false, and that is text here.
+    pub(super) fn is_old_truth(&self) -> bool {
+        let word = self.value.as_str().unwrap_or_default().to_ascii_lowercase();
+        let meant = match word.as_str() {
+            "yes" | "on" => "true",
+            "no" | "off" => "false",
+            _ => return false,
+        };
+        self.suggest(format!("`{word}` is text, not true or false"), Some(meant));
+        true
+    }
+
     /// A name as it can stand in an expression.
     pub(super) fn name(&self) -> Option<&'v str> {
         let text = self.text()?;
@@ -83,7 +110,7 @@ impl<'v> At<'v> {
 
     pub(super) fn flag(&self) -> Option<bool> {
         let flag = self.value.as_bool();
-        if flag.is_none() {
+        if flag.is_none() && !self.is_old_truth() {
             self.expected("true or false");
         }
         flag
@@ -233,7 +260,8 @@ fn escape(key: &str) -> String {
     key.replace('~', "~0").replace('/', "~1")
 }
 
-fn kind(value: &Value) -> &'static str {
+/// What a value is, in the words of somebody who writes a file.
+pub(super) fn kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "nothing",
         Value::Bool(_) => "true or false",

@@ -96,7 +96,14 @@ impl<'f> File<'f, '_> {
                 None => {
                     let known = self.slots.keys().map(String::as_str);
                     let meant = crate::suggest::nearest(slot, known);
-                    at.suggest(format!("there is no extension point `{slot}`"), meant);
+                    let message = format!("there is no extension point `{slot}`");
+                    match meant {
+                        Some(meant) if !at.sink.strict => {
+                            at.beyond(format!("{message}; did you mean `{meant}`?"));
+                        }
+                        None if !at.sink.strict => at.beyond(message),
+                        _ => at.suggest(message, meant),
+                    }
                 }
             }
             rest = &rest[end..];

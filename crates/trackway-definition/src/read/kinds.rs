@@ -145,9 +145,9 @@ impl At<'_> {
         for (name, at) in self.entries() {
             let expression = at.value.as_str().and_then(|text| text.strip_prefix('='));
             if let Some(text) = expression.filter(|text| !text.starts_with('='))
-                && let Err(reason) = super::check::expression(text)
+                && let Err(flaw) = super::check::expression(text)
             {
-                at.fault(reason);
+                at.suggest(flaw.reason, flaw.meant.as_deref());
             }
             arguments.insert(name.to_owned(), at.value.clone());
         }

@@ -229,8 +229,8 @@ impl At<'_> {
             return Some(Source::Name(text.to_owned()));
         }
         let text = text.strip_prefix('=').unwrap_or(text);
-        if let Err(reason) = super::check::expression(text) {
-            self.fault(format!("this is no name: {reason}"));
+        if let Err(flaw) = super::check::expression(text) {
+            self.suggest(format!("this is no name: {}", flaw.reason), flaw.meant.as_deref());
             return None;
         }
         Some(Source::Cel(text.to_owned()))

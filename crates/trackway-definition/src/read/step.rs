@@ -100,7 +100,8 @@ impl File<'_, '_> {
 
     fn common(&self, fields: &Fields<'_>) -> Option<Common> {
         let id = self.id(fields);
-        let title = fields.get("title").and_then(|at| self.filled(&at));
+        let title = fields.get("title");
+        let title = title.and_then(|at| at.words().map(|text| self.template(&at, &text)));
         let when = fields.get("runCondition").and_then(|at| at.condition());
         let save = fields.get("save").and_then(|at| at.name()).map(str::to_owned);
         let mut set = BTreeMap::new();

@@ -26,8 +26,8 @@ pub(super) fn literal(text: &str) -> String {
 /// A template of a text at a place in the file.
 pub(super) fn template(at: &At<'_>, text: &str) -> String {
     if at.sink.strict {
-        if let Some(reason) = template_fault(text) {
-            at.fault(reason);
+        if let Some(flaw) = template_fault(text) {
+            at.suggest(flaw.reason, flaw.meant.as_deref());
         }
         return text.to_owned();
     }

@@ -57,10 +57,14 @@ pub(super) fn read(
     let mut top = Top {
         id: id(&fields).unwrap_or_default(),
         name: needed(&fields, "name"),
-        description: needed(&fields, "description"),
         version: needed(&fields, "version"),
         input: fields.get("input").and_then(|at| at.schema().cloned()),
         ..Top::default()
+    };
+    // A workflow that says no more of itself is known by its name.
+    top.description = match fields.get("description") {
+        Some(at) => at.filled().unwrap_or_default().to_owned(),
+        None => top.name.clone(),
     };
     if let Some(at) = fields.get("trackway")
         && at.value != &Value::from(1)
@@ -117,7 +121,7 @@ fn id(fields: &Fields<'_>) -> Option<String> {
 }
 
 fn needed(fields: &Fields<'_>, key: &'static str) -> String {
-    fields.need(key).and_then(|at| at.filled()).unwrap_or_default().to_owned()
+    fields.need(key).and_then(|at| at.words()).unwrap_or_default().into_owned()
 }
 
 /// Everything that is said once for the whole workflow.

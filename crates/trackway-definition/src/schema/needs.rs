@@ -18,6 +18,9 @@ const NEEDS_MAX: usize = 16;
 /// What was sent is shown so that it can be recognised, not so that it can be copied.
 const GOT_BYTES_MAX: usize = 2048;
 
+/// A larger value is not shown again for the sake of what it has too much.
+const KEPT_BYTES_MAX: usize = 8 * 1024;
+
 pub(super) fn of(
     validator: &Validator,
     schema: &Value,
@@ -56,8 +59,8 @@ struct Wrong {
     schema: Option<Value>,
     /// Tried before anything else.
     first: Option<Value>,
-    /// The place has to be empty.
-    remove: bool,
+    /// Something stands there that is not wanted.
+    unwanted: bool,
 }
 
 fn wrongs(error: &ValidationError<'_>, root: &Value) -> Vec<Wrong> {
@@ -76,19 +79,20 @@ fn wrongs(error: &ValidationError<'_>, root: &Value) -> Vec<Wrong> {
                 message: format!("`{key}` is missing"),
                 schema: Some(schema.cloned().unwrap_or_else(|| json!({}))),
                 first: None,
-                remove: false,
+                unwanted: false,
                 pointer: inner,
             }]
         }
         Kind::AdditionalProperties { unexpected } | Kind::UnevaluatedProperties { unexpected } => {
-            let forbidden = unexpected.iter().map(|key| Wrong {
-                pointer: step(&pointer, key),
-                message: format!("`{key}` is not known here; remove it"),
-                schema: Some(json!({ "not": {} })),
+            // Nothing that is put in its place would do, so the need is for what it stands in.
+            let keys: Vec<String> = unexpected.iter().map(|key| format!("`{key}`")).collect();
+            vec![Wrong {
+                message: format!("{} is not known here; leave it out", keys.join(", ")),
+                schema: schema.cloned(),
                 first: None,
-                remove: true,
-            });
-            forbidden.collect()
+                unwanted: true,
+                pointer,
+            }]
         }
         kind => vec![Wrong {
             message: said(kind, &name, error),
@@ -98,7 +102,7 @@ fn wrongs(error: &ValidationError<'_>, root: &Value) -> Vec<Wrong> {
                 Kind::Constant { expected_value } => Some((**expected_value).clone()),
                 _ => None,
             },
-            remove: false,
+            unwanted: false,
             pointer,
         }],
     }
@@ -150,7 +154,10 @@ fn mended(
         example: None,
         got: value.pointer(&wrong.pointer).map(cut),
     };
-    if wrong.remove {
+    if wrong.unwanted
+        && let Some(kept) = kept(wrong, validator, schema, value, example)
+    {
+        need.example = Some(kept);
         return need;
     }
     let mut pointer = wrong.pointer.as_str();
@@ -177,6 +184,51 @@ fn mended(
             Some((outer, _)) => pointer = outer,
             None => return need,
         }
+    }
+}
+
+/// What stands at a place without what is not wanted there, with what else it needs; none where it is too
+/// large to be shown.
+fn kept(
+    wrong: &Wrong,
+    validator: &Validator,
+    schema: &Value,
+    value: &Value,
+    example: Option<&Value>,
+) -> Option<Value> {
+    let mut clean = value.clone();
+    for _ in 0..NEEDS_MAX {
+        let errors: Vec<(String, Vec<String>)> = validator
+            .iter_errors(&clean)
+            .filter_map(|error| {
+                Some((error.instance_path().to_string(), unwanted(&error)?.to_vec()))
+            })
+            .collect();
+        if errors.is_empty() {
+            break;
+        }
+        for (pointer, keys) in errors {
+            let place = clean.pointer_mut(&pointer).and_then(Value::as_object_mut)?;
+            place.retain(|key, _| !keys.contains(key));
+        }
+    }
+    if !fits_at(validator, value, &wrong.pointer, clean.pointer(&wrong.pointer)?) {
+        for need in of(validator, schema, &clean.clone(), "", example) {
+            put(&mut clean, &need.pointer, need.example?);
+        }
+    }
+    let kept = clean.pointer(&wrong.pointer)?;
+    let fits = fits_at(validator, value, &wrong.pointer, kept);
+    (fits && kept.to_string().len() <= KEPT_BYTES_MAX).then(|| kept.clone())
+}
+
+/// The fields that an error says are too many.
+fn unwanted<'e>(error: &'e ValidationError<'_>) -> Option<&'e [String]> {
+    match error.kind() {
+        Kind::AdditionalProperties { unexpected } | Kind::UnevaluatedProperties { unexpected } => {
+            Some(unexpected)
+        }
+        _ => None,
     }
 }
 

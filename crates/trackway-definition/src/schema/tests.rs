@@ -9,17 +9,9 @@ use super::*;
 /// Does what the needs say, all at once.
 pub(crate) fn mend(value: &mut Value, needs: &[Need]) {
     for need in needs {
-        match &need.example {
-            Some(example) => assert!(put(value, &need.pointer, example.clone()), "{need:?}"),
-            None => remove(value, &need.pointer),
-        }
+        let example = need.example.clone().unwrap_or_else(|| panic!("{need:?}"));
+        assert!(put(value, &need.pointer, example), "{need:?}");
     }
-}
-
-fn remove(value: &mut Value, pointer: &str) {
-    let (outer, last) = pointer.rsplit_once('/').unwrap();
-    let key = place::unescape(last);
-    value.pointer_mut(outer).and_then(Value::as_object_mut).unwrap().remove(&key);
 }
 
 #[test]
@@ -92,12 +84,50 @@ fn review() -> (Value, Value) {
     (schema, example)
 }
 
+/// Proves T7: a field that is not wanted is mended by what it stands in, with all the rest kept, and what
+/// else is wrong there mended with it.
+#[test]
+fn what_is_not_wanted_is_left_out() {
+    let text = json!({"type": "string"});
+    let shut = json!({
+        "type": "object", "required": ["a"], "properties": {"a": text, "in": {
+            "type": "object", "properties": {"x": text}, "additionalProperties": false}},
+        "additionalProperties": false,
+    });
+    let open = json!({
+        "type": "object", "allOf": [{"required": ["a"], "properties": {"a": text}}],
+        "unevaluatedProperties": false,
+    });
+    for (schema, value, pointer, mended) in [
+        (&shut, json!({"a": "mine", "b": 1, "c": 2}), "/output", json!({"a": "mine"})),
+        (&shut, json!({"b": 1}), "/output", json!({"a": "x"})),
+        (&shut, json!({"a": "mine", "in": {"x": "1", "y": 2}}), "/output/in", json!({"x": "1"})),
+        (
+            &shut,
+            json!({"a": "mine", "b": 1, "in": {"x": 1, "y": 2}}),
+            "/output",
+            json!({"a": "mine", "in": {"x": "…"}}),
+        ),
+        (&open, json!({"a": "mine", "q": 1}), "/output", json!({"a": "mine"})),
+    ] {
+        let needs = needs(schema, &value, "/output", Some(&json!({"a": "x"})));
+        assert_eq!(needs.len(), 1, "{value}: {needs:?}");
+        assert_eq!(
+            (needs[0].pointer.as_str(), &needs[0].example),
+            (pointer, &Some(mended)),
+            "{value}: {needs:?}"
+        );
+    }
+}
+
 /// Proves T7: each need names the exact place, the schema there, what was sent and what would do.
 #[test]
 fn what_is_wrong_is_named_where_it_is() {
     let (schema, example) = review();
     assert_eq!(example_fault(&schema, &example), None);
     let good = || example.clone();
+    let mut with_extra = good();
+    with_extra["extra"] = json!(1);
     for (change, pointer, example, got) in [
         (("/title", json!(7)), "/output/title", Some(json!("Fix it")), Some(json!(7))),
         (("/title", json!("x")), "/output/title", Some(json!("Fix it")), Some(json!("x"))),
@@ -122,7 +152,7 @@ fn what_is_wrong_is_named_where_it_is() {
             Some(json!("3")),
         ),
         (("/findings/1", json!({"line": 1})), "/output/findings/1/file", Some(json!("…")), None),
-        (("/extra", json!(1)), "/output/extra", None, Some(json!(1))),
+        (("/extra", json!(1)), "/output", Some(good()), Some(with_extra)),
         (("", json!("text")), "/output", Some(good()), Some(json!("text"))),
         (("", json!([])), "/output", Some(good()), Some(json!([]))),
     ] {

@@ -15,7 +15,7 @@ fn deep_templates_are_refused() {
     ] {
         assert!(template_fault(&deep).is_some(), "{deep}");
     }
-    for long in ["+a", ".a", "[0]", "~a", " and a", "|upper", " in a", "()"] {
+    for long in ["+a", ".a", "[0]", "~a", " and a", "|upper", " in a"] {
         assert_eq!(template_fault(&format!("{{{{ a{} }}}}", long.repeat(1000 / long.len()))), None);
     }
     let fine = "{% if a %}{% for x in b %}{{ x }}{% else %}-{% endfor %}{% endif %}";

@@ -8,66 +8,84 @@ use super::RENDERED_BYTES_MAX;
 /// Digits after the point: an `f64` has no more to show.
 const DIGITS_MAX: usize = 20;
 
-pub(super) fn add(environment: &mut Environment<'static>) {
-    environment.add_filter("fixed", fixed);
-    environment.add_filter("join", join);
-    environment.add_filter("replace", replace);
-    environment.add_filter("tojson", json_of);
-    environment.add_filter("json", json_of);
-    environment.add_filter("default", filters::default);
-    environment.add_filter("d", filters::default);
-    environment.add_filter("length", filters::length);
-    environment.add_filter("count", filters::length);
-    environment.add_filter("upper", filters::upper);
-    environment.add_filter("lower", filters::lower);
-    environment.add_filter("title", filters::title);
-    environment.add_filter("capitalize", filters::capitalize);
-    environment.add_filter("trim", filters::trim);
-    environment.add_filter("split", filters::split);
-    environment.add_filter("lines", filters::lines);
-    environment.add_filter("first", filters::first);
-    environment.add_filter("last", filters::last);
-    environment.add_filter("min", filters::min);
-    environment.add_filter("max", filters::max);
-    environment.add_filter("sum", filters::sum);
-    environment.add_filter("sort", filters::sort);
-    environment.add_filter("unique", filters::unique);
-    environment.add_filter("reverse", filters::reverse);
-    environment.add_filter("list", filters::list);
-    environment.add_filter("items", filters::items);
-    environment.add_filter("map", filters::map);
-    environment.add_filter("select", filters::select);
-    environment.add_filter("selectattr", filters::selectattr);
-    environment.add_filter("reject", filters::reject);
-    environment.add_filter("rejectattr", filters::rejectattr);
-    environment.add_filter("abs", filters::abs);
-    environment.add_filter("round", filters::round);
-    environment.add_filter("int", filters::int);
-    environment.add_filter("float", filters::float);
-    environment.add_filter("string", text);
+/// Makes things known to an environment, and says under which names.
+macro_rules! known {
+    ($names:ident, $add:ident by $method:ident: $($name:literal => $does:expr,)*) => {
+        pub(super) const $names: &[&str] = &[$($name),*];
 
-    environment.add_test("defined", tests::is_defined);
-    environment.add_test("undefined", tests::is_undefined);
-    environment.add_test("none", tests::is_none);
-    environment.add_test("string", tests::is_string);
-    environment.add_test("number", tests::is_number);
-    environment.add_test("boolean", tests::is_boolean);
-    environment.add_test("sequence", tests::is_sequence);
-    environment.add_test("mapping", tests::is_mapping);
-    environment.add_test("true", tests::is_true);
-    environment.add_test("false", tests::is_false);
-    environment.add_test("odd", tests::is_odd);
-    environment.add_test("even", tests::is_even);
-    environment.add_test("in", tests::is_in);
-    environment.add_test("eq", tests::is_eq);
-    environment.add_test("equalto", tests::is_eq);
-    environment.add_test("ne", tests::is_ne);
-    environment.add_test("lt", tests::is_lt);
-    environment.add_test("le", tests::is_le);
-    environment.add_test("gt", tests::is_gt);
-    environment.add_test("ge", tests::is_ge);
-    environment.add_test("startingwith", tests::is_startingwith);
-    environment.add_test("endingwith", tests::is_endingwith);
+        fn $add(environment: &mut Environment<'static>) {
+            $(environment.$method($name, $does);)*
+        }
+    };
+}
+
+known! { FILTERS, add_filters by add_filter:
+    "fixed" => fixed,
+    "join" => join,
+    "replace" => replace,
+    "tojson" => json_of,
+    "json" => json_of,
+    "default" => filters::default,
+    "d" => filters::default,
+    "length" => filters::length,
+    "count" => filters::length,
+    "upper" => filters::upper,
+    "lower" => filters::lower,
+    "title" => filters::title,
+    "capitalize" => filters::capitalize,
+    "trim" => filters::trim,
+    "split" => filters::split,
+    "lines" => filters::lines,
+    "first" => filters::first,
+    "last" => filters::last,
+    "min" => filters::min,
+    "max" => filters::max,
+    "sum" => filters::sum,
+    "sort" => filters::sort,
+    "unique" => filters::unique,
+    "reverse" => filters::reverse,
+    "list" => filters::list,
+    "items" => filters::items,
+    "map" => filters::map,
+    "select" => filters::select,
+    "selectattr" => filters::selectattr,
+    "reject" => filters::reject,
+    "rejectattr" => filters::rejectattr,
+    "abs" => filters::abs,
+    "round" => filters::round,
+    "int" => filters::int,
+    "float" => filters::float,
+    "string" => text,
+}
+
+known! { TESTS, add_tests by add_test:
+    "defined" => tests::is_defined,
+    "undefined" => tests::is_undefined,
+    "none" => tests::is_none,
+    "string" => tests::is_string,
+    "number" => tests::is_number,
+    "boolean" => tests::is_boolean,
+    "sequence" => tests::is_sequence,
+    "mapping" => tests::is_mapping,
+    "true" => tests::is_true,
+    "false" => tests::is_false,
+    "odd" => tests::is_odd,
+    "even" => tests::is_even,
+    "in" => tests::is_in,
+    "eq" => tests::is_eq,
+    "equalto" => tests::is_eq,
+    "ne" => tests::is_ne,
+    "lt" => tests::is_lt,
+    "le" => tests::is_le,
+    "gt" => tests::is_gt,
+    "ge" => tests::is_ge,
+    "startingwith" => tests::is_startingwith,
+    "endingwith" => tests::is_endingwith,
+}
+
+pub(super) fn add(environment: &mut Environment<'static>) {
+    add_filters(environment);
+    add_tests(environment);
 }
 
 /// A value as compact JSON.

@@ -58,7 +58,7 @@ fn a_name_that_is_not_set_is_named() {
         ("{{ ticket['id'] }}", "ticket.id", json!("…")),
         ("{{ ticket.owner.name }}", "ticket.owner", json!({"name": "…"})),
         ("{{ items[7] }}", "items.7", json!("…")),
-        ("{{ missing|length }}", "missing", json!("…")),
+        ("{{ missing|length }}", "missing", json!(["…"])),
         ("{{ missing|join(', ') }}", "missing", json!(["…"])),
         ("{{ missing|fixed(1) }}", "missing", json!(1)),
         ("{{ missing|tojson }}", "missing", json!("…")),
@@ -66,6 +66,7 @@ fn a_name_that_is_not_set_is_named() {
         ("{{ name ~ missing }}", "missing", json!("…")),
         ("{% for i in missing %}{{ i }}{% endfor %}", "missing", json!(["…"])),
         ("{% if missing %}x{% endif %}", "missing", json!("…")),
+        ("{% for r in rows %}{{ r.name }}{% endfor %}", "rows.0.name", json!("…")),
     ] {
         match render(source, &sample()) {
             Err(lack @ Lack::Missing { .. }) => {
@@ -92,7 +93,6 @@ fn what_cannot_be_filled_in_says_why() {
         ("{{ name|fixed(1) }}", "number"),
         ("{{ price|fixed(99) }}", "digits"),
         ("{{ name + 1 }}", "line 1"),
-        ("{% for r in rows %}{{ r.name }}{% endfor %}", "r.name"),
     ] {
         match render(source, &sample()) {
             Err(Lack::Wrong { reason, .. }) => assert!(reason.contains(part), "{source}: {reason}"),
@@ -101,6 +101,38 @@ fn what_cannot_be_filled_in_says_why() {
     }
     assert_eq!(template_fault("{{ anything.at_all|default('x') }}"), None);
     assert!(template_fault("{% if x %}").is_some());
+}
+
+/// A file with a name in a template that nothing stands for is refused when it is read: no context could
+/// mend it.
+#[test]
+fn names_that_are_not_there_are_found_without_a_context() {
+    for (source, part, meant) in [
+        ("{{ a | frobnicate }}", "no filter `frobnicate`", None),
+        ("{{ a | lenght }}", "no filter `lenght`", Some("length")),
+        ("{% if a is definde %}x{% endif %}", "no test `definde`", Some("defined")),
+        ("{% if a %}{% else %}{{ b | uper }}{% endif %}", "no filter `uper`", Some("upper")),
+        ("{% for i in a | frobnicate if i is odd %}{% endfor %}", "no filter `frobnicate`", None),
+        ("{% for i in a if i is add %}{% endfor %}", "no test `add`", Some("odd")),
+        ("{% for i in a %}{{ loop.cycel(1) }}{% endfor %}", "no function `cycel`", None),
+        ("{{ a | map('frobnicate') | join }}", "no filter `frobnicate`", None),
+        ("{{ a | select('frobnicate') | join }}", "no test `frobnicate`", None),
+        ("{{ a | selectattr('x', 'frobnicate') | join }}", "no test `frobnicate`", None),
+        ("{{ range(3) }}", "no function `range`", None),
+        ("{{ a.upper() }}", "no function `upper`", Some("… | upper")),
+        ("{{ [1, {'x': a[b | frobnicate]}] }}", "no filter `frobnicate`", None),
+    ] {
+        let flaw = template_fault(source).unwrap_or_else(|| panic!("{source} has a flaw"));
+        assert!(flaw.reason.contains(part), "{source}: {}", flaw.reason);
+        assert_eq!(flaw.meant.as_deref(), meant, "{source}");
+    }
+    for source in [
+        "{% for i in a recursive %}{{ loop.cycle('a', 'b') }}{{ loop(i) }}{% endfor %}",
+        "{{ a | map(attribute='nope') | map('upper') | select('odd') | selectattr('x', 'eq', 1) }}",
+        "{{ a[1:2] | tojson if b is not none else c }}",
+    ] {
+        assert_eq!(template_fault(source), None, "{source}");
+    }
 }
 
 /// A template can neither run for ever nor fill the memory.

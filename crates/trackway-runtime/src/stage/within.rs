@@ -5,7 +5,7 @@
 //! with its answer.
 
 use serde_json::Value;
-use trackway_domain::{ArtifactChunk, Command, Failure, Op, Part, Reason, Yield};
+use trackway_domain::{ArtifactChunk, Command, Failure, Op, OpKind, Part, Reason, Yield};
 
 use super::{Answer, Attempt, Stage};
 
@@ -18,6 +18,12 @@ impl Stage {
     /// Whether the step of that name has shown anything, in this process or in one before.
     pub fn has_spoken(&self, step: &Op) -> bool {
         self.0.book().has_spoken(step)
+    }
+
+    /// Whether the log holds a question that the step of that name has asked, and that was not asked for
+    /// again yet.
+    pub fn has_asked(&self, step: &Op) -> bool {
+        self.0.book().holds_next(OpKind::Ask, &step.to_string())
     }
 
     /// Asks from within the step of that name, which goes on only with the answer. The program stays in

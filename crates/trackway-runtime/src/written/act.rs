@@ -6,12 +6,10 @@ use futures_util::future::BoxFuture;
 use serde_json::Value;
 use trackway_definition::{
     Definition,
-    drive::{self, Action, Emission, Move, Place, Turn},
+    drive::{self, Action, Emission, Move, Place, Stuck, Turn},
     model::OnFailure,
 };
-use trackway_domain::{
-    Artifact, ArtifactId, Block, Inputs, Object, Part, Reason, RunId, StepOutcome,
-};
+use trackway_domain::{Artifact, ArtifactId, Inputs, Object, Part, Reason, RunId, StepOutcome};
 
 use super::{each::each, prompt::Work};
 use crate::{RetryPolicy, Stage, Tools};
@@ -60,22 +58,21 @@ impl Driver {
             let name = format!("{within}{step}");
             let done = match action {
                 Action::Prompt { agent, text, expected } => {
-                    self.prompt(&name, &place, Work { agent, text, expected }).await
+                    let work = Work { agent, text, expected };
+                    let done = self.prompt(&name, &place, work).await;
+                    done.map_err(|reason| format!("step {step:?}: {reason}"))
                 }
                 action => match self.act(&name, &place, action).await {
                     Ok(result) => {
                         let inputs = Inputs { output: Some(result), ..Inputs::default() };
-                        self.answer(&place, &inputs).map_err(|block| told(&block))
+                        self.answer(&place, &inputs).map_err(|stuck| told(&stuck))
                     }
-                    Err(reason) => Err(reason),
+                    Err(reason) => Err(format!("step {step:?}: {reason}")),
                 },
             };
             moved = match done {
                 Ok(moved) => moved,
-                Err(reason) => {
-                    let reason = format!("step {step:?}: {reason}");
-                    return (place.context().clone(), Err(reason));
-                }
+                Err(reason) => return (place.context().clone(), Err(reason)),
             };
         }
     }
@@ -97,7 +94,7 @@ impl Driver {
         }
     }
 
-    pub(super) fn answer(&self, place: &Place, inputs: &Inputs) -> Result<Move, Block> {
+    pub(super) fn answer(&self, place: &Place, inputs: &Inputs) -> Result<Move, Stuck> {
         drive::answer(&self.definition, place, inputs)
     }
 
@@ -152,17 +149,20 @@ impl Driver {
         })
     }
 
-    async fn item(&self, within: String, first: Result<Move, Block>) -> Result<Value, String> {
+    async fn item(&self, within: String, first: Result<Move, Stuck>) -> Result<Value, String> {
         match first {
             Ok(first) => self.walk(&within, first).await.1,
-            Err(block) => Err(told(&block)),
+            Err(stuck) => Err(told(&stuck)),
         }
     }
 }
 
-/// A block as one text: what is the matter, and what would mend it.
-pub(super) fn told(block: &Block) -> String {
-    let mut text = block.message.clone();
+/// Why a walk is stuck as one text: where, what is the matter, and what would mend it.
+pub(super) fn told(Stuck { step, block }: &Stuck) -> String {
+    let mut text = match step {
+        Some(step) => format!("step {step:?}: {}", block.message),
+        None => block.message.clone(),
+    };
     for need in &block.needs {
         if !text.contains(&need.message) {
             text.push_str("; ");

@@ -41,7 +41,7 @@ impl Driver {
             let output = self.work(name, &agent, input).await?;
             match self.answer(place, &inputs(output, expected.is_some())) {
                 Ok(moved) => return Ok(moved),
-                Err(block) => wrong = Some(told(&block)),
+                Err(stuck) => wrong = Some(told(&stuck)),
             }
         }
         let wrong = wrong.unwrap_or_default();

@@ -103,5 +103,5 @@ fn a_block_says_what_would_mend_it() {
     };
     let block =
         Block { code: "context-missing".into(), message: "not yet".into(), needs: vec![need] };
-    assert_eq!(told(&block), "not yet; give a list (/context/items)");
+    assert_eq!(told(&block.into()), "not yet; give a list (/context/items)");
 }

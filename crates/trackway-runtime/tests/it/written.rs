@@ -154,6 +154,28 @@ fn a_failed_item_does_what_its_map_says() {
     );
 }
 
+const STUCK: &str = r#"
+id: stuck
+name: Stuck
+version: 1
+steps:
+  - { id: aa, emit: { artifact: a.txt, text: hi } }
+  - { id: bb, emit: { artifact: b.txt, text: "{{ nope }}" } }
+"#;
+
+/// A run that cannot go on names the step that lacks something, not the one that was done before it.
+#[test]
+fn a_failure_names_the_step_that_lacks_something() {
+    let (shelf, world) = (Shelf::with("stuck.yaml", STUCK), World::memory());
+    world.run(shelf.setup(), async |process| {
+        let run = start(&process, "stuck", json!({})).await;
+        let failed = ended(&process, run).await;
+        assert_eq!(failed.state, StateName::Failed);
+        let said = failed.status_message().unwrap().parts[0].as_text().unwrap().to_owned();
+        assert!(said.starts_with(r#"step "bb": `nope` is not set"#), "{said}");
+    });
+}
+
 const LEAVING: &str = r#"
 id: leaving
 name: Leaving

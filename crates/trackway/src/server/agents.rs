@@ -77,6 +77,22 @@ impl Server {
         agents.is_some_and(|agents| agents.specs.iter().any(|spec| spec.name == name))
     }
 
+    /// Lets a registry that is only looked at know the agents: nothing of theirs is started.
+    pub(super) fn enlist(&self, registry: &Registry) {
+        let Some(agents) = self.agents.as_ref().map(|agents| agents.borrow().clone()) else {
+            return;
+        };
+        let workshop: Arc<Workshop> = Arc::default();
+        workshop.restock(agents.stock);
+        registry.reviver(Arc::new(trackway_agent::Agents(workshop.clone())));
+        for spec in agents.specs {
+            if registry.get(&spec.name).is_none() {
+                // One that cannot be offered is told of at the start.
+                let _ = registry.offer(Arc::new(AgentProgram::new(spec, workshop.clone())));
+            }
+        }
+    }
+
     /// The agent at the addresses that name none, where there are agents.
     pub(super) fn first_agent(&self) -> Option<String> {
         let agents = self.agents.as_ref()?.borrow();

@@ -9,8 +9,9 @@ use std::{
 
 use schemars::JsonSchema;
 use serde::{Serialize, de::DeserializeOwned};
+use trackway_agent::BuiltIn;
 use trackway_runtime::{
-    Attempt, Catalogue, Offers, Registry, RegistryError, Runtime, Tools, Watching,
+    Attempt, Catalogue, Offers, Registry, RegistryError, Runtime, SystemClock, Tools, Watching,
 };
 
 use super::Server;
@@ -32,8 +33,8 @@ impl Server {
         self
     }
 
-    /// Adds a tool for the steps of written workflows: a function from arguments, whose JSON Schema is
-    /// derived, to a result. A call is a recorded step: it is repeated only where the process died before
+    /// Adds a tool for the steps of written workflows and for the agents whose spec names it: a function
+    /// from arguments, whose JSON Schema is derived, to a result. A call is a recorded step: it is repeated only where the process died before
     /// its result was recorded, and then with the same [`Attempt::idempotency_key`].
     ///
     /// ```no_run
@@ -62,13 +63,18 @@ impl Server {
         self
     }
 
-    /// The tools alone, for checks that need no server.
+    /// The tools of steps alone, for checks that need no server: those that were added, and the built-in
+    /// one that tells the time, unless another has its name.
     pub fn tools(&self) -> Result<Tools, RegistryError> {
         let mut tools = Tools::default();
         for tool in &self.tools {
             if let Some(twice) = tools.add(tool.clone()) {
                 return Err(RegistryError::ToolTwice { name: twice.info().name.clone() });
             }
+        }
+        let clock = BuiltIn::time_now(Arc::new(SystemClock));
+        if tools.get(&clock.info().name).is_none() {
+            tools.add(clock);
         }
         Ok(tools)
     }

@@ -88,8 +88,14 @@ impl Entry<'_> {
         }
         let url = self.text("url").unwrap_or_default();
         match Url::parse(&url) {
-            Ok(url) if matches!(url.scheme(), "http" | "https") => {}
-            Ok(_) => self.problem("url", "it is neither http nor https"),
+            Ok(url) if !matches!(url.scheme(), "http" | "https") => {
+                self.problem("url", "it is neither http nor https");
+            }
+            Ok(url) if !url.username().is_empty() || url.password().is_some() => {
+                let message = "it has a name or password: write `Authorization` into `headers`";
+                self.problem("url", message);
+            }
+            Ok(_) => {}
             Err(_) => self.problem("url", "it is not a URL"),
         }
         let headers = self.texts("headers");

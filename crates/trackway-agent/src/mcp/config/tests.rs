@@ -90,6 +90,10 @@ fn what_is_not_understood_is_named_with_what_was_meant() {
         ),
         (r#"{"servers": {"a": {"url": "ftp://x/"}}}"#, "neither http nor https"),
         (
+            r#"{"servers": {"a": {"url": "http://me:${env:TOKEN}@x/"}}}"#,
+            "servers.a.url: it has a name or password",
+        ),
+        (
             r#"{"servers": {"a": {"url": "http://x/", "headers": {"a b": "c"}}}}"#,
             "cannot be a header",
         ),
@@ -124,9 +128,11 @@ fn secrets_stay_out_of_what_is_logged() {
     let config = parse(
         r#"{"servers": {
             "a": {"command": "x", "args": ["${env:TOKEN}"], "env": {"K": "${env:TOKEN}"}},
-            "b": {"url": "http://x/?key=${env:TOKEN}", "headers": {"K": "${env:TOKEN}"}}
+            "b": {"url": "http://x/?key=${env:TOKEN}", "headers": {"K": "${env:TOKEN}"}},
+            "c": {"url": "https://x.example:8443/s/${env:TOKEN}/mcp"}
         }}"#,
     );
+    assert_eq!(config.servers["c"].reach.to_string(), "https://x.example:8443/…");
     assert!(!format!("{config:?}").contains("s3cret"));
     for server in config.servers.values() {
         assert!(!server.reach.to_string().contains("s3cret"));

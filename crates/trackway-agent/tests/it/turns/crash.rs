@@ -8,16 +8,18 @@ use std::{
 
 use serde_json::{Value, json};
 use trackway_agent::{record::MODEL_KEY, transcript};
-use trackway_domain::{Event, OpKind, Part, Reason, RunId, Seq};
+use trackway_domain::{Caller, Event, OpKind, Part, Reason, RunId, Seq, SessionId, StateName};
 use trackway_engine::RunView;
 use trackway_ports::{Journal, RunFilter, Stored};
-use trackway_runtime::{Program, RetryPolicy, Tool};
+use trackway_runtime::{Program, RetryPolicy, Submit, Tool};
 use trackway_testkit::{
     Asked, ChatReply, CrashAt, Guest, ModelServer, Names, Reply, Setup, Visit, World, one_life,
     seen, updates, whole_log,
 };
 
-use super::kit::{AGENT, messages, registry, server, spec, stock, text_artifact, tool, workflow};
+use super::kit::{
+    AGENT, SESSION, messages, registry, rested, server, spec, stock, text_artifact, tool, workflow,
+};
 
 /// Far more points than one process reaches; the sweep ends earlier.
 const POINTS_MAX: usize = 2_000;
@@ -87,6 +89,8 @@ fn wonders(ledger: &Ledger) -> Arc<dyn Tool> {
 
 /// A conversation that is swept: what the model answers when so many answers of it were heard.
 struct Plot {
+    /// A workflow waits for an answer when it begins.
+    asked: bool,
     answers: fn(usize, &[Value]) -> ChatReply,
     length: usize,
 }
@@ -97,6 +101,7 @@ fn call(id: &str, tool: &str, arguments: &Value) -> ChatReply {
 
 /// Two dispatches and a tool, one after the other.
 const IN_TURN: Plot = Plot {
+    asked: false,
     length: 4,
     answers: |heard, _| match heard {
         0 => call("c1", "dispatch_workflow_works", &json!({ "text": "one" })),
@@ -108,6 +113,7 @@ const IN_TURN: Plot = Plot {
 
 /// The same at once.
 const AT_ONCE: Plot = Plot {
+    asked: false,
     length: 2,
     answers: |heard, _| match heard {
         0 => ChatReply::default().says("At once: ").calls(&[
@@ -121,15 +127,15 @@ const AT_ONCE: Plot = Plot {
 
 /// A tool that asks, and a workflow whose question the model answers.
 const WITH_QUESTIONS: Plot = Plot {
-    length: 4,
+    asked: true,
+    length: 3,
     answers: |heard, told| match heard {
         0 => call("c1", "wonders", &json!({ "text": "x" })),
-        1 => call("c2", "dispatch_workflow_asks", &json!({ "text": "x" })),
-        2 => {
-            let last = told.last().unwrap()["content"].as_str().unwrap();
-            let last: Value = serde_json::from_str(last).unwrap();
-            let reply = json!({ "taskId": last["taskId"], "input": { "sure": true } });
-            call("c3", "answer_task", &reply)
+        1 => {
+            let known = told[0]["content"].as_str().unwrap();
+            let id = known[known.find("run_").unwrap()..].split('"').next();
+            let reply = json!({ "taskId": id, "input": { "sure": true } });
+            call("c2", "answer_task", &reply)
         }
         _ => ChatReply::default().says("All is done."),
     },
@@ -163,9 +169,26 @@ impl Journey<'_> {
         registry(&spec(), &stock, &[works(&self.ledger), asks()]).into()
     }
 
+    /// A process before, in which a workflow of the session asks.
+    fn asked(&self) {
+        self.world.run(self.setup(), async |process| {
+            let submit = Submit {
+                workflow: "asks".to_owned(),
+                input: json!({ "text": "x" }),
+                caller: Caller::local(),
+                session: Some(SessionId::new(SESSION).unwrap()),
+                message: None,
+                hook: None,
+            };
+            let asking = process.submit(submit).await.unwrap().view.submission.run;
+            assert_eq!(rested(&process, asking).await.state, StateName::InputRequired);
+        });
+    }
+
     /// One process. True where the client got through.
     fn live(&self, faults: &Arc<CrashAt>) -> bool {
-        let guest = Guest::new(AGENT, json!("Go.")).leaves_sleeps();
+        let session = SessionId::new(SESSION).unwrap();
+        let guest = Guest::new(AGENT, json!("Go.")).within(session).leaves_sleeps();
         let guest = guest.answers(|workflow, _| match workflow {
             AGENT => vec![json!({ "name": "Ada" })],
             _ => Vec::new(),
@@ -199,11 +222,11 @@ impl Journey<'_> {
             assert!(owed.is_empty(), "nothing is owed: {owed:?}");
             let logs = logs(&*journal).await;
             logs.iter().for_each(|(run, log)| one_life(*run, log));
-            let is_turn = |log: &[Stored]| matches!(&log[0].event, Event::Submitted(submission) if submission.parent.is_none());
-            let (turns, children): (Vec<_>, Vec<_>) =
+            let is_turn = |log: &[Stored]| matches!(&log[0].event, Event::Submitted(submission) if submission.workflow.name == AGENT);
+            let (turns, others): (Vec<_>, Vec<_>) =
                 logs.values().partition(|log| is_turn(log));
             assert_eq!(turns.len(), 1);
-            told(turns[0], &children)
+            told(turns[0], &others)
         })
     }
 }
@@ -278,6 +301,9 @@ fn sweep(plot: &Plot, open: fn() -> World, stride: usize) {
             ledger: Ledger::default(),
             visit: Visit::new(),
         };
+        if plot.asked {
+            journey.asked();
+        }
         let faults = Arc::new(if point == 0 { CrashAt::never() } else { CrashAt::any(point) });
         let through = journey.live(&faults);
         let place = format!("point {point}, {:?}", faults.reached().last());

@@ -1,18 +1,22 @@
 //! `trackway runs cancel`: ends a run.
 
+use std::path::Path;
+
 use crate::{
     args::{Cancel, Testing},
-    engine::{Engine, Recover},
+    engine::Engine,
     exit::Exit,
     failure::Failure,
     output,
     place::Place,
+    programs,
 };
 
 pub(in crate::commands) async fn cancel(args: Cancel) -> Result<Exit, Failure> {
     let place = Place::find(&args.place)?;
     // Other runs of the folder are none of this command's business.
-    let engine = Engine::open_existing(place, Recover::No, &Testing { fault: None }).await?;
+    let server = |data: &Path| Ok(programs::bundled(data).without_recovery());
+    let engine = Engine::open_existing(place, server, &Testing { fault: None }).await?;
     let canceled = engine.cancel(args.id).await;
     if let Ok(run) = &canceled
         && engine.is_here()

@@ -1,6 +1,8 @@
 //! `trackway runs fork`: another run that begins with a part of this one, and stays with it until it
 //! waits or ends.
 
+use std::path::Path;
+
 use trackway::api::ForkRequest;
 use trackway_domain::Caller;
 
@@ -8,12 +10,13 @@ use super::guided::{self, Desk};
 use crate::{
     args::{Folders, Fork},
     ask::Asker,
-    engine::{Engine, Recover},
+    commands::here,
+    engine::Engine,
     exit::Exit,
     failure::Failure,
     follow::Follow,
     output,
-    place::Place,
+    place::{Again, Place},
     screen::Screen,
     signals::Signals,
 };
@@ -32,7 +35,11 @@ pub(in crate::commands) async fn fork(args: Fork) -> Result<Exit, Failure> {
     }
     let mut signals = Signals::install()?;
     let place = Place::find(&args.place)?;
-    let engine = Engine::open_existing(place, Recover::No, &args.testing).await?;
+    let server = |data: &Path| {
+        let server = here::all(args.within.workspace.as_deref(), &Folders::NONE, data)?;
+        Ok(server.without_recovery())
+    };
+    let engine = Engine::open_existing(place, server, &args.testing).await?;
     let ended = drive(&args, &engine, &mut signals).await;
     engine.close().await;
     ended
@@ -49,7 +56,8 @@ async fn hand_over(args: &Fork) -> Result<Exit, Failure> {
         .exit(Exit::Usage));
     }
     let caller = Caller::local();
-    let desk = Desk::open(&args.place.data.folder, &Folders { workflows: Vec::new() })?;
+    let workspace = args.within.workspace.as_deref();
+    let desk = Desk::open(&args.place.data.folder, &Folders::NONE, workspace)?;
     let looked = async {
         let node = match args.node {
             Some(node) => node,
@@ -78,6 +86,7 @@ async fn drive(args: &Fork, engine: &Engine, signals: &mut Signals) -> Result<Ex
     }
     // What the fork shares with the original was seen before, but for the question that may be its last.
     let after = forked.pos.saturating_sub(1);
-    let follow = Follow::new(engine, Screen::new(args.json), &args.place, id, after).await?;
+    let again = Again { place: &args.place, within: &args.within };
+    let follow = Follow::new(engine, Screen::new(args.json), again, id, after).await?;
     follow.run(&mut Asker::Nobody, signals).await
 }

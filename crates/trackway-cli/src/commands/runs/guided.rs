@@ -19,12 +19,16 @@ pub(super) struct Desk {
 }
 
 impl Desk {
-    pub(super) fn open(data: &Path, folders: &Folders) -> Result<Self, Failure> {
+    pub(super) fn open(
+        data: &Path,
+        folders: &Folders,
+        workspace: Option<&Path>,
+    ) -> Result<Self, Failure> {
         // A mistyped folder is not made.
         drop(place::existing(data)?);
         let journal: Arc<dyn Journal> = Arc::new(SqliteJournal::open(data)?);
         let ring = KeyRing::open(data, SystemClock.now()).map_err(|error| Failure::of(&error))?;
-        let folders = mcp::folders(folders, &Config::load(None)?, None);
+        let folders = mcp::folders(folders, &Config::load(workspace)?, workspace);
         let guide = Guide::new(GuideOptions {
             journal: journal.clone(),
             catalogue: Arc::new(Catalogue::new(folders)),

@@ -7,7 +7,7 @@ use super::guided::{Desk, refused};
 use crate::{args::Migrate, exit::Exit, failure::Failure, output};
 
 pub(in crate::commands) async fn migrate(args: Migrate) -> Result<Exit, Failure> {
-    let desk = Desk::open(&args.data.folder, &args.folders)?;
+    let desk = Desk::open(&args.data.folder, &args.folders, None)?;
     let migrated = desk.guide.migrate(&Caller::local(), args.id).await;
     desk.close().await;
     let migrated = migrated.map_err(|error| refused(&error))?;

@@ -6,7 +6,10 @@
 use std::sync::Arc;
 
 use serde::Serialize;
-use trackway::api::{EventRecord, ListFilter};
+use trackway::{
+    Agents,
+    api::{EventRecord, ListFilter},
+};
 use trackway_domain::{Code, Event, Evidence, RunId, StateName, WorkflowRef};
 use trackway_runtime::{Registry, ReplayVerdict, Tools, replay_with};
 
@@ -47,7 +50,8 @@ enum Verdict {
 }
 
 pub(in crate::commands) async fn replay_check(args: ReplayCheck) -> Result<Exit, Failure> {
-    let server = programs::bundled(&args.place.data.folder);
+    // What an agent is stands in the store, with its turns.
+    let server = programs::bundled(&args.place.data.folder).agents(Agents::default());
     let registry = server.registry().map_err(|error| Failure::of(&error))?;
     let tools = Arc::new(server.tools().map_err(|error| Failure::of(&error))?);
     let reader = Place::find(&args.place)?.reader()?;

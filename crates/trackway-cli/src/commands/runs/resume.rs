@@ -1,17 +1,19 @@
 //! `trackway runs resume`: answers a run, and stays with it until it waits again or ends.
 
+use std::path::Path;
+
 use serde_json::Value;
 use trackway_domain::Code;
 
 use crate::{
-    args::Resume,
+    args::{Folders, Resume},
     ask::Asker,
-    commands::parse_input,
-    engine::{Answer, Engine, Recover},
+    commands::{here, parse_input},
+    engine::{Answer, Engine},
     exit::Exit,
     failure::{Failure, Invalid},
     follow::Follow,
-    place::{self, Place},
+    place::{self, Again, Place},
     screen::Screen,
     signals::Signals,
 };
@@ -20,7 +22,8 @@ pub(in crate::commands) async fn resume(args: Resume) -> Result<Exit, Failure> {
     let input = parse_input(&args.input)?;
     let mut signals = Signals::install()?;
     let place = Place::find(&args.place)?;
-    let engine = Engine::open_existing(place, Recover::Yes, &args.testing).await?;
+    let server = |data: &Path| here::all(args.within.workspace.as_deref(), &Folders::NONE, data);
+    let engine = Engine::open_existing(place, server, &args.testing).await?;
     let ended = drive(&args, &engine, input, &mut signals).await;
     engine.close().await;
     ended
@@ -35,7 +38,8 @@ async fn drive(
     match engine.answer(args.id, args.question, input).await? {
         Answer::Taken { after } => {
             let screen = Screen::new(args.json);
-            let follow = Follow::new(engine, screen, &args.place, args.id, after).await?;
+            let again = Again { place: &args.place, within: &args.within };
+            let follow = Follow::new(engine, screen, again, args.id, after).await?;
             follow.run(&mut Asker::Nobody, signals).await
         }
         Answer::Refused(problems) => {

@@ -162,33 +162,46 @@ async fn an_agent_over_json_rpc_0_3() {
     course(Generation::V03, "JSONRPC").await;
 }
 
-/// Proves X6: the extended card, and everything else, is for whoever has a key; over each binding.
-#[tokio::test]
-async fn the_extended_card_of_an_agent_needs_a_key() {
+/// What a key, another tenant's key and no key are good for, over each binding.
+async fn keys(generation: Generation) {
     let desk = desk("[auth]\nrequired = true\n").await;
-    let key = desk.key("acme");
-    for generation in [Generation::V1, Generation::V03] {
-        for binding in ["GRPC", "HTTP+JSON", "JSONRPC"] {
-            let helper = address(&desk, generation, binding);
-            let mut known = Official::start(generation, binding, Some(&key));
-            let card = known.does("extended", &helper, json!({}));
-            assert_eq!(card["name"], "helper", "{generation:?} {binding}: {card}");
-            let needs = card["security"].to_string() + &card["securityRequirements"].to_string();
-            assert!(needs.contains("workflow:helper:run"), "{generation:?} {binding}: {card}");
-            desk.says("Welcome.");
-            let sent = known.send(&helper, "Hello.");
-            assert_eq!(sent["status"]["state"], "completed", "{generation:?} {binding}: {sent}");
+    let (acme, bolt) = (desk.key("acme"), desk.key("bolt"));
+    for binding in ["GRPC", "HTTP+JSON", "JSONRPC"] {
+        let helper = address(&desk, generation, binding);
+        let mut known = Official::start(generation, binding, Some(&acme));
+        let card = known.does("extended", &helper, json!({}));
+        assert_eq!(card["name"], "helper", "{binding}: {card}");
+        let needs = card["security"].to_string() + &card["securityRequirements"].to_string();
+        assert!(needs.contains("workflow:helper:run"), "{binding}: {card}");
+        desk.says("Welcome.");
+        let sent = known.send(&helper, "Hello.");
+        assert_eq!(sent["status"]["state"], "completed", "{binding}: {sent}");
 
-            let mut stranger = Official::start(generation, binding, None);
-            let message = stranger.text("Hello.");
-            for (op, more) in [("extended", json!({})), ("send", json!({ "message": message }))] {
-                let refused = stranger.try_to(op, &helper, more);
-                let refused = refused.expect_err("a stranger gets nothing");
-                assert!(
-                    ["401", "UNAUTHENTICATED"].iter().any(|word| refused.contains(word)),
-                    "{generation:?} {binding}: {refused}"
-                );
-            }
+        let mut other = Official::start(generation, binding, Some(&bolt));
+        let refused = other.try_to("get", &helper, json!({ "id": sent["id"] }));
+        let refused = refused.expect_err("it is a task of another tenant");
+        assert!(!refused.contains("Welcome"), "{binding}: {refused}");
+
+        let mut stranger = Official::start(generation, binding, None);
+        let message = stranger.text("Hello.");
+        for (op, more) in [("extended", json!({})), ("send", json!({ "message": message }))] {
+            let refused = stranger.try_to(op, &helper, more);
+            let refused = refused.expect_err("a stranger gets nothing");
+            let says = |word: &&str| refused.contains(word);
+            assert!(["401", "UNAUTHENTICATED"].iter().any(says), "{binding}: {refused}");
         }
     }
+}
+
+/// Proves X6: the extended card, and everything else, is for whoever has a key, and tasks are for their
+/// tenant.
+#[tokio::test]
+async fn an_agent_of_1_0_needs_a_key() {
+    keys(Generation::V1).await;
+}
+
+/// Proves X6.
+#[tokio::test]
+async fn an_agent_of_0_3_needs_a_key() {
+    keys(Generation::V03).await;
 }

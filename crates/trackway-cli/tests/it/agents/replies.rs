@@ -109,3 +109,18 @@ async fn a_reply_may_name_its_task() {
     assert_eq!(state(&reviews.subscribe(&tea, Some(0)).await.rest().await), "completed");
     assert_eq!(reviews.get(&coffee).await["status"]["state"], "input-required");
 }
+
+/// Proves X2, D6: a fork of a turn that brought a reply has what was said to it, and asks nobody again.
+#[tokio::test]
+async fn a_fork_of_a_reply_has_its_answer() {
+    let desk = Desk::open(&[]).await;
+    let (first, _) = asking(&desk, "tea", None).await;
+    desk.says("Confirmed.");
+    let events = desk.turn(&text("Yes.").within(&first[0].result["contextId"])).await;
+    let turn = events[0].result["id"].as_str().unwrap().to_owned();
+    let fork = desk.server.http().post(desk.server.url(&format!("/api/runs/{turn}/fork")));
+    let fork: Value = fork.json(&json!({})).send().await.unwrap().json().await.unwrap();
+    let whole = desk.front().subscribe(&fork, Some(0)).await.rest().await;
+    assert_eq!((state(&whole).as_str(), spoken(&whole).as_str()), ("completed", "Confirmed."));
+    assert_eq!(desk.model.asked().len(), 3, "what was answered is not asked for again");
+}

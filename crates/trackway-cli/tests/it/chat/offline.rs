@@ -42,6 +42,14 @@ fn an_answer_can_be_one_line() {
     assert!(done.stdout.contains("approve | rejected\n"), "{done:?}");
 }
 
+/// Proves D1: what a workflow shows piece by piece is shown whole.
+#[test]
+fn an_artifact_that_grows_is_shown_whole() {
+    let folder = Folder::new();
+    let done = said(&folder, &[], "/run echo text=\"hello big world\" chunks=2\n").expect(0);
+    assert!(done.stdout.contains("echo | + Echo\necho |   hello big world\n"), "{done:?}");
+}
+
 /// Proves D8: the label is in the updates too.
 #[test]
 fn updates_can_be_read_by_a_program() {

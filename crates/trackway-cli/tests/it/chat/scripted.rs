@@ -81,6 +81,8 @@ async fn ctrl_c_stops_the_turn_first() {
     talk.signal("INT");
     talk.until("(stopped)");
     model.dropped().await;
+    // Kept open: the end of the lines would be another reason to leave.
+    let _lines = talk.child.stdin.take();
     talk.signal("INT");
     assert_eq!(talk.exit_code(), 130);
 }

@@ -10,7 +10,10 @@ fn an_unknown_workflow_is_answered_with_what_there_is() {
     assert_eq!(run.stdout, "");
     assert!(run.stderr.contains("error: there is no workflow named \"ecko\""), "{run:?}");
     assert!(run.stderr.contains("hint: did you mean \"echo\"?"), "{run:?}");
-    assert!(run.stderr.contains("approve, echo, fails, family, invest, ledger, review"), "{run:?}");
+    assert!(
+        run.stderr.contains("approve, assistant, echo, fails, family, invest, ledger, review"),
+        "{run:?}"
+    );
     assert!(run.stderr.contains("docs/errors/unknown-workflow.md"), "{run:?}");
     assert!(!folder.data().exists(), "nothing was made");
     // A server says the same of its own.

@@ -103,6 +103,18 @@ fn a_server_refuses_what_the_doctor_finds() {
         ("agents/echo.md", "---\n---\n", "name", "another name"),
         ("agents/b.md", "---\ntools: [web__get]\n---\n", "tools[0]", "mcp.json"),
         ("mcp.json", "{", "", ""),
+        (
+            "mcp.json",
+            r#"{"mcpServers": {"web": {"url": "https://me:pw@web.example/mcp"}}}"#,
+            "mcpServers.web.url",
+            "Authorization",
+        ),
+        (
+            "trackway.toml",
+            "[models.m]\nprovider = \"scripted\"\nfile = \"agents/helper.md\"\n",
+            "models.m",
+            "helper.md",
+        ),
     ] {
         let desk = Desk::new(&[("agents/helper.md", AGENT), (name, text)]);
         let report = desk.trackway(&["doctor", "--json"], &[]).expect(2).json();
@@ -119,6 +131,32 @@ fn a_server_refuses_what_the_doctor_finds() {
         assert!(refused.stderr.contains(message), "{message}: {refused:?}");
         assert!(!desk.folder.data().exists(), "nothing was made");
     }
+}
+
+/// Proves X5: what an agent may use is not called unused: workflows that are asked for, and workflows with
+/// steps that agents work on.
+#[test]
+fn what_is_used_is_not_called_unused() {
+    let careful = "---\nname: careful\nworkflows: [echo, rates, \"inv*\"]\n\
+                   approvals: { dispatch_workflow_echo: ask, rates: ask, \"invest\": never }\n---\n";
+    let rates = "id: rates\nname: Rates\ndescription: Rates.\nversion: \"1\"\nsteps:\n\
+                 \x20 - { id: rate, agent: helper, prompt: Rate it. }\n";
+    let files = [
+        ("agents/helper.md", AGENT),
+        ("agents/careful.md", careful),
+        ("workflows/rates.yaml", rates),
+    ];
+    let desk = Desk::new(&files);
+    let report = desk.doctor();
+    assert_eq!(report["usable"], true, "{report}");
+    let findings = report["findings"].as_array().unwrap();
+    let is_about_names =
+        |finding: &&Value| finding["level"] != "note" || finding["file"].is_string();
+    assert_eq!(findings.iter().filter(is_about_names).count(), 0, "{report}");
+    // One that has the name of a workflow is refused all the same.
+    desk.write("agents/rates.md", "---\nname: rates\n---\n");
+    let report = desk.trackway(&["doctor", "--json"], &[]).expect(2);
+    assert!(report.stdout.contains("give the agent another name"), "{report:?}");
 }
 
 /// A workflow that is wrong is told; the others are served all the same.
@@ -149,10 +187,17 @@ fn keys_that_others_can_read_are_told() {
 fn the_configuration_is_shown_without_secrets() {
     let config =
         "[push]\nsecret = \"in-the-file\"\n[models.m]\nprovider = \"openai\"\nmodel = \"m\"\n";
-    let desk = Desk::new(&[("trackway.toml", config), ("agents/helper.md", AGENT)]);
-    let env = [("TRACKWAY_MODEL", "m"), ("OPENAI_API_KEY", "in-the-environment")];
+    let servers = r#"{"mcpServers": {"web": {"url": "https://web.example/s/${env:PASS}/mcp"}}}"#;
+    let desk =
+        Desk::new(&[("trackway.toml", config), ("agents/helper.md", AGENT), ("mcp.json", servers)]);
+    let env = [
+        ("TRACKWAY_MODEL", "m"),
+        ("OPENAI_API_KEY", "in-the-environment"),
+        ("PASS", "in-the-address"),
+    ];
     let shown = desk.trackway(&["config", "show"], &env).expect(0);
-    for secret in ["in-the-file", "in-the-environment"] {
+    assert!(shown.stdout.contains("https://web.example/…"), "{shown:?}");
+    for secret in ["in-the-file", "in-the-environment", "in-the-address"] {
         assert!(!shown.stdout.contains(secret), "{shown:?}");
     }
     let json = desk.trackway(&["config", "show", "--json"], &env).expect(0).json();

@@ -2,12 +2,12 @@
 
 use proptest::{collection::vec, option, prelude::*};
 use serde_json::{Value, json};
-use trackway_domain::{Block, Inputs};
+use trackway_domain::Inputs;
 
 use super::super::{Standing, advance, open, repin};
 use crate::{
     Definition,
-    drive::{self, Action, Move, Turn},
+    drive::{self, Action, Move, Stuck, Turn},
     model::{Condition, LoopOver, OnFailure, Step, StepKind},
     testing::{
         ask, count, decide, decision, definition, each, emit, equals, facts, group, map, nested,
@@ -166,7 +166,7 @@ fn answer_all(definition: &Definition, answers: &[Inputs]) {
 }
 
 /// The same for the engine, which does the items of a map as walks of their own.
-fn engine(definition: &Definition, first: Result<Move, Block>, left: &mut usize) -> Option<Value> {
+fn engine(definition: &Definition, first: Result<Move, Stuck>, left: &mut usize) -> Option<Value> {
     let mut moved = first.ok()?;
     loop {
         *left = left.checked_sub(1).expect("it ends");

@@ -17,8 +17,8 @@ fn all_faults_are_named_with_their_lines() {
         lines,
         [
             (Some(2), "/id"),
-            (Some(4), "/description"),
             (Some(1), ""),
+            (Some(4), "/description"),
             (Some(7), "/steps/0/id"),
             (Some(9), "/steps/1"),
             (Some(3), "/nmae"),
@@ -74,6 +74,20 @@ fn faults_of_steps() {
             step(json!({ "prompt": "x", "runCondition": { "var": "a", "gt": "1" } })),
             "/steps/0/runCondition/gt: expected a number, found text",
         ),
+        (
+            step(json!({ "prompt": "x", "runCondition": "sizes(a) > 1" })),
+            "/steps/0/runCondition: there is no function `sizes` in expressions [did you mean `size`?]",
+        ),
+        (
+            step(json!({ "prompt": "x", "outputContract": { "schema": {}, "example": [1] } })),
+            "/steps/0/outputContract/example: an output is an object, found a list; give what it holds a name, such as `items`",
+        ),
+        (
+            step(
+                json!({ "prompt": "x", "outputContract": { "schema": { "type": "string" }, "example": "hi" } }),
+            ),
+            "/steps/0/outputContract/example: an output is an object, found text; give what it holds a name, such as `items`",
+        ),
         (round(json!({ "type": "for" })), "/steps/0/loop: a loop of type `for` needs `count`"),
         (
             round(json!({ "type": "while" })),
@@ -92,20 +106,8 @@ fn faults_of_steps() {
             "/steps/0/body: there is no step `on` for the loop's body [did you mean `one`?]",
         ),
         (
-            step(json!({ "templateCall": { "templateId": "wr.templates.other" } })),
-            "/steps/0/templateCall/templateId: there is no template `wr.templates.other`; templates are named `wr.templates.routine.…`",
-        ),
-        (
-            step(json!({ "templateCall": { "templateId": "wr.templates.routine.gone" } })),
-            "/steps/0/templateCall/templateId: there is no workflow `wr.routine-gone`, or it cannot be read",
-        ),
-        (
             step(json!({ "prompt": "x", "assessmentRefs": ["a"] })),
             "/steps/0/assessmentRefs/0: there is no assessment `a`",
-        ),
-        (
-            step(json!({ "prompt": "{{wr.bindings.gone}}" })),
-            "/steps/0/prompt: there is no extension point `gone`",
         ),
         (
             step(json!({ "promptBlocks": {} })),
@@ -168,15 +170,15 @@ fn faults_of_strict_files() {
             "/steps/0/outputContract/example: The example does not fit the schema",
         ),
         (
-            "prompt: x, outputContract: { schema: {}, example: 1, documents: [{ name: a, kind: log, from: /x, key: y }] }",
+            "prompt: x, outputContract: { schema: {}, example: {}, documents: [{ name: a, kind: log, from: /x, key: y }] }",
             "/steps/0/outputContract/documents/0/key: only a table has a `key`",
         ),
         (
-            "prompt: x, outputContract: { schema: {}, example: 1, documents: [{ name: a, kind: pile, from: /x }] }",
+            "prompt: x, outputContract: { schema: {}, example: {}, documents: [{ name: a, kind: pile, from: /x }] }",
             "/steps/0/outputContract/documents/0/kind: `pile` is no kind of document: `header`, `log` or `table`",
         ),
         (
-            "prompt: x, outputContract: { schema: {}, example: 1, documents: [{ name: a, kind: log, from: x.y }] }",
+            "prompt: x, outputContract: { schema: {}, example: {}, documents: [{ name: a, kind: log, from: x.y }] }",
             "/steps/0/outputContract/documents/0/from: `x.y` is no JSON pointer [did you mean `/x/y`?]",
         ),
         (

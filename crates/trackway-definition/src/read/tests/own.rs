@@ -138,3 +138,43 @@ fn doubling_workflows_end_at_a_bound() {
     let faults = shown(among(&drafts, "w0"));
     assert!(faults.iter().any(|line| line.contains("more than 5000 steps")), "{faults:#?}");
 }
+
+/// Proves T9: a file as somebody writes it who does not think of types is read where there is one way to
+/// read it, and told what to write otherwise.
+#[test]
+fn words_that_look_like_something_else() {
+    let file = |top: &str, step: &str| {
+        let text = format!("id: mine\n{top}\nsteps:\n  - {{ id: one, prompt: x{step} }}\n");
+        match read(&text, Format::Yaml) {
+            Ok(draft) => Ok(draft.link(&|_| None).expect("it links")),
+            Err(unreadable) => Err(unreadable.faults),
+        }
+    };
+    let plain = file("name: 7\nversion: 1", ", title: 2026").expect("it is read");
+    assert_eq!((plain.name.as_str(), plain.description.as_str()), ("7", "7"));
+    assert_eq!((plain.version.as_str(), plain.steps[0].title.as_str()), ("1", "2026"));
+    for (top, step, path, meant) in [
+        ("name: n\nversion: 1.10", "", "/version", "\"1.1\""),
+        (
+            "name: n\nversion: 1",
+            ", requireConfirmation: yes",
+            "/steps/0/requireConfirmation",
+            "true",
+        ),
+        ("name: n\nversion: 1", ", runCondition: Off", "/steps/0/runCondition", "false"),
+        (
+            "name: n\nversion: 1",
+            ", outputContract: { contractRef: wr.contracts.review_verdict, required: no }",
+            "/steps/0/outputContract/required",
+            "false",
+        ),
+    ] {
+        let faults = file(top, step).expect_err("it is refused");
+        let suggestion = format!("did you mean `{meant}`?");
+        assert_eq!(
+            (faults[0].path.as_str(), faults[0].suggestion.as_deref()),
+            (path, Some(suggestion.as_str())),
+            "{faults:?}"
+        );
+    }
+}

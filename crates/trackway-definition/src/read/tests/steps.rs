@@ -155,7 +155,7 @@ fn what_is_beyond_us_is_named() {
             true,
         ),
         (
-            json!({ "runCondition": { "var": "a", "matches": "(?=x)" } }),
+            json!({ "runCondition": { "var": "a", "matches": "[z-a]" } }),
             "/steps/0/runCondition/matches",
             true,
         ),
@@ -170,6 +170,17 @@ fn what_is_beyond_us_is_named() {
             true,
         ),
         (
+            json!({ "templateCall": { "templateId": "wr.templates.capability_probe" } }),
+            "/steps/0/templateCall/templateId",
+            true,
+        ),
+        (
+            json!({ "templateCall": { "templateId": "wr.templates.routine.gone" } }),
+            "/steps/0/templateCall/templateId",
+            true,
+        ),
+        (json!({ "prompt": "Do {{wr.bindings.nope}} now." }), "/steps/0/prompt", true),
+        (
             json!({ "outputContract": { "contractRef": "wr.contracts.new" } }),
             "/steps/0/outputContract/contractRef",
             false,
@@ -181,9 +192,11 @@ fn what_is_beyond_us_is_named() {
     ];
     for (more, path, matters) in rows {
         let mut step = json!({ "id": "one", "title": "One", "prompt": "x" });
-        step.as_object_mut()
-            .expect("an object")
-            .extend(more.as_object().expect("an object").clone());
+        let fields = step.as_object_mut().expect("an object");
+        fields.extend(more.as_object().expect("an object").clone());
+        if fields.contains_key("templateCall") {
+            fields.remove("prompt");
+        }
         let definition = tolerant(&json!([step]));
         let notes: Vec<(&str, bool)> =
             definition.unheeded.iter().map(|note| (note.path.as_str(), note.matters)).collect();

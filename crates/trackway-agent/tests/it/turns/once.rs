@@ -1,0 +1,108 @@
+//! A process that ends in the middle of a call.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering},
+};
+
+use serde_json::{Value, json};
+use tokio::sync::Notify;
+use trackway_domain::{Part, StateName};
+use trackway_runtime::{Tool, ToolCall, ToolFuture, ToolInfo};
+use trackway_testkit::answer_to;
+
+use super::kit::{Desk, ended, rested, say, text_schema};
+
+/// A tool that never comes to its end in its first call.
+#[derive(Debug)]
+struct Hangs {
+    info: ToolInfo,
+    repeats: bool,
+    /// Asks the user before it hangs.
+    asks: bool,
+    calls: AtomicUsize,
+    called: Notify,
+}
+
+impl Hangs {
+    fn new(repeats: bool, asks: bool) -> Arc<Self> {
+        let (name, description) = ("hangs".to_owned(), "Hangs.".to_owned());
+        let info = ToolInfo { name, description, input_schema: text_schema() };
+        Arc::new(Self { info, repeats, asks, calls: AtomicUsize::new(0), called: Notify::new() })
+    }
+}
+
+#[derive(Debug)]
+struct Shared(Arc<Hangs>);
+
+impl Tool for Shared {
+    fn info(&self) -> &ToolInfo {
+        &self.0.info
+    }
+
+    fn can_be_repeated(&self) -> bool {
+        self.0.repeats
+    }
+
+    fn call(&self, _: Value, call: ToolCall) -> ToolFuture {
+        let tool = self.0.clone();
+        Box::pin(async move {
+            let number = tool.calls.fetch_add(1, Ordering::Relaxed) + 1;
+            tool.called.notify_one();
+            if tool.asks {
+                let schema = json!({ "type": "object", "required": ["name"] });
+                call.ask(vec![Part::text("Your name?")], schema).await?;
+            } else if number == 1 {
+                std::future::pending::<()>().await;
+            }
+            Ok(json!("done").into())
+        })
+    }
+}
+
+fn desk(tool: &Arc<Hangs>) -> Desk {
+    let desk = Desk::new().tool(Arc::new(Shared(tool.clone())));
+    desk.calls(&[("c1", "hangs", json!({ "text": "x" }))]);
+    desk.says("Well.");
+    desk
+}
+
+/// Proves X2: a call of which nobody knows what came of it is not made again, unless that does no harm; the
+/// model is told.
+#[test]
+fn a_call_that_was_cut_off_is_made_again_only_where_that_does_no_harm() {
+    for repeats in [true, false] {
+        let tool = Hangs::new(repeats, false);
+        let desk = desk(&tool);
+        let run = desk.run(async |process| {
+            let run = say(&process, "m1", "Go.").await;
+            tool.called.notified().await;
+            run
+        });
+        desk.run(async |process| ended(&process, run).await);
+        let told = desk.result(1, "c1");
+        if repeats {
+            assert_eq!((tool.calls.load(Ordering::Relaxed), told), (2, json!("done")));
+        } else {
+            assert_eq!(tool.calls.load(Ordering::Relaxed), 1);
+            assert!(told.as_str().unwrap().contains("is not known"), "{told}");
+        }
+    }
+}
+
+/// Proves X2, L6: one that has asked the user is not over; it is taken up with the answer.
+#[test]
+fn a_call_that_has_asked_is_taken_up_with_the_answer() {
+    let tool = Hangs::new(false, true);
+    let desk = desk(&tool);
+    let run = desk.run(async |process| {
+        let run = say(&process, "m1", "Go.").await;
+        assert_eq!(rested(&process, run).await.state, StateName::InputRequired);
+        run
+    });
+    desk.run(async |process| {
+        process.deliver(answer_to(run, "a", json!({ "name": "Ada" }))).await.unwrap();
+        ended(&process, run).await;
+    });
+    assert_eq!(desk.result(1, "c1"), "done");
+}

@@ -1,0 +1,58 @@
+//! Lines that were read and could not be used yet.
+
+use std::collections::VecDeque;
+
+/// Lines that are read ahead: more than anybody types while a turn goes on, and little of a long pipe.
+const AHEAD_MAX: usize = 64;
+
+/// In the order in which they were written.
+#[derive(Debug, Default)]
+pub(super) struct Typed {
+    lines: VecDeque<String>,
+}
+
+impl Typed {
+    pub(super) fn push(&mut self, line: String) {
+        self.lines.push_back(line);
+    }
+
+    /// Another line is left where it is for now.
+    pub(super) fn is_full(&self) -> bool {
+        self.lines.len() >= AHEAD_MAX
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.lines.len()
+    }
+
+    /// The next line where it can be used, else the first that does not wait for those before it.
+    pub(super) fn take(
+        &mut self,
+        is_usable: impl Fn(&str) -> bool,
+        overtakes: impl Fn(&str) -> bool,
+    ) -> Option<String> {
+        let mut lines = self.lines.iter().enumerate();
+        let (at, _) =
+            lines.find(|(at, line)| if *at == 0 { is_usable(line) } else { overtakes(line) })?;
+        self.lines.remove(at)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Proves L12: what cannot be used yet holds up the messages behind it, and no command.
+    #[test]
+    fn urgent_lines_overtake() {
+        let mut typed = Typed::default();
+        for line in ["one", "two", "/stop"] {
+            typed.push(line.to_owned());
+        }
+        let urgent = |line: &str| line.starts_with('/');
+        assert_eq!(typed.take(|_| false, |_| false), None);
+        assert_eq!(typed.take(urgent, urgent).as_deref(), Some("/stop"));
+        assert_eq!(typed.take(|_| true, urgent).as_deref(), Some("one"));
+        assert_eq!(typed.len(), 1);
+    }
+}

@@ -1,0 +1,97 @@
+//! Patterns that stand in files.
+
+use regex_syntax::hir::{Class, Hir, HirKind};
+
+/// Patterns come from files: a compiled one takes no more memory than this.
+const PATTERN_BYTES_MAX: usize = 256 * 1024;
+
+/// Steps of a pattern that looks around, which may go back and forth; a fraction of a second.
+const STEPS_MAX: usize = 200_000;
+
+/// A text that is longer says no more of a pattern.
+const SAMPLE_BYTES_MAX: usize = 4 * 1024;
+
+/// A pattern that is ready to be used.
+#[derive(Debug)]
+pub(crate) enum Pattern {
+    /// It is matched in linear time.
+    Plain(regex::Regex),
+    /// It looks around, as in JavaScript: `(?!…)`. What takes too long does not match.
+    Looking(Box<fancy_regex::Regex>),
+}
+
+/// Whether capitals matter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Case {
+    Matters,
+    Ignored,
+}
+
+impl Pattern {
+    pub(crate) fn new(pattern: &str, case: Case) -> Result<Self, String> {
+        let any_case = case == Case::Ignored;
+        let plain = regex::RegexBuilder::new(pattern)
+            .case_insensitive(any_case)
+            .size_limit(PATTERN_BYTES_MAX)
+            .build();
+        let error = match plain {
+            Ok(plain) => return Ok(Self::Plain(plain)),
+            Err(error) => error,
+        };
+        let looking = fancy_regex::RegexBuilder::new(pattern)
+            .case_insensitive(any_case)
+            .backtrack_limit(STEPS_MAX)
+            .delegate_size_limit(PATTERN_BYTES_MAX)
+            .build();
+        match (&error, looking) {
+            (regex::Error::Syntax(_), Ok(looking)) => Ok(Self::Looking(Box::new(looking))),
+            _ => Err(format!("The pattern `{pattern}` cannot be used: {error}")),
+        }
+    }
+
+    pub(crate) fn is_match(&self, text: &str) -> bool {
+        match self {
+            Self::Plain(pattern) => pattern.is_match(text),
+            Self::Looking(pattern) => pattern.is_match(text).unwrap_or(false),
+        }
+    }
+}
+
+/// A short text that a pattern is likely to match; none where it looks around or is too long.
+pub(crate) fn sample(pattern: &str) -> Option<String> {
+    let mut text = String::new();
+    write(&regex_syntax::parse(pattern).ok()?, &mut text)?;
+    Some(text)
+}
+
+fn write(hir: &Hir, text: &mut String) -> Option<()> {
+    if text.len() > SAMPLE_BYTES_MAX {
+        return None;
+    }
+    match hir.kind() {
+        HirKind::Empty | HirKind::Look(_) => {}
+        HirKind::Literal(literal) => text.push_str(std::str::from_utf8(&literal.0).ok()?),
+        HirKind::Class(class) => text.push(letter(class)?),
+        HirKind::Repetition(repetition) => {
+            for _ in 0..repetition.min {
+                write(&repetition.sub, text)?;
+            }
+        }
+        HirKind::Capture(capture) => write(&capture.sub, text)?,
+        HirKind::Concat(parts) => parts.iter().try_for_each(|part| write(part, text))?,
+        HirKind::Alternation(choices) => write(choices.first()?, text)?,
+    }
+    Some(())
+}
+
+/// One of a class, rather one that can be read.
+fn letter(class: &Class) -> Option<char> {
+    let Class::Unicode(class) = class else { return None };
+    let holds =
+        |wanted: &char| class.iter().any(|range| (range.start()..=range.end()).contains(wanted));
+    let readable = ('a'..='z').chain('A'..='Z').chain('1'..='9').chain(['0', ' ', '-', '…']);
+    readable.into_iter().find(holds).or_else(|| class.iter().next().map(|range| range.start()))
+}
+
+#[cfg(test)]
+mod tests;

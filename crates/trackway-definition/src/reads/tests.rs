@@ -1,0 +1,205 @@
+//! Sending what is asked for leads to a value, whatever a template or an expression does with it.
+
+use serde_json::{Value, json};
+use trackway_domain::{Block, Object};
+
+use super::set;
+use crate::expression::evaluate_for;
+use crate::lack::Lack;
+use crate::schema::example_fault;
+use crate::template::render;
+use crate::testing::object;
+
+/// An answer names all that is not set, and one value at a time that is of no use.
+const ANSWERS_MAX: usize = 8;
+
+const TEMPLATES: [&str; 43] = [
+    "{{ what }}",
+    "{{ s | replace('a', 'b') }}",
+    "{{ s | replace('a', 'b') | trim }} {{ s[0:2] }}",
+    "{% for k, v in cfg | items %}{{ k }}={{ v }}{% endfor %}",
+    "{% for k, v in cfg | items %}{{ k }}={{ v.size + 1 }}{% endfor %}",
+    "{% for f in files %}{{ f.path }}{% endfor %}",
+    "{% for f in files %}{{ f.path }}:{{ f.line + 1 }} {% endfor %}",
+    "{{ files | map(attribute='path') | join(', ') }}",
+    "{{ files | map(attribute='a.b') | map('upper') | join(', ') }}",
+    "{{ list[2].name }}",
+    "{{ list[-2] }}",
+    "{{ x | sum }} {{ x | sort }}",
+    "{{ rows | sum(attribute='price') }}",
+    "{{ n + 1 }} {{ name }} {{ other | upper }}",
+    "{{ n * 2 }} {{ a - b }} {{ -c }}",
+    "{{ a + b }}",
+    "{{ 'v' + version }}",
+    "{{ data.list | join(',') }}",
+    "{{ a.b.c }} {{ a.d }} {{ x[0] }} {{ list[2].name }}",
+    "{{ n + 1 }} {% for f in files %}{{ f.path }}{% endfor %} {{ q | upper }} {{ k | length }} {{ w | join(',') }}",
+    "{{ o.title }} {{ o['x y'] }} {{ o.items }}",
+    "{% if mode == 'x' %}{{ deep }}{% endif %}Q {{ mode }}",
+    "{% if mode %}{{ deep.er }}{% else %}{{ n + 1 }}{% endif %}",
+    "{{ (first or second) }}",
+    "{{ a is defined }} {{ b if c else d }}",
+    "{{ a.b | default('x') }} {{ c.d is defined }}",
+    "{{ l | first }} {{ m | max }} {{ (k | first).name }}",
+    "{% for row in rows %}{% for cell in row.cells %}{{ cell | fixed(1) }}{% endfor %}{% endfor %}",
+    "{% for row in rows %}{% for cell in row %}{{ cell.x }}{% endfor %}{% endfor %}",
+    "{% for a, b in pairs %}{{ a }} {{ b | lower }}{% endfor %}",
+    "{% for u in users | selectattr('active') | sort(attribute='name') %}{{ u.mail }}{% endfor %}",
+    "{% for u in users if u.age > 3 %}{{ u.age + 1 }}{% endfor %}",
+    "{{ n | fixed(2) }} {{ n | round }} {{ m | abs }} {{ k | int }}",
+    "{{ x | tojson }} {{ y | string }}",
+    "{{ names | unique | reverse | list }}",
+    "{{ a ~ b ~ 1 }}",
+    "{{ 'x' in tags }} {{ name in names }}",
+    "{{ text | split(',') | first }} {{ text | lines | length }}",
+    "{{ n is odd }} {{ n > 3 }} {{ m // 2 }}",
+    "{{ table[key] }}",
+    "{{ {'a': b}['a'] }} {{ [c][0] }}",
+    "{% for i in items %}{{ loop.index }}. {{ i }}{% else %}{{ none_text }}{% endfor %}",
+    "{{ user.name | upper }} {{ user.tags | join }} {{ user.address.street }}",
+];
+
+const CONDITIONS: [&str; 24] = [
+    "flag",
+    "!flag || other",
+    "l[0] == 'x'",
+    "l[2].name == 'x'",
+    "size(files) > 2",
+    "n > 3 && name.startsWith('a')",
+    "files.exists(f, f.risk == 'high')",
+    "files.all(f, f.size > least)",
+    "files.filter(f, f.tags.exists(t, t == 'a')).size() > 0",
+    "files.map(f, f.size * 2).exists(s, s > 3)",
+    "a.b.c == 3",
+    "m['k'] > 1",
+    "n + 1 > m",
+    "a + b == c",
+    "ratio * 2.0 > 1.0",
+    "x in ['a', 'b'] && 'y' in z",
+    "kind == 'a' ? x > 1 : y.startsWith('b')",
+    "has(a.b) && a.b.c",
+    "context.a.b == 'x' && context['odd/name']",
+    "int(text) > 1",
+    "name.matches('^[a-z]+$')",
+    "table[key] == 1",
+    "[a, b].exists(x, x == 1)",
+    "a / b > 0",
+];
+
+/// What a caller does with a block: it puts each example where the pointer says.
+fn obey(context: &mut Object, block: &Block, what: &str) {
+    for need in &block.needs {
+        let name = need.pointer.strip_prefix("/context/");
+        let name = name.unwrap_or_else(|| panic!("{what}: no name in {block:#?}"));
+        let example = need.example.clone();
+        let example = example.unwrap_or_else(|| panic!("{what}: no example in {block:#?}"));
+        let schema = need.schema.clone().unwrap_or_default();
+        assert_eq!(example_fault(&schema, &example), None, "{what}: {block:#?}");
+        set(context, &name.replace('/', ".").replace("~1", "/"), example);
+    }
+}
+
+fn mended(what: &str, mut context: Object, read: impl Fn(&Object) -> Result<(), Lack>) {
+    let first = context.clone();
+    for _ in 0..ANSWERS_MAX {
+        match read(&context) {
+            Ok(()) => return,
+            Err(lack) => {
+                let block = lack.block_in(&context);
+                obey(&mut context, &block, what);
+            }
+        }
+    }
+    panic!("{what} with {first:?}: {:#?} over {context:?}", read(&context));
+}
+
+fn template(source: &str) -> impl Fn(&Object) -> Result<(), Lack> {
+    move |context| render(source, context).map(|_| ())
+}
+
+fn condition(source: &str) -> impl Fn(&Object) -> Result<(), Lack> {
+    move |context| evaluate_for(source, context, &Value::is_boolean).map(|_| ())
+}
+
+/// Proves T7 and T8: from nothing, following what is asked for comes to an end.
+#[test]
+fn from_nothing_what_is_asked_for_is_enough() {
+    for source in TEMPLATES {
+        mended(source, Object::new(), template(source));
+    }
+    for source in CONDITIONS {
+        mended(source, Object::new(), condition(source));
+    }
+}
+
+/// Proves T7 and T8: the same where values are there that are of no use.
+#[test]
+fn values_of_no_use_are_mended() {
+    let rubbish = [
+        json!(1),
+        json!("s"),
+        json!([]),
+        json!([1]),
+        json!([{}, {"path": "a"}]),
+        json!({}),
+        json!({"z": 1}),
+        json!(null),
+    ];
+    for source in TEMPLATES {
+        let names = super::super::template::undeclared(source);
+        for value in &rubbish {
+            let context = names.iter().map(|name| (name.clone(), value.clone())).collect();
+            mended(source, context, template(source));
+        }
+    }
+    for source in CONDITIONS {
+        // More names than are read do no harm.
+        let names = source.split(|letter: char| !letter.is_alphanumeric());
+        for value in &rubbish {
+            let context = names.clone().map(|name| (name.to_owned(), value.clone())).collect();
+            mended(source, context, condition(source));
+        }
+    }
+}
+
+/// Proves T7: values that fit the schema of a need do as well as its example.
+#[test]
+fn a_schema_says_what_would_do() {
+    for (source, name, schema) in [
+        ("{{ what }}", "what", json!({})),
+        ("{{ s | trim }}", "s", json!({"type": "string"})),
+        ("{{ s[0:2] }}", "s", json!({"type": "string"})),
+        ("{{ n + 1 }} {{ what }}", "n", json!({"type": "number"})),
+        (
+            "{% for f in files %}{{ f.path }}{% endfor %}",
+            "files",
+            json!({"type": "array", "items": {
+                "type": "object", "required": ["path"], "properties": {"path": {}}}}),
+        ),
+        (
+            "{{ data.list | join(',') }}",
+            "data",
+            json!({"type": "object", "required": ["list"], "properties": {"list": {"type": "array"}}}),
+        ),
+        ("{{ l[1] }}", "l", json!({"type": "array", "minItems": 2, "prefixItems": [{}, {}]})),
+        (
+            "{% for k, v in cfg | items %}{{ v + 1 }}{% endfor %}",
+            "cfg",
+            json!({"type": "object", "additionalProperties": {"type": "number"}}),
+        ),
+    ] {
+        let block = render(source, &Object::new()).expect_err(source).block_in(&Object::new());
+        assert_eq!(block.needs[0].pointer, format!("/context/{name}"), "{source}");
+        assert_eq!(block.needs[0].schema, Some(schema), "{source}");
+    }
+    // The rest of what is there is kept, and its place is said.
+    let context = object(json!({"user": {"name": "Ada"}}));
+    let lack = render("{{ user.name }} {{ user.age + 1 }}", &context).expect_err("it lacks");
+    let block = lack.block_in(&context);
+    assert_eq!(
+        block.needs[0].schema,
+        Some(
+            json!({"type": "object", "required": ["age"], "properties": {"age": {"type": "number"}}})
+        )
+    );
+}
