@@ -73,10 +73,6 @@ impl AgentProgram {
         };
         Self { spec: Arc::new(spec), info, body, workshop, schemas: Arc::default() }
     }
-
-    pub fn spec(&self) -> &AgentSpec {
-        &self.spec
-    }
 }
 
 /// What marks a pinned body as that of an agent.

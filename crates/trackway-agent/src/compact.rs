@@ -8,17 +8,14 @@
 
 mod render;
 
-use crate::{
-    Entry, Piece, Request,
-    record::{COMPACT_KEY, Compacted},
-};
+use crate::{Entry, Piece, Request, record::Compacted};
 
 /// Tokens that a model is expected to take at once. Most hosted models take this many or more.
-pub const CONTEXT_TOKENS: u64 = 128_000;
+const CONTEXT_TOKENS: u64 = 128_000;
 
 /// The part of the window, in percent, that a conversation may fill. The rest is for the prompt, the
 /// tools and the answer, and for estimates that are too low.
-pub const HISTORY_PERCENT: u64 = 60;
+const HISTORY_PERCENT: u64 = 60;
 
 /// The longest conversation that is sent, unless a caller says otherwise.
 pub const HISTORY_TOKENS_MAX: u64 = CONTEXT_TOKENS * HISTORY_PERCENT / 100;
@@ -85,9 +82,6 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// The key of the step that records the result.
-    pub const KEY: &str = COMPACT_KEY;
-
     /// Asks a model for the summary.
     pub fn request(&self) -> Request {
         Request {

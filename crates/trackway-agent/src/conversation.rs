@@ -3,6 +3,8 @@
 //! These are data of the log: an [`Answer`] is the recorded outcome of a model call, and keeps its form
 //! across versions.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -16,7 +18,8 @@ pub struct Request {
     pub open: Vec<OpenNote>,
     pub entries: Vec<Entry>,
     /// In a stable order, so that providers can cache what comes before the conversation.
-    pub tools: Vec<ToolSpec>,
+    /// Shared, since schemas are long and the same in every call.
+    pub tools: Vec<Arc<ToolSpec>>,
     /// The answer is to be JSON of this schema. Tools may be called before it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output: Option<Value>,

@@ -13,6 +13,7 @@ pub mod approval;
 pub mod compact;
 pub mod conversation;
 mod mcp;
+mod name;
 pub mod pieces;
 pub mod provider;
 pub mod record;
@@ -31,6 +32,7 @@ pub use conversation::{
 pub use mcp::{
     ConfigProblem, McpConfig, McpServers, Missing, Phase, Reach, ServerConfig, ServerStatus,
 };
+pub use name::{SERVER_MARK, in_plain_letters};
 pub use provider::offline::written_fields;
 pub use provider::{
     BadEndpoint, Delta, Deltas, Endpoint, Gather, HttpProvider, ModelError, Provider,
@@ -39,7 +41,8 @@ pub use record::{CallRecord, Compacted, Place, Recorded};
 pub use spec::{AgentSpec, Approval, Budgets, CALLS_DEFAULT, Skill};
 pub use tools::BuiltIn;
 pub use toolset::{DISPATCH_PREFIX, Offered, REPLY_TOOL, Target, Toolset, UnknownTool};
-pub use transcript::{is_compacted, transcript};
-pub use turn::{Done, Ending, Limit, Next, Offer, REPAIRS_MAX, Turn, TurnError, Used, Waiting};
+pub(crate) use transcript::is_compacted;
+pub use transcript::transcript;
+pub use turn::{Done, Ending, Limit, Next, Offer, Turn, TurnError, Used, Waiting};
 pub use usage::{Bill, Spent, model_call};
 pub use workshop::{FIRST_ANSWER_TIMEOUT_DEFAULT, Model, NoModel, Price, Stock, Workshop};

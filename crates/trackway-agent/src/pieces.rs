@@ -13,7 +13,7 @@ use trackway_domain::{Content, Message, Part};
 
 use crate::{Entry, Piece};
 
-pub use json::{parts_json, parts_told};
+pub use json::parts_told;
 
 /// Longest text of one part. A quarter of a usual context window; what is longer is not read as a whole
 /// by any model, and belongs into a tool that reads it page by page.
@@ -21,6 +21,9 @@ pub const PART_BYTES_MAX: usize = 128 * 1024;
 
 /// Longest text of one message or result, all parts together: half of a usual context window.
 pub const MESSAGE_BYTES_MAX: usize = 256 * 1024;
+
+/// Parts of one message or result that are told of. Each costs a line even where it says nothing.
+pub const PARTS_MAX: usize = 256;
 
 /// Images of one message or result; providers refuse requests with very many.
 pub const IMAGES_MAX: usize = 16;
@@ -31,10 +34,13 @@ pub const IMAGE_BYTES_MAX: usize = 5 * 1024 * 1024;
 /// Parts of a message as pieces, in their order.
 pub fn pieces(parts: &[Part]) -> Vec<Piece> {
     let mut writer = Writer::default();
-    for part in parts {
-        writer.part(part);
-    }
+    writer.parts(parts);
     writer.pieces
+}
+
+/// One text within the bounds of a part; a cut is told in it.
+pub(crate) fn bounded(text: &str) -> String {
+    cut::told(text, PART_BYTES_MAX)
 }
 
 /// What a user asked: the parts of the message, or the input of a run that no message asked for. The
@@ -50,17 +56,14 @@ pub fn user_pieces(message: Option<&Message>, input: &Value) -> Vec<Piece> {
     }
 }
 
-/// What a tool gave as pieces: its value, and its parts behind it. Text is given as it is, other values
-/// as JSON. A value of `null` beside parts says nothing and is left out.
+/// What a tool gave as pieces: its parts, or its value where it has none. A value that is text is given
+/// as it is, others as JSON.
 pub fn result_pieces(value: &Value, parts: &[Part]) -> Vec<Piece> {
     let mut writer = Writer::default();
     match value {
-        Value::Null if !parts.is_empty() => {}
+        _ if !parts.is_empty() => writer.parts(parts),
         Value::String(text) => writer.text(text),
         value => writer.text(&value.to_string()),
-    }
-    for part in parts {
-        writer.part(part);
     }
     writer.pieces
 }
@@ -96,11 +99,20 @@ pub fn leave_images_out(entries: &mut [Entry]) {
 #[derive(Debug, Default)]
 struct Writer {
     pieces: Vec<Piece>,
-    text_bytes: usize,
+    room: cut::Room,
     images: usize,
 }
 
 impl Writer {
+    fn parts(&mut self, parts: &[Part]) {
+        for part in parts.iter().take(PARTS_MAX) {
+            self.part(part);
+        }
+        if let Some(line) = cut::more_parts(parts.len()) {
+            self.text(&line);
+        }
+    }
+
     fn part(&mut self, part: &Part) {
         match &part.content {
             Content::Text(text) => self.text(text),
@@ -111,10 +123,7 @@ impl Writer {
 
     /// Adds a text within the bounds; a cut is told.
     fn text(&mut self, text: &str) {
-        let room = PART_BYTES_MAX.min(MESSAGE_BYTES_MAX.saturating_sub(self.text_bytes));
-        let text = cut::told(text, room);
-        self.text_bytes = self.text_bytes.saturating_add(text.len());
-        self.pieces.push(Piece::Text(text));
+        self.pieces.push(Piece::Text(self.room.fit(text)));
     }
 
     /// Adds an image, or tells why not.

@@ -26,11 +26,11 @@ use std::{fmt, time::Duration};
 use futures_util::stream::BoxStream;
 use serde::{Deserialize, Serialize};
 
+pub(crate) use self::retry::Backoff;
 pub use self::{
     gather::Gather,
     http::{BadEndpoint, Endpoint, HttpProvider},
     open::{kinds, open},
-    retry::{ATTEMPTS_MAX, BACKOFF_MAX, Backoff},
 };
 use crate::conversation::{Finish, Request, Usage};
 
@@ -44,7 +44,7 @@ pub trait Provider: Send + Sync + fmt::Debug {
 
     /// Asks once. Dropping the stream drops the connection. An error is the last item; a stream that
     /// ends without [`Delta::Done`] does not occur: it ends in [`ModelError::Truncated`].
-    fn ask(&self, request: Request) -> Deltas;
+    fn ask(&self, request: &Request) -> Deltas;
 }
 
 pub type Deltas = BoxStream<'static, Result<Delta, ModelError>>;

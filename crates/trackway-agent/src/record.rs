@@ -7,6 +7,8 @@
 //! | `call <model call>.<index> <tool>`, see [`Place`] | [`CallRecord`] |
 //! | `begin call …`, before a call that cannot be repeated | null |
 //! | `compact` | [`Compacted`] |
+//! | `begin` | the moment, the earlier turns and the open questions that the turn began with |
+//! | `find <model call>.<index>`, `send <model call>.<index>` | the question that a reply is for, and what was wrong with the reply; both stand before their `call` |
 //!
 //! Whatever the model is told of a call is the outcome of its step, also where nothing was called: an
 //! unknown tool, one that may never be called, an approval that the user refused. What there is changes
@@ -17,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use trackway_domain::{Failure, Timestamp};
 
-use crate::{Answer, Arguments, Call, Entry, Piece, Usage};
+use crate::{Answer, Arguments, Call, Entry, Piece, Usage, pieces};
 
 /// The key of the step that is a model call.
 pub const MODEL_KEY: &str = "model";
@@ -128,9 +130,9 @@ impl CallRecord {
         Self::new(vec![Piece::Text(value.to_string())])
     }
 
-    /// A call that came to nothing, and why.
-    pub fn failed(why: impl Into<String>) -> Self {
-        Self { failed: true, ..Self::new(vec![Piece::Text(why.into())]) }
+    /// A call that came to nothing, and why, within the bounds of every other result.
+    pub fn failed(why: impl AsRef<str>) -> Self {
+        Self { failed: true, ..Self::new(vec![Piece::Text(pieces::bounded(why.as_ref()))]) }
     }
 
     /// The user was asked and said no.

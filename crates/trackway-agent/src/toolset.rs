@@ -1,13 +1,15 @@
 //! Which tools a model is offered, and what a name that it calls stands for.
 //!
 //! Each workflow that the agent may dispatch is the tool `dispatch_workflow_<name>` with the workflow's
-//! input schema (D1), beside the tools that it may call (D7). The set is made anew before every model
-//! call and always in the same order, so that providers can cache what comes before the conversation.
+//! input schema (D1), beside the tools that it may call (D7). The set is made anew when something of
+//! that has changed before a model call, and always in the same order, so that providers can cache what
+//! comes before the conversation.
 
+mod kept;
 mod name;
 mod schema;
 
-use std::{collections::BTreeMap, fmt};
+use std::{collections::BTreeMap, fmt, sync::Arc};
 
 use serde_json::Value;
 use trackway_domain::matches_pattern;
@@ -15,6 +17,7 @@ use trackway_runtime::{ProgramInfo, ToolInfo, nearest};
 
 use crate::{AgentSpec, Approval, ToolSpec};
 
+pub(crate) use kept::KeptToolsets;
 pub use name::{DISPATCH_PREFIX, REPLY_TOOL};
 
 /// Longest description that a model is shown; some servers refuse longer ones.
@@ -23,7 +26,7 @@ const DESCRIPTION_CHARS_MAX: usize = 1_024;
 /// Names that an unknown tool's error lists; a model with more tools has the list before it anyway.
 const NAMES_TOLD_MAX: usize = 20;
 
-/// The tools of one model call.
+/// The tools of a model call.
 #[derive(Debug, Clone, Default)]
 pub struct Toolset {
     /// By name.
@@ -33,7 +36,7 @@ pub struct Toolset {
 /// A tool as the model knows it, and what stands behind it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Offered {
-    pub spec: ToolSpec,
+    pub spec: Arc<ToolSpec>,
     pub target: Target,
     pub approval: Approval,
     /// The input is the property `input` of the arguments.
@@ -86,21 +89,16 @@ impl Toolset {
     }
 
     /// What the model is shown: everything but what may never be called.
-    pub fn specs(&self) -> Vec<ToolSpec> {
+    pub fn specs(&self) -> Vec<Arc<ToolSpec>> {
         let shown = self.tools.iter().filter(|offered| offered.approval != Approval::Never);
         shown.map(|offered| offered.spec.clone()).collect()
-    }
-
-    /// All of them, in the order of their names.
-    pub fn iter(&self) -> impl Iterator<Item = &Offered> {
-        self.tools.iter()
     }
 
     /// What stands behind a name that the model has called. The approval says whether to go on.
     pub fn find(&self, called: &str) -> Result<&Offered, UnknownTool> {
         let found = self.tools.iter().find(|offered| offered.spec.name == called);
         found.ok_or_else(|| {
-            let known: Vec<String> = self.specs().into_iter().map(|spec| spec.name).collect();
+            let known: Vec<String> = self.specs().iter().map(|spec| spec.name.clone()).collect();
             // Models leave out what stands before a name more often than they misspell it.
             let bare = known.iter().find(|name| name::bare(name) == name::bare(called));
             let meant = bare.map(String::as_str);
@@ -119,12 +117,6 @@ impl Offered {
             }
             arguments => arguments,
         }
-    }
-
-    /// Whether the schema is that of the input itself. Where it is not, places of problems are told
-    /// below `/input`.
-    pub fn is_wrapped(&self) -> bool {
-        self.wrapped
     }
 }
 
@@ -188,7 +180,7 @@ impl<'a> Wanted<'a> {
             text => text.to_owned(),
         };
         let (schema, wrapped) = schema::for_model(self.schema);
-        let spec = ToolSpec { name, description, schema };
+        let spec = Arc::new(ToolSpec { name, description, schema });
         Offered { spec, target: self.target, approval, wrapped }
     }
 }

@@ -11,7 +11,7 @@ use trackway_domain::{Event, OpKind, Role, Seq, StepOutcome};
 
 use crate::{
     Entry, compact, pieces,
-    record::{self, CallRecord, Compacted, MODEL_KEY, Place, Recorded},
+    record::{self, COMPACT_KEY, CallRecord, Compacted, MODEL_KEY, Place, Recorded},
     turn,
 };
 
@@ -31,7 +31,7 @@ pub fn transcript(earlier: Vec<Entry>, log: &[Event], upto: Seq) -> Vec<Entry> {
 }
 
 /// Whether this log has a compaction, so that turns before it need not be read.
-pub fn is_compacted(log: &[Event]) -> bool {
+pub(crate) fn is_compacted(log: &[Event]) -> bool {
     log.iter().any(|event| compaction(event).is_some())
 }
 
@@ -106,7 +106,7 @@ fn outcome_of(outcome: &StepOutcome) -> CallRecord {
 
 fn compaction(event: &Event) -> Option<Compacted> {
     let Event::StepDone { op, outcome: StepOutcome::Ok(value) } = event else { return None };
-    let is_one = op.kind == OpKind::Step && *op.key == *compact::Plan::KEY;
+    let is_one = op.kind == OpKind::Step && *op.key == *COMPACT_KEY;
     is_one.then(|| Compacted::from_value(value).ok())?
 }
 

@@ -21,7 +21,7 @@ mod repair;
 mod request;
 mod waiting;
 
-use std::{collections::BTreeMap, mem};
+use std::collections::BTreeMap;
 
 use serde_json::Value;
 use trackway_domain::{Problem, Timestamp};
@@ -32,10 +32,10 @@ use crate::{
 };
 
 pub use limit::{Limit, Used};
-pub use repair::REPAIRS_MAX;
 pub use request::Offer;
 pub use waiting::Waiting;
 
+use repair::REPAIRS_MAX;
 use waiting::Calls;
 pub(crate) use waiting::entry as result_entry;
 
@@ -339,11 +339,6 @@ impl Turn {
         self.repairs += 1;
         self.entries.push(Entry::User { pieces: vec![Piece::Text(repair::plea(wrong))] });
         self.state = State::Ready;
-    }
-
-    /// Takes the conversation out of a turn that is over.
-    pub fn into_entries(mut self) -> Vec<Entry> {
-        mem::take(&mut self.entries)
     }
 }
 

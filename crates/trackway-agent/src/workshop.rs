@@ -6,9 +6,9 @@ use std::{
     time::Duration,
 };
 
-use trackway_runtime::Tool;
+use trackway_runtime::{Program, Tool};
 
-use crate::{Provider, Usage};
+use crate::{AgentSpec, Provider, Toolset, Usage, toolset::KeptToolsets};
 
 /// How long a dispatch waits for a workflow's first answer, unless the workspace says otherwise.
 pub const FIRST_ANSWER_TIMEOUT_DEFAULT: Duration = Duration::from_secs(5);
@@ -18,6 +18,7 @@ pub const FIRST_ANSWER_TIMEOUT_DEFAULT: Duration = Duration::from_secs(5);
 pub struct Workshop {
     /// Held only to take or put the whole.
     stock: RwLock<Arc<Stock>>,
+    toolsets: KeptToolsets,
 }
 
 /// What there is at one moment.
@@ -89,12 +90,22 @@ pub struct NoModel {
 
 impl Workshop {
     pub fn new(stock: Stock) -> Self {
-        Self { stock: RwLock::new(Arc::new(stock)) }
+        Self { stock: RwLock::new(Arc::new(stock)), ..Self::default() }
     }
 
     /// What there is now.
     pub fn stock(&self) -> Arc<Stock> {
         self.stock.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// What an agent can call of this stock and these programs.
+    pub(crate) fn toolset(
+        &self,
+        spec: &Arc<AgentSpec>,
+        stock: &Arc<Stock>,
+        programs: &[Arc<dyn Program>],
+    ) -> Arc<Toolset> {
+        self.toolsets.of(spec, stock, programs)
     }
 
     pub fn restock(&self, stock: Stock) {

@@ -9,7 +9,7 @@ use futures_util::{
 };
 use serde_json::Value;
 use trackway::{
-    DataFolder, DataFolderError, Secret, Server, ServerError,
+    DataFolderError, Held, Secret, Server, ServerError,
     api::{
         ForkRequest, ListFilter, ResumeRequest, Resumed, RunDetail, RunList, RunUpdate, Runs,
         StartRequest,
@@ -45,7 +45,7 @@ enum Source {
 #[derive(Debug)]
 struct Here {
     runtime: Runtime,
-    _folder: DataFolder,
+    held: Held,
 }
 
 /// What became of an answer.
@@ -104,7 +104,7 @@ impl Engine {
         if let Some(point) = testing.fault.clone() {
             server = server.faults(Arc::new(Crash::at(point)));
         }
-        let (runtime, folder) = match server.engine().await {
+        let (runtime, held) = match server.engine().await {
             Ok(engine) => engine,
             // A server that was about to start when we looked for one.
             Err(ServerError::Data(DataFolderError::InUse { url: Some(url), .. })) => {
@@ -113,7 +113,7 @@ impl Engine {
             Err(error) => return Err(error.into()),
         };
         let runs = Source::Here(Runs::local(runtime.clone()));
-        Ok(Self { runs, here: Some(Here { runtime, _folder: folder }) })
+        Ok(Self { runs, here: Some(Here { runtime, held }) })
     }
 
     pub(crate) async fn start(&self, request: StartRequest) -> Result<RunDetail, Failure> {
@@ -233,7 +233,7 @@ impl Engine {
     /// Closes the store: what was acknowledged is durable, the rest goes on at the next start.
     pub(crate) async fn close(self) {
         if let Some(here) = self.here {
-            here.runtime.stop().await;
+            here.held.close().await;
         }
     }
 

@@ -41,7 +41,9 @@ pub use message::{Message, Role};
 pub use node::{Expected, Node, Pending};
 pub use op::{BadOp, Op, OpKind, Timer};
 pub use outcome::{AnswerKind, ChildOutcome, Evidence, Failure, FirstAnswer, StepOutcome};
-pub use part::{Content, File, FileSource, IntoParts, JSON_DEPTH_MAX, Part, is_too_deep};
+pub use part::{
+    Content, File, FileSource, IntoParts, JSON_DEPTH_MAX, Part, is_deeper_than, is_too_deep,
+};
 pub use pattern::matches_pattern;
 pub use problem::Problem;
 pub use question::{Question, Reason};

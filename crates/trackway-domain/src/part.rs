@@ -88,16 +88,17 @@ pub const JSON_DEPTH_MAX: usize = 100;
 
 /// Whether a value is nested deeper than [`JSON_DEPTH_MAX`].
 pub fn is_too_deep(value: &Value) -> bool {
-    deeper_than(value, JSON_DEPTH_MAX)
+    is_deeper_than(value, JSON_DEPTH_MAX)
 }
 
-fn deeper_than(value: &Value, levels: usize) -> bool {
+/// Whether a value is nested deeper than that, for values that are recorded inside of others.
+pub fn is_deeper_than(value: &Value, levels: usize) -> bool {
     let Some(inner) = levels.checked_sub(1) else {
         return true;
     };
     match value {
-        Value::Array(items) => items.iter().any(|item| deeper_than(item, inner)),
-        Value::Object(entries) => entries.values().any(|entry| deeper_than(entry, inner)),
+        Value::Array(items) => items.iter().any(|item| is_deeper_than(item, inner)),
+        Value::Object(entries) => entries.values().any(|entry| is_deeper_than(entry, inner)),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
     }
 }

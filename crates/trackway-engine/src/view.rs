@@ -65,6 +65,18 @@ impl RunView {
         }
     }
 
+    /// The view that a log folds into: each event with when it was recorded and where it is stored. None
+    /// where it does not begin with a submission.
+    pub fn of_log<'a>(log: impl IntoIterator<Item = (&'a Event, Timestamp, Pos)>) -> Option<Self> {
+        let mut log = log.into_iter();
+        let (Event::Submitted(submission), at, pos) = log.next()? else { return None };
+        let mut view = Self::begin(Arc::new((**submission).clone()), at, pos);
+        for (event, at, pos) in log {
+            view.apply(event, at, pos);
+        }
+        Some(view)
+    }
+
     /// Folds in the next event, recorded at `at` and stored at `pos`.
     pub fn apply(&mut self, event: &Event, at: Timestamp, pos: Pos) {
         self.seq += 1;

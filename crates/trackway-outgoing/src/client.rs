@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use reqwest::{Client, ClientBuilder, redirect::Policy};
+use reqwest::{Client, ClientBuilder, Url, redirect::Policy};
 
 use crate::{
     AddressPolicy,
@@ -12,6 +12,10 @@ use crate::{
 /// How long a connection may take. A dead machine must not hold anybody up for long.
 pub const CONNECT_WAIT: Duration = Duration::from_secs(5);
 
+/// How long a connection to a server of the operator may take. It is needed, so it is waited for longer;
+/// one that is there answers within moments, wherever it is.
+const OPERATOR_CONNECT_WAIT: Duration = Duration::from_secs(10);
+
 /// A client that connects only to what the policy allows. `wait` is for a whole request, its answer's
 /// body included. Every address given to it is asked about first, with [`AddressPolicy::check`]: a
 /// number is not looked up, so it is not seen here. Fails where the machine has no usable TLS setup.
@@ -20,7 +24,7 @@ pub fn client(
     lookup: Arc<dyn Lookup>,
     wait: Duration,
 ) -> Result<Client, reqwest::Error> {
-    builder()
+    builder(CONNECT_WAIT)
         .dns_resolver(Resolver { policy, lookup })
         // A proxy would look names up by itself.
         .no_proxy()
@@ -28,18 +32,22 @@ pub fn client(
         .build()
 }
 
-/// A client for addresses that the operator wrote down: any of them, by way of the proxy that the
-/// environment names. Answers may stream for as long as they like; whoever asks sets an end.
-pub fn operator_client() -> Result<Client, reqwest::Error> {
-    builder().build()
+/// A client for an address that the operator wrote down, whichever it is, and others of the same server.
+/// The proxy that the environment names is used for https alone: plain http is for this machine and its
+/// neighbours, which no proxy can reach, and a proxy would see the keys that are sent. Answers may stream
+/// for as long as they like; whoever asks sets an end.
+pub fn operator_client(url: &Url) -> Result<Client, reqwest::Error> {
+    // Single words are sent as they are said.
+    let client = builder(OPERATOR_CONNECT_WAIT).tcp_nodelay(true);
+    if url.scheme() == "http" { client.no_proxy() } else { client }.build()
 }
 
 #[expect(clippy::disallowed_methods, reason = "this is the builder that all others come from")]
-fn builder() -> ClientBuilder {
+fn builder(connect_wait: Duration) -> ClientBuilder {
     Client::builder()
-        // A redirect would lead to where nobody has looked.
+        // A redirect would lead to where nobody has looked, with what was sent and some keys.
         .redirect(Policy::none())
         .referer(false)
-        .connect_timeout(CONNECT_WAIT)
+        .connect_timeout(connect_wait)
         .user_agent(concat!("trackway/", env!("CARGO_PKG_VERSION")))
 }

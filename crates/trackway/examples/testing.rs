@@ -43,7 +43,7 @@ impl Workflow for Purchase {
 async fn main() -> Result<(), Box<dyn Error>> {
     let folder = std::env::temp_dir().join(format!("trackway-testing-{}", std::process::id()));
     let (runtime, held) = Server::new().workflow(Purchase).data(&folder).engine().await?;
-    let runs = Runs::local(runtime.clone());
+    let runs = Runs::local(runtime);
 
     let start = StartRequest {
         workflow: "purchase".into(),
@@ -81,8 +81,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     assert_eq!(seen, expected);
     assert_eq!(output, Some(json!("a lamp")));
 
-    runtime.stop().await;
-    drop(held);
+    held.close().await;
     std::fs::remove_dir_all(&folder)?;
     Ok(())
 }

@@ -2,6 +2,7 @@
 
 mod agents;
 mod data;
+mod held;
 mod http;
 mod mcp;
 mod metrics;
@@ -29,6 +30,7 @@ use crate::{Auth, AuthError, Secret, Workflow, auth::Gate, typed::Typed};
 pub use agents::Agents;
 use agents::Employed;
 pub use data::{DataFolder, DataFolderError};
+pub use held::Held;
 pub use http::Bound;
 pub use mcp::Mcp;
 use metrics::Metrics;
@@ -291,11 +293,11 @@ impl Server {
         Ok(registry)
     }
 
-    /// Opens the store and starts the engine without any door, for programs that embed it. The folder
-    /// is held for as long as the second value lives.
-    pub async fn engine(&self) -> Result<(Runtime, DataFolder), ServerError> {
-        let Opened { runtime, folder, .. } = self.engine_with(self.outgoing()?).await?;
-        Ok((runtime, folder))
+    /// Opens the store and starts the engine without any door, for programs that embed it. What it
+    /// needs is held for as long as the second value lives, which also ends it.
+    pub async fn engine(&self) -> Result<(Runtime, Held), ServerError> {
+        let Opened { runtime, folder, staff, .. } = self.engine_with(self.outgoing()?).await?;
+        Ok((runtime.clone(), Held::new(runtime, folder, staff)))
     }
 
     async fn engine_with(&self, outgoing: Outgoing) -> Result<Opened, ServerError> {
@@ -313,7 +315,8 @@ impl Server {
             ServerError::Store { folder: folder.path().display().to_string(), source }
         })?;
         let journal: Arc<dyn Journal> = Arc::new(journal);
-        let metrics = Arc::new(Metrics::new(registry.clone()));
+        let servers = staff.as_ref().map(Employed::servers).unwrap_or_default();
+        let metrics = Arc::new(Metrics::new(registry.clone(), servers));
         let mut options = Options::new(journal.clone(), registry);
         options.observer = Some(metrics.clone());
         options.recover = self.recover;
@@ -336,10 +339,10 @@ impl Server {
     /// A name that nobody has would answer nothing at the addresses that most clients try first.
     fn check_default_agent(&self) -> Result<(), ServerError> {
         let registry = self.registry()?;
-        match &self.default_agent {
-            Some(name) if registry.get(name).is_none() && !self.has_agent(name) => {
+        match self.default_agent.clone().or_else(|| self.first_agent()) {
+            Some(name) if registry.get(&name).is_none() && !self.has_agent(&name) => {
                 let known = registry.list().into_iter().map(|known| known.info().name.clone());
-                Err(ServerError::DefaultAgent { name: name.clone(), known: known.collect() })
+                Err(ServerError::DefaultAgent { name, known: known.collect() })
             }
             Some(_) | None => Ok(()),
         }
@@ -349,7 +352,7 @@ impl Server {
     fn door(&self, outgoing: Outgoing) -> trackway_a2a::Options {
         let first = self.workflows.first().map(|program| program.info().name.clone());
         trackway_a2a::Options {
-            default_agent: self.default_agent.clone().or(self.first_agent()).or(first),
+            default_agent: self.default_agent.clone().or_else(|| self.first_agent()).or(first),
             extended_card: self.extended_card,
             grpc_reflection: self.grpc_reflection,
             conformance: self.conformance,
@@ -442,8 +445,12 @@ mod tests {
     /// Proves X5: told at the start, and before anything is opened.
     #[tokio::test]
     async fn a_default_agent_that_is_not_there_is_refused() {
-        let server = Server::new().default_agent("nobody").data("/dev/null/nowhere");
-        let refused = server.listen("127.0.0.1:0").bind().await.unwrap_err();
-        assert!(matches!(refused, ServerError::DefaultAgent { name, .. } if name == "nobody"));
+        let nobody = Some("nobody".to_owned());
+        let agents = Agents { default_agent: nobody, ..Agents::default() };
+        for server in [Server::new().default_agent("nobody"), Server::new().agents(agents)] {
+            let server = server.data("/dev/null/nowhere").listen("127.0.0.1:0");
+            let refused = server.bind().await.unwrap_err();
+            assert!(matches!(refused, ServerError::DefaultAgent { name, .. } if name == "nobody"));
+        }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::{
     hash::{DefaultHasher, Hash, Hasher},
+    sync::Arc,
     time::Duration,
 };
 
@@ -10,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tracing::Instrument as _;
 use trackway_domain::{Failure, StepOutcome};
-use trackway_runtime::{Attempt, Kind, RetryPolicy, Stop};
+use trackway_runtime::{Attempt, RetryPolicy, Stop};
 
 use super::{
     drive::{Driver, stopped},
@@ -21,7 +22,7 @@ use super::{
 };
 use crate::{
     Answer, Delta, Gather, Limit, Model, ModelError, Offer, Provider, Recorded, Request, Stock,
-    Toolset, Turn, compact,
+    Turn, compact,
     conversation::OpenNote,
     provider::{Backoff, offline},
     record::{self, Asked, COMPACT_KEY, Compacted, MODEL_KEY},
@@ -78,11 +79,11 @@ impl Driver {
         let stock = self.workshop.stock();
         let model = self.model(&stock)?;
         let provider = &*model.provider;
-        let tools = self.toolset(&stock);
+        let tools = self.workshop.toolset(&self.spec, &stock, &self.stage.programs());
         let mut specs = tools.specs();
         let open = self.still_open().await?;
         if !open.is_empty() {
-            specs.push(reply::spec());
+            specs.push(Arc::new(reply::spec()));
         }
         let offer = Offer { tools: specs, open, takes_images: provider.takes_images() };
         let request = turn.request(offer);
@@ -127,7 +128,7 @@ impl Driver {
     ) -> Result<Answer, Failure> {
         let mut backoff = Backoff::new(spread(&attempt.idempotency_key));
         loop {
-            let error = match listen(provider, request.clone(), speaker.as_deref_mut()).await {
+            let error = match listen(provider, request, speaker.as_deref_mut()).await {
                 Ok(answer) => return Ok(answer),
                 Err(error) => error,
             };
@@ -144,15 +145,6 @@ impl Driver {
 
     fn model<'a>(&self, stock: &'a Stock) -> Result<&'a Model, Failure> {
         stock.model(self.spec.model.as_deref()).map_err(|error| Failure::new(error.to_string()))
-    }
-
-    fn toolset(&self, stock: &Stock) -> Toolset {
-        let programs = self.stage.programs();
-        let workflows = programs
-            .iter()
-            .map(|program| program.info())
-            .filter(|info| info.kind == Kind::Workflow);
-        Toolset::new(&self.spec, workflows, stock.tools.iter().map(|tool| tool.info()))
     }
 
     fn recorded(&self, model: &Model, answer: Answer) -> Recorded {
@@ -215,7 +207,7 @@ impl Driver {
 /// Hears one answer to its end.
 async fn listen(
     provider: &dyn Provider,
-    request: Request,
+    request: &Request,
     mut speaker: Option<&mut Speaker<'_>>,
 ) -> Result<Answer, ModelError> {
     let mut deltas = provider.ask(request);

@@ -1,7 +1,7 @@
 //! What came of a dispatch, as the model is told and as the parent's watchers are (D3, D5).
 
 use serde_json::{Map, Value, json};
-use trackway_domain::{AnswerKind, FirstAnswer, Object, Part, Problem, RunId};
+use trackway_domain::{AnswerKind, FirstAnswer, Object, Part, Problem, RunId, is_too_deep};
 
 use crate::{CallRecord, Piece, pieces};
 
@@ -41,7 +41,8 @@ impl Told<'_> {
     /// In a sentence, for people.
     fn sentence(&self) -> String {
         let Self { workflow, run, .. } = self;
-        let reason = self.reason().map(|reason| format!(": {reason}")).unwrap_or_default();
+        let reason = self.reason().map(|reason| format!(": {}", pieces::bounded(reason)));
+        let reason = reason.unwrap_or_default();
         match self.outcome() {
             "answered" => format!("{workflow} answered (task {run})."),
             "rejected" => format!("{workflow} declined{reason} (task {run})."),
@@ -66,8 +67,8 @@ impl Told<'_> {
         if let Some(message) = self.message() {
             result.insert("message".to_owned(), message.into());
         }
-        if let Some(schema) = self.answer.as_ref().and_then(|answer| answer.schema.clone()) {
-            result.insert("schema".to_owned(), schema);
+        if let Some(schema) = self.answer.as_ref().and_then(|answer| answer.schema.as_ref()) {
+            put_schema(&mut result, schema);
         }
         let mut record = CallRecord::json(&Value::Object(result));
         record.pieces.extend(pieces::images(self.parts()));
@@ -81,7 +82,7 @@ impl Told<'_> {
             "input-required" | "auth-required" => {
                 Some("It waits for the user's answer, which has to satisfy the schema.".to_owned())
             }
-            _ => self.reason().map(str::to_owned),
+            _ => self.reason().map(pieces::bounded),
         }
     }
 
@@ -101,22 +102,35 @@ pub(super) fn refused(run: RunId, problems: &[Problem], schema: &Value) -> CallR
         .iter()
         .map(|problem| json!({ "path": problem.path, "message": problem.message }))
         .collect();
-    let result = json!({
-        "outcome": "input-required",
-        "result": [],
-        "taskId": run,
-        "message": "The answer does not satisfy the schema; the question is still open.",
-        "errors": wrong,
-        "schema": schema,
-    });
-    CallRecord { failed: true, ..CallRecord::json(&result) }
+    let message = "The answer does not satisfy the schema; the question is still open.";
+    let mut result = Map::new();
+    result.insert("outcome".to_owned(), "input-required".into());
+    result.insert("result".to_owned(), json!([]));
+    result.insert("taskId".to_owned(), json!(run));
+    result.insert("message".to_owned(), message.into());
+    result.insert("errors".to_owned(), wrong.into());
+    put_schema(&mut result, schema);
+    CallRecord { failed: true, ..CallRecord::json(&result.into()) }
 }
 
-/// A record as parts, for the artifact that shows it.
+/// What an answer has to satisfy, where a model can read that much.
+fn put_schema(result: &mut Map<String, Value>, schema: &Value) {
+    let bytes = schema.to_string().len();
+    if bytes <= pieces::PART_BYTES_MAX {
+        result.insert("schema".to_owned(), schema.clone());
+    } else {
+        result.insert("schemaLeftOut".to_owned(), format!("{bytes} bytes").into());
+    }
+}
+
+/// A record as parts, for the artifact that shows it. Data that is nested too deeply to be recorded as
+/// data is shown as the text that the model is told.
 pub(super) fn shown(record: &CallRecord) -> Vec<Part> {
     let part = |piece: &Piece| match piece {
         Piece::Text(text) => match serde_json::from_str::<Value>(text) {
-            Ok(value @ (Value::Object(_) | Value::Array(_))) => Part::data(value),
+            Ok(value @ (Value::Object(_) | Value::Array(_))) if !is_too_deep(&value) => {
+                Part::data(value)
+            }
             _ => Part::text(text),
         },
         Piece::Image { media_type, base64 } => Part::file(trackway_domain::File {
@@ -127,3 +141,6 @@ pub(super) fn shown(record: &CallRecord) -> Vec<Part> {
     };
     record.pieces.iter().map(part).collect()
 }
+
+#[cfg(test)]
+mod tests;

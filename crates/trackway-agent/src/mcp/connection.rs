@@ -8,7 +8,10 @@ use std::{
     time::Duration,
 };
 
-use reqwest::header::{HeaderName, HeaderValue};
+use reqwest::{
+    Url,
+    header::{HeaderName, HeaderValue},
+};
 use rmcp::{
     Peer, RoleClient, ServiceError,
     model::{PaginatedRequestParams, ProtocolVersion, Tool as RemoteTool},
@@ -21,6 +24,7 @@ use rmcp::{
     },
 };
 use tokio::time::timeout;
+use trackway_outgoing::operator_client;
 
 use super::{
     client::Client,
@@ -53,6 +57,10 @@ pub(super) enum StartError {
     Spawn(#[source] io::Error),
     #[error("a header cannot be sent")]
     Header,
+    #[error("its address is not a URL")]
+    Address,
+    #[error("no HTTP client can be made: {0}")]
+    Client(#[source] reqwest::Error),
     #[error("it does not answer as an MCP server: {}", fault::greeting(.0))]
     Greeting(#[source] Box<ClientInitializeError>),
     #[error("it exited with {status} before it answered")]
@@ -68,16 +76,15 @@ impl Connection {
     pub(super) async fn open(
         config: &ServerConfig,
         folder: &Path,
-        http: &reqwest::Client,
         client: impl Fn() -> Client,
     ) -> Result<Self, StartError> {
-        let greeted = Self::greet(config, folder, http, client(), Lifecycle::Initialize).await;
+        let greeted = Self::greet(config, folder, client(), Lifecycle::Initialize).await;
         match greeted {
             // Servers that know nothing but the newest protocol refuse the greeting of the others.
             Err(StartError::Greeting(error)) if is_refusal(&error) => {
                 let preferred_versions = vec![ProtocolVersion::LATEST];
                 let newest = Lifecycle::Discover { preferred_versions };
-                Self::greet(config, folder, http, client(), newest).await
+                Self::greet(config, folder, client(), newest).await
             }
             greeted => greeted,
         }
@@ -86,14 +93,13 @@ impl Connection {
     async fn greet(
         config: &ServerConfig,
         folder: &Path,
-        http: &reqwest::Client,
         client: Client,
         lifecycle: Lifecycle,
     ) -> Result<Self, StartError> {
         let (command, args, env, cwd) = match &config.reach {
             Reach::Stdio { command, args, env, cwd } => (command, args, env, cwd),
             Reach::Http { url, headers } => {
-                let transport = web(http, url, headers)?;
+                let transport = web(url, headers)?;
                 let greeted = client.serve_with_lifecycle(transport, lifecycle).await;
                 let service = greeted.map_err(|error| StartError::Greeting(Box::new(error)))?;
                 return Ok(Self { service, process: None });
@@ -160,7 +166,6 @@ fn is_refusal(error: &ClientInitializeError) -> bool {
 }
 
 fn web(
-    http: &reqwest::Client,
     url: &str,
     headers: &BTreeMap<String, String>,
 ) -> Result<StreamableHttpClientTransport<reqwest::Client>, StartError> {
@@ -170,8 +175,10 @@ fn web(
         let value = HeaderValue::try_from(value).map_err(|_| StartError::Header)?;
         sent.insert(name, value);
     }
+    let address = Url::parse(url).map_err(|_| StartError::Address)?;
+    let client = operator_client(&address).map_err(StartError::Client)?;
     let config = StreamableHttpClientTransportConfig::with_uri(url).custom_headers(sent);
-    Ok(StreamableHttpClientTransport::with_client(http.clone(), config))
+    Ok(StreamableHttpClientTransport::with_client(client, config))
 }
 
 async fn exit(process: &mut Option<Process>) -> String {

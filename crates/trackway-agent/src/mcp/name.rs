@@ -4,8 +4,7 @@ use std::collections::BTreeSet;
 
 use sha2::{Digest as _, Sha256};
 
-/// Longest name of a tool that providers of models take.
-const NAME_BYTES_MAX: usize = 64;
+use crate::name::{NAME_CHARS_MAX, SERVER_MARK, in_plain_letters};
 
 /// Digits of the digest that tells apart names which would be the same once they are cut or cleaned.
 const MARK_DIGITS: usize = 8;
@@ -13,8 +12,9 @@ const MARK_DIGITS: usize = 8;
 /// The name of a server's tool, unlike any of `taken`. The same tools in the same order have the same
 /// names each time, so that what an agent is allowed stays what it was.
 pub(super) fn tool_name(server: &str, tool: &str, taken: &BTreeSet<String>) -> String {
-    let plain = format!("{}__{}", clean(server), clean(tool));
-    if plain.len() <= NAME_BYTES_MAX && !taken.contains(&plain) {
+    let plain = format!("{}{SERVER_MARK}{}", in_plain_letters(server), in_plain_letters(tool));
+    // All of it is ASCII by now.
+    if plain.len() <= NAME_CHARS_MAX && !taken.contains(&plain) {
         return plain;
     }
     // The length keeps ("ab", "c") and ("a", "bc") apart.
@@ -24,17 +24,8 @@ pub(super) fn tool_name(server: &str, tool: &str, taken: &BTreeSet<String>) -> S
     digest.update(tool);
     let digest = digest.finalize();
     let mark: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
-    // All of it is ASCII by now.
-    let kept: String = plain.chars().take(NAME_BYTES_MAX - MARK_DIGITS - 1).collect();
+    let kept = &plain[..plain.len().min(NAME_CHARS_MAX - MARK_DIGITS - 1)];
     format!("{kept}_{}", &mark[..MARK_DIGITS])
-}
-
-fn clean(name: &str) -> String {
-    let clean = |letter: char| match letter {
-        'A'..='Z' | 'a'..='z' | '0'..='9' | '_' | '-' => letter,
-        _ => '_',
-    };
-    name.chars().map(clean).collect()
 }
 
 #[cfg(test)]

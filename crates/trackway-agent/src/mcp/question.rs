@@ -2,7 +2,8 @@
 //!
 //! A server serves several calls at once, and over standard input and output nothing says for which of
 //! them it asks. So a question is passed on only where all calls under way belong to one conversation of
-//! one user. The call asks it in its own future: a question may make a run rest, and the call with it.
+//! one user. The call asks it in its own future, and waits there: the step is under way, and the run stays in
+//! memory, until it is answered.
 
 use std::sync::{Arc, Mutex, PoisonError};
 

@@ -33,8 +33,9 @@ pub(super) fn outcome(server: &str, result: CallToolResult) -> Result<ToolOutput
     let structured = result.structured_content;
     let mut parts = Vec::new();
     if !is_text_only {
-        // A server repeats structured content as text; where it does not, it is shown beside the rest.
-        if let Some(value) = structured.as_ref().filter(|_| text.is_empty()) {
+        // Servers should repeat structured content as text; where one does not, it is shown beside the
+        // rest.
+        if let Some(value) = structured.as_ref().filter(|value| !repeats(&result.content, value)) {
             parts.push(Part::data(value.clone()));
         }
         parts.extend(result.content.into_iter().filter_map(part));
@@ -46,6 +47,12 @@ fn joined_text(content: &[ContentBlock]) -> String {
     let texts: Vec<&str> =
         content.iter().filter_map(|block| Some(&*block.as_text()?.text)).collect();
     texts.join("\n")
+}
+
+/// Whether one of the texts is this value.
+fn repeats(content: &[ContentBlock], value: &Value) -> bool {
+    let mut texts = content.iter().filter_map(ContentBlock::as_text);
+    texts.any(|text| serde_json::from_str::<Value>(&text.text).is_ok_and(|said| said == *value))
 }
 
 fn part(block: ContentBlock) -> Option<Part> {

@@ -63,7 +63,6 @@ pub(super) struct Server {
     pub(super) name: String,
     pub(super) config: ServerConfig,
     folder: PathBuf,
-    http: reqwest::Client,
     pub(super) desk: Arc<Desk>,
     tools_changed: Arc<Notify>,
     shown: watch::Sender<Shown>,
@@ -80,7 +79,6 @@ impl Server {
         name: String,
         config: ServerConfig,
         folder: PathBuf,
-        http: reqwest::Client,
         generation: watch::Sender<u64>,
     ) -> Arc<Self> {
         let shown = Shown {
@@ -94,7 +92,6 @@ impl Server {
             name,
             config,
             folder,
-            http,
             desk: Arc::default(),
             tools_changed: Arc::default(),
             shown: watch::Sender::new(shown),
@@ -207,8 +204,7 @@ impl Server {
             tools_changed: self.tools_changed.clone(),
         };
         let start = async {
-            let connection =
-                Connection::open(&self.config, &self.folder, &self.http, client).await?;
+            let connection = Connection::open(&self.config, &self.folder, client).await?;
             let tools = list_tools(&connection.peer()).await?;
             Ok((connection, tools))
         };

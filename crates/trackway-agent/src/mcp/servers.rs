@@ -21,7 +21,6 @@ use super::{
 #[derive(Debug)]
 pub struct McpServers {
     folder: PathBuf,
-    http: reqwest::Client,
     /// By name. Held to look or to change, never while anything is waited for.
     servers: RwLock<BTreeMap<String, Arc<Server>>>,
     /// Held while servers end, so that the configuration that came last is the one that stays.
@@ -45,19 +44,16 @@ pub struct ServerStatus {
 }
 
 impl McpServers {
-    /// Begins to start all servers, in `folder` where they name none of their own. Fails where the
-    /// machine has no usable TLS setup.
-    pub fn start(config: McpConfig, folder: PathBuf) -> Result<Arc<Self>, reqwest::Error> {
+    /// Begins to start all servers, in `folder` where they name none of their own.
+    pub fn start(config: McpConfig, folder: PathBuf) -> Arc<Self> {
         let servers = Self {
             folder,
-            // The addresses are the operator's.
-            http: trackway_outgoing::operator_client()?,
             servers: RwLock::default(),
             replacing: Mutex::default(),
             generation: watch::Sender::new(0),
         };
         servers.put(config);
-        Ok(Arc::new(servers))
+        Arc::new(servers)
     }
 
     /// When each server has answered or failed for the first time.
@@ -119,8 +115,7 @@ impl McpServers {
         servers.retain(|name, server| config.servers.get(name) == Some(&server.config));
         for (name, config) in config.servers {
             servers.entry(name.clone()).or_insert_with(|| {
-                let (folder, http) = (self.folder.clone(), self.http.clone());
-                Server::start(name, config, folder, http, self.generation.clone())
+                Server::start(name, config, self.folder.clone(), self.generation.clone())
             });
         }
         drop(servers);

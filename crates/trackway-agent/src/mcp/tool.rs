@@ -8,7 +8,7 @@ use trackway_runtime::{Tool, ToolCall, ToolFuture, ToolInfo};
 
 use super::{call::call, server::Server};
 
-/// Longest description that is passed on to a model. It is sent with every call of the model.
+/// Longest description that is kept of a server's tool. Models are shown less of it.
 const DESCRIPTION_CHARS_MAX: usize = 4096;
 
 /// One tool of one server.

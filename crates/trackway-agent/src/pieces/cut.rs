@@ -1,5 +1,43 @@
 //! Texts within bounds, and text that cannot break out of its fence.
 
+use super::{MESSAGE_BYTES_MAX, PART_BYTES_MAX, PARTS_MAX};
+
+/// What is left of the room for the text of one message or result.
+#[derive(Debug)]
+pub(super) struct Room {
+    left: usize,
+}
+
+impl Default for Room {
+    fn default() -> Self {
+        Self { left: MESSAGE_BYTES_MAX }
+    }
+}
+
+impl Room {
+    /// The text as far as there is room for it; a cut is told in the text.
+    pub(super) fn fit(&mut self, text: &str) -> String {
+        let text = told(text, PART_BYTES_MAX.min(self.left));
+        self.left = self.left.saturating_sub(text.len());
+        text
+    }
+
+    /// Whether there is room for something that cannot be cut, which takes it then.
+    pub(super) fn takes(&mut self, bytes: usize) -> bool {
+        let fits = bytes <= PART_BYTES_MAX.min(self.left);
+        if fits {
+            self.left -= bytes;
+        }
+        fits
+    }
+}
+
+/// What is said of the parts behind the last one that is told of.
+pub(super) fn more_parts(parts: usize) -> Option<String> {
+    let more = parts.checked_sub(PARTS_MAX).filter(|more| *more > 0)?;
+    Some(format!("({more} more parts are left out)"))
+}
+
 /// The text, cut to about `room` bytes where it is longer; the cut is told in the text.
 pub(crate) fn told(text: &str, room: usize) -> String {
     if text.len() <= room {

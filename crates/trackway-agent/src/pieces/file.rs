@@ -9,7 +9,7 @@ use trackway_domain::{File, FileSource};
 use super::{Writer, cut};
 
 /// Longest name and media type that are repeated to the model.
-const NAME_CHARS_MAX: usize = 200;
+pub(super) const NAME_CHARS_MAX: usize = 200;
 
 /// Image types that providers have in common.
 const IMAGE_TYPES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
@@ -99,7 +99,7 @@ fn named(file: &File, bytes: Option<usize>) -> String {
 }
 
 /// On one line, whatever the sender wrote.
-fn plain(text: &str, chars_max: usize) -> String {
+pub(super) fn plain(text: &str, chars_max: usize) -> String {
     let line = text.chars().map(|letter| if letter.is_control() { ' ' } else { letter });
     line.take(chars_max).collect()
 }

@@ -4,39 +4,70 @@
 use serde_json::{Map, Value, json};
 use trackway_domain::{Content, File, FileSource, Part};
 
+use super::{
+    PARTS_MAX,
+    cut::{self, Room},
+    file,
+};
+
 /// Longest base64 that a model is shown inside of JSON. It cannot read it; a few bytes do no harm.
 const BYTES_TOLD_MAX: usize = 1024;
 
-/// Parts whole. No parts are an empty list, which is a valid answer.
-pub fn parts_json(parts: &[Part]) -> Value {
-    list(parts, |base64| ("bytes", base64.into()))
-}
+/// Longest address that is told. Servers refuse longer ones, and half an address leads nowhere.
+const URI_BYTES_MAX: usize = 8 * 1024;
 
-/// Parts as a model is told of them: the bytes of larger files are left out, and that is said.
+/// Parts as a model is told of them, within the bounds of a message. What is cut or left out, as the
+/// bytes of larger files are, is said. No parts are an empty list, which is a valid answer.
 pub fn parts_told(parts: &[Part]) -> Value {
-    list(parts, |base64| {
-        if base64.len() <= BYTES_TOLD_MAX {
-            return ("bytes", base64.into());
+    let mut room = Room::default();
+    let mut told: Vec<Value> =
+        parts.iter().take(PARTS_MAX).map(|part| one(part, &mut room)).collect();
+    told.extend(cut::more_parts(parts.len()).map(|line| text(&line)));
+    told.into()
+}
+
+fn text(text: &str) -> Value {
+    json!({ "kind": "text", "text": text })
+}
+
+fn one(part: &Part, room: &mut Room) -> Value {
+    match &part.content {
+        Content::Text(said) => text(&room.fit(said)),
+        Content::Data(data) => {
+            let written = data.to_string();
+            if room.takes(written.len()) {
+                return json!({ "kind": "data", "data": data });
+            }
+            // Half a value is none; it is told as the text that it is.
+            text(&room.fit(&written))
         }
-        ("leftOut", format!("about {} bytes", base64.len() / 4 * 3).into())
-    })
+        Content::File(file) => json!({ "kind": "file", "file": described(file, room) }),
+    }
 }
 
-fn list(parts: &[Part], bytes: impl Fn(&str) -> (&'static str, Value)) -> Value {
-    let one = |part: &Part| match &part.content {
-        Content::Text(text) => json!({ "kind": "text", "text": text }),
-        Content::Data(data) => json!({ "kind": "data", "data": data }),
-        Content::File(file) => json!({ "kind": "file", "file": described(file, &bytes) }),
-    };
-    parts.iter().map(one).collect()
-}
-
-fn described(file: &File, bytes: &impl Fn(&str) -> (&'static str, Value)) -> Map<String, Value> {
+fn described(file: &File, room: &mut Room) -> Map<String, Value> {
     let (key, source) = match &file.source {
-        FileSource::Base64(base64) => bytes(base64),
-        FileSource::Uri(uri) => ("uri", uri.as_str().into()),
+        FileSource::Base64(base64) => {
+            let shown = base64.len() <= BYTES_TOLD_MAX && room.takes(base64.len());
+            match shown {
+                true => ("bytes", base64.clone()),
+                false => ("leftOut", format!("about {} bytes", base64.len() / 4 * 3)),
+            }
+        }
+        FileSource::Uri(uri) => {
+            let shown = uri.len() <= URI_BYTES_MAX && room.takes(uri.len());
+            match shown {
+                true => ("uri", uri.clone()),
+                false => ("leftOut", format!("an address of {} bytes", uri.len())),
+            }
+        }
     };
-    let name = file.name.as_ref().map(|name| ("name".to_owned(), name.as_str().into()));
-    let kind = file.mime_type.as_ref().map(|kind| ("mimeType".to_owned(), kind.as_str().into()));
-    name.into_iter().chain(kind).chain([(key.to_owned(), source)]).collect()
+    let named = |key: &str, text: &Option<String>| {
+        let text = text.as_deref().map(|text| file::plain(text, file::NAME_CHARS_MAX));
+        text.map(|text| (key.to_owned(), text.into()))
+    };
+    let name = named("name", &file.name).into_iter();
+    name.chain(named("mimeType", &file.mime_type))
+        .chain([(key.to_owned(), source.into())])
+        .collect()
 }

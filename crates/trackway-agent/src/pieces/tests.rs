@@ -165,12 +165,14 @@ fn a_user_asks_by_message_or_by_input() {
     }
 }
 
+/// A tool gives parts where its value alone would leave something out; nothing is told twice.
 #[test]
-fn results_are_a_value_and_parts() {
+fn a_result_is_its_parts_or_else_its_value() {
     let part = Part::text("more");
     let table = [
         (json!({"a": 1}), vec![], vec![text("{\"a\":1}")]),
-        (json!("as it is"), vec![part.clone()], vec![text("as it is"), text("more")]),
+        (json!("as it is"), vec![], vec![text("as it is")]),
+        (json!("as it is"), vec![part.clone()], vec![text("more")]),
         (json!(null), vec![part], vec![text("more")]),
         (json!(null), vec![], vec![text("null")]),
     ];
@@ -189,16 +191,44 @@ fn parts_as_json() {
         file(Some("f"), Some("text/plain"), bytes("aGk=")),
         file(None, None, FileSource::Uri("u:x".into())),
         file(None, None, bytes(&long)),
+        file(None, None, FileSource::Uri("u".repeat(20_000))),
     ];
-    let mut expected = json!([
+    let expected = json!([
         {"kind": "text", "text": "t"},
         {"kind": "data", "data": [1]},
         {"kind": "file", "file": {"name": "f", "mimeType": "text/plain", "bytes": "aGk="}},
         {"kind": "file", "file": {"uri": "u:x"}},
-        {"kind": "file", "file": {"bytes": long}},
+        {"kind": "file", "file": {"leftOut": "about 3000 bytes"}},
+        {"kind": "file", "file": {"leftOut": "an address of 20000 bytes"}},
     ]);
-    assert_eq!(parts_json(&parts), expected);
-    expected[4]["file"] = json!({"leftOut": "about 3000 bytes"});
     assert_eq!(parts_told(&parts), expected);
-    assert_eq!(parts_json(&[]), json!([]));
+    assert_eq!(parts_told(&[]), json!([]));
+}
+
+/// What a child gave is recorded and sent to the model within the bounds of every other result.
+#[test]
+fn parts_as_json_are_bounded() {
+    let long = "x".repeat(PART_BYTES_MAX + 1);
+    let all = PART_BYTES_MAX + 1;
+    let cut = format!("x\n(cut here: {PART_BYTES_MAX} of {all} bytes are shown)");
+    let told = parts_told(&[Part::text(&long), Part::data(json!(long)), Part::data(json!([1, 2]))]);
+    assert!(told[0]["text"].as_str().unwrap().ends_with(&cut));
+    // Half a value is no value: what is shown of it is text.
+    assert_eq!(told[1]["kind"], "text");
+    assert!(told[1]["text"].as_str().unwrap().starts_with("\"xxx"));
+    let left_out = "(a part of 5 bytes is left out: the message is too long)";
+    assert_eq!(told[2], json!({"kind": "text", "text": left_out}));
+    assert!(told.to_string().len() < MESSAGE_BYTES_MAX + 1_000);
+}
+
+/// Very many small parts are as much as a few long ones.
+#[test]
+fn the_number_of_parts_is_bounded() {
+    let many = vec![Part::text("a"); PARTS_MAX + 2];
+    let line = "(2 more parts are left out)";
+    assert_eq!(pieces(&many).len(), PARTS_MAX + 1);
+    assert_eq!(pieces(&many).last(), Some(&text(line)));
+    let told = parts_told(&many);
+    assert_eq!(told.as_array().unwrap().len(), PARTS_MAX + 1);
+    assert_eq!(told[PARTS_MAX], json!({"kind": "text", "text": line}));
 }

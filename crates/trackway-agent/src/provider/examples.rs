@@ -1,5 +1,7 @@
 //! Conversations that every format has to write down, and how a stream is read in tests.
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 
 use super::{Delta, ModelError, format::Format};
@@ -55,16 +57,15 @@ pub(super) fn hello() -> Request {
 }
 
 /// A tool with a schema, and one that takes anything.
-pub(super) fn tools() -> Vec<ToolSpec> {
+pub(super) fn tools() -> Vec<Arc<ToolSpec>> {
     let schema = json!({
         "type": "object",
         "properties": { "at": { "type": "string", "enum": ["picture", "sky"] } },
         "required": ["at"],
     });
-    let tool = |name: &str, description: &str, schema: Value| ToolSpec {
-        name: name.to_owned(),
-        description: description.to_owned(),
-        schema,
+    let tool = |name: &str, description: &str, schema: Value| {
+        let (name, description) = (name.to_owned(), description.to_owned());
+        Arc::new(ToolSpec { name, description, schema })
     };
     vec![tool("look", "Looks.", schema), tool("read", "Reads.", json!({}))]
 }

@@ -3,9 +3,14 @@
 use std::collections::{BTreeMap, HashSet};
 
 use serde_json::Value;
+use trackway_domain::{JSON_DEPTH_MAX, is_deeper_than};
 
 use super::Delta;
 use crate::conversation::{Answer, Arguments, Call, Finish, Usage};
+
+/// Deepest arguments that are taken. The record of an answer puts some levels around them, and that of a
+/// compaction some more; what is recorded has to read back.
+const ARGUMENTS_DEPTH_MAX: usize = JSON_DEPTH_MAX - 10;
 
 /// An answer as far as it has arrived.
 #[derive(Debug, Clone, Default)]
@@ -62,14 +67,18 @@ impl Gather {
     pub fn finish(self) -> Answer {
         let ids = self.calls.values().filter_map(|call| call.id.as_deref());
         let mut free = FreeIds::new(ids);
+        // An answer is cut off at its end: of its calls only the last can be without its arguments.
+        let is_cut = matches!(self.finish, Some(Finish::Length | Finish::Filtered));
+        let last = self.calls.keys().next_back().filter(|_| is_cut).copied();
         let calls: Vec<Call> = self
             .calls
             .iter()
             .map(|(slot, call)| Call {
                 id: free.take(call.id.as_deref(), *slot),
                 tool: call.tool.clone(),
-                arguments: read(&call.arguments),
-                echo: call.echo.clone(),
+                arguments: read(&call.arguments, last == Some(*slot)),
+                // Without it the provider may refuse the conversation; with it there would be none.
+                echo: call.echo.clone().filter(|echo| !is_too_deep(echo)),
             })
             .collect();
         let finish = match self.finish.unwrap_or(Finish::Stop) {
@@ -111,14 +120,25 @@ impl FreeIds {
     }
 }
 
-fn read(text: &str) -> Arguments {
+fn read(text: &str, is_cut: bool) -> Arguments {
+    let broken = |reason: String| Arguments::Broken { text: text.to_owned(), reason };
     if text.trim().is_empty() {
+        if is_cut {
+            return broken("the answer was cut off before them".to_owned());
+        }
         return Arguments::Json(Value::Object(serde_json::Map::new()));
     }
     match serde_json::from_str(text) {
+        Ok(value) if is_too_deep(&value) => {
+            broken(format!("they are nested deeper than {ARGUMENTS_DEPTH_MAX} levels"))
+        }
         Ok(value) => Arguments::Json(value),
-        Err(error) => Arguments::Broken { text: text.to_owned(), reason: error.to_string() },
+        Err(error) => broken(error.to_string()),
     }
+}
+
+fn is_too_deep(value: &Value) -> bool {
+    is_deeper_than(value, ARGUMENTS_DEPTH_MAX)
 }
 
 #[cfg(test)]

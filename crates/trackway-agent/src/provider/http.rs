@@ -10,8 +10,8 @@ use futures_util::{StreamExt as _, stream};
 use reqwest::{
     Client, Url,
     header::{ACCEPT, HeaderMap, HeaderName, HeaderValue},
-    redirect,
 };
+use trackway_outgoing::operator_client;
 
 use self::{
     exchange::{Ask, Exchange},
@@ -20,9 +20,6 @@ use self::{
 };
 use super::{Deltas, Provider, format::Format};
 use crate::conversation::Request;
-
-/// How long a connection may take. A server that is there answers within moments, wherever it is.
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How long a server may be silent, before its answer and inside of it. Small machines read a long
 /// conversation for minutes before they say the first word.
@@ -132,7 +129,8 @@ impl HttpProvider {
             model: endpoint.model.clone(),
             images: endpoint.images,
             headers: headers(format.as_ref(), endpoint)?,
-            client: client(&url)?,
+            client: operator_client(&url)
+                .map_err(|error| BadEndpoint::Client { reason: error.to_string() })?,
             bounds: Bounds { idle: IDLE_TIMEOUT, bytes: ANSWER_BYTES_MAX },
             veil: Veil::new(endpoint, &url),
             unwelcome: Unwelcome::new(format.dispensable()),
@@ -151,12 +149,12 @@ impl Provider for HttpProvider {
         self.images
     }
 
-    fn ask(&self, request: Request) -> Deltas {
+    fn ask(&self, request: &Request) -> Deltas {
         let exchange = Exchange::new(Ask {
             client: self.client.clone(),
             url: self.url.clone(),
             headers: self.headers.clone(),
-            body: self.format.body(&self.model, &request),
+            body: self.format.body(&self.model, request),
             format: self.format.clone(),
             bounds: self.bounds,
             veil: self.veil.clone(),
@@ -207,20 +205,6 @@ fn put(headers: &mut HeaderMap, name: &str, value: &str) -> Result<(), BadEndpoi
     value.set_sensitive(true);
     headers.insert(known, value);
     Ok(())
-}
-
-#[expect(clippy::disallowed_methods, reason = "the one builder for model servers")]
-fn client(url: &Url) -> Result<Client, BadEndpoint> {
-    let client = Client::builder()
-        .user_agent(concat!("trackway/", env!("CARGO_PKG_VERSION")))
-        .connect_timeout(CONNECT_TIMEOUT)
-        // Single words are sent as they are said.
-        .tcp_nodelay(true)
-        // A redirect would carry the conversation, and some keys, to where nobody named.
-        .redirect(redirect::Policy::none());
-    // Plain http is for this machine and its neighbours, which no proxy can reach.
-    let client = if url.scheme() == "http" { client.no_proxy() } else { client };
-    client.build().map_err(|error| BadEndpoint::Client { reason: error.to_string() })
 }
 
 #[cfg(test)]

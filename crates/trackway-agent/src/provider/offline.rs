@@ -44,8 +44,8 @@ impl Provider for Offline {
         false
     }
 
-    fn ask(&self, request: Request) -> Deltas {
-        spoken::stream(&answer(&request))
+    fn ask(&self, request: &Request) -> Deltas {
+        spoken::stream(&answer(request))
     }
 }
 

@@ -51,27 +51,5 @@ pub fn open(kind: &str, endpoint: &Endpoint) -> Result<HttpProvider, BadEndpoint
     HttpProvider::new(row.kind, row.base_url, format, endpoint)
 }
 
-impl HttpProvider {
-    /// OpenAI's chat format, which most servers of open models speak.
-    pub fn openai(endpoint: &Endpoint) -> Result<Self, BadEndpoint> {
-        open(openai::KIND, endpoint)
-    }
-
-    /// OpenAI's Responses.
-    pub fn responses(endpoint: &Endpoint) -> Result<Self, BadEndpoint> {
-        open(responses::KIND, endpoint)
-    }
-
-    /// Anthropic's Messages.
-    pub fn anthropic(endpoint: &Endpoint) -> Result<Self, BadEndpoint> {
-        open(anthropic::KIND, endpoint)
-    }
-
-    /// Google's Gemini.
-    pub fn gemini(endpoint: &Endpoint) -> Result<Self, BadEndpoint> {
-        open(gemini::KIND, endpoint)
-    }
-}
-
 #[cfg(test)]
 mod tests;

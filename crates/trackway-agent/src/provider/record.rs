@@ -22,7 +22,7 @@ use super::{Delta, Deltas, ModelError, Provider};
 use crate::conversation::Request;
 
 /// One line of a recording.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 struct Recorded {
     /// Of the request.
     digest: String,
@@ -62,8 +62,8 @@ impl Provider for Record {
     }
 
     /// An answer that does not come to its end is not written. One that cannot be written fails.
-    fn ask(&self, request: Request) -> Deltas {
-        let digest = digest(&request);
+    fn ask(&self, request: &Request) -> Deltas {
+        let digest = digest(request);
         let label = self.label().to_owned();
         let file = self.file.clone();
         let recorded = Recorded { digest, label, deltas: Vec::new() };
@@ -75,7 +75,7 @@ impl Provider for Record {
                 if let Ok(delta) = &item {
                     recorded.deltas.push(delta.clone());
                     if *delta == Delta::Done
-                        && let Err(error) = append(&file, &recorded)
+                        && let Err(error) = keep(&file, std::mem::take(&mut recorded)).await
                     {
                         let reason =
                             format!("the recording {} cannot be written: {error}", file.display());
@@ -87,6 +87,13 @@ impl Provider for Record {
         });
         passing.boxed()
     }
+}
+
+/// Writes it down on a thread that may wait for a disk.
+async fn keep(file: &Path, recorded: Recorded) -> io::Result<()> {
+    let file = file.to_owned();
+    let written = tokio::task::spawn_blocking(move || append(&file, &recorded)).await;
+    written.map_err(io::Error::other)?
 }
 
 /// One write for the whole line, so that lines of several conversations do not mix.

@@ -5,17 +5,17 @@ use std::time::Duration;
 use super::ModelError;
 
 /// How often one answer is asked for.
-pub const ATTEMPTS_MAX: u32 = 3;
+const ATTEMPTS_MAX: u32 = 3;
 
 /// All pauses of one answer together. Somebody is looking at the screen.
-pub const BACKOFF_MAX: Duration = Duration::from_millis(9_900);
+const BACKOFF_MAX: Duration = Duration::from_millis(9_900);
 
 /// The pause after the first failure; each further one doubles it.
 const PAUSE_FIRST: Duration = Duration::from_millis(500);
 
 /// The attempts at one answer.
 #[derive(Debug, Clone)]
-pub struct Backoff {
+pub(crate) struct Backoff {
     attempts: u32,
     paused: Duration,
     random: u64,
@@ -24,13 +24,13 @@ pub struct Backoff {
 impl Backoff {
     /// `random` spreads the pauses over their second half, so that many turns do not all come back to a
     /// busy server in the same moment.
-    pub fn new(random: u64) -> Self {
+    pub(crate) fn new(random: u64) -> Self {
         Self { attempts: 1, paused: Duration::ZERO, random }
     }
 
     /// How long to wait before the next attempt; `None`: the error is the outcome. A server that wants
     /// to be left alone for longer than anybody waits is not asked again early.
-    pub fn next(&mut self, error: &ModelError) -> Option<Duration> {
+    pub(crate) fn next(&mut self, error: &ModelError) -> Option<Duration> {
         if !error.is_retryable() || self.attempts >= ATTEMPTS_MAX {
             return None;
         }
@@ -45,11 +45,6 @@ impl Backoff {
         // Another number for the next pause, from the same chance.
         self.random = self.random.rotate_left(17).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         Some(pause)
-    }
-
-    /// The attempt that is under way, counted from 1.
-    pub fn attempt(&self) -> u32 {
-        self.attempts
     }
 }
 

@@ -100,8 +100,8 @@ impl Provider for Scripted {
         true
     }
 
-    fn ask(&self, request: Request) -> Deltas {
-        let Some(line) = self.choose(&request) else {
+    fn ask(&self, request: &Request) -> Deltas {
+        let Some(line) = self.choose(request) else {
             let reason = format!("{} has no answer for this request", self.label);
             return stream::iter([Err(ModelError::Unscripted { reason })]).boxed();
         };

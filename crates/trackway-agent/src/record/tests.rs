@@ -68,6 +68,15 @@ fn records_keep_their_form() {
     assert!(error.to_string().starts_with("the record of a model call cannot be read"), "{error}");
 }
 
+/// A server may say very much about a failure; it is told with every later model call.
+#[test]
+fn a_failure_is_within_the_bounds_of_results() {
+    let record = CallRecord::failed("x".repeat(pieces::PART_BYTES_MAX * 2));
+    let [Piece::Text(told)] = record.pieces.as_slice() else { panic!("{record:?}") };
+    assert!(told.len() < pieces::PART_BYTES_MAX + 100);
+    assert!(told.ends_with(" bytes are shown)"), "{}", &told[told.len() - 80..]);
+}
+
 #[test]
 fn two_calls_never_share_an_id() {
     let call = |id: &str| Call {

@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use trackway_domain::{Artifact, Content, Event, Failure, FileSource, Part, RunId};
+use trackway_domain::{Artifact, Content, Failure, FileSource, Part, RunId};
 use trackway_engine::RunView;
-use trackway_ports::Stored;
 use trackway_runtime::{Archive, ToolCall};
 
 /// Runs of a conversation that are looked through, the newest first. A model asks for what it has just
@@ -31,32 +30,54 @@ pub(super) fn is_talk(id: &str) -> bool {
 /// The artifacts of the session that the call is of, those of the newest run first. Only runs of the
 /// caller's own tenant are in an archive.
 pub(super) async fn look_through(call: &ToolCall) -> Result<Vec<Kept>, Failure> {
-    let archive = call.archive().ok_or_else(|| Failure::new("no session is behind this call"))?;
-    let unreadable = |error| Failure::new(format!("the session cannot be read: {error}"));
+    let archive = archive(call)?;
     let mut kept = Vec::new();
-    for (run, workflow) in archive.runs(RUNS_MAX).await.map_err(unreadable)? {
+    for (run, workflow) in runs(&archive).await? {
         let artifacts = artifacts_of(&archive, run).await?;
-        let shown = artifacts.into_iter().filter(|artifact| !is_talk(artifact.id.as_str()));
-        kept.extend(shown.map(|artifact| Kept { run, workflow: workflow.clone(), artifact }));
+        kept.extend(artifacts.map(|artifact| Kept { run, workflow: workflow.clone(), artifact }));
     }
     Ok(kept)
 }
 
-async fn artifacts_of(archive: &Archive, run: RunId) -> Result<Vec<Arc<Artifact>>, Failure> {
-    let events = archive.events(run, None).await;
-    let events = events.map_err(|error| Failure::new(format!("a run cannot be read: {error}")))?;
-    Ok(fold(&events))
+/// The newest artifact of that name, or that of the task where one is named. Whole logs are read for it,
+/// so no more of them than it takes.
+pub(super) async fn find(
+    call: &ToolCall,
+    name: &str,
+    task: Option<&str>,
+) -> Result<Option<Kept>, Failure> {
+    let archive = archive(call)?;
+    for (run, workflow) in runs(&archive).await? {
+        if task.is_some_and(|task| run.to_string() != task) {
+            continue;
+        }
+        let mut artifacts = artifacts_of(&archive, run).await?;
+        if let Some(artifact) = artifacts.find(|artifact| artifact.id.as_str() == name) {
+            return Ok(Some(Kept { run, workflow, artifact }));
+        }
+    }
+    Ok(None)
 }
 
-/// The artifacts that a log adds up to.
-fn fold(events: &[Stored]) -> Vec<Arc<Artifact>> {
-    let Some((first, rest)) = events.split_first() else { return Vec::new() };
-    let Event::Submitted(submission) = &first.event else { return Vec::new() };
-    let mut view = RunView::begin(Arc::new((**submission).clone()), first.at, first.pos);
-    for stored in rest {
-        view.apply(&stored.event, stored.at, stored.pos);
-    }
-    view.artifacts
+fn archive(call: &ToolCall) -> Result<Archive, Failure> {
+    call.archive().ok_or_else(|| Failure::new("no session is behind this call"))
+}
+
+async fn runs(archive: &Archive) -> Result<Vec<(RunId, String)>, Failure> {
+    let unreadable = |error| Failure::new(format!("the session cannot be read: {error}"));
+    archive.runs(RUNS_MAX).await.map_err(unreadable)
+}
+
+/// What a run has produced, but for the conversation itself.
+async fn artifacts_of(
+    archive: &Archive,
+    run: RunId,
+) -> Result<impl Iterator<Item = Arc<Artifact>>, Failure> {
+    let events = archive.events(run, None).await;
+    let events = events.map_err(|error| Failure::new(format!("a run cannot be read: {error}")))?;
+    let view = RunView::of_log(events.iter().map(|stored| (&stored.event, stored.at, stored.pos)));
+    let artifacts = view.map(|view| view.artifacts).unwrap_or_default();
+    Ok(artifacts.into_iter().filter(|artifact| !is_talk(artifact.id.as_str())))
 }
 
 /// What a part is, in a word.

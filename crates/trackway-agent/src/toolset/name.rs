@@ -1,20 +1,16 @@
-//! Names that every provider takes: at most 64 of `[A-Za-z0-9_-]`, no two alike.
+//! Names that every provider takes, no two alike.
 
 use std::collections::BTreeSet;
 
 use sha2::{Digest as _, Sha256};
+
+use crate::name::{NAME_CHARS_MAX, SERVER_MARK, in_plain_letters};
 
 /// What stands before the name of a workflow that can be dispatched (D1).
 pub const DISPATCH_PREFIX: &str = "dispatch_workflow_";
 
 /// The tool by which a model answers the question of a run on the user's behalf. No other has its name.
 pub const REPLY_TOOL: &str = "answer_task";
-
-/// Between the name of an MCP server and that of its tool.
-const SERVER_MARK: &str = "__";
-
-/// The longest name that every provider takes.
-const NAME_CHARS_MAX: usize = 64;
 
 /// Hex digits behind a name that was cut or would be there twice.
 const SUFFIX_CHARS: usize = 8;
@@ -58,11 +54,10 @@ pub(super) fn bare(name: &str) -> &str {
 
 /// The name in letters that every provider takes, cut to its longest.
 fn plain(name: &str) -> String {
-    let letter = |letter: char| match letter {
-        'A'..='Z' | 'a'..='z' | '0'..='9' | '_' | '-' => letter,
-        _ => '_',
-    };
-    name.chars().map(letter).take(NAME_CHARS_MAX).collect()
+    // All of it is ASCII by now.
+    let mut plain = in_plain_letters(name);
+    plain.truncate(NAME_CHARS_MAX);
+    plain
 }
 
 fn marked(name: &str, round: u32) -> String {

@@ -7,7 +7,7 @@ use trackway_domain::{JSON_DEPTH_MAX, Problem, is_too_deep};
 
 /// How often a model is shown what is wrong with its output. A model that has not got it right by then
 /// does not understand the schema, and more tries only cost money.
-pub const REPAIRS_MAX: u32 = 2;
+pub(super) const REPAIRS_MAX: u32 = 2;
 
 /// Problems that a model is shown at once; they are mended together or not at all.
 const PROBLEMS_SHOWN_MAX: usize = 16;

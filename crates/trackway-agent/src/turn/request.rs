@@ -1,6 +1,9 @@
 //! What the model is shown: the turn's conversation in a form that every provider takes.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use super::Turn;
 use crate::{Call, Entry, OpenNote, Request, ToolSpec, pieces};
@@ -9,7 +12,7 @@ use crate::{Call, Entry, OpenNote, Request, ToolSpec, pieces};
 #[derive(Debug, Clone, Default)]
 pub struct Offer {
     /// From [`crate::Toolset::specs`].
-    pub tools: Vec<ToolSpec>,
+    pub tools: Vec<Arc<ToolSpec>>,
     /// What waits for the user's answer, and the model may bring one to.
     pub open: Vec<OpenNote>,
     /// From [`crate::Provider::takes_images`]. Images are left out with a line that says so.

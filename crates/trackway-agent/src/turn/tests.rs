@@ -132,7 +132,7 @@ fn silence_after_words_is_an_end() {
     turn.heard(&ended("", Finish::Stop)).unwrap();
     assert_eq!(turn.next(), done("I look.", Ending::Said));
     assert_eq!(turn.said(), ["I look."]);
-    assert_eq!(turn.into_entries().len(), 3);
+    assert_eq!(turn.entries().len(), 3);
 }
 
 #[test]

@@ -46,12 +46,13 @@ pub(crate) fn everything() -> Request {
         open: Vec::new(),
         entries,
         tools: vec![
-            ToolSpec { name: "look_up".into(), description: "Finds birds.".into(), schema },
+            ToolSpec { name: "look_up".into(), description: "Finds birds.".into(), schema }.into(),
             ToolSpec {
                 name: "camera".into(),
                 description: "Takes a picture.".into(),
                 schema: json!({"type": "object"}),
-            },
+            }
+            .into(),
         ],
         output: Some(json!({"type": "object", "properties": {"bird": {"type": "string"}}})),
         max_tokens: Some(500),

@@ -106,7 +106,7 @@ pub(crate) type Outcome = Result<Answer, (Answer, ModelError)>;
 /// Asks a provider and keeps to its contract: one end, nothing behind it.
 pub(crate) async fn ask(provider: &dyn Provider, request: Request) -> Outcome {
     let mut gather = Gather::new();
-    let mut deltas = provider.ask(request);
+    let mut deltas = provider.ask(&request);
     while let Some(item) = deltas.next().await {
         match item {
             Ok(Delta::Done) => {
@@ -263,7 +263,7 @@ pub(crate) async fn a_dropped_answer_drops_the_connection<W: Wire>() {
     let server = ModelServer::start().await;
     let latch = Latch::new();
     server.queue(stream(W::says(&["Hallo"])).wait(&latch).data("never"));
-    let mut deltas = provider::<W>(&server).ask(sample::question());
+    let mut deltas = provider::<W>(&server).ask(&sample::question());
     let mut gather = Gather::new();
     while gather.text().is_empty() {
         gather.push(&deltas.next().await.unwrap().unwrap());
@@ -274,7 +274,7 @@ pub(crate) async fn a_dropped_answer_drops_the_connection<W: Wire>() {
     server.dropped().await;
     // A request that nobody waits for any more is dropped before its answer begins, too.
     server.queue(Reply::stream().wait_first(&Latch::new()));
-    let mut deltas = provider::<W>(&server).ask(sample::question());
+    let mut deltas = provider::<W>(&server).ask(&sample::question());
     tokio::select! {
         item = deltas.next() => panic!("{item:?}"),
         _ = server.until_asked(2) => {}

@@ -11,6 +11,7 @@ mod once;
 mod real_model;
 mod replies;
 mod restart;
+mod results;
 mod speech;
 mod trust;
 mod words;

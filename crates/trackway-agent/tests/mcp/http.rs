@@ -1,6 +1,6 @@
 //! Servers that are reached over HTTP.
 
-use std::{net::SocketAddr, sync::Arc};
+use std::{net::SocketAddr, process::Command, sync::Arc};
 
 use axum::Router;
 use rmcp::transport::streamable_http_server::{
@@ -45,6 +45,21 @@ fn elsewhere(address: SocketAddr) -> (Runtime, SocketAddr) {
         serve_on(TcpListener::from_std(listener).unwrap(), Fixture::default()).await;
     });
     (threads, address)
+}
+
+/// A proxy cannot reach this machine, and what is sent to it is not meant for a proxy: the test below
+/// passes where the environment names one, too.
+#[test]
+fn a_plain_address_is_asked_without_a_proxy() {
+    let mut behind = Command::new(std::env::current_exe().unwrap());
+    for name in ["HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"] {
+        // Nobody is there.
+        behind.env(name, "http://127.0.0.1:9");
+    }
+    behind.env_remove("NO_PROXY").env_remove("no_proxy");
+    behind.args(["--exact", "http::headers_are_sent_with_every_request"]);
+    let output = behind.output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
 }
 
 /// FIELD-NOTES: configured headers did not arrive.

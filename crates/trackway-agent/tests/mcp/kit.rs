@@ -28,7 +28,7 @@ pub(crate) fn config(servers: &Value) -> McpConfig {
 }
 
 pub(crate) async fn start(servers: &Value, folder: &Path) -> Arc<McpServers> {
-    let servers = McpServers::start(config(servers), folder.to_owned()).unwrap();
+    let servers = McpServers::start(config(servers), folder.to_owned());
     servers.settled().await;
     servers
 }

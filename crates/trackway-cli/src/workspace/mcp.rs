@@ -6,15 +6,14 @@ use std::{
 };
 
 use serde_json::Value;
-use trackway_agent::{ConfigProblem, McpConfig, Missing};
+pub(crate) use trackway_agent::SERVER_MARK as JOINT;
+use trackway_agent::{ConfigProblem, McpConfig, Missing, in_plain_letters};
 use trackway_definition::{Format, Located, locate};
 
 use super::front::escaped;
 use crate::{finding::Finding, reference::Variables};
 
 pub(crate) const FILE: &str = "mcp.json";
-/// What stands between the name of a server and that of its tool.
-pub(crate) const JOINT: &str = "__";
 
 /// The file, as it was read.
 #[derive(Debug, Default)]
@@ -88,10 +87,6 @@ fn servers(located: &Located) -> Vec<Named> {
 impl Named {
     /// What the names of its tools begin with: models take only some letters.
     pub(crate) fn prefix(&self) -> String {
-        let clean = |letter: char| match letter {
-            'a'..='z' | 'A'..='Z' | '0'..='9' | '_' | '-' => letter,
-            _ => '_',
-        };
-        self.name.chars().map(clean).collect()
+        in_plain_letters(&self.name)
     }
 }

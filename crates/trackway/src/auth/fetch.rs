@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use reqwest::{Client, Url, redirect};
+use reqwest::{Client, Url};
+use trackway_outgoing::operator_client;
 
 use super::AuthError;
 
@@ -20,8 +21,8 @@ pub(super) struct Fetch {
 
 impl Fetch {
     pub(super) fn new(url: Url) -> Result<Self, AuthError> {
-        let client =
-            client(&url).map_err(|error| AuthError::Client { reason: error.to_string() })?;
+        let client = operator_client(&url)
+            .map_err(|error| AuthError::Client { reason: error.to_string() })?;
         Ok(Self { url, client })
     }
 
@@ -31,7 +32,8 @@ impl Fetch {
             let cause = std::error::Error::source(&error).map(ToString::to_string);
             format!("{error}{}", cause.map(|cause| format!(": {cause}")).unwrap_or_default())
         };
-        let mut response = self.client.get(self.url.clone()).send().await.map_err(failed)?;
+        let mut response =
+            self.client.get(self.url.clone()).timeout(PATIENCE).send().await.map_err(failed)?;
         if !response.status().is_success() {
             return Err(format!("{} answered {}", self.url, response.status()));
         }
@@ -44,12 +46,4 @@ impl Fetch {
         }
         Ok(body)
     }
-}
-
-#[expect(clippy::disallowed_methods, reason = "the one builder for what the operator names")]
-fn client(url: &Url) -> reqwest::Result<Client> {
-    // A redirect could lead to an address that the operator did not name.
-    let client = Client::builder().timeout(PATIENCE).redirect(redirect::Policy::none());
-    // Plain http is for this machine alone, which no proxy can reach.
-    if url.scheme() == "http" { client.no_proxy() } else { client }.build()
 }

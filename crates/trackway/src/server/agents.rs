@@ -10,7 +10,7 @@ mod tests;
 use std::{
     collections::BTreeMap,
     path::PathBuf,
-    sync::{Arc, OnceLock},
+    sync::{Arc, OnceLock, Weak},
     time::Duration,
 };
 
@@ -107,8 +107,7 @@ impl Server {
     ) -> Result<Option<Employed>, ServerError> {
         let Some(mut changes) = self.agents.clone() else { return Ok(None) };
         let agents = changes.borrow_and_update().clone();
-        let servers = McpServers::start(agents.mcp.clone(), agents.folder.clone())
-            .map_err(|source| ServerError::Outgoing { source: Box::new(source) })?;
+        let servers = McpServers::start(agents.mcp.clone(), agents.folder.clone());
         // Those that are late are told of when they come.
         let _ = tokio::time::timeout(SERVERS_START_MAX, servers.settled()).await;
         let tools = self.agent_tools()?;
@@ -135,10 +134,25 @@ impl Employed {
         let _ = self.written.set(written.clone());
     }
 
+    /// Their servers of tools, for whoever wants to look at them.
+    pub(super) fn servers(&self) -> Weak<McpServers> {
+        Arc::downgrade(&self.servers)
+    }
+
     /// Ends what runs for them, and waits until it has ended.
-    pub(super) async fn dismiss(self) {
+    pub(super) async fn dismiss(mut self) {
         self.following.abort();
+        // It was told to end, so that is all there is to hear.
+        let _ended = (&mut self.following).await;
         self.servers.shutdown().await;
+    }
+}
+
+/// Where nobody has dismissed them, nobody follows them any more, and their servers end with the last
+/// who holds them.
+impl Drop for Employed {
+    fn drop(&mut self) {
+        self.following.abort();
     }
 }
 
@@ -150,6 +164,9 @@ struct Staff {
     /// Those of the server itself.
     tools: Vec<Arc<dyn Tool>>,
     servers: Arc<McpServers>,
+    /// Tells that tools are others than those in the workshop. It listens from before they are first put
+    /// there: what changes while agents are offered is seen too.
+    tools_changed: watch::Receiver<u64>,
     /// What was said last.
     agents: Agents,
     /// The agents that are offered, by name, as they were written.
@@ -162,8 +179,9 @@ impl Staff {
     fn new(registry: Arc<Registry>, tools: Vec<Arc<dyn Tool>>, servers: Arc<McpServers>) -> Self {
         let workshop: Arc<Workshop> = Arc::default();
         registry.reviver(Arc::new(trackway_agent::Agents(workshop.clone())));
+        let tools_changed = servers.changed();
         let (agents, offered, written) = Default::default();
-        Self { registry, workshop, tools, servers, agents, offered, written }
+        Self { registry, workshop, tools, servers, tools_changed, agents, offered, written }
     }
 
     /// Offers these agents and no others. What cannot be offered is told and left out: the others are
@@ -183,9 +201,14 @@ impl Staff {
             self.registry.withdraw(name);
         }
         self.offered = now;
-        if let Some(written) = self.written.get() {
-            written.renew(&self.registry);
-        }
+    }
+
+    /// Looks at the written workflows again: their steps may name agents. Whole folders are read.
+    async fn look_at_written(&self) {
+        let Some(written) = self.written.get().cloned() else { return };
+        let registry = self.registry.clone();
+        // It does not panic; where it did, what was offered before stays.
+        let _looked = tokio::task::spawn_blocking(move || written.renew(&registry)).await;
     }
 
     fn restock(&self) {
@@ -209,7 +232,6 @@ impl Staff {
 
     /// Follows what is said of agents, and what becomes of their servers.
     async fn follow(mut self, mut changes: watch::Receiver<Agents>) {
-        let mut tools = self.servers.changed();
         let mut is_said = true;
         loop {
             tokio::select! {
@@ -218,11 +240,12 @@ impl Staff {
                         let agents = changes.borrow_and_update().clone();
                         self.servers.replace(agents.mcp.clone()).await;
                         self.renew(agents);
+                        self.look_at_written().await;
                     }
                     // Nobody can say anything any more; what was said last stays.
                     Err(_) => is_said = false,
                 },
-                changed = tools.changed() => match changed {
+                changed = self.tools_changed.changed() => match changed {
                     Ok(()) => self.restock(),
                     Err(_) => return,
                 },

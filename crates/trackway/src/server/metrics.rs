@@ -1,7 +1,8 @@
 //! Numbers for Prometheus at `/metrics`: what this process has done since its start.
 //!
-//! Everything is counted from committed events, so that a number is never ahead of the log. Names follow
-//! OpenTelemetry's GenAI conventions where those have one, as Prometheus writes them. All of them are here:
+//! What is counted is counted from committed events, so that a number is never ahead of the log. Names
+//! follow OpenTelemetry's GenAI conventions where those have one, as Prometheus writes them. All of them
+//! are here:
 //!
 //! | name | what |
 //! | --- | --- |
@@ -11,12 +12,14 @@
 //! | `trackway_turns_total` | turns of agents that have ended, by `outcome` |
 //! | `trackway_tool_calls_total` | calls of tools and dispatches, by `outcome` |
 //! | `trackway_runs_total` | runs that have ended, agents' turns among them, by `outcome` |
+//! | `trackway_mcp_server_up` | 1 for each MCP server that is ready, else 0 |
+//! | `trackway_mcp_server_starts` | how often each was started since it is in the configuration |
 
 mod table;
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use trackway_agent::{CallRecord, Place, model_call};
+use trackway_agent::{CallRecord, McpServers, Phase, Place, model_call};
 use trackway_domain::{Event, OpKind, StateName, StepOutcome, Submission};
 use trackway_runtime::{Kind, Observer, Registry};
 
@@ -34,8 +37,14 @@ const TOOL_CALLS: Family =
     Family::counter("trackway_tool_calls_total", "Calls of tools, and dispatches.");
 const RUNS: Family = Family::counter("trackway_runs_total", "Runs that have ended.");
 
+const SERVER_UP: Family =
+    Family::gauge("trackway_mcp_server_up", "Whether an MCP server is ready.");
+const SERVER_STARTS: Family =
+    Family::gauge("trackway_mcp_server_starts", "How often an MCP server was started.");
+
 /// Every number, in the order in which they are printed.
-const FAMILIES: [Family; 6] = [TOKENS, MODEL_CALLS, COST, TURNS, TOOL_CALLS, RUNS];
+const FAMILIES: [Family; 8] =
+    [TOKENS, MODEL_CALLS, COST, TURNS, TOOL_CALLS, RUNS, SERVER_UP, SERVER_STARTS];
 
 /// Labels of the conventions.
 const AGENT: &str = "gen_ai_agent_name";
@@ -45,23 +54,36 @@ const TOKEN_TYPE: &str = "gen_ai_token_type";
 const TOOL: &str = "gen_ai_tool_name";
 const OUTCOME: &str = "outcome";
 const WORKFLOW: &str = "workflow";
+const SERVER: &str = "server";
 
 /// Counts what is committed.
 #[derive(Debug)]
 pub(super) struct Metrics {
     registry: Arc<Registry>,
+    /// Asked when numbers are printed. Weak: they end with the server, not with who looks at them.
+    servers: Weak<McpServers>,
     /// Held to add a number or to print them all.
     table: Mutex<Table>,
 }
 
 impl Metrics {
-    pub(super) fn new(registry: Arc<Registry>) -> Self {
-        Self { registry, table: Mutex::default() }
+    pub(super) fn new(registry: Arc<Registry>, servers: Weak<McpServers>) -> Self {
+        Self { registry, servers, table: Mutex::default() }
     }
 
     /// As Prometheus reads it.
     pub(super) fn text(&self) -> String {
-        self.table.lock().unwrap_or_else(PoisonError::into_inner).text(&FAMILIES)
+        let servers = self.servers.upgrade().map(|servers| servers.status()).unwrap_or_default();
+        let mut table = self.table.lock().unwrap_or_else(PoisonError::into_inner);
+        table.clear(&SERVER_UP);
+        table.clear(&SERVER_STARTS);
+        for server in &servers {
+            let by = [(SERVER, server.name.as_str())];
+            let is_up = server.phase == Phase::Ready;
+            table.add(&SERVER_UP, &by, f64::from(u8::from(is_up)));
+            table.add(&SERVER_STARTS, &by, f64::from(server.starts));
+        }
+        table.text(&FAMILIES)
     }
 
     fn add(&self, family: &Family, labels: &[(&str, &str)], value: f64) {

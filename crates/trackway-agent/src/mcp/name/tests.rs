@@ -8,7 +8,7 @@ fn names_are_made_of_letters_that_every_model_takes() {
     assert_eq!(tool_name("files", "read", &none), "files__read");
     assert_eq!(tool_name("my files", "read.all/ä", &none), "my_files__read_all__");
     let long = tool_name("s", &"x".repeat(200), &none);
-    assert_eq!(long.len(), NAME_BYTES_MAX);
+    assert_eq!(long.len(), NAME_CHARS_MAX);
     assert_ne!(long, tool_name("s", &"x".repeat(201), &none));
     assert_eq!(long, tool_name("s", &"x".repeat(200), &none));
 }

@@ -49,16 +49,24 @@ fn files_are_parts_with_everything_else() {
     assert_eq!(output.parts[3], Part::text("inside").with("uri", "x:y"));
 }
 
+/// A model is shown the parts alone, so nothing may be missing among them, nor be there twice.
 #[test]
-fn structured_content_beside_an_image_is_shown_too() {
-    let output = read(json!({
-        "content": [{"type": "image", "data": "aGk=", "mimeType": "image/png"}],
-        "structuredContent": {"n": 1}
-    }))
-    .unwrap();
-    assert_eq!(output.value, json!({"n": 1}));
-    assert_eq!(output.parts[0], Part::data(json!({"n": 1})));
-    assert_eq!(output.parts.len(), 2);
+fn structured_content_beside_an_image_is_shown_once() {
+    let image = json!({"type": "image", "data": "aGk=", "mimeType": "image/png"});
+    let text = |text: &str| json!({"type": "text", "text": text});
+    let value = json!({"n": 1});
+    let table = [
+        (vec![image.clone()], vec![Part::data(value.clone())]),
+        (vec![text("{ \"n\": 1 }"), image.clone()], vec![Part::text("{ \"n\": 1 }")]),
+        (vec![text("one"), image], vec![Part::data(value.clone()), Part::text("one")]),
+    ];
+    for (content, shown) in table {
+        let output = read(json!({"content": content, "structuredContent": value})).unwrap();
+        assert_eq!(output.value, value);
+        let (image, others) = output.parts.split_last().unwrap();
+        assert!(matches!(image.content, Content::File(_)));
+        assert_eq!(others, shown);
+    }
 }
 
 #[test]

@@ -10,7 +10,10 @@ use serde_json::{Map, Value, json};
 use super::{ECHO, form};
 use crate::{
     conversation::{Arguments, Call, Entry, Piece, Request, ToolSpec},
-    provider::{parameters::parameters, prompt::prompt},
+    provider::{
+        parameters::{object, parameters},
+        prompt::prompt,
+    },
 };
 
 /// The format wants a bound on every answer, thoughts included. This is the most that every model since
@@ -52,7 +55,7 @@ pub(super) fn body(model: &str, request: &Request) -> Value {
     }
     body.insert("messages".to_owned(), Value::Array(messages));
     if !request.tools.is_empty() {
-        body.insert("tools".to_owned(), request.tools.iter().map(tool).collect());
+        body.insert("tools".to_owned(), request.tools.iter().map(|spec| tool(spec)).collect());
     }
     Value::Object(body)
 }
@@ -175,5 +178,9 @@ fn tool(tool: &ToolSpec) -> Value {
         description.push_str(&format!("\nThe input's whole schema: {}", tool.schema));
         fields.retain(|key, _| !ALTERNATIVES.contains(&key.as_str()));
     }
-    json!({ "name": tool.name, "description": description, "input_schema": schema })
+    object([
+        ("name", tool.name.as_str().into()),
+        ("description", description.into()),
+        ("input_schema", schema),
+    ])
 }

@@ -62,7 +62,7 @@ fn ids_are_sent_once() {
 fn a_tool_with_alternatives_keeps_them_in_words() {
     let schema = json!({ "anyOf": [{ "required": ["a"] }, { "required": ["b"] }] });
     let tool = ToolSpec { name: "t".to_owned(), description: "Does.".to_owned(), schema };
-    let body = body::body("claude-x", &Request { tools: vec![tool], ..hello() });
+    let body = body::body("claude-x", &Request { tools: vec![tool.into()], ..hello() });
     assert_eq!(body["tools"][0]["input_schema"], json!({ "type": "object", "properties": {} }));
     let description = body["tools"][0]["description"].as_str().expect("a description");
     assert!(description.starts_with("Does.\n") && description.contains(r#""required":["b"]"#));

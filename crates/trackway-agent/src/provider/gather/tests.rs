@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use super::*;
+use crate::{Compacted, Entry};
 
 fn gathered(deltas: &[Delta]) -> Answer {
     let mut gather = Gather::new();
@@ -65,6 +66,51 @@ fn arguments_are_read_once_at_the_end() {
     assert!(reason.contains("EOF"), "{reason}");
     assert_eq!(answer.calls[2].arguments, Arguments::Json(json!({})));
     assert_eq!(answer.calls[2].echo, Some(json!("again")));
+}
+
+/// A tool's name with nothing behind it is no call where the answer ends there for another reason than
+/// that the model had said everything.
+#[test]
+fn a_call_that_was_cut_off_before_its_arguments_is_not_made() {
+    let empty = Arguments::Json(json!({}));
+    let table = [(Finish::Stop, false), (Finish::Length, true), (Finish::Filtered, true)];
+    for (finish, is_cut) in table {
+        let answer = gathered(&[call(0, None, "one"), call(1, None, "two"), Delta::End(finish)]);
+        assert_eq!(answer.calls[0].arguments, empty, "{finish:?}");
+        let last = &answer.calls[1].arguments;
+        assert_eq!(*last != empty, is_cut, "{finish:?}");
+        if let Arguments::Broken { reason, .. } = last {
+            assert_eq!(reason, "the answer was cut off before them");
+        }
+    }
+    // What is whole is whole, however the answer ended.
+    let answer = gathered(&[call(0, None, "one"), arguments(0, "{}"), Delta::End(Finish::Length)]);
+    assert_eq!(answer.calls[0].arguments, empty);
+}
+
+/// What a model says must not end its turn: deeper arguments could not be recorded.
+#[test]
+fn arguments_that_are_nested_too_deeply_are_told() {
+    let nested = |levels: usize| (1..levels).fold(json!(1), |inner, _| json!([inner]));
+    let deep = nested(ARGUMENTS_DEPTH_MAX + 1);
+    let answer = gathered(&[
+        call(0, None, "one"),
+        arguments(0, &nested(ARGUMENTS_DEPTH_MAX).to_string()),
+        call(1, None, "two"),
+        arguments(1, &deep.to_string()),
+        Delta::Echo { slot: 1, value: deep },
+    ]);
+    assert_eq!(answer.calls[0].arguments, Arguments::Json(nested(ARGUMENTS_DEPTH_MAX)));
+    let Arguments::Broken { reason, .. } = &answer.calls[1].arguments else {
+        panic!("{answer:?}");
+    };
+    assert_eq!(reason, "they are nested deeper than 90 levels");
+    assert_eq!(answer.calls[1].echo, None);
+    // With all that is recorded around it.
+    let entry = Entry::Model { text: String::new(), calls: answer.calls };
+    let kept = vec![entry];
+    let compacted = Compacted { summary: String::new(), kept, asked: None, ended_at: None };
+    assert!(!trackway_domain::is_too_deep(&compacted.to_value().unwrap()));
 }
 
 #[test]

@@ -7,7 +7,10 @@ use serde_json::{Map, Value, json};
 use super::ECHO;
 use crate::{
     conversation::{Arguments, Call, Entry, Piece, Request, ToolSpec},
-    provider::{parameters::parameters, prompt::prompt},
+    provider::{
+        parameters::{object, parameters},
+        prompt::prompt,
+    },
 };
 
 /// What stands where a content would have no part, which the format refuses.
@@ -38,8 +41,9 @@ pub(super) fn body(request: &Request) -> Value {
     }
     body.insert("contents".to_owned(), Value::Array(contents(&request.entries)));
     if !request.tools.is_empty() {
-        let declared: Vec<Value> = request.tools.iter().map(tool).collect();
-        body.insert("tools".to_owned(), json!([{ "functionDeclarations": declared }]));
+        let declared = request.tools.iter().map(|spec| tool(spec)).collect();
+        let declared = object([("functionDeclarations", declared)]);
+        body.insert("tools".to_owned(), Value::Array(vec![declared]));
     }
     if !settings.is_empty() {
         body.insert("generationConfig".to_owned(), Value::Object(settings));
@@ -160,9 +164,9 @@ fn part(piece: &Piece) -> Option<Value> {
 }
 
 fn tool(tool: &ToolSpec) -> Value {
-    json!({
-        "name": tool.name,
-        "description": tool.description,
-        "parametersJsonSchema": parameters(&tool.schema),
-    })
+    object([
+        ("name", tool.name.as_str().into()),
+        ("description", tool.description.as_str().into()),
+        ("parametersJsonSchema", parameters(&tool.schema)),
+    ])
 }

@@ -83,7 +83,8 @@ impl ContentReader {
         let tool = call["name"].as_str().unwrap_or_default().to_owned();
         out.push(Delta::Call { slot, id: id.map(str::to_owned), tool });
         let arguments = match &call["args"] {
-            Value::Null => String::new(),
+            // Calls come whole: one without arguments was not cut off before them.
+            Value::Null => "{}".to_owned(),
             Value::String(text) => text.clone(),
             value => value.to_string(),
         };

@@ -10,10 +10,10 @@ use tokio::{
 use trackway_testkit::{ModelServer, Reply};
 
 use super::*;
-use crate::provider::{Delta, ModelError};
+use crate::provider::{Delta, ModelError, open};
 
 fn local(base_url: String) -> HttpProvider {
-    HttpProvider::openai(&Endpoint { base_url: Some(base_url), ..Endpoint::new("m") }).unwrap()
+    open("openai", &Endpoint { base_url: Some(base_url), ..Endpoint::new("m") }).unwrap()
 }
 
 fn request() -> Request {
@@ -28,7 +28,7 @@ fn request() -> Request {
 }
 
 async fn asked(provider: &HttpProvider) -> Vec<Result<Delta, ModelError>> {
-    provider.ask(request()).collect().await
+    provider.ask(&request()).collect().await
 }
 
 #[tokio::test]
@@ -126,16 +126,16 @@ fn addresses_are_put_together() {
 
 #[test]
 fn what_cannot_be_sent_is_told_at_once_and_without_secrets() {
-    let open = |endpoint: &Endpoint| HttpProvider::openai(endpoint).unwrap_err();
-    assert_eq!(open(&Endpoint::new(" ")), BadEndpoint::Model);
+    let refused = |endpoint: &Endpoint| open("openai", endpoint).unwrap_err();
+    assert_eq!(refused(&Endpoint::new(" ")), BadEndpoint::Model);
     let key = Endpoint { key: Some("se\ncret".into()), ..Endpoint::new("m") };
-    let error = open(&key).to_string();
+    let error = refused(&key).to_string();
     assert!(error.contains("authorization") && !error.contains("cret"), "{error}");
     let mut named = Endpoint::new("m");
     named.headers.insert("x y".into(), "z".into());
-    assert!(matches!(open(&named), BadEndpoint::Header { what: "name", .. }));
-    let known = crate::provider::open("openia", &Endpoint::new("m")).unwrap_err().to_string();
+    assert!(matches!(refused(&named), BadEndpoint::Header { what: "name", .. }));
+    let known = open("openia", &Endpoint::new("m")).unwrap_err().to_string();
     assert!(known.contains("openai-responses"), "{known}");
-    let shown = format!("{key:?} {:?}", HttpProvider::openai(&Endpoint::new("m")).unwrap());
+    let shown = format!("{key:?} {:?}", open("openai", &Endpoint::new("m")).unwrap());
     assert!(!shown.contains("cret") && shown.contains("openai/m"), "{shown}");
 }

@@ -1,5 +1,7 @@
 //! What a user wants: a tool called, or an answer in words.
 
+use std::sync::Arc;
+
 use serde_json::{Map, Value};
 
 use super::{
@@ -81,7 +83,7 @@ pub(super) fn understand(request: &Request) -> Intent<'_> {
     }
 }
 
-fn message<'a>(tools: &'a [ToolSpec], asked: Option<Ask<'a>>, entry: &Entry) -> Intent<'a> {
+fn message<'a>(tools: &'a [Arc<ToolSpec>], asked: Option<Ask<'a>>, entry: &Entry) -> Intent<'a> {
     let pieces = match entry {
         Entry::User { pieces } => pieces.as_slice(),
         Entry::Model { .. } | Entry::Result { .. } => &[],
@@ -105,7 +107,7 @@ fn message<'a>(tools: &'a [ToolSpec], asked: Option<Ask<'a>>, entry: &Entry) -> 
 }
 
 /// `/run` and `/help`.
-fn command<'a>(tools: &'a [ToolSpec], text: &str) -> Option<Intent<'a>> {
+fn command<'a>(tools: &'a [Arc<ToolSpec>], text: &str) -> Option<Intent<'a>> {
     if matches!(text.to_lowercase().as_str(), "help" | "?") {
         return Some(Intent::Say(menu::everything(tools)));
     }
@@ -126,7 +128,11 @@ fn command<'a>(tools: &'a [ToolSpec], text: &str) -> Option<Intent<'a>> {
 }
 
 /// A JSON object that names what is to be run: alone in the message, or in one of its pieces.
-fn named_in_json<'a>(tools: &'a [ToolSpec], text: &str, alone: &[String]) -> Option<Intent<'a>> {
+fn named_in_json<'a>(
+    tools: &'a [Arc<ToolSpec>],
+    text: &str,
+    alone: &[String],
+) -> Option<Intent<'a>> {
     let texts = std::iter::once(text).chain(alone.iter().map(String::as_str));
     let mut objects = texts.filter_map(|text| {
         let text = text.trim().trim_start_matches("```json").trim_matches('`');
@@ -138,7 +144,7 @@ fn named_in_json<'a>(tools: &'a [ToolSpec], text: &str, alone: &[String]) -> Opt
     objects.find_map(|object| named(tools, object))
 }
 
-fn named<'a>(tools: &'a [ToolSpec], mut object: Map<String, Value>) -> Option<Intent<'a>> {
+fn named<'a>(tools: &'a [Arc<ToolSpec>], mut object: Map<String, Value>) -> Option<Intent<'a>> {
     let key = ["workflow", "tool", "name"].into_iter().find(|key| object.contains_key(*key))?;
     let name = object.get(key)?.as_str()?.to_owned();
     let Some(tool) = toolbox::find(tools, &name) else {
@@ -242,7 +248,7 @@ fn reply<'a>(ask: Ask<'a>, text: &str) -> Intent<'a> {
 }
 
 /// Words without a form: the tool that fits them best, with what they say about its fields.
-fn free<'a>(tools: &'a [ToolSpec], text: &str) -> Intent<'a> {
+fn free<'a>(tools: &'a [Arc<ToolSpec>], text: &str) -> Intent<'a> {
     let best = score::best(tools, text);
     match best.as_slice() {
         [] => Intent::Lost,

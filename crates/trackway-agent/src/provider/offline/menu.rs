@@ -1,5 +1,7 @@
 //! What can be run, with a line to try for each.
 
+use std::sync::Arc;
+
 use super::{LABEL, fields, toolbox};
 use crate::conversation::ToolSpec;
 
@@ -9,11 +11,11 @@ const LISTED_MAX: usize = 40;
 const DESCRIPTION_MAX: usize = 160;
 
 /// Everything that can be run.
-pub(super) fn everything(tools: &[ToolSpec]) -> String {
+pub(super) fn everything(tools: &[Arc<ToolSpec>]) -> String {
     if tools.is_empty() {
         return format!("{LABEL} (rules, not a language model): there is nothing that I can run.");
     }
-    let mut ordered: Vec<&ToolSpec> = tools.iter().collect();
+    let mut ordered: Vec<&ToolSpec> = tools.iter().map(AsRef::as_ref).collect();
     ordered.sort_by_key(|tool| !toolbox::is_workflow(tool));
     let mut lines = vec![format!("{LABEL} (rules, not a language model). This is what I can run:")];
     lines.extend(ordered.iter().take(LISTED_MAX).map(|tool| line(tool)));

@@ -1,5 +1,7 @@
 //! Which tool a user means, from the words of names and descriptions.
 
+use std::sync::Arc;
+
 use super::toolbox;
 use crate::conversation::ToolSpec;
 
@@ -25,10 +27,11 @@ const EMPTY_WORDS: &[&str] = &[
 ];
 
 /// The tools that fit best; several where none fits better than the others.
-pub(super) fn best<'a>(tools: &'a [ToolSpec], text: &str) -> Vec<&'a ToolSpec> {
+pub(super) fn best<'a>(tools: &'a [Arc<ToolSpec>], text: &str) -> Vec<&'a ToolSpec> {
     let said = words(text);
     let (workflows, others): (Vec<_>, Vec<_>) = tools
         .iter()
+        .map(AsRef::as_ref)
         .filter(|tool| toolbox::is_for_words(tool))
         .partition(|tool| toolbox::is_workflow(tool));
     let best = best_of(&workflows, &said);

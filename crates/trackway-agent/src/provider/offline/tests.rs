@@ -6,17 +6,18 @@ mod forms;
 mod telling;
 mod words;
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 
 use super::answer;
 use crate::conversation::{Arguments, Entry, Finish, Piece, Request, ToolSpec};
 
 /// The tools of a fresh machine, and some whose fields are of every kind.
-fn tools() -> Vec<ToolSpec> {
-    let tool = |name: &str, description: &str, schema: Value| ToolSpec {
-        name: name.to_owned(),
-        description: description.to_owned(),
-        schema,
+fn tools() -> Vec<Arc<ToolSpec>> {
+    let tool = |name: &str, description: &str, schema: Value| {
+        let (name, description) = (name.to_owned(), description.to_owned());
+        Arc::new(ToolSpec { name, description, schema })
     };
     vec![
         tool("time", "Tells the time.", json!({ "type": "object", "properties": {} })),

@@ -1,5 +1,7 @@
 //! The tools of a request, as a user names them: workflows by their own names, the others by theirs.
 
+use std::sync::Arc;
+
 use crate::{
     conversation::ToolSpec,
     toolset::{DISPATCH_PREFIX, REPLY_TOOL},
@@ -21,10 +23,11 @@ pub(super) fn is_for_words(tool: &ToolSpec) -> bool {
 }
 
 /// The tool that a user means by a name. Workflows come first.
-pub(super) fn find<'a>(tools: &'a [ToolSpec], name: &str) -> Option<&'a ToolSpec> {
+pub(super) fn find<'a>(tools: &'a [Arc<ToolSpec>], name: &str) -> Option<&'a ToolSpec> {
     // Tool names have no dots; workflow names may.
     let wanted = name.replace(|c: char| !c.is_ascii_alphanumeric() && c != '-', "_");
-    let of = |matches: &dyn Fn(&ToolSpec) -> bool| tools.iter().find(|tool| matches(tool));
+    let tools = || tools.iter().map(AsRef::as_ref);
+    let of = |matches: &dyn Fn(&ToolSpec) -> bool| tools().find(|tool| matches(tool));
     of(&|tool| is_workflow(tool) && spoken(&tool.name) == wanted)
         .or_else(|| of(&|tool| tool.name == name))
         .or_else(|| of(&|tool| spoken(&tool.name).eq_ignore_ascii_case(&wanted)))

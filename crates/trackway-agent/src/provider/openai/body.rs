@@ -5,7 +5,10 @@ use serde_json::{Value, json};
 use super::Cap;
 use crate::{
     conversation::{Arguments, Call, Entry, Piece, Request, ToolSpec},
-    provider::{parameters::parameters, prompt::prompt},
+    provider::{
+        parameters::{object, parameters},
+        prompt::prompt,
+    },
 };
 
 /// Under this name a call keeps what this format wants to see again; other formats leave it alone.
@@ -20,7 +23,7 @@ pub(super) fn body(model: &str, request: &Request, cap: Cap) -> Value {
     });
     // Empty lists are refused.
     if !request.tools.is_empty() {
-        body["tools"] = request.tools.iter().map(tool).collect();
+        body["tools"] = request.tools.iter().map(|spec| tool(spec)).collect();
     }
     if let Some(schema) = &request.output {
         // Not strict: that takes few schemas. The answer is checked here.
@@ -39,9 +42,12 @@ pub(super) fn body(model: &str, request: &Request, cap: Cap) -> Value {
 
 fn tool(tool: &ToolSpec) -> Value {
     let ToolSpec { name, description, schema } = tool;
-    let function =
-        json!({"name": name, "description": description, "parameters": parameters(schema)});
-    json!({"type": "function", "function": function})
+    let function = object([
+        ("name", name.as_str().into()),
+        ("description", description.as_str().into()),
+        ("parameters", parameters(schema)),
+    ]);
+    object([("type", "function".into()), ("function", function)])
 }
 
 fn messages(request: &Request) -> Vec<Value> {

@@ -72,8 +72,8 @@ impl Provider for Replay {
         true
     }
 
-    fn ask(&self, request: Request) -> Deltas {
-        let digest = digest(&request);
+    fn ask(&self, request: &Request) -> Deltas {
+        let digest = digest(request);
         let items = match self.take(&digest) {
             Some(deltas) => deltas.into_iter().map(Ok).collect(),
             None => {

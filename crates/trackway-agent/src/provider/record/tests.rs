@@ -22,7 +22,7 @@ fn request(text: &str) -> Request {
 }
 
 async fn ask(model: &dyn Provider, text: &str) -> Result<Vec<Delta>, ModelError> {
-    model.ask(request(text)).try_collect().await
+    model.ask(&request(text)).try_collect().await
 }
 
 fn recorder(script: &str, file: &Path) -> Record {
@@ -72,7 +72,7 @@ async fn only_whole_answers_are_recorded() {
     let file = folder.path().join("demo.jsonl");
     let model = recorder("answers: [{ fault: cut, text: Half }, { text: Unheard. }]", &file);
     assert_eq!(ask(&model, "hello").await, Err(ModelError::Truncated));
-    let mut stream = model.ask(request("hello"));
+    let mut stream = model.ask(&request("hello"));
     assert!(stream.next().await.is_some());
     drop(stream);
     assert!(!file.exists());

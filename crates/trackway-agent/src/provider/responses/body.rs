@@ -4,7 +4,10 @@ use serde_json::{Value, json};
 
 use crate::{
     conversation::{Arguments, Call, Entry, Piece, Request, ToolSpec},
-    provider::{parameters::parameters, prompt::prompt},
+    provider::{
+        parameters::{object, parameters},
+        prompt::prompt,
+    },
 };
 
 pub(super) fn body(model: &str, request: &Request) -> Value {
@@ -19,7 +22,7 @@ pub(super) fn body(model: &str, request: &Request) -> Value {
         body["instructions"] = system.into();
     }
     if !request.tools.is_empty() {
-        body["tools"] = request.tools.iter().map(tool).collect();
+        body["tools"] = request.tools.iter().map(|spec| tool(spec)).collect();
     }
     if let Some(schema) = &request.output {
         // Not strict: that takes few schemas. The answer is checked here.
@@ -36,13 +39,13 @@ pub(super) fn body(model: &str, request: &Request) -> Value {
 fn tool(tool: &ToolSpec) -> Value {
     let ToolSpec { name, description, schema } = tool;
     // Strict unless told otherwise, which would refuse most schemas.
-    json!({
-        "type": "function",
-        "name": name,
-        "description": description,
-        "parameters": parameters(schema),
-        "strict": false,
-    })
+    object([
+        ("type", "function".into()),
+        ("name", name.as_str().into()),
+        ("description", description.as_str().into()),
+        ("parameters", parameters(schema)),
+        ("strict", false.into()),
+    ])
 }
 
 fn items(entry: &Entry) -> Vec<Value> {

@@ -23,7 +23,7 @@ fn request(text: &str, after: Option<&str>) -> Request {
 
 async fn asked(model: &Scripted, request: Request) -> (Vec<Delta>, Option<ModelError>) {
     let mut deltas = Vec::new();
-    let mut stream = model.ask(request);
+    let mut stream = model.ask(&request);
     while let Some(item) = stream.next().await {
         match item {
             Ok(delta) => deltas.push(delta),
@@ -118,9 +118,9 @@ async fn words_come_at_their_time() {
           - { text: one two, word_delay_ms: 600000 }
     ";
     let model = Scripted::read("file", script).expect("a script");
-    let mut late = model.ask(request("hello", None));
+    let mut late = model.ask(&request("hello", None));
     assert!(late.next().now_or_never().is_none(), "nothing is said before its time");
-    let mut slow = model.ask(request("hello", None));
+    let mut slow = model.ask(&request("hello", None));
     let start = slow.next().now_or_never().flatten();
     assert!(matches!(start, Some(Ok(Delta::Start { .. }))), "{start:?}");
     assert!(slow.next().now_or_never().is_none(), "the words have their own time");

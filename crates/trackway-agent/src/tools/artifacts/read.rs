@@ -5,10 +5,14 @@ use serde_json::{Value, json};
 use trackway_domain::{Artifact, Content, Failure, File, FileSource, Part};
 use trackway_runtime::{Tool, ToolCall, ToolFuture, ToolInfo, ToolOutput};
 
-use crate::tools::shelf::look_through;
+use crate::{pieces::PART_BYTES_MAX, tools::shelf::find};
 
-/// Text that is given at once. A model asks for the rest where it needs it.
+/// Letters that are given at once. A model asks for the rest where it needs it.
 const TEXT_CHARS_MAX: usize = 50_000;
+
+/// Bytes that they may have: half of what a model is shown of one text, since JSON writes some letters as
+/// two. What was cut off behind this bound would be missing before the next piece.
+const TEXT_BYTES_MAX: usize = PART_BYTES_MAX / 2;
 
 #[derive(Debug)]
 pub(in crate::tools) struct ArtifactRead {
@@ -50,12 +54,7 @@ impl Tool for ArtifactRead {
             let name = arguments["name"].as_str().unwrap_or_default();
             let task = arguments["taskId"].as_str();
             let offset = arguments["offset"].as_u64().unwrap_or(0);
-            let kept = look_through(&call).await?;
-            let found = kept.iter().find(|kept| {
-                kept.artifact.id.as_str() == name
-                    && task.is_none_or(|task| kept.run.to_string() == task)
-            });
-            let found = found.ok_or_else(|| {
+            let found = find(&call, name, task).await?.ok_or_else(|| {
                 Failure::new(format!(
                     "there is no artifact {name:?} in this conversation; artifact_list names them"
                 ))
@@ -86,10 +85,12 @@ pub(super) fn shown(mut head: Value, artifact: &Artifact, offset: usize) -> Tool
         }
     }
     let text = texts.concat();
-    let piece: String = text.chars().skip(offset).take(TEXT_CHARS_MAX).collect();
-    let next = offset.saturating_add(TEXT_CHARS_MAX);
-    if text.chars().nth(next).is_some() {
-        head["next"] = json!(next);
+    let begin = text.char_indices().nth(offset).map_or(text.len(), |(at, _)| at);
+    let rest = &text[begin..];
+    let end = rest.char_indices().nth(TEXT_CHARS_MAX).map_or(rest.len(), |(at, _)| at);
+    let piece = &rest[..end.min(rest.floor_char_boundary(TEXT_BYTES_MAX))];
+    if piece.len() < rest.len() {
+        head["next"] = json!(offset.saturating_add(piece.chars().count()));
     }
     head["text"] = json!(piece);
     let parts = match images.is_empty() {

@@ -4,6 +4,7 @@ use serde_json::json;
 use trackway_domain::{Artifact, File, FileSource, Part};
 
 use super::{read::shown, write::made};
+use crate::pieces::PART_BYTES_MAX;
 
 fn file(mime_type: &str, base64: &str) -> Part {
     Part::file(File {
@@ -30,17 +31,21 @@ fn text_data_and_text_files_are_text_and_images_come_beside() {
 
 #[test]
 fn a_long_text_comes_in_pieces() {
-    let artifact = Artifact::text("a", "ä".repeat(120_000)).unwrap();
-    let (mut offset, mut read) = (0, 0);
-    loop {
-        let output = shown(json!({}), &artifact, offset);
-        read += output.value["text"].as_str().unwrap().chars().count();
-        match output.value["next"].as_u64() {
-            Some(next) => offset = usize::try_from(next).unwrap(),
-            None => break,
+    for letter in ["a", "ä", "語", "🦉", "\n"] {
+        let artifact = Artifact::text("a", letter.repeat(120_000)).unwrap();
+        let (mut offset, mut read) = (0, 0);
+        loop {
+            let output = shown(json!({}), &artifact, offset);
+            assert!(output.value.to_string().len() <= PART_BYTES_MAX, "it is not cut: {letter:?}");
+            read += output.value["text"].as_str().unwrap().chars().count();
+            match output.value["next"].as_u64() {
+                Some(next) => offset = usize::try_from(next).unwrap(),
+                None => break,
+            }
         }
+        assert_eq!(read, 120_000, "{letter:?}");
+        assert_eq!(shown(json!({}), &artifact, 200_000).value, json!({"text": ""}));
     }
-    assert_eq!(read, 120_000);
 }
 
 /// A model cannot write over what it said or called.

@@ -31,7 +31,7 @@ fn the_request_of_a_turn() {
         schema: json!({"type": "object"}),
     };
     let offer = Offer {
-        tools: vec![tool("dispatch_workflow_echo"), tool("time")],
+        tools: vec![tool("dispatch_workflow_echo").into(), tool("time").into()],
         open: vec![OpenNote {
             task_id: "run_1".into(),
             workflow: "invest".into(),

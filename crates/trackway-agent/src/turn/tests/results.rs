@@ -67,7 +67,7 @@ fn two_dispatches_of_one_workflow_are_two() {
 fn a_new_turn_tracks_nothing_of_the_one_before() {
     let mut turn = began(Budgets::default());
     turn.heard(&answer("", vec![call("a", "dispatch_workflow_echo")])).unwrap();
-    let history = turn.clone().into_entries();
+    let history = turn.entries().to_vec();
     let next = Turn::begin(&agent(Budgets::default()), history, vec![text("More")], Timestamp(0));
     assert_eq!(next.next(), Next::Ask);
     let mut next = next;

@@ -6,7 +6,7 @@ use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 use tokio::sync::watch;
 use trackway_agent::{
-    AgentProgram, AgentSpec, Agents, Budgets, Endpoint, HttpProvider, Model, Stock, Workshop,
+    AgentProgram, AgentSpec, Agents, Budgets, Endpoint, Model, Stock, Workshop, provider::open,
 };
 use trackway_domain::{
     Artifact, ArtifactId, Caller, Content, Event, Failure, Message, MessageId, Part, Role, RunId,
@@ -97,7 +97,7 @@ pub(crate) fn server() -> ModelServer {
 
 pub(crate) fn stock(server: &ModelServer) -> Stock {
     let endpoint = Endpoint { base_url: Some(server.base_url()), ..Endpoint::new("scripted-1") };
-    let provider = Arc::new(HttpProvider::openai(&endpoint).unwrap());
+    let provider = Arc::new(open("openai", &endpoint).unwrap());
     let mut stock = Stock { default_model: "main".to_owned(), ..Stock::default() };
     stock.models.insert("main".to_owned(), Model { provider, price: None });
     stock

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use serde_json::json;
-use trackway_agent::{Endpoint, HttpProvider, Model, Stock};
+use trackway_agent::{Endpoint, Model, Stock, provider::open};
 use trackway_domain::{RunId, StateName};
 use trackway_engine::RunView;
 use trackway_testkit::{Process, World};
@@ -17,7 +17,7 @@ fn stock() -> Stock {
     let url = std::env::var("TRACKWAY_TEST_MODEL_URL")
         .expect("TRACKWAY_TEST_MODEL_URL is not set: run `cargo xtask real-model`, which sets it");
     let endpoint = Endpoint { base_url: Some(url), ..Endpoint::new("smollm2-135m") };
-    let provider = Arc::new(HttpProvider::openai(&endpoint).unwrap());
+    let provider = Arc::new(open("openai", &endpoint).unwrap());
     let mut stock = Stock { default_model: "main".to_owned(), ..Stock::default() };
     stock.models.insert("main".to_owned(), Model { provider, price: None });
     stock

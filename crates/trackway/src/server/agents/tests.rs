@@ -31,7 +31,7 @@ fn offered(registry: &Registry) -> Vec<String> {
 }
 
 fn staff(registry: &Arc<Registry>) -> Staff {
-    let servers = McpServers::start(McpConfig::default(), PathBuf::new()).unwrap();
+    let servers = McpServers::start(McpConfig::default(), PathBuf::new());
     Staff::new(registry.clone(), Vec::new(), servers)
 }
 
@@ -50,6 +50,23 @@ async fn agents_come_change_and_go() {
     assert_eq!(registry.versions("ben").len(), 1);
     staff.renew(agents(&[("ann", "1")]));
     assert_eq!(offered(&registry), ["ann 1", "echo a workflow"]);
+}
+
+/// A server of tools that becomes ready between the first look at its tools and the moment from which
+/// changes are followed.
+#[tokio::test]
+async fn a_change_of_tools_before_they_are_followed_is_seen() {
+    let registry = Arc::new(Registry::new());
+    let mut staff = staff(&registry);
+    staff.renew(agents(&[]));
+    let (workshop, servers) = (staff.workshop.clone(), staff.servers.clone());
+    let before = workshop.stock();
+    servers.replace(McpConfig::default()).await;
+    let following = tokio::spawn(staff.follow(watch::channel(agents(&[])).1));
+    while Arc::ptr_eq(&before, &workshop.stock()) {
+        tokio::task::yield_now().await;
+    }
+    following.abort();
 }
 
 #[tokio::test]

@@ -39,12 +39,18 @@ pub(super) struct Family {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Counter,
+    /// What is so now, not what has been.
+    Gauge,
     Histogram,
 }
 
 impl Family {
     pub(super) const fn counter(name: &'static str, help: &'static str) -> Self {
         Self { name, help, kind: Kind::Counter }
+    }
+
+    pub(super) const fn gauge(name: &'static str, help: &'static str) -> Self {
+        Self { name, help, kind: Kind::Gauge }
     }
 
     pub(super) const fn histogram(name: &'static str, help: &'static str) -> Self {
@@ -82,18 +88,24 @@ impl Table {
         }
     }
 
+    /// Forgets the rows of a family, for one that says what is so now.
+    pub(super) fn clear(&mut self, family: &Family) {
+        self.families.remove(family.name);
+    }
+
     pub(super) fn text(&self, families: &[Family]) -> String {
         let mut text = String::new();
         for Family { name, help, kind } in families {
             let shown = match kind {
                 Kind::Counter => "counter",
+                Kind::Gauge => "gauge",
                 Kind::Histogram => "histogram",
             };
             // Writing to a string cannot fail.
             let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} {shown}");
             for (labels, row) in self.families.get(name).into_iter().flatten() {
                 let _ = match kind {
-                    Kind::Counter => writeln!(text, "{name}{{{labels}}} {}", row.sum),
+                    Kind::Counter | Kind::Gauge => writeln!(text, "{name}{{{labels}}} {}", row.sum),
                     Kind::Histogram => writeln!(text, "{}", row.histogram(name, labels)),
                 };
             }

@@ -1,6 +1,9 @@
 //! Committed events as numbers.
 
+use std::path::PathBuf;
+
 use serde_json::{Value, json};
+use trackway_agent::{McpConfig, Missing};
 use trackway_domain::{Caller, Op, RunId, SessionId, WorkflowRef};
 use trackway_ports::Ids as _;
 use trackway_runtime::SystemIds;
@@ -32,7 +35,7 @@ fn done(key: &str, value: Value) -> Event {
 /// Proves X7: tokens, cost, calls and ends are counted from what was committed.
 #[test]
 fn a_turn_is_counted() {
-    let metrics = Metrics::new(Arc::default());
+    let metrics = Metrics::new(Arc::default(), Weak::new());
     let answer = json!({
         "answer": {
             "text": "", "reasoning": "", "calls": [], "finish": "stop",
@@ -60,4 +63,18 @@ fn a_turn_is_counted() {
     ] {
         assert!(text.lines().any(|known| known == line), "{line}\n{text}");
     }
+}
+
+/// Proves X7: a server of tools that does not run is seen, and one that is gone is not.
+#[tokio::test]
+async fn servers_of_tools_are_shown_as_they_are() {
+    let resolve = |name: &str| Err(Missing { name: name.to_owned() });
+    let broken = r#"{"mcpServers": {"files": {"command": "/nowhere/at/all"}}}"#;
+    let servers = McpServers::start(McpConfig::parse(broken, &resolve).unwrap(), PathBuf::new());
+    servers.settled().await;
+    let metrics = Metrics::new(Arc::default(), Arc::downgrade(&servers));
+    let up = "trackway_mcp_server_up{server=\"files\"} 0";
+    assert!(metrics.text().lines().any(|line| line == up), "{}", metrics.text());
+    servers.shutdown().await;
+    assert!(!metrics.text().contains("files"), "{}", metrics.text());
 }

@@ -1,7 +1,5 @@
 //! Runs, events and questions of the engine, turned into the shapes of the API.
 
-use std::sync::Arc;
-
 use trackway_domain::{self as domain, Event, Problem, RunId};
 use trackway_engine::{RunView, StatusUpdate, Update, update};
 use trackway_ports::{RunRow, Stored};
@@ -153,13 +151,5 @@ fn repeated_errors(message: &domain::Message) -> Vec<Problem> {
 
 /// The view that a log folds into; `None` where it does not begin with a submission.
 pub(super) fn fold(log: &[Stored]) -> Option<RunView> {
-    let (first, rest) = log.split_first()?;
-    let Event::Submitted(submission) = &first.event else {
-        return None;
-    };
-    let mut view = RunView::begin(Arc::new((**submission).clone()), first.at, first.pos);
-    for stored in rest {
-        view.apply(&stored.event, stored.at, stored.pos);
-    }
-    Some(view)
+    RunView::of_log(log.iter().map(|stored| (&stored.event, stored.at, stored.pos)))
 }

@@ -97,8 +97,8 @@ proptest! {
 
     #[test]
     fn every_schema_has_an_answer(schema in schema(), prompt in said()) {
-        let tool = crate::ToolSpec { schema: schema.clone(), ..super::tools().remove(0) };
-        let asked = Request { tools: vec![tool], ..request(vec![user(&format!("/run time {prompt}"))]) };
+        let tool = crate::ToolSpec { schema: schema.clone(), ..(*super::tools()[0]).clone() };
+        let asked = Request { tools: vec![tool.into()], ..request(vec![user(&format!("/run time {prompt}"))]) };
         answer(&asked);
         let formed = answer(&Request { output: Some(schema), ..asked });
         prop_assert!(serde_json::from_str::<Value>(&formed.text).is_ok());

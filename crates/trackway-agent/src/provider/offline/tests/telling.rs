@@ -163,7 +163,7 @@ fn the_answer_is_streamed_in_words() {
     let whole = answer(&request);
     assert_eq!(whole, answer(&request), "the same request has the same answer");
     let deltas: Vec<Delta> = futures_util::FutureExt::now_or_never(
-        futures_util::TryStreamExt::try_collect(Offline.ask(request)),
+        futures_util::TryStreamExt::try_collect(Offline.ask(&request)),
     )
     .expect("nothing is waited for")
     .expect("rules do not fail");

@@ -41,8 +41,8 @@ fn words_choose_a_tool_and_fill_its_fields() {
 #[test]
 fn answers_are_not_tools() {
     let mut request = request(vec![user("the answer is a task")]);
-    let reply = ToolSpec { name: "answer_task".to_owned(), ..request.tools.remove(0) };
-    request.tools = vec![reply];
+    let reply = ToolSpec { name: "answer_task".to_owned(), ..(*request.tools[0]).clone() };
+    request.tools = vec![reply.into()];
     assert!(shown(&request).starts_with("offline-rules/1"));
     request.entries = vec![user("/run answer_task")];
     assert_eq!(shown(&request), "answer_task {}");

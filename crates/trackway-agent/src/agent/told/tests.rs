@@ -1,0 +1,55 @@
+//! What a model is told of a dispatch, however much that is.
+
+use serde_json::json;
+
+use super::*;
+use crate::pieces::{MESSAGE_BYTES_MAX, PART_BYTES_MAX};
+
+fn run() -> RunId {
+    "run_01890a5dac96774bbcceb302099a8057".parse().unwrap()
+}
+
+fn told(answer: FirstAnswer) -> (Value, CallRecord) {
+    let told = Told { run: run(), workflow: "echo", description: "Echoes.", answer: Some(answer) };
+    let record = told.record();
+    let Some(Piece::Text(text)) = record.pieces.first() else { panic!("{record:?}") };
+    (serde_json::from_str(text).unwrap(), record)
+}
+
+fn answer(kind: AnswerKind, parts: Vec<Part>) -> FirstAnswer {
+    FirstAnswer { kind, parts, schema: None, reason: None }
+}
+
+/// A child may say more than a model can read; the result keeps its form all the same. Proves D3.
+#[test]
+fn a_long_answer_is_cut_and_stays_json() {
+    let long = "x".repeat(5 * 1024 * 1024);
+    let (result, record) = told(answer(AnswerKind::Answered, vec![Part::text(&long)]));
+    assert_eq!(result["outcome"], "answered");
+    assert_eq!(result["taskId"], run().to_string());
+    let text = result["result"][0]["text"].as_str().unwrap();
+    assert!(text.ends_with(" bytes are shown)") && text.len() < PART_BYTES_MAX + 100);
+    assert!(record.to_value().unwrap().to_string().len() < MESSAGE_BYTES_MAX);
+
+    let reason = Some(long.clone());
+    let (result, record) = told(FirstAnswer { reason, ..answer(AnswerKind::Failed, Vec::new()) });
+    assert!(result["message"].as_str().unwrap().ends_with(" bytes are shown)"));
+    assert!(record.to_value().unwrap().to_string().len() < MESSAGE_BYTES_MAX);
+
+    let schema = Some(json!({"type": "object", "description": long}));
+    let (result, _) = told(FirstAnswer { schema, ..answer(AnswerKind::InputRequired, Vec::new()) });
+    assert!(result.get("schema").is_none());
+    assert!(result["schemaLeftOut"].as_str().unwrap().ends_with(" bytes"));
+}
+
+/// A child's data may be as deep as records go; what is told of it puts some levels around it.
+#[test]
+fn deep_data_is_shown_as_text() {
+    let nested = |levels: usize| (1..levels).fold(json!(1), |inner, _| json!([inner]));
+    let shallow = answer(AnswerKind::Answered, vec![Part::data(nested(90))]);
+    let (result, record) = told(shallow);
+    assert_eq!(shown(&record), [Part::data(result)]);
+    let deep = answer(AnswerKind::Answered, vec![Part::data(nested(100))]);
+    let Piece::Text(text) = told(deep).1.pieces.remove(0) else { panic!("it is text") };
+    assert_eq!(shown(&CallRecord::new(vec![Piece::Text(text.clone())])), [Part::text(text)]);
+}

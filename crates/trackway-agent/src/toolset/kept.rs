@@ -1,0 +1,94 @@
+//! Tool sets that were made, kept for as long as nothing of what they were made from is another.
+//!
+//! A turn asks for its set before every model call, and many turns of the same agent run at once; what
+//! there is changes rarely.
+
+use std::{
+    collections::VecDeque,
+    ptr,
+    sync::{Arc, Mutex, PoisonError, Weak},
+};
+
+use trackway_runtime::{Kind, Program};
+
+use super::Toolset;
+use crate::{AgentSpec, Stock};
+
+/// Sets that are kept, the last ones made: more than a workspace has agents, and little enough to look
+/// through. One that is missing is made again.
+const KEPT_MAX: usize = 64;
+
+/// Sets by what they were made from.
+#[derive(Debug, Default)]
+pub(crate) struct KeptToolsets {
+    /// The newest last. Held only to look or to put; a set is made without it.
+    kept: Mutex<VecDeque<Kept>>,
+}
+
+/// A set, and what it was made from. All of that is replaced as a whole and never changed, so the same
+/// place in memory is the same thing. Weak, so that nothing lives longer for being compared with, and a
+/// place is not given to something else meanwhile.
+#[derive(Debug)]
+struct Kept {
+    spec: Weak<AgentSpec>,
+    stock: Weak<Stock>,
+    programs: Vec<Weak<dyn Program>>,
+    tools: Arc<Toolset>,
+}
+
+impl KeptToolsets {
+    pub(crate) fn of(
+        &self,
+        spec: &Arc<AgentSpec>,
+        stock: &Arc<Stock>,
+        programs: &[Arc<dyn Program>],
+    ) -> Arc<Toolset> {
+        if let Some(kept) = self.lock().iter().find(|kept| kept.is_of(spec, stock, programs)) {
+            return kept.tools.clone();
+        }
+        let workflows = programs.iter().map(|program| program.info());
+        let workflows = workflows.filter(|info| info.kind == Kind::Workflow);
+        let tools = stock.tools.iter().map(|tool| tool.info());
+        let tools = Arc::new(Toolset::new(spec, workflows, tools));
+        let made = Kept {
+            spec: Arc::downgrade(spec),
+            stock: Arc::downgrade(stock),
+            programs: programs.iter().map(Arc::downgrade).collect(),
+            tools: tools.clone(),
+        };
+        let mut kept = self.lock();
+        // What it was made from before is over for this agent.
+        kept.retain(|kept| !is_at(&kept.spec, spec));
+        if kept.len() == KEPT_MAX {
+            kept.pop_front();
+        }
+        kept.push_back(made);
+        tools
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, VecDeque<Kept>> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Kept {
+    fn is_of(
+        &self,
+        spec: &Arc<AgentSpec>,
+        stock: &Arc<Stock>,
+        programs: &[Arc<dyn Program>],
+    ) -> bool {
+        let same = |(kept, now): (&Weak<dyn Program>, &Arc<dyn Program>)| is_at(kept, now);
+        is_at(&self.spec, spec)
+            && is_at(&self.stock, stock)
+            && self.programs.len() == programs.len()
+            && self.programs.iter().zip(programs).all(same)
+    }
+}
+
+fn is_at<T: ?Sized>(kept: &Weak<T>, now: &Arc<T>) -> bool {
+    ptr::addr_eq(kept.as_ptr(), Arc::as_ptr(now))
+}
+
+#[cfg(test)]
+mod tests;

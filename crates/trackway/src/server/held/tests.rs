@@ -1,0 +1,46 @@
+//! Nothing that runs for agents outlives its engine.
+
+use std::fs;
+
+use tokio::sync::watch;
+
+use crate::{Agents, DataFolder, Server, ServerError};
+
+/// A server with agents, and who hears when the last listener to changes of them is gone.
+fn server(folder: &std::path::Path) -> (watch::Sender<Agents>, Server) {
+    let (tell, changes) = watch::channel(Agents::default());
+    (tell, Server::new().data(folder).agents_from(changes))
+}
+
+#[tokio::test]
+async fn an_engine_that_is_closed_leaves_nothing_behind() {
+    let folder = tempfile::tempdir().unwrap();
+    let (tell, server) = server(folder.path());
+    let (_runtime, held) = server.engine().await.unwrap();
+    drop(server);
+    assert_eq!(tell.receiver_count(), 1, "changes are followed");
+    held.close().await;
+    assert!(tell.is_closed());
+    DataFolder::hold(folder.path()).expect("the folder is free");
+}
+
+#[tokio::test]
+async fn an_engine_that_is_dropped_follows_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let (tell, server) = server(folder.path());
+    let engine = server.engine().await.unwrap();
+    drop((server, engine));
+    tell.closed().await;
+}
+
+#[tokio::test]
+async fn an_engine_that_does_not_start_follows_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    // A store cannot be where a folder is.
+    fs::create_dir(folder.path().join("trackway.db")).unwrap();
+    let (tell, server) = server(folder.path());
+    let refused = server.engine().await.unwrap_err();
+    assert!(matches!(refused, ServerError::Store { .. }), "{refused}");
+    drop(server);
+    tell.closed().await;
+}
