@@ -1,5 +1,5 @@
 //! Pages of other sites must not act here, with a key or without: only a page of the very address that
-//! the request was sent to may. Another port of this machine is another site.
+//! the request was sent to may, or one of this machine, where tools for developers serve their own.
 
 use axum::{
     extract::Request,
@@ -33,11 +33,13 @@ fn authority(headers: &HeaderMap) -> Option<Authority> {
     headers.get(header::HOST)?.to_str().ok()?.parse().ok()
 }
 
-/// Whether a page is of the address that was asked. This machine's names for itself are one.
+/// Whether a page is of this machine, or of the address that was asked.
 fn is_near(page: &Uri, ours: &Authority) -> bool {
     let (Some(host), Some(usual)) = (page.host(), usual_port(page)) else { return false };
-    let same_host = host.eq_ignore_ascii_case(ours.host())
-        || (is_local_host(host) && is_local_host(ours.host()));
+    if is_local_host(host) {
+        return true;
+    }
+    let same_host = host.eq_ignore_ascii_case(ours.host());
     // Who leaves the port out means the usual one of the page's own scheme: a proxy may have turned
     // HTTPS into HTTP on the way here.
     same_host && page.port_u16().unwrap_or(usual) == ours.port_u16().unwrap_or(usual)
@@ -55,9 +57,9 @@ fn usual_port(page: &Uri) -> Option<u16> {
 mod tests {
     use super::*;
 
-    /// Proves X6: host and port are those that were asked, however they are written.
+    /// Proves X6: a page is of this machine, or host and port are those that were asked.
     #[test]
-    fn a_page_is_near_where_host_and_port_are_those_that_were_asked() {
+    fn a_page_is_of_this_machine_or_of_what_was_asked() {
         for (page, asked, near) in [
             ("http://127.0.0.1:7420", "127.0.0.1:7420", true),
             ("http://localhost:7420", "127.0.0.1:7420", true),
@@ -66,8 +68,8 @@ mod tests {
             ("https://tracks.example", "tracks.example", true),
             ("https://tracks.example", "tracks.example:443", true),
             ("http://Tracks.Example:8080", "tracks.example:8080", true),
-            ("http://127.0.0.1:9", "127.0.0.1:7420", false),
-            ("http://localhost", "localhost:7420", false),
+            ("http://127.0.0.1:9", "127.0.0.1:7420", true),
+            ("http://localhost:6274", "tracks.example", true),
             ("http://tracks.example:9", "tracks.example:8080", false),
             ("https://tracks.example", "tracks.example:80", false),
             ("https://evil.example:7420", "127.0.0.1:7420", false),

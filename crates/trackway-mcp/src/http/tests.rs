@@ -66,7 +66,7 @@ async fn foreign_pages_are_refused() {
     for gatekeeper in [None, Some(Arc::new(OneKey) as Arc<dyn Gatekeeper>)] {
         let router = HttpDoor::new(at.door(), gatekeeper, 1 << 20).router();
         let foreign = ["https://evil.example", "null", "http://localhost.evil.example:7420"];
-        for origin in foreign.into_iter().chain(["http://127.0.0.1:9", "http://localhost"]) {
+        for origin in foreign {
             let request = post().header("origin", origin).header("authorization", "Bearer good");
             let (status, headers, body) =
                 told(router.clone(), request.body(Body::from("{}")).unwrap()).await;
@@ -74,7 +74,7 @@ async fn foreign_pages_are_refused() {
             assert_eq!(headers[header::CONTENT_TYPE], "application/problem+json");
             assert_eq!(body["code"], "forbidden");
         }
-        for origin in ["http://127.0.0.1:7420", "http://localhost:7420"] {
+        for origin in ["http://127.0.0.1:7420", "http://localhost:9", "http://localhost"] {
             let request = post().header("origin", origin).header("authorization", "Bearer good");
             let (status, ..) = told(router.clone(), request.body(Body::from("{}")).unwrap()).await;
             assert_ne!(status, StatusCode::FORBIDDEN, "{origin}");

@@ -122,8 +122,7 @@ async fn post(url: &str, headers: &[(&str, &str)]) -> u16 {
     request.send().await.unwrap().status().as_u16()
 }
 
-/// Proves the interface on origins: a page of another site is refused, also one of another port of this
-/// machine; one of the server itself is not.
+/// Proves the interface on origins: a page of another site is refused, one of this machine is not.
 #[tokio::test]
 async fn a_foreign_origin_is_refused() {
     let shop = Shop::with(&[three()]);
@@ -131,10 +130,8 @@ async fn a_foreign_origin_is_refused() {
     let url = format!("{}/mcp", server.url);
     assert_eq!(post(&url, &[]).await, 200);
     assert_eq!(post(&url, &[("origin", &server.url)]).await, 200);
-    let by_name = server.url.replace("127.0.0.1", "localhost");
-    assert_eq!(post(&url, &[("origin", &by_name)]).await, 200);
-    let near = ["http://localhost.evil.example", "http://127.0.0.1:9", "http://localhost"];
-    for origin in ["https://evil.example", "null", ""].into_iter().chain(near) {
+    assert_eq!(post(&url, &[("origin", "http://localhost:6274")]).await, 200);
+    for origin in ["https://evil.example", "null", "http://localhost.evil.example", ""] {
         let status = post(&url, &[("origin", origin)]).await;
         assert!((400..500).contains(&status), "{origin:?}: {status}");
     }
