@@ -5,7 +5,10 @@ use futures_util::future::{Either, select};
 use serde_json::Value;
 use trackway_domain::{FirstAnswer, Op};
 
-use super::{drive::Driver, told::Told};
+use super::{
+    drive::Driver,
+    told::{self, Told},
+};
 use crate::{CallRecord, Waiting};
 
 impl Driver {
@@ -20,7 +23,7 @@ impl Driver {
             Ok(started) => started,
             Err(error) => {
                 let why = format!("{error}. Nothing was started.");
-                return self.note(waiting, CallRecord::failed(why)).await;
+                return self.note(waiting, told::not_started(workflow, description, &why)).await;
             }
         };
         let answer = self.first_answer(&op).await;

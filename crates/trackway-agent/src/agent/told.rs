@@ -27,11 +27,7 @@ impl Told<'_> {
     }
 
     fn metadata(&self) -> Value {
-        json!({
-            "workflowName": self.workflow,
-            "description": self.description,
-            "pluginId": self.workflow,
-        })
+        metadata(self.workflow, self.description)
     }
 
     fn parts(&self) -> &[Part] {
@@ -94,6 +90,20 @@ impl Told<'_> {
         metadata.insert("referencedWorkflow".to_owned(), self.metadata());
         (parts, metadata)
     }
+}
+
+fn metadata(workflow: &str, description: &str) -> Value {
+    json!({ "workflowName": workflow, "description": description, "pluginId": workflow })
+}
+
+/// What the model is told of a dispatch that made no child: in the form of every dispatch, without a task.
+pub(super) fn not_started(workflow: &str, description: &str, why: &str) -> CallRecord {
+    CallRecord::json(&json!({
+        "outcome": "failed",
+        "result": [],
+        "metadata": metadata(workflow, description),
+        "message": pieces::bounded(why),
+    }))
 }
 
 /// What the model is told of an answer that the question did not take.

@@ -281,7 +281,8 @@ fn arguments_that_do_not_fit_start_nothing() {
     });
     for call in ["c1", "c2"] {
         let told = desk.result(1, call);
-        let told = told.as_str().unwrap();
-        assert!(told.contains("text") && told.contains("Nothing was started"), "{told}");
+        assert_eq!((&told["outcome"], told.get("taskId")), (&json!("failed"), None), "{told}");
+        let why = told["message"].as_str().unwrap();
+        assert!(why.contains("text") && why.contains("Nothing was started"), "{why}");
     }
 }
