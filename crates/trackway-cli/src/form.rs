@@ -3,6 +3,7 @@
 //! The form is a help, not a check: whether an answer satisfies the schema is judged where the run is.
 
 use serde_json::{Map, Value};
+use trackway_engine::required_names;
 
 /// What a person is asked for.
 #[derive(Debug, Clone, PartialEq)]
@@ -41,15 +42,8 @@ impl Form {
     pub(crate) fn of(schema: &Value) -> Self {
         let Some(object) = schema.as_object() else { return Self::Json };
         match object.get("properties").and_then(Value::as_object) {
-            // Rules that reach across fields cannot be asked field by field.
-            Some(_)
-                if ["oneOf", "anyOf", "allOf", "$ref", "if"]
-                    .iter()
-                    .any(|key| object.contains_key(*key)) =>
-            {
-                Self::Json
-            }
-            Some(properties) => Self::Fields(fields(object, properties)),
+            Some(_) if reaches_across(object) => Self::Json,
+            Some(properties) => Self::Fields(fields(schema, properties)),
             None => match kind(object) {
                 Kind::Json => Self::Json,
                 kind => Self::One(field("", kind, true, object)),
@@ -58,12 +52,17 @@ impl Form {
     }
 }
 
-fn fields(object: &Map<String, Value>, properties: &Map<String, Value>) -> Vec<Field> {
-    let required: Vec<&str> = object
-        .get("required")
-        .and_then(Value::as_array)
-        .map(|names| names.iter().filter_map(Value::as_str).collect())
-        .unwrap_or_default();
+/// Rules that reach across fields cannot be asked field by field. That something is wanted of whoever does
+/// not decline can.
+fn reaches_across(object: &Map<String, Value>) -> bool {
+    let then = object.get("then").and_then(Value::as_object);
+    let only_wants = then.is_some_and(|then| then.keys().eq(["required"]));
+    ["oneOf", "anyOf", "allOf", "$ref"].iter().any(|key| object.contains_key(*key))
+        || (object.contains_key("if") && !only_wants)
+}
+
+fn fields(schema: &Value, properties: &Map<String, Value>) -> Vec<Field> {
+    let required: Vec<&str> = required_names(schema).collect();
     let empty = Map::new();
     let each = properties.iter().map(|(name, schema)| {
         let schema = schema.as_object().unwrap_or(&empty);

@@ -64,11 +64,17 @@ fn plain(schema: &Value, text: &str) -> Option<Value> {
 
 /// The one property that has to be there.
 fn only_property(schema: &Value) -> Option<(&str, &Value)> {
-    let [required] = schema.get("required")?.as_array()?.as_slice() else {
-        return None;
-    };
-    let name = required.as_str()?;
+    let mut required = required_names(schema);
+    let (Some(name), None) = (required.next(), required.next()) else { return None };
     Some((name, schema.get("properties")?.get(name)?))
+}
+
+/// Properties that whoever answers has to give; also those that are wanted of everybody who does not
+/// decline (`if`, `then`).
+pub fn required_names(schema: &Value) -> impl Iterator<Item = &str> {
+    let own = schema.get("required").or_else(|| schema.get("then")?.get("required"));
+    let names = own.and_then(Value::as_array);
+    names.into_iter().flatten().filter_map(Value::as_str)
 }
 
 /// Members of a schema that say something about a value without constraining it.

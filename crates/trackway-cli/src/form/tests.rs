@@ -89,3 +89,20 @@ fn what_has_no_form_is_asked_for_as_json() {
         assert_eq!(Form::of(&schema), Form::Json, "{schema}");
     }
 }
+
+/// What a server asks through MCP can be declined, and is a form all the same.
+#[test]
+fn what_can_be_declined_is_asked_field_by_field() {
+    let schema = json!({
+        "type": "object",
+        "properties": { "city": { "type": "string" }, "decline": { "type": "boolean" } },
+        "if": { "not": { "required": ["decline"] } },
+        "then": { "required": ["city"] },
+    });
+    let Form::Fields(fields) = Form::of(&schema) else { panic!("fields") };
+    let required: Vec<_> = fields.iter().map(|field| (&*field.name, field.required)).collect();
+    assert_eq!(required, [("city", true), ("decline", false)]);
+    let mut across = schema;
+    across["then"]["properties"] = json!({ "city": { "minLength": 2 } });
+    assert_eq!(Form::of(&across), Form::Json);
+}

@@ -64,6 +64,12 @@ fn text_stands_for_one_plain_value() {
         (json!({"type": "number"}), "2.5\n", json!(2.5)),
         (object(&["text"]), "5", json!({"text": "5"})),
         (object(&["text", "chunks"]), r#"{"text": "a"}"#, json!({"text": "a"})),
+        (
+            json!({"type": "object", "properties": {"city": {"type": "string"}},
+                "if": {"not": {"required": ["decline"]}}, "then": {"required": ["city"]}}),
+            "Bonn",
+            json!({"city": "Bonn"}),
+        ),
     ] {
         assert_eq!(input_from_parts(&schema, &[Part::text(text)]), Ok(input), "{text}");
     }

@@ -1,6 +1,7 @@
 //! The fields of a tool's schema.
 
 use serde_json::Value;
+use trackway_engine::required_names;
 
 use super::{
     score,
@@ -22,7 +23,7 @@ pub(super) fn fields(root: &Value) -> Vec<Field<'_>> {
     let Some(properties) = object.get("properties").and_then(Value::as_object) else {
         return Vec::new();
     };
-    let required: Vec<&str> = required(object).collect();
+    let required: Vec<&str> = required_names(object).collect();
     let optional = properties.keys().map(String::as_str).filter(|name| !required.contains(name));
     let names = required.iter().copied().chain(optional);
     names
@@ -49,10 +50,6 @@ pub(super) fn find<'a, 'b>(fields: &'b [Field<'a>], key: &str) -> Option<&'b Fie
 /// Whether the schema allows fields that it does not name.
 pub(super) fn is_open(root: &Value) -> bool {
     resolve(root, root).get("additionalProperties") != Some(&Value::Bool(false))
-}
-
-pub(super) fn required(object: &Value) -> impl Iterator<Item = &str> {
-    object.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
 }
 
 /// The shape of a field that no schema speaks of.

@@ -2,6 +2,7 @@
 //! rest. Text is marked, so that nobody takes it for something that was thought of.
 
 use serde_json::{Map, Value, json};
+use trackway_engine::required_names;
 
 use super::{
     LABEL,
@@ -111,7 +112,7 @@ impl Making<'_> {
                 found.extend(fields);
             }
         }
-        for name in super::fields::required(schema) {
+        for name in required_names(schema) {
             let field = schema.get("properties").and_then(|properties| properties.get(name));
             found.insert(name.to_owned(), self.least(field.unwrap_or(&Value::Null), depth));
         }

@@ -101,8 +101,10 @@ async fn a_family_lists_one_result_per_child() {
         let text = format!("child {}", number + 1);
         assert_eq!(echoed["artifacts"][0]["parts"], json!([text_part(&text)]));
         assert_eq!(echoed["contextId"], events[0].result["contextId"]);
-        let elsewhere = agent.call("tasks/get", json!({ "id": child["id"] })).await.unwrap_err();
-        assert_eq!(elsewhere.code, -32001);
+        assert_eq!(agent.get(child).await, echoed, "the parent's address knows it too");
+        let elsewhere =
+            server.agent("ledger").call("tasks/get", json!({ "id": child["id"] })).await;
+        assert_eq!(elsewhere.unwrap_err().code, -32001);
     }
     let none = agent.settle(&data(json!({ "children": 0 }))).await.unwrap();
     assert_eq!(none["artifacts"][0]["parts"][0]["data"]["results"], json!([]));

@@ -97,9 +97,9 @@ async fn history_is_kept_and_bounded_as_asked() {
     );
 }
 
-/// Proves X5: text stands for the one required string, and several texts for its lines.
+/// Proves X5: text stands for the one required value, and several texts for the lines of a string.
 #[tokio::test]
-async fn text_is_the_input_of_a_workflow_that_asks_for_one_string() {
+async fn text_is_the_input_of_a_workflow_that_asks_for_one_value() {
     let server = Server::start();
     let echoed = |task: &Value| task["artifacts"].clone();
     let echo = server.agent("echo");
@@ -116,7 +116,9 @@ async fn text_is_the_input_of_a_workflow_that_asks_for_one_string() {
     assert_eq!(echoed(&echo.settle(&both).await.unwrap())[0]["parts"], json!([text_part("yes")]));
     let invest = server.agent("invest").settle(&text("0x123")).await.unwrap();
     assert_eq!(invest["artifacts"][0]["parts"][0]["data"]["suggestions"], json!(["0x123"]));
-    let refused = server.agent("ledger").settle(&text("5")).await.unwrap_err();
+    let ledger = server.agent("ledger").settle(&text("2")).await.unwrap();
+    assert_eq!(ledger["status"]["state"], "completed");
+    let refused = server.agent("ledger").settle(&text("five")).await.unwrap_err();
     assert_eq!((refused.code, &refused.data["errors"][0]["path"]), (-32602, &json!("")));
 }
 
