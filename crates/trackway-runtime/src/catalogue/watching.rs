@@ -6,14 +6,21 @@
 use std::{
     fs, io,
     path::{Path, PathBuf},
-    sync::mpsc::{self, Receiver, Sender},
+    sync::mpsc::{self, Receiver, RecvTimeoutError, Sender},
     thread,
+    time::Duration,
 };
 
 use notify::{
     Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher,
     event::{AccessKind, AccessMode, ModifyKind},
 };
+
+/// How long after a folder came or went it is looked at once more.
+const SETTLED: Duration = Duration::from_millis(100);
+
+/// As long as a wait can be that ends with a notice.
+const FOR_EVER: Duration = Duration::from_secs(60 * 60 * 24);
 
 /// Why changes cannot be told. Asking for the list works all the same.
 #[derive(Debug, thiserror::Error)]
@@ -39,6 +46,8 @@ impl Drop for Watching {
 
 enum Notice {
     Happened(notify::Result<Event>),
+    /// It has been quiet for a while.
+    Look,
     Stop,
 }
 
@@ -82,12 +91,23 @@ struct Watch {
 
 impl Watch {
     fn run(mut self, incoming: &Receiver<Notice>, told: &impl Fn()) {
-        while let Ok(first) = incoming.recv() {
+        // A folder that came or went is looked at once more: the notice of its going can take the watch of
+        // one that has come in its place.
+        let mut again = false;
+        loop {
+            let first = match incoming.recv_timeout(if again { SETTLED } else { FOR_EVER }) {
+                Ok(first) => first,
+                Err(RecvTimeoutError::Timeout) if again => Notice::Look,
+                Err(RecvTimeoutError::Timeout) => continue,
+                Err(RecvTimeoutError::Disconnected) => return,
+            };
+            let looked = matches!(first, Notice::Look);
             let mut heard = Heard::default();
             // What has come meanwhile is told together.
             for notice in std::iter::once(first).chain(incoming.try_iter()) {
                 match notice {
                     Notice::Stop => return,
+                    Notice::Look => heard = Heard { changed: true, moved: true },
                     Notice::Happened(event) => self.hear(&event, &mut heard),
                 }
             }
@@ -99,6 +119,7 @@ impl Watch {
             if heard.changed {
                 told();
             }
+            again = heard.moved && !looked;
         }
     }
 
