@@ -20,6 +20,7 @@ use trackway_domain::Object;
 
 use crate::flaw::Flaw;
 use crate::lack::Lack;
+use crate::reads::Reads;
 
 /// A condition or a mapping, not a program.
 const SOURCE_BYTES_MAX: usize = 4 * 1024;
@@ -88,6 +89,11 @@ pub(crate) fn expression_fault(source: &str) -> Option<Flaw> {
 /// The name, where an expression is nothing but a name or a path of names.
 pub(crate) fn plain_name(source: &str) -> Option<String> {
     reading::path(&compile(source).ok()?)
+}
+
+/// What an expression reads; nothing where it is none.
+pub(crate) fn reads(source: &str) -> Reads {
+    compile(source).map(|expression| reading::reads(&expression)).unwrap_or_default()
 }
 
 fn compile(source: &str) -> Result<IdedExpr, String> {

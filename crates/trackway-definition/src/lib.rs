@@ -13,6 +13,7 @@ mod criteria;
 mod documents;
 pub mod drive;
 mod expression;
+mod facts;
 mod fault;
 mod flaw;
 mod guide;

@@ -47,6 +47,19 @@ impl Reads {
         self.names[place].1.at(steps)
     }
 
+    /// Takes out what is read of one name.
+    pub(crate) fn take(&mut self, name: &str) -> Option<Shape> {
+        let place = self.names.iter().position(|(known, _)| known == name)?;
+        Some(self.names.remove(place).1)
+    }
+
+    /// Adds what something else reads.
+    pub(crate) fn merge(&mut self, other: Self) {
+        for (name, shape) in other.names {
+            self.at(&Place::of(&name)).merge(shape);
+        }
+    }
+
     pub(crate) fn first(&self) -> Option<String> {
         self.paths().into_iter().next().map(|(path, _)| path)
     }
@@ -195,7 +208,7 @@ impl Reads {
         None
     }
 
-    fn paths(&self) -> Vec<(String, &Shape)> {
+    pub(crate) fn paths(&self) -> Vec<(String, &Shape)> {
         let mut found = Vec::new();
         self.names.iter().for_each(|(name, shape)| shape.paths(name, &mut found));
         found

@@ -90,6 +90,28 @@ impl Shape {
         }
     }
 
+    /// Adds what something else takes the same value for.
+    pub(crate) fn merge(&mut self, other: Self) {
+        self.take_for(other.like);
+        for (name, field) in other.fields {
+            self.fields.entry(name).or_default().merge(field);
+        }
+        for (place, shape) in other.places {
+            self.places.entry(place).or_default().merge(shape);
+        }
+        if let Some(each) = other.each {
+            self.each.get_or_insert_with(Box::default).merge(*each);
+        }
+        if let Some(any) = other.any {
+            self.any.get_or_insert_with(Box::default).merge(*any);
+        }
+    }
+
+    /// A list of values of this shape.
+    pub(crate) fn listed(self) -> Self {
+        Self { each: Some(Box::new(self)), ..Self::default() }
+    }
+
     pub(crate) fn is_leaf(&self) -> bool {
         self.places.is_empty() && self.each.is_none() && !self.is_object()
     }
@@ -99,7 +121,7 @@ impl Shape {
         !self.fields.is_empty() || self.any.is_some()
     }
 
-    fn is_list(&self) -> bool {
+    pub(crate) fn is_list(&self) -> bool {
         !self.is_object() && !self.is_leaf()
     }
 

@@ -20,7 +20,7 @@ use trackway_domain::Object;
 
 use crate::flaw::Flaw;
 use crate::lack::Lack;
-use crate::reads::Failure;
+use crate::reads::{Failure, Reads};
 
 /// A rendered prompt is stored with its node and read by a model: more than this is no prompt.
 const RENDERED_BYTES_MAX: usize = 1024 * 1024;
@@ -90,6 +90,14 @@ pub(crate) fn template_fault(source: &str) -> Option<Flaw> {
         Ok(_) => names::unknown(source),
         Err(reason) => Some(Flaw::from(reason)),
     }
+}
+
+/// What a template reads; nothing where it is none.
+pub(crate) fn reads(source: &str) -> Reads {
+    if is_plain(source) || source.len() > SOURCE_BYTES_MAX {
+        return Reads::default();
+    }
+    reading::reads(source)
 }
 
 /// The names that a template takes from outside.

@@ -137,7 +137,7 @@ impl Catalogue {
             },
         };
         let message = format!("{message} This run goes on with the one that it was started with.");
-        Some(Warning { code: code.to_owned(), message })
+        Some(Warning::new(code, message))
     }
 
     /// Calls `told` after something in the folders changed, until what is returned is dropped. Changes

@@ -4,7 +4,7 @@ use serde_json::Value;
 use trackway_domain::{Block, Pending};
 
 use crate::{
-    asked, contract,
+    asked, contract, facts,
     model::{Prompt, Step, StepKind, Tool},
     template::render,
     walk::{Walker, lost},
@@ -32,11 +32,12 @@ pub(super) fn pending(walker: &mut Walker<'_>, step: &Step) -> Result<Pending, B
     match (title, prompt, confirm) {
         (Ok(title), Ok(prompt), Ok(confirm)) => {
             let output = contract::expected(&asked);
-            Ok(Pending { step: step.id.clone(), title, prompt, confirm, output })
+            let facts = facts::ahead(walker);
+            Ok(Pending { step: step.id.clone(), title, prompt, confirm, output, facts })
         }
         (title, prompt, confirm) => {
             let blocks = [prompt.err(), title.err(), confirm.err()];
-            Err(together(blocks.into_iter().flatten()))
+            Err(walker.wanted_by(&step.id, together(blocks.into_iter().flatten())))
         }
     }
 }

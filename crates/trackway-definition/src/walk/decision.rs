@@ -40,12 +40,12 @@ impl Walker<'_> {
         // Only loops that exist are remembered, so that this cannot grow without end.
         match meant {
             Some(id) if !self.has_loop(id) => {
-                self.warnings.push(Warning {
-                    code: "decision-unheeded".to_owned(),
-                    message: format!(
+                self.warnings.push(Warning::new(
+                    "decision-unheeded",
+                    format!(
                         "the decision is for a loop `{id}`, and this workflow has none of that id"
                     ),
-                });
+                ));
             }
             _ => {
                 self.walk.ahead.insert(meant.unwrap_or_default().to_owned(), decision);

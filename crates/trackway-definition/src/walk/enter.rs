@@ -3,10 +3,15 @@
 use serde_json::Value;
 use trackway_domain::{Block, Warning};
 
-use super::{Decision, Frame, Inside, Items, Mode, Rounds, Walker, bounds, walker::Emitted};
+use super::{
+    Decision, Frame, Inside, Items, Mode, Rounds, Walker, bounds,
+    walker::{Emitted, Truth},
+};
 use crate::{
+    condition,
     expression::evaluate,
-    model::{Emit, EmitContent, Loop, LoopOver, Map, Nested, Step, StepKind, Switch},
+    facts::sets_all,
+    model::{Condition, Emit, EmitContent, Loop, LoopOver, Map, Nested, Step, StepKind, Switch},
     template::render,
 };
 
@@ -101,6 +106,7 @@ impl<'d> Walker<'d> {
                 self.push(Inside::Switch(number), &case.steps);
                 return Ok(());
             }
+            self.note_unset(&step.id, &case.when);
         }
         self.finish(step, Value::Null)
     }
@@ -139,10 +145,12 @@ impl<'d> Walker<'d> {
                 }
             }
             LoopOver::Count(amount) => rounds.count = Some(self.amount(&step.id, amount)?),
-            LoopOver::Each { list, .. } => rounds.list = Some(self.list(&step.id, list)?),
+            LoopOver::Each { list, .. } => rounds.list = Some(self.list(step, list)?),
         }
         rounds.shadowed = self.shadowed(step);
         self.push(Inside::Loop(rounds), &repeated.steps);
+        self.put_own_names();
+        self.warn_of_own_names(step);
         self.begin_round()
     }
 
@@ -160,14 +168,14 @@ impl<'d> Walker<'d> {
             return Ok(());
         };
         let round = rounds.round;
+        let (decision, count) = (rounds.decision, rounds.count);
+        let items = rounds.list.as_ref().map(Vec::len);
         let wanted = match &repeated.over {
-            LoopOver::While(condition) => self.holds(condition)?,
-            LoopOver::Until(condition) => !self.holds(condition)?,
-            LoopOver::Decision { .. } => rounds.decision != Some(Decision::Stop),
-            LoopOver::Count(_) => rounds.count.is_some_and(|count| u64::from(round) < count),
-            LoopOver::Each { .. } => {
-                rounds.list.as_ref().is_some_and(|list| (round as usize) < list.len())
-            }
+            LoopOver::While(condition) => self.goes_on_while(step, repeated, condition, round)?,
+            LoopOver::Until(condition) => self.goes_on_until(step, condition, round)?,
+            LoopOver::Decision { .. } => decision != Some(Decision::Stop),
+            LoopOver::Count(_) => count.is_some_and(|count| u64::from(round) < count),
+            LoopOver::Each { .. } => items.is_some_and(|items| (round as usize) < items),
         };
         if wanted && round < repeated.max {
             // An empty list of steps would come straight back here.
@@ -187,6 +195,44 @@ impl<'d> Walker<'d> {
         self.leave(Value::Null)
     }
 
+    /// Whether a `while` loop has a round more. Before the first round, a name that the loop's own steps
+    /// set is theirs to set; any other has to be known by then.
+    fn goes_on_while(
+        &mut self,
+        step: &Step,
+        repeated: &Loop,
+        condition: &Condition,
+        round: u32,
+    ) -> Result<bool, Block> {
+        let holds = match self.holds_if_set(condition)? {
+            Truth::Known(holds) => holds,
+            Truth::Unset(names) if round == 0 && sets_all(&repeated.steps, &names) => true,
+            Truth::Unset(_) => self.holds(condition)?,
+        };
+        if !holds {
+            self.note_unset(&step.id, condition);
+        }
+        Ok(holds)
+    }
+
+    /// Whether an `until` loop has a round more: what is not set is not yet true.
+    fn goes_on_until(
+        &mut self,
+        step: &Step,
+        condition: &Condition,
+        round: u32,
+    ) -> Result<bool, Block> {
+        let unset = match self.holds_if_set(condition)? {
+            Truth::Known(true) => return Ok(false),
+            Truth::Known(false) => condition::unset_names(condition, &self.context),
+            Truth::Unset(names) => names,
+        };
+        if round > 0 {
+            self.note_goes_on(&step.id, unset);
+        }
+        Ok(true)
+    }
+
     fn enter_map(&mut self, step: &'d Step, map: &'d Map) -> Result<(), Block> {
         let list = self.items(step, map)?;
         if list.is_empty() {
@@ -195,12 +241,13 @@ impl<'d> Walker<'d> {
         let items = Items { list, results: Vec::new(), outer: self.context.clone() };
         self.push(Inside::Map(items), &map.steps);
         self.put_own_names();
+        self.warn_of_own_names(step);
         Ok(())
     }
 
     /// The items of a map, up to as many as it takes.
     pub(crate) fn items(&mut self, step: &Step, map: &Map) -> Result<Vec<Value>, Block> {
-        let mut list = self.list(&step.id, &map.list)?;
+        let mut list = self.list(step, &map.list)?;
         if list.len() > map.max as usize {
             list.truncate(map.max as usize);
             self.warn_limit(&step.id, map.max, "items");
@@ -276,11 +323,9 @@ impl<'d> Walker<'d> {
     }
 
     fn warn_limit(&mut self, step: &str, max: u32, what: &str) {
-        self.warnings.push(Warning {
-            code: "loop-limit".to_owned(),
-            message: format!(
-                "`{step}` ended at its limit of {max} {what}; the run goes on after it"
-            ),
-        });
+        self.warnings.push(Warning::new(
+            "loop-limit",
+            format!("`{step}` ended at its limit of {max} {what}; the run goes on after it"),
+        ));
     }
 }

@@ -36,6 +36,7 @@ fn gather() -> Pending {
         prompt: "List every change since the last release.\n\n- be complete\n".to_owned(),
         confirm: false,
         output: None,
+        facts: Vec::new(),
     }
 }
 
@@ -74,8 +75,7 @@ fn a_step_with_everything() {
     let mut at = here(Some(pending));
     at.guidance = vec!["Be brief.".to_owned(), "Two\nlines.".to_owned()];
     at.branch = Branch { forked: true, index: 1, siblings: 2 };
-    at.warnings =
-        vec![Warning { code: "definition-changed".to_owned(), message: "It changed.".to_owned() }];
+    at.warnings = vec![Warning::new("definition-changed", "It changed.")];
     assert_snapshot!(position(&at, &tokens()));
 }
 
