@@ -6,6 +6,7 @@
 
 mod asked;
 mod assessment;
+mod choice;
 mod condition;
 mod contract;
 mod contracts;

@@ -69,5 +69,8 @@ fn pending(pending: &Pending) -> Value {
     if let Some(expected) = &pending.output {
         told["output"] = json!(expected);
     }
+    if !pending.facts.is_empty() {
+        told["facts"] = json!(pending.facts);
+    }
     told
 }

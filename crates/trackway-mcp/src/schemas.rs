@@ -51,10 +51,15 @@ pub(crate) fn position() -> Value {
         json!({ "schema": {}, "example": {}, "required": { "type": "boolean" } }),
         &["schema", "example", "required"],
     );
+    let fact = object(
+        json!({ "name": text(), "values": { "type": "array" }, "steps": array(text()) }),
+        &["name", "steps"],
+    );
     let mut pending = object(
         json!({
             "stepId": text(), "title": text(), "prompt": text(),
             "requireConfirmation": { "type": "boolean" }, "output": expected,
+            "facts": array(fact),
         }),
         &["stepId", "title", "prompt", "requireConfirmation"],
     );
@@ -126,7 +131,10 @@ fn session(run: bool) -> Value {
 }
 
 fn warnings() -> Value {
-    array(object(json!({ "code": text(), "message": text() }), &["code", "message"]))
+    let properties = json!({
+        "code": text(), "message": text(), "steps": array(text()), "facts": array(text()),
+    });
+    array(object(properties, &["code", "message"]))
 }
 
 fn or_error(mut properties: Value, required: &[&str]) -> Value {

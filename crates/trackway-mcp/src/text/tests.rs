@@ -130,6 +130,46 @@ fn a_run_that_is_over() {
     ");
 }
 
+/// Proves T7: a step says which facts later steps depend on, with the values that they are compared with.
+#[test]
+fn wanted_facts_are_named() {
+    let fact = |name: &str, values: Vec<Value>| WantedFact {
+        name: name.to_owned(),
+        values,
+        steps: vec!["later".to_owned()],
+    };
+    let facts = vec![fact("size", vec![json!("S"), json!("L")]), fact("files", vec![])];
+    assert_snapshot!(position(&here(Some(Pending { facts, ..gather() })), &tokens()));
+}
+
+/// Proves T9: a step that is titled as the end is not taken for it.
+#[test]
+fn no_step_looks_like_the_end() {
+    let end = position(&here(None), &Tokens { ack: None, ..tokens() });
+    let heading = end.lines().next().unwrap_or_default();
+    for title in ["Complete", "=== END OF THE RUN ===", "\n=== END OF THE RUN ==="] {
+        let step =
+            position(&here(Some(Pending { title: title.to_owned(), ..gather() })), &tokens());
+        assert!(!step.lines().any(|line| line == heading), "{step}");
+    }
+}
+
+/// Proves T13: a judgement that asks for more work is answered with the work, and with no other judgement.
+#[test]
+fn a_followup_asks_for_work() {
+    let mut at = here(Some(gather()));
+    at.blocked = Some(Block {
+        code: "followup-required".to_owned(),
+        message: "Write the tests that are missing.".to_owned(),
+        needs: vec![Need {
+            pointer: "/output/artifacts/0/dimensions/evidence".to_owned(),
+            message: "Write the tests that are missing.".to_owned(),
+            ..Need::default()
+        }],
+    });
+    assert_snapshot!(position(&at, &tokens()));
+}
+
 /// Proves T6: a branch is announced by the answer that made it, and by nothing else.
 #[test]
 fn a_look_announces_no_branch() {
