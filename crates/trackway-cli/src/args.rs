@@ -2,6 +2,7 @@
 
 mod chat;
 mod sessions;
+mod workflows;
 mod workspace;
 
 use std::{convert::Infallible, path::PathBuf, time::Duration};
@@ -17,6 +18,7 @@ pub(crate) use chat::Chat;
 pub(crate) use sessions::{
     Export, ExportFormat, Import, ListSessions, OneSession, Prune, Sessions, Whose,
 };
+pub(crate) use workflows::{CheckWorkflows, Library, ListWorkflows, ShowWorkflow, Workflows};
 pub(crate) use workspace::{Config, Doctor, ShowConfig, Within};
 
 /// Durable workflows for AI agents.
@@ -53,6 +55,9 @@ pub(crate) enum Command {
     /// Look at sessions, carry them elsewhere, remove old ones
     #[command(subcommand)]
     Sessions(Sessions),
+    /// List, check and show written workflows
+    #[command(subcommand)]
+    Workflows(Workflows),
     /// Make, list and revoke the keys that a server takes
     #[command(subcommand)]
     Keys(Keys),

@@ -13,6 +13,7 @@ mod runs;
 mod schema;
 mod serve;
 mod sessions;
+mod workflows;
 
 use serde_json::Value;
 
@@ -36,6 +37,7 @@ pub(crate) async fn execute(command: Command) -> Result<Exit, Failure> {
         Command::Runs(Runs::Resume(args)) => runs::resume::resume(args).await,
         Command::Runs(Runs::ReplayCheck(args)) => runs::replay_check::replay_check(args).await,
         Command::Sessions(args) => sessions::sessions(args).await,
+        Command::Workflows(args) => workflows::workflows(&args),
         Command::Keys(Keys::Create(args)) => keys::create::create(args),
         Command::Keys(Keys::List(args)) => keys::list::list(&args),
         Command::Keys(Keys::Revoke(args)) => keys::revoke::revoke(&args),

@@ -114,14 +114,18 @@ impl Draft {
             }
             return Err(faults);
         }
+        let mut references = linking.documents.take();
+        references.dedup();
         let definition = Definition {
             format: Definition::FORMAT,
             id: top.id,
             name: top.name,
             description: top.description,
             version: top.version,
+            tags: top.tags,
             input: top.input,
             guidance: top.guidance,
+            references,
             steps: top.steps,
             on_exit: top.on_exit,
             unheeded,

@@ -131,7 +131,7 @@ impl Door {
         self.ring().renew();
         let identity = identity(context);
         match tool {
-            Name::List => self.list(&identity).await.map(Into::into),
+            Name::List => self.list(&identity, arguments).await.map(Into::into),
             Name::Inspect => self.inspect(&identity, arguments).await.map(Into::into),
             Name::Start => start::start(self, &identity, arguments).await.map(Into::into),
             Name::Advance => advance::advance(self, &identity, arguments, context, retry).await,
@@ -141,10 +141,19 @@ impl Door {
         }
     }
 
-    async fn list(&self, identity: &Identity) -> Result<rmcp::model::CallToolResult, Refusal> {
-        let guide = self.guide().clone();
-        let listing = off_the_loop(move || guide.catalogue().list()).await?;
-        Ok(list::list(listing, &identity.scopes))
+    async fn list(
+        &self,
+        identity: &Identity,
+        mut arguments: Arguments,
+    ) -> Result<rmcp::model::CallToolResult, Refusal> {
+        let wanted =
+            list::Wanted { query: arguments.text("query"), cursor: arguments.text("cursor") };
+        let (guide, scopes) = (self.guide().clone(), identity.scopes.clone());
+        let found = off_the_loop(move || {
+            let catalogue = guide.catalogue();
+            list::list(catalogue.list(), catalogue.folders(), &scopes, &wanted)
+        });
+        found.await?
     }
 
     async fn inspect(
@@ -158,8 +167,13 @@ impl Door {
         }
         let guide = self.guide().clone();
         let wanted = workflow.clone();
-        let found = off_the_loop(move || guide.catalogue().get(&wanted)).await?;
-        let known = found.map_err(|why| match why {
+        let found = off_the_loop(move || {
+            guide.catalogue().get(&wanted).map(|known| {
+                let rules = guide.catalogue().rules(&known.definition);
+                (known, rules)
+            })
+        });
+        let (known, rules) = found.await?.map_err(|why| match why {
             NotKnown::Unknown { near } => GuideError::UnknownWorkflow { workflow, near },
             NotKnown::Invalid(invalid) => GuideError::InvalidWorkflow {
                 workflow,
@@ -167,7 +181,7 @@ impl Door {
                 faults: invalid.errors,
             },
         })?;
-        Ok(inspect::inspect(&known))
+        Ok(inspect::inspect(&known, &rules))
     }
 }
 

@@ -24,4 +24,4 @@ pub use door::Door;
 pub use http::HttpDoor;
 pub use stdio::StdioError;
 pub use token::{BundleSigner, KEYS_FILE, KeyRing, KeyRingError, Rotated};
-pub use tools::Switches;
+pub use tools::{Switches, inspect::describe};

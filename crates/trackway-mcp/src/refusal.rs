@@ -127,10 +127,7 @@ fn workflow_need(near: &[String]) -> Need {
 fn detailed(error: &GuideError, message: String) -> String {
     let lines: Vec<String> = match error {
         GuideError::InvalidWorkflow { file, faults, .. } => {
-            let place = |line: Option<u32>| line.map(|line| format!(":{line}")).unwrap_or_default();
-            let told = faults.iter().map(|fault| {
-                format!("{file}{} {} {}", place(fault.line), fault.path, text::fault(fault))
-            });
+            let told = faults.iter().map(|fault| format!("{file}: {}", text::placed(fault)));
             told.collect()
         }
         GuideError::UnsupportedWorkflow { unheeded, .. } => {

@@ -6,7 +6,7 @@ pub(crate) fn list() -> Value {
     let workflow = object(
         json!({
             "workflowId": text(), "name": text(), "description": text(),
-            "version": text(), "workflowHash": text(),
+            "version": text(), "workflowHash": text(), "tags": array(text()),
         }),
         &["workflowId", "name", "description", "version", "workflowHash"],
     );
@@ -15,12 +15,19 @@ pub(crate) fn list() -> Value {
         &["path", "message"],
     );
     let invalid = object(
-        json!({ "file": text(), "workflowId": text(), "errors": array(fault) }),
+        json!({
+            "file": text(), "workflowId": text(), "errors": array(fault),
+            "errorCount": { "type": "integer" },
+        }),
         &["file", "errors"],
     );
     or_error(
-        json!({ "workflows": array(workflow), "invalid": array(invalid) }),
-        &["workflows", "invalid"],
+        json!({
+            "workflows": array(workflow), "invalid": array(invalid),
+            "total": { "type": "integer", "description": "Workflows on all pages." },
+            "nextCursor": text(), "folders": array(text()),
+        }),
+        &["workflows", "invalid", "total"],
     )
 }
 

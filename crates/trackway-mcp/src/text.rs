@@ -5,6 +5,8 @@
 
 mod form;
 
+pub(crate) use self::form::form;
+
 use std::fmt::Write as _;
 
 use serde_json::Value;
@@ -122,7 +124,7 @@ fn output(text: &mut String, expected: &Expected) {
     let how = if expected.required { "Required" } else { "Optional" };
     let _ = writeln!(text, "{how} `output`, for example:\n```json\n{}\n```", expected.example);
     if form::says_more(&expected.schema, &expected.example) {
-        let form = form::form(&expected.schema);
+        let form = form(&expected.schema);
         let _ = writeln!(text, "Its form (`?`: may be missing):\n```\n{form}\n```");
     }
     text.push('\n');
@@ -191,13 +193,13 @@ pub(crate) fn needs(text: &mut String, needs: &[Need]) {
     for need in needs {
         let pointer = if need.pointer.is_empty() { "(all arguments)" } else { &need.pointer };
         let _ = writeln!(text, "- `{pointer}`: {}", quoted(&need.message).replace('\n', "\n  "));
-        let form = need.schema.as_ref().filter(|schema| match &need.example {
+        let more = need.schema.as_ref().filter(|schema| match &need.example {
             Some(example) => form::says_more(schema, example),
             None => true,
         });
         let lines = [
             ("example", need.example.as_ref().map(Value::to_string)),
-            ("form", form.map(form::form)),
+            ("form", more.map(form)),
             ("you sent", need.got.as_ref().map(Value::to_string)),
         ];
         for (label, value) in lines {
@@ -258,6 +260,17 @@ pub(crate) fn fault(fault: &Fault) -> String {
     match &fault.suggestion {
         Some(suggestion) => format!("{} ({suggestion})", fault.message),
         None => fault.message.clone(),
+    }
+}
+
+/// A fault with its place, as far as it has one: the fault of a folder has neither line nor pointer.
+pub(crate) fn placed(found: &Fault) -> String {
+    let line = found.line.map(|line| format!("line {line}"));
+    let path = Some(format!("`{}`", found.path)).filter(|_| !found.path.is_empty());
+    let place: Vec<String> = line.into_iter().chain(path).collect();
+    match place.is_empty() {
+        true => fault(found),
+        false => format!("{}: {}", place.join(", "), fault(found)),
     }
 }
 

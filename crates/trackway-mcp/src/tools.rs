@@ -67,7 +67,7 @@ impl Name {
     const fn description(self, switches: Switches) -> &'static str {
         match self {
             Self::List => {
-                "Lists the workflows that can be started, with id, name, description, version and the hash of the definition. Files that cannot be read as a workflow are listed under `invalid` with the reasons."
+                "Lists the workflows that can be started, with id, name, description, version and the hash of the definition. `query` keeps those that have all of its words in their id, name, description or tags. A long list comes in pages: send `nextCursor` as `cursor` for the next one. Files that cannot be read as a workflow are listed under `invalid` with the reasons."
             }
             Self::Inspect => {
                 "Shows one workflow without starting it: its steps' ids and titles, the context that it wants, and `workflowHash`, which is what workflow_start pins a run to."
@@ -76,7 +76,7 @@ impl Name {
                 "Starts a run of a workflow and returns its first step as `pending`, with two tokens. Do what `pending.prompt` says, then call workflow_advance with both tokens. Put known facts into `context`: an id such as `sessionId` or `ticketId` joins the run to a session. The run is pinned to the workflow as it is now and is durable: its tokens stay good after restarts, rewinds and weeks of pause. Calling this again starts another run."
             }
             Self::Advance => {
-                "Answers the pending step and returns the next one. Send `stateToken` and `ackToken` from the same answer. Tokens are opaque: copy them exactly, never shorten, edit or make them up, and never read progress from anything else. The same call again returns the same answer and advances nothing, so it is safe to retry. After a rewound chat use the tokens that you see: other inputs on an answered snapshot make a new branch, and nothing is lost. Without `ackToken` (and without inputs) it only looks: it returns the pending step again with a fresh ackToken. If `blocked` is not null, mend what `blocked.needs` says and send the fresh ackToken. The run is finished when `isComplete` is true. Everything answered is durable."
+                "Answers the pending step and returns the next one. Send `stateToken` and `ackToken` from the same answer. Tokens are opaque: copy them exactly, never shorten, edit or make them up, and never read progress from anything else. The same call again returns the same answer and advances nothing, so it is safe to retry. After a rewound chat use the tokens that you see: other inputs on an answered snapshot make a new branch, and nothing is lost. Without `ackToken` (and without inputs) it only looks: it returns the pending step again with a fresh ackToken. Facts that `pending.facts` names go into `context`. If `blocked` is not null, correct what `blocked.needs` says and send the fresh ackToken. The run is finished when `isComplete` is true. Everything answered is durable."
             }
             Self::Checkpoint if switches.session_checkpoints => {
                 "Records notes without advancing anything: on the snapshot that `stateToken` names, or on a whole session with `sessionId` instead. Use it for work outside of a step, so that a rewound or new chat finds it. The same notes at the same place are recorded once. Notes are durable."
@@ -89,7 +89,7 @@ impl Name {
 
     const fn parameters(self, switches: Switches) -> &'static [Parameter] {
         match self {
-            Self::List => &[],
+            Self::List => &[QUERY, CURSOR],
             Self::Inspect => &[WORKFLOW_ID],
             Self::Start => &[WORKFLOW_ID, START_CONTEXT],
             Self::Advance => &[STATE_TOKEN, ACK_TOKEN, CONTEXT, OUTPUT, NOTES],
@@ -182,6 +182,22 @@ const WORKFLOW_ID: Parameter = Parameter {
     required: true,
     description: "Id of a workflow, as workflow_list shows it.",
     example: "<an id that workflow_list shows>",
+};
+
+const QUERY: Parameter = Parameter {
+    name: "query",
+    kind: Kind::Text,
+    required: false,
+    description: "Words to look for in id, name, description and tags; all of them have to be there.",
+    example: "review",
+};
+
+const CURSOR: Parameter = Parameter {
+    name: "cursor",
+    kind: Kind::Text,
+    required: false,
+    description: "The `nextCursor` of the page before, with the same `query`.",
+    example: "<the nextCursor of the page before>",
 };
 
 const START_CONTEXT: Parameter = Parameter {

@@ -13,7 +13,7 @@ mod tests;
 mod watching;
 
 use std::{
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
@@ -88,6 +88,21 @@ impl Catalogue {
         Self { absent: Absent::Invalid, ..Self::new(folders) }
     }
 
+    /// The folders, as they were named.
+    pub fn folders(&self) -> &[PathBuf] {
+        &self.folders
+    }
+
+    /// The rules of a workflow. What they refer to is looked for beside the workflows, in the folder
+    /// around them, and in the current one; an address is taken as it is.
+    pub fn rules(&self, definition: &Definition) -> Vec<String> {
+        definition.rules(&|source| {
+            let around = self.folders.iter().flat_map(|folder| [Some(&**folder), folder.parent()]);
+            let mut roots = around.flatten().chain([Path::new("")]);
+            source.contains("://") || roots.any(|root| root.join(source).exists())
+        })
+    }
+
     /// What is in the folders now: files that changed since are read again.
     pub fn list(&self) -> Listing {
         let mut shelf = self.shelf();
@@ -136,7 +151,7 @@ impl Catalogue {
                 ),
             },
         };
-        let message = format!("{message} This run goes on with the one that it was started with.");
+        let message = format!("{message} This run keeps to the one that it was started with.");
         Some(Warning::new(code, message))
     }
 

@@ -182,6 +182,38 @@ fn artifacts_by_kind() {
     }
 }
 
+/// Proves T13: a decision of a contract of the registry that is missing or wrong is asked for without an
+/// answer to copy: the schema names the choices.
+#[test]
+fn no_need_makes_a_decision() {
+    for (name, field, choices) in [
+        ("loop_control", "decision", json!(["continue", "stop"])),
+        ("gate_verdict", "verdict", json!(["approved", "rejected", "uncertain"])),
+    ] {
+        let form = crate::contracts::find(&format!("wr.contracts.{name}")).expect("a contract");
+        let Form::Artifact { kind, example, .. } = &form else { panic!("{form:?}") };
+        let (kind, mut decided) = (kind.clone(), example.clone());
+        choose(&mut decided);
+        let prompt = contract(form, true);
+        let mut wrong = decided.clone();
+        wrong[field] = json!("perhaps");
+        let mut missing = decided.clone();
+        missing.as_object_mut().expect("an object").remove(field);
+        for artifact in [wrong, missing] {
+            let given = inputs(Some(json!({ "artifacts": [artifact] })));
+            let block = check(&prompt, &given, &Object::new()).expect_err("it is undecided");
+            let need = &block.needs[0];
+            assert_eq!(need.pointer, format!("/output/artifacts/0/{field}"));
+            assert_eq!((&need.example, &need.schema), (&None, &Some(json!({ "enum": choices }))));
+        }
+        let none = check(&prompt, &inputs(None), &Object::new()).expect_err("it is missing");
+        let shown = &none.needs[0].example.as_ref().expect("the whole form")[0];
+        assert!(shown["kind"] == kind && crate::choice::is_open(&shown[field]), "{shown}");
+        let given = inputs(Some(json!({ "artifacts": [decided] })));
+        assert_eq!(check(&prompt, &given, &Object::new()), Ok(()));
+    }
+}
+
 /// Everything that is wrong is said at once.
 #[test]
 fn notes_and_output_are_answered_together() {

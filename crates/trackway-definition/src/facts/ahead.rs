@@ -3,10 +3,12 @@
 //! Prompts ask for what they lack when they are reached. A rule does not: for it, a name that is not set
 //! is just not equal to anything, and the step is left out. So the caller is told in time.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 use trackway_domain::WantedFact;
 
-use super::{reading::rule_reads, sets, shared};
+use super::{reading::rule_reads, shared};
 use crate::{
     expression,
     lack::{find, root},
@@ -20,18 +22,18 @@ const FACTS_MAX: usize = 12;
 /// Limit (MCP): values, and steps, that are named with one such fact.
 const NAMED_MAX: usize = 8;
 
-/// Limit (Definitions): steps ahead that are looked through for facts at each step of a run.
+/// Limit (Definitions): steps ahead that are searched for wanted facts at each step of a run.
 const STEPS_MAX: usize = 500;
 
 /// What conditions ahead want, in the order in which they come.
 pub(crate) fn ahead(walker: &Walker<'_>) -> Vec<WantedFact> {
     let mut search = Search { found: Vec::new(), own: Vec::new(), left: STEPS_MAX };
-    let definition = walker.definition();
+    let mut made = BTreeSet::new();
+    set_by(&walker.definition().steps, &mut made);
     for (list, owner, at, context) in walker.around_here() {
-        let known = |name: &str| {
-            let top = root(name);
-            find(context, name).is_some() || sets(&definition.steps, top) || sets(list, top)
-        };
+        // A workflow with a context of its own sets names there.
+        set_by(list, &mut made);
+        let known = |name: &str| find(context, name).is_some() || made.contains(root(name));
         search.steps(list.get(at + 1..).unwrap_or_default(), &known);
         // The rounds to come begin with the first step again.
         if let Some(StepKind::Loop(repeated)) = owner.map(|step| &step.kind) {
@@ -48,6 +50,15 @@ pub(crate) fn ahead(walker: &Walker<'_>) -> Vec<WantedFact> {
         }
     }
     search.found
+}
+
+/// The names that steps set in the context that they share.
+fn set_by<'d>(steps: &'d [Step], names: &mut BTreeSet<&'d str>) {
+    for step in steps {
+        names.extend(step.save.as_deref());
+        names.extend(step.set.keys().map(String::as_str));
+        shared(step).into_iter().for_each(|steps| set_by(steps, names));
+    }
 }
 
 struct Search<'d> {

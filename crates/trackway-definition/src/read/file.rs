@@ -9,7 +9,7 @@ use super::Draft;
 use super::cursor::{At, Fields};
 use super::sink::Sink;
 use super::template::template;
-use crate::model::Assessment;
+use crate::model::{Assessment, Reference};
 
 /// Steps of a definition with everything it refers to. A workflow that puts others in place twice, which
 /// do the same, would otherwise grow without end.
@@ -26,6 +26,8 @@ pub(super) struct Linking<'l> {
     /// None while a file is read by itself: what it refers to is left out.
     pub(super) library: Option<&'l Library<'l>>,
     pub(super) references: RefCell<BTreeSet<String>>,
+    /// Documents that the files refer to.
+    pub(super) documents: RefCell<Vec<Reference>>,
     ids: RefCell<BTreeSet<String>>,
     steps: Cell<usize>,
     /// Steps that stand around the one that is read now, in all files.
@@ -37,6 +39,7 @@ impl<'l> Linking<'l> {
         Self {
             library,
             references: RefCell::default(),
+            documents: RefCell::default(),
             ids: RefCell::default(),
             steps: Cell::default(),
             depth: Cell::default(),

@@ -32,7 +32,7 @@ const BOUNDS: [&str; 14] = [
 ];
 
 /// The form of the values that fit a schema.
-pub(super) fn form(schema: &Value) -> String {
+pub(crate) fn form(schema: &Value) -> String {
     in_one_line(&written(schema, 0))
 }
 

@@ -128,7 +128,7 @@ impl Guide {
             branch,
             over: decide::ended(row.state).map(|state| over(row.id, state)),
             warnings: self.drift(workflow, &node.definition).await.into_iter().collect(),
-            guidance: definition.guidance.clone(),
+            guidance: self.rules(&definition).await,
             seal,
         };
         Ok(answer::of_look(&row, node, look))

@@ -20,7 +20,7 @@ fn the_tools_are_those_of_the_interface() {
         let mut agent = shop.agent_as(era, Person::Unasked);
         let tools = agent.tools();
         let parameters = [
-            ("workflow_list", vec![]),
+            ("workflow_list", vec!["cursor", "query"]),
             ("workflow_inspect", vec!["workflowId"]),
             ("workflow_start", vec!["context", "workflowId"]),
             (
