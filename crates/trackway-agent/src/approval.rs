@@ -8,6 +8,7 @@ use crate::{Arguments, Call};
 
 /// Longest arguments in the sentence of the question. The part beside it has them whole: nobody is asked
 /// to agree to what they cannot see.
+/// Limit (Agents): arguments in the sentence of an approval question; the part beside it has them whole.
 const ARGUMENTS_BYTES_MAX: usize = 2 * 1024;
 
 /// The question: a sentence, and tool and arguments as data.

@@ -56,6 +56,7 @@ pub struct Budgets {
 
 /// Calls of the model in one turn unless an agent says otherwise: enough for real work, and an end to a
 /// model that goes round in circles.
+/// Limit (Agents): model calls in one turn where the agent names no number.
 pub const CALLS_DEFAULT: u32 = 20;
 
 impl Default for Budgets {

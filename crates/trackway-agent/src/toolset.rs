@@ -21,9 +21,11 @@ pub(crate) use kept::KeptToolsets;
 pub use name::{DISPATCH_PREFIX, REPLY_TOOL};
 
 /// Longest description that a model is shown; some servers refuse longer ones.
+/// Limit (Agents): description of a tool that a model is given.
 const DESCRIPTION_CHARS_MAX: usize = 1_024;
 
 /// Names that an unknown tool's error lists; a model with more tools has the list before it anyway.
+/// Limit (Agents): tool names in the error about an unknown tool.
 const NAMES_TOLD_MAX: usize = 20;
 
 /// The tools of a model call.

@@ -11,6 +11,7 @@ use trackway_runtime::{Program, Tool};
 use crate::{AgentSpec, Provider, Toolset, Usage, toolset::KeptToolsets};
 
 /// How long a dispatch waits for a workflow's first answer, unless the workspace says otherwise.
+/// Limit (Agents): wait for the first answer of a dispatched workflow; `[dispatch] first_answer_timeout`.
 pub const FIRST_ANSWER_TIMEOUT_DEFAULT: Duration = Duration::from_secs(5);
 
 /// What agents share. Its content is swapped when the workspace changes.

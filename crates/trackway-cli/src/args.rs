@@ -174,6 +174,7 @@ pub(crate) struct Conformance {
 }
 
 /// Longest time that a suite may give a stream: a day, so that no span can overflow.
+/// Limit (CLI): seconds that a suite may give a stream.
 const STREAMING_TIMEOUT_MAX: f64 = 86_400.0;
 
 fn seconds(text: &str) -> Result<Duration, String> {

@@ -151,6 +151,7 @@ impl Default for Limits {
 }
 
 /// Days for which finished sessions are kept unless something else is said.
+/// Limit (CLI): age of finished sessions that are kept; `[retention] days`.
 const RETENTION_DAYS: u64 = 60;
 
 impl Retention {

@@ -23,9 +23,11 @@ use crate::lack::Lack;
 use crate::reads::Reads;
 
 /// A condition or a mapping, not a program.
+/// Limit (Definitions): text of one expression.
 const SOURCE_BYTES_MAX: usize = 4 * 1024;
 
 /// Brackets and choices inside each other; the parser works on the thread's stack.
+/// Limit (Definitions): brackets inside each other in an expression.
 const NESTING_MAX: u16 = 24;
 
 /// The variable that is the whole context.

@@ -51,6 +51,7 @@ pub(crate) struct Fitting {
 }
 
 /// A present value is shown whole up to this size, so that it can be sent back with what it lacks.
+/// Limit (Definitions): value that a need shows whole.
 const WHOLE_BYTES_MAX: usize = 8 * 1024;
 
 /// A step's result is sent as a whole with every output, and so needs no merging.

@@ -9,9 +9,11 @@ use crate::lack::{Lack, Like, find, put, root};
 use crate::shape::{Place, Shape};
 
 /// More at once help nobody; the next attempt names the rest.
+/// Limit (Definitions): missing facts that are named at once.
 const NAMES_MAX: usize = 16;
 
 /// Values that are tried one by one. What reads more is not worth the time.
+/// Limit (Definitions): facts whose values are tried one by one.
 const TRIED_MAX: usize = 8;
 
 /// Every name that is read, in order.

@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 use crate::lack::Like;
 
 /// A longer list is not filled up for the sake of one place in it.
+/// Limit (Definitions): items of a list that is filled up for an example.
 pub(crate) const PLACES_MAX: usize = 64;
 
 /// Stands for a name that only the caller knows.

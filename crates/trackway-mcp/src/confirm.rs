@@ -26,8 +26,10 @@ use crate::{door::Door, refusal::Refusal};
 /// Name of our one question in the answer that asks for input.
 const QUESTION: &str = "confirmation";
 /// How long a person may think about a question of the newest revision. After that they are asked again.
+/// Limit (MCP): time in which a person answers a confirmation.
 const THINKING_TIME_MAX: Duration = Duration::from_secs(24 * 60 * 60);
 /// How much of a prompt is shown in the question.
+/// Limit (MCP): prompt that a confirmation shows.
 const SHOWN_CHARS_MAX: usize = 1_000;
 
 /// What came with a call that was sent again.

@@ -11,9 +11,11 @@ use trackway_runtime::GuideError;
 use crate::{text, token::TokenError};
 
 /// Longest message. One that quotes what was sent, such as a name, must not send all of it back.
+/// Limit (MCP): message of a refusal.
 const MESSAGE_CHARS_MAX: usize = 4_000;
 
 /// Wrong arguments that the message itself tells; all of them are in `needs`.
+/// Limit (MCP): wrong arguments that a message names; all of them are in `needs`.
 const NEEDS_TOLD_MAX: usize = 3;
 
 /// Why a call was refused. Nothing was changed.

@@ -24,6 +24,7 @@ use shelf::Shelf;
 pub use watching::{Unwatchable, Watching, watch as watch_paths};
 
 /// How many ids are offered to somebody who named one that does not exist.
+/// Limit (Definitions): similar ids that are offered for an unknown one.
 const NEAR_MAX: usize = 5;
 
 /// The folders that hold definitions, and what was read from them.

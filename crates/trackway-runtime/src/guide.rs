@@ -29,6 +29,7 @@ use crate::{Catalogue, Runtime};
 
 /// Appends under way at once. Enough to fill a group commit several times over; beyond it, callers wait
 /// for their turn instead of growing a queue.
+/// Limit (Sessions): appends at once.
 const APPENDS_MAX: usize = 1_024;
 
 /// What a guide works with.

@@ -163,6 +163,7 @@ pub enum RegistryError {
 }
 
 /// Longest workflow name; it is part of addresses and tool names.
+/// Limit (Runtime): name of a workflow.
 const NAME_BYTES_MAX: usize = 64;
 
 impl Registry {

@@ -44,6 +44,7 @@ const LISTEN_DEFAULT: &str = "127.0.0.1:7420";
 const DATA_DEFAULT: &str = "trackway-data";
 
 /// The largest request body: room for a document of some megabytes in base64.
+/// Limit (HTTP): request body; `[server] body_max_bytes`.
 const BODY_BYTES_MAX_DEFAULT: usize = 10 * 1024 * 1024;
 
 /// Builds a server: `Server::new().workflow(MyWorkflow).serve().await`.

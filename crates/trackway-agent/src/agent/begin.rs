@@ -15,6 +15,7 @@ use crate::{Entry, compact, is_compacted, transcript};
 const BEGIN_KEY: &str = "begin";
 
 /// Turns that are looked back on. Long before, a conversation was compacted or is mostly silence.
+/// Limit (Agents): earlier turns of a conversation that a turn reads.
 const EARLIER_MAX: usize = 200;
 
 /// What a turn begins with.

@@ -27,10 +27,12 @@ use crate::{
 };
 
 /// Longest question that a model is told of word for word: it stands in every request of the session.
+/// Limit (Agents): open question that a model is given word for word.
 const ASKS_BYTES_MAX: usize = 2 * 1024;
 
 /// Longest schema of a question that a model is told of. An answer that does not fit a longer one is
 /// refused with what is wrong.
+/// Limit (Agents): schema of an open question that a model is given.
 const SCHEMA_BYTES_MAX: usize = 4 * 1024;
 
 /// A user's message that answers a question.

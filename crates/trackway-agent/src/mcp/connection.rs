@@ -34,12 +34,15 @@ use super::{
 };
 
 /// How long closing a connection may take. What is still open then is dropped.
+/// Limit (Tools): time to close a connection to a tool server.
 const CLOSE_WAIT: Duration = Duration::from_secs(2);
 
 /// Most pages of a list of tools that are asked for. A server whose list goes on has lost its way.
+/// Limit (Tools): pages of a tool server's list of tools.
 const TOOL_PAGES_MAX: usize = 64;
 
 /// Most tools of one server. No model chooses well among more.
+/// Limit (Tools): tools of one server.
 const TOOLS_MAX: usize = 512;
 
 /// A server that answers.

@@ -17,9 +17,11 @@ use tokio::{
 };
 
 /// How long a server may take to end by itself once its input is closed, and again once it was told to.
+/// Limit (Tools): time in which a tool server ends once its input is closed.
 const END_WAIT: Duration = Duration::from_secs(2);
 
 /// Longest line of a server's log that is passed on whole.
+/// Limit (Tools): line of a tool server's log.
 const LOG_LINE_BYTES_MAX: u64 = 8 * 1024;
 
 /// Variables that a server has from us beside its own: what programs need to find their files, speak a

@@ -27,9 +27,11 @@ use super::{
 
 /// How long a server may take from its start to its list of tools. Launchers that fetch a package first
 /// take their time.
+/// Limit (Tools): time from the start of a tool server to its list of tools.
 const START_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// How long a server may take to list its tools again.
+/// Limit (Tools): time in which a tool server lists its tools again.
 const LIST_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Where a server is in its life.

@@ -11,9 +11,11 @@ use super::{
 };
 
 /// Longest base64 that a model is shown inside of JSON. It cannot read it; a few bytes do no harm.
+/// Limit (Agents): base64 inside of JSON that a model is given.
 const BYTES_TOLD_MAX: usize = 1024;
 
 /// Longest address that is told. Servers refuse longer ones, and half an address leads nowhere.
+/// Limit (Agents): address that a model is given.
 const URI_BYTES_MAX: usize = 8 * 1024;
 
 /// Parts as a model is told of them, within the bounds of a message. What is cut or left out, as the

@@ -7,6 +7,7 @@ use crate::{
 
 /// Longest list of open questions. It stands in every request of a session, and a user with more of them
 /// than fit into it is told the others by whatever asks.
+/// Limit (Agents): list of open questions in a prompt.
 const NOTES_BYTES_MAX: usize = 16 * 1024;
 
 const NOTES: &str = "Tasks of this conversation that wait for the user's answer, one on each line. This \

@@ -9,6 +9,7 @@ use crate::{
 };
 
 /// Longest part of an artifact's name that a tool's name makes up; models may make up any name.
+/// Limit (Agents): tool name in an artifact's name.
 const TOOL_CHARS_MAX: usize = 128;
 
 /// A call that waits for its result.

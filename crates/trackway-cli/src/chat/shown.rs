@@ -13,6 +13,7 @@ use crate::{output, text};
 pub(super) const TEXT_RESPONSE: &str = "text-response";
 
 /// Characters of a call or result that are shown; the whole is in the log.
+/// Limit (CLI): characters of a call or result that a chat shows.
 const LINE_MAX: usize = 160;
 
 /// Where the updates of a conversation are shown.

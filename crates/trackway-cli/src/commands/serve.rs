@@ -19,6 +19,7 @@ use crate::{
 };
 
 /// How long connections that are still open may keep a server from ending.
+/// Limit (CLI): time that open connections may delay the end of a server.
 const FAREWELL_MAX: Duration = Duration::from_secs(10);
 
 pub(super) async fn serve(args: Serve) -> Result<Exit, Failure> {

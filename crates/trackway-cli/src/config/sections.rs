@@ -12,12 +12,15 @@ use super::{
 use crate::span;
 
 /// Below this nothing could be said; above it one request could take all the memory.
+/// Limit (CLI): range of the bound on request bodies; `[server] body_max_bytes`.
 const BODY_MAX_BYTES: RangeInclusive<u64> = 1_024..=1024 * 1024 * 1024;
 /// A day at least: a session of today is still being looked at. A hundred years is for ever.
+/// Limit (CLI): range of the age of finished sessions; `[retention] days`.
 const RETENTION_DAYS: RangeInclusive<u64> = 1..=36_500;
 /// The name of the key that signs cards, unless given.
 const SIGNING_KEY_ID: &str = "k1";
 /// Longest wait for a first answer: nobody sits in front of a silent agent for longer.
+/// Limit (CLI): longest wait for a first answer that can be set; `[dispatch] first_answer_timeout`.
 const FIRST_ANSWER_TIMEOUT_MAX: Duration = Duration::from_secs(60 * 60);
 
 /// What can be read; the rest is noted in the reader, and as it is by default.

@@ -34,6 +34,7 @@ const KEYS: &[&str] = &[
 
 /// Largest prompt, in bytes. It is sent with every call and kept in the store; a longer one is a document
 /// that was put into the wrong folder.
+/// Limit (CLI): prompt of an agent.
 const PROMPT_BYTES_MAX: usize = 256 * 1024;
 
 /// An agent, and where it is written.

@@ -11,6 +11,7 @@ use crate::{
 };
 
 /// More at once help nobody; the next attempt names the rest.
+/// Limit (Definitions): needs that one refused answer names.
 const NEEDS_MAX: usize = 16;
 
 /// Code of a block for names that are not set.

@@ -13,9 +13,11 @@ use crate::model::{Assessment, Reference};
 
 /// Steps of a definition with everything it refers to. A workflow that puts others in place twice, which
 /// do the same, would otherwise grow without end.
+/// Limit (Definitions): steps of one definition with all that it refers to.
 const MOST_STEPS: usize = 5000;
 
 /// Steps inside steps. Reading and interpreting go down the stack with each.
+/// Limit (Definitions): steps inside each other.
 const DEEPEST_STEPS: usize = 16;
 
 /// How a workflow is found by its id.
@@ -162,6 +164,7 @@ impl<'f> File<'f, '_> {
 }
 
 /// Longer ids are texts.
+/// Limit (Definitions): characters of an id.
 const LONGEST_ID: usize = 128;
 
 fn is_step_id(text: &str) -> bool {

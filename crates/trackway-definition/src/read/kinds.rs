@@ -13,11 +13,15 @@ use crate::model::{
 };
 
 /// Items worked on at the same time: where the file does not say, and at most.
+/// Limit (Definitions): items of a map worked on at once where the file names no number.
 const AT_ONCE: u32 = 4;
+/// Limit (Definitions): items of a map worked on at once.
 const MOST_AT_ONCE: u32 = 100;
 
 /// Items of one list.
+/// Limit (Definitions): items of one list that a file may ask for.
 const MOST_ITEMS: u32 = 10_000;
+/// Limit (Definitions): items of one list where the file names no number.
 const ITEMS: u32 = 1000;
 
 impl File<'_, '_> {

@@ -17,6 +17,7 @@ use crate::{
 
 /// Steps that one call may go through without stopping. A person's workflow has tens of steps; only
 /// loops whose every step is left out get here, and those would otherwise hold up the caller.
+/// Limit (Definitions): steps that one call may pass without a stop.
 pub(crate) const SILENT_STEPS_MAX: u32 = 10_000;
 
 /// A walk under way.

@@ -21,6 +21,7 @@ use super::{
 
 /// Lost races in a row before an answer is given up. Each is lost to an append that somebody else got
 /// through, so the run goes on in any case; losing this often takes as many agents at one run.
+/// Limit (Sessions): lost races before an answer is refused.
 pub(super) const TRIES_MAX: usize = 50;
 
 impl Guide {

@@ -9,6 +9,7 @@ use trackway_definition::Definition;
 
 /// Definitions kept in memory. An agent works in one or two workflows at a time; a server for a team,
 /// in some dozens.
+/// Limit (Sessions): definitions kept in memory.
 const KEPT_MAX: usize = 64;
 
 /// Definitions by hash, those used last first.

@@ -17,6 +17,7 @@ use crate::{Error, Kind, core::Core, live::LiveRef};
 const PAGE_EVENTS: usize = 256;
 
 /// Questions of one session that are looked at: more than a person keeps open at once.
+/// Limit (Runtime): open questions of one session that are looked at.
 const QUESTIONS_MAX: usize = 16;
 
 /// A question of the session that waits for an answer.

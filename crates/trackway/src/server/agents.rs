@@ -23,6 +23,7 @@ use super::{Server, ServerError, written::Written};
 
 /// How long a start waits for MCP servers. Turns that were under way go on at once, and those that use
 /// such tools need them; a server that takes longer is waited for by nobody.
+/// Limit (Tools): time that a start waits for tool servers.
 const SERVERS_START_MAX: Duration = Duration::from_secs(10);
 
 /// Which agents there are, and what they share.

@@ -6,8 +6,10 @@ use super::{LABEL, fields, toolbox};
 use crate::conversation::ToolSpec;
 
 /// Tools that are listed; a longer list would push everything else off a screen.
+/// Limit (Agents): tools that the offline model lists.
 const LISTED_MAX: usize = 40;
 /// Characters of a description that are shown.
+/// Limit (Agents): characters of a description in the offline model's list.
 const DESCRIPTION_MAX: usize = 160;
 
 /// Everything that can be run.

@@ -1,4 +1,4 @@
-//! The comparison behind `diagrams --check`.
+//! The comparison behind `generate --check`.
 
 use super::first_difference;
 
