@@ -90,6 +90,7 @@ impl Plan {
         Request {
             system: SUMMARY_PROMPT.to_owned(),
             open: Vec::new(),
+            ended: Vec::new(),
             entries: vec![Entry::User {
                 pieces: vec![Piece::Text(render::conversation(&self.gone))],
             }],

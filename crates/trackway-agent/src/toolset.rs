@@ -18,7 +18,7 @@ use trackway_runtime::{ProgramInfo, ToolInfo, nearest};
 use crate::{AgentSpec, Approval, ToolSpec};
 
 pub(crate) use kept::KeptToolsets;
-pub use name::{DISPATCH_PREFIX, REPLY_TOOL};
+pub use name::{DISPATCH_PREFIX, REPLY_TOOL, STATUS_TOOL};
 
 /// Longest description that a model is shown; some servers refuse longer ones.
 /// Limit (Agents): description of a tool that a model is given.
@@ -189,7 +189,7 @@ impl<'a> Wanted<'a> {
 
 /// The approval of the longest pattern that one of the names matches; among equally long ones the one
 /// that lets least happen. What no pattern speaks of is called without asking.
-fn approval(approvals: &BTreeMap<String, Approval>, names: [&str; 2]) -> Approval {
+pub(crate) fn approval(approvals: &BTreeMap<String, Approval>, names: [&str; 2]) -> Approval {
     let strictness = |approval: Approval| match approval {
         Approval::Always => 0,
         Approval::Ask => 1,

@@ -42,7 +42,7 @@ pub(crate) async fn execute(command: Command) -> Result<Exit, Failure> {
         Command::Keys(Keys::List(args)) => keys::list::list(&args),
         Command::Keys(Keys::Revoke(args)) => keys::revoke::revoke(&args),
         Command::Keys(Keys::Rotate(args)) => keys::rotate::rotate(&args),
-        Command::Doctor(args) => doctor::doctor(&args),
+        Command::Doctor(args) => doctor::doctor(&args).await,
         Command::Config(Config::Show(args)) => config::show(&args),
         Command::Init(args) => init::init(&args),
         Command::Schema => schema::schema(),

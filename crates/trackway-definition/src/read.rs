@@ -127,6 +127,7 @@ impl Draft {
             guidance: top.guidance,
             references,
             steps: top.steps,
+            first_answer_timeout: top.first_answer_timeout,
             on_exit: top.on_exit,
             unheeded,
         };

@@ -51,7 +51,7 @@ pub(super) async fn call(
 
 /// A call under way, with what the server asks meanwhile.
 struct Talk<'a> {
-    server: &'a Server,
+    server: &'a Arc<Server>,
     call: &'a ToolCall,
     questions: mpsc::Receiver<Question>,
 }
@@ -112,6 +112,8 @@ impl Talk<'_> {
                     let _unheard = reply.send(told);
                 }
                 Err(_) => {
+                    let (server, peer) = (self.server.clone(), peer.clone());
+                    tokio::spawn(async move { server.check(&peer).await });
                     let text = format!("did not answer within {} s", wait.as_secs());
                     return Err(self.failure(&text));
                 }

@@ -78,7 +78,9 @@ impl Veil {
             ModelError::Unreadable { reason } => {
                 ModelError::Unreadable { reason: self.clean(&reason) }
             }
-            other @ (ModelError::Truncated | ModelError::Unscripted { .. }) => other,
+            other @ (ModelError::Truncated
+            | ModelError::Silent { .. }
+            | ModelError::Unscripted { .. }) => other,
         }
     }
 

@@ -19,128 +19,131 @@ use std::{
     time::Duration,
 };
 
-use trackway::{Auth, Secret};
+use crate::{Auth, Secret};
 use trackway_agent::FIRST_ANSWER_TIMEOUT_DEFAULT;
+use trackway_runtime::ChildLimits;
 
-use crate::{
-    exit::Exit,
-    failure::Failure,
+use crate::workspace::{
+    WorkspaceError,
     finding::{self, Finding},
     reference::Variables,
 };
 
-pub(crate) use models::{ModelSection, Service, checked_url};
-pub(crate) use written::{HIDDEN, Written};
+pub use models::{ModelSection, Service, checked_url};
+pub use written::{HIDDEN, Written};
 
-pub(crate) const FILE: &str = "trackway.toml";
+pub const FILE: &str = "trackway.toml";
 
 /// Everything that can be configured, checked.
 #[derive(Debug, Default)]
-pub(crate) struct Config {
-    pub(crate) auth: Auth,
-    pub(crate) outgoing: Outgoing,
-    pub(crate) push: Push,
-    pub(crate) server: Limits,
-    pub(crate) a2a: A2a,
-    pub(crate) mcp: Mcp,
-    pub(crate) workflows: Workflows,
-    pub(crate) retention: Retention,
-    pub(crate) defaults: Defaults,
+pub struct Config {
+    pub auth: Auth,
+    pub outgoing: Outgoing,
+    pub push: Push,
+    pub server: Limits,
+    pub a2a: A2a,
+    pub mcp: Mcp,
+    pub workflows: Workflows,
+    pub retention: Retention,
+    pub defaults: Defaults,
     /// By name; nothing where the section is wrong, so that its name is known all the same.
-    pub(crate) models: BTreeMap<String, Option<ModelSection>>,
-    pub(crate) dispatch: Dispatch,
+    pub models: BTreeMap<String, Option<ModelSection>>,
+    pub dispatch: Dispatch,
     /// What stands in the file, without secrets, and the line of each.
-    pub(crate) written: Vec<(Written, u32)>,
+    pub written: Vec<(Written, u32)>,
 }
 
 /// `[defaults]`: what is taken where nothing else is said.
 #[derive(Debug, Default, PartialEq)]
-pub(crate) struct Defaults {
+pub struct Defaults {
     /// The agent at the addresses that name none, and of `trackway chat`.
-    pub(crate) agent: Option<Named>,
+    pub agent: Option<Named>,
     /// The model of agents that name none.
-    pub(crate) model: Option<Named>,
+    pub model: Option<Named>,
 }
 
 /// A name, and the line that it stands on.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Named {
-    pub(crate) name: String,
-    pub(crate) line: u32,
+pub struct Named {
+    pub name: String,
+    pub line: u32,
 }
 
 /// `[dispatch]`: workflows that agents start.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Dispatch {
+pub struct Dispatch {
     /// How long an agent waits for a workflow's first answer.
-    pub(crate) first_answer_timeout: Duration,
+    pub first_answer_timeout: Duration,
+    /// How far runs may grow below a root.
+    pub limits: ChildLimits,
 }
 
 impl Default for Dispatch {
     fn default() -> Self {
-        Self { first_answer_timeout: FIRST_ANSWER_TIMEOUT_DEFAULT }
+        let first_answer_timeout = FIRST_ANSWER_TIMEOUT_DEFAULT;
+        Self { first_answer_timeout, limits: ChildLimits::default() }
     }
 }
 
 /// `[retention]`: how long sessions are kept.
 #[derive(Debug, PartialEq)]
-pub(crate) struct Retention {
+pub struct Retention {
     /// None where they are kept for ever.
-    pub(crate) older_than: Option<Duration>,
+    pub older_than: Option<Duration>,
 }
 
 /// `[mcp]`: what agents may do.
 #[derive(Debug, Default, PartialEq)]
-pub(crate) struct Mcp {
+pub struct Mcp {
     /// Record notes without advancing.
-    pub(crate) checkpoints: bool,
+    pub checkpoints: bool,
     /// Also on a whole session.
-    pub(crate) session_checkpoints: bool,
+    pub session_checkpoints: bool,
 }
 
 /// `[workflows]`: where the written workflows are.
 #[derive(Debug, Default, PartialEq)]
-pub(crate) struct Workflows {
-    pub(crate) folders: Option<Vec<PathBuf>>,
+pub struct Workflows {
+    pub folders: Option<Vec<PathBuf>>,
 }
 
 /// `[outgoing]`: whom the server may call.
 #[derive(Debug, Default, PartialEq)]
-pub(crate) struct Outgoing {
+pub struct Outgoing {
     /// Addresses of this machine are allowed.
-    pub(crate) allow_loopback: bool,
+    pub allow_loopback: bool,
 }
 
 /// `[push]`: notifications to clients.
 #[derive(Debug, Default, PartialEq)]
-pub(crate) struct Push {
+pub struct Push {
     /// With which bodies are signed.
-    pub(crate) secret: Option<Secret>,
+    pub secret: Option<Secret>,
 }
 
 /// `[server]`: what a request may cost.
 #[derive(Debug, PartialEq)]
-pub(crate) struct Limits {
-    pub(crate) body_max_bytes: usize,
+pub struct Limits {
+    pub body_max_bytes: usize,
 }
 
 /// `[a2a]`: how the door presents itself.
 #[derive(Debug, Default, PartialEq)]
-pub(crate) struct A2a {
+pub struct A2a {
     /// The agent or workflow at the addresses that name none, where it is not the default agent.
-    pub(crate) default_agent: Option<Named>,
+    pub default_agent: Option<Named>,
     /// With which cards are signed.
-    pub(crate) signing: Option<Signing>,
+    pub signing: Option<Signing>,
     /// gRPC clients may ask which services there are.
-    pub(crate) grpc_reflection: bool,
+    pub grpc_reflection: bool,
 }
 
 /// A private key, and the name by which others find its public half.
 #[derive(Debug, PartialEq)]
-pub(crate) struct Signing {
+pub struct Signing {
     /// PEM of the private key itself.
-    pub(crate) key_pem: Secret,
-    pub(crate) key_id: String,
+    pub key_pem: Secret,
+    pub key_id: String,
 }
 
 impl Default for Limits {
@@ -169,14 +172,14 @@ impl Default for Retention {
 impl Config {
     /// What the file in this folder says, or in the current one. Without a file everything is as it is
     /// by default; a folder that was named must be there.
-    pub(crate) fn load(workspace: Option<&Path>) -> Result<Self, Failure> {
+    pub fn load(workspace: Option<&Path>) -> Result<Self, WorkspaceError> {
         let folder = folder(workspace)?;
         let (config, findings) = Self::read(folder, &variable);
         finding::refusal(&findings).map_or(Ok(config), Err)
     }
 
     /// The same, with everything that is wrong with it. What is wrong is as if nothing were said.
-    pub(crate) fn read(folder: &Path, variables: Variables<'_>) -> (Self, Vec<Finding>) {
+    pub fn read(folder: &Path, variables: Variables<'_>) -> (Self, Vec<Finding>) {
         let path = folder.join(FILE);
         match fs::read_to_string(&path) {
             Ok(text) => Self::parse(&path, folder, &text, variables),
@@ -214,22 +217,18 @@ impl Config {
 }
 
 /// The workspace: the folder that was named, which must be there, or the current one.
-pub(crate) fn folder(named: Option<&Path>) -> Result<&Path, Failure> {
+pub fn folder(named: Option<&Path>) -> Result<&Path, WorkspaceError> {
     // A variable that is set to nothing is not set.
     let named = named.filter(|folder| !folder.as_os_str().is_empty());
     match named {
-        Some(folder) if !folder.is_dir() => {
-            Err(Failure::new(format!("there is no folder {}", folder.display()))
-                .hint("--workspace and TRACKWAY_WORKSPACE name the folder with trackway.toml")
-                .exit(Exit::Usage))
-        }
+        Some(folder) if !folder.is_dir() => Err(WorkspaceError::NoFolder(folder.to_owned())),
         Some(folder) => Ok(folder),
         None => Ok(Path::new("")),
     }
 }
 
 #[expect(clippy::disallowed_methods, reason = "this is where the workspace reads the environment")]
-pub(crate) fn variable(name: &str) -> Option<String> {
+pub fn variable(name: &str) -> Option<String> {
     env::var(name).ok()
 }
 

@@ -10,19 +10,19 @@ use super::{
     agents::Agent,
     models::{ModelConfig, Source},
 };
-use crate::config::{self, HIDDEN};
+use crate::workspace::config::{self, HIDDEN};
 
 /// One setting.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub(crate) struct Setting {
-    pub(crate) key: String,
-    pub(crate) value: Value,
+pub struct Setting {
+    pub key: String,
+    pub value: Value,
     /// `default`, `trackway.toml, line 3`, or the name of a variable.
-    pub(crate) from: String,
+    pub from: String,
 }
 
 /// Everything that is in effect: what the files say, what the environment says, and the defaults.
-pub(crate) fn settings(workspace: &Workspace) -> Vec<Setting> {
+pub fn settings(workspace: &Workspace) -> Vec<Setting> {
     let file = workspace.folder.join(config::FILE);
     let mut settings: Vec<Setting> = Vec::new();
     for (written, line) in &workspace.config.written {
@@ -95,6 +95,8 @@ fn defaults(workspace: &Workspace) -> Vec<(&'static str, Value)> {
             "dispatch.first_answer_timeout",
             json!(format!("{}s", defaults.dispatch.first_answer_timeout.as_secs())),
         ),
+        ("dispatch.depth_max", json!(defaults.dispatch.limits.depth_max)),
+        ("dispatch.runs_max", json!(defaults.dispatch.limits.runs_max)),
     ]
 }
 

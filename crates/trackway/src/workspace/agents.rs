@@ -7,17 +7,17 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use trackway_agent::{AgentSpec, Approval, Budgets, CALLS_DEFAULT, Skill};
+use trackway_agent::{AgentSpec, Approval, Budgets, CALLS_DEFAULT, Skill, TOOL_CALLS_DEFAULT};
 use trackway_definition::nearest;
 use trackway_runtime::ProgramInfo;
 
 use super::front::{Front, escaped, split};
-use crate::{
+use crate::workspace::{
     finding::{Finding, Level},
     reference::Variables,
 };
 
-pub(crate) const FOLDER: &str = "agents";
+pub const FOLDER: &str = "agents";
 
 /// Keys of a head.
 const KEYS: &[&str] = &[
@@ -29,6 +29,8 @@ const KEYS: &[&str] = &[
     "peers",
     "approvals",
     "budgets",
+    "model_timeout",
+    "first_answer_timeouts",
     "skills",
 ];
 
@@ -39,12 +41,12 @@ const PROMPT_BYTES_MAX: usize = 256 * 1024;
 
 /// An agent, and where it is written.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Agent {
-    pub(crate) spec: AgentSpec,
+pub struct Agent {
+    pub spec: AgentSpec,
     /// None for the one that is there where no file is.
-    pub(crate) file: Option<PathBuf>,
+    pub file: Option<PathBuf>,
     /// The lines of its keys, by dotted key.
-    pub(crate) lines: BTreeMap<String, u32>,
+    pub lines: BTreeMap<String, u32>,
 }
 
 /// The agents of a workspace in the order of their files, and what is wrong with these.
@@ -136,6 +138,8 @@ fn parse(
         peers: front.texts("/peers").unwrap_or_default(),
         approvals: approvals(&mut front),
         budgets: budgets(&mut front),
+        model_timeout: front.count("/model_timeout"),
+        first_answer_timeouts: first_answer_timeouts(&mut front),
         skills: skills(&mut front),
         prompt: body.trim().to_owned(),
     };
@@ -188,14 +192,38 @@ fn approvals(front: &mut Front<'_>) -> BTreeMap<String, Approval> {
 }
 
 fn budgets(front: &mut Front<'_>) -> Budgets {
-    front.keys("/budgets", Some(&["calls", "tokens", "seconds", "cost"]));
+    front.keys("/budgets", Some(&["calls", "tool_calls", "tokens", "seconds", "cost"]));
+    let small = |count: u64| u32::try_from(count).unwrap_or(u32::MAX);
     let calls = front.count("/budgets/calls");
+    let tool_calls = front.count("/budgets/tool_calls");
     Budgets {
-        calls: calls.map_or(CALLS_DEFAULT, |calls| u32::try_from(calls).unwrap_or(u32::MAX)),
+        calls: calls.map_or(CALLS_DEFAULT, small),
+        tool_calls: tool_calls.map_or(TOOL_CALLS_DEFAULT, small),
         tokens: front.count("/budgets/tokens"),
         seconds: front.count("/budgets/seconds"),
         cost: front.amount("/budgets/cost"),
     }
+}
+
+/// Longest wait for a first answer, in seconds; as in `trackway.toml`.
+///
+/// Limit (Agents): seconds that a dispatch may wait for a first answer.
+const FIRST_ANSWER_SECONDS_MAX: u64 = 60 * 60;
+
+fn first_answer_timeouts(front: &mut Front<'_>) -> BTreeMap<String, u64> {
+    let mut timeouts = BTreeMap::new();
+    for workflow in front.keys("/first_answer_timeouts", None) {
+        let at = format!("/first_answer_timeouts/{}", escaped(&workflow));
+        match front.count(&at) {
+            None => {}
+            Some(seconds) if seconds > FIRST_ANSWER_SECONDS_MAX => {
+                let why = format!("it is at most {FIRST_ANSWER_SECONDS_MAX} seconds");
+                front.wrong::<()>(&at, why);
+            }
+            Some(seconds) => drop(timeouts.insert(workflow, seconds)),
+        }
+    }
+    timeouts
 }
 
 fn skills(front: &mut Front<'_>) -> Vec<Skill> {
@@ -238,6 +266,10 @@ fn lines(front: &Front<'_>, keys: &[String], spec: &AgentSpec) -> BTreeMap<Strin
         }
     }
     put("budgets.cost".to_owned(), "/budgets/cost");
+    for workflow in spec.first_answer_timeouts.keys() {
+        let key = format!("first_answer_timeouts.{workflow}");
+        put(key, &format!("/first_answer_timeouts/{}", escaped(workflow)));
+    }
     for tool in spec.approvals.keys() {
         put(format!("approvals.{tool}"), &format!("/approvals/{}", escaped(tool)));
     }
@@ -246,7 +278,7 @@ fn lines(front: &Front<'_>, keys: &[String], spec: &AgentSpec) -> BTreeMap<Strin
 
 impl Agent {
     /// A finding about one of its keys.
-    pub(crate) fn at(&self, key: &str, level: Level, why: impl Into<String>) -> Finding {
+    pub fn at(&self, key: &str, level: Level, why: impl Into<String>) -> Finding {
         let finding = Finding::new(level, why).line(self.lines.get(key).copied());
         match &self.file {
             Some(file) => finding.file(file).key(key),

@@ -4,20 +4,20 @@
 use serde_json::Value;
 use toml::de::{DeTable, DeValue};
 
-use crate::reference;
+use crate::workspace::reference;
 
 /// Shown in the place of a secret.
-pub(crate) const HIDDEN: &str = "(hidden)";
+pub const HIDDEN: &str = "(hidden)";
 
 /// A setting as it is written. References to the environment are not replaced: what they stand for is
 /// often a secret.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Written {
+pub struct Written {
     /// `auth.keys[0].id`.
-    pub(crate) key: String,
-    pub(crate) value: Value,
+    pub key: String,
+    pub value: Value,
     /// Where in the text.
-    pub(crate) at: usize,
+    pub at: usize,
 }
 
 /// Everything in a text that is TOML; nothing in another.

@@ -134,4 +134,6 @@ pub(super) struct Price {
 #[serde(deny_unknown_fields, default)]
 pub(super) struct Dispatch {
     pub(super) first_answer_timeout: Option<Text>,
+    pub(super) depth_max: Option<Spanned<u32>>,
+    pub(super) runs_max: Option<Spanned<u32>>,
 }

@@ -4,24 +4,24 @@
 const OPEN: &str = "${env:";
 
 /// The variables that there are. A function, so that tests need no environment of their own.
-pub(crate) type Variables<'a> = &'a dyn Fn(&str) -> Option<String>;
+pub type Variables<'a> = &'a dyn Fn(&str) -> Option<String>;
 
 /// A reference that leads nowhere.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum BadReference {
+pub enum BadReference {
     Unclosed,
     Missing { name: String },
 }
 
 impl BadReference {
-    pub(crate) fn message(&self) -> String {
+    pub fn message(&self) -> String {
         match self {
             Self::Unclosed => "`${env:` has no `}`".to_owned(),
             Self::Missing { name } => format!("the environment has no variable {name:?}"),
         }
     }
 
-    pub(crate) fn suggestion(&self) -> Option<String> {
+    pub fn suggestion(&self) -> Option<String> {
         match self {
             Self::Unclosed => None,
             Self::Missing { name } => {
@@ -32,7 +32,7 @@ impl BadReference {
 }
 
 /// A text with every reference replaced.
-pub(crate) fn resolve(text: &str, variables: Variables<'_>) -> Result<String, BadReference> {
+pub fn resolve(text: &str, variables: Variables<'_>) -> Result<String, BadReference> {
     let (mut rest, mut whole) = (text, String::new());
     while let Some((before, after)) = rest.split_once(OPEN) {
         let (name, behind) = after.split_once('}').ok_or(BadReference::Unclosed)?;
@@ -47,7 +47,7 @@ pub(crate) fn resolve(text: &str, variables: Variables<'_>) -> Result<String, Ba
 }
 
 /// Whether a text is one reference and nothing else.
-pub(crate) fn is_one(text: &str) -> bool {
+pub fn is_one(text: &str) -> bool {
     let name = text.strip_prefix(OPEN).and_then(|rest| rest.strip_suffix('}'));
     name.is_some_and(|name| !name.contains('}'))
 }

@@ -16,12 +16,12 @@ use super::{
     Workspace,
     models::{ModelConfig, Source},
 };
-use crate::{config::Service, finding::Finding};
+use crate::workspace::{config::Service, finding::Finding};
 
 /// The models that are open. One that did not change stays open when the workspace is read again: a
 /// script goes on where it was, and connections are kept.
 #[derive(Debug, Default)]
-pub(crate) struct Shelf {
+pub struct Shelf {
     open: BTreeMap<String, Open>,
 }
 
@@ -31,7 +31,7 @@ type Open = (ModelConfig, Arc<dyn Provider>);
 impl Shelf {
     /// The shelf with the models of a workspace, and what is wrong with them. Nothing is closed by it:
     /// where the workspace is refused, the shelf of before goes on.
-    pub(crate) fn renewed(&self, workspace: &Workspace) -> (Self, Vec<Finding>) {
+    pub fn renewed(&self, workspace: &Workspace) -> (Self, Vec<Finding>) {
         let (mut now, mut findings) = (Self::default(), Vec::new());
         for (name, config) in &workspace.models.all {
             // Told of when it was looked for.
@@ -51,7 +51,7 @@ impl Shelf {
     }
 
     /// What the agents of a workspace share, but for the tools.
-    pub(crate) fn stock(&self, workspace: &Workspace) -> Stock {
+    pub fn stock(&self, workspace: &Workspace) -> Stock {
         let model = |(name, (config, provider)): (&String, &Open)| {
             (name.clone(), Model { provider: provider.clone(), price: config.price })
         };

@@ -5,29 +5,32 @@ use std::{
     fs,
     path::{Path, PathBuf},
     sync::Arc,
+    time::Duration,
 };
 
-use trackway::{Agents, DataFolder, KeyFile, Server};
+use trackway_agent::{McpServers, Phase, ServerStatus};
+
+use crate::{Agents, DataFolder, KeyFile, Server, ServerError};
 use trackway_runtime::{Catalogue, Kind};
 
 use super::{Workspace, check::Surroundings, front::dotted};
-use crate::{
-    failure::Failure,
+use crate::workspace::{
+    WorkspaceError,
     finding::{Finding, Level},
 };
 
 impl Surroundings {
     /// What a server with these workflow folders offers to the agents of a workspace.
-    pub(crate) fn of(
+    pub fn of(
         server: Server,
         workspace: &Workspace,
         folders: &[PathBuf],
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, WorkspaceError> {
         // Workflows may have steps that agents work on.
         let specs = workspace.agents.iter().map(|agent| agent.spec.clone()).collect();
         let server = server.agents(Agents { specs, ..Agents::default() });
-        let registry = server.registry().map_err(|error| Failure::of(&error))?;
-        let tools = server.agent_tools().map_err(|error| Failure::of(&error))?;
+        let registry = server.registry().map_err(ServerError::from)?;
+        let tools = server.agent_tools()?;
         let names = |kind: Kind| -> Vec<String> {
             let offered = registry.list().into_iter();
             let offered = offered.filter(|program| program.info().kind == kind);
@@ -54,7 +57,7 @@ impl Surroundings {
 }
 
 /// Files that are no workflows, and workflows that only an outside agent can go through.
-pub(crate) fn workflows(folders: &[PathBuf], there: &Surroundings) -> Vec<Finding> {
+pub fn workflows(folders: &[PathBuf], there: &Surroundings) -> Vec<Finding> {
     let mut findings = Vec::new();
     let listing = Arc::new(Catalogue::new(folders.to_vec())).list();
     for invalid in &listing.invalid {
@@ -76,8 +79,53 @@ pub(crate) fn workflows(folders: &[PathBuf], there: &Surroundings) -> Vec<Findin
     findings
 }
 
+/// How long the servers of `mcp.json` are waited for when somebody looks whether they start.
+///
+/// Limit (CLI): time in which the servers of `mcp.json` have to start while the doctor looks.
+const SERVERS_WAIT: Duration = Duration::from_secs(20);
+
+/// Starts the servers of `mcp.json`, says which do not run and what the others offer, and ends them.
+pub async fn servers(workspace: &Workspace) -> Vec<Finding> {
+    if workspace.mcp.config.servers.is_empty() {
+        return Vec::new();
+    }
+    let servers = McpServers::start(workspace.mcp.config.clone(), workspace.folder.clone());
+    // Those that take longer are told of as they are then.
+    let _late = tokio::time::timeout(SERVERS_WAIT, servers.settled()).await;
+    let line = |name: &str| {
+        let named = workspace.mcp.servers.iter().find(|server| server.name == name);
+        named.and_then(|server| server.line)
+    };
+    let finding = |status: ServerStatus| {
+        let (level, why) = match status.phase {
+            Phase::Ready => {
+                let count = status.tools.len();
+                (
+                    Level::Note,
+                    format!("the MCP server {:?} runs and offers {count} tools", status.name),
+                )
+            }
+            Phase::Starting => {
+                let wait = SERVERS_WAIT.as_secs();
+                (
+                    Level::Warning,
+                    format!("the MCP server {:?} was not ready within {wait} s", status.name),
+                )
+            }
+            Phase::Down | Phase::Stopped => {
+                let reason = status.reason.unwrap_or_else(|| "it was stopped".to_owned());
+                (Level::Warning, format!("the MCP server {:?} does not run: {reason}", status.name))
+            }
+        };
+        Finding::new(level, why).file(&workspace.mcp.path).line(line(&status.name))
+    };
+    let findings = servers.status().into_iter().map(finding).collect();
+    servers.shutdown().await;
+    findings
+}
+
 /// The data folder, and who can read the keys in it.
-pub(crate) fn data(folder: &Path) -> Vec<Finding> {
+pub fn data(folder: &Path) -> Vec<Finding> {
     let shown = folder.display();
     let metadata = match fs::metadata(folder) {
         Ok(metadata) => metadata,

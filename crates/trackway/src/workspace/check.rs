@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use trackway_agent::DISPATCH_PREFIX;
+use trackway_agent::{DISPATCH_PREFIX, REPLY_TOOL, STATUS_TOOL};
 use trackway_definition::nearest;
 use trackway_domain::matches_pattern as fits;
 
@@ -14,30 +14,31 @@ use super::{
     meant,
     models::MODEL_VARIABLE,
 };
-use crate::{
+use crate::workspace::{
     config::{self, Service},
     finding::{Finding, Level},
 };
 
 /// What there is besides the workspace's own files.
 #[derive(Debug, Default)]
-pub(crate) struct Surroundings {
+pub struct Surroundings {
     /// Workflows that agents can dispatch.
-    pub(crate) workflows: Vec<String>,
+    pub workflows: Vec<String>,
     /// Workflows that there are and that cannot be had, and why.
-    pub(crate) aside: BTreeMap<String, String>,
+    pub aside: BTreeMap<String, String>,
     /// Tools but those of MCP servers.
-    pub(crate) tools: Vec<String>,
+    pub tools: Vec<String>,
 }
 
 /// Everything that is wrong, odd or unused about the names in a workspace.
-pub(crate) fn check(workspace: &Workspace, there: &Surroundings) -> Vec<Finding> {
+pub fn check(workspace: &Workspace, there: &Surroundings) -> Vec<Finding> {
     let mut findings = Vec::new();
     for agent in &workspace.agents {
         own_name(agent, there, &mut findings);
         tools(agent, workspace, there, &mut findings);
         approvals(agent, there, &mut findings);
         workflows(agent, there, &mut findings);
+        waits(agent, there, &mut findings);
         findings.extend(priceless(agent, workspace));
         for (index, peer) in agent.spec.peers.iter().enumerate() {
             let why = format!("no peer is known that {peer:?} could mean");
@@ -99,7 +100,8 @@ fn approvals(agent: &Agent, there: &Surroundings, findings: &mut Vec<Finding>) {
         let is_workflow = workflows.iter().any(|name| {
             fits(approval, name) || fits(approval, &format!("{DISPATCH_PREFIX}{name}"))
         });
-        if !is_tool && !is_workflow {
+        let is_own = [REPLY_TOOL, STATUS_TOOL].iter().any(|name| fits(approval, name));
+        if !is_tool && !is_workflow && !is_own {
             let why = format!("{:?} may not use {approval:?} at all", spec.name);
             let finding = agent.at(&format!("approvals.{approval}"), Level::Unused, why);
             let known = spec.tools.iter().chain(workflows.iter().copied()).map(String::as_str);
@@ -162,6 +164,19 @@ fn workflows(agent: &Agent, there: &Surroundings, findings: &mut Vec<Finding>) {
             let finding = agent.at(&key, Level::Error, format!("there is no workflow {pattern:?}"));
             let known: Vec<&str> = there.workflows.iter().map(String::as_str).collect();
             findings.push(meant(finding, pattern, &known));
+        }
+    }
+}
+
+/// Waits for workflows that the agent cannot dispatch.
+fn waits(agent: &Agent, there: &Surroundings, findings: &mut Vec<Finding>) {
+    let spec = &agent.spec;
+    for pattern in spec.first_answer_timeouts.keys() {
+        let is_allowed = |name: &&String| spec.workflows.iter().any(|own| fits(own, name));
+        if !there.workflows.iter().filter(is_allowed).any(|name| fits(pattern, name)) {
+            let why = format!("{:?} dispatches no workflow that fits {pattern:?}", spec.name);
+            let key = format!("first_answer_timeouts.{pattern}");
+            findings.push(agent.at(&key, Level::Unused, why));
         }
     }
 }

@@ -5,30 +5,30 @@ use std::{fmt, path::Path};
 
 use serde::Serialize;
 
-use crate::{exit::Exit, failure::Failure};
+use super::WorkspaceError;
 
 /// One thing that is wrong, odd or unused.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub(crate) struct Finding {
-    pub(crate) level: Level,
+pub struct Finding {
+    pub level: Level,
     /// Where it stands; none for what is not in a file.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) file: Option<String>,
+    pub file: Option<String>,
     /// Counted from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) line: Option<u32>,
+    pub line: Option<u32>,
     /// `models.fast.api_key`, `skills[0].name`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) key: Option<String>,
-    pub(crate) message: String,
+    pub key: Option<String>,
+    pub message: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) suggestion: Option<String>,
+    pub suggestion: Option<String>,
 }
 
 /// How much a finding matters, the worst first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Level {
+pub enum Level {
     /// The workspace cannot be used like this.
     Error,
     /// It can be used, and is probably not what was meant.
@@ -40,57 +40,49 @@ pub(crate) enum Level {
 }
 
 impl Finding {
-    pub(crate) fn new(level: Level, message: impl Into<String>) -> Self {
+    pub fn new(level: Level, message: impl Into<String>) -> Self {
         Self { level, file: None, line: None, key: None, message: message.into(), suggestion: None }
     }
 
-    pub(crate) fn error(message: impl Into<String>) -> Self {
+    pub fn error(message: impl Into<String>) -> Self {
         Self::new(Level::Error, message)
     }
 
     #[must_use]
-    pub(crate) fn file(mut self, file: &Path) -> Self {
+    pub fn file(mut self, file: &Path) -> Self {
         self.file = Some(file.display().to_string());
         self
     }
 
     #[must_use]
-    pub(crate) fn line(mut self, line: Option<u32>) -> Self {
+    pub fn line(mut self, line: Option<u32>) -> Self {
         self.line = line;
         self
     }
 
     #[must_use]
-    pub(crate) fn key(mut self, key: impl Into<String>) -> Self {
+    pub fn key(mut self, key: impl Into<String>) -> Self {
         self.key = Some(key.into()).filter(|key| !key.is_empty());
         self
     }
 
     #[must_use]
-    pub(crate) fn suggest(mut self, suggestion: impl Into<String>) -> Self {
+    pub fn suggest(mut self, suggestion: impl Into<String>) -> Self {
         self.suggestion = Some(suggestion.into());
         self
     }
 
     /// With what may have been meant, where something is near.
     #[must_use]
-    pub(crate) fn meant(self, nearest: Option<&str>) -> Self {
+    pub fn meant(self, nearest: Option<&str>) -> Self {
         match nearest {
             Some(meant) => self.suggest(format!("did you mean {meant:?}?")),
             None => self,
         }
     }
 
-    pub(crate) fn is_error(&self) -> bool {
+    pub fn is_error(&self) -> bool {
         self.level == Level::Error
-    }
-
-    fn failure(&self) -> Failure {
-        let failure = Failure::new(self.to_string()).exit(Exit::Usage);
-        match &self.suggestion {
-            Some(suggestion) => failure.hint(suggestion),
-            None => failure,
-        }
     }
 }
 
@@ -122,9 +114,9 @@ impl fmt::Display for Level {
     }
 }
 
-/// The errors among findings, told together; nothing where there is none.
-pub(crate) fn refusal(findings: &[Finding]) -> Option<Failure> {
-    let mut errors = findings.iter().filter(|finding| finding.is_error());
-    let first = errors.next()?.failure();
-    Some(errors.fold(first, |failure, error| failure.also(error.failure())))
+/// The errors among findings; nothing where there is none.
+pub fn refusal(findings: &[Finding]) -> Option<WorkspaceError> {
+    let errors: Vec<Finding> =
+        findings.iter().filter(|finding| finding.is_error()).cloned().collect();
+    (!errors.is_empty()).then_some(WorkspaceError::Findings(errors))
 }

@@ -6,30 +6,30 @@ use std::{
 };
 
 use serde_json::Value;
-pub(crate) use trackway_agent::SERVER_MARK as JOINT;
+pub use trackway_agent::SERVER_MARK as JOINT;
 use trackway_agent::{ConfigProblem, McpConfig, Missing, in_plain_letters};
 use trackway_definition::{Format, Located, locate};
 
 use super::front::escaped;
-use crate::{finding::Finding, reference::Variables};
+use crate::workspace::{finding::Finding, reference::Variables};
 
-pub(crate) const FILE: &str = "mcp.json";
+pub const FILE: &str = "mcp.json";
 
 /// The file, as it was read.
 #[derive(Debug, Default)]
-pub(crate) struct McpFile {
-    pub(crate) path: PathBuf,
+pub struct McpFile {
+    pub path: PathBuf,
     /// The servers that are to run.
-    pub(crate) config: McpConfig,
+    pub config: McpConfig,
     /// Every server that it names.
-    pub(crate) servers: Vec<Named>,
+    pub servers: Vec<Named>,
 }
 
 /// A server that the file names.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Named {
-    pub(crate) name: String,
-    pub(crate) line: Option<u32>,
+pub struct Named {
+    pub name: String,
+    pub line: Option<u32>,
 }
 
 impl McpFile {
@@ -86,7 +86,7 @@ fn servers(located: &Located) -> Vec<Named> {
 
 impl Named {
     /// What the names of its tools begin with: models take only some letters.
-    pub(crate) fn prefix(&self) -> String {
+    pub fn prefix(&self) -> String {
         in_plain_letters(&self.name)
     }
 }

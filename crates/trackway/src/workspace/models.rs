@@ -8,55 +8,55 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use trackway::Secret;
+use crate::Secret;
 use trackway_agent::Price;
 use trackway_definition::nearest;
 
 use super::agents::Agent;
-use crate::{
+use crate::workspace::{
     config::{self, Config, ModelSection, Service},
     finding::{Finding, Level},
     reference::Variables,
 };
 
 /// Names the default model, before what the file says.
-pub(crate) const MODEL_VARIABLE: &str = "TRACKWAY_MODEL";
+pub const MODEL_VARIABLE: &str = "TRACKWAY_MODEL";
 /// The model that is there without any.
-pub(crate) const OFFLINE: &str = "offline";
+pub const OFFLINE: &str = "offline";
 /// Other ways to write the same: there is one set of rules.
 const OFFLINE_NAMES: [&str; 5] =
     [OFFLINE, "offline/", "offline/1", "offline/rules", "offline-rules/1"];
 
 /// The models that can be used.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Models {
+pub struct Models {
     /// By the name that agents use.
-    pub(crate) all: BTreeMap<String, ModelConfig>,
-    pub(crate) default: String,
-    pub(crate) default_from: Source,
+    pub all: BTreeMap<String, ModelConfig>,
+    pub default: String,
+    pub default_from: Source,
     /// Names of `[models]` that nobody uses.
-    pub(crate) unused: Vec<String>,
+    pub unused: Vec<String>,
 }
 
 /// All that it takes to ask a model.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct ModelConfig {
-    pub(crate) service: Service,
+pub struct ModelConfig {
+    pub service: Service,
     /// The provider's own address where none is given.
-    pub(crate) base_url: Option<(String, Source)>,
-    pub(crate) api_key: Option<(Secret, Source)>,
-    pub(crate) model: String,
-    pub(crate) headers: Vec<(String, Secret)>,
-    pub(crate) price: Option<Price>,
-    pub(crate) images: bool,
-    pub(crate) record: Option<PathBuf>,
-    pub(crate) file: Option<PathBuf>,
-    pub(crate) from: Source,
+    pub base_url: Option<(String, Source)>,
+    pub api_key: Option<(Secret, Source)>,
+    pub model: String,
+    pub headers: Vec<(String, Secret)>,
+    pub price: Option<Price>,
+    pub images: bool,
+    pub record: Option<PathBuf>,
+    pub file: Option<PathBuf>,
+    pub from: Source,
 }
 
 /// Where a value came from.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) enum Source {
+pub enum Source {
     #[default]
     Default,
     File {
@@ -78,7 +78,7 @@ impl fmt::Display for Source {
 }
 
 /// The variables of a provider: address and key.
-pub(crate) fn variables_of(service: Service) -> Option<(&'static str, &'static str)> {
+pub fn variables_of(service: Service) -> Option<(&'static str, &'static str)> {
     match service {
         Service::OpenAi | Service::OpenAiResponses => Some(("OPENAI_BASE_URL", "OPENAI_API_KEY")),
         Service::Anthropic => Some(("ANTHROPIC_BASE_URL", "ANTHROPIC_API_KEY")),
@@ -281,7 +281,7 @@ impl ModelConfig {
     }
 
     /// What events and screens call it.
-    pub(crate) fn label(&self) -> String {
+    pub fn label(&self) -> String {
         match self.service {
             Service::Offline => "offline-rules/1".to_owned(),
             Service::Scripted | Service::Replay => {

@@ -2,14 +2,14 @@
 
 use std::{fs, ops::RangeInclusive, time::Duration};
 
+use crate::{ApiKey, Auth, BadKey, JwksSource, Jwt, KeyHash, Scopes, Secret};
 use toml::Spanned;
-use trackway::{ApiKey, Auth, BadKey, JwksSource, Jwt, KeyHash, Scopes, Secret};
 
 use super::{
     A2a, Config, Defaults, Dispatch, Limits, Mcp, Named, Outgoing, Push, Retention, Signing,
     Workflows, file, models, reader::Reader,
 };
-use crate::span;
+use crate::workspace::span;
 
 /// Below this nothing could be said; above it one request could take all the memory.
 /// Limit (CLI): range of the bound on request bodies; `[server] body_max_bytes`.
@@ -43,7 +43,7 @@ pub(super) fn config(reader: &Reader<'_>, file: file::File) -> Config {
             model: named(reader, "defaults.model", file.defaults.model.as_ref()),
         },
         models: models::models(reader, &file.models),
-        dispatch: dispatch(reader, &file.dispatch).unwrap_or_default(),
+        dispatch: dispatch(reader, &file.dispatch),
         written: Vec::new(),
     }
 }
@@ -53,14 +53,35 @@ fn named(reader: &Reader<'_>, key: &str, text: Option<&file::Text>) -> Option<Na
     Some(Named { name: reader.some(key, text)?, line: reader.line(text.span().start) })
 }
 
-fn dispatch(reader: &Reader<'_>, section: &file::Dispatch) -> Option<Dispatch> {
+fn dispatch(reader: &Reader<'_>, section: &file::Dispatch) -> Dispatch {
+    let mut dispatch = Dispatch::default();
+    if let Some(timeout) = first_answer_timeout(reader, section) {
+        dispatch.first_answer_timeout = timeout;
+    }
+    let limits = &mut dispatch.limits;
+    for (key, given, limit) in [
+        ("dispatch.depth_max", &section.depth_max, &mut limits.depth_max),
+        ("dispatch.runs_max", &section.runs_max, &mut limits.runs_max),
+    ] {
+        match given {
+            None => {}
+            Some(given) if *given.get_ref() == 0 => {
+                reader.wrong::<()>(given.span(), key, "it is a whole number from 1 on");
+            }
+            Some(given) => *limit = *given.get_ref(),
+        }
+    }
+    dispatch
+}
+
+fn first_answer_timeout(reader: &Reader<'_>, section: &file::Dispatch) -> Option<Duration> {
     const KEY: &str = "dispatch.first_answer_timeout";
     let text = section.first_answer_timeout.as_ref()?;
     match span::parse(&reader.some(KEY, text)?) {
         Ok(wait) if wait.is_zero() || wait > FIRST_ANSWER_TIMEOUT_MAX => {
             reader.wrong(text.span(), KEY, "it is more than nothing and at most 1h")
         }
-        Ok(first_answer_timeout) => Some(Dispatch { first_answer_timeout }),
+        Ok(timeout) => Some(timeout),
         Err(why) => reader.wrong_so(text.span(), KEY, "it is not a length of time", &why),
     }
 }

@@ -1,7 +1,7 @@
 //! What somebody may have meant.
 
 /// The known word that is closest to what was written, where one is close enough to be meant.
-pub(crate) fn closest<'a>(written: &str, known: &'a [String]) -> Option<&'a str> {
+pub fn closest<'a>(written: &str, known: &'a [String]) -> Option<&'a str> {
     // One slip per three letters; more is another word.
     let slips_max = (written.chars().count() / 3).max(1);
     let scored = known.iter().map(|word| (distance(written, word), word));

@@ -2,8 +2,8 @@
 
 use std::{collections::BTreeMap, path::PathBuf};
 
+use crate::Secret;
 use toml::Spanned;
-use trackway::Secret;
 use trackway_agent::Price;
 use trackway_definition::nearest;
 
@@ -11,26 +11,26 @@ use super::{file, reader::Reader};
 
 /// A model as the file has it. What it does not say may come from the environment.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct ModelSection {
-    pub(crate) service: Service,
-    pub(crate) base_url: Option<String>,
-    pub(crate) api_key: Option<Secret>,
+pub struct ModelSection {
+    pub service: Service,
+    pub base_url: Option<String>,
+    pub api_key: Option<Secret>,
     /// The provider's own name of it; empty where it has no choice.
-    pub(crate) model: String,
-    pub(crate) headers: Vec<(String, Secret)>,
-    pub(crate) price: Option<Price>,
+    pub model: String,
+    pub headers: Vec<(String, Secret)>,
+    pub price: Option<Price>,
     /// Whether it takes images.
-    pub(crate) images: bool,
+    pub images: bool,
     /// Where its answers are kept for a replay.
-    pub(crate) record: Option<PathBuf>,
+    pub record: Option<PathBuf>,
     /// What a scripted or replayed model says.
-    pub(crate) file: Option<PathBuf>,
-    pub(crate) line: u32,
+    pub file: Option<PathBuf>,
+    pub line: u32,
 }
 
 /// Who answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Service {
+pub enum Service {
     /// Chat completions: OpenAI's own format, and that of most servers for models of one's own.
     OpenAi,
     OpenAiResponses,
@@ -45,7 +45,7 @@ pub(crate) enum Service {
 }
 
 impl Service {
-    pub(crate) const ALL: [(&'static str, Self); 7] = [
+    pub const ALL: [(&'static str, Self); 7] = [
         ("openai", Self::OpenAi),
         ("openai-responses", Self::OpenAiResponses),
         ("anthropic", Self::Anthropic),
@@ -55,17 +55,17 @@ impl Service {
         ("replay", Self::Replay),
     ];
 
-    pub(crate) fn named(name: &str) -> Option<Self> {
+    pub fn named(name: &str) -> Option<Self> {
         Self::ALL.iter().find(|(known, _)| *known == name).map(|(_, service)| *service)
     }
 
-    pub(crate) fn name(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         let mut all = Self::ALL.iter();
         all.find(|(_, service)| *service == self).map_or("", |(name, _)| name)
     }
 
     /// Whether it is somewhere else, with an address and a key.
-    pub(crate) fn is_remote(self) -> bool {
+    pub fn is_remote(self) -> bool {
         match self {
             Self::OpenAi | Self::OpenAiResponses | Self::Anthropic | Self::Gemini => true,
             Self::Offline | Self::Scripted | Self::Replay => false,
@@ -154,7 +154,7 @@ fn base_url(reader: &Reader<'_>, key: &str, text: &file::Text) -> Option<String>
 
 /// The address without what ends it, or what is wrong with it. The address itself is not repeated: it may
 /// hold a password.
-pub(crate) fn checked_url(text: &str) -> Result<String, &'static str> {
+pub fn checked_url(text: &str) -> Result<String, &'static str> {
     let url = reqwest::Url::parse(text).map_err(|_| "it is not an address")?;
     if !matches!(url.scheme(), "http" | "https") {
         return Err("it begins with http:// or https://");

@@ -1,7 +1,7 @@
 //! What the file may say, and what is said about one that is not right.
 
+use crate::KeyHash;
 use tempfile::TempDir;
-use trackway::KeyHash;
 
 use super::*;
 
@@ -36,7 +36,7 @@ default_agent = "echo"
 grpc_reflection = true
 "#;
 
-fn parse(text: &str) -> Result<Config, Failure> {
+fn parse(text: &str) -> Result<Config, WorkspaceError> {
     let variable = |name: &str| match name {
         "WHO" => Some("ann".to_owned()),
         "PUSH_SECRET" => Some("hush-hush".to_owned()),
@@ -113,9 +113,8 @@ fn mistakes_are_told_with_their_place() {
     for (text, line, says) in table {
         let failure = parse(&text).map(drop).unwrap_err();
         let place = format!("trackway.toml, line {line}: ");
-        assert!(failure.message().starts_with(&place), "{text}: {failure:?}");
-        assert!(failure.message().contains(says), "{text}: {failure:?}");
-        assert_eq!(failure.exit, Exit::Usage);
+        assert!(failure.to_string().starts_with(&place), "{text}: {failure:?}");
+        assert!(failure.to_string().contains(says), "{text}: {failure:?}");
     }
 }
 
@@ -139,7 +138,7 @@ fn a_signing_key_is_read_from_beside_the_file() {
     assert!(load().is_ok(), "no file is needed");
     fs::write(folder.path().join(FILE), "[a2a]\nsigning_key_file = \"card.pem\"").unwrap();
     fs::write(folder.path().join("card.pem"), "-----BEGIN EC PRIVATE KEY-----").unwrap();
-    assert!(load().unwrap_err().message().contains("PKCS#8"));
+    assert!(load().unwrap_err().to_string().contains("PKCS#8"));
     fs::write(folder.path().join("card.pem"), "-----BEGIN PRIVATE KEY-----").unwrap();
     let signing = load().unwrap().a2a.signing.unwrap();
     assert_eq!(signing.key_id, "k1");

@@ -1,14 +1,15 @@
 //! A workspace that is read again when one of its files changes.
 
 use std::{
+    fmt,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
     thread,
     time::Duration,
 };
 
+use crate::{Agents, Server};
 use tokio::sync::watch;
-use trackway::{Agents, Server};
 use trackway_runtime::{Watching, watch_paths};
 
 use super::{
@@ -17,14 +18,14 @@ use super::{
     mcp,
     stock::Shelf,
 };
-use crate::{config, failure::Failure, finding};
+use crate::workspace::{WorkspaceError, config, finding};
 
 /// How long files are left alone after a change. Many programs empty a file before they write it: read in
 /// between, it would be a workspace without models, and no mistake.
 const SETTLE: Duration = Duration::from_millis(50);
 
 /// Reads a workspace, as often as it is asked to.
-pub(crate) struct Loader {
+pub struct Loader {
     folder: PathBuf,
     /// Where the written workflows are.
     workflows: Vec<PathBuf>,
@@ -33,8 +34,14 @@ pub(crate) struct Loader {
     shelf: Shelf,
 }
 
+impl fmt::Debug for Loader {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Loader").field("folder", &self.folder).finish_non_exhaustive()
+    }
+}
+
 impl Loader {
-    pub(crate) fn new(
+    pub fn new(
         folder: &Path,
         workflows: &[PathBuf],
         server: impl Fn() -> Server + Send + 'static,
@@ -44,7 +51,7 @@ impl Loader {
     }
 
     /// The agents of the workspace as it is now; refused where anything is wrong with it.
-    pub(crate) fn load(&mut self) -> Result<Agents, Failure> {
+    pub fn load(&mut self) -> Result<Agents, WorkspaceError> {
         let (workspace, mut findings) = Workspace::read(&self.folder, &config::variable);
         let there = Surroundings::of((self.server)(), &workspace, &self.workflows)?;
         findings.extend(check::check(&workspace, &there));
@@ -64,7 +71,7 @@ impl Loader {
     }
 
     /// The agents now, and as they change for as long as what is returned lives.
-    pub(crate) fn follow(self) -> Result<Following, Failure> {
+    pub fn follow(self) -> Result<Following, WorkspaceError> {
         let (tell, agents) = watch::channel(Agents::default());
         let paths = [config::FILE, agents::FOLDER, mcp::FILE].map(|name| self.folder.join(name));
         // Held from the first look at the files until what they say is told: of two at once, the one that
@@ -81,8 +88,8 @@ impl Loader {
                     // Nobody follows any more: the server is about to end.
                     let _ = tell.send(agents);
                 }
-                Err(failure) => {
-                    for why in failure.messages() {
+                Err(error) => {
+                    for why in error.to_string().lines() {
                         tracing::warn!("{why}");
                     }
                     tracing::warn!(
@@ -99,15 +106,15 @@ impl Loader {
         let first = held.0.load()?;
         held.1.send_replace(first);
         drop(held);
-        Ok(Following { agents, _watching: watching })
+        Ok(Following { agents, watching })
     }
 }
 
 /// Agents that follow their workspace.
 #[derive(Debug)]
-pub(crate) struct Following {
-    pub(crate) agents: watch::Receiver<Agents>,
-    _watching: Option<Watching>,
+pub struct Following {
+    pub agents: watch::Receiver<Agents>,
+    pub(super) watching: Option<Watching>,
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use toml::{
 };
 
 use super::file::File;
-use crate::suggest;
+use crate::workspace::suggest;
 
 /// A part of the file that cannot be read.
 #[derive(Debug)]

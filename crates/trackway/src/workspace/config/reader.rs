@@ -8,7 +8,7 @@ use std::{
 };
 
 use super::{file::Text, tolerant::Misread};
-use crate::{
+use crate::workspace::{
     finding::Finding,
     reference::{self, Variables},
 };

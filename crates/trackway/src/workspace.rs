@@ -5,15 +5,22 @@
 //! at what they say about each other. `stock` opens the models, and `follow` reads it all again when a file
 //! changes.
 
-pub(crate) mod agents;
-pub(crate) mod check;
-pub(crate) mod follow;
+pub mod agents;
+pub mod check;
+pub mod config;
+mod error;
+pub mod finding;
+pub mod follow;
 mod front;
-pub(crate) mod look;
-pub(crate) mod mcp;
-pub(crate) mod models;
-pub(crate) mod shown;
-pub(crate) mod stock;
+pub mod look;
+pub mod mcp;
+pub mod models;
+pub mod reference;
+mod serve;
+pub mod shown;
+pub mod span;
+pub mod stock;
+pub mod suggest;
 #[cfg(test)]
 mod tests;
 
@@ -21,17 +28,18 @@ use std::path::{Path, PathBuf};
 
 use trackway_agent::{AgentSpec, Budgets};
 
-use crate::{
-    config::{self, Config},
-    finding::{Finding, Level},
-    reference::Variables,
-};
+pub use error::WorkspaceError;
+pub use serve::apply;
+
 use agents::Agent;
+use config::Config;
+use finding::{Finding, Level};
 use mcp::McpFile;
 use models::{Models, Source};
+use reference::Variables;
 
 /// Where workflows are unless something else is said.
-pub(crate) const WORKFLOWS: &str = "workflows";
+pub const WORKFLOWS: &str = "workflows";
 
 /// The agent that is there where no file is.
 const ASSISTANT: &str = "assistant";
@@ -44,22 +52,22 @@ have where they help, say what came of them, and be brief.";
 
 /// Everything that a workspace says.
 #[derive(Debug)]
-pub(crate) struct Workspace {
+pub struct Workspace {
     /// Empty for the current one.
-    pub(crate) folder: PathBuf,
-    pub(crate) config: Config,
+    pub folder: PathBuf,
+    pub config: Config,
     /// In the order of their files; the built-in one where there is none.
-    pub(crate) agents: Vec<Agent>,
-    pub(crate) models: Models,
-    pub(crate) mcp: McpFile,
+    pub agents: Vec<Agent>,
+    pub models: Models,
+    pub mcp: McpFile,
     /// The agent at the addresses that name none, and of `trackway chat`.
-    pub(crate) default_agent: String,
-    pub(crate) default_agent_from: Source,
+    pub default_agent: String,
+    pub default_agent_from: Source,
 }
 
 impl Workspace {
     /// Reads the folder. With it comes all that is wrong or odd about it so far.
-    pub(crate) fn read(folder: &Path, variables: Variables<'_>) -> (Self, Vec<Finding>) {
+    pub fn read(folder: &Path, variables: Variables<'_>) -> (Self, Vec<Finding>) {
         let file = folder.join(config::FILE);
         let (config, mut findings) = Config::read(folder, variables);
         let (mut agents, more) = agents::read(folder, variables);
@@ -80,7 +88,7 @@ impl Workspace {
     }
 
     /// Where written workflows are: what `trackway.toml` says, else the folder beside it.
-    pub(crate) fn workflow_folders(&self) -> Vec<PathBuf> {
+    pub fn workflow_folders(&self) -> Vec<PathBuf> {
         match &self.config.workflows.folders {
             Some(folders) => folders.clone(),
             None => vec![self.folder.join(WORKFLOWS)],
@@ -128,6 +136,8 @@ fn assistant() -> Agent {
         peers: Vec::new(),
         approvals: Default::default(),
         budgets: Budgets::default(),
+        model_timeout: None,
+        first_answer_timeouts: Default::default(),
         skills: Vec::new(),
         prompt: ASSISTANT_PROMPT.to_owned(),
     };

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::Value;
 use trackway_definition::{Format, Located, locate, nearest};
 
-use crate::{
+use crate::workspace::{
     finding::Finding,
     reference::{self, Variables},
 };

@@ -6,7 +6,7 @@ use std::time::Duration;
 /// Limit (CLI): time span that can be written.
 const MILLIS_MAX: u64 = 100 * 366 * 24 * 60 * 60 * 1_000;
 
-pub(crate) fn parse(text: &str) -> Result<Duration, String> {
+pub fn parse(text: &str) -> Result<Duration, String> {
     let wrong = || "write a number and ms, s, m, h, d or w, for example 90d".to_owned();
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let unit: u64 = match &text[digits.len()..] {

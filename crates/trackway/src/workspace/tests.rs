@@ -3,7 +3,7 @@
 use std::fs;
 
 use tempfile::TempDir;
-use trackway_agent::Approval;
+use trackway_agent::{Approval, TOOL_CALLS_DEFAULT};
 
 use super::{check::Surroundings, *};
 
@@ -102,7 +102,13 @@ fn everything_that_can_be_said_is_read() {
     assert_eq!(spec.workflows, ["invest", "re*"]);
     assert_eq!(spec.approvals["files__*"], Approval::Ask);
     assert_eq!(spec.approvals["time_now"], Approval::Never);
-    let budgets = Budgets { calls: 5, tokens: Some(1000), seconds: Some(60), cost: Some(0.5) };
+    let budgets = Budgets {
+        calls: 5,
+        tool_calls: TOOL_CALLS_DEFAULT,
+        tokens: Some(1000),
+        seconds: Some(60),
+        cost: Some(0.5),
+    };
     assert_eq!(spec.budgets, budgets);
     assert_eq!(spec.skills[0].description, "Buys what Ann wants.");
     assert_eq!(
