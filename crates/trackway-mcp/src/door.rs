@@ -26,12 +26,12 @@ use crate::{
     confirm::Retry,
     refusal::Refusal,
     token::{KeyRing, Place},
-    tools::{self, Name, Switches, advance, checkpoint, inspect, list, start},
+    tools::{self, Name, Switches, advance, checkpoint, inspect, list, resume, start},
     unread::CALL,
 };
 
 /// What a client is told about the whole.
-const INSTRUCTIONS: &str = "Trackway walks you through workflows step by step and never loses the place. Call workflow_list, then workflow_start; do what `pending.prompt` says; then call workflow_advance with the stateToken and the ackToken of the same answer, copied exactly. Repeat until `isComplete` is true. Tokens are opaque and durable. Only advance with tokens from an answer that you see in this conversation; after a rewind use the ones that you see, earlier ones still work.";
+const INSTRUCTIONS: &str = "Trackway walks you through workflows step by step and never loses the place. Call workflow_list, then workflow_start; do what `pending.prompt` says; then call workflow_advance with the stateToken and the ackToken of the same answer, copied exactly. Repeat until `isComplete` is true. Tokens are opaque and durable. Only advance with tokens from an answer that you see in this conversation; after a rewind use the ones that you see, earlier ones still work. Without any token, call workflow_resume to find the run again; workflow_advance with a stateToken alone shows the step with a recap of the notes so far.";
 
 /// The MCP door. Cheap to clone; every connection has one.
 #[derive(Debug, Clone)]
@@ -135,6 +135,7 @@ impl Door {
             Name::Inspect => self.inspect(&identity, arguments).await.map(Into::into),
             Name::Start => start::start(self, &identity, arguments).await.map(Into::into),
             Name::Advance => advance::advance(self, &identity, arguments, context, retry).await,
+            Name::Resume => resume::resume(self, &identity, arguments).await.map(Into::into),
             Name::Checkpoint => {
                 checkpoint::checkpoint(self, &identity, arguments).await.map(Into::into)
             }

@@ -9,6 +9,7 @@ mod confirm;
 mod door;
 mod http;
 mod quoted;
+mod recap;
 mod refusal;
 mod schemas;
 mod stdio;

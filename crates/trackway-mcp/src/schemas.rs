@@ -95,6 +95,7 @@ pub(crate) fn position() -> Value {
         "warnings": warnings(),
         "blocked": blocked,
         "guidance": array(text()),
+        "recap": recap(),
     });
     let required = [
         "stateToken",
@@ -109,6 +110,57 @@ pub(crate) fn position() -> Value {
         "blocked",
     ];
     or_error(properties, &required)
+}
+
+pub(crate) fn resume() -> Value {
+    let optional = json!({ "type": ["string", "null"] });
+    let item = object(
+        json!({
+            "sessionId": text(), "runId": text(), "workflowId": text(), "title": text(),
+            "stateToken": text(), "step": optional, "stepTitle": optional,
+            "isComplete": { "type": "boolean" }, "updatedAt": text(), "recap": recap(),
+        }),
+        &["sessionId", "runId", "workflowId", "title", "stateToken", "step", "updatedAt", "recap"],
+    );
+    or_error(
+        json!({ "items": array(item), "hasMore": { "type": "boolean" } }),
+        &["items", "hasMore"],
+    )
+}
+
+fn recap() -> Value {
+    let note = object(
+        json!({
+            "notesMarkdown": text(), "recordedAt": text(), "stepId": text(), "title": text(),
+            "workflowId": text(), "runId": text(), "scope": text(),
+        }),
+        &["notesMarkdown", "recordedAt"],
+    );
+    let document = object(
+        json!({ "name": text(), "kind": text(), "content": text() }),
+        &["name", "kind", "content"],
+    );
+    let optional = json!({ "type": ["string", "null"] });
+    let grown = object(
+        json!({
+            "stateToken": text(), "stepId": optional, "title": optional,
+            "isComplete": { "type": "boolean" }, "updatedAt": text(), "notesMarkdown": text(),
+            "truncated": { "type": "boolean" },
+        }),
+        &["stateToken", "stepId", "title", "isComplete", "updatedAt"],
+    );
+    let mut recap = object(
+        json!({
+            "notes": array(note.clone()), "checkpoints": array(note),
+            "documents": array(document), "grew": array(grown),
+            "truncated": { "type": "boolean" }, "damaged": text(),
+        }),
+        &["notes", "checkpoints", "documents", "grew", "truncated"],
+    );
+    recap["description"] =
+        "What was recorded on the way to this snapshot and in its session, and what grew from it."
+            .into();
+    recap
 }
 
 pub(crate) fn checkpoint() -> Value {

@@ -30,8 +30,8 @@ pub(crate) struct Tokens {
     pub(crate) ack: Option<String>,
 }
 
-/// A start, an advance or a look.
-pub(crate) fn position(position: &Position, tokens: &Tokens) -> String {
+/// A start, an advance or a look. A recap is text of its own, between the step and the tokens.
+pub(crate) fn position(position: &Position, tokens: &Tokens, recap: &str) -> String {
     let mut text = String::new();
     match (&position.blocked, &position.pending) {
         (Some(block), Some(_)) if tokens.ack.is_none() => over(&mut text, block),
@@ -49,6 +49,7 @@ pub(crate) fn position(position: &Position, tokens: &Tokens) -> String {
         );
     }
     warnings(&mut text, &position.warnings);
+    text.push_str(recap);
     let mut text = without_tokens(&text, tokens);
     fence_token(&mut text, "stateToken", &tokens.state);
     if let Some(ack) = &tokens.ack {
@@ -279,7 +280,7 @@ pub(crate) fn line(text: &mut String, paragraph: &str) {
     let _ = writeln!(text, "{paragraph}\n");
 }
 
-fn fence_token(text: &mut String, label: &str, token: &str) {
+pub(crate) fn fence_token(text: &mut String, label: &str, token: &str) {
     let _ = writeln!(text, "{label}:\n```\n{token}\n```");
 }
 

@@ -46,7 +46,7 @@ pub use error::Error;
 pub use fork::CannotFork;
 pub use guide::{
     Advance, Advanced, Checkpointed, Consent, Guide, GuideError, GuideOptions, Migrated, Position,
-    Start,
+    Recap, RecapDocument, RecapGrowth, RecapNote, Resumable, Resumed, Start,
 };
 pub use messenger::{Messenger, Undelivered};
 pub use observer::Observer;
