@@ -7,7 +7,8 @@ use trackway_domain::Problem;
 use crate::{
     failure::Failure,
     form::{self, Field, Form},
-    output,
+    layout, output,
+    style::{self, OutputMode, Tone},
     terminal::Lines,
     text,
 };
@@ -29,9 +30,14 @@ impl Asker {
     }
 
     /// An answer to the question; `None` when nobody answers any more.
-    pub(crate) async fn ask(&mut self, question: &Question) -> Result<Option<Value>, Failure> {
+    /// `known` is offered for what it asks.
+    pub(crate) async fn ask(
+        &mut self,
+        question: &Question,
+        known: &Map<String, Value>,
+    ) -> Result<Option<Value>, Failure> {
         match self {
-            Self::Person(lines) => fill(lines, &question.schema, &question.errors).await,
+            Self::Person(lines) => fill(lines, &question.schema, known, &question.errors).await,
             Self::Program(lines) => one_json(lines).await,
             Self::Nobody => Ok(None),
         }
@@ -44,7 +50,7 @@ impl Asker {
         problems: &[Problem],
     ) -> Result<Option<Value>, Failure> {
         match self {
-            Self::Person(lines) => fill(lines, schema, problems).await,
+            Self::Person(lines) => fill(lines, schema, &Map::new(), problems).await,
             Self::Program(_) | Self::Nobody => Ok(None),
         }
     }
@@ -53,13 +59,14 @@ impl Asker {
 async fn fill(
     lines: &mut Lines,
     schema: &Value,
+    known: &Map<String, Value>,
     problems: &[Problem],
 ) -> Result<Option<Value>, Failure> {
     if !problems.is_empty() {
         output::note("That does not fit:");
         text::problems(problems).iter().for_each(|line| output::note(line));
     }
-    match Form::of(schema) {
+    match Form::with_known(schema, known) {
         Form::Fields(fields) => {
             let mut object = Map::new();
             for field in fields {
@@ -104,13 +111,25 @@ enum Given {
 /// The field's value, asked for until it can be read.
 async fn one_field(lines: &mut Lines, field: &Field) -> Result<Given, Failure> {
     loop {
-        output::prompt(&text::printable(&field.prompt()));
+        output::prompt(&prompt(&field.prompt()));
         let Some(line) = lines.next().await? else { return Ok(Given::End) };
         match field.read(&line) {
             Ok(value) => return Ok(value.map_or(Given::Nothing, Given::Value)),
             Err(why) => output::note(&format!("  {}", text::printable(&why))),
         }
     }
+}
+
+/// A prompt, wrapped and strong at a terminal.
+fn prompt(text: &str) -> String {
+    let text = text::printable(text);
+    let mode = OutputMode::new(false);
+    if !mode.is_terminal() {
+        return text;
+    }
+    let lines = layout::wrap(text.trim_end(), style::columns());
+    let lines: Vec<String> = lines.iter().map(|line| mode.paint(Tone::Strong, line)).collect();
+    format!("{} ", lines.join("\n"))
 }
 
 async fn one_json(lines: &mut Lines) -> Result<Option<Value>, Failure> {

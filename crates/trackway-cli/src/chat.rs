@@ -6,11 +6,12 @@
 //! is there.
 
 mod answering;
+mod canvas;
+mod clipped;
 mod command;
-mod looks;
 mod past;
-mod shown;
 mod typed;
+pub(crate) mod view;
 
 use std::{
     collections::{HashSet, VecDeque},
@@ -19,29 +20,31 @@ use std::{
 
 use futures_util::{StreamExt, stream::SelectAll};
 use serde_json::Value;
+use tokio::time::Instant;
 use trackway::api::{Question, RunUpdate, StartRequest, What};
 use trackway_domain::{Code, RunId, SessionId};
 
 use self::{
     answering::{Answering, Ask, Progress},
     command::Command,
-    looks::Looks,
-    shown::Shown,
     typed::Typed,
+    view::View,
 };
 use crate::{
     engine::{Answer, Engine, Updates},
     exit::Exit,
     failure::Failure,
-    form, output,
+    form,
+    known::KnownValues,
+    output,
     place::Again,
     signals::Signals,
+    style::OutputMode,
     terminal::Lines,
     text,
 };
 
-/// Runs that are followed at once. On a server each is a connection.
-/// Limit (CLI): runs that a chat follows at once.
+/// Limit (CLI): runs that a conversation follows at once. On a server each is a connection.
 const FOLLOWED_MAX: usize = 64;
 
 /// How long a word of what was dispatched is waited for before the next line is taken from a pipe, or asked
@@ -55,8 +58,8 @@ pub(crate) struct Chat<'a> {
     again: Again<'a>,
     agent: String,
     session: Option<SessionId>,
-    looks: Looks,
-    shown: Shown,
+    mode: OutputMode,
+    view: View,
     updates: SelectAll<Updates>,
     /// The turn that is under way.
     turn: Option<RunId>,
@@ -68,6 +71,8 @@ pub(crate) struct Chat<'a> {
     busy: HashSet<RunId>,
     /// Those of the busy ones that have said nothing for so long that they are not waited for.
     quiet: HashSet<RunId>,
+    /// What the runs were given, offered where they ask for it again.
+    known_values: KnownValues,
     /// Questions that wait for an answer, the oldest first.
     open: VecDeque<Open>,
     /// There are no more lines.
@@ -90,20 +95,21 @@ enum Flow {
 
 impl<'a> Chat<'a> {
     pub(crate) fn new(engine: &'a Engine, again: Again<'a>, agent: String, json: bool) -> Self {
-        let looks = Looks::new(json);
+        let mode = OutputMode::new(json);
         Self {
             engine,
             again,
             agent,
             session: None,
-            looks,
-            shown: Shown::new(looks),
+            mode,
+            view: View::new(mode),
             updates: SelectAll::new(),
             turn: None,
             stopping: false,
             known: HashSet::new(),
             busy: HashSet::new(),
             quiet: HashSet::new(),
+            known_values: KnownValues::default(),
             open: VecDeque::new(),
             ended: false,
         }
@@ -111,9 +117,9 @@ impl<'a> Chat<'a> {
 
     /// Shows who is talked to.
     pub(crate) fn greet(&mut self, label: Option<&str>) -> Result<(), Failure> {
-        self.shown.begin(&self.agent, label)?;
-        if self.looks.is_person() {
-            output::note("/help says what can be typed; /quit ends.");
+        self.view.begin(&self.agent, label)?;
+        if self.mode.is_terminal() {
+            self.view.aside("/help says what can be typed; /quit ends.")?;
         }
         Ok(())
     }
@@ -122,6 +128,7 @@ impl<'a> Chat<'a> {
     pub(crate) async fn run(mut self, signals: &mut Signals) -> Result<Exit, Failure> {
         let mut lines = Lines::default();
         let mut typed = Typed::default();
+        let mut patience = Instant::now() + PATIENCE;
         self.prompt();
         loop {
             if let Some(line) = typed.take(|line| self.takes(line), |line| self.is_urgent(line)) {
@@ -129,6 +136,10 @@ impl<'a> Chat<'a> {
                     return self.leave(exit);
                 }
                 self.prompt();
+                patience = Instant::now() + PATIENCE;
+                if self.is_working() {
+                    self.view.canvas.work();
+                }
                 continue;
             }
             if self.turn.is_some() && self.updates.is_empty() {
@@ -153,26 +164,36 @@ impl<'a> Chat<'a> {
                 }
                 line = lines.next(), if !typed.is_full() && !self.ended => match line? {
                     Some(line) => {
-                        self.shown.typed();
+                        self.view.canvas.typed();
                         typed.push(line);
                     }
                     None => self.ended = true,
                 },
-                () = tokio::time::sleep(PATIENCE), if self.turn.is_none() && self.is_awaited() => {
+                () = tokio::time::sleep_until(patience), if self.turn.is_none() && self.is_awaited() => {
+                    self.view.stop_waiting(self.busy.difference(&self.quiet))?;
                     self.quiet.clone_from(&self.busy);
                     self.prompt();
                 }
+                () = self.view.canvas.spinner_due(), if self.is_working() => {
+                    self.view.canvas.draw_spinner();
+                    continue;
+                }
+            }
+            // Something has happened: what goes on is waited for from now on.
+            patience = Instant::now() + PATIENCE;
+            if self.is_working() {
+                self.view.canvas.work();
             }
         }
     }
 
     /// Whether this line can be used now.
     fn takes(&self, line: &str) -> bool {
-        let is_free = self.looks.is_person() || !self.is_awaited();
+        let is_free = self.mode.is_terminal() || !self.is_awaited();
         match Command::of(line) {
-            Some(Command::Stop | Command::Help) => true,
-            Some(Command::Skip) => self.looks.is_person() || !self.open.is_empty() || self.rests(),
-            Some(Command::Quit) => self.looks.is_person() || self.rests(),
+            Some(Command::Stop | Command::Help | Command::Show(_)) => true,
+            Some(Command::Skip) => self.mode.is_terminal() || !self.open.is_empty() || self.rests(),
+            Some(Command::Quit) => self.mode.is_terminal() || self.rests(),
             None if self.answers(line) => true,
             Some(Command::Fork) | None => self.turn.is_none() && is_free,
         }
@@ -180,7 +201,7 @@ impl<'a> Chat<'a> {
 
     /// Whether this line waits for none of those before it.
     fn is_urgent(&self, line: &str) -> bool {
-        Command::of(line).is_some_and(|command| command.is_urgent(self.looks.is_person()))
+        Command::of(line).is_some_and(|command| command.is_urgent(self.mode.is_terminal()))
     }
 
     /// Whether this line, which is no command, answers a question.
@@ -193,10 +214,16 @@ impl<'a> Chat<'a> {
         !self.busy.is_subset(&self.quiet)
     }
 
+    /// Whether something goes on that a person waits for.
+    fn is_working(&self) -> bool {
+        let asks = |turn| self.open.iter().any(|open| open.run == turn);
+        self.turn.is_some_and(|turn| !asks(turn)) || (self.open.is_empty() && self.is_awaited())
+    }
+
     /// Whether nothing more happens without another line.
     fn rests(&self) -> bool {
         let asks = |turn| self.open.iter().any(|open| open.run == turn);
-        self.turn.is_none_or(asks) && (self.looks.is_person() || !self.is_awaited())
+        self.turn.is_none_or(asks) && (self.mode.is_terminal() || !self.is_awaited())
     }
 
     async fn line(&mut self, line: &str) -> Result<Flow, Failure> {
@@ -205,8 +232,9 @@ impl<'a> Chat<'a> {
             Some(Command::Stop) => self.stop().await?,
             Some(Command::Skip) => self.skip()?,
             Some(Command::Fork) => self.fork().await?,
+            Some(Command::Show(number)) => self.view.show(number)?,
             Some(Command::Help) => {
-                command::HELP.iter().try_for_each(|line| self.shown.aside(line))?
+                command::HELP.iter().try_for_each(|line| self.view.aside(line))?
             }
             None if self.answers(line) => self.answer(line).await?,
             None if line.trim().is_empty() => {}
@@ -224,7 +252,7 @@ impl<'a> Chat<'a> {
         };
         let run = self.engine.start(request).await?;
         self.session = Some(run.summary.session_id);
-        self.shown.turn();
+        self.view.turn();
         self.follow_turn(run.summary.id).await
     }
 
@@ -237,16 +265,23 @@ impl<'a> Chat<'a> {
     fn hear(&mut self, update: &RunUpdate) -> Result<(), Failure> {
         let run = update.run_id;
         let is_turn = self.turn == Some(run);
-        if is_turn {
-            self.shown.of_turn(update)?;
-        } else {
-            self.shown.of_other(update)?;
-        }
         for child in update.children() {
             if self.updates.len() < FOLLOWED_MAX && self.known.insert(child) {
                 self.busy.insert(child);
                 self.updates.push(self.engine.updates_of_child(child));
             }
+        }
+        if is_turn {
+            let followed = update.children().all(|child| self.known.contains(&child));
+            self.view.of_turn(update, followed)?;
+        } else {
+            self.view.of_other(update)?;
+        }
+        if let What::Task { input, .. } = &update.what {
+            self.known_values.learn(run, input);
+        }
+        if update.last {
+            self.known_values.forget(run);
         }
         self.quiet.remove(&run);
         let What::Status { state, question, evidence, .. } = &update.what else { return Ok(()) };
@@ -261,7 +296,7 @@ impl<'a> Chat<'a> {
             self.put(run, question.clone());
         } else if is_turn && (update.last || evidence.is_some()) {
             if let Some(evidence) = evidence {
-                self.shown.aside(&format!("{run} is parked: {}", evidence.message))?;
+                self.view.aside(&format!("{run} is parked: {}", evidence.message))?;
             }
             (self.turn, self.stopping) = (None, false);
         } else if !is_turn && !update.last && evidence.is_none() {
@@ -272,8 +307,9 @@ impl<'a> Chat<'a> {
     }
 
     fn put(&mut self, run: RunId, question: Question) {
-        let ask = if self.looks.is_person() { Ask::Every } else { Ask::Required };
-        let answering = Answering::new(&question.schema, ask);
+        let ask = if self.mode.is_terminal() { Ask::Every } else { Ask::Required };
+        let known = self.known_values.for_question(run, &question);
+        let answering = Answering::new(&question.schema, ask, &known);
         self.open.push_back(Open { run, question, answering });
     }
 
@@ -283,11 +319,12 @@ impl<'a> Chat<'a> {
         let answer = match open.answering.take(line) {
             Progress::More => return Ok(()),
             Progress::Again(why) => {
-                return Ok(self.shown.aside(&format!("  {}", text::printable(&why)))?);
+                return Ok(self.view.aside(&format!("  {}", text::printable(&why)))?);
             }
             Progress::Whole(answer) => answer,
         };
         let (run, question) = (open.run, open.question.id);
+        self.known_values.learn(run, &answer);
         // Refused, it is put again by the update that says so.
         self.open.pop_front();
         if self.turn != Some(run) {
@@ -295,7 +332,7 @@ impl<'a> Chat<'a> {
         }
         match self.engine.answer(run, Some(question), answer).await {
             Ok(Answer::Taken { .. } | Answer::Refused(_)) => {}
-            Ok(Answer::Late) => self.shown.aside("Somebody else had answered already.")?,
+            Ok(Answer::Late) => self.view.aside("Somebody else had answered already.")?,
             // It was canceled meanwhile; its last update says so.
             Err(failure) if failure.code.as_deref() == Some(Code::RunEnded.as_str()) => {}
             Err(failure) => return Err(failure),
@@ -308,7 +345,7 @@ impl<'a> Chat<'a> {
         let one = self.turn.or_else(|| self.open.front().map(|open| open.run));
         let runs = one.map_or_else(|| self.busy.iter().copied().collect(), |run| vec![run]);
         if runs.is_empty() {
-            return Ok(self.shown.aside("Nothing is going on.")?);
+            return Ok(self.view.aside("Nothing is going on.")?);
         }
         self.stopping = self.turn.is_some();
         for run in runs {
@@ -324,12 +361,12 @@ impl<'a> Chat<'a> {
 
     fn skip(&mut self) -> Result<(), Failure> {
         let Some(open) = self.open.pop_front() else {
-            return Ok(self.shown.aside("No question is open.")?);
+            return Ok(self.view.aside("No question is open.")?);
         };
         self.hint_answer(&open);
         // A turn may wait for its answer for ever; the conversation goes on beside it.
         if self.turn == Some(open.run) {
-            self.shown.name(open.run, &self.agent);
+            self.view.name(open.run, &self.agent);
             (self.turn, self.stopping) = (None, false);
         }
         Ok(())
@@ -337,10 +374,10 @@ impl<'a> Chat<'a> {
 
     async fn fork(&mut self) -> Result<(), Failure> {
         let Some(session) = &self.session else {
-            return Ok(self.shown.aside("Nothing has been said yet.")?);
+            return Ok(self.view.aside("Nothing has been said yet.")?);
         };
         let forked = past::fork(self.engine, &self.agent, session).await?;
-        self.shown.aside(&format!("This is {forked} now; {session} stays as it is."))?;
+        self.view.aside(&format!("This is {forked} now; {session} stays as it is."))?;
         self.session = Some(forked);
         Ok(())
     }
@@ -357,20 +394,21 @@ impl<'a> Chat<'a> {
     /// Goes on with a session: shows its last lines, and takes up what is unfinished in it.
     pub(crate) async fn take_up(&mut self, session: SessionId) -> Result<(), Failure> {
         for line in past::last_lines(self.engine, &self.agent, &session).await? {
-            self.shown.aside(&line)?;
+            self.view.aside(&line)?;
         }
         for run in past::unfinished(self.engine, &session).await? {
             let id = run.summary.id;
             if run.summary.workflow == self.agent && run.summary.parent_id.is_none() {
-                self.shown.turn();
+                self.view.turn();
                 self.follow_turn(id).await?;
                 continue;
             }
-            self.shown.name(id, &run.summary.workflow);
+            self.view.name(id, &run.summary.workflow);
             self.known.insert(id);
+            self.known_values.learn(id, &run.input);
             self.updates.push(self.engine.updates(id, run.pos).await?);
             if let Some(question) = run.question {
-                self.shown.question(Some(&run.summary.workflow), &question)?;
+                self.view.question(Some(&run.summary.workflow), &question)?;
                 self.put(id, question);
             }
         }
@@ -390,8 +428,8 @@ impl<'a> Chat<'a> {
         }
         let is_quiet = |run| self.turn.is_none_or(|turn| turn == run);
         match self.open.front() {
-            Some(open) if is_quiet(open.run) => self.shown.prompt(&open.answering.prompt()),
-            None if self.turn.is_none() && !self.is_awaited() => self.shown.prompt("> "),
+            Some(open) if is_quiet(open.run) => self.view.canvas.prompt(&open.answering.prompt()),
+            None if self.turn.is_none() && !self.is_awaited() => self.view.canvas.prompt("> "),
             Some(_) | None => {}
         }
     }
@@ -399,11 +437,11 @@ impl<'a> Chat<'a> {
     /// How to come back.
     fn leave(&mut self, exit: Exit) -> Result<Exit, Failure> {
         // A prompt may stand there, or half a sentence.
-        self.shown.end_line()?;
+        self.view.canvas.end_line()?;
         for open in &self.open {
             self.hint_answer(open);
         }
-        if let (Some(session), true) = (&self.session, self.looks.is_person()) {
+        if let (Some(session), true) = (&self.session, self.mode.is_terminal()) {
             let again = self.again.driving();
             output::note(&format!(
                 "hint: trackway chat {} --session {session} {again}",

@@ -11,14 +11,16 @@ use crate::{
     engine::{Answer, Engine, Updates},
     exit::Exit,
     failure::Failure,
-    form, output,
+    form,
+    known::KnownValues,
+    output,
     place::Again,
     screen::Screen,
     signals::Signals,
     text,
 };
 
-/// Runs that are followed at once: the one that was started, and children, whose questions nobody
+/// Limit (CLI): runs that `run` follows at once: the one that was started, and children, whose questions nobody
 /// else may be there to answer. On a server each is a connection.
 /// Limit (CLI): runs that a command follows at once.
 const FOLLOWED_MAX: usize = 64;
@@ -31,6 +33,8 @@ pub(crate) struct Follow<'a> {
     root: RunId,
     updates: SelectAll<Updates>,
     known: HashSet<RunId>,
+    /// What the runs were given, offered where they ask for it again.
+    known_values: KnownValues,
     /// Questions that wait for an answer, the oldest first.
     open: VecDeque<(RunId, Question)>,
 }
@@ -54,7 +58,8 @@ impl<'a> Follow<'a> {
         let mut updates = SelectAll::new();
         updates.push(engine.updates(root, after).await?);
         let known = HashSet::from([root]);
-        Ok(Self { engine, screen, again, root, updates, known, open: VecDeque::new() })
+        let (known_values, open) = (KnownValues::default(), VecDeque::new());
+        Ok(Self { engine, screen, again, root, updates, known, known_values, open })
     }
 
     /// Until the run ends, is parked, or waits for an answer that nobody gives.
@@ -66,13 +71,22 @@ impl<'a> Follow<'a> {
         loop {
             let step = match self.open.front().cloned() {
                 Some((run, question)) => self.put(run, &question, asker, signals).await?,
-                None => tokio::select! {
-                    biased;
-                    () = signals.next() => Step::Rests(self.interrupted()),
-                    heard = self.updates.next() => self.hear(heard)?,
-                },
+                None => {
+                    self.screen.work();
+                    tokio::select! {
+                        biased;
+                        () = signals.next() => Step::Rests(self.interrupted()),
+                        heard = self.updates.next() => self.hear(heard)?,
+                        () = self.screen.spinner_due() => {
+                            self.screen.draw_spinner();
+                            Step::On
+                        }
+                    }
+                }
             };
             if let Step::Rests(exit) = step {
+                self.screen.rest();
+                self.hint_clipped();
                 return Ok(exit);
             }
         }
@@ -86,7 +100,9 @@ impl<'a> Follow<'a> {
         asker: &mut Asker,
         signals: &mut Signals,
     ) -> Result<Step, Failure> {
-        let mut asking = std::pin::pin!(asker.ask(question));
+        self.screen.rest();
+        let known = self.known_values.for_question(run, question);
+        let mut asking = std::pin::pin!(asker.ask(question, &known));
         loop {
             let answer = tokio::select! {
                 biased;
@@ -100,6 +116,7 @@ impl<'a> Follow<'a> {
             let Some(answer) = answer else {
                 return Ok(Step::Rests(self.waits(run, question)));
             };
+            self.known_values.learn(run, &answer);
             // Refused, it is put again by the update that says so.
             self.open.retain(|(_, open)| open.id != question.id);
             match self.engine.answer(run, Some(question.id), answer).await {
@@ -128,9 +145,15 @@ impl<'a> Follow<'a> {
                 self.updates.push(self.engine.updates_of_child(child));
             }
         }
+        if let What::Task { input, .. } = &update.what {
+            self.known_values.learn(update.run_id, input);
+        }
         let What::Status { state, question, evidence, .. } = &update.what else {
             return Ok(Step::On);
         };
+        if update.last {
+            self.known_values.forget(update.run_id);
+        }
         // What is said beside an open question leaves it open.
         if state.is_interrupted() && question.is_none() && evidence.is_none() {
             return Ok(Step::On);
@@ -151,6 +174,15 @@ impl<'a> Follow<'a> {
 
     fn interrupting(&self, failure: Failure) -> Failure {
         failure.hint(format!("trackway runs show {} {}", self.root, self.again.looking()))
+    }
+
+    fn hint_clipped(&self) {
+        if self.screen.has_clipped() {
+            let (root, again) = (self.root, self.again.looking());
+            output::note(&format!(
+                "Some of it is shortened here.\nhint: trackway runs show {root} --json {again}"
+            ));
+        }
     }
 
     fn waits(&self, run: RunId, question: &Question) -> Exit {
@@ -180,7 +212,8 @@ impl<'a> Follow<'a> {
         Exit::Misfit
     }
 
-    fn interrupted(&self) -> Exit {
+    fn interrupted(&mut self) -> Exit {
+        self.screen.rest();
         let root = self.root;
         if self.engine.is_here() {
             let again = self.again.driving();

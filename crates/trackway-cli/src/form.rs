@@ -25,6 +25,8 @@ pub(crate) struct Field {
     pub(crate) description: Option<String>,
     /// Bounds and the like, in words.
     pub(crate) rules: Vec<String>,
+    /// What an empty line stands for.
+    pub(crate) default: Option<Value>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -39,6 +41,18 @@ pub(crate) enum Kind {
 }
 
 impl Form {
+    /// The form of a schema, with what is known already as defaults of the fields that must be there.
+    pub(crate) fn with_known(schema: &Value, known: &Map<String, Value>) -> Self {
+        let mut form = Self::of(schema);
+        if let Self::Fields(fields) = &mut form {
+            for field in fields.iter_mut().filter(|field| field.required) {
+                let value = known.get(&field.name).filter(|value| field.kind.can_default(value));
+                field.default = value.cloned().or(field.default.take());
+            }
+        }
+        form
+    }
+
     pub(crate) fn of(schema: &Value) -> Self {
         let Some(object) = schema.as_object() else { return Self::Json };
         match object.get("properties").and_then(Value::as_object) {
@@ -69,20 +83,28 @@ fn fields(schema: &Value, properties: &Map<String, Value>) -> Vec<Field> {
         field(name, kind(schema), required.contains(&name.as_str()), schema)
     });
     let mut fields: Vec<Field> = each.collect();
-    // What must be there is asked first.
-    fields.sort_by_key(|field| !field.required);
+    // What must be there is asked first, in the order in which the schema requires it: the order of its
+    // properties is lost when JSON is read.
+    fields.sort_by_key(|field| {
+        required.iter().position(|name| *name == field.name).unwrap_or(required.len())
+    });
     fields
 }
 
 fn field(name: &str, kind: Kind, required: bool, schema: &Map<String, Value>) -> Field {
+    let default = schema.get("default").filter(|value| required && kind.can_default(value));
     Field {
+        default: default.cloned(),
         name: name.to_owned(),
         kind,
         required,
         description: schema.get("description").and_then(Value::as_str).map(str::to_owned),
-        rules: rules(schema),
+        rules: rules(schema, default.is_some()),
     }
 }
+
+/// Characters of a default that are shown.
+const DEFAULT_SHOWN_MAX: usize = 60;
 
 fn kind(schema: &Map<String, Value>) -> Kind {
     if let Some(choices) = choices(schema) {
@@ -125,7 +147,7 @@ fn choices(schema: &Map<String, Value>) -> Option<Vec<Value>> {
     (!values.is_empty()).then_some(values)
 }
 
-fn rules(schema: &Map<String, Value>) -> Vec<String> {
+fn rules(schema: &Map<String, Value>, has_default: bool) -> Vec<String> {
     let words = [
         ("minimum", "at least"),
         ("exclusiveMinimum", "more than"),
@@ -135,9 +157,10 @@ fn rules(schema: &Map<String, Value>) -> Vec<String> {
         ("minLength", "characters at least"),
         ("maxLength", "characters at most"),
         ("pattern", "like"),
-        ("default", "default"),
     ];
-    let said = words.iter().filter_map(|(key, word)| {
+    // A default that an empty line stands for is shown where it is typed.
+    let default = (!has_default).then_some(("default", "default"));
+    let said = words.iter().chain(&default).filter_map(|(key, word)| {
         let value = schema.get(*key)?;
         let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         Some(format!("{word} {value}"))
@@ -164,13 +187,22 @@ impl Field {
         let name = if self.name.is_empty() { "answer" } else { &self.name };
         let description =
             self.description.as_deref().map(|text| format!(" {text}")).unwrap_or_default();
-        format!("  {name} ({}){description}: ", words.join(", "))
+        let default = self.default.as_ref().map(|value| {
+            let value = plain(value);
+            let cut = value.char_indices().nth(DEFAULT_SHOWN_MAX);
+            cut.map_or_else(|| format!(" [{value}]"), |(at, _)| format!(" [{}…]", &value[..at]))
+        });
+        let default = default.unwrap_or_default();
+        format!("  {name} ({}){description}{default}: ", words.join(", "))
     }
 
     /// What a typed line stands for: `None` to leave the field out, or why it stands for nothing.
     pub(crate) fn read(&self, line: &str) -> Result<Option<Value>, String> {
         let typed = line.trim();
         if typed.is_empty() {
+            if self.default.is_some() {
+                return Ok(self.default.clone());
+            }
             return if self.required { Err("a value is needed".to_owned()) } else { Ok(None) };
         }
         let value = match &self.kind {
@@ -214,6 +246,17 @@ pub(crate) fn skeleton(schema: &Value) -> String {
 }
 
 impl Kind {
+    /// Whether an empty line may stand for this value. Never for yes or no: agreement is typed.
+    fn can_default(&self, value: &Value) -> bool {
+        match self {
+            Self::Text => value.as_str().is_some_and(|text| !text.contains('\n')),
+            Self::Number => value.is_number(),
+            Self::Integer => value.is_i64() || value.is_u64(),
+            Self::Choice(values) => values.contains(value) && !value.is_boolean(),
+            Self::Boolean | Self::Json => false,
+        }
+    }
+
     fn word(&self) -> String {
         match self {
             Self::Text => "\"TEXT\"".to_owned(),

@@ -2,43 +2,154 @@
 
 use std::io;
 
-use trackway::api::{Artifact, Message, Question, RunUpdate, What};
+use trackway::api::{Artifact, Message, Part, Question, RunUpdate, What};
 use trackway_domain::{RunId, StateName};
 
-use crate::{output, text};
+use crate::{
+    chat::view::tone,
+    growing::Growing,
+    layout::{self, Detail},
+    output,
+    spinner::Spinner,
+    style::{self, OutputMode, Tone},
+    text,
+};
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Screen {
-    Person,
-    Json,
+#[derive(Debug)]
+pub(crate) struct Screen {
+    mode: OutputMode,
+    growing: Growing,
+    spinner: Spinner,
+    /// Something was shortened.
+    clipped: bool,
 }
 
 impl Screen {
-    pub(crate) const fn new(json: bool) -> Self {
-        if json { Self::Json } else { Self::Person }
+    pub(crate) fn new(json: bool) -> Self {
+        let mode = OutputMode::new(json);
+        Self { mode, growing: Growing::default(), spinner: Spinner::new(mode), clipped: false }
     }
 
     /// Shows one update of the run that is followed.
-    pub(crate) fn update(self, update: &RunUpdate) -> io::Result<()> {
-        match self {
-            Self::Json => output::json(update),
-            Self::Person => person(update).iter().try_for_each(|line| output::line(line)),
+    pub(crate) fn update(&mut self, update: &RunUpdate) -> io::Result<()> {
+        self.spinner.clear();
+        match self.mode {
+            OutputMode::Json => output::json(update),
+            OutputMode::Pipe => print(&plain(update)),
+            OutputMode::Terminal(_) => {
+                let lines = self.terminal(update);
+                print(&lines)
+            }
         }
     }
 
     /// Shows the question of another run, a child of the one that is followed.
-    pub(crate) fn child(self, update: &RunUpdate) -> io::Result<()> {
-        match self {
-            Self::Json => output::json(update),
-            Self::Person => {
-                output::line(&format!("{} asks:", update.run_id))?;
-                person(update).iter().try_for_each(|line| output::line(line))
-            }
+    pub(crate) fn child(&mut self, update: &RunUpdate) -> io::Result<()> {
+        self.spinner.clear();
+        if self.mode == OutputMode::Json {
+            return output::json(update);
         }
+        output::line(&format!("{} asks:", update.run_id))?;
+        self.update(update)
+    }
+
+    /// Whether something was shown shorter than it is.
+    pub(crate) const fn has_clipped(&self) -> bool {
+        self.clipped
+    }
+
+    /// The run works.
+    pub(crate) fn work(&mut self) {
+        self.spinner.begin();
+    }
+
+    /// The run rests.
+    pub(crate) fn rest(&mut self) {
+        self.spinner.end();
+    }
+
+    /// Waits until the sign of work is due.
+    pub(crate) async fn spinner_due(&self) {
+        self.spinner.due().await;
+    }
+
+    pub(crate) fn draw_spinner(&mut self) {
+        self.spinner.draw();
+    }
+
+    fn terminal(&mut self, update: &RunUpdate) -> Vec<String> {
+        let run = update.run_id;
+        if let What::Artifact { artifact, append, last_chunk } = &update.what {
+            let whole = self.growing.take(run, artifact, *append, *last_chunk);
+            return whole.iter().flat_map(|artifact| self.artifact(artifact)).collect();
+        }
+        let open = self.growing.close(run);
+        let mut lines: Vec<String> = open.iter().flat_map(|open| self.artifact(open)).collect();
+        match &update.what {
+            What::Task { workflow, .. } => {
+                let name = self.mode.paint(Tone::Name, workflow);
+                lines.push(format!("{name}  {}", self.mode.paint(Tone::Dim, &run.to_string())));
+            }
+            What::Status { question: Some(question), .. } => lines.extend(self.question(question)),
+            What::Status { evidence: Some(evidence), .. } => {
+                let why = parked(run, &evidence.message).join("\n");
+                lines.extend(self.painted(Tone::Bad, &why));
+            }
+            What::Status { state, message, output, .. } => {
+                let parts = message.as_ref().map(|message| message.parts.as_slice());
+                if state.is_terminal() {
+                    let end = ended(*state, message.as_ref()).join("\n");
+                    lines.extend(self.painted(tone(*state), &end));
+                } else {
+                    lines.extend(self.parts(parts.unwrap_or_default(), "  "));
+                }
+                if !output.is_null() {
+                    let width = style::columns().saturating_sub(4);
+                    let rendered = layout::render(output, width, Detail::SHORT);
+                    self.clipped |= rendered.clipped;
+                    lines.push("  output".to_owned());
+                    lines.extend(rendered.lines.iter().map(|line| format!("    {line}")));
+                }
+            }
+            What::Artifact { .. } => {}
+        }
+        lines
+    }
+
+    fn artifact(&mut self, artifact: &Artifact) -> Vec<String> {
+        let mut lines = vec![format!("  + {}", title(artifact, false))];
+        lines.extend(self.parts(&artifact.parts, "    "));
+        lines
+    }
+
+    fn question(&mut self, question: &Question) -> Vec<String> {
+        let lines = self.parts(&question.prompt, "  ");
+        let lines = lines.iter().enumerate().map(|(at, line)| {
+            let line = if at == 0 { line.replacen(' ', "?", 1) } else { line.clone() };
+            self.mode.paint(Tone::Strong, &line)
+        });
+        lines.collect()
+    }
+
+    fn parts(&mut self, parts: &[Part], indent: &str) -> Vec<String> {
+        let width = style::columns().saturating_sub(indent.len());
+        let rendered = layout::render_parts(parts, width, Detail::SHORT);
+        self.clipped |= rendered.clipped;
+        rendered.lines.iter().map(|line| format!("{indent}{line}")).collect()
+    }
+
+    fn painted(&self, tone: Tone, text: &str) -> Vec<String> {
+        let lines = layout::wrap(text, style::columns());
+        lines.iter().map(|line| self.mode.paint(tone, line)).collect()
     }
 }
 
-fn person(update: &RunUpdate) -> Vec<String> {
+fn print(lines: &[String]) -> io::Result<()> {
+    lines.iter().try_for_each(|line| output::line(line))
+}
+
+/// For a pipe: one line for each thing.
+fn plain(update: &RunUpdate) -> Vec<String> {
     match &update.what {
         What::Task { workflow, .. } => vec![format!("{} started: {workflow}", update.run_id)],
         What::Status { question: Some(question), state, .. } => asked(question, *state),

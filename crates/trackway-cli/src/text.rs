@@ -1,7 +1,7 @@
 //! Text for people: harmless, short enough, in columns.
 
 use serde_json::Value;
-use trackway::api::{Part, PartContent};
+use trackway::api::{File, Part, PartContent};
 use trackway_domain::Problem;
 
 /// Characters of one part that are shown; the whole is in `--json`.
@@ -65,18 +65,19 @@ pub(crate) fn parts(parts: &[Part], indent: &str) -> Vec<String> {
         let shown = match &part.content {
             PartContent::Text { text } => cut(text, SHOWN_MAX),
             PartContent::Data { data } => cut(&data.to_string(), SHOWN_MAX),
-            PartContent::File { file } => {
-                let name = file.name.as_deref().unwrap_or("file");
-                let kind = file.mime_type.as_deref().unwrap_or("unknown type");
-                format!(
-                    "[{name}, {kind}{}]",
-                    file.uri.as_deref().map(|uri| format!(", {uri}")).unwrap_or_default()
-                )
-            }
+            PartContent::File { file } => file_label(file),
         };
         lines.extend(printable(&shown).lines().map(|line| format!("{indent}{line}")));
     }
     lines
+}
+
+/// A file by what is known of it.
+pub(crate) fn file_label(file: &File) -> String {
+    let name = file.name.as_deref().unwrap_or("file");
+    let kind = file.mime_type.as_deref().unwrap_or("unknown type");
+    let uri = file.uri.as_deref().map(|uri| format!(", {uri}")).unwrap_or_default();
+    format!("[{name}, {kind}{uri}]")
 }
 
 /// Rows in columns as wide as their widest cell; the last column is as long as it is.

@@ -62,11 +62,11 @@ pub fn answer(request: &Request) -> Answer {
             Intent::Say(text) => said(text),
             Intent::Lost => said(match open::questions(&request.open) {
                 Some(open) => open,
-                None => menu::everything(&request.tools),
+                None => menu::greeting(&request.tools),
             }),
         },
         Some(Entry::Result { .. }) => said(tell::results(&request.entries)),
-        Some(Entry::Model { .. }) | None => said(menu::everything(&request.tools)),
+        Some(Entry::Model { .. }) | None => said(menu::greeting(&request.tools)),
     }
 }
 

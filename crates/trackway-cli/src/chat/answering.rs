@@ -39,8 +39,12 @@ pub(super) enum Progress {
 }
 
 impl Answering {
-    pub(super) fn new(schema: &Value, ask: Ask) -> Self {
-        let form = Form::of(schema);
+    /// `known` is offered to a person. A pipe answers blindly, and each of its lines is a value.
+    pub(super) fn new(schema: &Value, ask: Ask, known: &Map<String, Value>) -> Self {
+        let form = match ask {
+            Ask::Every => Form::with_known(schema, known),
+            Ask::Required => Form::of(schema),
+        };
         let fields = match &form {
             Form::Fields(fields) => fields.as_slice(),
             Form::One(field) => std::slice::from_ref(field),

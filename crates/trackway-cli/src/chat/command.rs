@@ -8,6 +8,8 @@ pub(super) enum Command {
     Fork,
     Help,
     Quit,
+    /// The whole of what was shortened under this number.
+    Show(usize),
 }
 
 pub(super) const HELP: &[&str] = &[
@@ -15,6 +17,7 @@ pub(super) const HELP: &[&str] = &[
     "  /stop   stop the turn, and what it started",
     "  /skip   leave the open question for later",
     "  /fork   go on in a new session that begins with this conversation",
+    "  /show N show whole what was shortened as number N",
     "  /help   this page",
     "  /quit   end; the session is kept (trackway chat --resume)",
     "Without a language model: /run NAME key=value … starts a workflow, help lists them.",
@@ -23,7 +26,11 @@ pub(super) const HELP: &[&str] = &[
 impl Command {
     /// The command that a line is; anything else is said to the agent.
     pub(super) fn of(line: &str) -> Option<Self> {
-        match line.trim() {
+        let line = line.trim();
+        if let Some(number) = line.strip_prefix("/show ") {
+            return number.trim().parse().ok().map(Self::Show);
+        }
+        match line {
             "/stop" => Some(Self::Stop),
             "/skip" => Some(Self::Skip),
             "/fork" => Some(Self::Fork),
@@ -38,7 +45,7 @@ impl Command {
     pub(super) const fn is_urgent(self, is_person: bool) -> bool {
         match self {
             Self::Stop => true,
-            Self::Skip | Self::Help | Self::Quit => is_person,
+            Self::Skip | Self::Help | Self::Quit | Self::Show(_) => is_person,
             Self::Fork => false,
         }
     }
@@ -47,4 +54,22 @@ impl Command {
 /// Whether a line is for the agent, also where a question is open: the offline rules obey it.
 pub(super) fn is_for_agent(line: &str) -> bool {
     line.split_whitespace().next() == Some("/run")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_whole_commands_are_for_the_terminal() {
+        for (line, expected) in [
+            ("/stop", Some(Command::Stop)),
+            (" /show 12 ", Some(Command::Show(12))),
+            ("/show", None),
+            ("/show me", None),
+            ("/run echo", None),
+        ] {
+            assert_eq!(Command::of(line), expected, "{line:?}");
+        }
+    }
 }

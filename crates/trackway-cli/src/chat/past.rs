@@ -5,7 +5,7 @@ use trackway_domain::{Role, SessionId, StateName};
 use trackway_ports::Ids as _;
 use trackway_runtime::SystemIds;
 
-use super::shown::{TEXT_RESPONSE, texts};
+use super::view::{TEXT_RESPONSE, texts};
 use crate::{engine::Engine, failure::Failure, text};
 
 /// Turns that are shown of a conversation that is taken up: enough to know where one was.

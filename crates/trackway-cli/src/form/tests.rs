@@ -14,7 +14,7 @@ fn only(form: Form) -> Vec<Field> {
 
 /// Proves L6: the schema that a question carries is enough to ask for its answer.
 #[test]
-fn an_object_becomes_fields_the_required_ones_first() {
+fn an_object_becomes_fields_the_required_ones_first_in_their_order() {
     let fields = only(Form::of(&json!({
         "type": "object",
         "properties": {
@@ -23,19 +23,50 @@ fn an_object_becomes_fields_the_required_ones_first() {
             "confirmed": { "type": "boolean" },
             "tags": { "type": "array", "items": { "type": "string" } },
         },
-        "required": ["amount", "confirmed"],
+        "required": ["confirmed", "amount"],
     })));
     let shown: Vec<(&str, &Kind, bool)> =
         fields.iter().map(|field| (field.name.as_str(), &field.kind, field.required)).collect();
     let expected = [
-        ("amount", &Kind::Number, true),
         ("confirmed", &Kind::Boolean, true),
+        ("amount", &Kind::Number, true),
         ("note", &Kind::Text, false),
         ("tags", &Kind::Json, false),
     ];
     assert_eq!(shown, expected);
-    assert_eq!(fields[0].prompt(), "  amount (number, more than 0) How much to invest.: ");
+    assert_eq!(fields[1].prompt(), "  amount (number, more than 0) How much to invest.: ");
     assert_eq!(fields[2].prompt(), "  note (text, empty to leave out): ");
+}
+
+/// An empty line stands for what is known; never for a yes.
+#[test]
+fn known_values_and_defaults_are_offered() {
+    let schema = json!({
+        "type": "object",
+        "properties": {
+            "a": { "type": "string", "default": "x" },
+            "b": { "type": "integer" },
+            "c": { "type": "boolean", "default": true },
+            "d": { "enum": ["p", "q"] },
+            "e": { "type": "string", "default": "y" },
+        },
+        "required": ["a", "b", "c", "d"],
+    });
+    let Value::Object(known) = json!({ "b": 3, "c": true, "d": "r", "e": "z" }) else { panic!() };
+    let fields = only(Form::with_known(&schema, &known));
+    let prompts: Vec<String> = fields.iter().map(Field::prompt).collect();
+    let expected = [
+        "  a (text) [x]: ",
+        "  b (whole number) [3]: ",
+        "  c (y/n, default true): ",
+        "  d (p | q): ",
+        "  e (text, default y, empty to leave out): ",
+    ];
+    assert_eq!(prompts, expected);
+    assert_eq!(fields[1].read(""), Ok(Some(json!(3))));
+    assert_eq!(fields[1].read("4"), Ok(Some(json!(4))));
+    assert!(fields[2].read("").is_err());
+    assert_eq!(fields[4].read(""), Ok(None));
 }
 
 #[test]

@@ -115,7 +115,7 @@ fn command<'a>(tools: &'a [Arc<ToolSpec>], text: &str) -> Option<Intent<'a>> {
     let line = text.strip_prefix('/')?;
     let (word, rest) = split(line);
     let (name, rest) = split(rest);
-    let unknown = |what: &str| Intent::Say(format!("{what}\n{}", menu::everything(tools)));
+    let unknown = |what: &str| Intent::Say(format!("{what}\n{}", menu::greeting(tools)));
     Some(match (word, name) {
         ("help", "") => Intent::Say(menu::everything(tools)),
         ("run", "") => unknown("What is to be run?"),
@@ -149,7 +149,7 @@ fn named<'a>(tools: &'a [Arc<ToolSpec>], mut object: Map<String, Value>) -> Opti
     let key = ["workflow", "tool", "name"].into_iter().find(|key| object.contains_key(*key))?;
     let name = object.get(key)?.as_str()?.to_owned();
     let Some(tool) = toolbox::find(tools, &name) else {
-        let listed = menu::everything(tools);
+        let listed = menu::greeting(tools);
         return (key != "name")
             .then(|| Intent::Say(format!("There is nothing named {name}.\n{listed}")));
     };

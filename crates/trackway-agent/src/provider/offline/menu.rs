@@ -5,26 +5,43 @@ use std::sync::Arc;
 use super::{LABEL, fields, toolbox};
 use crate::conversation::ToolSpec;
 
-/// Tools that are listed; a longer list would push everything else off a screen.
-/// Limit (Agents): tools that the offline model lists.
+/// Limit (Agents): tools that the offline rules name unasked.
+const GREETING_MAX: usize = 3;
+/// Limit (Agents): tools that the offline rules list; a longer list would push everything else off a screen.
 const LISTED_MAX: usize = 40;
-/// Characters of a description that are shown.
-/// Limit (Agents): characters of a description in the offline model's list.
+/// Limit (Agents): characters of a tool's description that the offline rules show.
 const DESCRIPTION_MAX: usize = 160;
+
+/// A few things that can be run, and how to see the rest.
+pub(super) fn greeting(tools: &[Arc<ToolSpec>]) -> String {
+    let ordered = workflows_first(tools);
+    let Some(more) = ordered.len().checked_sub(GREETING_MAX).filter(|more| *more > 0) else {
+        return everything(tools);
+    };
+    let mut lines = vec![format!("{LABEL} (rules, not a language model). For example:")];
+    lines.extend(ordered.iter().take(GREETING_MAX).map(|tool| line(tool)));
+    lines.push(format!("{more} more: help lists all of them, /help NAME explains one."));
+    lines.join("\n")
+}
 
 /// Everything that can be run.
 pub(super) fn everything(tools: &[Arc<ToolSpec>]) -> String {
     if tools.is_empty() {
         return format!("{LABEL} (rules, not a language model): there is nothing that I can run.");
     }
-    let mut ordered: Vec<&ToolSpec> = tools.iter().map(AsRef::as_ref).collect();
-    ordered.sort_by_key(|tool| !toolbox::is_workflow(tool));
+    let ordered = workflows_first(tools);
     let mut lines = vec![format!("{LABEL} (rules, not a language model). This is what I can run:")];
     lines.extend(ordered.iter().take(LISTED_MAX).map(|tool| line(tool)));
     if let Some(more) = ordered.len().checked_sub(LISTED_MAX).filter(|more| *more > 0) {
         lines.push(format!("… and {more} more."));
     }
     lines.join("\n")
+}
+
+fn workflows_first(tools: &[Arc<ToolSpec>]) -> Vec<&ToolSpec> {
+    let mut ordered: Vec<&ToolSpec> = tools.iter().map(AsRef::as_ref).collect();
+    ordered.sort_by_key(|tool| !toolbox::is_workflow(tool));
+    ordered
 }
 
 /// One tool with all its fields.

@@ -1,20 +1,25 @@
 """A command in a terminal of its own: what comes on stdin is typed, what the terminal shows goes to stdout.
 
-    terminal.py COMMAND ARG...
+    terminal.py COLUMNS COMMAND ARG...
 
-Ends as the command does. End of input hangs up.
+The terminal is that wide; 0: it does not say. Ends as the command does. End of input hangs up.
 """
 
+import fcntl
 import os
 import pty
 import select
+import struct
 import sys
+import termios
 
 BYTES_MAX = 65_536
 
 command, terminal = pty.fork()
 if command == 0:
-    os.execv(sys.argv[1], sys.argv[1:])
+    size = struct.pack("HHHH", 0, int(sys.argv[1]), 0, 0)
+    fcntl.ioctl(sys.stdin.fileno(), termios.TIOCSWINSZ, size)
+    os.execv(sys.argv[2], sys.argv[2:])
 
 
 def shown():

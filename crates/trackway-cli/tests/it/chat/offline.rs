@@ -29,6 +29,16 @@ fn a_pipe_runs_workflows_and_answers_their_questions() {
     assert_eq!(states, ["completed"; 4]);
 }
 
+/// Proves D1: in a pipe too, what a workflow says is said once; greetings are short.
+#[test]
+fn each_thing_is_said_once() {
+    let folder = Folder::new();
+    let done = said(&folder, &[], "hello\ninvest from wallet 0x123\n").expect(0);
+    assert_eq!(done.stdout.matches("Found 3 yield opportunities:").count(), 1, "{done:?}");
+    assert_eq!(done.stdout.matches("/run ").count(), 3, "{done:?}");
+    assert!(done.stdout.contains("help lists all of them"), "{done:?}");
+}
+
 /// Proves L6, L14: an answer that does not fit is asked for again; one line may hold all of it.
 #[test]
 fn an_answer_can_be_one_line() {

@@ -96,12 +96,13 @@ fn answers_are_read_from_stdin_and_a_wrong_one_is_asked_for_again() {
 #[test]
 fn a_person_is_asked_field_by_field() {
     let folder = Folder::new();
-    let typed = "nothing\n0\n0x1\n5\n0x1\nme\n";
+    let typed = "\nnothing\n0\n\n5\nme\n";
     let args = ["run", "invest", "--input", r#"{"walletAddress": "0x1"}"#];
     let run = folder.trackway_with(&args, typed).expect(0);
     assert!(run.stdout.contains("+ receipt.json (Receipt)"), "{run:?}");
     assert!(run.stdout.ends_with("completed\n"), "{run:?}");
     assert!(run.stderr.contains("amount (number, more than 0) How much to invest."), "{run:?}");
+    assert!(run.stderr.contains("The wallet that pays. [0x1]: "), "{run:?}");
     assert!(run.stderr.contains("\"nothing\" is not a number"), "{run:?}");
     assert!(run.stderr.contains("/amount:"), "{run:?}");
 }

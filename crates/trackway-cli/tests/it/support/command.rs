@@ -56,9 +56,14 @@ impl Trackway {
         Started { child, lines }
     }
 
-    /// Starts it in a terminal of its own.
+    /// Starts it in a terminal of its own, which does not say how wide it is.
     pub(crate) fn terminal(&self) -> Terminal {
-        Terminal::start(&self.command)
+        Terminal::start(&self.command, 0)
+    }
+
+    /// Starts it in a terminal of its own with so many columns.
+    pub(crate) fn terminal_of(&self, columns: u16) -> Terminal {
+        Terminal::start(&self.command, columns)
     }
 
     /// Runs it to its end.

@@ -12,16 +12,16 @@ use super::prepared::python;
 pub(crate) struct Terminal {
     child: Child,
     out: ChildStdout,
-    /// Everything that was shown.
+    /// Every byte that was shown.
     screen: Vec<u8>,
-    /// What of it was looked at.
+    /// How much of the text on it was looked at.
     seen: usize,
 }
 
 impl Terminal {
-    pub(super) fn start(command: &Command) -> Self {
+    pub(super) fn start(command: &Command, columns: u16) -> Self {
         let mut terminal = python("TRACKWAY_TEST_PYTHON", "terminal.py");
-        terminal.arg(command.get_program()).args(command.get_args());
+        terminal.arg(columns.to_string()).arg(command.get_program()).args(command.get_args());
         for (name, value) in command.get_envs() {
             match value {
                 Some(value) => terminal.env(name, value),
@@ -38,24 +38,42 @@ impl Terminal {
         self.child.stdin.as_mut().unwrap().write_all(text.as_bytes()).unwrap();
     }
 
-    /// Waits until this is shown, and returns what was shown since the last look, up to its end.
+    /// Waits until this is shown, and returns what was shown since the last look, up to its end: without
+    /// colours, and without the sign of work.
     #[track_caller]
     pub(crate) fn until(&mut self, text: &str) -> String {
         loop {
-            let new = &self.screen[self.seen..];
-            if let Some(at) = new.windows(text.len()).position(|it| it == text.as_bytes()) {
-                let shown = String::from_utf8(new[..at + text.len()].to_vec()).unwrap();
-                self.seen += shown.len();
+            let visible = visible(&self.raw());
+            if let Some(at) = visible[self.seen..].find(text) {
+                let end = self.seen + at + text.len();
+                let shown = visible[self.seen..end].to_owned();
+                self.seen = end;
                 return shown;
             }
-            assert!(self.read(), "it ended without {text:?}: {}", self.text());
+            assert!(self.read(), "it ended without {text:?}: {visible}");
         }
     }
 
-    /// Waits for its end; its exit code, and everything that it has shown.
-    pub(crate) fn ended(mut self) -> (i32, String) {
+    /// Waits until these very bytes have been written.
+    #[track_caller]
+    pub(crate) fn until_written(&mut self, text: &str) {
+        while !self.raw().contains(text) {
+            assert!(self.read(), "it ended without {text:?}: {:?}", self.raw());
+        }
+    }
+
+    /// Waits for its end; its exit code, and everything that it has shown. Nothing of it may steer the
+    /// terminal.
+    pub(crate) fn ended(self) -> (i32, String) {
+        let (code, raw) = self.ended_raw();
+        assert_harmless(&raw);
+        (code, visible(&raw))
+    }
+
+    /// As [`Terminal::ended`], with colours and all.
+    pub(crate) fn ended_raw(mut self) -> (i32, String) {
         while self.read() {}
-        (self.child.wait().unwrap().code().unwrap_or(-1), self.text())
+        (self.child.wait().unwrap().code().unwrap_or(-1), self.raw())
     }
 
     fn read(&mut self) -> bool {
@@ -65,8 +83,65 @@ impl Terminal {
         count > 0
     }
 
-    fn text(&self) -> String {
-        String::from_utf8(self.screen.clone()).unwrap()
+    fn raw(&self) -> String {
+        String::from_utf8_lossy(&self.screen).into_owned()
+    }
+}
+
+/// What stands on the screen, without colours and without the sign of work.
+fn visible(raw: &str) -> String {
+    let (mut visible, mut rest) = (String::new(), raw);
+    while let Some(c) = rest.chars().next() {
+        let after = [drawn, redrawn, cleared, painted].iter().find_map(|skip| skip(rest));
+        rest = match after {
+            Some(after) => after,
+            None => {
+                visible.push(c);
+                &rest[c.len_utf8()..]
+            }
+        };
+    }
+    visible
+}
+
+/// The sign of work where it was not before.
+fn drawn(text: &str) -> Option<&str> {
+    let sign = text.strip_prefix("\x1b[2m").unwrap_or(text);
+    sign.starts_with(|c: char| ('\u{2800}'..='\u{28ff}').contains(&c)).then_some(())?;
+    let columns = sign.char_indices().nth(20)?;
+    let after = &sign[columns.0..];
+    Some(after.strip_prefix("\x1b[0m").unwrap_or(after))
+}
+
+/// The sign of work where it stood: the cursor goes back to where it was.
+fn redrawn(text: &str) -> Option<&str> {
+    Some(text.strip_prefix("\x1b7\r")?.split_once("\x1b8")?.1)
+}
+
+/// The sign of work taken away.
+fn cleared(text: &str) -> Option<&str> {
+    text.strip_prefix("\r\x1b[K")
+}
+
+/// Colour or weight, and their end.
+fn painted(text: &str) -> Option<&str> {
+    ["0", "1", "2", "31", "32", "36"]
+        .iter()
+        .find_map(|code| text.strip_prefix(format!("\x1b[{code}m").as_str()))
+}
+
+/// What was shown only has colours, which end with their line, and the sign of work.
+fn assert_harmless(raw: &str) {
+    for line in visible(raw).split_terminator('\n') {
+        let line = line.strip_suffix('\r').unwrap_or(line);
+        assert!(!line.contains(char::is_control), "{line:?} in {raw:?}");
+    }
+    for line in raw.split_terminator('\n') {
+        let ends = line.matches("\x1b[0m").count();
+        let begins = ["1", "2", "31", "32", "36"]
+            .iter()
+            .map(|code| line.matches(&format!("\x1b[{code}m")).count());
+        assert_eq!(begins.sum::<usize>(), ends, "{line:?} in {raw:?}");
     }
 }
 

@@ -1,0 +1,50 @@
+//! What was shortened on the screen, kept so that it can be shown whole.
+
+use std::collections::VecDeque;
+
+use trackway::api::Part;
+
+/// Limit (CLI): shortened values of a conversation that `/show` can still show; the log has all of them.
+const KEPT_MAX: usize = 100;
+
+/// Numbered from 1.
+#[derive(Debug, Default)]
+pub(super) struct Clipped {
+    kept: VecDeque<Vec<Part>>,
+    /// How many were dropped before the first that is kept.
+    dropped: usize,
+}
+
+impl Clipped {
+    /// Keeps it, and returns the number that it can be asked for by.
+    pub(super) fn keep(&mut self, parts: &[Part]) -> usize {
+        if self.kept.len() == KEPT_MAX {
+            self.kept.pop_front();
+            self.dropped += 1;
+        }
+        self.kept.push_back(parts.to_vec());
+        self.dropped + self.kept.len()
+    }
+
+    pub(super) fn get(&self, number: usize) -> Option<&[Part]> {
+        let at = number.checked_sub(self.dropped + 1)?;
+        self.kept.get(at).map(Vec::as_slice)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_stay_and_the_oldest_goes_first() {
+        let mut clipped = Clipped::default();
+        let numbers: Vec<usize> = (0..KEPT_MAX + 2).map(|_| clipped.keep(&[])).collect();
+        assert_eq!(numbers, (1..=KEPT_MAX + 2).collect::<Vec<_>>());
+        for (number, is_there) in
+            [(0, false), (2, false), (3, true), (KEPT_MAX + 2, true), (KEPT_MAX + 3, false)]
+        {
+            assert_eq!(clipped.get(number).is_some(), is_there, "{number}");
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! Artifacts that come in pieces, shown once they are whole.
+
+use std::collections::HashMap;
+
+use trackway::api::{Artifact, Part, PartContent};
+use trackway_domain::RunId;
+
+/// What is known of the artifacts of the runs that are followed.
+#[derive(Debug, Default)]
+pub(crate) struct Growing {
+    /// The one of each run that may go on.
+    open: HashMap<RunId, Artifact>,
+    /// What was shown, so that the same again is not.
+    shown: HashMap<RunId, HashMap<String, Vec<Part>>>,
+}
+
+impl Growing {
+    /// Takes a piece. Returns what is whole now: the artifact that another one follows, and this one where
+    /// the piece is its last.
+    pub(crate) fn take(
+        &mut self,
+        run: RunId,
+        artifact: &Artifact,
+        append: bool,
+        last: bool,
+    ) -> Vec<Artifact> {
+        let mut whole = Vec::new();
+        match self.open.get_mut(&run) {
+            Some(open) if open.artifact_id == artifact.artifact_id => match append {
+                true => extend(&mut open.parts, &artifact.parts),
+                false => open.parts.clone_from(&artifact.parts),
+            },
+            _ => {
+                whole.extend(self.close(run));
+                let mut open = artifact.clone();
+                // Pieces of one that was shown already go on from there.
+                if let Some(before) = self.shown(run, &open.artifact_id).filter(|_| append) {
+                    let mut parts = before.to_vec();
+                    extend(&mut parts, &artifact.parts);
+                    open.parts = parts;
+                }
+                self.open.insert(run, open);
+            }
+        }
+        if last {
+            whole.extend(self.close(run));
+        }
+        whole
+    }
+
+    /// The artifact of that run that goes on no more, unless it was shown just so.
+    pub(crate) fn close(&mut self, run: RunId) -> Option<Artifact> {
+        let artifact = self.open.remove(&run)?;
+        if self.shown(run, &artifact.artifact_id) == Some(&artifact.parts) {
+            return None;
+        }
+        let shown = self.shown.entry(run).or_default();
+        shown.insert(artifact.artifact_id.clone(), artifact.parts.clone());
+        Some(artifact)
+    }
+
+    /// The run has ended.
+    pub(crate) fn forget(&mut self, run: RunId) {
+        self.open.remove(&run);
+        self.shown.remove(&run);
+    }
+
+    fn shown(&self, run: RunId, artifact: &str) -> Option<&Vec<Part>> {
+        self.shown.get(&run)?.get(artifact)
+    }
+}
+
+/// Text goes on where text stood; anything else follows.
+fn extend(parts: &mut Vec<Part>, more: &[Part]) {
+    for part in more {
+        match (parts.last_mut().map(|last| &mut last.content), &part.content) {
+            (Some(PartContent::Text { text }), PartContent::Text { text: more }) => {
+                text.push_str(more);
+            }
+            _ => parts.push(part.clone()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    const RUN: &str = "run_00000000000000000000000000000001";
+
+    /// Pieces `(artifact, text, append, last)`, and the texts that each of them makes whole.
+    #[test]
+    fn an_artifact_is_shown_once_it_is_whole_and_only_once() {
+        for pieces in [
+            // Closed by an empty piece, by its whole text, by the piece of another, and not at all.
+            &[
+                ("a", "The ", false, false, ""),
+                ("a", "end", true, false, ""),
+                ("a", "", true, true, "The end"),
+            ][..],
+            &[
+                ("a", "The ", false, false, ""),
+                ("a", "end", true, false, ""),
+                ("a", "The end", false, true, "The end"),
+            ],
+            &[
+                ("a", "x", false, false, ""),
+                ("b", "y", false, true, "xy"),
+                ("a", "x", false, true, ""),
+            ],
+            &[
+                ("a", "x", false, true, "x"),
+                ("a", "y", true, true, "xy"),
+                ("a", "xy", false, true, ""),
+            ],
+        ] {
+            let run: RunId = RUN.parse().unwrap();
+            let mut growing = Growing::default();
+            for (id, text, append, last, expected) in pieces {
+                let artifact: Artifact = serde_json::from_value(
+                    json!({ "artifactId": id, "parts": [{ "kind": "text", "text": text }] }),
+                )
+                .unwrap();
+                let whole = growing.take(run, &artifact, *append, *last);
+                let texts = whole.iter().flat_map(|artifact| &artifact.parts).map(|part| {
+                    let PartContent::Text { text } = &part.content else { panic!("{part:?}") };
+                    text.as_str()
+                });
+                assert_eq!(texts.collect::<String>(), *expected, "{pieces:?}");
+            }
+        }
+    }
+}

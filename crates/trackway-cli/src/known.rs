@@ -1,0 +1,86 @@
+//! What a run was given already, offered where it asks for the same again.
+
+use std::collections::HashMap;
+
+use serde_json::{Map, Value};
+use trackway::api::Question;
+use trackway_domain::{Reason, RunId};
+
+/// The named values of each run that is followed: of its input, and of the answers after it.
+#[derive(Debug, Default)]
+pub(crate) struct KnownValues {
+    runs: HashMap<RunId, Map<String, Value>>,
+}
+
+impl KnownValues {
+    /// The run was given this.
+    pub(crate) fn learn(&mut self, run: RunId, given: &Value) {
+        if let Value::Object(given) = given {
+            let known = self.runs.entry(run).or_default();
+            known.extend(given.iter().map(|(name, value)| (name.clone(), value.clone())));
+        }
+    }
+
+    /// The run has ended.
+    pub(crate) fn forget(&mut self, run: RunId) {
+        self.runs.remove(&run);
+    }
+
+    /// What may be offered as its answer: nothing that was refused just now, and nothing at all where
+    /// somebody has to sign.
+    pub(crate) fn for_question(&self, run: RunId, question: &Question) -> Map<String, Value> {
+        let known = self.runs.get(&run).filter(|_| question.reason == Reason::InputRequired);
+        let mut known = known.cloned().unwrap_or_default();
+        for error in &question.errors {
+            let name = error.path.trim_start_matches('/').split('/').next().unwrap_or_default();
+            known.remove(name);
+        }
+        known
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use trackway_domain::Problem;
+
+    use super::*;
+
+    const RUN: &str = "run_00000000000000000000000000000001";
+
+    fn question(reason: Reason, refused: &[&str]) -> Question {
+        let error = |path: &&str| Problem {
+            path: (*path).to_owned(),
+            code: "minimum".into(),
+            message: "too small".into(),
+            expected: json!(1),
+            got: None,
+            hint: None,
+        };
+        Question {
+            id: "qst_00000000000000000000000000000001".parse().unwrap(),
+            reason,
+            prompt: Vec::new(),
+            schema: json!({}),
+            errors: refused.iter().map(error).collect(),
+        }
+    }
+
+    #[test]
+    fn values_are_offered_unless_they_were_refused_or_somebody_signs() {
+        let run: RunId = RUN.parse().unwrap();
+        let mut known = KnownValues::default();
+        known.learn(run, &json!({ "wallet": "0x1", "amount": 1 }));
+        known.learn(run, &json!({ "amount": 0 }));
+        known.learn(run, &json!("no object"));
+        for (question, expected) in [
+            (question(Reason::InputRequired, &[]), json!({ "wallet": "0x1", "amount": 0 })),
+            (question(Reason::InputRequired, &["/amount"]), json!({ "wallet": "0x1" })),
+            (question(Reason::AuthRequired, &[]), json!({})),
+        ] {
+            assert_eq!(Value::Object(known.for_question(run, &question)), expected);
+        }
+        known.forget(run);
+        assert!(known.for_question(run, &question(Reason::InputRequired, &[])).is_empty());
+    }
+}

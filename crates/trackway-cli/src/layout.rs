@@ -1,0 +1,107 @@
+//! Text and data laid out for the width of a terminal. Pure: values in, lines out.
+
+mod data;
+mod parts;
+mod stream;
+
+use unicode_width::UnicodeWidthStr as _;
+
+pub(crate) use self::{
+    data::{render, summary},
+    parts::render_parts,
+    stream::WordWrap,
+};
+
+/// Lines for a terminal.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Rendered {
+    pub(crate) lines: Vec<String>,
+    /// Something was left out.
+    pub(crate) clipped: bool,
+}
+
+/// How much is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Detail {
+    /// Characters of one text.
+    text_max: usize,
+    /// Characters of one value within data.
+    value_max: usize,
+    /// Entries of one list or object.
+    entries_max: usize,
+    /// Lines of one value.
+    lines_max: usize,
+}
+
+impl Detail {
+    /// What fits on a screen beside other things.
+    pub(crate) const SHORT: Self = Self {
+        text_max: TEXT_MAX,
+        value_max: VALUE_MAX,
+        entries_max: ENTRIES_MAX,
+        lines_max: LINES_MAX,
+    };
+
+    /// Everything.
+    pub(crate) const WHOLE: Self = Self {
+        text_max: usize::MAX,
+        value_max: usize::MAX,
+        entries_max: usize::MAX,
+        lines_max: usize::MAX,
+    };
+}
+
+/// Limit (CLI): characters of one text at a terminal; `/show` has the rest.
+const TEXT_MAX: usize = 2_000;
+/// Limit (CLI): characters of one value within data at a terminal; `/show` has the rest.
+const VALUE_MAX: usize = 200;
+/// Limit (CLI): entries of one list or object at a terminal; `/show` has the rest.
+const ENTRIES_MAX: usize = 20;
+/// Limit (CLI): lines of one value at a terminal; `/show` has the rest.
+const LINES_MAX: usize = 40;
+
+/// Columns that a text takes.
+pub(crate) fn width_of(text: &str) -> usize {
+    text.width()
+}
+
+/// Breaks text between words, so that no line is wider than `width`. A word that is wider stays whole: it
+/// may be an address that somebody copies. Lines of the text stay lines, with their indentation.
+pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
+    text.split('\n').flat_map(|line| wrap_line(line.trim_end(), width)).collect()
+}
+
+fn wrap_line(line: &str, width: usize) -> Vec<String> {
+    // Spaces within a line may be the columns of a table.
+    if width_of(line) <= width {
+        return vec![line.to_owned()];
+    }
+    let body = line.trim_start();
+    let indent = &line[..line.len() - body.len()];
+    let (mut lines, mut current) = (Vec::new(), indent.to_owned());
+    let mut is_empty = true;
+    for word in body.split_whitespace() {
+        if !is_empty && width_of(&current) + 1 + width_of(word) > width {
+            lines.push(std::mem::replace(&mut current, indent.to_owned()));
+            is_empty = true;
+        }
+        if !is_empty {
+            current.push(' ');
+        }
+        current.push_str(word);
+        is_empty = false;
+    }
+    lines.push(current);
+    lines
+}
+
+/// The first characters of a text, and whether there were more.
+fn clip(text: &str, characters: usize) -> (String, bool) {
+    match text.char_indices().nth(characters) {
+        Some((at, _)) => (format!("{}…", &text[..at]), true),
+        None => (text.to_owned(), false),
+    }
+}
+
+#[cfg(test)]
+mod tests;

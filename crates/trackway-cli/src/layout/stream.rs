@@ -1,0 +1,82 @@
+//! Text that comes in pieces, wrapped at words while it is written.
+
+use super::width_of;
+
+/// Where the text stands, and the word that may go on with the next piece.
+#[derive(Debug, Default)]
+pub(crate) struct WordWrap {
+    column: usize,
+    /// Spaces that are written once a word follows them on the same line.
+    spaces: usize,
+    /// The word at the end of the line, as far as it is known.
+    word: String,
+}
+
+impl WordWrap {
+    /// What to write for the next piece. A word that turns out too long for its line is taken to the next
+    /// one where the cursor can be moved.
+    pub(crate) fn push(&mut self, piece: &str, width: usize, can_move: bool) -> String {
+        let mut out = String::new();
+        for token in tokens(piece) {
+            match token {
+                "\n" => self.new_line(&mut out),
+                token if token.starts_with(char::is_whitespace) => {
+                    self.spaces += width_of(token).max(token.chars().count());
+                    self.word.clear();
+                }
+                token => self.put(token, width, can_move, &mut out),
+            }
+        }
+        out
+    }
+
+    /// The line has ended by other means.
+    pub(crate) fn reset(&mut self) {
+        *self = Self::default();
+    }
+
+    fn new_line(&mut self, out: &mut String) {
+        out.push('\n');
+        self.reset();
+    }
+
+    fn put(&mut self, token: &str, width: usize, can_move: bool, out: &mut String) {
+        let (taken, added) = (width_of(&self.word), width_of(token));
+        let is_first = self.column == taken;
+        if self.column + self.spaces + added > width && !is_first {
+            if taken == 0 {
+                self.new_line(out);
+            } else if can_move && taken + added <= width {
+                let word = std::mem::take(&mut self.word);
+                // Back to where the word begins, and the rest of the line away.
+                out.push_str(&format!("\x1b[{taken}D\x1b[K"));
+                self.new_line(out);
+                out.push_str(&word);
+                self.column = taken;
+                self.word = word;
+            }
+        }
+        out.push_str(&" ".repeat(self.spaces));
+        out.push_str(token);
+        self.column += std::mem::take(&mut self.spaces) + added;
+        self.word.push_str(token);
+    }
+}
+
+/// Line ends, runs of other spaces, and words.
+fn tokens(text: &str) -> impl Iterator<Item = &str> {
+    let kind = |c: char| match c {
+        '\n' => 0,
+        c if c.is_whitespace() => 1,
+        _ => 2,
+    };
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let first = kind(rest.chars().next()?);
+        let end =
+            if first == 0 { 1 } else { rest.find(|c| kind(c) != first).unwrap_or(rest.len()) };
+        let (token, after) = rest.split_at(end);
+        rest = after;
+        Some(token)
+    })
+}

@@ -1,0 +1,136 @@
+//! For whom output is written, and how it is emphasised there.
+
+use std::io::{self, IsTerminal};
+
+use rustix::termios::tcgetwinsize;
+
+use crate::config;
+
+/// Columns of a terminal that does not say how wide it is.
+const WIDTH_DEFAULT: usize = 80;
+/// Limit (CLI): columns that text fills; longer lines are hard to read.
+const WIDTH_MAX: usize = 100;
+/// Limit (CLI): columns below which nothing is laid out any narrower.
+const WIDTH_MIN: usize = 20;
+
+/// Where the output of a command goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum OutputMode {
+    /// A person at a terminal.
+    Terminal(Style),
+    /// Lines that come from a pipe, or go into one.
+    Pipe,
+    /// Updates as JSON.
+    Json,
+}
+
+/// What a terminal can show.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Style {
+    /// Colours and weight are known and wanted.
+    pub(crate) colour: bool,
+    /// The cursor can be moved.
+    pub(crate) cursor: bool,
+}
+
+/// What a piece of text is, which decides how it looks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Tone {
+    /// Beside what is said.
+    Dim,
+    /// Asks for something.
+    Strong,
+    /// Names who speaks.
+    Name,
+    /// It went well.
+    Good,
+    /// It did not.
+    Bad,
+}
+
+impl OutputMode {
+    pub(crate) fn new(json: bool) -> Self {
+        let is_person = io::stdin().is_terminal() && io::stdout().is_terminal();
+        match (json, is_person) {
+            (true, _) => Self::Json,
+            (false, false) => Self::Pipe,
+            (false, true) => Self::Terminal(Style::new(&config::variable)),
+        }
+    }
+
+    pub(crate) const fn is_terminal(self) -> bool {
+        matches!(self, Self::Terminal(_))
+    }
+
+    /// The text with its emphasis, where there is any.
+    pub(crate) fn paint(self, tone: Tone, text: &str) -> String {
+        match self {
+            Self::Terminal(style) => style.paint(tone, text),
+            Self::Pipe | Self::Json => text.to_owned(),
+        }
+    }
+}
+
+impl Style {
+    fn new(variable: &dyn Fn(&str) -> Option<String>) -> Self {
+        // A terminal without a name is taken for one that knows nothing.
+        let cursor = variable("TERM").is_some_and(|name| !name.is_empty() && name != "dumb");
+        // https://no-color.org: any value that is not empty.
+        let wanted = variable("NO_COLOR").is_none_or(|value| value.is_empty());
+        Self { colour: cursor && wanted, cursor }
+    }
+
+    pub(crate) fn paint(self, tone: Tone, text: &str) -> String {
+        let code = match tone {
+            Tone::Dim => "2",
+            Tone::Strong => "1",
+            Tone::Name => "36",
+            Tone::Good => "32",
+            Tone::Bad => "31",
+        };
+        if self.colour && !text.is_empty() {
+            format!("\x1b[{code}m{text}\x1b[0m")
+        } else {
+            text.to_owned()
+        }
+    }
+}
+
+/// Columns that text may fill at this terminal. Asked for each time: a window changes its size.
+pub(crate) fn columns() -> usize {
+    let columns = tcgetwinsize(io::stdout()).map_or(0, |size| usize::from(size.ws_col));
+    let columns = if columns == 0 { WIDTH_DEFAULT } else { columns };
+    // The last column stays free: a cursor behind it stands on one line for some terminals, and on the
+    // next for others.
+    columns.clamp(WIDTH_MIN, WIDTH_MAX) - 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_terminals_that_know_and_want_colour_get_it() {
+        for (term, no_color, expected) in [
+            (Some("xterm"), None, (true, true)),
+            (Some("xterm"), Some(""), (true, true)),
+            (Some("xterm"), Some("1"), (false, true)),
+            (Some("dumb"), None, (false, false)),
+            (None, None, (false, false)),
+        ] {
+            let style = Style::new(&|name| {
+                let value = if name == "TERM" { term } else { no_color };
+                value.map(str::to_owned)
+            });
+            assert_eq!((style.colour, style.cursor), expected, "{term:?} {no_color:?}");
+        }
+    }
+
+    #[test]
+    fn emphasis_ends_with_its_text() {
+        let style = Style { colour: true, cursor: true };
+        assert_eq!(style.paint(Tone::Bad, "failed"), "\x1b[31mfailed\x1b[0m");
+        assert_eq!(style.paint(Tone::Bad, ""), "");
+        assert_eq!(OutputMode::Pipe.paint(Tone::Bad, "failed"), "failed");
+    }
+}
