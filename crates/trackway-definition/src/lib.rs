@@ -12,6 +12,7 @@ mod contracts;
 mod criteria;
 mod documents;
 pub mod drive;
+pub mod effort;
 mod expression;
 mod fault;
 mod flaw;
