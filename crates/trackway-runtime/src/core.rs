@@ -12,6 +12,7 @@ use crate::{
     errand::ErrandLocks,
     hooks::Hooks,
     live::{Durable, LiveRef, Lives, RowMarks},
+    supervise::Health,
     timers::Alarm,
 };
 
@@ -31,6 +32,7 @@ pub(crate) struct Core {
     pub(crate) alarm: Alarm,
     pub(crate) errands: ErrandLocks,
     pub(crate) hooks: Hooks,
+    pub(crate) health: Health,
     /// Effects are carried out on this tokio runtime, whatever thread a commit is announced on.
     pub(crate) tokio: tokio::runtime::Handle,
 }
@@ -47,6 +49,7 @@ impl Core {
             alarm: Alarm::default(),
             errands: ErrandLocks::default(),
             hooks: Hooks::default(),
+            health: Health::default(),
             tokio: tokio::runtime::Handle::current(),
         })
     }
