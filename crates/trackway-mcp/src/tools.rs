@@ -104,7 +104,7 @@ impl Name {
                 &[OPTIONAL_STATE_TOKEN, SESSION_ID, REQUIRED_NOTES]
             }
             Self::Checkpoint => &[STATE_TOKEN, REQUIRED_NOTES],
-            Self::Resume => &[QUERY],
+            Self::Resume => &[RESUME_QUERY],
         }
     }
 
@@ -264,7 +264,7 @@ const NOTES: Parameter = Parameter {
 const REQUIRED_NOTES: Parameter =
     Parameter { required: true, description: "The notes to record, in Markdown.", ..NOTES };
 
-const QUERY: Parameter = Parameter {
+const RESUME_QUERY: Parameter = Parameter {
     name: "query",
     kind: Kind::Text,
     required: false,
