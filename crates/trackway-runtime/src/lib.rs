@@ -5,6 +5,7 @@
 //! tells watchers, carries out effects and answers. Programs are driven by replay ([`Stage`]);
 //! waiting programs are dropped and cost nothing but rows.
 
+mod answer_types;
 mod api;
 mod catalogue;
 mod command;
@@ -24,6 +25,7 @@ mod messenger;
 mod observer;
 mod options;
 mod program;
+mod reading;
 mod recovery;
 mod replay;
 mod runtime;
@@ -32,6 +34,7 @@ mod stage;
 mod submit;
 mod timers;
 mod tool;
+mod value_type;
 mod watch;
 mod world;
 mod written;
@@ -62,6 +65,7 @@ pub use stage::{
 pub use tool::{Tool, ToolCall, ToolFuture, ToolInfo, ToolOutput, Tools};
 /// What somebody probably meant by a name that is not known.
 pub use trackway_definition::nearest;
+pub use value_type::ValueType;
 pub use watch::Watch;
 pub use world::{SystemClock, SystemIds};
 pub use written::{Declined, DefinitionProgram, Offers, Unfit};

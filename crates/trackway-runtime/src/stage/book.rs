@@ -167,10 +167,13 @@ impl Book {
                 self.questions.insert(question.id, op.clone());
                 Some((op.clone(), Fact::Said))
             }
-            Event::Resumed { resume, input, .. } => {
-                let op = self.questions.get(&resume.question)?;
+            Event::Resumed { resume, input, replaces, .. } => {
+                let op = self.questions.get(&resume.question)?.clone();
+                if *replaces {
+                    self.forget_answer(&op);
+                }
                 let answer = Answer { input: input.clone(), message: resume.message.clone() };
-                Some((op.clone(), Fact::Answer(Box::new(answer))))
+                Some((op, Fact::Answer(Box::new(answer))))
             }
             Event::StepDone { op, outcome } => Some((op.clone(), Fact::Done(outcome.clone()))),
             Event::StepFailed(retry) => {
@@ -208,6 +211,18 @@ impl Book {
             | Event::Canceled
             | Event::Rejected { .. }
             | Event::Guided(_) => None,
+        }
+    }
+
+    /// Another answer is there in the place of one that the program could not read. A replay takes no
+    /// notice of the first, also where it could be read by now.
+    fn forget_answer(&mut self, op: &Op) {
+        let is_answer = |(of, fact): &(Op, Fact)| of == op && matches!(fact, Fact::Answer(_));
+        if let Some(place) = self.queue.iter().rposition(is_answer) {
+            self.queue.remove(place);
+            if let Some(count) = self.known.get_mut(op) {
+                *count -= 1;
+            }
         }
     }
 
