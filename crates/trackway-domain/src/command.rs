@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
-    Caller, ChildOutcome, Evidence, Failure, FirstAnswer, Message, MessageId, Op, QuestionId,
-    Retry, RunId, Seq, SessionId, StepOutcome, Timer, Timestamp, WorkflowRef, Yield,
+    Caller, ChildOutcome, Evidence, Failure, FirstAnswer, Message, MessageId, Op, Problem,
+    QuestionId, Retry, RunId, Seq, SessionId, StepOutcome, Timer, Timestamp, WorkflowRef, Yield,
 };
 
 #[derive(Debug, Clone, PartialEq)]
@@ -119,4 +119,15 @@ pub struct Delivery {
     pub others: bool,
     /// The run that sends it and waits for what is said next.
     pub awaited_by: Option<RunId>,
+    /// The answer as it was read ahead of the decision, because reading it takes long.
+    pub reading: Option<Box<Reading>>,
+}
+
+/// An answer to a question, read and checked.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reading {
+    pub question: QuestionId,
+    pub input: Value,
+    /// What is wrong with it; nothing where it fits.
+    pub problems: Vec<Problem>,
 }

@@ -47,6 +47,9 @@ pub enum Event {
         /// The run that sent the answer and waits for what is said next.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         awaited_by: Option<RunId>,
+        /// It is in the place of an answer that the program could not read.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        replaces: bool,
     },
     /// An answer to a question that was answered already.
     Late(Late),

@@ -33,7 +33,7 @@ pub use attempt::{
 };
 pub use caller::Caller;
 pub use code::Code;
-pub use command::{Command, Delivery, ForkPoint, Submission};
+pub use command::{Command, Delivery, ForkPoint, Reading, Submission};
 pub use document::{DocumentChange, DocumentKind};
 pub use errand::Errand;
 pub use event::{Event, Late, Resume, Retry, WorkflowRef};

@@ -22,4 +22,8 @@ pub struct Question {
     pub prompt: Vec<Part>,
     /// JSON Schema that an answer must satisfy.
     pub schema: Value,
+    /// Name of the Rust type that an answer is read into, where there is one. The runtime knows how to
+    /// read it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer_type: Option<String>,
 }

@@ -25,6 +25,8 @@ pub enum Yield {
         prompt: Vec<Part>,
         schema: Value,
         artifact: Option<Artifact>,
+        /// Name of the Rust type that an answer is read into.
+        answer_type: Option<String>,
     },
     /// What a run that waits for the first answer is told, and nobody else.
     Answer {

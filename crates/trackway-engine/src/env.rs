@@ -1,7 +1,7 @@
 //! What a decision may know of the world: handed in, so that the same inputs decide the same.
 
 use serde_json::Value;
-use trackway_domain::{Problem, Timestamp};
+use trackway_domain::{Problem, Question, Timestamp, WorkflowRef};
 use uuid::Uuid;
 
 /// The world at the moment of a decision.
@@ -15,8 +15,21 @@ pub struct Env<'a> {
 
 /// Checks a value against a JSON Schema. Pure, but heavy to build, so it is implemented elsewhere.
 pub trait Schemas {
-    /// Everything that is wrong with `value`; empty when it satisfies `schema`.
+    /// What is wrong with `value`, within the bounds of [`trackway_domain::limit_problems`]; empty when
+    /// it satisfies `schema`.
     fn check(&self, schema: &Value, value: &Value) -> Vec<Problem>;
+
+    /// What is wrong with an answer to a question of that workflow: by the schema, and then by the type
+    /// that the workflow reads it into, where that is known.
+    fn check_answer(
+        &self,
+        workflow: &WorkflowRef,
+        question: &Question,
+        answer: &Value,
+    ) -> Vec<Problem> {
+        let _ = workflow;
+        self.check(&question.schema, answer)
+    }
 }
 
 impl std::fmt::Debug for Env<'_> {

@@ -24,7 +24,7 @@ mod view;
 pub use decide::decide;
 pub use effect::{Decision, Delivered, Effect, Reply};
 pub use env::{Env, Schemas};
-pub use input::{input_from_parts, required_names, yes_or_no};
+pub use input::{input_from_parts, read_answer, required_names, yes_or_no};
 pub use refusal::{IllegalTransition, Refusal};
 pub use run::{Asked, Awaited, Heard, Run};
 pub use session::{

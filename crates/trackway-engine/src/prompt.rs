@@ -4,24 +4,33 @@ use serde_json::{Value, json};
 use trackway_domain::{Message, MessageId, Part, Problem, Question, Role};
 
 /// The message that puts a question. The schema stands in the first part's metadata, where clients
-/// look for it; every part the workflow gave is kept.
+/// look for it; every part the workflow gave is kept. A question that is put again says why at its end.
 pub(crate) fn question(id: &MessageId, question: &Question, problems: &[Problem]) -> Message {
     let mut parts = question.prompt.clone();
     if parts.is_empty() {
         parts.push(Part::text(""));
     }
-    let errors = json!(problems);
     let first = &mut parts[0].metadata;
     first.insert("schema".into(), question.schema.clone());
     first.insert("mimeType".into(), Value::from("application/json"));
     let mut message = Message::new(id.clone(), Role::Agent, Vec::new());
     message.metadata.insert("questionId".into(), json!(question.id));
     if !problems.is_empty() {
-        first.insert("validationErrors".into(), errors.clone());
-        message.metadata.insert("validationErrors".into(), errors);
+        message.metadata.insert("validationErrors".into(), json!(problems));
+        parts.push(Part::text(refusal_text(problems)));
     }
     message.parts = parts;
     message
+}
+
+/// Why an answer was refused, in words: many clients show people the text alone.
+fn refusal_text(problems: &[Problem]) -> String {
+    let mut text = "The answer was not accepted:".to_owned();
+    for problem in problems {
+        text.push_str("\n- ");
+        text.push_str(&problem.sentence());
+    }
+    text
 }
 
 /// A message of one text.

@@ -34,6 +34,8 @@ pub fn transition(state: &State, event: &Event) -> Result<Option<State>, Illegal
         Event::Asked { question, .. } => State::interrupted(question.clone()),
         Event::Resumed { resume, .. } if answers(state, resume.question) => State::Working,
         Event::Withdrawn { question } if answers(state, *question) => State::Working,
+        // The answer before could not be read, so that the run works on nothing.
+        Event::Resumed { replaces: true, .. } if from == Working => return Ok(None),
         Event::Resumed { .. } | Event::Withdrawn { .. } => return Err(illegal(Working)),
         Event::Refused { resume, .. } if answers(state, resume.question) => return Ok(None),
         Event::Refused { .. } => return Err(illegal(from)),

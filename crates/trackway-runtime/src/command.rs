@@ -272,9 +272,9 @@ fn is_nothing(append: &Append) -> bool {
 /// What a repetition of the message is answered, as stored with its claim.
 fn recorded_reply(reply: &Reply) -> serde_json::Value {
     match reply {
-        Reply::Delivered(Delivered::Answer { question, order, concurrent, primary, problems }) => {
+        Reply::Delivered(Delivered::Answer { question, order, concurrent, primary, .. }) => {
             serde_json::json!({ "question": question, "order": order, "concurrent": concurrent,
-                "primary": primary, "problems": problems })
+                "primary": primary })
         }
         Reply::Done
         | Reply::Asked(_)

@@ -5,7 +5,7 @@ use std::sync::{Arc, atomic::Ordering};
 use serde::Deserialize;
 use serde_json::Value;
 use tokio::sync::OwnedSemaphorePermit;
-use trackway_domain::{Command, Delivery, Problem, QuestionId, RunId, Seq};
+use trackway_domain::{Command, Delivery, MessageId, QuestionId, RunId, Seq};
 use trackway_engine::{Delivered, Refusal, Reply};
 use trackway_ports::ClaimKey;
 
@@ -102,9 +102,12 @@ impl Core {
             if claim.digest != digest || claim.run != live.id {
                 return Err(Error::MessageReused { message: key.message, run: claim.run });
             }
-            return self.answered_before(&live, &claim.reply);
+            return self.answered_before(&live, &key.message, &claim.reply).await;
         }
-        let delivery = Delivery { message: deliver.message, question, others: false, awaited_by };
+        self.learn_answer_type(&live, question).await?;
+        let reading = self.read_ahead(&live, question, &deliver.message).await;
+        let message = deliver.message;
+        let delivery = Delivery { message, question, others: false, awaited_by, reading };
         self.take(live.clone(), delivery, (key, digest), hook).await
     }
 
@@ -125,7 +128,7 @@ impl Core {
                 }
                 Turn::Repeated(reply, seq) => {
                     if live.until_committed(seq).await != Durable::Void {
-                        return self.answered_before(&live, &reply);
+                        return self.answered_before(&live, &key.message, &reply).await;
                     }
                 }
                 Turn::Refused(refusal) => {
@@ -150,7 +153,7 @@ impl Core {
                 if claim.digest != digest || claim.run != live.id {
                     return Err(Error::MessageReused { message: key.message, run: claim.run });
                 }
-                return self.answered_before(&live, &claim.reply);
+                return self.answered_before(&live, &key.message, &claim.reply).await;
             }
         }
     }
@@ -192,7 +195,12 @@ impl Core {
         }
     }
 
-    fn answered_before(&self, live: &LiveRef, reply: &Value) -> Result<Answered, Error> {
+    async fn answered_before(
+        &self,
+        live: &LiveRef,
+        message: &MessageId,
+        reply: &Value,
+    ) -> Result<Answered, Error> {
         let view = live.shown().view.clone().ok_or(Error::Stopping)?;
         let before = view.pos;
         let delivered = match RecordedAnswer::deserialize(reply) {
@@ -201,7 +209,10 @@ impl Core {
                 order: answer.order,
                 concurrent: answer.concurrent,
                 primary: answer.primary,
-                problems: answer.problems,
+                problems: match answer.primary {
+                    true => Vec::new(),
+                    false => self.recorded_problems(live.id, message).await?,
+                },
             },
             Err(_) => Delivered::Noted,
         };
@@ -220,12 +231,12 @@ enum Turn {
     Void,
 }
 
-/// The reply stored with an answer's claim; anything else was a message for the history.
+/// The reply stored with an answer's claim; anything else was a message for the history. What was wrong
+/// with it is in the log.
 #[derive(Deserialize)]
 struct RecordedAnswer {
     question: QuestionId,
     order: u32,
     concurrent: bool,
     primary: bool,
-    problems: Vec<Problem>,
 }

@@ -88,7 +88,7 @@ impl Core {
         }
     }
 
-    async fn whole_log(&self, run: RunId) -> Result<Vec<Stored>, Error> {
+    pub(crate) async fn whole_log(&self, run: RunId) -> Result<Vec<Stored>, Error> {
         let mut log: Vec<Stored> = Vec::new();
         loop {
             let after = log.last().map_or(0, |stored| stored.seq);

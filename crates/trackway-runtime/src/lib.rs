@@ -6,6 +6,7 @@
 //! waiting programs are dropped and cost nothing but rows.
 
 mod ancestry;
+mod answer_types;
 mod api;
 mod catalogue;
 mod command;
@@ -25,6 +26,7 @@ mod messenger;
 mod observer;
 mod options;
 mod program;
+mod reading;
 mod recovery;
 mod replay;
 mod runtime;
@@ -34,6 +36,7 @@ mod submit;
 mod supervise;
 mod timers;
 mod tool;
+mod value_type;
 mod watch;
 mod world;
 mod written;
@@ -66,6 +69,7 @@ pub use supervise::Supervisor;
 pub use tool::{Tool, ToolCall, ToolFuture, ToolInfo, ToolOutput, Tools};
 /// What somebody probably meant by a name that is not known.
 pub use trackway_definition::nearest;
+pub use value_type::ValueType;
 pub use watch::Watch;
 pub use world::{SteadyClock, SystemClock, SystemIds};
 pub use written::{Declined, DefinitionProgram, Offers, Unfit};

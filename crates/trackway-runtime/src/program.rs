@@ -11,7 +11,7 @@ use std::{
 };
 
 use serde_json::Value;
-use trackway_domain::{Evidence, Failure, Message, Part, WorkflowRef};
+use trackway_domain::{Evidence, Failure, Message, Part, Problem, WorkflowRef};
 
 use trackway_ports::Pinned;
 
@@ -39,6 +39,13 @@ pub trait Program: Send + Sync + fmt::Debug {
     fn answer(&self, message: &Message) -> Option<Vec<Part>> {
         let _ = message;
         None
+    }
+
+    /// What is wrong with an input that satisfies the schema: where the program cannot read it into its
+    /// type. A run is not started with such an input.
+    fn check_input(&self, input: &Value) -> Vec<Problem> {
+        let _ = input;
+        Vec::new()
     }
 
     /// What the store has to keep so that a later process can go on with runs of this program. A program

@@ -25,13 +25,13 @@ use std::{
 use tokio::sync::OwnedSemaphorePermit;
 use trackway_domain::{
     Caller, Command, Event, Evidence, Failure, JSON_DEPTH_MAX, Message, Op, RunId, SessionId,
-    Submission, Timestamp,
+    Submission, Timestamp, WorkflowRef,
 };
 use trackway_engine::{Refusal, Reply, Run};
 
 use self::book::{Book, Fact};
 use crate::{
-    Program,
+    Program, ValueType,
     command::Attached,
     core::Core,
     depth::command_too_deep,
@@ -55,6 +55,7 @@ pub(crate) struct Inner {
     run: RunId,
     session: SessionId,
     caller: Caller,
+    workflow: WorkflowRef,
     /// The message that asked for the run.
     message: Option<Message>,
     place: Place,
@@ -72,6 +73,8 @@ pub(crate) enum Place {
     Live(LiveRef),
     /// Against a log alone: nothing is recorded or done.
     Check,
+    /// The same, to find out which types its questions have.
+    Learn(Arc<Core>),
 }
 
 impl fmt::Debug for Inner {
@@ -86,6 +89,7 @@ impl Inner {
             run: submission.run,
             session: submission.session.clone(),
             caller: submission.caller.clone(),
+            workflow: submission.workflow.clone(),
             message: submission.message.clone(),
             place,
             book: Mutex::new(Book::default()),
@@ -161,8 +165,18 @@ impl Inner {
     pub(crate) fn live(&self) -> Option<(&Arc<Core>, &LiveRef)> {
         match &self.place {
             Place::Live(live) => Some((&live.core, live)),
-            Place::Check => None,
+            Place::Check | Place::Learn(_) => None,
         }
+    }
+
+    /// Takes note of the type that answers to a question are read into.
+    fn learn(&self, answer: ValueType) {
+        let core = match &self.place {
+            Place::Live(live) => &live.core,
+            Place::Learn(core) => core,
+            Place::Check => return,
+        };
+        core.options.registry.schemas.answer_types.learn(&self.workflow, answer);
     }
 }
 

@@ -6,8 +6,7 @@ use std::{
 };
 
 use sha2::{Digest, Sha256};
-use trackway_domain::{Command, Message, RunId, SessionId, Submission, is_too_deep};
-use trackway_engine::Schemas;
+use trackway_domain::{Command, Message, RunId, SessionId, Submission};
 use trackway_ports::{AppendError, Claim};
 
 use crate::{
@@ -37,16 +36,12 @@ impl Core {
             return Err(Error::UnknownWorkflow { name, known, why });
         };
         let info = program.info();
-        let deep =
-            is_too_deep(&submit.input) || submit.message.as_ref().is_some_and(message_too_deep);
-        let problems = if deep {
-            vec![depth::problem()]
-        } else {
-            registry.schemas.check(&info.input_schema, &submit.input)
-        };
-        if !problems.is_empty() {
-            return Err(Error::InvalidInput { problems, schema: info.input_schema.clone() });
+        let invalid =
+            |problems| Error::InvalidInput { problems, schema: info.input_schema.clone() };
+        if submit.message.as_ref().is_some_and(message_too_deep) {
+            return Err(invalid(vec![depth::problem()]));
         }
+        let input = self.read_input(&program, submit.input).await.map_err(invalid)?;
         let hook = submit.hook.map(|hook| hook.checked(self)).transpose()?.map(|(_, hook)| hook);
         let claim = submit.message.as_ref().map(|message| {
             (self.claim_key(&submit.caller, &message.id), digest(&info.name, message))
@@ -57,7 +52,7 @@ impl Core {
             session: submit.session.unwrap_or_else(|| SessionId::made(self.options.ids.uuid())),
             workflow: info.workflow(),
             caller: submit.caller,
-            input: submit.input,
+            input,
             message: submit.message,
             parent: None,
             awaited: false,

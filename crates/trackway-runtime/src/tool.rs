@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, fmt, future::Future, pin::Pin, sync::Arc};
 
 use serde_json::Value;
-use trackway_domain::{Artifact, Caller, Failure, Part, Problem, SessionId};
+use trackway_domain::{Artifact, Caller, Failure, Part, Problem, SessionId, normalize_integers};
 use trackway_engine::Schemas;
 
 use crate::{Archive, Attempt, SchemaBook, Stage};
@@ -19,7 +19,13 @@ pub trait Tool: Send + Sync + fmt::Debug {
     fn can_be_repeated(&self) -> bool {
         true
     }
-    /// `arguments` fit the input schema.
+    /// What is wrong with arguments that satisfy the schema: where the tool cannot read them into its
+    /// type. It is not called with such.
+    fn check(&self, arguments: &Value) -> Vec<Problem> {
+        let _ = arguments;
+        Vec::new()
+    }
+    /// `arguments` fit the input schema, and integral numbers are integers.
     fn call(&self, arguments: Value, call: ToolCall) -> ToolFuture;
 }
 
@@ -104,11 +110,6 @@ impl Tools {
         self.tools.get(name)
     }
 
-    /// What is wrong with the arguments of a call; nothing where they fit.
-    pub fn check(&self, tool: &ToolInfo, arguments: &Value) -> Vec<Problem> {
-        self.schemas.check(&tool.input_schema, arguments)
-    }
-
     pub fn list(&self) -> impl Iterator<Item = &Arc<dyn Tool>> {
         self.tools.values()
     }
@@ -119,7 +120,7 @@ impl Tools {
         &self,
         stage: &Stage,
         name: &str,
-        arguments: Value,
+        mut arguments: Value,
         attempt: Attempt,
     ) -> Result<Value, Failure> {
         let Some(tool) = self.get(name) else {
@@ -127,19 +128,23 @@ impl Tools {
             let message = format!("the tool {name:?} is not known here");
             stage.misfit(&attempt.op.to_string(), message).await
         };
-        let problems = self.check(tool.info(), &arguments);
+        let problems = self.schemas.read_arguments(&**tool, &mut arguments);
         if !problems.is_empty() {
-            return Err(Failure::new(unfitting(&problems)));
+            let each: Vec<String> = problems.iter().map(Problem::sentence).collect();
+            let message = format!("its arguments do not fit: {}", each.join("; "));
+            return Err(Failure::new(message));
         }
         let output = tool.call(arguments, ToolCall::on(stage, attempt)).await?;
         Ok(output.value)
     }
 }
 
-fn unfitting(problems: &[Problem]) -> String {
-    let each = problems.iter().map(|problem| match problem.path.as_str() {
-        "" => problem.message.clone(),
-        path => format!("{path}: {}", problem.message),
-    });
-    format!("its arguments do not fit: {}", each.collect::<Vec<_>>().join("; "))
+impl SchemaBook {
+    /// Makes the arguments of a call what the tool takes: integral numbers become integers. What is wrong
+    /// with them, by the tool's schema and then by its type; nothing where they fit.
+    pub fn read_arguments(&self, tool: &dyn Tool, arguments: &mut Value) -> Vec<Problem> {
+        normalize_integers(arguments);
+        let problems = self.check(&tool.info().input_schema, arguments);
+        if problems.is_empty() { tool.check(arguments) } else { problems }
+    }
 }

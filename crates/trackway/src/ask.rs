@@ -5,7 +5,7 @@ use std::{fmt, future::IntoFuture, marker::PhantomData, pin::Pin};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use trackway_domain::{Artifact, Message, Part, Reason};
-use trackway_runtime::Stage;
+use trackway_runtime::{Stage, ValueType};
 
 use crate::typed::schema_of;
 
@@ -50,9 +50,11 @@ impl<T: DeserializeOwned + JsonSchema + Send + 'static> Ask<T> {
     pub fn with_message(self) -> Asking<(T, Message)> {
         let Self { stage, reason, prompt, artifact, .. } = self;
         Box::pin(async move {
-            let (op, answer) = stage.ask(reason, prompt, schema_of::<T>(), artifact).await;
-            // It satisfied the schema when it was taken; if it has no place in the type, the type has
-            // changed since, and the run waits for code that fits.
+            let answer_type = ValueType::of::<T>();
+            let schema = schema_of::<T>();
+            let (op, answer) = stage.ask_typed(reason, prompt, schema, artifact, answer_type).await;
+            // It was read into the type before it was handed out; only a type that reads the same value
+            // in two ways gets here.
             let error = match serde_json::from_value(answer.input) {
                 Ok(input) => return (input, answer.message),
                 Err(error) => error,

@@ -5,8 +5,8 @@ use std::{error::Error, fmt, future::Future, marker::PhantomData};
 use schemars::JsonSchema;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
-use trackway_domain::Failure;
-use trackway_runtime::{Attempt, Tool, ToolCall, ToolFuture, ToolInfo, ToolOutput};
+use trackway_domain::{Failure, Problem};
+use trackway_runtime::{Attempt, Tool, ToolCall, ToolFuture, ToolInfo, ToolOutput, ValueType};
 
 use crate::{stop::chain, typed::schema_of};
 
@@ -45,6 +45,10 @@ where
         &self.info
     }
 
+    fn check(&self, arguments: &Value) -> Vec<Problem> {
+        ValueType::of::<I>().check(arguments)
+    }
+
     fn call(&self, arguments: Value, call: ToolCall) -> ToolFuture {
         let arguments = match serde_json::from_value(arguments) {
             Ok(arguments) => arguments,
@@ -67,6 +71,7 @@ where
 mod tests {
     use serde_json::json;
     use trackway_domain::{Caller, SessionId};
+    use trackway_runtime::SchemaBook;
 
     use super::*;
 
@@ -88,6 +93,29 @@ mod tests {
         let session = SessionId::new("s").unwrap();
         let call = ToolCall::alone(attempt, Caller::local(), session);
         tool.call(arguments, call).await.map(|output| output.value)
+    }
+
+    /// Proves L14: what its type cannot hold is found before it is called.
+    #[test]
+    fn arguments_are_read_into_the_type_before_the_call() {
+        #[derive(serde::Deserialize, JsonSchema)]
+        struct Ping {
+            #[expect(dead_code, reason = "only read into")]
+            peer: std::net::IpAddr,
+            #[expect(dead_code, reason = "only read into")]
+            times: u8,
+        }
+        let ping = |_: Ping, _: Attempt| async { Ok::<_, &str>(()) };
+        let tool = TypedTool::new("ping", "Pings.", ping);
+        for (mut arguments, wrong) in [
+            (json!({ "peer": "::1", "times": 3.0 }), None),
+            (json!({ "peer": "::1", "times": 300 }), Some("/times")),
+            (json!({ "peer": "home", "times": 3 }), Some("/peer")),
+        ] {
+            let problems = SchemaBook::default().read_arguments(&tool, &mut arguments);
+            assert_eq!(problems.first().map(|problem| problem.path.as_str()), wrong);
+            assert!(arguments["times"].is_u64(), "integral numbers are integers");
+        }
     }
 
     #[tokio::test]

@@ -2,10 +2,10 @@
 
 use std::{fmt, sync::Arc, time::Duration};
 
-use schemars::{JsonSchema, generate::SchemaSettings};
+use schemars::{JsonSchema, Schema, generate::SchemaSettings, transform::RecursiveTransform};
 use serde_json::Value;
-use trackway_domain::{Failure, Message, Part};
-use trackway_runtime::{Kind, Program, ProgramFuture, ProgramInfo, Stage, Stop};
+use trackway_domain::{Failure, Message, Part, Problem};
+use trackway_runtime::{Kind, Program, ProgramFuture, ProgramInfo, Stage, Stop, ValueType};
 
 use crate::{Ctx, Workflow};
 
@@ -50,14 +50,20 @@ impl<W: Workflow> Program for Typed<W> {
     fn run(&self, stage: Stage, input: Value) -> ProgramFuture {
         let workflow = self.workflow.clone();
         Box::pin(async move {
-            let failed = |what: &str, error: serde_json::Error| {
-                Stop::Failed(Failure::new(format!(
-                    "the {what} does not have the workflow's type: {error}"
-                )))
+            let input = match serde_json::from_value(input) {
+                Ok(input) => input,
+                // It was read into the type before the run was there. The type has changed since, or the
+                // run comes from elsewhere: it waits for code that fits.
+                Err(error) => {
+                    let message = format!("the input does not have the workflow's type: {error}");
+                    stage.misfit("submitted", message).await
+                }
             };
-            let input = serde_json::from_value(input).map_err(|error| failed("input", error))?;
             let output = workflow.run(Ctx::new(stage), input).await.map_err(|stop| stop.0)?;
-            serde_json::to_value(output).map_err(|error| failed("output", error))
+            serde_json::to_value(output).map_err(|error| {
+                let message = format!("the output does not have the workflow's type: {error}");
+                Stop::Failed(Failure::new(message))
+            })
         })
     }
 
@@ -65,14 +71,56 @@ impl<W: Workflow> Program for Typed<W> {
         W::FIRST_ANSWER_TIMEOUT
     }
 
+    fn check_input(&self, input: &Value) -> Vec<Problem> {
+        ValueType::of::<W::Input>().check(input)
+    }
+
     fn answer(&self, message: &Message) -> Option<Vec<Part>> {
         self.workflow.answer(message)
     }
 }
 
-/// The JSON Schema of a type, in one piece: forms are easier to read without references.
+/// The JSON Schema of a type, in one piece: forms are easier to read without references. It says the bounds
+/// of numbers, which their names (`uint32`) say to programmers alone.
 pub(crate) fn schema_of<T: JsonSchema>() -> Value {
-    let settings =
-        SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
+    let settings = SchemaSettings::draft2020_12()
+        .with(|settings| settings.inline_subschemas = true)
+        .with_transform(RecursiveTransform(add_number_bounds));
     settings.into_generator().into_root_schema_for::<T>().to_value()
 }
+
+/// Adds the smallest and the largest number that fit into a type, where the type's schema has none.
+fn add_number_bounds(schema: &mut Schema) {
+    let format = schema.get("format").and_then(Value::as_str).unwrap_or_default();
+    let Some((least, most)) = number_bounds(format) else { return };
+    let rules = schema.ensure_object();
+    if !["minimum", "exclusiveMinimum"].iter().any(|rule| rules.contains_key(*rule)) {
+        rules.insert("minimum".into(), least);
+    }
+    if !["maximum", "exclusiveMaximum"].iter().any(|rule| rules.contains_key(*rule)) {
+        rules.insert("maximum".into(), most);
+    }
+}
+
+/// What fits into the type of that name. JSON values have integers of 64 bits, which bounds wider types.
+fn number_bounds(format: &str) -> Option<(Value, Value)> {
+    let bounds = match format {
+        "uint8" => (0.into(), u8::MAX.into()),
+        "uint16" => (0.into(), u16::MAX.into()),
+        "uint32" => (0.into(), u32::MAX.into()),
+        "uint" => (0.into(), usize::MAX.into()),
+        "uint64" | "uint128" => (0.into(), u64::MAX.into()),
+        "int8" => (i8::MIN.into(), i8::MAX.into()),
+        "int16" => (i16::MIN.into(), i16::MAX.into()),
+        "int32" => (i32::MIN.into(), i32::MAX.into()),
+        "int" => (isize::MIN.into(), isize::MAX.into()),
+        "int64" => (i64::MIN.into(), i64::MAX.into()),
+        "int128" => (i64::MIN.into(), u64::MAX.into()),
+        "float" => (f32::MIN.into(), f32::MAX.into()),
+        _ => return None,
+    };
+    Some(bounds)
+}
+
+#[cfg(test)]
+mod tests;

@@ -2,8 +2,7 @@
 
 use futures_util::future::BoxFuture;
 use serde_json::Value;
-use trackway_domain::{Artifact, ArtifactId, Failure, Object, Part, StepOutcome};
-use trackway_engine::Schemas;
+use trackway_domain::{Artifact, ArtifactId, Failure, Object, Part, Problem, StepOutcome};
 use trackway_runtime::{Attempt, RetryPolicy, ToolCall};
 
 use super::{
@@ -137,7 +136,7 @@ impl Driver {
     async fn use_tool_now(
         &self,
         name: &str,
-        input: Value,
+        mut input: Value,
         attempt: Attempt,
     ) -> Result<Value, Failure> {
         let stock = self.workshop.stock();
@@ -146,7 +145,7 @@ impl Driver {
                 .at(self.stage.moment())
                 .to_value();
         };
-        let problems = self.schemas.check(&tool.info().input_schema, &input);
+        let problems = self.schemas.read_arguments(&**tool, &mut input);
         let record = if problems.is_empty() {
             let step = attempt.op.clone();
             let record = match tool.call(input, ToolCall::on(&self.stage, attempt)).await {
@@ -155,11 +154,7 @@ impl Driver {
             };
             CallRecord { waits: self.waits_within(&step).await, ..record }
         } else {
-            let each = problems.iter().map(|problem| match problem.path.as_str() {
-                "" => problem.message.clone(),
-                path => format!("{path}: {}", problem.message),
-            });
-            let wrong = each.collect::<Vec<_>>().join("; ");
+            let wrong = problems.iter().map(Problem::sentence).collect::<Vec<_>>().join("; ");
             CallRecord::failed(format!("The arguments do not fit: {wrong}. Nothing was called."))
         };
         record.at(self.stage.moment()).to_value()

@@ -23,4 +23,5 @@ mod stalled;
 mod streams;
 mod subscribers;
 pub(crate) mod support;
+mod types;
 mod waiting;

@@ -11,6 +11,8 @@ mod server;
 use client::Client;
 use server::Subject;
 
+use crate::support::python;
+
 /// Runs one client over one binding against the agent `review`.
 async fn review(client: Client, binding: &str) {
     let subject = Subject::start();
@@ -76,6 +78,35 @@ async fn javascript_0_3_over_json_rpc() {
 #[tokio::test]
 async fn javascript_0_3_over_http_json() {
     review(Client::JavaScript03, "HTTP+JSON").await;
+}
+
+/// Sends an agent an input with integers, which this client makes floats of.
+async fn integers(binding: &'static str) {
+    let subject = Subject::start();
+    let mut command = python("TRACKWAY_TEST_PYTHON_1_0", "integers_v1.py");
+    command.args([&subject.agent("ledger"), binding, r#"{"entries": 2, "delayMs": 1}"#]);
+    let output = tokio::task::spawn_blocking(move || command.output().unwrap()).await.unwrap();
+    let (said, errors) = (String::from_utf8_lossy(&output.stdout), output.stderr);
+    let errors = String::from_utf8_lossy(&errors);
+    assert_eq!(said.trim(), "TASK_STATE_COMPLETED", "over {binding}: {errors}");
+}
+
+/// Proves L8, L14.
+#[tokio::test]
+async fn python_1_0_sends_integers_over_json_rpc() {
+    integers("JSONRPC").await;
+}
+
+/// Proves L8, L14.
+#[tokio::test]
+async fn python_1_0_sends_integers_over_http_json() {
+    integers("HTTP+JSON").await;
+}
+
+/// Proves L8, L14.
+#[tokio::test]
+async fn python_1_0_sends_integers_over_grpc() {
+    integers("GRPC").await;
 }
 
 /// Runs one client over one binding against the agent that is there where none is named.

@@ -331,3 +331,19 @@ proptest! {
         }
     }
 }
+
+/// Proves X5: what has more errors than can be listed is refused without the list, and in little time.
+#[test]
+fn a_value_with_too_many_errors_to_list_is_refused_without_the_list() {
+    let form = |name: &str| json!({"required": [name], "properties": {"a": {"$ref": "#/$defs/n"}}});
+    let forms = json!({"$ref": "#/$defs/n", "$defs": {"n": {
+        "anyOf": [form("x"), form("y"), form("z"), {"type": "string"}]}}});
+    let deep = (0..60).fold(json!(null), |inner, _| json!({"a": inner}));
+    let closed = json!({"type": "object", "additionalProperties": false});
+    let wide = Value::Object((0..50_000).map(|at| (format!("k{at}"), json!(at))).collect());
+    for (schema, value) in [(forms, deep), (closed, wide)] {
+        let needs = super::needs(&schema, &value, "/output", None);
+        assert_eq!((needs.len(), needs[0].pointer.as_str()), (1, "/output"));
+        assert_eq!((needs[0].got.as_ref(), needs[0].schema.as_ref()), (None, Some(&schema)));
+    }
+}

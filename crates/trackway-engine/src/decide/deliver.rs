@@ -1,9 +1,9 @@
 //! A caller's message: an answer to a question, or one for the history.
 
-use trackway_domain::{Delivery, Event, Late, QuestionId, Resume, StateName};
+use trackway_domain::{Delivery, Event, Late, QuestionId, Reading, Resume, StateName};
 
 use super::message_id;
-use crate::{Asked, Decision, Delivered, Effect, Env, Refusal, Reply, Run, input_from_parts};
+use crate::{Asked, Decision, Delivered, Effect, Env, Refusal, Reply, Run, read_answer};
 
 /// Requests at one question are ordered by this function: the first valid one resumes the run, and
 /// every other is told its place and what would have been wrong with it.
@@ -21,12 +21,13 @@ pub(super) fn decide(run: &Run, delivery: Delivery, env: Env<'_>) -> Result<Deci
         });
     };
     let asked = run.questions.get(&question).ok_or(Refusal::UnknownQuestion(question))?;
-    let open = run.state.question().is_some_and(|open| open.id == question);
+    let replaces = is_unreadable(run, asked);
+    let open = replaces || run.state.question().is_some_and(|open| open.id == question);
     if state.is_terminal() && !asked.answered {
         // Its run ended before anybody answered.
         return Err(Refusal::Ended { state });
     }
-    Ok(judge(asked, delivery, open, env))
+    Ok(judge(run, asked, delivery, (open, replaces), env))
 }
 
 /// The question that a message is judged by: the named one, the open one, or, while the run works on
@@ -41,18 +42,35 @@ fn target(run: &Run, delivery: &Delivery) -> Option<QuestionId> {
     delivery.question.or_else(open).or_else(last)
 }
 
-fn judge(asked: &Asked, delivery: Delivery, open: bool, env: Env<'_>) -> Decision {
+/// Whether the run is parked because its program cannot read the answer to this question: it takes
+/// another one in its place.
+fn is_unreadable(run: &Run, asked: &Asked) -> bool {
+    let last = run.last_question == Some(asked.question.id);
+    let blamed = run.parked.as_ref().is_some_and(|evidence| {
+        evidence.asked.is_none() && evidence.recorded.as_deref() == Some(&asked.op.to_string())
+    });
+    last && blamed && asked.answered && run.state.name() == StateName::Working
+}
+
+fn judge(
+    run: &Run,
+    asked: &Asked,
+    delivery: Delivery,
+    (open, replaces): (bool, bool),
+    env: Env<'_>,
+) -> Decision {
     let question = &asked.question;
     let order = asked.requests + 1;
     let concurrent = order > 1 || delivery.others;
     let awaited_by = delivery.awaited_by;
+    let read = delivery.reading.filter(|reading| reading.question == question.id);
     let resume = Resume { question: question.id, message: delivery.message, order, concurrent };
-    let (input, problems) = match input_from_parts(&question.schema, &resume.message.parts) {
-        Ok(input) => {
-            let problems = env.schemas.check(&question.schema, &input);
-            (input, problems)
+    let Reading { input, problems, .. } = match read {
+        Some(reading) => *reading,
+        None => {
+            let workflow = &run.submission.workflow;
+            read_answer(workflow, question, &resume.message.parts, env.schemas)
         }
-        Err(problem) => (serde_json::Value::Null, vec![*problem]),
     };
     let primary = open && problems.is_empty();
     let reply = Reply::Delivered(Delivered::Answer {
@@ -65,7 +83,9 @@ fn judge(asked: &Asked, delivery: Delivery, open: bool, env: Env<'_>) -> Decisio
     let (event, effects) = if !open {
         (Event::Late(Late { resume, problems }), Vec::new())
     } else if primary {
-        (Event::Resumed { resume, input, awaited_by }, vec![Effect::Drive])
+        (Event::Resumed { resume, input, awaited_by, replaces }, vec![Effect::Drive])
+    } else if replaces {
+        (Event::Late(Late { resume, problems }), Vec::new())
     } else {
         let question = question.clone();
         (Event::Refused { resume, problems, question, message_id: message_id(env) }, Vec::new())

@@ -31,14 +31,14 @@ pub(super) fn decide(run: &Run, op: Op, what: Yield, env: Env<'_>) -> Result<Dec
             events.push(Event::Artifact { op, chunk });
             Ok(Decision { events, ..Decision::default() })
         }
-        Yield::Interrupted { reason, prompt, schema, artifact } => {
+        Yield::Interrupted { reason, prompt, schema, artifact, answer_type } => {
             let mut events = begin(run)?;
             // The artifact goes first: whoever sees the question has what it speaks of.
             if let Some(artifact) = artifact {
                 events.push(Event::Artifact { op: op.clone(), chunk: artifact.into() });
             }
             let id = QuestionId::new((env.ids)());
-            let question = Question { id, reason, prompt, schema };
+            let question = Question { id, reason, prompt, schema, answer_type };
             events.push(Event::Asked { op, question, message_id: message_id(env) });
             Ok(Decision { events, reply: Reply::Asked(id), ..Decision::default() })
         }

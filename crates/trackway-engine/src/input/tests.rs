@@ -75,6 +75,53 @@ fn text_stands_for_one_plain_value() {
     }
 }
 
+/// Proves L14: the JSON of an object that the schema asks for is that object, also where one string
+/// would do; words that happen to be JSON stay words.
+#[test]
+fn text_that_is_the_object_asked_for_is_read_as_json() {
+    let wallet = json!({"type": "object", "required": ["walletAddress"], "properties": {
+        "walletAddress": {"type": "string"}, "chainId": {"type": "integer"}}});
+    let declinable = json!({"type": "object",
+        "properties": {"city": {"type": "string"}, "decline": {"type": "boolean"}},
+        "if": {"not": {"required": ["decline"]}}, "then": {"required": ["city"]}});
+    for (schema, text, input) in [
+        (
+            wallet.clone(),
+            r#"{"walletAddress":"0x1","chainId":1.0}"#,
+            json!({"walletAddress": "0x1", "chainId": 1}),
+        ),
+        (wallet.clone(), r#" {"walletAddress":"0x1"} "#, json!({"walletAddress": "0x1"})),
+        // Unknown fields are refused by the schema; they do not make words of an object.
+        (
+            wallet.clone(),
+            r#"{"walletAddress":"0x1","x":1}"#,
+            json!({"walletAddress": "0x1", "x": 1}),
+        ),
+        (wallet.clone(), r#"{"chainId":1}"#, json!({"walletAddress": r#"{"chainId":1}"#})),
+        (wallet.clone(), r#"{"walletAddress":"#, json!({"walletAddress": r#"{"walletAddress":"#})),
+        (wallet.clone(), r#"["0x1"]"#, json!({"walletAddress": r#"["0x1"]"#})),
+        (wallet, "0x1", json!({"walletAddress": "0x1"})),
+        (declinable.clone(), r#"{"decline":true}"#, json!({"decline": true})),
+        (declinable, "{}", json!({"city": "{}"})),
+        (json!({"type": "string"}), r#"{"a":1}"#, json!(r#"{"a":1}"#)),
+    ] {
+        assert_eq!(input_from_parts(&schema, &[Part::text(text)]), Ok(input), "{text}");
+    }
+}
+
+/// Proves L14: integral numbers are integers however they are written.
+#[test]
+fn integral_numbers_of_data_and_text_are_integers() {
+    for (schema, part, input) in [
+        (object(&["chunks"]), Part::data(json!({"chunks": 40.0})), r#"{"chunks":40}"#),
+        (object(&["chunks"]), Part::text("4e1"), r#"{"chunks":40}"#),
+        (json!({"type": "integer"}), Part::text("2.0"), "2"),
+        (json!(true), Part::data(json!([2.5, 1e3])), "[2.5,1000]"),
+    ] {
+        assert_eq!(input_from_parts(&schema, &[part]).unwrap().to_string(), input);
+    }
+}
+
 /// Proves L14: what cannot be read is told with what was expected, what came and what to send.
 #[test]
 fn anything_else_is_a_problem_that_says_what_to_send() {

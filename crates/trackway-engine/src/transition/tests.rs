@@ -9,7 +9,13 @@ use uuid::Uuid;
 use super::*;
 
 fn question(reason: Reason) -> Question {
-    Question { id: QuestionId::new(Uuid::from_u128(1)), reason, prompt: vec![], schema: json!({}) }
+    Question {
+        id: QuestionId::new(Uuid::from_u128(1)),
+        reason,
+        prompt: vec![],
+        schema: json!({}),
+        answer_type: None,
+    }
 }
 
 fn states() -> Vec<State> {
@@ -46,7 +52,15 @@ fn moving() -> Vec<(Event, StateName)> {
         (Event::Started, Working),
         (asked(Reason::InputRequired), InputRequired),
         (asked(Reason::AuthRequired), AuthRequired),
-        (Event::Resumed { resume: resume.clone(), input: json!({}), awaited_by: None }, Working),
+        (
+            Event::Resumed {
+                resume: resume.clone(),
+                input: json!({}),
+                awaited_by: None,
+                replaces: false,
+            },
+            Working,
+        ),
         (Event::Withdrawn { question: resume.question }, Working),
         (Event::Completed { output: json!(1) }, Completed),
         (Event::Failed { failure: Failure::new("f"), message_id: message_id.clone() }, Failed),

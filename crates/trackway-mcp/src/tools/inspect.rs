@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use rmcp::model::CallToolResult;
 use serde_json::{Value, json};
-use trackway_definition::model::{Form, Step, StepKind, Unheeded};
+use trackway_definition::model::{Form, Say, Step, StepKind, Unheeded};
 use trackway_runtime::Known;
 
 use crate::text;

@@ -76,3 +76,101 @@ fn a_property_where_none_is_known_is_named() {
     assert_eq!(told(&outer, &json!({ "inner": { "c": true } })), [row("/inner/c", json!(true))]);
     assert_eq!(told(&empty, &json!({})), []);
 }
+
+/// Proves L14, X5: however much is wrong, the answer stays small.
+#[test]
+fn a_large_wrong_value_gives_a_small_list_of_problems() {
+    const LIST_BYTES_MAX: usize = 24 * 1024;
+    let closed = json!({"type": "object", "additionalProperties": false,
+        "properties": {"list": {"type": "array", "items": {"type": "integer"}},
+                       "text": {"type": "string", "maxLength": 3}, "flag": {"type": "boolean"}}});
+    let empty = json!({"type": "object", "additionalProperties": false});
+    let open = json!({"type": "object", "unevaluatedProperties": false});
+    let choice = json!({"properties": {"list": {"items": {"anyOf": [{"type": "null"}, closed]}}}});
+    let many = Value::Object((0..100_000).map(|at| (format!("k{at}"), json!(at))).collect());
+    let long = "x".repeat(1_000_000);
+    for (schema, value, code, count) in [
+        (&closed, many.clone(), "additionalProperties", 32),
+        (&empty, many.clone(), "additionalProperties", 32),
+        (&open, many, "additionalProperties", 32),
+        (&closed, json!({ "list": vec!["x"; 100_000] }), "type", 1),
+        (&closed, json!({ "text": long }), "maxLength", 1),
+        (&closed, json!({ "flag": long }), "type", 1),
+        (&closed, json!({ long.clone(): 1 }), "additionalProperties", 1),
+        (&choice, json!({ "list": vec![json!({"flag": long}); 3] }), "anyOf", 3),
+        (&choice, json!({ "list": vec![1; 100_000] }), "schema", 1),
+    ] {
+        let problems = SchemaBook::default().check(schema, &value);
+        let told = json!(problems).to_string();
+        assert_eq!((problems[0].code.as_str(), problems.len()), (code, count), "{told:.300}");
+        assert!(told.len() <= LIST_BYTES_MAX, "{code}: {} bytes", told.len());
+    }
+}
+
+/// A tree whose every level may have one of three forms by that keyword, with some more rules.
+fn forms(keyword: &str, more: &Value) -> Value {
+    let form = |name: &str| {
+        let mut form = more.clone();
+        form["type"] = json!("object");
+        form["required"] = json!([name]);
+        form["properties"] = json!({ name: {}, "a": {"$ref": "#/$defs/n"} });
+        form
+    };
+    let forms = json!([form("x"), form("y"), form("z"), {"type": "string"}]);
+    json!({"$ref": "#/$defs/n", "$defs": {"n": { keyword: forms }}})
+}
+
+/// Proves X5: the work grows with the size of the value and not with the power of its depth. A test
+/// that counted wrongly would not end.
+#[test]
+fn forms_that_refer_to_each_other_are_checked_at_any_depth() {
+    let nested =
+        |leaf: Value, level: &dyn Fn(Value) -> Value| (0..60).fold(leaf, |value, _| level(value));
+    let closed = json!({"unevaluatedProperties": false});
+    for (keyword, more) in
+        [("anyOf", json!({})), ("oneOf", json!({})), ("anyOf", closed.clone()), ("oneOf", closed)]
+    {
+        let schema = forms(keyword, &more);
+        let book = SchemaBook::default();
+        let wrong = nested(json!(5), &|inner| json!({ "a": inner }));
+        let problems = book.check(&schema, &wrong);
+        assert_eq!((problems.len(), problems[0].code.as_str()), (1, "schema"), "{keyword}");
+        let right = nested(json!("leaf"), &|inner| json!({ "z": 1, "a": inner }));
+        assert_eq!(book.check(&schema, &right), [], "{keyword}");
+    }
+}
+
+/// Proves X5: a schema that doubles with each reference is refused before it is compiled.
+#[test]
+fn a_schema_that_doubles_with_each_reference_is_refused() {
+    let mut definitions = json!({"d40": {"type": "string"}});
+    for level in 0..40 {
+        let next = json!({"$ref": format!("#/$defs/d{}", level + 1)});
+        definitions[format!("d{level}")] = json!({"allOf": [next, next]});
+    }
+    let schema = json!({"$ref": "#/$defs/d0", "$defs": definitions});
+    assert!(matches!(SchemaBook::default().learn(&schema), Err(SchemaError::TooManyPaths)));
+}
+
+/// Proves L14: what a known format asks for is asked for; an unknown one asks for nothing.
+#[test]
+fn known_formats_are_checked() {
+    for (format, good, bad) in [
+        ("ipv4", "127.0.0.1", Some("home")),
+        ("uuid", "0191e7a4-3b1f-7c5e-9a52-2f8f6d3c1b00", Some("17")),
+        ("date", "2026-11-16", Some("2026-13-16")),
+        ("date-time", "2026-11-16T14:00:00Z", Some("yesterday")),
+        ("email", "a@example.org", Some("nobody")),
+        ("wallet", "anything", None),
+    ] {
+        let schema = json!({"type": "string", "format": format});
+        let codes = |text: &str| {
+            let problems = SchemaBook::default().check(&schema, &json!(text));
+            problems.into_iter().map(|problem| problem.code).collect::<Vec<_>>()
+        };
+        assert_eq!(codes(good), [] as [&str; 0], "{format}");
+        if let Some(bad) = bad {
+            assert_eq!(codes(bad), ["format"], "{format}");
+        }
+    }
+}

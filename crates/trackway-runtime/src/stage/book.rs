@@ -167,10 +167,13 @@ impl Book {
                 self.questions.insert(question.id, op.clone());
                 Some((op.clone(), Fact::Said))
             }
-            Event::Resumed { resume, input, .. } => {
-                let op = self.questions.get(&resume.question)?;
+            Event::Resumed { resume, input, replaces, .. } => {
+                let op = self.questions.get(&resume.question)?.clone();
+                if *replaces {
+                    self.forget_answer(&op);
+                }
                 let answer = Answer { input: input.clone(), message: resume.message.clone() };
-                Some((op.clone(), Fact::Answer(Box::new(answer))))
+                Some((op, Fact::Answer(Box::new(answer))))
             }
             Event::StepDone { op, outcome } => Some((op.clone(), Fact::Done(outcome.clone()))),
             Event::StepFailed(retry) => {
@@ -219,6 +222,18 @@ impl Book {
     /// Whether something of that artifact was shown from within the step.
     pub(crate) fn has_shown(&self, step: &Op, artifact: &str) -> bool {
         self.shown.iter().any(|(op, shown)| op == step && shown.as_str() == artifact)
+    }
+
+    /// Another answer is there in the place of one that the program could not read. A replay takes no
+    /// notice of the first, also where it could be read by now.
+    fn forget_answer(&mut self, op: &Op) {
+        let is_answer = |(of, fact): &(Op, Fact)| of == op && matches!(fact, Fact::Answer(_));
+        if let Some(place) = self.queue.iter().rposition(is_answer) {
+            self.queue.remove(place);
+            if let Some(count) = self.known.get_mut(op) {
+                *count -= 1;
+            }
+        }
     }
 
     /// Lets the program see the next fact of the log. False when there is none.

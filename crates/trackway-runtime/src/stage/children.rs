@@ -4,9 +4,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use trackway_domain::{
     ChildOutcome, Command, Failure, FirstAnswer, Message, MessageId, Op, OpKind, Problem,
-    QuestionId, RunId,
+    QuestionId, RunId, normalize_integers,
 };
-use trackway_engine::{Delivered, Schemas};
+use trackway_engine::Delivered;
 
 use super::{Fact, Stage};
 use crate::{Deliver, Kind, RunAddress, ancestry::Parent};
@@ -26,11 +26,7 @@ pub enum ChildError {
 }
 
 fn told(problems: &[Problem]) -> String {
-    let each = problems.iter().map(|problem| match problem.path.as_str() {
-        "" => problem.message.clone(),
-        path => format!("{path}: {}", problem.message),
-    });
-    each.collect::<Vec<_>>().join("; ")
+    problems.iter().map(Problem::sentence).collect::<Vec<_>>().join("; ")
 }
 
 impl Stage {
@@ -66,9 +62,10 @@ impl Stage {
         &self,
         key: &str,
         name: &str,
-        input: Value,
+        mut input: Value,
         awaited: bool,
     ) -> Result<(Op, RunId), ChildError> {
+        normalize_integers(&mut input);
         let op = self.0.book().claim(OpKind::Child, key);
         if !self.0.book().knows(&op) {
             self.go_live(&op).await;
@@ -166,7 +163,7 @@ impl Stage {
         let registry = &core.options.registry;
         let program = registry.get(name).ok_or_else(unknown)?;
         let info = program.info();
-        let problems = registry.schemas.check(&info.input_schema, input);
+        let problems = registry.check_input(&*program, input);
         if !problems.is_empty() {
             return Err(ChildError::InvalidInput { name: name.to_owned(), problems });
         }

@@ -8,6 +8,7 @@ use trackway_domain::{
 };
 
 use super::{Answer, Fact, Stage, guard};
+use crate::ValueType;
 
 impl Stage {
     /// Progress. Returns when it is ordered.
@@ -51,11 +52,36 @@ impl Stage {
         schema: Value,
         artifact: Option<Artifact>,
     ) -> (Op, Answer) {
-        self.ask_as("", Yield::Interrupted { reason, prompt, schema, artifact }).await
+        let what = Yield::Interrupted { reason, prompt, schema, artifact, answer_type: None };
+        self.ask_as("", what, None).await
+    }
+
+    /// As [`Stage::ask`], for an answer that is read into that type. What cannot be read is refused
+    /// before it is recorded.
+    pub async fn ask_typed(
+        &self,
+        reason: Reason,
+        prompt: Vec<Part>,
+        schema: Value,
+        artifact: Option<Artifact>,
+        answer: ValueType,
+    ) -> (Op, Answer) {
+        let answer_type = Some(answer.name().to_owned());
+        let what = Yield::Interrupted { reason, prompt, schema, artifact, answer_type };
+        self.ask_as("", what, Some(answer)).await
     }
 
     /// Puts the question under that key. Questions from within a step have the step's name as theirs.
-    pub(super) async fn ask_as(&self, key: &str, what: Yield) -> (Op, Answer) {
+    pub(super) async fn ask_as(
+        &self,
+        key: &str,
+        what: Yield,
+        answer_type: Option<ValueType>,
+    ) -> (Op, Answer) {
+        // Before the question can be answered.
+        if let Some(answer_type) = answer_type {
+            self.0.learn(answer_type);
+        }
         let op = self.0.book().claim(OpKind::Ask, key);
         let question = guard::OpenQuestion::at(self.0.clone(), op.clone());
         if !self.0.book().knows(&op) {

@@ -30,9 +30,9 @@ impl Stage {
     /// memory with its step, but takes no place from those that are doing something.
     pub async fn ask_within(&self, step: &Op, prompt: Vec<Part>, schema: Value) -> Answer {
         let reason = Reason::InputRequired;
-        let what = Yield::Interrupted { reason, prompt, schema, artifact: None };
+        let what = Yield::Interrupted { reason, prompt, schema, artifact: None, answer_type: None };
         self.0.step_aside();
-        let answer = self.ask_as(&step.to_string(), what).await.1;
+        let answer = self.ask_as(&step.to_string(), what, None).await.1;
         if let Some((core, _)) = self.0.live()
             && let Ok(room) = core.programs.clone().acquire_owned().await
         {

@@ -30,6 +30,7 @@ mod resumes;
 mod steps;
 mod sweep;
 mod time;
+mod types;
 mod versions;
 mod watches;
 mod yields;

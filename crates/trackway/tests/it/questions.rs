@@ -53,7 +53,8 @@ fn an_answer_has_the_type_that_was_asked_for_and_a_wrong_one_changes_nothing() {
                 "working",
                 "+preview.json",
                 "input-required: How much? (in euro)",
-                "input-required: How much? (in euro)",
+                "input-required: How much? (in euro) The answer was not accepted:\n\
+                 - /amount: -1 is less than the minimum of 0\n- /more: \"more\" is not known here",
                 "working",
                 "auth-required: Sign, please.",
                 "working",

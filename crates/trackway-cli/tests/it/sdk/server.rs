@@ -28,7 +28,11 @@ impl Subject {
 
     /// The agent that the course is run against.
     pub(super) fn review(&self) -> String {
-        format!("{}/a2a/agents/review", self.server.url)
+        self.agent("review")
+    }
+
+    pub(super) fn agent(&self, name: &str) -> String {
+        format!("{}/a2a/agents/{name}", self.server.url)
     }
 
     /// The same agent where none is named.

@@ -53,3 +53,17 @@ fn a_parked_run_still_hears() {
     assert_snapshot!(told("submit; status on it; park mismatch", "cancel"), @"canceled | ! stop");
     assert_snapshot!(told("submit; park mismatch; cancel", "unpark"), @"nothing");
 }
+
+/// Proves L14: an answer that the program could not read does not hold the run up for ever.
+#[test]
+fn an_answer_that_could_not_be_read_is_replaced() {
+    let parked = "submit; ask amount; answer amount=5; unreadable q1";
+    assert_snapshot!(told(parked, "answer amount=7"), @r#"resumed q1 #2 concurrent {"amount":7} instead | ! drive | > q1 #2 concurrent primary"#);
+    assert_snapshot!(told(parked, "answer q1 amount=7"), @r#"resumed q1 #2 concurrent {"amount":7} instead | ! drive | > q1 #2 concurrent primary"#);
+    assert_snapshot!(told(parked, "answer amount=0"), @"late q1 #2 concurrent (wrong: /amount exclusiveMinimum) | > q1 #2 concurrent (wrong: /amount exclusiveMinimum)");
+    let gone_on =
+        "submit; ask amount; answer amount=5; ask signature; answer signature=me; unreadable q1";
+    assert_snapshot!(told(gone_on, "answer q1 amount=7"), @"late q1 #2 concurrent | > q1 #2 concurrent");
+    let other = "submit; ask amount; answer amount=5; park mismatch";
+    assert_snapshot!(told(other, "answer amount=7"), @"late q1 #2 concurrent | > q1 #2 concurrent");
+}

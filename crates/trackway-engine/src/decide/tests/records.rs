@@ -43,7 +43,12 @@ fn events(value: &Value, text: &str) -> Vec<Event> {
             question,
             message_id: message_id.clone(),
         },
-        Event::Resumed { resume: resume.clone(), input: input.clone(), awaited_by: Some(run) },
+        Event::Resumed {
+            resume: resume.clone(),
+            input: input.clone(),
+            awaited_by: Some(run),
+            replaces: true,
+        },
         Event::Late(Late { resume, problems }),
         Event::Noted { message: message.clone() },
         Event::Withdrawn { question: QuestionId::new(Uuid::from_u128(2)) },
@@ -122,6 +127,7 @@ fn question(value: &Value, text: &str) -> Question {
         reason: Reason::AuthRequired,
         prompt: parts(value, text),
         schema: value.clone(),
+        answer_type: Some(text.into()),
     }
 }
 

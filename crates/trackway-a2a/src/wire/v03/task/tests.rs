@@ -50,6 +50,7 @@ fn asked() -> Event {
         reason: Reason::InputRequired,
         prompt: vec![Part::text("How much?")],
         schema: json!({"type": "object"}),
+        answer_type: None,
     };
     Event::Asked { op: op(OpKind::Ask), question, message_id: MessageId::new("a-2").unwrap() }
 }
@@ -61,7 +62,7 @@ fn resumed() -> Event {
         order: 2,
         concurrent: true,
     };
-    Event::Resumed { resume, input: json!(5), awaited_by: None }
+    Event::Resumed { resume, input: json!(5), awaited_by: None, replaces: false }
 }
 
 fn view(events: &[Event]) -> RunView {

@@ -77,6 +77,7 @@ fn question() -> Question {
         reason: Reason::InputRequired,
         prompt: vec![Part::text("Amount?"), Part::text("In USD.")],
         schema: json!({"type": "object", "required": ["amount"]}),
+        answer_type: None,
     }
 }
 
@@ -129,7 +130,8 @@ fn resume(order: u32) -> Resume {
 /// Proves L9, L16.
 #[test]
 fn the_working_of_a_resume_says_which_request_it_was() {
-    let event = Event::Resumed { resume: resume(1), input: json!(5), awaited_by: None };
+    let event =
+        Event::Resumed { resume: resume(1), input: json!(5), awaited_by: None, replaces: false };
     assert_eq!(
         shown(&event),
         json!({

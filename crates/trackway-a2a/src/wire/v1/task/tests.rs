@@ -32,6 +32,7 @@ fn asked() -> Event {
         reason: Reason::InputRequired,
         prompt: vec![Part::text("How much?")],
         schema: json!({"type": "object"}),
+        answer_type: None,
     };
     Event::Asked { op: op(OpKind::Ask), question, message_id: MessageId::new("a-2").unwrap() }
 }
@@ -52,7 +53,7 @@ fn resumed() -> Event {
         order: 2,
         concurrent: true,
     };
-    Event::Resumed { resume, input: json!(5), awaited_by: None }
+    Event::Resumed { resume, input: json!(5), awaited_by: None, replaces: false }
 }
 
 fn snapshot(events: &[Event]) -> Snapshot {

@@ -48,6 +48,7 @@ fn question() -> Question {
         reason: Reason::InputRequired,
         prompt: vec![Part::text("Amount?")],
         schema: json!({"type": "object"}),
+        answer_type: None,
     }
 }
 
@@ -116,7 +117,12 @@ fn a_question_and_its_repetition_with_the_errors() {
 #[test]
 fn the_working_of_a_resume_says_which_request_it_was() {
     assert_eq!(
-        shown(&Event::Resumed { resume: resume(1), input: json!(5), awaited_by: None }),
+        shown(&Event::Resumed {
+            resume: resume(1),
+            input: json!(5),
+            awaited_by: None,
+            replaces: false
+        }),
         json!({"statusUpdate": {
             "taskId": RUN, "contextId": "ctx",
             "status": {"state": "TASK_STATE_WORKING", "timestamp": "1970-01-01T00:00:00.000Z"},

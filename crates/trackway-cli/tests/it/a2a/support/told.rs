@@ -165,16 +165,27 @@ pub(crate) fn says(parts: Value) -> Value {
 /// A question for these fields; with the errors of the answer before, where there was one.
 pub(crate) fn asked(state: &str, prompt: &str, fields: &[&str], errors: Option<&Value>) -> Value {
     let schema = format!("<schema of {}>", json!(fields));
-    let mut part = json!({ "kind": "text", "text": prompt,
-        "metadata": { "schema": schema, "mimeType": "application/json" } });
+    let mut parts = vec![json!({ "kind": "text", "text": prompt,
+        "metadata": { "schema": schema, "mimeType": "application/json" } })];
     let mut metadata = json!({ "questionId": "<question>" });
     if let Some(errors) = errors {
-        part["metadata"]["validationErrors"] = errors.clone();
+        parts.push(json!({ "kind": "text", "text": reasons(errors) }));
         metadata["validationErrors"] = errors.clone();
     }
-    let mut message = spoken(json!([part]));
+    let mut message = spoken(json!(parts));
     message["metadata"] = metadata;
     status(state, Some(message), false)
+}
+
+/// Why an answer was refused, as the repeated question says it.
+fn reasons(errors: &Value) -> String {
+    let reason = |error: &Value| {
+        let (path, message) = (error["path"].as_str(), error["message"].as_str());
+        format!("\n- {}: {}", path.unwrap_or_default(), message.unwrap_or_default())
+    };
+    let errors = errors.as_array().into_iter().flatten();
+    let reasons: String = errors.map(reason).collect();
+    format!("The answer was not accepted:{reasons}")
 }
 
 /// The last event, with the text that it says.

@@ -1,0 +1,93 @@
+//! Rust types that values are read into. A schema says much of what a type can hold, but not all; so a
+//! value is read before it is recorded.
+
+use std::any::type_name;
+
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+use serde_path_to_error::Segment;
+use trackway_domain::{Problem, limit_problems, shorten_value};
+
+/// A Rust type by its name, and how a value is read into it.
+#[derive(Debug, Clone, Copy)]
+pub struct ValueType {
+    name: &'static str,
+    read: fn(&Value) -> Result<(), Problem>,
+}
+
+impl ValueType {
+    pub fn of<T: DeserializeOwned>() -> Self {
+        Self { name: type_name::<T>(), read: read::<T> }
+    }
+
+    /// Its path in the program's code.
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// What keeps the value from being read into the type; empty where nothing does.
+    pub fn check(&self, value: &Value) -> Vec<Problem> {
+        limit_problems((self.read)(value).err())
+    }
+}
+
+fn read<T: DeserializeOwned>(value: &Value) -> Result<(), Problem> {
+    let error = match serde_path_to_error::deserialize::<_, T>(value) {
+        Ok(_) => return Ok(()),
+        Err(error) => error,
+    };
+    let mut path = String::new();
+    for segment in error.path() {
+        match segment {
+            Segment::Seq { index } => path.push_str(&format!("/{index}")),
+            Segment::Map { key } => path.push_str(&format!("/{}", crate::schema::escape(key))),
+            // Variants leave no level in the value that could be relied on.
+            Segment::Enum { .. } | Segment::Unknown => break,
+        }
+    }
+    let message = error.inner().to_string();
+    let expected = message.rsplit_once(", expected ").map(|(_, expected)| json!(expected));
+    Err(Problem {
+        code: "type".into(),
+        expected: expected.unwrap_or(Value::Null),
+        got: value.pointer(&path).map(shorten_value),
+        hint: None,
+        path,
+        message,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde::Deserialize;
+
+    use super::*;
+
+    #[derive(Deserialize)]
+    #[expect(dead_code, reason = "only read into")]
+    struct Order {
+        items: Vec<Item>,
+    }
+
+    #[derive(Deserialize)]
+    #[expect(dead_code, reason = "only read into")]
+    struct Item {
+        amount: u32,
+        from: std::net::Ipv4Addr,
+    }
+
+    /// Proves L14: what the type cannot hold is named with its place.
+    #[test]
+    fn what_the_type_cannot_hold_is_named_with_its_place() {
+        let order = |amount: Value, from: &str| {
+            let order = json!({"items": [{"amount": amount, "from": from}]});
+            let problems = ValueType::of::<Order>().check(&order);
+            problems.into_iter().map(|problem| (problem.path, problem.expected)).next()
+        };
+        assert_eq!(order(json!(40), "127.0.0.1"), None);
+        let amount = Some(("/items/0/amount".to_owned(), json!("u32")));
+        assert_eq!(order(json!(5_000_000_000_u64), "127.0.0.1"), amount);
+        assert_eq!(order(json!(2.5), "127.0.0.1"), amount);
+        assert_eq!(order(json!(1), "home").unwrap().0, "/items/0/from");
+    }
+}
