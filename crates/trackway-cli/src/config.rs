@@ -19,7 +19,7 @@ use std::{
     time::Duration,
 };
 
-use trackway::{Auth, Secret};
+use trackway::{Auth, ConnectionLimits, Secret};
 use trackway_agent::FIRST_ANSWER_TIMEOUT_DEFAULT;
 
 use crate::{
@@ -118,10 +118,13 @@ pub(crate) struct Push {
     pub(crate) secret: Option<Secret>,
 }
 
-/// `[server]`: what a request may cost.
+/// `[server]`: how it is reached, and what a request may cost.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Limits {
+    /// The address under which others reach it.
+    pub(crate) public_url: Option<String>,
     pub(crate) body_max_bytes: usize,
+    pub(crate) connections: ConnectionLimits,
 }
 
 /// `[a2a]`: how the door presents itself.
@@ -133,6 +136,8 @@ pub(crate) struct A2a {
     pub(crate) signing: Option<Signing>,
     /// gRPC clients may ask which services there are.
     pub(crate) grpc_reflection: bool,
+    /// Cards do not name the address of gRPC.
+    pub(crate) grpc_hidden: bool,
 }
 
 /// A private key, and the name by which others find its public half.
@@ -146,7 +151,11 @@ pub(crate) struct Signing {
 impl Default for Limits {
     fn default() -> Self {
         // Room for a document of some megabytes in base64; as on every door.
-        Self { body_max_bytes: 10 * 1024 * 1024 }
+        Self {
+            public_url: None,
+            body_max_bytes: 10 * 1024 * 1024,
+            connections: ConnectionLimits::default(),
+        }
     }
 }
 

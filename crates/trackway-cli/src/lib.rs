@@ -13,7 +13,6 @@ mod engine;
 mod exit;
 mod failure;
 mod fault;
-mod files;
 mod finding;
 mod follow;
 mod form;

@@ -12,7 +12,7 @@ use crate::{
     exit::Exit,
     failure::Failure,
     fault::Crash,
-    files, output, programs,
+    output, programs,
     signals::Signals,
     text,
     workspace::{Workspace, follow::Loader},
@@ -24,7 +24,6 @@ const FAREWELL_MAX: Duration = Duration::from_secs(10);
 pub(super) async fn serve(args: Serve) -> Result<Exit, Failure> {
     // Before the address is told: whoever reads it may end us at once.
     let mut signals = Signals::install()?;
-    files::allow_many();
     let folder = config::folder(args.workspace.as_deref())?;
     let (workspace, _) = Workspace::read(folder, &config::variable);
     let server = programs(args.profile, &args.data.folder, args.conformance.streaming_timeout);
@@ -87,7 +86,12 @@ fn programs(profile: Option<Profile>, data: &Path, patience: Duration) -> Server
 /// What the configuration says about the server, each setting at its place.
 fn apply(config: Config, mut server: Server) -> Result<Server, Failure> {
     server = server.auth(config.auth).body_bytes_max(config.server.body_max_bytes);
+    server = server.connections(config.server.connections);
+    if let Some(url) = config.server.public_url {
+        server = server.public_url(url);
+    }
     server = server.grpc_reflection(config.a2a.grpc_reflection);
+    server = server.grpc_in_card(!config.a2a.grpc_hidden);
     server = server.retention(config.retention.older_than);
     if config.outgoing.allow_loopback {
         server = server.allow_loopback_targets(true);
