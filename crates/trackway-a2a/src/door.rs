@@ -131,7 +131,7 @@ impl Door {
 
     /// A card in the form of one generation.
     pub(crate) fn written(&self, card: &Card<'_>, generation: Generation) -> Value {
-        let signer = self.options.signer.as_deref();
+        let signer = self.options.signer();
         match generation {
             Generation::V1 => union::signed(wire::v1::card(card), signer),
             Generation::V03 => wire::v03::card(card),
@@ -140,7 +140,7 @@ impl Door {
 
     /// A card in the form that clients of both generations can read.
     pub(crate) fn written_for_all(&self, card: &Card<'_>) -> Value {
-        union::card(card, self.options.signer.as_deref())
+        union::card(card, self.options.signer())
     }
 
     fn interfaces(&self, name: &str, address: &Address, headers: &HeaderMap) -> Vec<Interface> {
@@ -152,7 +152,8 @@ impl Door {
         } else {
             (format!("{base}/a2a/agents/{name}"), Some(name.to_owned()))
         };
-        let grpc = self.options.grpc_address.as_deref().map(|grpc| http::reachable(grpc, &base));
+        let grpc = self.options.grpc_address.as_deref().filter(|_| self.options.grpc_in_card);
+        let grpc = grpc.map(|grpc| http::reachable(grpc, &base));
         let mut interfaces = Vec::new();
         for generation in Generation::ALL {
             let known =

@@ -3,6 +3,7 @@
 //! Messages are those of our own `.proto` files, turned into Rust by the build script. A request
 //! becomes a [`Call`](crate::ops::Call), like a request of every other binding.
 
+mod incoming;
 mod pb;
 mod perform;
 mod refusal;
@@ -13,9 +14,12 @@ mod value;
 
 use std::{convert::Infallible, future::Future, io, sync::Arc};
 
-use axum::serve::Listener;
-use futures_util::stream;
-use tokio::net::{TcpListener, TcpStream};
+use axum::{Router, serve::Listener};
+use futures_util::{Stream, StreamExt as _, stream};
+use tokio::{
+    io::{AsyncRead, AsyncWrite},
+    net::{TcpListener, TcpStream},
+};
 use tonic::{
     service::{Routes, RoutesBuilder},
     transport,
@@ -23,6 +27,7 @@ use tonic::{
 use tower::util::MapResponseLayer;
 use trackway_runtime::Runtime;
 
+use self::incoming::Incoming;
 use crate::{Options, door::Door};
 
 /// Requests and streams under way on one connection. Clients put all they do on one; beyond this they
@@ -48,6 +53,22 @@ impl Grpc {
         listener: TcpListener,
         end: impl Future<Output = ()>,
     ) -> io::Result<()> {
+        let connections = connections(listener).map(|stream| (stream, ()));
+        self.serve_connections(connections, |router| router, end).await
+    }
+
+    /// The same on connections that somebody else accepts. What comes with a connection is an extension
+    /// of each of its requests; `wrap` adds layers that see them.
+    pub async fn serve_connections<IO, I>(
+        self,
+        connections: impl Stream<Item = (IO, I)>,
+        wrap: impl FnOnce(Router) -> Router,
+        end: impl Future<Output = ()>,
+    ) -> io::Result<()>
+    where
+        IO: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+        I: Clone + Send + Sync + Unpin + 'static,
+    {
         let options = &self.door.options;
         let body_bytes_max = options.body_bytes_max;
         let server = transport::Server::builder()
@@ -55,8 +76,10 @@ impl Grpc {
             .http2_keepalive_interval(Some(options.heartbeat))
             .max_concurrent_streams(STREAMS_MAX)
             .layer(MapResponseLayer::new(move |response| refusal::ours(response, body_bytes_max)));
+        let routes = Routes::from(wrap(self.routes().into_axum_router()));
+        let connections = connections.map(|(io, info)| Ok::<_, Infallible>(Incoming { io, info }));
         server
-            .serve_with_incoming_shutdown(self.routes(), connections(listener), end)
+            .serve_with_incoming_shutdown(routes.prepare(), connections, end)
             .await
             .map_err(io::Error::other)
     }
@@ -70,7 +93,7 @@ impl Grpc {
         if self.door.options.grpc_reflection {
             reflect(&mut routes);
         }
-        routes.routes().prepare()
+        routes.routes()
     }
 }
 
@@ -86,15 +109,13 @@ fn reflect(routes: &mut RoutesBuilder) {
 }
 
 /// Connections as they come. Waiting out a failure to accept is what the listener itself does.
-fn connections(
-    listener: TcpListener,
-) -> impl futures_util::Stream<Item = Result<TcpStream, Infallible>> {
+fn connections(listener: TcpListener) -> impl Stream<Item = TcpStream> {
     stream::unfold(listener, |mut listener| async {
         let (connection, _) = Listener::accept(&mut listener).await;
         // Streamed events are small: without this each would wait for the one before to be acknowledged.
         if let Err(error) = connection.set_nodelay(true) {
             tracing::debug!(%error, "TCP_NODELAY could not be set");
         }
-        Some((Ok(connection), listener))
+        Some((connection, listener))
     })
 }

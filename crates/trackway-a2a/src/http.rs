@@ -124,8 +124,11 @@ fn broken_off() -> Fault {
     Fault::new(Kind::Parse, Code::InvalidRequest, "the body broke off", "send the request again")
 }
 
-/// The beginning of our addresses as the client knows them.
+/// The beginning of our addresses: the one that was configured, or else as the client knows them.
 pub(crate) fn base_url(headers: &HeaderMap, options: &Options) -> String {
+    if let Some(url) = &options.public_url {
+        return url.clone();
+    }
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
     // What a client sends comes back to it in addresses, so nothing but a host may stand there.
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b".-_:[]".contains(&byte);
@@ -150,6 +153,7 @@ pub(crate) fn reachable(address: &str, base_url: &str) -> String {
         _ => return address.to_owned(),
     };
     let named = base_url.split_once("://").map_or(base_url, |(_, named)| named);
+    let named = named.split('/').next().unwrap_or_default();
     let host = match named.find(']') {
         Some(end) => &named[..=end],
         None => named.split(':').next().unwrap_or_default(),

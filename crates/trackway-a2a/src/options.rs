@@ -39,8 +39,13 @@ pub struct Options {
     pub grpc_address: Option<String>,
     /// Whether gRPC tells tools which services and messages there are.
     pub grpc_reflection: bool,
-    /// Signs cards.
+    /// Whether cards name the address of gRPC. Some clients refuse a card with an address of another
+    /// origin than its own.
+    pub grpc_in_card: bool,
+    /// Signs cards, where `public_url` says which addresses are ours.
     pub signer: Option<Arc<Signer>>,
+    /// Begins the addresses in cards and lists, whatever a request says. Without a slash at its end.
+    pub public_url: Option<String>,
     /// Begins the addresses in cards and lists when the request does not say under which name the
     /// server was reached. Without a slash at its end.
     pub base_url: String,
@@ -60,7 +65,9 @@ impl Default for Options {
             outgoing: None,
             grpc_address: None,
             grpc_reflection: false,
+            grpc_in_card: true,
             signer: None,
+            public_url: None,
             base_url: "http://127.0.0.1:7420".to_owned(),
         }
     }
@@ -70,6 +77,12 @@ impl Default for Options {
 const STRICT_READER: &str = "python-httpx";
 
 impl Options {
+    /// Signs cards. Without a configured address the reader of a card chooses the addresses in it by the
+    /// name under which they reached us, and nobody may have us sign those.
+    pub(crate) fn signer(&self) -> Option<&Signer> {
+        self.public_url.as_ref().and(self.signer.as_deref())
+    }
+
     pub(crate) fn is_strict_reader(&self, headers: &HeaderMap) -> bool {
         let agent = headers.get(header::USER_AGENT).and_then(|agent| agent.to_str().ok());
         self.conformance && agent.is_some_and(|agent| agent.starts_with(STRICT_READER))

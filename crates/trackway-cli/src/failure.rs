@@ -225,6 +225,9 @@ impl From<ServerError> for Failure {
             ServerError::DefaultAgent { name, known } => {
                 Self::unknown_workflow(error.to_string(), name, known).exit(Exit::Usage)
             }
+            ServerError::SignedWithoutAddress => failure
+                .exit(Exit::Usage)
+                .hint("set `[server] public_url` in trackway.toml, or leave out signing_key_file"),
             ServerError::Address { .. } | ServerError::Exposed { .. } => failure.exit(Exit::Usage),
             ServerError::StoreFailed { .. } => failure.code(Code::StoreFailed.as_str()),
             ServerError::Registry(_)

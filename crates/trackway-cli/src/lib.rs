@@ -12,7 +12,6 @@ mod engine;
 mod exit;
 mod failure;
 mod fault;
-mod files;
 mod follow;
 mod form;
 mod growing;

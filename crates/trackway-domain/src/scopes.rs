@@ -62,9 +62,9 @@ impl FromStr for Scope {
         if verb != "*" && verb != *known {
             return Err(bad("a workflow can be `run` and an agent `call`ed, nothing else"));
         }
-        let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_' || c == '*';
+        let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '*');
         if name.is_empty() || !name.chars().all(plain) {
-            return Err(bad("a name has letters, digits, `-` and `_`, and here `*`"));
+            return Err(bad("a name has letters, digits, `-`, `_` and `.`, and here `*`"));
         }
         Ok(Self(text.into()))
     }
@@ -102,10 +102,19 @@ impl Scopes {
         Ok(Self(scopes))
     }
 
-    /// Those of ours among scopes that somebody else wrote: tokens carry the scopes of other services
-    /// too (`openid`, `profile`), which permit nothing here.
-    pub fn among<'a>(texts: impl IntoIterator<Item = &'a str>) -> Self {
-        Self(texts.into_iter().filter_map(|text| text.parse().ok()).take(SCOPES_MAX).collect())
+    /// Those of ours among scopes that somebody else wrote, and what is wrong with those that look like
+    /// ours: tokens carry the scopes of other services too (`openid`, `profile`), which permit nothing
+    /// here.
+    pub fn among<'a>(texts: impl IntoIterator<Item = &'a str>) -> (Self, Vec<BadScope>) {
+        let (mut scopes, mut bad) = (Vec::new(), Vec::new());
+        for text in texts {
+            match text.parse::<Scope>() {
+                Ok(scope) if scopes.len() < SCOPES_MAX => scopes.push(scope),
+                Err(error) if looks_like_ours(text) && bad.len() < SCOPES_MAX => bad.push(error),
+                Ok(_) | Err(_) => {}
+            }
+        }
+        (Self(scopes), bad)
     }
 
     /// Everything.
@@ -135,6 +144,11 @@ impl Scopes {
     pub fn allow_run(&self, name: &str) -> bool {
         FORMS.iter().any(|(kind, verb)| self.allows(&format!("{kind}:{name}:{verb}")))
     }
+}
+
+fn looks_like_ours(text: &str) -> bool {
+    let kind = text.split_once(':').map(|(kind, _)| kind);
+    FORMS.iter().any(|(known, _)| kind == Some(known))
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::{
         CallToolRequestParams, CallToolResponse, CompleteRequestMethod, CompleteRequestParams,
-        CompleteResult, CustomRequest, CustomResult, ErrorCode, Implementation,
+        CompleteResult, ConstString as _, CustomRequest, CustomResult, ErrorCode, Implementation,
         ListPromptsRequestMethod, ListPromptsResult, ListResourceTemplatesRequestMethod,
         ListResourceTemplatesResult, ListResourcesRequestMethod, ListResourcesResult,
         ListToolsResult, PaginatedRequestParams, ProtocolVersion, ServerCapabilities, ServerConfig,
@@ -225,7 +225,7 @@ impl ServerHandler for Door {
         _request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
-        Err(ErrorData::method_not_found::<ListPromptsRequestMethod>())
+        Err(unknown_method(ListPromptsRequestMethod::VALUE))
     }
 
     async fn list_resources(
@@ -233,7 +233,7 @@ impl ServerHandler for Door {
         _request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        Err(ErrorData::method_not_found::<ListResourcesRequestMethod>())
+        Err(unknown_method(ListResourcesRequestMethod::VALUE))
     }
 
     async fn list_resource_templates(
@@ -241,7 +241,7 @@ impl ServerHandler for Door {
         _request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        Err(ErrorData::method_not_found::<ListResourceTemplatesRequestMethod>())
+        Err(unknown_method(ListResourceTemplatesRequestMethod::VALUE))
     }
 
     async fn complete(
@@ -249,7 +249,7 @@ impl ServerHandler for Door {
         _request: CompleteRequestParams,
         _context: RequestContext<RoleServer>,
     ) -> Result<CompleteResult, ErrorData> {
-        Err(ErrorData::method_not_found::<CompleteRequestMethod>())
+        Err(unknown_method(CompleteRequestMethod::VALUE))
     }
 
     /// A call that does not fit the protocol's own types comes here, for example with arguments that are
@@ -259,10 +259,10 @@ impl ServerHandler for Door {
         request: CustomRequest,
         context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
-        let name = match &request.params {
-            Some(params) if request.method == CALL => params["name"].as_str(),
-            _ => return Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, request.method, None)),
-        };
+        if request.method != CALL {
+            return Err(unknown_method(&request.method));
+        }
+        let name = request.params.as_ref().and_then(|params| params["name"].as_str());
         let Some(name) = name else {
             return Err(ErrorData::invalid_params("the call names no tool", None));
         };
@@ -285,6 +285,15 @@ fn identity(context: &RequestContext<RoleServer>) -> Identity {
     let parts = context.extensions.get::<http::request::Parts>();
     let known = parts.and_then(|parts| parts.extensions.get::<Identity>());
     known.cloned().unwrap_or_else(Identity::local)
+}
+
+/// A method that is not served, and what is.
+fn unknown_method(method: &str) -> ErrorData {
+    let method: String = method.chars().take(64).collect();
+    let message = format!(
+        "{method} is not served: this server has tools, which tools/list shows and tools/call calls"
+    );
+    ErrorData::new(ErrorCode::METHOD_NOT_FOUND, message, None)
 }
 
 fn unknown_tool(name: &str, switches: Switches) -> Refusal {

@@ -1,5 +1,6 @@
 //! Streamable HTTP: the door at `/mcp`, for clients with protocol sessions and for those without.
 
+mod batch;
 mod body;
 mod origin;
 mod sessions;
@@ -10,7 +11,7 @@ use axum::{
     Router,
     body::Body,
     extract::{Request, State},
-    http::{HeaderMap, StatusCode, header},
+    http::{HeaderMap, Method, StatusCode, header},
     middleware::{self, Next},
     response::{IntoResponse, Response},
     routing::any_service,
@@ -61,12 +62,11 @@ impl<H: ServerHandler + Clone> HttpDoor<H> {
         let mut sessions = LocalSessionManager::default();
         sessions.session_config = SessionConfig::default();
         sessions.session_config.keep_alive = Some(SESSION_SILENCE_MAX);
+        let manager = Arc::new(sessions);
+        let sessions = Arc::new(Sessions::new(manager.clone()));
         let door = self.door.clone();
-        let service = StreamableHttpService::new(
-            move || Ok(door.clone()),
-            Arc::new(sessions),
-            self.config.clone(),
-        );
+        let service =
+            StreamableHttpService::new(move || Ok(door.clone()), manager, self.config.clone());
         Router::new()
             .route("/mcp", any_service(service.clone()))
             .route("/mcp/", any_service(service))
@@ -74,7 +74,8 @@ impl<H: ServerHandler + Clone> HttpDoor<H> {
                 self.config.max_request_body_bytes,
                 body::answer_unreadable,
             ))
-            .layer(middleware::from_fn_with_state(Arc::new(Sessions::new()), keep_sessions))
+            .layer(middleware::from_fn(batch::answer_each))
+            .layer(middleware::from_fn_with_state(sessions, keep_sessions))
             .layer(middleware::from_fn_with_state(self.gatekeeper.clone(), recognise))
             .layer(middleware::from_fn(origin::refuse_foreign_pages))
             .layer(middleware::from_fn(errors_as_json))
@@ -117,10 +118,19 @@ async fn keep_sessions(
             let detail = "there is no such session; begin a new one with initialize";
             return problem(StatusCode::NOT_FOUND, Code::InvalidRequest, detail);
         };
+        sessions.touch(&id, request.method() == Method::DELETE);
         request.headers_mut().insert(sessions::HEADER, id);
     }
+    let is_end = request.method() == Method::DELETE;
     let mut response = next.run(request).await;
+    // The session is gone and there is nothing to say: clients of the older revisions expect this.
+    if is_end && response.status() == StatusCode::ACCEPTED {
+        *response.status_mut() = StatusCode::NO_CONTENT;
+    }
     if let Some(id) = response.headers_mut().remove(sessions::HEADER) {
+        if let Ok(id) = id.to_str() {
+            sessions.add(id, &caller).await;
+        }
         let shown = id.to_str().ok().and_then(|id| sessions.shown(id, &caller));
         if let Some(Ok(shown)) = shown.map(header::HeaderValue::try_from) {
             response.headers_mut().insert(sessions::HEADER, shown);

@@ -1,6 +1,6 @@
 //! What every door reads from the headers of a request in the same way, whatever library serves it.
 
-use std::net::IpAddr;
+use std::net::{Ipv4Addr, Ipv6Addr};
 
 use crate::Unrecognised;
 
@@ -20,19 +20,32 @@ pub fn bearer(header: Option<&[u8]>) -> Result<Option<&str>, Unrecognised> {
     }
 }
 
-/// The host in the header `Origin`, with its port where it has one.
+/// The host in the header `Origin` of a web page, with its port where it has one.
 pub fn host_of(origin: &str) -> Option<&str> {
-    origin.split_once("://").map(|(_scheme, host)| host)
+    let (scheme, host) = origin.split_once("://")?;
+    let is_page = scheme.eq_ignore_ascii_case("http") || scheme.eq_ignore_ascii_case("https");
+    is_page.then_some(host)
 }
 
-/// Whether a host, with a port or without, is this machine as it calls itself.
+/// Whether a host, with a port or without, is this machine as it calls itself, and nothing else besides.
 pub fn is_local_host(host: &str) -> bool {
-    let name = match host.strip_prefix('[') {
-        Some(v6) => v6.split(']').next().unwrap_or_default(),
-        None => host.split(':').next().unwrap_or_default(),
+    let (is_local, port) = match host.strip_prefix('[') {
+        Some(v6) => {
+            let Some((address, port)) = v6.split_once(']') else { return false };
+            let address = address.parse::<Ipv6Addr>();
+            (address.is_ok_and(|address| address.is_loopback()), port)
+        }
+        None => {
+            let (name, port) = host.split_at(host.find(':').unwrap_or(host.len()));
+            let address = name.parse::<Ipv4Addr>();
+            let is_local = address.is_ok_and(|address| address.is_loopback());
+            (is_local || name.eq_ignore_ascii_case("localhost"), port)
+        }
     };
-    name.eq_ignore_ascii_case("localhost")
-        || name.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+    let is_port = |digits: &str| {
+        digits.bytes().all(|byte| byte.is_ascii_digit()) && digits.parse::<u16>().is_ok()
+    };
+    is_local && (port.is_empty() || port.strip_prefix(':').is_some_and(is_port))
 }
 
 #[cfg(test)]

@@ -77,7 +77,8 @@ pub use child::{AgentFailed, Child, ChildFailed};
 pub use ctx::Ctx;
 pub use futures_util::future::Either;
 pub use server::{
-    Agents, Bound, DataFolder, DataFolderError, Held, Mcp, ReplayCheck, Server, ServerError,
+    Agents, Bound, ConnectionLimits, DataFolder, DataFolderError, Held, Mcp, ReplayCheck, Server,
+    ServerError,
 };
 pub use step::{Step, StepFailed};
 pub use stop::{Stop, reject};

@@ -1,6 +1,7 @@
 //! The server: an embedded store, an engine, and the front doors behind one listener.
 
 mod agents;
+mod connections;
 mod data;
 mod held;
 mod http;
@@ -24,7 +25,7 @@ use trackway_a2a::{AddressPolicy, Notifier, Outgoing, OutgoingOptions, Signer};
 use trackway_mcp::HttpDoor;
 use trackway_ports::{Faults, Gatekeeper, Journal, NoFaults};
 use trackway_runtime::{
-    ChildLimits, Options, Program, Registry, RegistryError, Runtime, SystemClock, Tool,
+    ChildLimits, Options, Program, Registry, RegistryError, Runtime, SteadyClock, SystemClock, Tool,
 };
 use trackway_sqlite::SqliteJournal;
 
@@ -32,6 +33,8 @@ use crate::{Auth, AuthError, Secret, Workflow, auth::Gate, typed::Typed};
 
 pub use agents::Agents;
 use agents::Employed;
+pub use connections::ConnectionLimits;
+pub(crate) use connections::mark_known;
 pub use data::{DataFolder, DataFolderError};
 pub use held::Held;
 pub use http::Bound;
@@ -77,6 +80,9 @@ pub struct Server {
     signer: Option<Arc<Signer>>,
     grpc_listen: Option<String>,
     grpc_reflection: bool,
+    grpc_in_card: bool,
+    public_url: Option<String>,
+    connections: ConnectionLimits,
     mcp: Option<Mcp>,
     retention: Option<Duration>,
 }
@@ -102,6 +108,8 @@ pub enum ServerError {
         "{address} is not a loopback address; without auth Trackway listens on loopback only (set `[auth] required = true` in trackway.toml)"
     )]
     Exposed { address: SocketAddr },
+    #[error("cards are signed for a configured address only, and there is none")]
+    SignedWithoutAddress,
     #[error("cannot listen on {address}")]
     Listen { address: SocketAddr, source: std::io::Error },
     #[error("the runs cannot be read")]
@@ -141,6 +149,9 @@ impl Default for Server {
             signer: None,
             grpc_listen: None,
             grpc_reflection: false,
+            grpc_in_card: true,
+            public_url: None,
+            connections: ConnectionLimits::default(),
             mcp: None,
             retention: None,
         }
@@ -249,7 +260,30 @@ impl Server {
         self
     }
 
-    /// Signs agent cards.
+    /// How many connections there may be at once, and how long each thing may take on them.
+    #[must_use]
+    pub fn connections(mut self, limits: ConnectionLimits) -> Self {
+        self.connections = limits;
+        self
+    }
+
+    /// The address under which others reach it, for example `https://agents.example.com`. It begins every
+    /// address in cards; without one, the name under which a request came does.
+    #[must_use]
+    pub fn public_url(mut self, url: impl Into<String>) -> Self {
+        self.public_url = Some(url.into().trim_end_matches('/').to_owned());
+        self
+    }
+
+    /// Whether cards name the address of gRPC, as they do unless told otherwise. Some clients refuse a
+    /// card with an address of another origin than its own.
+    #[must_use]
+    pub fn grpc_in_card(mut self, show: bool) -> Self {
+        self.grpc_in_card = show;
+        self
+    }
+
+    /// Signs agent cards. It needs a [`Self::public_url`]: nothing that a request says is signed.
     #[must_use]
     pub fn sign_cards(mut self, signer: Signer) -> Self {
         self.signer = Some(Arc::new(signer));
@@ -335,6 +369,8 @@ impl Server {
         let servers = staff.as_ref().map(Employed::servers).unwrap_or_default();
         let metrics = Arc::new(Metrics::new(registry.clone(), servers));
         let mut options = Options::new(journal.clone(), registry);
+        let newest = journal.newest_time().await.map_err(ServerError::Read)?;
+        options.clock = Arc::new(SteadyClock::from(newest));
         options.observer = Some(metrics.clone());
         options.recover = self.recover;
         options.child_limits = self.child_limits;
@@ -377,6 +413,8 @@ impl Server {
             outgoing: Some(outgoing),
             body_bytes_max: self.body_bytes_max,
             signer: self.signer.clone(),
+            public_url: self.public_url.clone(),
+            grpc_in_card: self.grpc_in_card,
             ..Default::default()
         }
     }
@@ -384,6 +422,10 @@ impl Server {
     /// Takes the addresses and the folder; nothing is answered before [`Bound::serve`].
     pub async fn bind(self) -> Result<Bound, ServerError> {
         self.check_default_agent()?;
+        if self.signer.is_some() && self.public_url.is_none() {
+            return Err(ServerError::SignedWithoutAddress);
+        }
+        let limits = self.connections;
         let listener = http::listen(&self.listen, &self.auth).await?;
         let grpc = match &self.grpc_listen {
             Some(address) => Some(http::listen(address, &self.auth).await?),
@@ -410,7 +452,7 @@ impl Server {
         let entrance = Entrance { gatekeeper, required };
         let doors = Doors { a2a: door, mcp, metrics, journal };
         let bound = Bound::new(listener, grpc, runtime, folder, entrance, doors)?;
-        Ok(bound.keeping(retention).watching(watching).employing(staff))
+        Ok(bound.limiting(limits).keeping(retention).watching(watching).employing(staff))
     }
 
     /// Serves until Ctrl-C or a termination signal.
@@ -457,18 +499,4 @@ fn gatekeeper(auth: Auth, data: &Path) -> Result<Option<Arc<dyn Gatekeeper>>, Au
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Proves X5: told at the start, and before anything is opened.
-    #[tokio::test]
-    async fn a_default_agent_that_is_not_there_is_refused() {
-        let nobody = Some("nobody".to_owned());
-        let agents = Agents { default_agent: nobody, ..Agents::default() };
-        for server in [Server::new().default_agent("nobody"), Server::new().agents(agents)] {
-            let server = server.data("/dev/null/nowhere").listen("127.0.0.1:0");
-            let refused = server.bind().await.unwrap_err();
-            assert!(matches!(refused, ServerError::DefaultAgent { name, .. } if name == "nobody"));
-        }
-    }
-}
+mod tests;

@@ -12,7 +12,7 @@ use crate::{
     exit::Exit,
     failure::Failure,
     fault::Crash,
-    files, output, programs,
+    output, programs,
     signals::Signals,
     text,
     workspace::{Workspace, apply, follow::Loader},
@@ -25,7 +25,6 @@ const FAREWELL_MAX: Duration = Duration::from_secs(10);
 pub(super) async fn serve(args: Serve) -> Result<Exit, Failure> {
     // Before the address is told: whoever reads it may end us at once.
     let mut signals = Signals::install()?;
-    files::allow_many();
     let folder = config::folder(args.workspace.as_deref())?;
     let (workspace, _) = Workspace::read(folder, &config::variable);
     let server = programs(args.profile, &args.data.folder, args.conformance.streaming_timeout);

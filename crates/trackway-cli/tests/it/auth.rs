@@ -5,4 +5,5 @@ mod config;
 mod jwt;
 mod keys;
 mod site;
+mod strangers;
 mod tenants;

@@ -21,6 +21,9 @@ fn scopes_permit_what_their_pattern_covers_and_nothing_else() {
         (&["workflow:*"], "workflow:echo:run", true),
         (&["workflow:*"], "agent:echo:call", false),
         (&["agent:*:*"], "agent:echo:call", true),
+        (&["workflow:team.secret:run"], "workflow:team.secret:run", true),
+        (&["workflow:team.secret:run"], "workflow:team-secret:run", false),
+        (&["workflow:team.*:run"], "workflow:teams:run", false),
         (&["agent:echo:call", "workflow:review:run"], "workflow:review:run", true),
         (&[], "workflow:echo:run", false),
     ];
@@ -74,9 +77,20 @@ fn malformed_scopes_are_refused() {
 
 #[test]
 fn scopes_of_other_services_permit_nothing() {
-    let scopes = Scopes::among("openid profile workflow:echo:run email".split(' '));
-    assert_eq!(scopes, Scopes::new(["workflow:echo:run"]).unwrap());
-    assert!(Scopes::among(["openid"]).is_empty());
+    let (scopes, bad) = Scopes::among("openid profile workflow:echo:run email".split(' '));
+    assert_eq!((scopes, bad.len()), (Scopes::new(["workflow:echo:run"]).unwrap(), 0));
+    assert!(Scopes::among(["openid"]).0.is_empty());
+}
+
+/// Proves X6: whoever wrote a scope for us that permits nothing is told.
+#[test]
+fn scopes_that_look_like_ours_and_cannot_be_read_are_told() {
+    let (scopes, bad) = Scopes::among(["workflow:echo", "agent:a b:call", "agents", "api:read"]);
+    assert!(scopes.is_empty());
+    assert_eq!(
+        bad.iter().map(|bad| &*bad.text).collect::<Vec<_>>(),
+        ["workflow:echo", "agent:a b:call"]
+    );
 }
 
 /// The worst pattern costs the product of the lengths, not a power of them.

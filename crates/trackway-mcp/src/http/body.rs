@@ -11,11 +11,11 @@ use axum::{
     response::{IntoResponse as _, Response},
 };
 use rmcp::model::ProtocolVersion;
-use serde_json::Value;
+use serde_json::{Value, json};
 use trackway_domain::Code;
 
 use super::problem;
-use crate::unread::{Revision, Scan, Unread};
+use crate::unread::{CALL, Revision, Scan, Unread};
 
 /// How much of a body is looked at for the id under which to answer. An agent that sends a whole file
 /// by mistake is told so; whoever sends more than this is not listened to.
@@ -39,7 +39,12 @@ pub(super) async fn answer_unreadable(
             let scan = Scan::of(&body);
             match Unread::too_deep(&scan) {
                 Some(unread) => (scan, unread),
-                None => return next.run(Request::from_parts(parts, Body::from(body))).await,
+                None => {
+                    let body = Bytes::from(body);
+                    let request = Request::from_parts(parts, Body::from(body.clone()));
+                    let response = next.run(request).await;
+                    return nonsense(&response, &body).unwrap_or(response);
+                }
             }
         }
         Ok(Seen::TooLong(scan)) => (scan, Unread::TooLong { bytes_max }),
@@ -52,6 +57,30 @@ pub(super) async fn answer_unreadable(
         Some(answer) => told(unread, &answer),
         None => problem(status(unread), Code::TooLarge, "the message is too large or too deep"),
     }
+}
+
+/// The answer to what is JSON, as its header says, and no message: as JSON-RPC has it.
+fn nonsense(response: &Response, body: &[u8]) -> Option<Response> {
+    const PARSE_ERROR: i32 = -32700;
+    const INVALID_REQUEST: i32 = -32600;
+    const INVALID_PARAMS: i32 = -32602;
+    // What the transport answers to a body that it cannot read, as to one of another kind.
+    if response.status() != StatusCode::UNSUPPORTED_MEDIA_TYPE {
+        return None;
+    }
+    let sent = serde_json::from_slice::<Value>(body);
+    let is_call = |sent: &Value| sent["method"].as_str() == Some(CALL);
+    let (code, message) = match &sent {
+        Err(error) => (PARSE_ERROR, format!("the body is not JSON: {error}")),
+        Ok(sent) if is_call(sent) => (INVALID_PARAMS, "the call is not of its form".to_owned()),
+        Ok(_) => (INVALID_REQUEST, "the body is not a message of JSON-RPC".to_owned()),
+    };
+    let id = sent.ok().map(|sent| sent["id"].clone());
+    let id = id.filter(|id| id.is_string() || id.is_number()).unwrap_or_default();
+    let error = json!({ "code": code, "message": message });
+    let answer = json!({ "jsonrpc": "2.0", "id": id, "error": error });
+    let kind = [(header::CONTENT_TYPE, "application/json")];
+    Some((StatusCode::BAD_REQUEST, kind, Body::from(answer.to_string())).into_response())
 }
 
 enum Seen {

@@ -1,13 +1,38 @@
-//! Protocol sessions of the older revisions belong to whoever opened them. What a client gets to see of
+//! Protocol sessions of the older revisions: how many there are, and whose they are.
+//!
+//! Each costs some memory until it has been silent for hours, so their number is bounded, for one caller
+//! and for all: a new one takes the place of the one that was used longest ago. Its client is told that
+//! there is no such session, and begins a new one; runs are not touched by it.
+//!
+//! Sessions belong to whoever opened them. What a client gets to see of
 //! a session's id ends with a code over the id and the caller: somebody else who sends it is told that
-//! there is no such session. Nothing is remembered for that, so nothing has to be forgotten.
+//! there is no such session.
 
-use std::fmt;
+use std::{
+    collections::HashMap,
+    fmt,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use axum::http::HeaderValue;
 
 use data_encoding::HEXLOWER;
 use hmac::{Hmac, KeyInit as _, Mac as _};
+use rmcp::transport::streamable_http_server::session::{
+    SessionManager as _, local::LocalSessionManager,
+};
 use sha2::Sha256;
 use trackway_domain::Caller;
+
+/// A session is some 55 KB: together they stay below 30 MB.
+///
+/// Limit (MCP): protocol sessions of all callers.
+const SESSIONS_MAX: usize = 512;
+
+/// One caller cannot take all the places of the others.
+///
+/// Limit (MCP): protocol sessions of one caller.
+const SESSIONS_OF_CALLER_MAX: usize = 128;
 
 /// The header that names a protocol session.
 pub(super) const HEADER: &str = "mcp-session-id";
@@ -16,18 +41,90 @@ pub(super) const HEADER: &str = "mcp-session-id";
 pub(super) struct Sessions {
     /// None where the operating system gave no random numbers: then no session is anybody's.
     key: Option<[u8; 32]>,
+    manager: Arc<LocalSessionManager>,
+    /// A std mutex: it is held to look something up.
+    open: Mutex<Open>,
+}
+
+/// The sessions that were opened and not ended, by id.
+#[derive(Default)]
+struct Open {
+    /// Counts uses: the least of them is of the session that was used longest ago.
+    uses: u64,
+    sessions: HashMap<String, Session>,
+}
+
+struct Session {
+    caller: Caller,
+    used: u64,
+}
+
+impl Open {
+    /// Takes a session in; those that have to go for it.
+    fn add(&mut self, id: &str, caller: &Caller) -> Vec<String> {
+        self.uses += 1;
+        let session = Session { caller: caller.clone(), used: self.uses };
+        self.sessions.insert(id.to_owned(), session);
+        let is_own = |session: &Session| session.caller == *caller;
+        let own = self.sessions.values().filter(|session| is_own(session)).count();
+        let mut gone = Vec::new();
+        if own > SESSIONS_OF_CALLER_MAX {
+            gone.extend(self.take_oldest(is_own));
+        }
+        if self.sessions.len() > SESSIONS_MAX {
+            gone.extend(self.take_oldest(|_| true));
+        }
+        gone
+    }
+
+    fn take_oldest(&mut self, which: impl Fn(&Session) -> bool) -> Option<String> {
+        let all = self.sessions.iter().filter(|(_, session)| which(session));
+        let oldest = all.min_by_key(|(_, session)| session.used).map(|(id, _)| id.clone())?;
+        self.sessions.remove(&oldest);
+        Some(oldest)
+    }
+
+    fn touch(&mut self, id: &str, ends: bool) {
+        self.uses += 1;
+        if ends {
+            self.sessions.remove(id);
+        } else if let Some(session) = self.sessions.get_mut(id) {
+            session.used = self.uses;
+        }
+    }
 }
 
 impl Sessions {
-    pub(super) fn new() -> Self {
+    pub(super) fn new(manager: Arc<LocalSessionManager>) -> Self {
         let mut key = [0; 32];
-        match getrandom::fill(&mut key) {
-            Ok(()) => Self { key: Some(key) },
+        let key = match getrandom::fill(&mut key) {
+            Ok(()) => Some(key),
             Err(error) => {
                 tracing::error!(%error, "no random numbers; clients with sessions are refused");
-                Self { key: None }
+                None
             }
+        };
+        Self { key, manager, open: Mutex::default() }
+    }
+
+    /// A session was opened; the ones that it takes the place of are closed.
+    pub(super) async fn add(&self, id: &str, caller: &Caller) {
+        let gone = self.open().add(id, caller);
+        for id in gone {
+            // One that has ended by itself is closed already.
+            let _ = self.manager.close_session(&id.into()).await;
         }
+    }
+
+    /// A session is used, or ends by this.
+    pub(super) fn touch(&self, id: &HeaderValue, ends: bool) {
+        if let Ok(id) = id.to_str() {
+            self.open().touch(id, ends);
+        }
+    }
+
+    fn open(&self) -> MutexGuard<'_, Open> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What this caller gets to see of the id.
@@ -59,5 +156,31 @@ impl Sessions {
 impl fmt::Debug for Sessions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Sessions").finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Proves X6: nobody takes the sessions, or the memory, of the others.
+    #[test]
+    fn the_session_that_was_used_longest_ago_makes_room() {
+        let (ann, bob) = (Caller::new("t", "ann"), Caller::new("t", "bob"));
+        let mut open = Open::default();
+        assert!(open.add("bob", &bob).is_empty());
+        for number in 0..SESSIONS_OF_CALLER_MAX {
+            assert!(open.add(&format!("ann {number}"), &ann).is_empty());
+        }
+        open.touch("ann 0", false);
+        assert_eq!(open.add("one more", &ann), ["ann 1"]);
+        open.touch("ann 2", true);
+        assert!(open.add("instead", &ann).is_empty());
+        let others = (0..).map(|number| Caller::new("t", format!("user {number}").as_str()));
+        for (number, other) in others.enumerate().take(2 * SESSIONS_MAX) {
+            open.add(&format!("other {number}"), &other);
+        }
+        assert_eq!(open.sessions.len(), SESSIONS_MAX);
+        assert!(open.sessions.contains_key(&format!("other {}", 2 * SESSIONS_MAX - 1)));
     }
 }

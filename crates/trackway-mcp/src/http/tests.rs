@@ -233,12 +233,8 @@ async fn older(
     told(router.clone(), request.body(Body::from(message.to_string())).unwrap()).await
 }
 
-/// Proves X6: a session belongs to who opened it. Who has got hold of its id is told that there is none,
-/// and cannot end it either.
-#[tokio::test]
-async fn a_stolen_session_id_opens_nothing() {
-    let at = testing::Place::new();
-    let router = HttpDoor::new(at.door(), Some(Arc::new(OneKey)), 1 << 20).router();
+/// The id of a session that `good` has opened.
+async fn opened(router: &Router) -> String {
     let greeting = json!({
         "jsonrpc": "2.0", "id": 1, "method": "initialize",
         "params": {
@@ -247,12 +243,122 @@ async fn a_stolen_session_id_opens_nothing() {
             "clientInfo": { "name": "test", "version": "0" },
         },
     });
-    let (status, headers, _) = older(&router, "good", None, &greeting).await;
+    let (status, headers, _) = older(router, "good", None, &greeting).await;
     assert_eq!(status, StatusCode::OK);
-    let session = headers["mcp-session-id"].to_str().unwrap();
+    let session = headers["mcp-session-id"].to_str().unwrap().to_owned();
     let ready = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
+    assert!(older(router, "good", Some(&session), &ready).await.0.is_success());
+    session
+}
+
+/// Proves T8: what is no message is answered as JSON-RPC says.
+#[tokio::test]
+async fn what_is_no_message_has_an_answer_of_json_rpc() {
+    let at = testing::Place::new();
+    let router = HttpDoor::new(at.door(), Some(Arc::new(OneKey)), 1 << 20).router();
+    let session = opened(&router).await;
+    for (body, status, code) in [
+        ("{", 400, -32700),
+        ("", 400, -32700),
+        ("{}", 400, -32600),
+        ("5", 400, -32600),
+        (r#"{"jsonrpc":"2.0","id":7,"method":"tools/call"}"#, 200, -32602),
+        (r#"{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{}}"#, 200, -32602),
+        (r#"{"jsonrpc":"2.0","id":7,"method":"prompts/list"}"#, 200, -32601),
+        (r#"{"jsonrpc":"2.0","id":7,"method":"no/such"}"#, 200, -32601),
+    ] {
+        let request = post().header("authorization", "Bearer good");
+        let request = request.header("mcp-protocol-version", "2025-06-18");
+        let request = request.header("mcp-session-id", &session).body(Body::from(body)).unwrap();
+        let (told_status, _, told) = told(router.clone(), request).await;
+        assert_eq!(
+            (told_status.as_u16(), &told["error"]["code"]),
+            (status, &json!(code)),
+            "{body}: {told}"
+        );
+        if code == -32601 {
+            let message = told["error"]["message"].as_str().unwrap();
+            assert!(message.contains("tools/list"), "{message}");
+        }
+    }
+}
+
+/// Proves T1: revision 2025-03-26 has batches, and the later ones have not.
+#[tokio::test]
+async fn a_batch_is_answered_as_a_list_where_the_revision_has_them() {
+    let at = testing::Place::new();
+    let router = HttpDoor::new(at.door(), Some(Arc::new(OneKey)), 1 << 20).router();
+    let session = opened(&router).await;
+    let batch = json!([
+        { "jsonrpc": "2.0", "id": 2, "method": "ping" },
+        { "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": 99 } },
+        { "jsonrpc": "2.0", "id": "three", "method": "tools/list" },
+    ]);
+    let send = async |revision: Option<&str>, batch: &Value| {
+        let mut request = post().header("authorization", "Bearer good");
+        if let Some(revision) = revision {
+            request = request.header("mcp-protocol-version", revision);
+        }
+        let request = request.header("mcp-session-id", &session);
+        told(router.clone(), request.body(Body::from(batch.to_string())).unwrap()).await
+    };
+    for revision in [None, Some("2025-03-26")] {
+        let (status, _, told) = send(revision, &batch).await;
+        assert_eq!(status, StatusCode::OK, "{told}");
+        let ids: Vec<_> = told.as_array().unwrap().iter().map(|one| one["id"].clone()).collect();
+        assert_eq!(ids, [json!(2), json!("three")], "{told}");
+    }
+    for (revision, batch) in [
+        (Some("2025-06-18"), &batch),
+        (None, &json!([])),
+        (None, &json!(vec![&batch[0]; 65])),
+        (None, &json!([{ "jsonrpc": "2.0", "id": 1, "method": "initialize" }])),
+    ] {
+        let (status, _, told) = send(revision, batch).await;
+        assert_eq!((status.as_u16(), &told["error"]["code"]), (400, &json!(-32600)), "{told}");
+    }
+}
+
+/// Proves X6: who ends a session is told that it has ended.
+#[tokio::test]
+async fn the_end_of_a_session_has_no_content() {
+    let at = testing::Place::new();
+    let router = HttpDoor::new(at.door(), Some(Arc::new(OneKey)), 1 << 20).router();
+    let session = opened(&router).await;
+    let end = HttpRequest::builder().method(Method::DELETE).uri("/mcp");
+    let end = end.header("host", "localhost").header("authorization", "Bearer good");
+    let (status, ..) = told_of(&router, end.header("mcp-session-id", &session)).await;
+    assert_eq!(status, StatusCode::NO_CONTENT);
+    let ping = json!({ "jsonrpc": "2.0", "id": 2, "method": "ping" });
+    let (status, ..) = older(&router, "good", Some(&session), &ping).await;
+    assert_eq!(status, StatusCode::NOT_FOUND);
+}
+
+/// Proves X6: sessions that nobody uses make room for new ones.
+#[tokio::test]
+async fn a_caller_has_a_bounded_number_of_sessions() {
+    let at = testing::Place::new();
+    let router = HttpDoor::new(at.door(), Some(Arc::new(OneKey)), 1 << 20).router();
+    let first = opened(&router).await;
+    let mut last = String::new();
+    for _ in 0..128 {
+        last = opened(&router).await;
+    }
+    let ping = json!({ "jsonrpc": "2.0", "id": 2, "method": "ping" });
+    let (status, ..) = older(&router, "good", Some(&first), &ping).await;
+    assert_eq!(status, StatusCode::NOT_FOUND);
+    let (status, ..) = older(&router, "good", Some(&last), &ping).await;
+    assert_eq!(status, StatusCode::OK);
+}
+
+/// Proves X6: a session belongs to who opened it. Who has got hold of its id is told that there is none,
+/// and cannot end it either.
+#[tokio::test]
+async fn a_stolen_session_id_opens_nothing() {
+    let at = testing::Place::new();
+    let router = HttpDoor::new(at.door(), Some(Arc::new(OneKey)), 1 << 20).router();
+    let session = &*opened(&router).await;
     let list = json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/list" });
-    assert!(older(&router, "good", Some(session), &ready).await.0.is_success());
 
     let (own, _) = session.rsplit_once('.').unwrap();
     for (key, stolen) in [("other", session), ("good", own), ("good", "nobody")] {

@@ -125,7 +125,9 @@ where
                 (Value::Null, PARSE_ERROR, format!("the line is not JSON: {error}"))
             }
             // A reply to something that looks like a reply could go on for ever.
-            Ok(Value::Object(sent)) if !sent.contains_key("method") => {
+            Ok(Value::Object(sent))
+                if sent.contains_key("result") || sent.contains_key("error") =>
+            {
                 tracing::debug!("an answer from the client is not of its form");
                 return;
             }

@@ -16,6 +16,7 @@ async fn nonsense_is_answered_and_survived() {
         ("\u{1}garbage", -32700, Value::Null),
         ("[]", -32600, Value::Null),
         ("5", -32600, Value::Null),
+        ("{}", -32600, Value::Null),
         (r#"{"jsonrpc":"1.0","id":7,"method":"ping"}"#, -32600, json!(7)),
     ] {
         client.line(line).await;

@@ -184,6 +184,8 @@ impl KeyFile {
         let locked = fs::create_dir_all(&self.folder).and_then(|()| {
             let mut options = OpenOptions::new();
             let lock = options.create(true).truncate(false).write(true);
+            #[cfg(unix)]
+            std::os::unix::fs::OpenOptionsExt::mode(lock, 0o600);
             let lock = lock.open(self.folder.join(LOCK))?;
             lock.lock()?;
             Ok(lock)

@@ -39,7 +39,12 @@ pub(super) fn identity(
     let tenant = word(claims, &options.tenant_claim)?;
     let user = word(claims, &options.user_claim)?;
     let scopes = texts(claims.get(&options.scope_claim)).flat_map(str::split_whitespace);
-    Ok(Identity { caller: Caller::new(tenant, user), scopes: Scopes::among(scopes) })
+    let (scopes, bad) = Scopes::among(scopes);
+    for error in bad {
+        // It permits nothing, which whoever issued it should know.
+        tracing::warn!(tenant, user, %error, "a scope of a token cannot be read");
+    }
+    Ok(Identity { caller: Caller::new(tenant, user), scopes })
 }
 
 /// A claim in seconds since 1970, perhaps with a fraction.

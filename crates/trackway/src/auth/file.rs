@@ -4,7 +4,7 @@
 //! the new one; two writers wait for each other at a lock file.
 
 use std::{
-    fs::{self, File, OpenOptions},
+    fs::{self, File},
     io::{self, Read, Write},
     path::{Path, PathBuf},
 };
@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use trackway_domain::{Caller, Scopes};
 use trackway_ports::Clock;
 use trackway_runtime::SystemClock;
+use trackway_sqlite::{make_private_folder, private_file};
 
 use super::key::{self, ApiKey, BadKey, KeyHash, Secret};
 
@@ -166,8 +167,8 @@ impl KeyFile {
 
     /// Held until it is dropped, or the process ends.
     fn lock(&self) -> Result<File, KeyFileError> {
-        let locked = fs::create_dir_all(&self.folder).and_then(|()| {
-            let mut options = OpenOptions::new();
+        let locked = make_private_folder(&self.folder).and_then(|()| {
+            let mut options = private_file();
             let lock =
                 options.create(true).truncate(false).write(true).open(self.folder.join(LOCK))?;
             lock.lock()?;
@@ -191,15 +192,8 @@ impl KeyFile {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}
         }
-        let mut options = OpenOptions::new();
-        options.write(true).create_new(true);
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::OpenOptionsExt;
-            // Who has which rights is nobody else's business, though it lets nobody in.
-            options.mode(0o600);
-        }
-        let mut file = options.open(&fresh)?;
+        // Who has which rights is nobody else's business, though it lets nobody in.
+        let mut file = private_file().write(true).create_new(true).open(&fresh)?;
         file.write_all(text)?;
         file.sync_all()?;
         fs::rename(&fresh, self.path())?;

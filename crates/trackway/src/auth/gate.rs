@@ -4,6 +4,8 @@ use std::{path::Path, sync::Arc};
 
 use trackway_ports::{Clock, Gatekeeper, Identity, PortFuture, Unrecognised};
 
+use crate::server::mark_known;
+
 use super::{Auth, AuthError, KeyFile, KeyHash, jwt::Tokens, ring::Ring};
 
 #[derive(Debug)]
@@ -47,11 +49,14 @@ impl Gatekeeper for Gate {
         bearer: Option<&'a str>,
     ) -> PortFuture<'a, Result<Identity, Unrecognised>> {
         Box::pin(async move {
-            match bearer {
-                Some(bearer) => self.recognise(bearer).await,
-                None if self.required => Err(Unrecognised::Missing),
-                None => Ok(Identity::local()),
-            }
+            let identity = match bearer {
+                Some(bearer) => self.recognise(bearer).await?,
+                None if self.required => return Err(Unrecognised::Missing),
+                None => Identity::local(),
+            };
+            // Connections of callers who are known are kept before all others.
+            mark_known();
+            Ok(identity)
         })
     }
 }

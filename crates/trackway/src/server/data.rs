@@ -8,6 +8,7 @@ use std::{
 };
 
 use serde::{Deserialize, Serialize};
+use trackway_sqlite::{make_private_folder, private_file};
 
 const LOCK_FILE: &str = "trackway.lock";
 const NOTE_FILE: &str = "server.json";
@@ -39,8 +40,8 @@ impl DataFolder {
     pub fn hold(path: &Path) -> Result<Self, DataFolderError> {
         let folder = path.display().to_string();
         let unusable = |source| DataFolderError::Unusable { folder: folder.clone(), source };
-        fs::create_dir_all(path).map_err(unusable)?;
-        let lock = File::options()
+        make_private_folder(path).map_err(unusable)?;
+        let lock = private_file()
             .create(true)
             .truncate(false)
             .write(true)
@@ -78,7 +79,8 @@ impl DataFolder {
         let written = serde_json::to_vec(&note).map_err(io::Error::from).and_then(|text| {
             // Renamed into place, so that nobody reads half a note.
             let fresh = self.path.join("server.json.new");
-            fs::write(&fresh, text)?;
+            let mut file = private_file().write(true).create(true).truncate(true).open(&fresh)?;
+            io::Write::write_all(&mut file, &text)?;
             fs::rename(fresh, self.path.join(NOTE_FILE))
         });
         written.map_err(|source| DataFolderError::Unusable {

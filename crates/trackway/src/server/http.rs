@@ -9,12 +9,12 @@ use std::{
 use axum::{
     Extension, Json, Router,
     extract::{Request, State},
-    http::{Method, StatusCode, Uri, header},
+    http::{HeaderValue, Method, StatusCode, Uri, header},
     middleware::{self, Next},
     response::{IntoResponse, Response},
     routing::get,
-    serve::ListenerExt,
 };
+use futures_util::stream;
 use serde_json::{Value, json};
 use tokio::{net::TcpListener, sync::oneshot};
 use tower_http::catch_panic::CatchPanicLayer;
@@ -23,7 +23,11 @@ use trackway_ports::{host_of, is_local_host};
 use trackway_runtime::{Runtime, Watching};
 
 use super::{
-    DataFolder, Doors, Entrance, ServerError, agents::Employed, retention::Retention, runs,
+    ConnectionLimits, DataFolder, Doors, Entrance, ServerError,
+    agents::Employed,
+    connections::{Connections, Guarded, Info, info, track},
+    retention::Retention,
+    runs,
 };
 use crate::Auth;
 
@@ -41,6 +45,7 @@ pub struct Bound {
     /// Ends with the server.
     watching: Option<Watching>,
     staff: Option<Employed>,
+    limits: ConnectionLimits,
 }
 
 impl Bound {
@@ -71,11 +76,18 @@ impl Bound {
             retention: None,
             watching: None,
             staff: None,
+            limits: ConnectionLimits::default(),
         };
         bound.doors.a2a.base_url = bound.url();
         bound.doors.a2a.grpc_address = bound.grpc.as_ref().map(|(_, address)| address.to_string());
         bound.folder.note(&bound.url())?;
         Ok(bound)
+    }
+
+    /// What connections may take.
+    pub(super) fn limiting(mut self, limits: ConnectionLimits) -> Self {
+        self.limits = limits.within_descriptors();
+        self
     }
 
     /// What it removes while it serves.
@@ -139,27 +151,37 @@ impl Bound {
             retention,
             watching: _watching,
             staff,
+            limits,
             ..
         } = self;
-        let keeper = retention.map(|retention| tokio::spawn(retention.run()));
+        let keeper = retention.map(|retention| {
+            let supervisor = runtime.supervise("retention");
+            tokio::spawn(retention.run(supervisor))
+        });
         let Doors { a2a, mcp, .. } = doors.clone();
-        let app = router(runtime.clone(), doors, entrance);
+        let (required, everybody) = (entrance.required, entrance.gatekeeper.is_none());
+        let app = track(router(runtime.clone(), doors, entrance), everybody);
+        let app = app.into_make_service_with_connect_info::<Info>();
+        let connections = Connections::new(limits);
         // Dropped when the runtime has stopped, which ends gRPC too.
         let (stopped, has_stopped) = oneshot::channel::<()>();
         let grpc = {
-            let runtime = runtime.clone();
+            let (runtime, connections) = (runtime.clone(), connections.clone());
             async move {
                 let Some((listener, _)) = grpc else { return Ok(()) };
                 let end = async { drop(has_stopped.await) };
-                trackway_a2a::grpc(runtime, a2a).serve(listener, end).await
+                let listener = Guarded::new(listener, connections);
+                let accepted = stream::unfold(listener, |mut listener| async {
+                    let (stream, _) = listener.next().await;
+                    let info = info(stream.connection());
+                    Some(((stream, info), listener))
+                });
+                let wrap = |router| track(guarded(router, required), everybody);
+                let services = trackway_a2a::grpc(runtime, a2a);
+                services.serve_connections(accepted, wrap, end).await
             }
         };
-        // Streamed events are small: without this each would wait for the one before to be acknowledged.
-        let listener = listener.tap_io(|stream| {
-            if let Err(error) = stream.set_nodelay(true) {
-                tracing::debug!(%error, "TCP_NODELAY could not be set");
-            }
-        });
+        let listener = Guarded::new(listener, connections);
         let stopping = {
             let runtime = runtime.clone();
             async move {
@@ -245,10 +267,14 @@ fn router(runtime: Runtime, doors: Doors, entrance: Entrance) -> Router {
         .fallback(not_found)
         .method_not_allowed_fallback(wrong_method);
     // Where a key is needed, a page that has none can do nothing.
-    let app = if required { app } else { app.layer(middleware::from_fn(refuse_foreign_pages)) };
+    let app = guarded(app, required).layer(middleware::map_response(say_when));
     app.layer(CatchPanicLayer::custom(|_: Box<dyn std::any::Any + Send>| {
         problem(StatusCode::INTERNAL_SERVER_ERROR, Code::StoreFailed, "something went wrong inside")
     }))
+}
+
+fn guarded(app: Router, required: bool) -> Router {
+    if required { app } else { app.layer(middleware::from_fn(refuse_foreign_pages)) }
 }
 
 /// A page of another site, open in a browser on this machine, must not act here: without auth the
@@ -257,11 +283,15 @@ fn router(runtime: Runtime, doors: Doors, entrance: Entrance) -> Router {
 async fn refuse_foreign_pages(request: Request, next: Next) -> Response {
     let headers = request.headers();
     let foreign = |name, is_local: fn(&str) -> bool| {
-        headers.get(name).is_some_and(|value| !value.to_str().is_ok_and(is_local))
+        headers.get_all(name).iter().any(|value| !value.to_str().is_ok_and(is_local))
     };
+    // Over HTTP/2 the name stands in the address of the request.
+    let authority = request.uri().authority();
+    let unnamed = authority.is_none() && !headers.contains_key(header::HOST);
+    let elsewhere = authority.is_some_and(|authority| !is_local_host(authority.as_str()));
     let detail = if foreign(header::ORIGIN, is_local_page) {
         "requests from pages of other sites are not taken"
-    } else if foreign(header::HOST, is_local_host) {
+    } else if unnamed || elsewhere || foreign(header::HOST, is_local_host) {
         "without auth, requests are taken under this machine's own names only: localhost, 127.0.0.1"
     } else {
         return next.run(request).await;
@@ -275,10 +305,25 @@ fn is_local_page(origin: &str) -> bool {
 }
 
 async fn ready(State(runtime): State<Runtime>) -> Response {
+    let failing = runtime.failing();
     match runtime.broken() {
-        None => Json(json!({ "status": "ready" })).into_response(),
+        None if failing.is_empty() => Json(json!({ "status": "ready" })).into_response(),
+        None => {
+            let detail = format!("{} is failing and is tried again", failing.join(", "));
+            let more = Object::from_iter([("failing".to_owned(), json!(failing))]);
+            problem_with(StatusCode::SERVICE_UNAVAILABLE, Code::StoreBusy, &detail, more)
+        }
         Some(reason) => problem(StatusCode::SERVICE_UNAVAILABLE, Code::StoreFailed, &reason),
     }
+}
+
+/// Whoever is told to come back is told when.
+async fn say_when(mut response: Response) -> Response {
+    const SOON: HeaderValue = HeaderValue::from_static("1");
+    if response.status() == StatusCode::SERVICE_UNAVAILABLE {
+        response.headers_mut().entry(header::RETRY_AFTER).or_insert(SOON);
+    }
+    response
 }
 
 async fn not_found(uri: Uri) -> Response {
@@ -330,6 +375,9 @@ mod tests {
             "http://example.com",
             "http://localhost.example.com",
             "http://10.0.0.1:7420",
+            "http://[::1].evil.example",
+            "http://localhost:1@evil.example",
+            "ftp://localhost",
         ] {
             assert!(!is_local_page(origin), "{origin}");
         }
@@ -341,7 +389,22 @@ mod tests {
         for host in ["localhost", "LocalHost:7420", "127.0.0.1:7420", "[::1]", "[::1]:80"] {
             assert!(is_local_host(host), "{host}");
         }
-        for host in ["", "evil.example:7420", "localhost.evil.example", "10.0.0.1", "[::2]:80"] {
+        for host in [
+            "",
+            "evil.example:7420",
+            "localhost.evil.example",
+            "10.0.0.1",
+            "[::2]:80",
+            "[::1].evil.example",
+            "[::1]evil",
+            "[::1",
+            "localhost:1@evil",
+            "localhost:",
+            "localhost:99999",
+            "localhost:+1",
+            "127.0.0.1.evil.example",
+            "::1",
+        ] {
             assert!(!is_local_host(host), "{host}");
         }
     }

@@ -3,9 +3,9 @@
 use std::{sync::Arc, time::Duration};
 
 use trackway_ports::{Clock as _, Journal};
-use trackway_runtime::SystemClock;
+use trackway_runtime::{Supervisor, SystemClock};
 
-use crate::sessions::Prune;
+use crate::sessions::{Prune, SessionsError};
 
 /// Ages are counted in days; looking more often would find nothing.
 const EVERY: Duration = Duration::from_secs(24 * 60 * 60);
@@ -22,25 +22,25 @@ pub(super) struct Retention {
 
 impl Retention {
     /// Goes on until it is dropped.
-    pub(super) async fn run(self) {
+    pub(super) async fn run(self, mut supervisor: Supervisor) {
         tokio::time::sleep(FIRST_AFTER).await;
         loop {
-            self.sweep().await;
+            while let Err(error) = self.sweep().await {
+                if supervisor.failed(&error).await.is_break() {
+                    return;
+                }
+            }
+            supervisor.succeeded();
             tokio::time::sleep(EVERY).await;
         }
     }
 
-    /// A store that cannot be read now may be read tomorrow: nothing here ends a server.
-    async fn sweep(&self) {
+    async fn sweep(&self) -> Result<(), SessionsError> {
         let prune = Prune { now: SystemClock.now(), older_than: self.older_than, dry_run: false };
-        match prune.run(&self.journal).await {
-            Ok(removed) => {
-                for session in removed {
-                    tracing::info!(session = %session.session_id, runs = session.runs, "removed by retention");
-                }
-            }
-            Err(error) => tracing::warn!(%error, "old sessions could not be removed"),
+        for session in prune.run(&self.journal).await? {
+            tracing::info!(session = %session.session_id, runs = session.runs, "removed by retention");
         }
+        Ok(())
     }
 }
 
@@ -65,9 +65,9 @@ mod tests {
         open.write(&*journal).await;
         let kept =
             Retention { journal: journal.clone(), older_than: Duration::from_secs(u64::MAX) };
-        kept.sweep().await;
+        kept.sweep().await.unwrap();
         assert!(is_there(&journal, done.run()).await, "nothing is that old");
-        Retention { journal: journal.clone(), older_than: Duration::ZERO }.sweep().await;
+        Retention { journal: journal.clone(), older_than: Duration::ZERO }.sweep().await.unwrap();
         assert!(!is_there(&journal, done.run()).await);
         assert!(is_there(&journal, open.run()).await);
     }

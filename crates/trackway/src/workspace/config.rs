@@ -19,7 +19,7 @@ use std::{
     time::Duration,
 };
 
-use crate::{Auth, Secret};
+use crate::{Auth, ConnectionLimits, Secret};
 use trackway_agent::FIRST_ANSWER_TIMEOUT_DEFAULT;
 use trackway_runtime::ChildLimits;
 
@@ -121,10 +121,13 @@ pub struct Push {
     pub secret: Option<Secret>,
 }
 
-/// `[server]`: what a request may cost.
+/// `[server]`: how it is reached, and what a request may cost.
 #[derive(Debug, PartialEq)]
 pub struct Limits {
+    /// The address under which others reach it.
+    pub public_url: Option<String>,
     pub body_max_bytes: usize,
+    pub connections: ConnectionLimits,
 }
 
 /// `[a2a]`: how the door presents itself.
@@ -136,6 +139,8 @@ pub struct A2a {
     pub signing: Option<Signing>,
     /// gRPC clients may ask which services there are.
     pub grpc_reflection: bool,
+    /// Cards do not name the address of gRPC.
+    pub grpc_hidden: bool,
 }
 
 /// A private key, and the name by which others find its public half.
@@ -149,7 +154,11 @@ pub struct Signing {
 impl Default for Limits {
     fn default() -> Self {
         // Room for a document of some megabytes in base64; as on every door.
-        Self { body_max_bytes: 10 * 1024 * 1024 }
+        Self {
+            public_url: None,
+            body_max_bytes: 10 * 1024 * 1024,
+            connections: ConnectionLimits::default(),
+        }
     }
 }
 

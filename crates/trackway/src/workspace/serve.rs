@@ -51,7 +51,12 @@ impl Server {
 /// What the configuration says about the server, each setting at its place.
 pub fn apply(config: Config, mut server: Server) -> Result<Server, WorkspaceError> {
     server = server.auth(config.auth).body_bytes_max(config.server.body_max_bytes);
+    server = server.connections(config.server.connections);
+    if let Some(url) = config.server.public_url {
+        server = server.public_url(url);
+    }
     server = server.grpc_reflection(config.a2a.grpc_reflection);
+    server = server.grpc_in_card(!config.a2a.grpc_hidden);
     server = server.retention(config.retention.older_than);
     server = server.child_limits(config.dispatch.limits);
     if config.outgoing.allow_loopback {

@@ -1,6 +1,9 @@
 //! A workspace as it is in effect, setting by setting, each with where it came from. Secrets are hidden.
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -81,20 +84,24 @@ fn defaults(workspace: &Workspace) -> Vec<(&'static str, Value)> {
     let defaults = config::Config::default();
     let folders: Vec<PathBuf> = workspace.workflow_folders();
     let days = defaults.retention.older_than.map(|age| age.as_secs() / (24 * 60 * 60));
+    let connections = defaults.server.connections;
+    let seconds = |span: Duration| json!(format!("{}s", span.as_secs()));
     vec![
         ("auth.required", json!(defaults.auth.is_required())),
         ("outgoing.allow_loopback", json!(defaults.outgoing.allow_loopback)),
         ("server.body_max_bytes", json!(defaults.server.body_max_bytes)),
+        ("server.max_connections", json!(connections.max)),
+        ("server.header_timeout", seconds(connections.header_timeout)),
+        ("server.body_timeout", seconds(connections.body_timeout)),
+        ("server.idle_timeout", seconds(connections.idle_timeout)),
         ("a2a.grpc_reflection", json!(defaults.a2a.grpc_reflection)),
+        ("a2a.grpc_in_card", json!(!defaults.a2a.grpc_hidden)),
         ("workflows.folders", json!(folders)),
         ("mcp.checkpoints", json!(defaults.mcp.checkpoints)),
         ("mcp.session_checkpoints", json!(defaults.mcp.session_checkpoints)),
         ("retention.enabled", json!(days.is_some())),
         ("retention.days", json!(days)),
-        (
-            "dispatch.first_answer_timeout",
-            json!(format!("{}s", defaults.dispatch.first_answer_timeout.as_secs())),
-        ),
+        ("dispatch.first_answer_timeout", seconds(defaults.dispatch.first_answer_timeout)),
         ("dispatch.depth_max", json!(defaults.dispatch.limits.depth_max)),
         ("dispatch.runs_max", json!(defaults.dispatch.limits.runs_max)),
     ]

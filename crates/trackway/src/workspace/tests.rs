@@ -450,6 +450,7 @@ fn what_is_shown_holds_no_secret() {
         .collect();
     let shown = shown.join("\n").replace(&format!("{}/", folder.path().display()), "");
     insta::assert_snapshot!(shown, @r#"
+    a2a.grpc_in_card = true  # default
     a2a.grpc_reflection = false  # default
     agents.broker.approvals = {"files__*":"ask","time_now":"never"}  # agents/a.md, line 7
     agents.broker.budgets = {"calls":5,"cost":0.5,"seconds":60,"tokens":1000}  # agents/a.md, line 8
@@ -483,6 +484,10 @@ fn what_is_shown_holds_no_secret() {
     retention.days = 60  # default
     retention.enabled = true  # default
     server.body_max_bytes = 10485760  # default
+    server.body_timeout = "90s"  # default
+    server.header_timeout = "10s"  # default
+    server.idle_timeout = "120s"  # default
+    server.max_connections = 4096  # default
     workflows.folders = ["workflows"]  # default
     "#);
     for secret in ["sign-with-this", "value-of-", "blue"] {

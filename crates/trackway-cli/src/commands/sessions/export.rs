@@ -1,12 +1,13 @@
 //! `trackway sessions export`: a session in a file.
 
-use std::fs;
+use std::io::Write as _;
 
 use serde_json::json;
 use trackway::sessions::{SessionsReader, fingerprint};
 use trackway_mcp::KeyRing;
 use trackway_ports::Clock as _;
 use trackway_runtime::SystemClock;
+use trackway_sqlite::private_file;
 
 use crate::{
     args::{Export, ExportFormat},
@@ -23,7 +24,10 @@ pub(super) async fn export(args: &Export) -> Result<Exit, Failure> {
         ExportFormat::Markdown => reader.markdown(&args.id).await?.into_bytes(),
         ExportFormat::Pdf => reader.pdf(&args.id).await?,
     };
-    fs::write(&args.out, content).map_err(|error| {
+    // It holds all that was said; its owner may show it to others.
+    let mut file = private_file();
+    let file = file.write(true).create(true).truncate(true).open(&args.out);
+    file.and_then(|mut file| file.write_all(&content)).map_err(|error| {
         Failure::new(format!("{} cannot be written", args.out.display())).cause(&error)
     })?;
     if args.whose.json {

@@ -60,6 +60,13 @@ impl Site {
         Served::start_with(&self.folder.data(), &[("TRACKWAY_WORKSPACE", workspace)])
     }
 
+    /// With these arguments, and no more than so many open files.
+    pub(super) fn serve_with_files(&self, files: u32, args: &[&str]) -> Served {
+        let workspace = self.folder.path().to_str().unwrap();
+        let args = [&["--workspace", workspace], args].concat();
+        Served::start_with_files(&self.folder.data(), files, &args)
+    }
+
     /// A command on the data folder.
     pub(super) fn trackway(&self, args: &[&str]) -> Finished {
         self.folder.trackway(args)

@@ -42,6 +42,21 @@ impl Trackway {
         self
     }
 
+    /// It may have no more than so many open files, whatever it asks for.
+    pub(crate) fn files(mut self, most: u32) -> Self {
+        let mut limited = Command::new("sh");
+        limited.args(["-c", &format!("ulimit -n {most}; exec \"$0\" \"$@\"")]);
+        limited.arg(self.command.get_program()).args(self.command.get_args());
+        for (name, value) in self.command.get_envs() {
+            match value {
+                Some(value) => limited.env(name, value),
+                None => limited.env_remove(name),
+            };
+        }
+        self.command = limited;
+        self
+    }
+
     /// Its stderr goes to this file.
     pub(crate) fn log_to(mut self, file: &Path) -> Self {
         self.command.stderr(std::fs::File::create(file).unwrap());

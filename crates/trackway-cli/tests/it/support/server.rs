@@ -33,6 +33,14 @@ impl Served {
         Self { data: data.to_owned(), process, url, http: client() }
     }
 
+    /// With these arguments, and no more than so many open files.
+    pub(crate) fn start_with_files(data: &Path, files: u32, args: &[&str]) -> Self {
+        let args = [&["serve", "--json", "--listen", "127.0.0.1:0"], args].concat();
+        let command = trackway(&args).env("TRACKWAY_DATA", data).files(files);
+        let (process, said) = announced(command.start());
+        Self { data: data.to_owned(), process, url: address(&said), http: client() }
+    }
+
     /// Ends it as a power cut would.
     pub(crate) fn kill(&mut self) {
         self.process.child.kill().unwrap();
@@ -126,11 +134,19 @@ fn launch(data: &Path, args: &[&str], env: &[(&str, &str)]) -> (Started, String)
     for (name, value) in env {
         command = command.env(name, value);
     }
-    let mut process = command.start();
+    let (process, said) = announced(command.start());
+    (process, address(&said))
+}
+
+/// What it says when it serves.
+fn announced(mut process: Started) -> (Started, Value) {
     let line = process.line();
-    let said: Value =
-        serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line:?}"));
-    (process, said["url"].as_str().unwrap().to_owned())
+    let said = serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line:?}"));
+    (process, said)
+}
+
+fn address(said: &Value) -> String {
+    said["url"].as_str().unwrap().to_owned()
 }
 
 #[expect(

@@ -69,7 +69,12 @@ pub(super) struct Push {
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct Server {
+    pub(super) public_url: Option<Text>,
     pub(super) body_max_bytes: Option<Spanned<u64>>,
+    pub(super) max_connections: Option<Spanned<u64>>,
+    pub(super) header_timeout: Option<Text>,
+    pub(super) body_timeout: Option<Text>,
+    pub(super) idle_timeout: Option<Text>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -79,6 +84,7 @@ pub(super) struct A2a {
     pub(super) signing_key_file: Option<Text>,
     pub(super) signing_key_id: Option<Text>,
     pub(super) grpc_reflection: bool,
+    pub(super) grpc_in_card: Option<bool>,
 }
 
 #[derive(Debug, Default, Deserialize)]

@@ -14,6 +14,11 @@ use crate::workspace::span;
 /// Below this nothing could be said; above it one request could take all the memory.
 /// Limit (CLI): range of the bound on request bodies; `[server] body_max_bytes`.
 const BODY_MAX_BYTES: RangeInclusive<u64> = 1_024..=1024 * 1024 * 1024;
+/// One at least, for whoever looks whether it is alive; beyond a million no machine goes.
+const CONNECTIONS: RangeInclusive<u64> = 1..=1_000_000;
+/// Nobody sends a request in less; after a day nothing more will come.
+const TIMEOUT: RangeInclusive<Duration> =
+    Duration::from_millis(10)..=Duration::from_secs(24 * 60 * 60);
 /// A day at least: a session of today is still being looked at. A hundred years is for ever.
 /// Limit (CLI): range of the age of finished sessions; `[retention] days`.
 const RETENTION_DAYS: RangeInclusive<u64> = 1..=36_500;
@@ -30,7 +35,7 @@ pub(super) fn config(reader: &Reader<'_>, file: file::File) -> Config {
         auth: auth(reader, &file.auth),
         outgoing: Outgoing { allow_loopback: file.outgoing.allow_loopback },
         push: Push { secret: push.map(Secret::new) },
-        server: limits(reader, &file.server).unwrap_or_default(),
+        server: limits(reader, &file.server),
         a2a: a2a(reader, &file.a2a),
         mcp: Mcp {
             checkpoints: file.mcp.checkpoints,
@@ -184,21 +189,59 @@ fn jwt(reader: &Reader<'_>, section: &Spanned<file::Jwt>) -> Option<Jwt> {
     Some(jwt)
 }
 
-fn limits(reader: &Reader<'_>, section: &file::Server) -> Option<Limits> {
-    let bytes = section.body_max_bytes.as_ref()?;
-    let fits = BODY_MAX_BYTES.contains(bytes.get_ref());
-    match usize::try_from(*bytes.get_ref()).ok().filter(|_| fits) {
-        Some(body_max_bytes) => Some(Limits { body_max_bytes }),
-        None => {
-            let (least, most) = (BODY_MAX_BYTES.start(), BODY_MAX_BYTES.end());
-            let why = format!("it is from {least} to {most}");
-            reader.wrong(bytes.span(), "server.body_max_bytes", why)
+fn limits(reader: &Reader<'_>, section: &file::Server) -> Limits {
+    let mut limits =
+        Limits { public_url: public_url(reader, section.public_url.as_ref()), ..Limits::default() };
+    let number = |key: &str, number: Option<&Spanned<u64>>, range: RangeInclusive<u64>| {
+        let number = number?;
+        let fits = range.contains(number.get_ref());
+        match usize::try_from(*number.get_ref()).ok().filter(|_| fits) {
+            Some(number) => Some(number),
+            None => {
+                let why = format!("it is from {} to {}", range.start(), range.end());
+                reader.wrong(number.span(), key, why)
+            }
         }
+    };
+    let span = |key: &str, text: Option<&file::Text>| {
+        let text = text?;
+        match span::parse(&reader.some(key, text)?) {
+            Ok(span) if TIMEOUT.contains(&span) => Some(span),
+            Ok(_) => reader.wrong(text.span(), key, "it is from 10ms to 1d"),
+            Err(why) => reader.wrong_so(text.span(), key, "it is not a length of time", &why),
+        }
+    };
+    let bytes = number("server.body_max_bytes", section.body_max_bytes.as_ref(), BODY_MAX_BYTES);
+    let max = number("server.max_connections", section.max_connections.as_ref(), CONNECTIONS);
+    let header = span("server.header_timeout", section.header_timeout.as_ref());
+    let body = span("server.body_timeout", section.body_timeout.as_ref());
+    let idle = span("server.idle_timeout", section.idle_timeout.as_ref());
+    let connections = &mut limits.connections;
+    connections.max = max.unwrap_or(connections.max);
+    connections.header_timeout = header.unwrap_or(connections.header_timeout);
+    connections.body_timeout = body.unwrap_or(connections.body_timeout);
+    connections.idle_timeout = idle.unwrap_or(connections.idle_timeout);
+    limits.body_max_bytes = bytes.unwrap_or(limits.body_max_bytes);
+    limits
+}
+
+fn public_url(reader: &Reader<'_>, text: Option<&file::Text>) -> Option<String> {
+    const KEY: &str = "server.public_url";
+    let text = text?;
+    match models::checked_url(&reader.some(KEY, text)?) {
+        Ok(url) => Some(url),
+        Err(why) => reader.wrong(text.span(), KEY, why),
     }
 }
 
 fn a2a(reader: &Reader<'_>, section: &file::A2a) -> A2a {
-    let file::A2a { default_agent, signing_key_file, signing_key_id, grpc_reflection } = section;
+    let file::A2a {
+        default_agent,
+        signing_key_file,
+        signing_key_id,
+        grpc_reflection,
+        grpc_in_card,
+    } = section;
     let signing = match (signing_key_file, signing_key_id) {
         (Some(file), id) => {
             let key_id = match id {
@@ -218,6 +261,7 @@ fn a2a(reader: &Reader<'_>, section: &file::A2a) -> A2a {
         default_agent: named(reader, "a2a.default_agent", default_agent.as_ref()),
         signing,
         grpc_reflection: *grpc_reflection,
+        grpc_hidden: *grpc_in_card == Some(false),
     }
 }
 

@@ -30,10 +30,16 @@ secret = "${env:PUSH_SECRET}"
 
 [server]
 body_max_bytes = 2048
+public_url = "https://${env:WHO}.example/"
+max_connections = 100
+header_timeout = "2s"
+body_timeout = "3s"
+idle_timeout = "4s"
 
 [a2a]
 default_agent = "echo"
 grpc_reflection = true
+grpc_in_card = false
 "#;
 
 fn parse(text: &str) -> Result<Config, WorkspaceError> {
@@ -58,11 +64,19 @@ fn every_setting_is_read() {
     }
     assert_eq!(config.outgoing, Outgoing { allow_loopback: true });
     assert_eq!(config.push, Push { secret: Some(Secret::new("hush-hush")) });
-    assert_eq!(config.server, Limits { body_max_bytes: 2048 });
+    let connections = ConnectionLimits {
+        max: 100,
+        header_timeout: Duration::from_secs(2),
+        body_timeout: Duration::from_secs(3),
+        idle_timeout: Duration::from_secs(4),
+    };
+    let public_url = Some("https://ann.example".to_owned());
+    assert_eq!(config.server, Limits { public_url, body_max_bytes: 2048, connections });
     let a2a = A2a {
-        default_agent: Some(Named { name: "echo".to_owned(), line: 28 }),
+        default_agent: Some(Named { name: "echo".to_owned(), line: 33 }),
         signing: None,
         grpc_reflection: true,
+        grpc_hidden: true,
     };
     assert_eq!(config.a2a, a2a);
 }
@@ -80,7 +94,8 @@ fn an_empty_file_is_the_default() {
     let config = parse("").unwrap();
     assert!(!config.auth.is_required());
     assert_eq!(config.outgoing, Outgoing::default());
-    assert_eq!(config.server, Limits { body_max_bytes: 10_485_760 });
+    assert_eq!(config.server, Limits::default());
+    assert_eq!(config.server.body_max_bytes, 10_485_760);
 }
 
 /// Proves X5: a mistake is told with its file, its line, and what was meant.
@@ -97,6 +112,10 @@ fn mistakes_are_told_with_their_place() {
         ("[auth\n".to_owned(), 1, "table"),
         ("[server]\nbody_max_bytes = 1".to_owned(), 2, "from 1024 to"),
         ("[server]\nbody_max_bytes = -1".to_owned(), 2, "-1"),
+        ("[server]\nmax_connections = 0".to_owned(), 2, "from 1 to"),
+        ("[server]\nidle_timeout = \"1ms\"".to_owned(), 2, "from 10ms to 1d"),
+        ("[server]\nheader_timeout = \"soon\"".to_owned(), 2, "length of time"),
+        ("[server]\npublic_url = \"ours.example\"".to_owned(), 2, "server.public_url"),
         ("[push]\nsecret = \"\"".to_owned(), 2, "push.secret: it is empty"),
         ("[push]\n\nsecret = \"${env:NOT_SET}\"".to_owned(), 3, "\"NOT_SET\""),
         ("[push]\nsecret = \"${env:WHO\"".to_owned(), 2, "has no `}`"),

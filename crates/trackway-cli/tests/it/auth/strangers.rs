@@ -1,0 +1,211 @@
+//! Strangers, who have no key and hold what they can, and known callers beside them.
+
+use std::{
+    io::{Read as _, Write as _},
+    net::TcpStream,
+    os::unix::fs::PermissionsExt as _,
+    path::Path,
+};
+
+use serde_json::{Value, json};
+
+use super::site::Site;
+use crate::support::Served;
+
+/// Connections that strangers open.
+const STRANGERS: usize = 200;
+
+fn connect(server: &Served) -> TcpStream {
+    TcpStream::connect(server.url.strip_prefix("http://").unwrap()).unwrap()
+}
+
+/// Sends this, and returns everything that comes until the server closes the connection.
+fn until_closed(server: &Served, sent: &str) -> String {
+    let mut stream = connect(server);
+    stream.write_all(sent.as_bytes()).unwrap();
+    rest(&mut stream)
+}
+
+fn rest(stream: &mut TcpStream) -> String {
+    let mut came = Vec::new();
+    // A connection that is reset is closed too.
+    let _ = stream.read_to_end(&mut came);
+    String::from_utf8(came).unwrap()
+}
+
+/// Starts an `echo` of a large text, which lies in a file of its own.
+async fn echo(server: &Served, key: &str, bytes: usize) -> (u16, Value) {
+    let body = json!({ "workflow": "echo", "input": { "text": "x".repeat(bytes) } });
+    let request = server.http.post(format!("{}/api/runs", server.url)).json(&body);
+    let answer = request.bearer_auth(key).send().await.unwrap();
+    (answer.status().as_u16(), answer.json().await.unwrap())
+}
+
+/// Proves X5, X6: however many connections strangers hold, known callers are served.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn strangers_who_hold_every_connection_keep_nobody_out() {
+    // No connection times out here: strangers have to make room.
+    let site = Site::new(
+        "[auth]\nrequired = true\n[server]\nmax_connections = 20\nheader_timeout = \"1h\"\n",
+    );
+    let key = site.key("acme", &["*"]);
+    let mut server = site.serve();
+    let mut strangers: Vec<_> = (0..STRANGERS).map(|_| connect(&server)).collect();
+    let (status, run) = echo(&server, &key, 100_000).await;
+    assert_eq!(status, 201, "{run}");
+    // The oldest have made room for the others.
+    for stranger in &mut strangers[..STRANGERS - 20] {
+        assert_eq!(rest(stranger), "");
+    }
+    let (status, _) = echo(&server, &key, 100_000).await;
+    assert_eq!(status, 201, "the connection of a known caller is kept");
+    assert_eq!(server.interrupt(), 0);
+}
+
+/// Proves X5, X6: with hardly a descriptor left, the store is written and the process lives.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn strangers_do_not_take_the_descriptors_of_the_store() {
+    let site = Site::new("[auth]\nrequired = true\n[server]\nheader_timeout = \"1h\"\n");
+    let key = site.key("acme", &["*"]);
+    let mut server = site.serve_with_files(96, &[]);
+    let strangers: Vec<_> = (0..STRANGERS).map(|_| connect(&server)).collect();
+    for _ in 0..20 {
+        let (status, run) = echo(&server, &key, 100_000).await;
+        assert_eq!(status, 201, "{run}");
+    }
+    let (status, ready) = server.get("/readyz").await;
+    assert_eq!(status, 200, "{ready}");
+    drop(strangers);
+    assert_eq!(server.interrupt(), 0);
+}
+
+/// Proves X5: each thing on a connection has its time.
+#[tokio::test]
+async fn what_does_not_come_in_time_ends() {
+    let site = Site::new(
+        "[server]\nheader_timeout = \"100ms\"\nbody_timeout = \"100ms\"\nidle_timeout = \"100ms\"\n",
+    );
+    let server = site.serve();
+    let host = server.url.strip_prefix("http://").unwrap().to_owned();
+    assert_eq!(until_closed(&server, ""), "", "nothing was sent");
+    assert_eq!(until_closed(&server, "GET /livez HTTP/1.1\r\nhost:"), "", "half a head");
+    let head = format!(
+        "POST /api/runs HTTP/1.1\r\nhost: {host}\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n"
+    );
+    let late = until_closed(&server, &format!("{head}{{"));
+    assert!(late.starts_with("HTTP/1.1 408 ") && late.contains("in time"), "{late}");
+    // Answered, and then closed since nothing more comes.
+    let quiet = until_closed(&server, &format!("GET /livez HTTP/1.1\r\nhost: {host}\r\n\r\n"));
+    assert!(quiet.starts_with("HTTP/1.1 200 ") && quiet.contains("alive"), "{quiet}");
+}
+
+/// Proves X5, L10: a stream on which nothing happens is not idle.
+#[tokio::test]
+async fn a_stream_outlasts_the_idle_timeout() {
+    let site = Site::new("[server]\nidle_timeout = \"50ms\"\n");
+    let server = site.serve();
+    let run = server.begin("review", json!({ "subject": "x" })).await;
+    server.asked(&run).await;
+    let address = format!("{}/api/runs/{run}/stream?after=0", server.url);
+    let stream = server.http.get(address).send().await.unwrap();
+    let host = server.url.strip_prefix("http://").unwrap().to_owned();
+    for _ in 0..5 {
+        until_closed(&server, &format!("GET /livez HTTP/1.1\r\nhost: {host}\r\n\r\n"));
+    }
+    let (status, _) = server.post(&format!("/api/runs/{run}/cancel"), &json!({})).await;
+    assert_eq!(status, 200);
+    let text = stream.text().await.unwrap();
+    assert!(text.contains("canceled"), "{text}");
+}
+
+/// Proves X6: without auth, only the names of this machine are taken, however they are sent.
+#[tokio::test]
+async fn a_request_must_name_this_machine() {
+    let site = Site::new("");
+    let server = site.serve();
+    for (host, status) in [
+        ("host: localhost\r\n", "200"),
+        ("", "403"),
+        ("host: [::1].evil.example\r\n", "403"),
+        ("host: localhost:1@evil\r\n", "403"),
+    ] {
+        let version = if host.is_empty() { "1.0" } else { "1.1" };
+        let request = format!("GET /livez HTTP/{version}\r\n{host}connection: close\r\n\r\n");
+        let answer = until_closed(&server, &request);
+        let told = answer.split(' ').nth(1).unwrap_or_default();
+        // A name that is none is refused before it is looked at.
+        assert!(told == status || (status == "403" && told == "400"), "{host}: {answer}");
+    }
+}
+
+fn open_to_others(folder: &Path) -> Vec<String> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let metadata = std::fs::symlink_metadata(&path).unwrap();
+        if metadata.permissions().mode() & 0o077 != 0 {
+            found.push(path.display().to_string());
+        }
+        if metadata.is_dir() {
+            found.extend(open_to_others(&path));
+        }
+    }
+    found
+}
+
+/// Proves X6: nobody else on the machine reads what was said, or holds the locks.
+#[tokio::test]
+async fn a_data_folder_is_its_owners_alone() {
+    let site = Site::new("");
+    let server = site.serve();
+    let text = "x".repeat(100_000);
+    server.begin("echo", json!({ "text": text })).await;
+    site.key("acme", &["*"]);
+    let mode = std::fs::metadata(site.data()).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o700);
+    assert_eq!(open_to_others(&site.data()), [] as [&str; 0]);
+}
+
+const KEY: &str = "-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg/8fsbtXtCt3Mf4LN
+4v4mXX5awvGoHhE2Ws28exC/8P+hRANCAARGmYEYx1l8i5y3ONc18z8K7RWT/dsZ
+/EBNt7lfdmnPJFdb7zNDJh09ji+I3xhhPel0sQJorbvoKIkktuMbuiJh
+-----END PRIVATE KEY-----
+";
+
+/// Proves X6: what a stranger says about our name is not signed, and not written into cards.
+#[tokio::test]
+async fn cards_are_signed_for_the_configured_address_alone() {
+    let signing = "[auth]\nrequired = true\n[a2a]\nsigning_key_file = \"card.pem\"\n";
+    let site = Site::new(signing);
+    site.write("card.pem", KEY);
+    let refused = site.refuses_to_serve("127.0.0.1:0").expect(2);
+    assert!(refused.stderr.contains("public_url"), "{refused:?}");
+    site.write(
+        "trackway.toml",
+        &format!("{signing}[server]\npublic_url = \"https://ours.example/\"\n"),
+    );
+    let server = site.serve();
+    let card = server.http.get(format!("{}/.well-known/agent-card.json", server.url));
+    let card = card.header("host", "attacker.example").header("x-forwarded-proto", "https");
+    let card = card.header("a2a-version", "1.0").send().await.unwrap();
+    let card: Value = card.json().await.unwrap();
+    assert!(card["signatures"][0]["signature"].is_string(), "{card}");
+    assert!(!card.to_string().contains("attacker"), "{card}");
+    for interface in card["supportedInterfaces"].as_array().unwrap() {
+        let url = interface["url"].as_str().unwrap();
+        assert!(url.starts_with("https://ours.example/a2a"), "{url}");
+    }
+}
+
+/// Proves X5: clients that take no card with a foreign address can be served beside gRPC.
+#[tokio::test]
+async fn grpc_can_be_left_out_of_the_card() {
+    for (setting, named) in [("", true), ("[a2a]\ngrpc_in_card = false\n", false)] {
+        let site = Site::new(setting);
+        let server = site.serve_with_files(1_024, &["--grpc-listen", "127.0.0.1:0"]);
+        let card = server.http.get(format!("{}/.well-known/agent-card.json", server.url));
+        let card = card.header("a2a-version", "1.0").send().await.unwrap();
+        assert_eq!(card.text().await.unwrap().contains("GRPC"), named);
+    }
+}

@@ -1,0 +1,115 @@
+//! Batches: a list of messages in one request, which revision 2025-03-26 has and the later ones have not.
+//! Each message is answered as if it had come alone, and the answers are one list.
+
+use axum::{
+    body::Body,
+    extract::Request,
+    http::{Method, StatusCode, header},
+    middleware::Next,
+    response::{IntoResponse as _, Response},
+};
+use serde_json::{Value, json};
+
+/// The one revision that has batches; its clients say no revision with their requests.
+const REVISION: &str = "2025-03-26";
+
+/// The header in which clients of later revisions say which they speak.
+const REVISION_HEADER: &str = "mcp-protocol-version";
+
+/// They are answered one after the other, and the first answer waits for the last.
+///
+/// Limit (MCP): messages in a batch.
+const MESSAGES_MAX: usize = 64;
+
+/// A batch is in memory as a whole.
+///
+/// Limit (MCP): bytes of a batch.
+const BATCH_BYTES_MAX: usize = 4 * 1024 * 1024;
+
+/// Largest answer to one message of a batch.
+///
+/// Limit (MCP): bytes of one answer in a batch.
+const ANSWER_BYTES_MAX: usize = 4 * 1024 * 1024;
+
+const INVALID_REQUEST: i32 = -32600;
+
+pub(super) async fn answer_each(request: Request, next: Next) -> Response {
+    let revision = request.headers().get(REVISION_HEADER);
+    let may_batch = revision.is_none_or(|revision| revision == REVISION);
+    if request.method() != Method::POST || !may_batch {
+        return next.run(request).await;
+    }
+    let (parts, body) = request.into_parts();
+    let Some((body, is_batch)) = peek(body).await else {
+        return refused("the batch is larger than 4 MiB, or broke off");
+    };
+    if !is_batch {
+        return next.run(Request::from_parts(parts, body)).await;
+    }
+    let Ok(bytes) = axum::body::to_bytes(body, BATCH_BYTES_MAX).await else {
+        return refused("the batch is larger than 4 MiB, or broke off");
+    };
+    let messages = match serde_json::from_slice::<Vec<Value>>(&bytes) {
+        Ok(messages) if messages.is_empty() => return refused("the batch is empty"),
+        Ok(messages) if messages.len() > MESSAGES_MAX => {
+            return refused("the batch has more than 64 messages");
+        }
+        Ok(messages) => messages,
+        // As the transport answers to what is no JSON.
+        Err(_) => return next.run(Request::from_parts(parts, Body::from(bytes))).await,
+    };
+    if messages.iter().any(|message| message["method"] == "initialize") {
+        return refused("initialize comes alone, not in a batch");
+    }
+    let mut answers = Vec::new();
+    for message in messages {
+        let mut parts = parts.clone();
+        parts.headers.remove(header::CONTENT_LENGTH);
+        let request = Request::from_parts(parts, Body::from(message.to_string()));
+        answers.extend(answer(next.clone().run(request).await).await);
+    }
+    if answers.is_empty() {
+        return StatusCode::ACCEPTED.into_response();
+    }
+    let kind = [(header::CONTENT_TYPE, "application/json")];
+    (StatusCode::OK, kind, Body::from(Value::Array(answers).to_string())).into_response()
+}
+
+/// The body again, and whether a list begins it.
+async fn peek(body: Body) -> Option<(Body, bool)> {
+    use futures_util::StreamExt as _;
+    let mut stream = body.into_data_stream();
+    let mut seen = Vec::new();
+    loop {
+        let piece = match stream.next().await {
+            Some(Ok(piece)) => piece,
+            Some(Err(_)) => return None,
+            None => return Some((Body::from_stream(futures_util::stream::iter(seen)), false)),
+        };
+        let first = piece.iter().find(|byte| !byte.is_ascii_whitespace()).copied();
+        seen.push(Ok::<_, axum::Error>(piece));
+        if let Some(first) = first {
+            let whole = futures_util::stream::iter(seen).chain(stream);
+            return Some((Body::from_stream(whole), first == b'['));
+        }
+    }
+}
+
+/// What answers the message in what the transport sent: itself, or what stands in a stream of events.
+async fn answer(response: Response) -> Option<Value> {
+    let bytes = axum::body::to_bytes(response.into_body(), ANSWER_BYTES_MAX).await.ok()?;
+    let text = std::str::from_utf8(&bytes).ok()?;
+    let is_answer = |value: &Value| !value["result"].is_null() || !value["error"].is_null();
+    if let Ok(value) = serde_json::from_str::<Value>(text) {
+        return is_answer(&value).then_some(value);
+    }
+    let events = text.lines().filter_map(|line| line.strip_prefix("data:"));
+    events.filter_map(|data| serde_json::from_str::<Value>(data).ok()).find(is_answer)
+}
+
+fn refused(message: &str) -> Response {
+    let error = json!({ "code": INVALID_REQUEST, "message": message });
+    let answer = json!({ "jsonrpc": "2.0", "id": null, "error": error });
+    let kind = [(header::CONTENT_TYPE, "application/json")];
+    (StatusCode::BAD_REQUEST, kind, Body::from(answer.to_string())).into_response()
+}

@@ -1,0 +1,130 @@
+//! A connection's bytes, read and written under its limits of time.
+
+use std::{
+    io::{self, IoSlice},
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll, ready},
+    time::Instant,
+};
+
+use tokio::{
+    io::{AsyncRead, AsyncWrite, ReadBuf},
+    net::TcpStream,
+    time::Sleep,
+};
+
+use super::Connection;
+
+/// A TCP connection that ends when it takes too long, or when its place is needed.
+#[derive(Debug)]
+pub(in crate::server) struct GuardedStream {
+    stream: TcpStream,
+    connection: Arc<Connection>,
+    /// When to look at its limits next.
+    alarm: Pin<Box<Sleep>>,
+}
+
+impl GuardedStream {
+    pub(super) fn new(stream: TcpStream, connection: Arc<Connection>) -> Self {
+        let first = connection.deadline(Instant::now());
+        let alarm = Box::pin(tokio::time::sleep_until(first.into()));
+        Self { stream, connection, alarm }
+    }
+
+    pub(in crate::server) fn connection(&self) -> &Arc<Connection> {
+        &self.connection
+    }
+
+    /// Ready when the connection is over its time, or its place is needed.
+    fn poll_over(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        self.connection.register(cx.waker());
+        if self.connection.is_closing() {
+            return Poll::Ready(());
+        }
+        loop {
+            let now = Instant::now();
+            let deadline = self.connection.deadline(now);
+            if deadline <= now {
+                return Poll::Ready(());
+            }
+            // A later deadline is met when the alarm goes off, and costs nothing before.
+            if self.alarm.is_elapsed()
+                || tokio::time::Instant::from(deadline) < self.alarm.deadline()
+            {
+                self.alarm.as_mut().reset(deadline.into());
+            }
+            ready!(self.alarm.as_mut().poll(cx));
+        }
+    }
+
+    fn written(
+        &mut self,
+        cx: &mut Context<'_>,
+        polled: Poll<io::Result<usize>>,
+    ) -> Poll<io::Result<usize>> {
+        self.connection.blocked(polled.is_pending());
+        if polled.is_pending() && self.poll_over(cx).is_ready() {
+            return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
+        }
+        polled
+    }
+}
+
+impl AsyncRead for GuardedStream {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let this = &mut *self;
+        let before = buffer.filled().len();
+        match Pin::new(&mut this.stream).poll_read(cx, buffer) {
+            Poll::Ready(Ok(())) if !this.connection.is_closing() => {
+                if buffer.filled().len() > before {
+                    this.connection.received();
+                }
+                Poll::Ready(Ok(()))
+            }
+            Poll::Ready(Err(error)) => Poll::Ready(Err(error)),
+            Poll::Ready(Ok(())) => {
+                buffer.set_filled(before);
+                Poll::Ready(Ok(()))
+            }
+            // As if the other side had closed it.
+            Poll::Pending => this.poll_over(cx).map(Ok),
+        }
+    }
+}
+
+impl AsyncWrite for GuardedStream {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        let polled = Pin::new(&mut self.stream).poll_write(cx, bytes);
+        self.written(cx, polled)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        slices: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let polled = Pin::new(&mut self.stream).poll_write_vectored(cx, slices);
+        self.written(cx, polled)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(cx)
+    }
+}

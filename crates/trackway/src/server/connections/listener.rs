@@ -1,0 +1,75 @@
+//! A listener that keeps to the limits of connections, and goes on when none can be accepted.
+
+use std::{io, net::SocketAddr, sync::Arc, time::Duration};
+
+use axum::serve::Listener;
+use tokio::net::{TcpListener, TcpStream};
+
+use super::{Connections, io::GuardedStream};
+
+/// Pause after a connection could not be accepted, unless one is closed before.
+const PAUSE: Duration = Duration::from_millis(200);
+
+/// Accepts connections under the limits.
+#[derive(Debug)]
+pub(in crate::server) struct Guarded {
+    listener: TcpListener,
+    connections: Arc<Connections>,
+}
+
+impl Guarded {
+    pub(in crate::server) fn new(listener: TcpListener, connections: Arc<Connections>) -> Self {
+        Self { listener, connections }
+    }
+
+    /// One that has a place.
+    pub(in crate::server) async fn next(&mut self) -> (GuardedStream, SocketAddr) {
+        loop {
+            let (stream, address) = match self.listener.accept().await {
+                Ok(accepted) => accepted,
+                Err(error) => {
+                    self.pause(&error).await;
+                    continue;
+                }
+            };
+            // Streamed events are small: without this each would wait for the one before to be acknowledged.
+            if let Err(error) = stream.set_nodelay(true) {
+                tracing::debug!(%error, "TCP_NODELAY could not be set");
+            }
+            if let Some(stream) = self.admitted(stream).await {
+                return (stream, address);
+            }
+            tracing::warn!("a connection was refused: known callers are busy on every one");
+        }
+    }
+
+    async fn admitted(&self, stream: TcpStream) -> Option<GuardedStream> {
+        let connection = self.connections.admit().await?;
+        Some(GuardedStream::new(stream, connection))
+    }
+
+    async fn pause(&self, error: &io::Error) {
+        use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset};
+        // It was closed before it was accepted.
+        if matches!(error.kind(), ConnectionAborted | ConnectionRefused | ConnectionReset) {
+            return;
+        }
+        tracing::warn!(%error, "a connection could not be accepted");
+        let closed = self.connections.closed.notified();
+        self.connections.make_room();
+        let _ = tokio::time::timeout(PAUSE, closed).await;
+    }
+}
+
+impl Listener for Guarded {
+    type Io = GuardedStream;
+    type Addr = SocketAddr;
+
+    async fn accept(&mut self) -> (GuardedStream, SocketAddr) {
+        self.next().await
+    }
+
+    fn local_addr(&self) -> io::Result<SocketAddr> {
+        self.listener.local_addr()
+    }
+}

@@ -1,0 +1,314 @@
+//! The table of open connections, and the state of each.
+
+use std::{
+    collections::BTreeMap,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError, Weak,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Instant,
+};
+
+use futures_util::task::AtomicWaker;
+use tokio::sync::Notify;
+
+use super::ConnectionLimits;
+
+/// The open connections of a server, on all its listeners.
+#[derive(Debug)]
+pub(in crate::server) struct Connections {
+    pub(super) limits: ConnectionLimits,
+    /// A std mutex: it is held to look something up.
+    table: Mutex<Table>,
+    /// Rung when a connection has been closed.
+    pub(super) closed: Notify,
+}
+
+/// By number: the oldest comes first.
+#[derive(Debug, Default)]
+struct Table {
+    next: u64,
+    /// No caller that is known has used these.
+    strangers: BTreeMap<u64, Weak<Connection>>,
+    known: BTreeMap<u64, Weak<Connection>>,
+}
+
+impl Table {
+    fn len(&self) -> usize {
+        self.strangers.len() + self.known.len()
+    }
+
+    /// The connection that a new one takes the place of: the oldest of strangers, else the one that has
+    /// been quiet for longest. None where known callers are busy on all of them.
+    fn victim(&self) -> Option<Arc<Connection>> {
+        let mut strangers = self.strangers.values().filter_map(Weak::upgrade);
+        if let Some(oldest) = strangers.find(|connection| !connection.is_closing()) {
+            return Some(oldest);
+        }
+        let known = self.known.values().filter_map(Weak::upgrade);
+        let quiet = known.filter(|connection| !connection.is_closing());
+        let quiet = quiet.filter_map(|connection| Some((connection.quiet_since()?, connection)));
+        quiet.min_by_key(|(since, _)| *since).map(|(_, connection)| connection)
+    }
+}
+
+impl Connections {
+    pub(in crate::server) fn new(limits: ConnectionLimits) -> Arc<Self> {
+        Arc::new(Self { limits, table: Mutex::default(), closed: Notify::new() })
+    }
+
+    /// A place for a new connection, taken from another one where all are taken. None where known callers
+    /// are busy on every one.
+    pub(super) async fn admit(self: &Arc<Self>) -> Option<Arc<Connection>> {
+        loop {
+            let closed = self.closed.notified();
+            {
+                let mut table = self.table();
+                if table.len() < self.limits.max {
+                    return Some(self.add(&mut table));
+                }
+                let Some(victim) = table.victim() else { return None };
+                drop(table);
+                victim.close();
+            }
+            closed.await;
+        }
+    }
+
+    /// Closes a connection that nobody needs, to have its descriptor.
+    pub(super) fn make_room(&self) {
+        let victim = self.table().victim();
+        if let Some(victim) = victim {
+            victim.close();
+        }
+    }
+
+    fn add(self: &Arc<Self>, table: &mut Table) -> Arc<Connection> {
+        table.next += 1;
+        let connection = Arc::new(Connection {
+            number: table.next,
+            connections: self.clone(),
+            is_known: AtomicBool::new(false),
+            is_closing: AtomicBool::new(false),
+            task: AtomicWaker::new(),
+            state: Mutex::new(State::new(Instant::now())),
+        });
+        table.strangers.insert(connection.number, Arc::downgrade(&connection));
+        connection
+    }
+
+    fn table(&self) -> MutexGuard<'_, Table> {
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// One open connection. Its place is free when the last reference is gone.
+#[derive(Debug)]
+pub(in crate::server) struct Connection {
+    number: u64,
+    connections: Arc<Connections>,
+    is_known: AtomicBool,
+    is_closing: AtomicBool,
+    /// Who reads from it and writes to it.
+    task: AtomicWaker,
+    /// A std mutex: sections are a few assignments.
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    opened: Instant,
+    /// Requests that are not answered to their end.
+    requests: u32,
+    /// A whole request came.
+    served: bool,
+    /// Frames other than requests keep an HTTP/2 connection no longer open.
+    multiplexed: bool,
+    quiet_since: Instant,
+    /// When the first byte of the next request came.
+    head_since: Option<Instant>,
+    /// Since when the other side takes nothing of what it is sent.
+    blocked_since: Option<Instant>,
+}
+
+impl State {
+    fn new(now: Instant) -> Self {
+        Self {
+            opened: now,
+            requests: 0,
+            served: false,
+            multiplexed: false,
+            quiet_since: now,
+            head_since: None,
+            blocked_since: None,
+        }
+    }
+
+    /// When to look at the connection again, unless something happens before: it is then over its time,
+    /// or was busy meanwhile.
+    fn deadline(&self, limits: &ConnectionLimits, now: Instant) -> Instant {
+        let ConnectionLimits { header_timeout, idle_timeout, .. } = *limits;
+        let reading = match (self.requests, self.served, self.head_since) {
+            (1.., _, _) => now + idle_timeout,
+            (0, false, _) => self.opened + header_timeout,
+            (0, true, Some(head)) => head + header_timeout,
+            (0, true, None) => self.quiet_since + idle_timeout,
+        };
+        let writing = self.blocked_since.map(|since| since + idle_timeout);
+        writing.map_or(reading, |writing| writing.min(reading))
+    }
+}
+
+impl Connection {
+    pub(super) fn limits(&self) -> &ConnectionLimits {
+        &self.connections.limits
+    }
+
+    /// A known caller uses it.
+    pub(super) fn mark_known(self: &Arc<Self>) {
+        if self.is_known.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        let mut table = self.connections.table();
+        if let Some(connection) = table.strangers.remove(&self.number) {
+            table.known.insert(self.number, connection);
+        }
+    }
+
+    /// Closes it at the next look of the one who reads from it, which is at once.
+    pub(super) fn close(&self) {
+        self.is_closing.store(true, Ordering::Release);
+        self.task.wake();
+    }
+
+    pub(super) fn is_closing(&self) -> bool {
+        self.is_closing.load(Ordering::Acquire)
+    }
+
+    pub(super) fn register(&self, task: &std::task::Waker) {
+        self.task.register(task);
+    }
+
+    pub(super) fn deadline(&self, now: Instant) -> Instant {
+        self.state().deadline(self.limits(), now)
+    }
+
+    pub(super) fn received(&self) {
+        let mut state = self.state();
+        if state.requests == 0 && state.served && !state.multiplexed && state.head_since.is_none() {
+            state.head_since = Some(Instant::now());
+        }
+    }
+
+    pub(super) fn blocked(&self, blocked: bool) {
+        let mut state = self.state();
+        match (blocked, state.blocked_since) {
+            (true, None) => state.blocked_since = Some(Instant::now()),
+            (false, Some(_)) => state.blocked_since = None,
+            (true, Some(_)) | (false, None) => {}
+        }
+    }
+
+    /// A request has come; it lasts until the guard is dropped.
+    pub(super) fn request(self: &Arc<Self>, multiplexed: bool) -> Request {
+        let mut state = self.state();
+        state.requests += 1;
+        state.served = true;
+        state.multiplexed = multiplexed;
+        state.head_since = None;
+        Request(self.clone())
+    }
+
+    /// None while a request is not answered to its end.
+    fn quiet_since(&self) -> Option<Instant> {
+        let state = self.state();
+        (state.requests == 0).then_some(state.quiet_since)
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        let mut table = self.connections.table();
+        table.strangers.remove(&self.number);
+        table.known.remove(&self.number);
+        drop(table);
+        self.connections.closed.notify_waiters();
+    }
+}
+
+/// A request that is under way.
+#[derive(Debug)]
+pub(super) struct Request(Arc<Connection>);
+
+impl Drop for Request {
+    fn drop(&mut self) {
+        let mut state = self.0.state();
+        state.requests = state.requests.saturating_sub(1);
+        if state.requests == 0 {
+            state.quiet_since = Instant::now();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    const LIMITS: ConnectionLimits = ConnectionLimits {
+        max: 2,
+        header_timeout: Duration::from_secs(1),
+        body_timeout: Duration::from_secs(2),
+        idle_timeout: Duration::from_secs(5),
+    };
+
+    /// Proves X5.
+    #[test]
+    fn a_connection_has_as_long_as_what_it_does_may_take() {
+        let begin = Instant::now();
+        let after = |seconds| begin + Duration::from_secs(seconds);
+        let mut state = State::new(begin);
+        let seen = |state: &State| state.deadline(&LIMITS, after(100));
+        assert_eq!(seen(&state), after(1), "nothing came yet");
+        (state.requests, state.served) = (1, true);
+        assert_eq!(seen(&state), after(105), "a request is not idle, however long it takes");
+        (state.requests, state.quiet_since) = (0, after(10));
+        assert_eq!(seen(&state), after(15), "between two requests");
+        state.head_since = Some(after(11));
+        assert_eq!(seen(&state), after(12), "half a head");
+        state.head_since = None;
+        state.requests = 1;
+        state.blocked_since = Some(after(20));
+        assert_eq!(seen(&state), after(25), "it does not read what it is sent");
+    }
+
+    /// Proves X5.
+    #[tokio::test]
+    async fn a_new_connection_takes_the_place_of_the_oldest_stranger() {
+        let connections = Connections::new(LIMITS);
+        let known = connections.admit().await.unwrap();
+        known.mark_known();
+        let stranger = connections.admit().await.unwrap();
+        let (new, ()) = tokio::join!(connections.admit(), async {
+            assert!(stranger.is_closing() && !known.is_closing());
+            drop(stranger);
+        });
+        let new = new.unwrap();
+        new.mark_known();
+        // Where all are known, the quiet one has to go; a busy one never.
+        let (busy, also) = (known.request(false), new.request(false));
+        assert!(connections.admit().await.is_none());
+        drop(also);
+        let (third, ()) = tokio::join!(connections.admit(), async {
+            assert!(new.is_closing());
+            drop(new);
+        });
+        assert!(third.is_some() && !known.is_closing());
+        drop(busy);
+    }
+}

@@ -1,0 +1,160 @@
+//! Requests, seen by the connection that they came on: while one is under way, the connection is not
+//! idle; and its body must come in time.
+
+use std::{
+    pin::Pin,
+    sync::{
+        Arc, Weak,
+        atomic::{AtomicBool, Ordering},
+    },
+    task::{Context, Poll},
+    time::Duration,
+};
+
+use axum::{
+    Router,
+    body::{Body, Bytes, HttpBody},
+    extract::{ConnectInfo, Request, connect_info::Connected},
+    http::{HeaderValue, StatusCode, Version, header},
+    middleware::{self, Next},
+    response::Response,
+    serve::IncomingStream,
+};
+use http_body::{Frame, SizeHint};
+use tokio::time::Sleep;
+use trackway_domain::Code;
+
+use super::{Connection, Guarded, table};
+use crate::server::http::problem;
+
+tokio::task_local! {
+    /// The connection of the request that this task answers.
+    static CONNECTION: Arc<Connection>;
+}
+
+/// What a request knows of its connection. Weak: a request can be kept for longer than its connection.
+#[derive(Debug, Clone)]
+pub(in crate::server) struct Info(Weak<Connection>);
+
+impl Connected<IncomingStream<'_, Guarded>> for Info {
+    fn connect_info(stream: IncomingStream<'_, Guarded>) -> Self {
+        info(stream.io().connection())
+    }
+}
+
+/// The same, where another server than axum's serves it.
+pub(in crate::server) fn info(connection: &Arc<Connection>) -> Info {
+    Info(Arc::downgrade(connection))
+}
+
+/// The caller of the request that this task answers is known.
+pub(crate) fn mark_known() {
+    // Nothing is known of connections that are not ours, as in tests of one part.
+    let _ = CONNECTION.try_with(Connection::mark_known);
+}
+
+/// The router, its requests seen by their connections. Where everybody is known, whoever sent a whole
+/// request is.
+pub(in crate::server) fn track(router: Router, everybody_is_known: bool) -> Router {
+    router.layer(middleware::from_fn(move |request: Request, next: Next| async move {
+        let extensions = request.extensions();
+        let info = extensions.get::<ConnectInfo<Info>>().map(|info| &info.0);
+        let info = info.or_else(|| extensions.get::<Info>());
+        match info.and_then(|Info(connection)| connection.upgrade()) {
+            Some(connection) => {
+                if everybody_is_known {
+                    connection.mark_known();
+                }
+                answer(connection, request, next).await
+            }
+            None => next.run(request).await,
+        }
+    }))
+}
+
+async fn answer(connection: Arc<Connection>, request: Request, next: Next) -> Response {
+    let under_way = connection.request(request.version() == Version::HTTP_2);
+    let late = Arc::new(AtomicBool::new(false));
+    let limit = connection.limits().body_timeout;
+    let request = match request.body().is_end_stream() {
+        true => request,
+        false => {
+            request.map(|body| Body::new(InTime { body, limit, end: None, late: late.clone() }))
+        }
+    };
+    let response = CONNECTION.scope(connection, next.run(request)).await;
+    if late.load(Ordering::Relaxed) {
+        let detail = "the body of the request did not come in time";
+        let mut response = problem(StatusCode::REQUEST_TIMEOUT, Code::InvalidRequest, detail);
+        response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+        return response;
+    }
+    // What is whole is only to be written, which has its own limit. A stream lasts for as long as it does.
+    match response.body().size_hint().exact() {
+        Some(_) => response,
+        None => response.map(|body| Body::new(Lasting { body, _under_way: under_way })),
+    }
+}
+
+/// A request body that fails when it does not come in time.
+struct InTime {
+    body: Body,
+    limit: Duration,
+    /// Set at the first wait.
+    end: Option<Pin<Box<Sleep>>>,
+    late: Arc<AtomicBool>,
+}
+
+impl HttpBody for InTime {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        let this = &mut *self;
+        if let Poll::Ready(frame) = Pin::new(&mut this.body).poll_frame(cx) {
+            return Poll::Ready(frame);
+        }
+        let end = this.end.get_or_insert_with(|| Box::pin(tokio::time::sleep(this.limit)));
+        std::task::ready!(end.as_mut().poll(cx));
+        this.late.store(true, Ordering::Relaxed);
+        let late = std::io::Error::from(std::io::ErrorKind::TimedOut);
+        Poll::Ready(Some(Err(axum::Error::new(late))))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+/// A response body during which its request is under way.
+struct Lasting {
+    body: Body,
+    _under_way: table::Request,
+}
+
+impl HttpBody for Lasting {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        Pin::new(&mut self.body).poll_frame(cx)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
