@@ -36,7 +36,10 @@ pub use command::{Command, Delivery, ForkPoint, Submission};
 pub use document::{DocumentChange, DocumentKind};
 pub use errand::Errand;
 pub use event::{Event, Late, Resume, Retry, WorkflowRef};
-pub use ids::{AckId, ArtifactId, BadId, MessageId, NodeId, QuestionId, RunId, SessionId};
+pub use ids::{
+    ACK_BYTES, AckId, ArtifactId, BadId, MessageId, NODE_BYTES, NodeId, QuestionId, RUN_BYTES,
+    RunId, SessionId,
+};
 pub use message::{Message, Role};
 pub use node::{Expected, Node, Pending};
 pub use op::{BadOp, Op, OpKind, Timer};

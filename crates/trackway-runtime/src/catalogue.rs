@@ -136,7 +136,7 @@ impl Catalogue {
                 ),
             },
         };
-        let message = format!("{message} This run goes on with the one that it was started with.");
+        let message = format!("{message} This run keeps to the one that it was started with.");
         Some(Warning { code: code.to_owned(), message })
     }
 

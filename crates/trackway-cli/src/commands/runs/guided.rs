@@ -58,12 +58,14 @@ pub(super) fn refused(error: &GuideError) -> Failure {
     let failure = Failure::of(error).code(error.code().as_str());
     match error {
         GuideError::UnknownNode { .. } => {
-            failure.hint("`trackway sessions graph` shows which nodes there are")
+            failure.hint("`trackway sessions graph` shows the numbers of its nodes")
         }
         GuideError::UnknownWorkflow { .. } => failure.hint("name its folder with --workflows"),
         GuideError::InvalidWorkflow { file, faults, .. } => {
-            let each =
-                faults.iter().map(|fault| format!("{file}{}: {}", fault.path, fault.message));
+            let each = faults.iter().map(|fault| match fault.path.as_str() {
+                "" => format!("{file}: {}", fault.message),
+                path => format!("{file} at {path}: {}", fault.message),
+            });
             each.fold(failure, Failure::hint)
         }
         _ => failure,
