@@ -10,13 +10,14 @@ use std::{convert::Infallible, path::PathBuf, time::Duration};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use trackway::Secret;
-use trackway_domain::{NodeId, QuestionId, RunId, Scope, Seq, SessionId, StateName};
+use trackway_domain::{QuestionId, RunId, Scope, Seq, SessionId, StateName};
 
 use crate::{exit, fault::FaultPoint, span};
 
 pub(crate) use chat::Chat;
 pub(crate) use sessions::{
-    Export, ExportFormat, Import, ListSessions, OneSession, Prune, Sessions, Whose,
+    Export, ExportFormat, FindToken, Import, ListSessions, NodeName, OneSession, Prune, Sessions,
+    Whose,
 };
 pub(crate) use workflows::{CheckWorkflows, Library, ListWorkflows, ShowWorkflow, Workflows};
 pub(crate) use workspace::{Config, Doctor, ShowConfig, Within};
@@ -285,10 +286,10 @@ pub(crate) struct Fork {
     /// Number of the last event that both have; before the answer to the last question unless given
     #[arg(long, value_name = "EVENT")]
     pub(crate) at: Option<Seq>,
-    /// Of a run that an agent drives: the node to go on from, as `trackway sessions graph` shows it; the
-    /// newest unfinished one unless given
+    /// Of a run that an agent drives: the node to go on from, by its number (`7` or `#7`) as `trackway
+    /// sessions graph` shows it or by its id; the newest unfinished one unless given
     #[arg(long, value_name = "NODE", conflicts_with = "at")]
-    pub(crate) node: Option<NodeId>,
+    pub(crate) node: Option<NodeName>,
     #[command(flatten)]
     pub(crate) within: Within,
     #[command(flatten)]

@@ -1,9 +1,13 @@
 //! Typed ids. Those we make carry a printable prefix, so that an id in a log line says what it names.
 
+mod compact;
+
 use std::{fmt, str::FromStr, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
+
+pub use compact::{ACK_BYTES, NODE_BYTES, RUN_BYTES};
 
 /// Longest id that a client may choose (session, message, artifact). Long enough for a UUID with a
 /// prefix or a URL-like name, short enough for an index key.

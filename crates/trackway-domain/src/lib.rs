@@ -37,7 +37,10 @@ pub use command::{Command, Delivery, ForkPoint, Reading, Submission};
 pub use document::{DocumentChange, DocumentKind};
 pub use errand::Errand;
 pub use event::{Event, Late, Resume, Retry, WorkflowRef};
-pub use ids::{AckId, ArtifactId, BadId, MessageId, NodeId, QuestionId, RunId, SessionId};
+pub use ids::{
+    ACK_BYTES, AckId, ArtifactId, BadId, MessageId, NODE_BYTES, NodeId, QuestionId, RUN_BYTES,
+    RunId, SessionId,
+};
 pub use integer::normalize_integers;
 pub use message::{Message, Role};
 pub use node::{Expected, Node, Pending, WantedFact};

@@ -1,9 +1,11 @@
 //! Nodes: the points of a guided run from which it can go on, and what is asked at each.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{NodeId, Object};
+use crate::{NodeId, Object, Seq};
 
 /// A point in a run from which it can go on. A run that an outside agent drives is a tree of these:
 /// each answer to a node makes another one, and two answers to the same node make two branches.
@@ -19,6 +21,10 @@ pub struct Node {
     pub walk: Value,
     /// The outside facts known here: those of the start, with those of every answer on the way.
     pub context: Object,
+    /// Large facts that are as an earlier event of the run has them: by name, the number of that event,
+    /// whose node holds the value itself. In `context` they are null.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub kept: BTreeMap<String, Seq>,
     /// What is to be done next; none when the workflow is complete here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pending: Option<Pending>,

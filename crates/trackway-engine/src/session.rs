@@ -8,7 +8,7 @@ mod document;
 mod notes;
 mod track;
 
-use trackway_domain::SessionId;
+use trackway_domain::{SessionId, Timestamp};
 
 pub use document::{Document, reduce as reduce_documents};
 pub use notes::SessionNote;
@@ -56,11 +56,14 @@ impl SessionView {
     }
 
     /// Nothing is left to do in any branch of any run, and every log could be read to its end. Only such a
-    /// session may be removed.
-    pub fn is_finished(&self) -> bool {
+    /// session may be removed. A run that was started before that moment and never answered counts as
+    /// finished.
+    pub fn may_be_removed(&self, abandoned_before: Timestamp) -> bool {
         self.runs.iter().chain(&self.keepers).all(|run| {
             run.damaged.is_none()
-                && (run.submission.workflow.holds_session_notes() || run.is_finished())
+                && (run.submission.workflow.holds_session_notes()
+                    || run.is_finished()
+                    || (run.is_unanswered() && run.updated_at <= abandoned_before))
         })
     }
 

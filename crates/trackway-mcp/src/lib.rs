@@ -24,5 +24,8 @@ pub use answer::{handed_over, seal};
 pub use door::Door;
 pub use http::HttpDoor;
 pub use stdio::StdioError;
-pub use token::{BundleSigner, KEYS_FILE, KeyRing, KeyRingError, Rotated};
+pub use token::{
+    Ack as AckPlace, BundleSigner, KEYS_FILE, KeyRing, KeyRingError, Place as NodePlace, Rotated,
+    TokenError,
+};
 pub use tools::{Switches, inspect::describe};

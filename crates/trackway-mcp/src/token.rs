@@ -8,7 +8,8 @@ mod error;
 mod file;
 mod ring;
 
-pub(crate) use codec::{Ack, Place, looks_like_one};
-pub(crate) use error::TokenError;
+pub(crate) use codec::looks_like_one;
+pub use codec::{Ack, Place};
+pub use error::TokenError;
 pub use file::{FILE as KEYS_FILE, KeyRingError};
 pub use ring::{BundleSigner, KeyRing, Rotated};

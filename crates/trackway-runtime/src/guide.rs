@@ -5,6 +5,7 @@ mod answer;
 mod api;
 mod bounds;
 mod checkpoint;
+mod context;
 mod decide;
 mod definitions;
 mod digest;

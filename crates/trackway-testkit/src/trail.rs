@@ -1,7 +1,7 @@
 //! A guided run, written by hand: what an agent with a workflow would have left in the log. Node `a` of a
 //! run is always the same node; nodes whose names begin with `end` are complete.
 
-use std::time::Duration;
+use std::{collections::BTreeMap, time::Duration};
 
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
@@ -191,6 +191,7 @@ impl Trail {
             definition: self.submission.workflow.version.clone(),
             walk: json!({ "at": name }),
             context: Object::new(),
+            kept: BTreeMap::new(),
             pending: (!name.starts_with("end")).then_some(pending),
         }
     }

@@ -21,8 +21,8 @@ pub use pdf::PdfError;
 pub use prune::{Prune, Pruned};
 pub use reader::SessionsReader;
 pub use shapes::{
-    GraphEdge, GraphNode, SessionDetail, SessionDocument, SessionGraph, SessionRun, SessionSummary,
-    SessionUsage,
+    GraphDamage, GraphEdge, GraphNode, SessionDetail, SessionDocument, SessionGraph, SessionRun,
+    SessionSummary, SessionUsage,
 };
 
 #[cfg(test)]

@@ -1,10 +1,10 @@
 //! What can be typed after `trackway sessions`.
 
-use std::{path::PathBuf, time::Duration};
+use std::{path::PathBuf, str::FromStr, time::Duration};
 
 use clap::{Args, Subcommand, ValueEnum};
 use trackway::sessions::SignedBy;
-use trackway_domain::{Caller, SessionId};
+use trackway_domain::{Caller, NodeId, RunId, Seq, SessionId};
 
 use super::Data;
 use crate::span;
@@ -17,6 +17,8 @@ pub(crate) enum Sessions {
     Show(OneSession),
     /// Show how the runs of a session branched
     Graph(OneSession),
+    /// Find the session, run and node that a stateToken from a chat belongs to
+    Find(FindToken),
     /// Print the notes on a session itself as Markdown
     Notes(OneSession),
     /// Write a session to a file: a bundle to import elsewhere, or pages to read
@@ -65,6 +67,44 @@ pub(crate) struct OneSession {
     pub(crate) id: SessionId,
     #[command(flatten)]
     pub(crate) whose: Whose,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct FindToken {
+    /// The stateToken, as the agent has it
+    #[arg(value_name = "TOKEN")]
+    pub(crate) token: String,
+    #[command(flatten)]
+    pub(crate) whose: Whose,
+}
+
+/// A node of a run: its number there, or its id.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum NodeName {
+    Number(Seq),
+    Id(NodeId),
+}
+
+impl NodeName {
+    pub(crate) fn of(self, run: RunId) -> Option<NodeId> {
+        match self {
+            Self::Number(number) => NodeId::at(run, number),
+            Self::Id(id) => Some(id),
+        }
+    }
+}
+
+impl FromStr for NodeName {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.strip_prefix('#').unwrap_or(text).parse() {
+            Ok(number) => Ok(Self::Number(number)),
+            Err(_) => text.parse().map(Self::Id).map_err(|_| {
+                "it is neither a number such as 7 nor an id that begins with nod_".to_owned()
+            }),
+        }
+    }
 }
 
 #[derive(Debug, Args)]

@@ -4,6 +4,7 @@
 //! the store orders its writers, and the folder is not held.
 
 mod export;
+mod find;
 mod graph;
 mod import;
 mod list;
@@ -29,6 +30,7 @@ pub(super) async fn sessions(command: Sessions) -> Result<Exit, Failure> {
         Sessions::List(args) => list::list(&args).await,
         Sessions::Show(args) => show::show(&args).await,
         Sessions::Graph(args) => graph::graph(&args).await,
+        Sessions::Find(args) => find::find(&args).await,
         Sessions::Notes(args) => notes::notes(&args).await,
         Sessions::Export(args) => export::export(&args).await,
         Sessions::Import(args) => import::import(&args).await,
@@ -58,6 +60,9 @@ impl From<SessionsError> for Failure {
                 Some(meant) => failure.hint(format!("did you mean {meant:?}?")),
                 None => failure.hint("`trackway sessions list` shows which there are"),
             },
+            SessionsError::Damaged { .. } => failure.hint(
+                "a bundle holds whole logs only; `--format markdown` or `--format pdf` writes what can be read",
+            ),
             _ => failure,
         }
     }

@@ -1,6 +1,8 @@
 //! Logs of guided runs by names: node `a` is always the same node, and time moves one second with each
 //! event.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Value, json};
 use trackway_domain::{
     AckId, Answer, Attempt, AttemptOutcome, Block, Branch, Caller, Checkpoint, DocumentChange,
@@ -45,6 +47,7 @@ fn node(name: &str, parent: Option<&str>) -> Node {
         definition: "sha256-0".to_owned(),
         walk: Value::Null,
         context: Object::new(),
+        kept: BTreeMap::new(),
         pending: (!name.starts_with("end")).then_some(pending),
     }
 }

@@ -91,9 +91,50 @@ fn damage_is_shown_up_to_where_it_is() {
         assert_eq!(shape(&track), (2, 1, 1, "running"), "{case}");
         let view = SessionView::new(track.submission.session.clone(), vec![track]);
         assert_eq!(view.damages().count(), 1);
-        assert!(!view.is_finished());
+        assert!(!view.may_be_removed(trackway_domain::Timestamp(i64::MAX)));
     }
     assert_eq!(RunTrack::fold([(&Event::Started, trackway_domain::Timestamp(0))]), None);
+}
+
+/// Proves T12: what was recorded behind the damage is shown, also where what it followed is lost.
+#[test]
+fn what_lies_behind_the_damage_is_shown() {
+    let tale =
+        Tale::guided().advance("a", "b").advance("b", "c").advance("a", "d").advance("c", "e");
+    let submission = tale.track().submission;
+    let events: Vec<_> = tale.events.iter().map(|(event, at)| (event, *at)).collect();
+    for lost in 1..events.len() {
+        let left = events.iter().enumerate().skip(1).filter(|(place, _)| *place != lost);
+        let track = RunTrack::salvage(&submission, events[0].1, left.map(|(_, event)| *event));
+        let whole = tale.track();
+        let made = whole.nodes.len() - usize::from(lost >= 2);
+        assert_eq!(track.nodes.len(), made, "event {lost} is lost");
+        assert_eq!(
+            track.updated_at,
+            events.iter().rev().find(|event| event.1 != events[lost].1).unwrap().1
+        );
+        for edge in &track.edges {
+            assert!(track.node(edge.from).is_some() && track.node(edge.to).is_some());
+        }
+    }
+}
+
+/// Proves T17: a run that was started and never answered does not keep its session for ever.
+#[test]
+fn a_start_that_nobody_answered_is_abandoned() {
+    use trackway_domain::Timestamp;
+    let view = |tale: &Tale| {
+        let track = tale.track();
+        SessionView::new(track.submission.session.clone(), vec![track])
+    };
+    let started = view(&Tale::guided());
+    let at = started.runs[0].updated_at;
+    assert!(started.may_be_removed(at));
+    assert!(!started.may_be_removed(Timestamp(at.millis() - 1)), "not yet");
+    let noted = view(&Tale::guided().checkpoint(Some("a"), "x"));
+    let answered = view(&Tale::guided().advance("a", "b"));
+    assert!(!noted.may_be_removed(Timestamp(i64::MAX)));
+    assert!(!answered.may_be_removed(Timestamp(i64::MAX)));
 }
 
 /// Proves T13.
@@ -216,8 +257,8 @@ fn a_session_holds_runs_and_its_own_notes_apart_from_them() {
         view.documents().last().map(|last| last.name.as_str()),
         Some(WorkflowRef::SESSION_NOTES)
     );
-    assert!(!view.is_finished(), "the program is under way");
-    assert!(SessionView::new(id, vec![keeper, done]).is_finished());
+    assert!(!view.may_be_removed(trackway_domain::Timestamp(i64::MAX)), "the program is under way");
+    assert!(SessionView::new(id, vec![keeper, done]).may_be_removed(trackway_domain::Timestamp(0)));
 }
 
 /// Proves T3: a node that is read by another definition stays where it was.

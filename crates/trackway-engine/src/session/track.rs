@@ -4,8 +4,8 @@ use std::{collections::HashMap, sync::Arc};
 
 use serde_json::Value;
 use trackway_domain::{
-    Attempt, AttemptOutcome, Checkpoint, DocumentChange, Event, Guided, Inputs, Node, NodeId,
-    RunId, Seq, State, StateName, Submission, Timestamp, Warning,
+    AckId, Attempt, AttemptOutcome, Checkpoint, DocumentChange, Event, Guided, Inputs, Node,
+    NodeId, RunId, Seq, State, StateName, Submission, Timestamp, Warning,
 };
 
 use crate::{IllegalTransition, Run};
@@ -65,6 +65,8 @@ impl TrackNode {
 pub struct TrackEdge {
     pub from: NodeId,
     pub to: NodeId,
+    /// What the answer is known by.
+    pub ack: AckId,
     pub seq: Seq,
     pub at: Timestamp,
     pub inputs: Inputs,
@@ -98,7 +100,7 @@ pub struct RunTrack {
     pub nodes: Vec<TrackNode>,
     /// In the order in which they were recorded.
     pub edges: Vec<TrackEdge>,
-    /// Why nothing more of the run can be shown. What is shown ends before the damage.
+    /// Why not all of the run can be shown.
     pub damaged: Option<String>,
     pub(super) opening: Vec<DocumentChange>,
     pub(super) checkpoints: Vec<TrackNote>,
@@ -136,6 +138,39 @@ impl RunTrack {
             }
         }
         Some(track)
+    }
+
+    /// The run that these events tell of, some of which are lost. What fits is shown, also behind the
+    /// damage; a node whose parent is lost begins a tree of its own.
+    pub fn salvage<'a>(
+        submission: &Submission,
+        at: Timestamp,
+        events: impl IntoIterator<Item = (&'a Event, Timestamp)>,
+    ) -> Self {
+        let mut track = Self::begin(submission, at);
+        for (event, at) in events {
+            // The state of a run of which a part is lost is not known, so nothing depends on it.
+            let _ = track.run.apply(event);
+            track.updated_at = track.updated_at.max(at);
+            if let Event::Guided(guided) = event {
+                match (track.check(guided), &**guided) {
+                    (Ok(()), guided) => track.guide(guided, at),
+                    (Err(Misfit::UnknownNode(_)), Guided::Attempted(attempt)) => {
+                        if let AttemptOutcome::Advanced(node) = &attempt.outcome
+                            && track.is_new(node.id).is_ok()
+                        {
+                            track.add(node, at);
+                        }
+                    }
+                    (Err(Misfit::UnknownNode(_)), Guided::Checkpointed(checkpoint)) => {
+                        let checkpoint = checkpoint.clone();
+                        track.checkpoints.push(TrackNote { seq: track.run.seq, at, checkpoint });
+                    }
+                    (Err(_), _) => {}
+                }
+            }
+        }
+        track
     }
 
     /// Folds in the next event. One that does not fit changes nothing that is shown.
@@ -192,6 +227,15 @@ impl RunTrack {
         match self.nodes.is_empty() {
             true => self.state().is_terminal(),
             false => self.is_stopped() || self.leaves().all(TrackNode::is_complete),
+        }
+    }
+
+    /// It was started and nothing else: the answer to the start may have been lost, and then nobody has its
+    /// tokens.
+    pub fn is_unanswered(&self) -> bool {
+        match self.nodes.as_slice() {
+            [first] => self.edges.is_empty() && self.checkpoints.is_empty() && first.blocked == 0,
+            _ => false,
         }
     }
 
@@ -282,6 +326,7 @@ impl RunTrack {
                 self.edges.push(TrackEdge {
                     from: attempt.node,
                     to: node.id,
+                    ack: attempt.ack,
                     seq: self.run.seq,
                     at,
                     inputs: attempt.inputs.clone(),

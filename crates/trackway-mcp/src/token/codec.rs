@@ -1,5 +1,8 @@
 //! The text of a token: `st.v1.` or `ack.v1.`, then key id, ids and signature in base32.
 //!
+//! A state token has the short form of run and node, an ack token a tag of the run, the short form of the
+//! node and of the ack. Ids that have no short form are written whole, which makes a longer token.
+//!
 //! The alphabet has no letters that are mistaken for digits, and nothing that Markdown, JSON or a
 //! shell would touch. What a chat puts around a token is taken off; within it every character counts.
 
@@ -7,25 +10,32 @@ use std::sync::LazyLock;
 
 use data_encoding::{Encoding, Specification};
 use hmac::{Hmac, KeyInit as _, Mac as _};
-use sha2::Sha256;
+use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
-use trackway_domain::{AckId, NodeId, RunId};
+use trackway_domain::{ACK_BYTES, AckId, NODE_BYTES, NodeId, RUN_BYTES, RunId};
 use uuid::Uuid;
 
 use super::error::{Fault, Param};
 
-/// Bytes of a key's id: enough to tell a folder's keys apart from those of any other. Five bytes are
-/// eight whole characters, so that an altered character is in the id or behind it and never in both.
-pub(super) const KEY_ID_BYTES: usize = 5;
-/// Bytes of an id in a token.
+/// Bytes of a key's id, of which 15 bits are used: enough to tell a folder's keys apart from those of any
+/// other. They are three whole characters, so that an altered character is in the id or behind it and
+/// never in both.
+pub(super) const KEY_ID_BYTES: usize = 2;
+const KEY_ID_CHARS: usize = 3;
+const KEY_ID_MAX: u16 = 0x7fff;
+/// Bytes of an id that is written whole.
 const ID_BYTES: usize = 16;
+/// Bytes that tell an ack's run from another one. The state token beside it names the run itself.
+const TAG_BYTES: usize = 3;
 /// Bytes of the signature: 128 bits, which nobody guesses.
 const MAC_BYTES: usize = 16;
+
+const ALPHABET: &str = "0123456789abcdefghjkmnpqrstvwxyz";
 
 /// Crockford's alphabet: without `i`, `l`, `o` and `u`.
 static BASE32: LazyLock<Encoding> = LazyLock::new(|| {
     let mut specification = Specification::new();
-    specification.symbols.push_str("0123456789abcdefghjkmnpqrstvwxyz");
+    specification.symbols.push_str(ALPHABET);
     specification.encoding().expect("32 symbols, none twice")
 });
 
@@ -56,28 +66,66 @@ pub(super) struct Unproved {
 }
 
 impl Param {
-    const fn ids(self) -> usize {
+    /// Bytes of the ids in the short form, and where they are written whole.
+    const fn ids_bytes(self) -> [usize; 2] {
         match self {
-            Self::State => 2,
-            Self::Ack => 3,
+            Self::State => [RUN_BYTES + NODE_BYTES, 2 * ID_BYTES],
+            Self::Ack => [TAG_BYTES + NODE_BYTES + ACK_BYTES, 3 * ID_BYTES],
         }
     }
 
-    /// Characters after the prefix.
-    const fn body_chars(self) -> usize {
-        ((KEY_ID_BYTES + self.ids() * ID_BYTES + MAC_BYTES) * 8).div_ceil(5)
+    /// Characters after the prefix of the short form, and of the other.
+    fn body_chars(self) -> [usize; 2] {
+        self.ids_bytes().map(|ids| KEY_ID_CHARS + ((ids + MAC_BYTES) * 8).div_ceil(5))
     }
 }
 
+/// A key's id, of which only 15 bits are used.
+pub(super) fn key_id(bytes: [u8; KEY_ID_BYTES]) -> KeyId {
+    (u16::from_be_bytes(bytes) & KEY_ID_MAX).to_be_bytes()
+}
+
+pub(super) fn write_state(id: KeyId, key: &Key, place: Place) -> String {
+    let Place { run, node } = place;
+    let ids = match (run.to_short(), node.to_short(run)) {
+        (Some(run), Some(node)) => [&run[..], &node[..]].concat(),
+        _ => [run.uuid(), node.uuid()].map(Uuid::into_bytes).concat(),
+    };
+    write(Param::State, id, key, &ids)
+}
+
+pub(super) fn write_ack(id: KeyId, key: &Key, ack: Ack) -> String {
+    let Ack { place: Place { run, node }, ack } = ack;
+    let ids = match (node.to_short(run), ack.to_short()) {
+        (Some(node), Some(ack)) => [&tag(run)[..], &node[..], &ack[..]].concat(),
+        _ => [run.uuid(), node.uuid(), ack.uuid()].map(Uuid::into_bytes).concat(),
+    };
+    write(Param::Ack, id, key, &ids)
+}
+
 /// Signs and writes a token.
-pub(super) fn write(param: Param, id: KeyId, key: &Key, ids: &[Uuid]) -> String {
-    let mut body = id.to_vec();
-    for id in ids {
-        body.extend_from_slice(id.as_bytes());
-    }
-    let mac = sign(param, key, &body);
-    body.extend_from_slice(&mac);
-    format!("{}{}", param.prefix(), BASE32.encode(&body))
+fn write(param: Param, id: KeyId, key: &Key, ids: &[u8]) -> String {
+    let mac = sign(param, key, id, ids);
+    let body = BASE32.encode(&[ids, &mac].concat());
+    format!("{}{}{body}", param.prefix(), key_id_text(id))
+}
+
+/// What tells the run from others.
+fn tag(run: RunId) -> [u8; TAG_BYTES] {
+    let hash: [u8; 32] = Sha256::digest(run.uuid().as_bytes()).into();
+    [hash[0], hash[1], hash[2]]
+}
+
+fn key_id_text(id: KeyId) -> String {
+    let number = u16::from_be_bytes(id);
+    let symbol = |shift: u16| char::from(ALPHABET.as_bytes()[usize::from(number >> shift & 31)]);
+    [10, 5, 0].map(symbol).iter().collect()
+}
+
+fn key_id_of(text: &str) -> Option<KeyId> {
+    let symbols = text.chars().map(|c| ALPHABET.find(c).and_then(|at| u16::try_from(at).ok()));
+    let number = symbols.reduce(|number, symbol| Some(number? << 5 | symbol?))??;
+    Some(number.to_be_bytes())
 }
 
 /// Takes a token's text apart.
@@ -87,35 +135,63 @@ pub(super) fn read(param: Param, text: &str) -> Result<Unproved, Fault> {
         return Err(malformed(param, &token));
     };
     let plain = body.bytes().all(|byte| byte.is_ascii_alphanumeric());
-    if !plain || body.len() != param.body_chars() {
+    if !plain || !param.body_chars().contains(&body.len()) {
         return Err(malformed(param, &token));
     }
     // Of a token's form, but with a letter that none has, or bits beyond the end: somebody altered it.
+    let (key, body) = body.split_at(KEY_ID_CHARS);
+    let key = key_id_of(key).ok_or(Fault::Changed)?;
     let bytes = BASE32.decode(body.as_bytes()).map_err(|_| Fault::Changed)?;
-    let (key, rest) = bytes.split_first_chunk::<KEY_ID_BYTES>().ok_or(Fault::Changed)?;
-    let (ids, mac) = rest.split_last_chunk::<MAC_BYTES>().ok_or(Fault::Changed)?;
-    Ok(Unproved { param, key: *key, ids: ids.to_vec(), mac: *mac })
+    let (ids, mac) = bytes.split_last_chunk::<MAC_BYTES>().ok_or(Fault::Changed)?;
+    Ok(Unproved { param, key, ids: ids.to_vec(), mac: *mac })
 }
 
 impl Unproved {
     /// Whether this key signed it, under the name that the token gives or under another.
     pub(super) fn is_signed_by(&self, id: KeyId, key: &Key) -> bool {
-        let mut body = id.to_vec();
-        body.extend_from_slice(&self.ids);
-        sign(self.param, key, &body).ct_eq(&self.mac).into()
+        sign(self.param, key, id, &self.ids).ct_eq(&self.mac).into()
     }
 
+    /// The id at this place of a token that has whole ids.
     fn id(&self, at: usize) -> Uuid {
         let bytes = self.ids.get(at * ID_BYTES..).and_then(|ids| ids.first_chunk());
         Uuid::from_bytes(bytes.copied().unwrap_or_default())
     }
 
+    /// What a state token names.
     pub(super) fn place(&self) -> Place {
-        Place { run: RunId::new(self.id(0)), node: NodeId::new(self.id(1)) }
+        let short = self.ids.split_first_chunk::<RUN_BYTES>();
+        match short.and_then(|(run, node)| Some((*run, <[u8; NODE_BYTES]>::try_from(node).ok()?))) {
+            Some((run, node)) => {
+                let run = RunId::from_short(run);
+                Place { run, node: NodeId::from_short(run, node) }
+            }
+            None => Place { run: RunId::new(self.id(0)), node: NodeId::new(self.id(1)) },
+        }
     }
 
-    pub(super) fn ack(&self) -> Ack {
-        Ack { place: self.place(), ack: AckId::new(self.id(2)) }
+    /// What an ack token names, if it belongs to this place.
+    pub(super) fn ack(&self, at: Place) -> Result<Ack, Fault> {
+        let (is_run, node, ack) = match self.short_ack() {
+            Some((run, node, ack)) => {
+                (run == tag(at.run), NodeId::from_short(at.run, node), AckId::from_short(ack))
+            }
+            None => {
+                let is_run = RunId::new(self.id(0)) == at.run;
+                (is_run, NodeId::new(self.id(1)), AckId::new(self.id(2)))
+            }
+        };
+        match (is_run, node == at.node) {
+            (false, _) => Err(Fault::OtherRun),
+            (true, false) => Err(Fault::OtherSnapshot),
+            (true, true) => Ok(Ack { place: at, ack }),
+        }
+    }
+
+    fn short_ack(&self) -> Option<([u8; TAG_BYTES], [u8; NODE_BYTES], [u8; ACK_BYTES])> {
+        let (run, rest) = self.ids.split_first_chunk::<TAG_BYTES>()?;
+        let (node, ack) = rest.split_first_chunk::<NODE_BYTES>()?;
+        Some((*run, *node, ack.try_into().ok()?))
     }
 }
 
@@ -130,10 +206,11 @@ pub(crate) fn looks_like_one(line: &str) -> bool {
     })
 }
 
-fn sign(param: Param, key: &Key, body: &[u8]) -> [u8; MAC_BYTES] {
+fn sign(param: Param, key: &Key, id: KeyId, ids: &[u8]) -> [u8; MAC_BYTES] {
     let mut mac = Hmac::<Sha256>::new_from_slice(key).expect("any length is taken");
     mac.update(param.prefix().as_bytes());
-    mac.update(body);
+    mac.update(&id);
+    mac.update(ids);
     let whole: [u8; 32] = mac.finalize().into_bytes().into();
     whole.first_chunk().copied().expect("32 bytes have 16 first ones")
 }
@@ -159,20 +236,20 @@ fn bare(text: &str) -> String {
 /// Why a text is no token, in words that help to mend it. The text itself is not repeated: it may be
 /// long, and it may be a secret that was pasted into the wrong place.
 fn malformed(param: Param, token: &str) -> Fault {
-    let (prefix, chars) = (param.prefix(), param.prefix().len() + param.body_chars());
+    let (prefix, [short, _]) = (param.prefix(), param.body_chars());
+    let chars = prefix.len() + short;
+    let param = param.with_article();
     let hint = if token.is_empty() {
-        format!("it is empty; a {param} begins with {prefix}")
+        format!("it is empty; {param} begins with {prefix}")
     } else if token.contains(char::is_whitespace) {
-        format!(
-            "there are blanks or line breaks in it; a {param} is one word of {chars} characters"
-        )
+        format!("there are blanks or line breaks in it; {param} is one word of {chars} characters")
     } else if token.starts_with(prefix) {
         let have = token.chars().count();
         if have == chars {
-            format!("a {param} has only letters and digits after {prefix}")
+            format!("{param} has only letters and digits after {prefix}")
         } else {
             format!(
-                "it has {have} characters, a {param} has {chars}: something is missing or was glued to it"
+                "it has {have} characters, {param} has {chars}: something is missing or was glued to it"
             )
         }
     } else if token.contains(prefix) {
@@ -180,7 +257,7 @@ fn malformed(param: Param, token: &str) -> Fault {
             "other text is glued to it; send only the {chars} characters that begin with {prefix}"
         )
     } else {
-        format!("a {param} begins with {prefix} and has {chars} characters")
+        format!("{param} begins with {prefix} and has {chars} characters")
     };
     Fault::Malformed { hint }
 }

@@ -19,6 +19,14 @@ impl Param {
         }
     }
 
+    /// Its name in a sentence.
+    pub(super) const fn with_article(self) -> &'static str {
+        match self {
+            Self::State => "a stateToken",
+            Self::Ack => "an ackToken",
+        }
+    }
+
     /// What every token of this kind begins with.
     pub(super) const fn prefix(self) -> &'static str {
         match self {
@@ -89,9 +97,11 @@ impl TokenError {
                 "Copy {param} again, character by character, from the answer that gave it, and send the same call."
             ),
             Fault::Foreign => {
-                "Use the server that gave this token, or begin anew here with workflow_start.".to_owned()
+                "Use the server that gave this token. If it was this one, its keys were lost: workflow_resume finds your runs again, and a person gets new tokens for a run with `trackway runs fork RUN`.".to_owned()
             }
-            Fault::Expired => "Begin anew with workflow_start: this token cannot be used any more.".to_owned(),
+            Fault::Expired => {
+                "This token cannot be used any more, but the run is still there: workflow_resume finds it and gives a new token, and so does `trackway runs fork RUN`.".to_owned()
+            }
             Fault::Swapped { .. } => {
                 "Send the text that begins with st.v1. as stateToken and the one that begins with ack.v1. as ackToken.".to_owned()
             }

@@ -12,7 +12,7 @@ use data_encoding::HEXLOWER;
 use serde::{Deserialize, Serialize};
 use trackway_domain::Timestamp;
 
-use super::codec::{KEY_ID_BYTES, Key, KeyId};
+use super::codec::{KEY_ID_BYTES, Key, KeyId, key_id};
 
 /// The file of a data folder that has the keys.
 pub const FILE: &str = "token-keys.json";
@@ -38,6 +38,15 @@ pub enum KeyRingError {
 #[derive(Debug, Clone)]
 pub(super) struct KeyFile {
     folder: PathBuf,
+}
+
+/// Where the keys of a folder come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Origin {
+    Found,
+    Made,
+    /// The folder had keys before, and they are gone.
+    MadeAgain,
 }
 
 /// What the file holds. Oldest key first; the last one signs.
@@ -95,7 +104,8 @@ struct WrittenRow {
 
 impl Row {
     pub(super) fn fresh(now: Timestamp) -> Result<Self, KeyRingError> {
-        Ok(Self { id: random()?, secret: Some(random()?), created_at: now, replaced_at: None })
+        let (id, secret) = (key_id(random()?), Some(random()?));
+        Ok(Self { id, secret, created_at: now, replaced_at: None })
     }
 }
 
@@ -108,17 +118,34 @@ impl KeyFile {
         self.folder.join(FILE)
     }
 
-    /// The keys, made where there are none. Two processes that come at once wait for each other, and
-    /// the second finds what the first made.
-    pub(super) fn read_or_make(&self, now: Timestamp) -> Result<(Stamp, Contents), KeyRingError> {
-        if let Some(found) = self.read()? {
-            return Ok(found);
+    /// The keys, made where there are none, and whether they were. Two processes that come at once wait for
+    /// each other, and the second finds what the first made.
+    pub(super) fn read_or_make(
+        &self,
+        now: Timestamp,
+    ) -> Result<(Stamp, Contents, Origin), KeyRingError> {
+        if let Some((stamp, contents)) = self.read()? {
+            return Ok((stamp, contents, Origin::Found));
         }
+        // The lock is never removed: whoever makes keys has made it first.
+        let had_keys = self.folder.join(LOCK).exists();
+        let _lock = self.lock()?;
+        if let Some((stamp, contents)) = self.read()? {
+            return Ok((stamp, contents, Origin::Found));
+        }
+        self.replace(&Contents { keys: vec![Row::fresh(now)?], bundle: random()? })?;
+        let origin = if had_keys { Origin::MadeAgain } else { Origin::Made };
+        let made = self.read()?.ok_or_else(|| self.unreadable(io::ErrorKind::NotFound.into()));
+        made.map(|(stamp, contents)| (stamp, contents, origin))
+    }
+
+    /// Writes the keys again where the file is gone. If another process was faster, its keys count.
+    pub(super) fn restore(&self, contents: &Contents) -> Result<(Stamp, Contents), KeyRingError> {
         let _lock = self.lock()?;
         if let Some(found) = self.read()? {
             return Ok(found);
         }
-        self.replace(&Contents { keys: vec![Row::fresh(now)?], bundle: random()? })?;
+        self.replace(contents)?;
         self.read()?.ok_or_else(|| self.unreadable(io::ErrorKind::NotFound.into()))
     }
 
@@ -246,8 +273,12 @@ fn parse(text: &[u8]) -> Result<Contents, String> {
 
 fn row(written: &WrittenRow) -> Result<Row, String> {
     let moment = |text: &String| text.parse::<Timestamp>();
+    let id = bytes::<KEY_ID_BYTES>(&written.id)?;
+    if key_id(id) != id {
+        return Err(format!("{:?} is no id of a key", written.id));
+    }
     Ok(Row {
-        id: bytes::<KEY_ID_BYTES>(&written.id)?,
+        id,
         secret: written.secret.as_deref().map(bytes).transpose()?,
         created_at: moment(&written.created_at)?,
         replaced_at: written.replaced_at.as_ref().map(moment).transpose()?,

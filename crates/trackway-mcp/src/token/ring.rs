@@ -1,7 +1,7 @@
 //! The key ring of a data folder: signs tokens, proves them, and signs session bundles.
 
 use std::{
-    fmt,
+    fmt, io,
     path::Path,
     sync::{Mutex, MutexGuard, PoisonError},
     time::Duration,
@@ -10,13 +10,13 @@ use std::{
 use data_encoding::HEXLOWER;
 use ed25519_dalek::{Signer as _, SigningKey};
 use hmac::{Hmac, KeyInit as _, Mac as _};
-use sha2::Sha256;
+use sha2::{Digest as _, Sha256};
 use trackway_domain::Timestamp;
 
 use super::{
     codec::{self, Ack, Key, KeyId, Place, Unproved},
     error::{Fault, Param, TokenError},
-    file::{Contents, Exposed, KeyFile, KeyRingError, Row, Stamp},
+    file::{Contents, Exposed, KeyFile, KeyRingError, Origin, Row, Stamp},
 };
 
 /// The keys of a data folder. Other processes may rotate them at any time: whoever serves a call has the
@@ -26,6 +26,7 @@ pub struct KeyRing {
     file: KeyFile,
     /// A `std` lock: it is held while a small file is read, and then only when that has changed.
     seen: Mutex<Seen>,
+    origin: Origin,
 }
 
 struct Seen {
@@ -51,7 +52,13 @@ impl KeyRing {
     /// The keys of this data folder, made where there are none.
     pub fn open(data: &Path, now: Timestamp) -> Result<Self, KeyRingError> {
         let file = KeyFile::in_folder(data);
-        let (stamp, contents) = file.read_or_make(now)?;
+        let (stamp, contents, origin) = file.read_or_make(now)?;
+        if origin == Origin::MadeAgain {
+            tracing::warn!(
+                "this folder had keys for tokens, and they are gone: new ones are made, and earlier tokens \
+                 are foreign; workflow_resume and `trackway runs fork RUN` give new ones"
+            );
+        }
         // Said and not mended: somebody may have meant it so, and whoever has read the keys has them.
         if let Some(Exposed { path, mode }) = file.exposed() {
             tracing::warn!(
@@ -61,7 +68,18 @@ impl KeyRing {
                  and sign with a new one (trackway keys rotate)"
             );
         }
-        Ok(Self { file, seen: Mutex::new(Seen { stamp, contents }) })
+        Ok(Self { file, seen: Mutex::new(Seen { stamp, contents }), origin })
+    }
+
+    /// The keys of this data folder, if it has any. Nothing is made.
+    pub fn existing(data: &Path) -> Result<Option<Self>, KeyRingError> {
+        let file = KeyFile::in_folder(data);
+        let found = file.read()?;
+        Ok(found.map(|(stamp, contents)| Self {
+            file,
+            seen: Mutex::new(Seen { stamp, contents }),
+            origin: Origin::Found,
+        }))
     }
 
     /// A new key signs from here on. Tokens of the earlier keys stay good, except of those that have
@@ -85,7 +103,11 @@ impl KeyRing {
             }
             let valid = contents.keys.iter().filter(|key| key.secret.is_some());
             let valid = valid.map(|key| name(key.id)).collect();
-            let fresh = Row::fresh(now)?;
+            let mut fresh = Row::fresh(now)?;
+            // Ids are short, and a token names its key by its id alone.
+            while contents.keys.iter().any(|key| key.id == fresh.id) {
+                fresh = Row::fresh(now)?;
+            }
             let active = name(fresh.id);
             contents.keys.push(fresh);
             Ok(Rotated { active, valid, retired })
@@ -93,11 +115,21 @@ impl KeyRing {
     }
 
     /// Takes in what another process may have changed since.
+    ///
+    /// A file that is gone is written again: without it, every token of these keys would end with this
+    /// process.
     pub fn renew(&self) {
         let mut seen = self.seen();
-        if self.file.stamp().ok().is_some_and(|stamp| stamp != seen.stamp) {
-            self.read_into(&mut seen);
+        match self.file.stamp() {
+            Ok(stamp) if stamp == seen.stamp => {}
+            Err(error) if error.kind() == io::ErrorKind::NotFound => self.restore(&mut seen),
+            Ok(_) | Err(_) => self.read_into(&mut seen),
         }
+    }
+
+    /// Whether this opening made new keys in a folder that had some before: tokens of those are foreign.
+    pub fn replaces_lost_keys(&self) -> bool {
+        self.origin == Origin::MadeAgain
     }
 
     /// Name of the key that signs now.
@@ -108,14 +140,13 @@ impl KeyRing {
     /// The token of a node, signed with the key of this name, or with the newest where that is gone.
     pub fn state_token(&self, place: Place, key: &str) -> String {
         let (id, key) = self.signing(key);
-        codec::write(Param::State, id, &key, &[place.run.uuid(), place.node.uuid()])
+        codec::write_state(id, &key, place)
     }
 
     /// The token of an attempt, signed likewise.
     pub fn ack_token(&self, ack: Ack, key: &str) -> String {
         let (id, key) = self.signing(key);
-        let ids = [ack.place.run.uuid(), ack.place.node.uuid(), ack.ack.uuid()];
-        codec::write(Param::Ack, id, &key, &ids)
+        codec::write_ack(id, &key, ack)
     }
 
     pub fn read_state(&self, text: &str) -> Result<Place, TokenError> {
@@ -124,15 +155,23 @@ impl KeyRing {
 
     /// Reads an ack token that was sent with the state token of this place.
     pub fn read_ack(&self, text: &str, at: Place) -> Result<Ack, TokenError> {
-        let ack = self.prove(Param::Ack, text)?.ack();
-        let wrong = |fault| Err(TokenError { param: Param::Ack, fault });
-        if ack.place.run != at.run {
-            return wrong(Fault::OtherRun);
-        }
-        if ack.place.node != at.node {
-            return wrong(Fault::OtherSnapshot);
-        }
-        Ok(ack)
+        let proved = self.prove(Param::Ack, text)?;
+        proved.ack(at).map_err(|fault| TokenError { param: Param::Ack, fault })
+    }
+
+    /// Hashes of the tokens of a node, one for each key that is taken, the newest key first. Whoever has a
+    /// token from a chat finds the node by it.
+    pub fn state_token_hashes(&self, place: Place) -> Vec<String> {
+        let seen = self.seen();
+        let tokens = usable(&seen.contents).map(|(id, key)| codec::write_state(id, &key, place));
+        tokens.map(|token| hash(&token)).collect()
+    }
+
+    /// The same for an ack.
+    pub fn ack_token_hashes(&self, ack: Ack) -> Vec<String> {
+        let seen = self.seen();
+        let tokens = usable(&seen.contents).map(|(id, key)| codec::write_ack(id, &key, ack));
+        tokens.map(|token| hash(&token)).collect()
     }
 
     pub fn bundle_signer(&self) -> BundleSigner {
@@ -192,6 +231,25 @@ impl KeyRing {
         let before = seen.contents.clone();
         self.read_into(&mut seen);
         before != seen.contents
+    }
+
+    fn restore(&self, seen: &mut Seen) {
+        match self.file.restore(&seen.contents) {
+            Ok((stamp, contents)) => {
+                if contents == seen.contents {
+                    tracing::warn!("the file of keys for tokens was gone; it is written again");
+                } else {
+                    tracing::error!(
+                        "the file of keys for tokens was replaced by another process: tokens of the \
+                         earlier keys are foreign here from now on"
+                    );
+                }
+                *seen = Seen { stamp, contents };
+            }
+            Err(error) => {
+                tracing::error!(%error, "the file of keys for tokens is gone; the ones read stay")
+            }
+        }
     }
 
     /// A file that is gone or damaged changes nothing here: the keys that were read still are the keys.
@@ -256,6 +314,11 @@ fn named(contents: &Contents, wanted: &str) -> Option<(KeyId, Key)> {
 
 fn newest(contents: &Contents) -> (KeyId, Key) {
     usable(contents).next().expect("a ring is read only when its last key can sign")
+}
+
+/// The name of a token in views: what it is recognised by without being one.
+fn hash(token: &str) -> String {
+    format!("sha256-{}", HEXLOWER.encode(&Sha256::digest(token)))
 }
 
 fn name(id: KeyId) -> String {

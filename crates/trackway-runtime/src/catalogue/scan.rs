@@ -43,7 +43,10 @@ pub(super) fn scan(folders: &[PathBuf], absent: Absent) -> Found {
     let mut search = Search::default();
     for folder in folders {
         if absent == Absent::Invalid && !folder.exists() {
-            search.refuse(folder.clone(), "there is no such folder".to_owned());
+            match folder.as_os_str().is_empty() {
+                false => search.refuse(folder.clone(), "there is no such folder".to_owned()),
+                true => search.refuse("\"\"".into(), "the name of this folder is empty".to_owned()),
+            }
         }
         let mut ahead = vec![folder.clone()];
         while let Some(folder) = ahead.pop() {

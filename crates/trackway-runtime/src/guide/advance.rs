@@ -14,7 +14,7 @@ use trackway_ports::{Append, AppendError, AttemptKey};
 use super::{
     Advance, Advanced, Consent, Guide, GuideError, Position,
     answer::{self, Look},
-    bounds,
+    bounds, context,
     decide::{self, Closed, Verdict},
     digest::digest,
     place::Place,
@@ -83,23 +83,32 @@ impl Guide {
         let (run, node) = (key.run, &place.node);
         let workflow = &place.row.workflow.name;
         let definition = self.definition(run, workflow, &node.definition).await?;
+        let context = self.whole_context(run, node).await?;
         let came_to =
-            trackway_definition::advance(&definition, &node.walk, &node.context, &advance.inputs);
+            trackway_definition::advance(&definition, &node.walk, &context, &advance.inputs);
         if let Ok(standing) = &came_to {
             bounds::context(&standing.context)?;
         }
-        let drift = self.drift(workflow, &node.definition).await;
+        let mut drift = self.drift(workflow, &node.definition).await;
+        if drift.is_none() && place.branches > 0 {
+            drift = self.damage_below(run, node.id).await?;
+        }
         if came_to.is_err() || advance.consent == Consent::Given(false) {
             place.came_as = Some(self.came_as(&place).await?);
         }
         let node = &place.node;
         let now = self.now();
-        let verdict = self.decided(now, |world| {
+        let verdict = self.decided(now, (run, place.head + 1), |world| {
             decide::answered(place.asked(), advance, key.digest.clone(), came_to, drift, world)
         });
         let recorded = match verdict {
             Verdict::AskFirst(pending) => return Ok(Some(Advanced::AskFirst(pending))),
-            Verdict::Record(recorded) => *recorded,
+            Verdict::Record(mut recorded) => {
+                if let AttemptOutcome::Advanced(made) = &mut recorded.attempt.outcome {
+                    context::pack(made, node, &context, place.made);
+                }
+                *recorded
+            }
         };
         if let AttemptOutcome::Blocked(block) = &recorded.attempt.outcome
             && place.blocked >= BLOCKED_ATTEMPTS_MAX
@@ -137,7 +146,7 @@ impl Guide {
         let workflow = &row.workflow.name;
         let definition = self.definition(row.id, workflow, &node.definition).await?;
         let look = Look {
-            ack: AckId::new(self.options.ids.uuid()),
+            ack: AckId::compact(self.options.ids.uuid()),
             branch,
             over: decide::ended(row.state).map(|state| over(row.id, state)),
             warnings: self.drift(workflow, &node.definition).await.into_iter().collect(),

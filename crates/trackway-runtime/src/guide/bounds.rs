@@ -8,17 +8,13 @@ use trackway_domain::{Inputs, JSON_DEPTH_MAX, Object, is_too_deep};
 
 use super::GuideError;
 
-/// Facts, not documents: every node holds all of them again, so that a run of a thousand steps with a
-/// full context is still a quarter of a gigabyte.
-/// Limit (Sessions): context of an answer.
+/// Limit (MCP): bytes of the context of a run. Facts, not documents: whoever answers reads all of them.
 pub(super) const CONTEXT_BYTES_MAX: usize = 256 * 1_024;
 
-/// The result of one step: a long report with room to spare.
-/// Limit (Sessions): output of one step.
+/// Limit (MCP): bytes of the output of one step: a long report with room to spare.
 pub(super) const OUTPUT_BYTES_MAX: usize = 1_024 * 1_024;
 
-/// Notes for people: more than anybody reads at once.
-/// Limit (Sessions): notes of one step.
+/// Limit (MCP): bytes of one note or checkpoint. Notes for people: more than anybody reads at once.
 pub(super) const NOTES_BYTES_MAX: usize = 256 * 1_024;
 
 /// What a call brings, and what an answer makes of the context: values can be kept under new names, so

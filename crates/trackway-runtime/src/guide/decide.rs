@@ -1,10 +1,12 @@
 //! What an answer to a node leads to. Pure: what was read comes in, what is to be written goes out.
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
 use trackway_definition::Standing;
 use trackway_domain::{
     Answer, Attempt, AttemptOutcome, Block, Branch, Event, Guided, Need, Node, NodeId, Pending,
-    StateName, Submission, Timestamp, Warning,
+    Seq, StateName, Submission, Timestamp, Warning,
 };
 use trackway_ports::RunRow;
 use uuid::Uuid;
@@ -31,6 +33,8 @@ pub(super) struct World<'a> {
     pub(super) now: Timestamp,
     /// A fresh id with each call.
     pub(super) ids: &'a dyn Fn() -> Uuid,
+    /// The id of the node that the decision may make.
+    pub(super) node: NodeId,
 }
 
 /// Why an answer is not even looked at. One that was recorded is answered from its record before this
@@ -107,11 +111,12 @@ pub(super) fn answered(
         Ok(standing) => {
             let Standing { walk, context, pending, documents, warnings } = standing;
             let node = Node {
-                id: NodeId::new((world.ids)()),
+                id: world.node,
                 parent: Some(asked.node.id),
                 definition: asked.node.definition.clone(),
                 walk,
                 context,
+                kept: BTreeMap::new(),
                 pending,
             };
             (AttemptOutcome::Advanced(node), documents, warnings)
@@ -180,6 +185,9 @@ pub(super) struct Opening {
     pub(super) row: RunRow,
 }
 
+/// Number of the event that makes the first node: it is submitted and started before.
+pub(super) const OPENED_AT: Seq = 3;
+
 /// Begins a run. One whose workflow has nothing to do is complete from its start.
 pub(super) fn opened(
     submission: Submission,
@@ -190,11 +198,12 @@ pub(super) fn opened(
     let Standing { walk, context, pending, documents, warnings } = standing;
     let complete = pending.is_none();
     let node = Node {
-        id: NodeId::new((world.ids)()),
+        id: world.node,
         parent: None,
         definition: submission.workflow.version.clone(),
         walk,
         context,
+        kept: BTreeMap::new(),
         pending,
     };
     let ack = (!complete).then(|| fresh_ack(world));
@@ -230,7 +239,7 @@ pub(super) fn row(submission: &Submission, state: StateName, now: Timestamp) -> 
 }
 
 fn fresh_ack(world: World<'_>) -> trackway_domain::AckId {
-    trackway_domain::AckId::new((world.ids)())
+    trackway_domain::AckId::compact((world.ids)())
 }
 
 #[cfg(test)]

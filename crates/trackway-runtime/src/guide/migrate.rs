@@ -1,6 +1,8 @@
 //! Moving a run to the definition as it is now. People ask for it; it never happens by itself, and it
 //! goes through the run's whole log.
 
+use std::collections::BTreeMap;
+
 use trackway_domain::{Caller, Guided, Node, RunId, Seq};
 use trackway_ports::{Append, AppendError, Pinned, RunRow};
 
@@ -75,17 +77,15 @@ impl Guide {
         let mut moved = Vec::new();
         for node in ends.into_iter().filter(|node| *node.definition != *to.hash) {
             let from = self.definition(row.id, &row.workflow.name, &node.definition).await?;
-            let standing =
-                trackway_definition::repin(&from, &to.definition, &node.walk, &node.context)
-                    .map_err(|block| GuideError::CannotMigrate {
-                        run: row.id,
-                        why: block.message,
-                    })?;
+            let context = self.whole_context(row.id, &node).await?;
+            let standing = trackway_definition::repin(&from, &to.definition, &node.walk, &context)
+                .map_err(|block| GuideError::CannotMigrate { run: row.id, why: block.message })?;
             bounds::context(&standing.context)?;
             moved.push(Node {
                 definition: to.hash.to_string(),
                 walk: standing.walk,
                 context: standing.context,
+                kept: BTreeMap::new(),
                 pending: standing.pending,
                 ..node
             });

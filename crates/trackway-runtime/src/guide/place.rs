@@ -16,7 +16,7 @@ use super::{
 pub(super) struct Place {
     pub(super) node: Node,
     /// Number of the event that made it, or read it anew last.
-    made: Seq,
+    pub(super) made: Seq,
     /// Number of the run's last event.
     pub(super) head: Seq,
     pub(super) row: RunRow,

@@ -6,7 +6,8 @@
 
 use serde_json::Value;
 use trackway_domain::{
-    Caller, DocumentKind, Event, Guided, NodeId, Pending, RunId, SessionId, Timestamp,
+    Caller, Code, DocumentKind, Event, Guided, NodeId, Pending, RunId, SessionId, Timestamp,
+    Warning,
 };
 use trackway_engine::reduce_documents;
 use trackway_ports::{Lineage, LineageLimits, RunFilter, RunRow, Stored, attempt_of, node_of};
@@ -119,6 +120,22 @@ impl Guide {
         let mut recap = Builder::default();
         recap.path(run, None, &lineage);
         Ok(recap.done())
+    }
+
+    /// A warning where a branch of this node cannot be read: whoever answers it again should know that the
+    /// other answer is not gone because nobody gave one.
+    pub(super) async fn damage_below(
+        &self,
+        run: RunId,
+        node: NodeId,
+    ) -> Result<Option<Warning>, GuideError> {
+        let branches =
+            LineageLimits { path: 1, checkpoints: 0, children: RECAP_BRANCHES_MAX, depth: 0 };
+        let reason = self.lineage(run, node, branches).await?.damaged;
+        Ok(reason.map(|reason| Warning {
+            code: Code::DamagedLog.as_str().to_owned(),
+            message: format!("a part of this run cannot be read: {reason}"),
+        }))
     }
 
     async fn lineage(

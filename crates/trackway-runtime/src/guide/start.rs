@@ -2,15 +2,16 @@
 
 use serde_json::Value;
 use trackway_domain::{Caller, RunId, Submission, WorkflowRef};
-use trackway_ports::{Append, Pinned};
+use trackway_ports::{Append, AppendError, Pinned};
 
 use super::{
-    Guide, GuideError, Position, Start, answer, bounds,
-    decide::{self, Opening},
-    session,
+    Guide, GuideError, Position, Start, advance::too_busy, answer, bounds, decide, session,
     store::unwritable,
 };
 use crate::Known;
+
+/// Ids that are tried for a new run. Two runs of one millisecond have the same one once in four billion.
+const IDS_TRIED_MAX: usize = 3;
 
 impl Guide {
     pub(super) async fn begin(
@@ -25,8 +26,8 @@ impl Guide {
         let standing = trackway_definition::open(&definition, &start.context)
             .map_err(GuideError::MissingContext)?;
         bounds::context(&standing.context)?;
-        let submission = Submission {
-            run: RunId::new(self.options.ids.uuid()),
+        let mut submission = Submission {
+            run: RunId::compact(self.options.ids.uuid()),
             session,
             workflow: WorkflowRef { name: definition.id.clone(), version: hash.to_string() },
             caller: caller.clone(),
@@ -39,18 +40,31 @@ impl Guide {
             forked_from: None,
             awaited: false,
         };
-        let now = self.now();
-        let opening =
-            self.decided(now, |world| decide::opened(submission, standing, start.seal, world));
-        let Opening { events, row, .. } = opening.clone();
-        let mut append = Append::new(row.id, 0, now);
-        append.events = events;
-        append.row = Some(row);
-        append.pins = vec![Pinned { hash: hash.to_string(), body: definition.normal() }];
-        self.commit(append).await.map_err(|error| unwritable(&error))?;
-        self.definitions.keep(&hash, definition.clone());
-        let rules = self.rules(&definition).await;
-        Ok(answer::of_opening(opening, rules))
+        let pins = vec![Pinned { hash: hash.to_string(), body: definition.normal() }];
+        for _ in 0..IDS_TRIED_MAX {
+            let now = self.now();
+            let at = (submission.run, decide::OPENED_AT);
+            let opening = self.decided(now, at, |world| {
+                decide::opened(submission.clone(), standing.clone(), start.seal.clone(), world)
+            });
+            let mut append = Append::new(submission.run, 0, now);
+            append.events = opening.events.clone();
+            append.row = Some(opening.row.clone());
+            append.pins = pins.clone();
+            match self.commit(append).await {
+                Ok(()) => {
+                    self.definitions.keep(&hash, definition.clone());
+                    let rules = self.rules(&definition).await;
+                    return Ok(answer::of_opening(opening, rules));
+                }
+                // Another run has this id already: half of an id is time, the rest is short.
+                Err(AppendError::Conflict { .. }) => {
+                    submission.run = RunId::compact(self.options.ids.uuid());
+                }
+                Err(error) => return Err(unwritable(&error)),
+            }
+        }
+        Err(too_busy(submission.run))
     }
 
     /// The definition under that id, if nothing is in it that we would have to leave out.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tokio::sync::oneshot;
 use trackway_definition::Definition;
-use trackway_domain::{Event, RunId, Seq, Timestamp};
+use trackway_domain::{Event, NodeId, RunId, Seq, Timestamp};
 use trackway_engine::shows;
 use trackway_ports::{Append, AppendError, ReadError, Stored};
 
@@ -19,9 +19,16 @@ impl Guide {
         self.options.clock.now()
     }
 
-    pub(super) fn decided<T>(&self, now: Timestamp, decide: impl FnOnce(World<'_>) -> T) -> T {
+    /// Decides about a run whose event of this number may make a node.
+    pub(super) fn decided<T>(
+        &self,
+        now: Timestamp,
+        (run, seq): (RunId, Seq),
+        decide: impl FnOnce(World<'_>) -> T,
+    ) -> T {
         let ids = || self.options.ids.uuid();
-        decide(World { now, ids: &ids })
+        let node = NodeId::at(run, seq).unwrap_or_else(|| NodeId::new(ids()));
+        decide(World { now, ids: &ids, node })
     }
 
     /// Hands in an append and waits until it is durable. Whoever watches the run in this process is told

@@ -184,3 +184,35 @@ async fn blocked_answers_to_one_step_have_a_limit() {
     let third = advance(&guide, answer(&second, output(json!({ "n": 1 })))).await.unwrap();
     assert!(third.advanced);
 }
+
+/// Proves T10: a large context is stored once, not with every node, and every node has all of it.
+#[tokio::test]
+async fn a_context_that_stays_is_stored_once() {
+    let (library, journal) = (Library::new(), MemoryJournal::new());
+    let steps: Vec<_> = (0..40)
+        .map(|number| {
+            json!({ "id": format!("s{number}"), "title": "S", "prompt": "{{ ticket }} {{ text | length }}" })
+        })
+        .collect();
+    library.write(
+        "big.json",
+        &json!({ "trackway": 1, "id": "big", "name": "Big", "description": "Large.", "version": "1", "steps": steps }),
+    );
+    let guide = library.guide(Arc::new(journal.clone()));
+    let context =
+        json!({ "ticket": "A", "text": "x".repeat(100_000), "list": ["y".repeat(50_000)] });
+    let mut at = guide.start(&caller(), begin("big", &context)).await.unwrap();
+    for number in 0..30 {
+        let mut inputs = noted("n");
+        if number == 10 {
+            inputs.context.insert("text".into(), json!("z".repeat(7)));
+            inputs.context.insert("ticket".into(), json!("B"));
+        }
+        at = advance(&guide, answer(&at, inputs)).await.unwrap();
+        let prompt = at.pending.clone().unwrap().prompt;
+        assert_eq!(prompt, if number < 10 { "A 100000" } else { "B 7" });
+    }
+    let log = crate::kit::log(&journal, at.run).await;
+    let bytes: usize = log.iter().map(|event| serde_json::to_vec(event).unwrap().len()).sum();
+    assert!(bytes < 4 * 150_000, "{bytes} bytes for 30 answers with 150 kB of context");
+}

@@ -1,5 +1,7 @@
 //! Small guided runs, for the cases and for a store's own tests: runs, nodes and acks are plain numbers.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Value, json};
 use trackway_domain::{
     AckId, Answer, Attempt, AttemptOutcome, Block, Branch, Checkpoint, Event, Guided, Inputs, Node,
@@ -21,6 +23,7 @@ fn node(number: u128, parent: Option<u128>, definition: &str) -> Node {
         definition: definition.to_owned(),
         walk: json!({ "at": number.to_string() }),
         context: Object::default(),
+        kept: BTreeMap::new(),
         pending: None,
     }
 }

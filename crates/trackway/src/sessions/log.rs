@@ -1,6 +1,6 @@
 //! Whole logs, read from a store page by page.
 
-use trackway_domain::{Caller, RunId, Seq, SessionId, Submission};
+use trackway_domain::{Caller, Event, RunId, Seq, SessionId, Submission};
 use trackway_engine::RunTrack;
 use trackway_ports::{Journal, ReadError, RunFilter, RunRow, Stored};
 
@@ -9,31 +9,47 @@ const READ_EVENTS: usize = 256;
 /// Rows read from the store at once.
 const READ_ROWS: usize = 500;
 
-/// A log as far as it can be read, and why it cannot be read further.
+/// Events of one log that are passed over because they cannot be read. A damaged number can look like a gap
+/// of any size, which nobody walks through.
+const DAMAGED_EVENTS_MAX: usize = 1_000;
+
+/// What of a log can be read, and what is wrong with the rest.
 pub(super) struct Log {
     pub(super) events: Vec<Stored>,
     pub(super) damage: Option<String>,
 }
 
-/// The run's events, oldest first.
+/// The run's events, oldest first. Those that cannot be read are passed over: what was recorded behind
+/// them is there all the same.
 pub(super) async fn read(journal: &dyn Journal, run: RunId) -> Result<Log, ReadError> {
     let mut log = Log { events: Vec::new(), damage: None };
-    loop {
-        match journal.events(run, log.head(), READ_EVENTS).await {
-            Ok(page) if page.is_empty() => return Ok(log),
-            Ok(page) => log.events.extend(page),
+    let (mut after, mut skipped) = (0, 0);
+    while skipped < DAMAGED_EVENTS_MAX {
+        match journal.events(run, after, READ_EVENTS).await {
+            Ok(page) => {
+                let Some(last) = page.last() else { return Ok(log) };
+                after = last.seq;
+                log.events.extend(page);
+            }
             Err(error @ (ReadError::Broken { .. } | ReadError::Unavailable { .. })) => {
                 return Err(error);
             }
-            Err(damaged) => {
-                log.damage = Some(damaged.to_string());
-                return Ok(log);
+            Err(ReadError::Damaged { seq, reason, .. }) => {
+                log.damage.get_or_insert_with(|| format!("event {seq}: {reason}"));
+                after = seq.max(after + 1);
+                skipped += 1;
+            }
+            Err(damaged @ ReadError::DamagedBlob { .. }) => {
+                log.damage.get_or_insert_with(|| damaged.to_string());
+                after += 1;
+                skipped += 1;
             }
         }
     }
+    Ok(log)
 }
 
-/// The run as people see it, up to where its log is damaged.
+/// The run as people see it, without what cannot be read.
 pub(super) async fn track(journal: &dyn Journal, row: &RunRow) -> Result<RunTrack, ReadError> {
     Ok(read(journal, row.id).await?.track(row))
 }
@@ -45,16 +61,21 @@ impl Log {
     }
 
     pub(super) fn track(self, row: &RunRow) -> RunTrack {
-        let folded = RunTrack::fold(self.events.iter().map(|stored| (&stored.event, stored.at)));
-        // Of a run whose first event is lost, the row still tells what it was.
-        let mut track = folded.unwrap_or_else(|| {
-            let mut track = RunTrack::begin(&submission(row), row.created_at);
-            track.damage("its first event is not a submission".to_owned());
-            track
-        });
-        if let Some(reason) = self.damage {
-            track.damage(reason);
+        let events = || self.events.iter().map(|stored| (&stored.event, stored.at));
+        if self.damage.is_none()
+            && let Some(track) = RunTrack::fold(events())
+        {
+            return track;
         }
+        let reason = self.damage.as_deref().unwrap_or("its first event is not a submission");
+        let mut track = match self.events.first().map(|stored| (&stored.event, stored.at)) {
+            Some((Event::Submitted(submission), at)) => {
+                RunTrack::salvage(submission, at, events().skip(1))
+            }
+            // Of a run whose first event is lost, the row still tells what it was.
+            _ => RunTrack::salvage(&submission(row), row.created_at, events()),
+        };
+        track.damage(reason.to_owned());
         track
     }
 }

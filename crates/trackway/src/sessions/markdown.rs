@@ -15,7 +15,11 @@ pub(super) fn page(view: &SessionView) -> String {
     let mut page = Page::default();
     page.heading(1, &format!("Session {}", view.id));
     for (run, reason) in view.damages() {
-        page.paragraph(&format!("**Damaged:** {} ends early: {}", run.id(), one_line(reason)));
+        page.paragraph(&format!(
+            "**Damaged:** {} has parts that cannot be read: {}",
+            run.id(),
+            one_line(reason)
+        ));
     }
     let notes = view.notes();
     if !notes.is_empty() {
@@ -49,7 +53,7 @@ fn show(page: &mut Page, run: &RunTrack) {
         run.updated_at,
     ));
     if let Some(reason) = &run.damaged {
-        page.paragraph(&format!("**Damaged:** the rest cannot be shown: {}", one_line(reason)));
+        page.paragraph(&format!("**Damaged:** not all of it can be shown: {}", one_line(reason)));
     }
     page.value("Context at the start", &run.submission.input);
     if run.nodes.is_empty() {

@@ -1,5 +1,6 @@
 //! Retention: sessions in which nothing was recorded for long enough are removed, whoever they belong
-//! to. A session with an unfinished run stays, however old it is, and so does one that cannot be read
+//! to. A session with an unfinished run stays, however old it is, unless the run was started and never
+//! answered; and so does one that cannot be read
 //! to its end: it may be all that is left to find out why.
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
@@ -10,6 +11,10 @@ use trackway_engine::SessionView;
 use trackway_ports::{AppendError, Journal, ReadError, Removal, RunFilter, RunHead, RunRow};
 
 use super::{SessionsError, log};
+
+/// Limit (Sessions): how long a run that was started and never answered keeps its session, at least. Its
+/// tokens may have been lost with the answer to the start, or somebody may be on a long holiday.
+const ABANDONED_AGE_MIN: Duration = Duration::from_secs(90 * 24 * 60 * 60);
 
 /// What to remove.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -104,7 +109,10 @@ impl Prune {
         }
         let updated = tracks.iter().map(|track| track.updated_at).max().unwrap_or_default();
         let view = SessionView::new(session.clone(), tracks);
-        let is_old = view.is_finished() && self.is_old(updated);
+        let spared = self.older_than.max(ABANDONED_AGE_MIN);
+        let abandoned =
+            self.now.millis().saturating_sub(i64::try_from(spared.as_millis()).unwrap_or(i64::MAX));
+        let is_old = view.may_be_removed(Timestamp(abandoned)) && self.is_old(updated);
         Ok(is_old.then_some(Old { updated, heads }))
     }
 

@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde_json::Value;
 use trackway_agent::{Bill, Spent};
-use trackway_domain::{DocumentKind, NodeId, RunId, SessionId, StateName};
+use trackway_domain::{AckId, DocumentKind, NodeId, RunId, Seq, SessionId, StateName};
 use trackway_engine::{Document, RunTrack, SessionView, TrackEdge, TrackNode};
+use trackway_mcp::{AckPlace, KeyRing, NodePlace};
 
 /// One session of a listing.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -67,7 +68,7 @@ pub struct SessionRun {
     pub parent_id: Option<RunId>,
     pub created_at: String,
     pub updated_at: String,
-    /// Why the rest of it cannot be shown.
+    /// Why not all of it can be shown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub damaged: Option<String>,
 }
@@ -92,12 +93,25 @@ pub struct SessionDocument {
 pub struct SessionGraph {
     pub nodes: Vec<GraphNode>,
     pub edges: Vec<GraphEdge>,
+    /// Runs of which not everything can be shown; absent where there are none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub damaged: Vec<GraphDamage>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct GraphDamage {
+    pub run_id: RunId,
+    pub reason: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct GraphNode {
     pub id: NodeId,
+    /// Its number in the run: the short form that `trackway runs fork --node` takes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub number: Option<Seq>,
     pub parent: Option<NodeId>,
     pub run_id: RunId,
     pub step_id: Option<String>,
@@ -105,6 +119,9 @@ pub struct GraphNode {
     pub is_complete: bool,
     pub workflow_hash: String,
     pub at: String,
+    /// SHA-256 of its state token, one for each key of the folder, the newest first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub state_token_hashes: Vec<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -115,6 +132,27 @@ pub struct GraphEdge {
     pub to: NodeId,
     pub run_id: RunId,
     pub at: String,
+    #[serde(skip)]
+    pub ack: AckId,
+    /// SHA-256 of the ack token that was answered with, one for each key of the folder.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub ack_token_hashes: Vec<String>,
+}
+
+impl SessionGraph {
+    /// With the hashes of the tokens, by which a token from a chat is recognised.
+    #[must_use]
+    pub fn with_token_hashes(mut self, ring: &KeyRing) -> Self {
+        for node in &mut self.nodes {
+            let place = NodePlace { run: node.run_id, node: node.id };
+            node.state_token_hashes = ring.state_token_hashes(place);
+        }
+        for edge in &mut self.edges {
+            let place = NodePlace { run: edge.run_id, node: edge.from };
+            edge.ack_token_hashes = ring.ack_token_hashes(AckPlace { place, ack: edge.ack });
+        }
+        self
+    }
 }
 
 impl From<&SessionView> for SessionDetail {
@@ -165,6 +203,10 @@ impl From<&SessionView> for SessionGraph {
         Self {
             nodes: view.nodes().map(|(run, node)| graph_node(run, node)).collect(),
             edges: view.edges().map(|(run, edge)| graph_edge(run, edge)).collect(),
+            damaged: view
+                .damages()
+                .map(|(run, reason)| GraphDamage { run_id: run.id(), reason: reason.to_owned() })
+                .collect(),
         }
     }
 }
@@ -172,6 +214,7 @@ impl From<&SessionView> for SessionGraph {
 fn graph_node(run: &RunTrack, node: &TrackNode) -> GraphNode {
     GraphNode {
         id: node.id,
+        number: node.id.number(run.id()),
         parent: node.parent,
         run_id: run.id(),
         step_id: node.step.clone(),
@@ -179,6 +222,7 @@ fn graph_node(run: &RunTrack, node: &TrackNode) -> GraphNode {
         is_complete: node.is_complete(),
         workflow_hash: node.definition.clone(),
         at: node.at.to_string(),
+        state_token_hashes: Vec::new(),
     }
 }
 
@@ -189,5 +233,7 @@ fn graph_edge(run: &RunTrack, edge: &TrackEdge) -> GraphEdge {
         to: edge.to,
         run_id: run.id(),
         at: edge.at.to_string(),
+        ack: edge.ack,
+        ack_token_hashes: Vec::new(),
     }
 }

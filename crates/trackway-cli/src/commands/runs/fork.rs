@@ -5,6 +5,7 @@ use std::path::Path;
 
 use trackway::api::ForkRequest;
 use trackway_domain::Caller;
+use trackway_runtime::GuideError;
 
 use super::guided::{self, Desk};
 use crate::{
@@ -64,7 +65,7 @@ async fn hand_over(args: &Fork) -> Result<Exit, Failure> {
     let desk = Desk::open(&args.place.data.folder, &folders, workspace)?;
     let looked = async {
         let node = match args.node {
-            Some(node) => node,
+            Some(name) => name.of(args.id).ok_or(GuideError::UnknownRun { run: args.id })?,
             None => desk.guide.newest(&caller, args.id).await?,
         };
         let seal = trackway_mcp::seal(&desk.ring);

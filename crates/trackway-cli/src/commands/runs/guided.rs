@@ -58,7 +58,7 @@ pub(super) fn refused(error: &GuideError) -> Failure {
     let failure = Failure::of(error).code(error.code().as_str());
     match error {
         GuideError::UnknownNode { .. } => {
-            failure.hint("`trackway sessions graph` shows which nodes there are")
+            failure.hint("`trackway sessions graph` shows the numbers of its nodes")
         }
         GuideError::UnknownWorkflow { .. } => failure.hint("name its folder with --workflows"),
         GuideError::InvalidWorkflow { file, faults, .. } => {

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use trackway::sessions::{GraphNode, SessionDetail, SessionGraph};
 use trackway_domain::NodeId;
+use trackway_mcp::KeyRing;
 
 use crate::{args::OneSession, exit::Exit, failure::Failure, output, text};
 
@@ -11,6 +12,12 @@ pub(super) async fn graph(args: &OneSession) -> Result<Exit, Failure> {
     let view = super::reader(&args.whose)?.view(&args.id).await?;
     let graph = SessionGraph::from(&view);
     if args.whose.json {
+        let ring =
+            KeyRing::existing(&args.whose.data.folder).map_err(|error| Failure::of(&error))?;
+        let graph = match &ring {
+            Some(ring) => graph.with_token_hashes(ring),
+            None => graph,
+        };
         output::json(&graph)?;
         return Ok(Exit::Done);
     }
@@ -29,7 +36,9 @@ fn drawn(session: &SessionDetail, graph: &SessionGraph) -> Vec<String> {
     }
     let mut lines = Vec::new();
     for run in &session.runs {
-        lines.push(format!("{} {} ({})", run.workflow_id, run.run_id, run.status));
+        let damaged = run.damaged.as_ref().map(|reason| format!(", damaged: {reason}"));
+        let damaged = damaged.unwrap_or_default();
+        lines.push(format!("{} {} ({}{damaged})", run.workflow_id, run.run_id, run.status));
         let roots = children.get(&None).into_iter().flatten();
         for root in roots.filter(|node| node.run_id == run.run_id) {
             tree(root, &children, &mut lines);
@@ -65,10 +74,15 @@ fn tree(
     }
 }
 
+/// What waits at the node, and what `trackway runs fork --node` knows it by.
 fn label(node: &GraphNode) -> String {
+    let id = match node.number {
+        Some(number) => format!("#{number}"),
+        None => node.id.to_string(),
+    };
     match (&node.title, &node.step_id) {
-        (Some(title), Some(step)) => format!("○ {title} [{step}]"),
-        _ => "● complete".to_owned(),
+        (Some(title), Some(step)) => format!("○ {title} [{step}] {id}"),
+        _ => format!("● complete {id}"),
     }
 }
 

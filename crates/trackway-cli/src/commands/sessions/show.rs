@@ -14,7 +14,10 @@ pub(super) async fn show(args: &OneSession) -> Result<Exit, Failure> {
     let head = ["RUN", "WORKFLOW", "STATUS", "BRANCHES", "UPDATED"].map(str::to_owned).to_vec();
     print(head, session.runs.iter().map(run))?;
     for (run, reason) in session.runs.iter().filter_map(|run| Some((run, run.damaged.as_ref()?))) {
-        output::note(&text::printable(&format!("{} is damaged: {reason}", run.run_id)));
+        output::note(&text::printable(&format!(
+            "{} is damaged ({reason}); what can be read is shown",
+            run.run_id
+        )));
     }
     if let Some(usage) = &session.usage {
         output::line("")?;

@@ -35,9 +35,8 @@ def elicitation(consent, asked):
 
     async def answer(_context, params):
         asked.append(params.message)
-        schema = params.requested_schema if hasattr(params, "requested_schema") else params.requestedSchema
-        fields = {name: True for name in schema.get("properties", {})}
-        content = fields if consent == "accept" else None
+        fields = params.requested_schema.get("properties", {})
+        content = {name: True for name in fields} if consent == "accept" else None
         return ElicitResult(action=consent, content=content)
 
     return answer

@@ -123,3 +123,21 @@ async fn tokens_of_another_tenant_are_of_no_use() {
     let second = owner.advance(&start, json!({}));
     assert_eq!((second.step(), &second.json["branch"]["forked"]), ("second", &json!(false)));
 }
+
+/// Proves T14, X6: over HTTP a new chat finds its own runs again, and nobody else's.
+#[tokio::test]
+async fn a_run_is_found_again_by_its_owner_alone() {
+    let site = Site::new();
+    let (mine, theirs) = (site.key("acme"), site.key("other"));
+    let mut agent = site.agent(Era::Newest, &mine);
+    let start = agent.start_run("three", json!({ "ticketId": "ACE-7" }));
+    let second = agent.advance(&start, json!({ "notesMarkdown": "Half done." }));
+    for era in [Era::Newest, Era::Legacy] {
+        for query in ["ACE-7", "half done", ""] {
+            let found = site.agent(era, &mine).resume(query);
+            assert_eq!(found.json["items"][0]["stateToken"], second.state(), "{found:#?}");
+            let nothing = site.agent(era, &theirs).resume(query);
+            assert_eq!(nothing.json["items"], json!([]), "{nothing:#?}");
+        }
+    }
+}

@@ -197,3 +197,33 @@ fn a_new_chat_takes_up_a_run_without_tokens() {
     assert_eq!(chat.advance(&look, json!({})).step(), "third");
     assert_eq!(chat.look(&start.state()).json["recap"]["grew"][0]["stepId"], "third");
 }
+
+/// Proves T12: a node is known by its number, and a token from a chat leads to its node.
+#[test]
+fn a_token_from_a_chat_leads_to_its_node() {
+    let shop = Shop::with(&[three()]);
+    let mut agent = shop.agent();
+    let start = agent.start_run("three", json!({ "sessionId": "S" }));
+    let second = agent.advance(&start, json!({}));
+    let found = shop.json(&["sessions", "find", &second.state()]);
+    assert_eq!((&found["sessionId"], &found["runId"]), (&json!("S"), &json!(second.run())));
+    assert_eq!(found["node"]["stepId"], "second", "{found:#}");
+    let graph = shop.json(&["sessions", "graph", "S"]);
+    let hash = |token: &str| {
+        use sha2::{Digest as _, Sha256};
+        let digest = Sha256::digest(token);
+        let hex: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+        format!("sha256-{hex}")
+    };
+    assert_eq!(graph["nodes"][1]["stateTokenHashes"], json!([hash(&second.state())]), "{graph:#}");
+    assert_eq!(graph["edges"][0]["ackTokenHashes"], json!([hash(&start.ack())]), "{graph:#}");
+    let number = graph["nodes"][1]["number"].as_u64().unwrap();
+    let tree = shop.cli(&["sessions", "graph", "S"]).expect(0).stdout;
+    assert!(tree.contains(&format!("#{number}")), "{tree}");
+    for node in [number.to_string(), format!("#{number}")] {
+        let forked = shop.json(&["runs", "fork", second.run(), "--node", &node]);
+        assert_eq!(forked["stateToken"], second.state());
+    }
+    let foreign = shop.cli(&["sessions", "find", "st.v1.nonsense"]);
+    assert!(foreign.code != 0 && foreign.stderr.contains("token-malformed"), "{foreign:?}");
+}

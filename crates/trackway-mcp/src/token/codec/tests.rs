@@ -5,11 +5,21 @@ use proptest::prelude::*;
 use super::*;
 
 const KEY: Key = [7; 32];
-const ID: KeyId = [1, 2, 3, 4, 5];
+const ID: KeyId = [1, 2];
+
+fn place() -> Place {
+    let run = RunId::compact(Uuid::from_u128(0x0193_3c5a_77a1_7abc_8def_0123_4567_89ab));
+    Place { run, node: NodeId::at(run, 300).unwrap() }
+}
 
 fn token(param: Param) -> String {
-    let ids: Vec<Uuid> = (1..=param.ids() as u128).map(Uuid::from_u128).collect();
-    write(param, ID, &KEY, &ids)
+    match param {
+        Param::State => write_state(ID, &KEY, place()),
+        Param::Ack => {
+            let ack = AckId::compact(Uuid::from_u128(7));
+            write_ack(ID, &KEY, Ack { place: place(), ack })
+        }
+    }
 }
 
 fn accepted(param: Param, text: &str) -> bool {
@@ -22,9 +32,28 @@ fn tokens_have_plain_characters_only() {
     for param in [Param::State, Param::Ack] {
         let token = token(param);
         assert!(token.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'.'), "{token}");
-        assert_eq!(token.len(), param.prefix().len() + param.body_chars());
+        assert_eq!(token.len(), param.prefix().len() + param.body_chars()[0]);
         assert!(accepted(param, &token));
     }
+}
+
+/// Proves T2: both are about half as long as ids written whole would make them.
+#[test]
+fn tokens_are_short() {
+    assert_eq!([Param::State, Param::Ack].map(|param| token(param).len()), [56, 52]);
+}
+
+/// Proves T5: an ack is good for its snapshot alone, and says what is wrong otherwise.
+#[test]
+fn an_ack_belongs_to_its_place() {
+    let ack = read(Param::Ack, &token(Param::Ack)).unwrap();
+    let Place { run, .. } = place();
+    assert_eq!(ack.ack(place()).map(|ack| ack.place), Ok(place()));
+    let other = Place { run, node: NodeId::at(run, 301).unwrap() };
+    assert_eq!(ack.ack(other), Err(Fault::OtherSnapshot));
+    let run = RunId::compact(Uuid::from_u128(1));
+    let other = Place { run, node: NodeId::at(run, 300).unwrap() };
+    assert_eq!(ack.ack(other), Err(Fault::OtherRun));
 }
 
 /// Proves T2: what a chat puts around a token is no part of it.
@@ -80,19 +109,30 @@ proptest! {
     /// Proves T2.
     #[test]
     fn what_was_written_is_read(run: u128, node: u128, ack: u128, id: KeyId, key: Key) {
-        let ids = [run, node, ack].map(Uuid::from_u128);
-        let token = read(Param::Ack, &write(Param::Ack, id, &key, &ids)).unwrap();
-        prop_assert!(token.is_signed_by(id, &key));
-        let Ack { place, ack } = token.ack();
-        prop_assert_eq!([place.run.uuid(), place.node.uuid(), ack.uuid()], ids);
-        let token = read(Param::State, &write(Param::State, id, &key, &ids[..2])).unwrap();
-        prop_assert!(token.is_signed_by(id, &key));
-        prop_assert_eq!(token.place(), place);
+        let id = key_id(id);
+        let [run, node, ack] = [run, node, ack].map(Uuid::from_u128);
+        let short = RunId::compact(run);
+        let seq = u64::from(node.as_fields().0 & 0x00ff_ffff);
+        let places = [
+            Place { run: RunId::new(run), node: NodeId::new(node) },
+            Place { run: short, node: NodeId::at(short, seq).unwrap() },
+        ];
+        for place in places {
+            for ack in [AckId::new(ack), AckId::compact(ack)] {
+                let ack = Ack { place, ack };
+                let token = read(Param::Ack, &write_ack(id, &key, ack)).unwrap();
+                prop_assert!(token.key == id && token.is_signed_by(id, &key));
+                prop_assert_eq!(token.ack(place), Ok(ack));
+            }
+            let token = read(Param::State, &write_state(id, &key, place)).unwrap();
+            prop_assert!(token.key == id && token.is_signed_by(id, &key));
+            prop_assert_eq!(token.place(), place);
+        }
     }
 
     /// Proves T2: no text makes it stumble, and none that we did not write is believed.
     #[test]
-    fn garbage_is_never_believed(text in "\\PC{0,200}", body in "[0-9a-z.]{80,112}") {
+    fn garbage_is_never_believed(text in "\\PC{0,200}", body in "[0-9a-z.]{44,112}") {
         for param in [Param::State, Param::Ack] {
             prop_assert!(!accepted(param, &text));
             let glued = format!("{}{body}", param.prefix());

@@ -194,9 +194,46 @@ fn a_damaged_file_is_told_and_never_replaced() {
         assert!(matches!(refused, KeyRingError::Damaged { .. }), "{refused}");
         assert_eq!(fs::read_to_string(&file).unwrap(), text);
     }
+}
+
+/// Proves T2: keys that somebody deletes under a running process are written again, so that its tokens
+/// outlive it; a process that has to make new ones knows that it did.
+#[test]
+fn deleted_keys_are_written_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let running = ring(folder.path());
+    assert!(!running.replaces_lost_keys(), "there were none");
+    let token = running.state_token(place(2), &running.active());
+    let file = folder.path().join("token-keys.json");
     fs::remove_file(&file).unwrap();
     running.renew();
     assert!(running.read_state(&token).is_ok());
+    let later = ring(folder.path());
+    assert!(later.read_state(&token).is_ok(), "the file is there again");
+    assert!(!later.replaces_lost_keys());
+    // Somebody else was faster: their keys count, and the earlier tokens are foreign.
+    fs::remove_file(&file).unwrap();
+    let other = ring(folder.path());
+    assert!(other.replaces_lost_keys());
+    running.renew();
+    assert_eq!(running.active(), other.active());
+    assert_eq!(running.read_state(&token).unwrap_err().code(), Code::TokenForeign);
+}
+
+/// Proves T12: a token is recognised by its hash, whichever key signed it.
+#[test]
+fn tokens_are_recognised_by_their_hashes() {
+    let folder = tempfile::tempdir().unwrap();
+    let ring = ring(folder.path());
+    let first = ring.active();
+    let (state, acked) =
+        (ring.state_token(place(2), &first), ring.ack_token(ack(place(2)), &first));
+    KeyRing::rotate(folder.path(), Timestamp(1), None).unwrap();
+    ring.renew();
+    let (states, acks) = (ring.state_token_hashes(place(2)), ring.ack_token_hashes(ack(place(2))));
+    assert_eq!((states.len(), acks.len()), (2, 2));
+    assert_eq!((&states[1], &acks[1]), (&hash(&state), &hash(&acked)));
+    assert!(!ring.state_token_hashes(place(3)).contains(&states[1]));
 }
 
 /// A bundle's signature can be checked by anybody who has the public key.

@@ -1,6 +1,6 @@
 //! Tables: what is known of a node and what the interpreter says, against what is written and said.
 
-use std::cell::Cell;
+use std::{cell::Cell, collections::BTreeMap};
 
 use serde_json::json;
 use trackway_domain::{
@@ -39,6 +39,7 @@ fn node(pending: Option<Pending>) -> Node {
         definition: HASH.into(),
         walk: json!(1),
         context: Object::new(),
+        kept: BTreeMap::new(),
         pending,
     }
 }
@@ -118,7 +119,7 @@ impl Case {
             next.set(next.get() + 1);
             id(next.get())
         };
-        let world = World { now: NOW, ids: &ids };
+        let world = World { now: NOW, ids: &ids, node: NodeId::new(id(100)) };
         let advance = answer_with(self.consent);
         let drift = Some(warning("definition-changed"));
         answered(asked, &advance, "digest".into(), self.came_to, drift, world)
@@ -246,7 +247,7 @@ fn a_run_that_somebody_ended_takes_no_answer_and_a_completed_one_does() {
 fn a_run_opens_with_its_first_node_and_without_one_is_complete() {
     let open = |first| {
         let ids = || id(9);
-        let world = World { now: NOW, ids: &ids };
+        let world = World { now: NOW, ids: &ids, node: NodeId::new(id(100)) };
         opened(submission(), standing(first), Seal::default(), world)
     };
     let opening = open(Some(pending(false)));

@@ -67,9 +67,9 @@ async fn sessions_belong_to_their_caller() {
     assert_eq!(place.of(ada).list(10).await.unwrap().len(), 1);
 }
 
-/// Proves T12: damage in one run hides neither what is before it nor another run.
+/// Proves T12: damage in one run hides neither what is around it nor another run, and is marked.
 #[tokio::test]
-async fn a_damaged_run_is_shown_up_to_the_damage() {
+async fn a_damaged_run_is_shown_without_the_damage() {
     let journal = trackway_testkit::MemoryJournal::new();
     for trail in super::kit::trails() {
         trail.write(&journal).await;
@@ -80,7 +80,9 @@ async fn a_damaged_run_is_shown_up_to_the_damage() {
     let view = reader.view(&ticket()).await.unwrap();
     let shown = SessionDetail::from(&view);
     assert!(shown.runs[0].damaged.is_some());
-    assert_eq!((view.runs[0].nodes.len(), view.runs[1].nodes.len()), (2, 2));
+    assert_eq!((view.runs[0].nodes.len(), view.runs[1].nodes.len()), (4, 2));
+    let graph = crate::sessions::SessionGraph::from(&view);
+    assert_eq!(graph.damaged[0].run_id, run);
     assert!(reader.markdown(&ticket()).await.unwrap().contains("**Damaged:**"));
     let place = Place::empty();
     let refused = reader.bundle(&ticket(), &place.signer()).await.unwrap_err();

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use trackway::sessions::{GraphEdge, SessionRun};
-use trackway_domain::{RunId, SessionId, StateName};
+use trackway_domain::{AckId, RunId, SessionId, StateName};
 
 use super::*;
 
@@ -18,6 +18,7 @@ fn run() -> RunId {
 fn shown(edges: &[(u128, u128)]) -> Vec<String> {
     let node = |number: u128, parent: Option<u128>| GraphNode {
         id: id(number),
+        number: Some(number as u64 + 2),
         parent: parent.map(id),
         run_id: run(),
         step_id: (number != 9).then(|| format!("s{number}")),
@@ -25,6 +26,7 @@ fn shown(edges: &[(u128, u128)]) -> Vec<String> {
         is_complete: number == 9,
         workflow_hash: String::new(),
         at: String::new(),
+        state_token_hashes: Vec::new(),
     };
     let edge = |from: u128, to: u128| GraphEdge {
         id: format!("edg_{to}"),
@@ -32,6 +34,8 @@ fn shown(edges: &[(u128, u128)]) -> Vec<String> {
         to: id(to),
         run_id: run(),
         at: String::new(),
+        ack: AckId::compact(run().uuid()),
+        ack_token_hashes: Vec::new(),
     };
     let mut nodes = vec![node(1, None)];
     nodes.extend(edges.iter().map(|(from, to)| node(*to, Some(*from))));
@@ -54,22 +58,25 @@ fn shown(edges: &[(u128, u128)]) -> Vec<String> {
         usage: None,
     };
     assert_eq!(json!(session)["documents"], json!([]));
-    drawn(&session, &SessionGraph { nodes, edges }).split_off(1)
+    drawn(&session, &SessionGraph { nodes, edges, damaged: Vec::new() }).split_off(1)
 }
 
 /// Proves T12.
 #[test]
 fn a_long_run_is_a_column_and_a_fork_moves_in() {
-    assert_eq!(shown(&[(1, 2), (2, 9)]), ["  ○ Step 1 [s1]", "  ○ Step 2 [s2]", "  ● complete"]);
+    assert_eq!(
+        shown(&[(1, 2), (2, 9)]),
+        ["  ○ Step 1 [s1] #3", "  ○ Step 2 [s2] #4", "  ● complete #11"]
+    );
     assert_eq!(
         shown(&[(1, 2), (1, 3), (2, 4), (3, 9), (1, 5)]),
         [
-            "  ○ Step 1 [s1]",
-            "  ├─ ○ Step 2 [s2]",
-            "  │  ○ Step 4 [s4]",
-            "  ├─ ○ Step 3 [s3]",
-            "  │  ● complete",
-            "  └─ ○ Step 5 [s5]",
+            "  ○ Step 1 [s1] #3",
+            "  ├─ ○ Step 2 [s2] #4",
+            "  │  ○ Step 4 [s4] #6",
+            "  ├─ ○ Step 3 [s3] #5",
+            "  │  ● complete #11",
+            "  └─ ○ Step 5 [s5] #7",
         ]
     );
 }
