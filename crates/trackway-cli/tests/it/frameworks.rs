@@ -1,6 +1,7 @@
 //! Other people's frameworks as they come from the registries, against the real binary with the offline
 //! rules. What they get is compared with what the server has recorded.
 
+mod a2a;
 mod mcp;
 
 use std::{path::Path, process::Command};
@@ -51,4 +52,34 @@ impl Site {
         let args = [&["--workspace", &workspace], args].concat();
         Self { server: Served::start_as(&folder.data(), &args), _folder: folder }
     }
+
+    fn agent(&self, name: &str) -> String {
+        format!("{}/a2a/agents/{name}", self.server.url)
+    }
+
+    /// The runs of a workflow, the oldest first, each whole.
+    async fn runs(&self, workflow: &str) -> Vec<Value> {
+        let (_, list) = self.server.get(&format!("/api/runs?workflow={workflow}")).await;
+        let mut runs = Vec::new();
+        for run in list["runs"].as_array().unwrap().iter().rev() {
+            let id = run["id"].as_str().unwrap();
+            runs.push(self.server.get(&format!("/api/runs/{id}")).await.1);
+        }
+        runs
+    }
+
+    /// Why answers to the questions of this run were refused, in the server's own words.
+    async fn refusals(&self, run: &Value) -> Vec<String> {
+        let updates = self.server.ended(run["id"].as_str().unwrap()).await;
+        let errors = updates.iter().filter_map(|update| update["question"]["errors"].as_array());
+        errors.flatten().map(|error| error["message"].as_str().unwrap().to_owned()).collect()
+    }
+}
+
+/// What the agent said in a turn.
+fn said(turn: &Value) -> String {
+    let artifacts = turn["artifacts"].as_array().unwrap();
+    let text = artifacts.iter().find(|artifact| artifact["artifactId"] == "text-response").unwrap();
+    let parts = text["parts"].as_array().unwrap().iter();
+    parts.map(|part| part["text"].as_str().unwrap()).collect()
 }
