@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, bail};
 
 use crate::process::{cargo, run as run_command};
-use crate::{diagrams, test, tidy};
+use crate::{generate, test, tidy};
 
 struct Stage {
     name: &'static str,
@@ -34,7 +34,7 @@ const STAGES: &[Stage] = &[
         run: docs,
     },
     Stage { name: "tidy", repeat: "cargo xtask tidy", run: tidy::run },
-    Stage { name: "generated files", repeat: "cargo xtask diagrams --check", run: diagrams::check },
+    Stage { name: "generated files", repeat: "cargo xtask generate --check", run: generate::check },
 ];
 
 pub(crate) fn run() -> Result<()> {

@@ -8,7 +8,7 @@
 
 mod bench;
 mod ci;
-mod diagrams;
+mod generate;
 mod node;
 mod process;
 mod python;
@@ -25,14 +25,14 @@ use anyhow::{Result, bail};
 const HELP: &str = "\
 Usage: cargo xtask <command>
 
-  ci                       the whole gate: fmt, clippy, test, docs, tidy, diagrams --check
+  ci                       the whole gate: fmt, clippy, test, docs, tidy, generate --check
   test [ARGS]              set up what the tests need, then run them; ARGS go to nextest
   real-model               have agents talk with a small real model; downloads some 200 MB once and
                            is no part of `ci` or `test`
   tidy                     check the repository's own rules
   requirements [--missing] [--for LETTER]
                            which tests prove which requirement
-  diagrams [--check]       write docs/states.md from the engine's transition table
+  generate [--check]       write docs/states.md and docs/limits.md from the code
   bench [PART…]            measure, in release mode, beside the servers of the official A2A SDKs;
                            PARTs choose rows by a part of their name
 ";
@@ -59,7 +59,7 @@ fn dispatch(args: &[String]) -> Result<()> {
         "real-model" => no_arguments(command, rest).and_then(|()| real_model::run()),
         "tidy" => no_arguments(command, rest).and_then(|()| tidy::run()),
         "requirements" => requirements::run(rest),
-        "diagrams" => diagrams::run(rest),
+        "generate" => generate::run(rest),
         "bench" => bench::run(rest),
         "help" | "--help" | "-h" => {
             print!("{HELP}");

@@ -6,6 +6,7 @@
 mod crates;
 mod doors;
 mod edges;
+mod limits;
 mod links;
 mod manifest;
 mod pages;
@@ -40,6 +41,7 @@ const RULES: &[Rule] = &[
     crates::have_no_features,
     crates::inherit_versions,
     doors::strict_files_repeat_the_root,
+    limits::bounds_are_marked,
     links::named_paths_exist,
     pages::every_code_has_a_page,
     pages::decisions_are_numbered,

@@ -11,6 +11,7 @@ use crate::{
 
 /// Newest messages of the history that are shown when the client names no number. Enough for any
 /// conversation that somebody reads, and a bound for runs that talk for days.
+/// Limit (A2A): newest messages of a task's history where the client names no number.
 pub(crate) const HISTORY_MESSAGES_MAX: usize = 1_000;
 
 /// How much history to show.

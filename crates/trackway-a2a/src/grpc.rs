@@ -27,6 +27,7 @@ use crate::{Options, door::Door};
 
 /// Requests and streams under way on one connection. Clients put all they do on one; beyond this they
 /// wait for their own earlier ones.
+/// Limit (A2A): requests and streams at once on one gRPC connection.
 const STREAMS_MAX: u32 = 2_000;
 
 /// Serves every registered workflow over gRPC: by tenant in 1.0, the default one in 0.3.

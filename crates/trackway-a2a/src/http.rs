@@ -18,6 +18,7 @@ use crate::{
 
 /// How much more of a too large body is read and dropped, in times of its bound, before the refusal
 /// is sent. Many clients look for an answer only when they have sent everything.
+/// Limit (A2A): size up to which a body that is too large is read and dropped, as a multiple of the bound on bodies.
 const DRAIN_FACTOR: usize = 8;
 
 /// A response of JSON bytes.

@@ -20,6 +20,7 @@ use crate::{
 pub(crate) use serve::serve;
 
 /// Longest request id. It is echoed with every event of a stream, so it must not be a load of its own.
+/// Limit (A2A): JSON-RPC request id.
 const ID_BYTES_MAX: usize = 1_024;
 
 /// A request of the right form. Whether there is such a method is not known yet.

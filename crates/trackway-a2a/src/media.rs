@@ -39,6 +39,14 @@ pub(crate) fn covers_any(accepted: &str, produced: &[String]) -> bool {
     }
 }
 
+/// Whether JSON is among the accepted modes.
+pub(crate) fn accept_json(accepted: &[String]) -> bool {
+    accepted.iter().any(|mode| match essence(mode).as_str() {
+        "*" | "data" => true,
+        _ => covers(mode, "application/json"),
+    })
+}
+
 /// Whether a pattern such as `text/*` covers a type. Parameters are not compared.
 fn covers(pattern: &str, media_type: &str) -> bool {
     let (pattern, media_type) = (essence(pattern), essence(media_type));

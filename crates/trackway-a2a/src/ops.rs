@@ -5,6 +5,7 @@ mod follow;
 mod list;
 mod push;
 mod send;
+mod working;
 
 use std::sync::Arc;
 

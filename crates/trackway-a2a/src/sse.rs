@@ -19,6 +19,7 @@ use crate::{
 /// Events that are ready at once share one chunk up to this size: enough to make a long replay cheap. The
 /// connection keeps up to sixteen chunks for a reader that does not take them, and writes them at once for
 /// one that does.
+/// Limit (A2A): events that share one chunk of a stream.
 const CHUNK_BYTES: usize = 8 * 1024;
 
 /// A comment: clients skip it, proxies see traffic.

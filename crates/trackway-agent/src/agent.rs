@@ -15,6 +15,7 @@ mod reply;
 mod route;
 mod span;
 mod speaker;
+mod tasks;
 mod told;
 
 use std::{fmt, sync::Arc};
@@ -96,6 +97,8 @@ impl Program for AgentProgram {
             workshop: self.workshop.clone(),
             schemas: self.schemas.clone(),
             asked: Default::default(),
+            has_dispatched: false,
+            ended: Vec::new(),
         };
         Box::pin(driver.run(input))
     }

@@ -8,6 +8,7 @@ use crate::{Arguments, Call};
 
 /// Longest arguments in the sentence of the question. The part beside it has them whole: nobody is asked
 /// to agree to what they cannot see.
+/// Limit (Agents): arguments in the sentence of an approval question; the part beside it has them whole.
 const ARGUMENTS_BYTES_MAX: usize = 2 * 1024;
 
 /// The question: a sentence, and tool and arguments as data.
@@ -16,12 +17,33 @@ pub fn prompt(call: &Call) -> Vec<Part> {
         Arguments::Json(value) => value.clone(),
         Arguments::Broken { text, .. } => Value::String(text.clone()),
     };
-    let shown = arguments.to_string();
-    let end = shown.floor_char_boundary(ARGUMENTS_BYTES_MAX);
-    let rest = if end < shown.len() { " … (the rest is in the data beside this)" } else { "" };
-    let sentence = format!("May I call {} with {}{rest}?", call.tool, &shown[..end]);
+    let shown = cut(&arguments.to_string(), ARGUMENTS_BYTES_MAX);
+    let sentence = format!("May I call {} with {shown}?", call.tool);
     let data = json!({ "tool": call.tool, "arguments": arguments, "toolCallId": call.id });
     vec![Part::text(sentence), Part::data(data)]
+}
+
+/// The question whether a task may be answered with what the user has not said: what is asked there, and
+/// what would be answered.
+pub fn reply_prompt(call: &Call, workflow: &str, asks: &str) -> Vec<Part> {
+    let arguments = match &call.arguments {
+        Arguments::Json(value) => value.clone(),
+        Arguments::Broken { text, .. } => Value::String(text.clone()),
+    };
+    let input = arguments.get("input").cloned().unwrap_or(Value::Null).to_string();
+    let sentence = format!(
+        "{workflow} asks: {} May I answer {}?",
+        cut(asks, ARGUMENTS_BYTES_MAX),
+        cut(&input, ARGUMENTS_BYTES_MAX)
+    );
+    let data = json!({ "tool": call.tool, "arguments": arguments, "toolCallId": call.id });
+    vec![Part::text(sentence), Part::data(data)]
+}
+
+fn cut(text: &str, bytes_max: usize) -> String {
+    let end = text.floor_char_boundary(bytes_max);
+    let rest = if end < text.len() { " … (the rest is in the data beside this)" } else { "" };
+    format!("{}{rest}", &text[..end])
 }
 
 /// What an answer has to be: `{approved: boolean}`.

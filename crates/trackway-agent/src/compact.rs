@@ -11,6 +11,7 @@ mod render;
 use crate::{Entry, Piece, Request, record::Compacted};
 
 /// Tokens that a model is expected to take at once. Most hosted models take this many or more.
+/// Limit (Agents): context window that a model is expected to have.
 const CONTEXT_TOKENS: u64 = 128_000;
 
 /// The part of the window, in percent, that a conversation may fill. The rest is for the prompt, the
@@ -18,6 +19,7 @@ const CONTEXT_TOKENS: u64 = 128_000;
 const HISTORY_PERCENT: u64 = 60;
 
 /// The longest conversation that is sent, unless a caller says otherwise.
+/// Limit (Agents): conversation that is sent to a model before it is compacted.
 pub const HISTORY_TOKENS_MAX: u64 = CONTEXT_TOKENS * HISTORY_PERCENT / 100;
 
 /// The part of that, in percent, that is kept word for word. Small enough that the next compaction is
@@ -25,6 +27,7 @@ pub const HISTORY_TOKENS_MAX: u64 = CONTEXT_TOKENS * HISTORY_PERCENT / 100;
 const KEPT_PERCENT: u64 = 25;
 
 /// Longest summary that the model is asked for.
+/// Limit (Agents): summary that a compaction asks for.
 const SUMMARY_TOKENS_MAX: u32 = 2_000;
 
 /// Bytes of text that make a token, roughly: English has four, other languages fewer.
@@ -87,6 +90,7 @@ impl Plan {
         Request {
             system: SUMMARY_PROMPT.to_owned(),
             open: Vec::new(),
+            ended: Vec::new(),
             entries: vec![Entry::User {
                 pieces: vec![Piece::Text(render::conversation(&self.gone))],
             }],

@@ -16,6 +16,9 @@ pub struct Request {
     /// What waits for the user's answer. It was written by others: data beside the prompt.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub open: Vec<OpenNote>,
+    /// What became of tasks that the conversation dispatched, since the turn before. Data as well.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub ended: Vec<EndedTask>,
     pub entries: Vec<Entry>,
     /// In a stable order, so that providers can cache what comes before the conversation.
     /// Shared, since schemas are long and the same in every call.
@@ -39,6 +42,21 @@ pub struct OpenNote {
     /// What an answer has to be; none where that is too long to be told.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub schema: Option<Value>,
+    /// It asks for an authorization: the model may speak of it and cannot answer it.
+    #[serde(rename = "onlyAPersonAnswers", skip_serializing_if = "std::ops::Not::not")]
+    pub person_only: bool,
+}
+
+/// A task that the conversation dispatched, and how it ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct EndedTask {
+    pub task_id: String,
+    pub workflow: String,
+    pub state: String,
+    /// Why it failed, was rejected, or what it said last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
 }
 
 /// One entry of a conversation, oldest first.

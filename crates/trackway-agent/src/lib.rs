@@ -27,7 +27,7 @@ mod workshop;
 
 pub use agent::{AgentProgram, Agents};
 pub use conversation::{
-    Answer, Arguments, Call, Entry, Finish, OpenNote, Piece, Request, ToolSpec, Usage,
+    Answer, Arguments, Call, EndedTask, Entry, Finish, OpenNote, Piece, Request, ToolSpec, Usage,
 };
 pub use mcp::{
     ConfigProblem, McpConfig, McpServers, Missing, Phase, Reach, ServerConfig, ServerStatus,
@@ -38,9 +38,11 @@ pub use provider::{
     BadEndpoint, Delta, Deltas, Endpoint, Gather, HttpProvider, ModelError, Provider,
 };
 pub use record::{CallRecord, Compacted, Place, Recorded};
-pub use spec::{AgentSpec, Approval, Budgets, CALLS_DEFAULT, Skill};
+pub use spec::{AgentSpec, Approval, Budgets, CALLS_DEFAULT, Skill, TOOL_CALLS_DEFAULT};
 pub use tools::BuiltIn;
-pub use toolset::{DISPATCH_PREFIX, Offered, REPLY_TOOL, Target, Toolset, UnknownTool};
+pub use toolset::{
+    DISPATCH_PREFIX, Offered, REPLY_TOOL, STATUS_TOOL, Target, Toolset, UnknownTool,
+};
 pub(crate) use transcript::is_compacted;
 pub use transcript::transcript;
 pub use turn::{Done, Ending, Limit, Next, Offer, Turn, TurnError, Used, Waiting};

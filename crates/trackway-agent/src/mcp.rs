@@ -11,6 +11,7 @@ mod client;
 mod config;
 mod connection;
 mod fault;
+mod lines;
 mod name;
 mod process;
 mod question;

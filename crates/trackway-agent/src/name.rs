@@ -1,6 +1,7 @@
 //! Names of tools as every provider takes them: at most 64 of `[A-Za-z0-9_-]`.
 
 /// The longest name that every provider takes.
+/// Limit (Agents): name of a tool that a model is given.
 pub(crate) const NAME_CHARS_MAX: usize = 64;
 
 /// Stands between the name of an MCP server and that of its tool.

@@ -17,18 +17,23 @@ pub use json::parts_told;
 
 /// Longest text of one part. A quarter of a usual context window; what is longer is not read as a whole
 /// by any model, and belongs into a tool that reads it page by page.
+/// Limit (Agents): text of one part that a model is given.
 pub const PART_BYTES_MAX: usize = 128 * 1024;
 
 /// Longest text of one message or result, all parts together: half of a usual context window.
+/// Limit (Agents): text of one message or result that a model is given.
 pub const MESSAGE_BYTES_MAX: usize = 256 * 1024;
 
 /// Parts of one message or result that are told of. Each costs a line even where it says nothing.
+/// Limit (Agents): parts of one message or result that a model is given.
 pub const PARTS_MAX: usize = 256;
 
 /// Images of one message or result; providers refuse requests with very many.
+/// Limit (Agents): images of one message or result that a model is given.
 pub const IMAGES_MAX: usize = 16;
 
 /// Largest image that is shown, in bytes: the smallest bound among the providers.
+/// Limit (Agents): one image that a model is given.
 pub const IMAGE_BYTES_MAX: usize = 5 * 1024 * 1024;
 
 /// Parts of a message as pieces, in their order.

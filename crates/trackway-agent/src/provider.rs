@@ -91,6 +91,9 @@ pub enum ModelError {
     /// The answer broke off.
     #[error("the model's answer broke off before its end")]
     Truncated,
+    /// It said nothing for longer than the agent lets it.
+    #[error("the model was silent for {seconds} seconds")]
+    Silent { seconds: u64 },
     #[error("the model is busy ({status}): {reason}")]
     Busy { status: u16, reason: String, retry_after: Option<Duration> },
     /// The request is at fault: asking again would not help.
@@ -111,7 +114,10 @@ impl ModelError {
     /// Whether asking again may help.
     pub fn is_retryable(&self) -> bool {
         match self {
-            Self::Unreachable { .. } | Self::Truncated | Self::Busy { .. } => true,
+            Self::Unreachable { .. }
+            | Self::Truncated
+            | Self::Silent { .. }
+            | Self::Busy { .. } => true,
             Self::Failed { retryable, .. } => *retryable,
             Self::Refused { .. } | Self::Unreadable { .. } | Self::Unscripted { .. } => false,
         }

@@ -32,6 +32,18 @@ pub const REPLY_LABEL: &str = "trackway/reply";
 
 const CALL: &str = "call";
 
+/// More than a model needs to do side by side. The other calls of such an answer are not made, and the
+/// model is told so.
+///
+/// Limit (Agents): tool calls of one model answer that are made.
+pub const ANSWER_CALLS_MAX: usize = 32;
+
+/// Calls of one answer that the conversation keeps: each has a result in every later request. Those behind
+/// are forgotten, as if the model had not made them.
+///
+/// Limit (Agents): tool calls of one model answer that are kept in the conversation.
+pub const ANSWER_CALLS_KEPT_MAX: usize = 64;
+
 /// The outcome of a model call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Recorded {
@@ -186,11 +198,19 @@ pub fn broken_arguments(call: &Call) -> Option<CallRecord> {
     }
 }
 
+/// The result of a call that is not made, since its answer makes more than `room`.
+pub(crate) fn left_out(room: usize) -> CallRecord {
+    CallRecord::failed(format!(
+        "This call was not made: only the first {room} calls of this answer are. Make it again later, if \
+         it is still needed."
+    ))
+}
+
 /// The calls of an answer, each with an id of its own. Providers promise that; where one breaks its word
 /// the second of two equal ids gets a number, so that no result can go to the wrong call.
 pub(crate) fn calls_of(answer: &Answer) -> Vec<Call> {
-    let mut calls: Vec<Call> = Vec::with_capacity(answer.calls.len());
-    for call in &answer.calls {
+    let mut calls: Vec<Call> = Vec::with_capacity(answer.calls.len().min(ANSWER_CALLS_KEPT_MAX));
+    for call in answer.calls.iter().take(ANSWER_CALLS_KEPT_MAX) {
         let mut call = call.clone();
         let given = call.id.clone();
         let mut number = 2;

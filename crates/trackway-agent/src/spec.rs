@@ -21,6 +21,13 @@ pub struct AgentSpec {
     /// What is asked before a tool is called; patterns with `*`, the longest that matches counts.
     pub approvals: BTreeMap<String, Approval>,
     pub budgets: Budgets,
+    /// Seconds without a word after which the model counts as silent and is asked again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model_timeout: Option<u64>,
+    /// Seconds that a dispatch waits for the first answer of a workflow; patterns with `*`, the longest that
+    /// matches counts.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub first_answer_timeouts: BTreeMap<String, u64>,
     /// What the card says that it can do.
     pub skills: Vec<Skill>,
     pub prompt: String,
@@ -43,6 +50,9 @@ pub enum Approval {
 pub struct Budgets {
     /// Calls of the model.
     pub calls: u32,
+    /// Calls of tools and workflows that its answers make.
+    #[serde(default = "tool_calls_default")]
+    pub tool_calls: u32,
     /// Tokens, in and out together.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tokens: Option<u64>,
@@ -56,11 +66,28 @@ pub struct Budgets {
 
 /// Calls of the model in one turn unless an agent says otherwise: enough for real work, and an end to a
 /// model that goes round in circles.
+///
+/// Limit (Agents): model calls of one turn; `budgets.calls` of an agent's file.
 pub const CALLS_DEFAULT: u32 = 20;
+
+/// Tool calls of one turn unless an agent says otherwise: several for each model call.
+///
+/// Limit (Agents): tool calls of one turn; `budgets.tool_calls` of an agent's file.
+pub const TOOL_CALLS_DEFAULT: u32 = 100;
+
+fn tool_calls_default() -> u32 {
+    TOOL_CALLS_DEFAULT
+}
 
 impl Default for Budgets {
     fn default() -> Self {
-        Self { calls: CALLS_DEFAULT, tokens: None, seconds: None, cost: None }
+        Self {
+            calls: CALLS_DEFAULT,
+            tool_calls: TOOL_CALLS_DEFAULT,
+            tokens: None,
+            seconds: None,
+            cost: None,
+        }
     }
 }
 

@@ -18,12 +18,14 @@ use trackway_runtime::{ProgramInfo, ToolInfo, nearest};
 use crate::{AgentSpec, Approval, ToolSpec};
 
 pub(crate) use kept::KeptToolsets;
-pub use name::{DISPATCH_PREFIX, REPLY_TOOL};
+pub use name::{DISPATCH_PREFIX, REPLY_TOOL, STATUS_TOOL};
 
 /// Longest description that a model is shown; some servers refuse longer ones.
+/// Limit (Agents): description of a tool that a model is given.
 const DESCRIPTION_CHARS_MAX: usize = 1_024;
 
 /// Names that an unknown tool's error lists; a model with more tools has the list before it anyway.
+/// Limit (Agents): tool names in the error about an unknown tool.
 const NAMES_TOLD_MAX: usize = 20;
 
 /// The tools of a model call.
@@ -187,7 +189,7 @@ impl<'a> Wanted<'a> {
 
 /// The approval of the longest pattern that one of the names matches; among equally long ones the one
 /// that lets least happen. What no pattern speaks of is called without asking.
-fn approval(approvals: &BTreeMap<String, Approval>, names: [&str; 2]) -> Approval {
+pub(crate) fn approval(approvals: &BTreeMap<String, Approval>, names: [&str; 2]) -> Approval {
     let strictness = |approval: Approval| match approval {
         Approval::Always => 0,
         Approval::Ask => 1,

@@ -163,7 +163,10 @@ impl Said {
         self.entries.push(Entry::Model { text, calls: calls.clone() });
         for (index, call) in calls.into_iter().enumerate() {
             let known = self.results.remove(&Place { model_call, index });
-            let known = known.or_else(|| record::broken_arguments(&call));
+            let known = known.or_else(|| record::broken_arguments(&call)).or_else(|| {
+                (index >= record::ANSWER_CALLS_MAX)
+                    .then(|| record::left_out(record::ANSWER_CALLS_MAX))
+            });
             let record = known.unwrap_or_else(|| CallRecord::failed(self.missing));
             self.entries.push(turn::result_entry(call, record));
         }

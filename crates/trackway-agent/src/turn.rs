@@ -27,8 +27,8 @@ use serde_json::Value;
 use trackway_domain::{Problem, Timestamp};
 
 use crate::{
-    AgentSpec, Answer, Budgets, Entry, Finish, Piece, Usage, compact,
-    record::{self, CallRecord, Compacted, Place, Recorded, Wait},
+    AgentSpec, Answer, Budgets, DISPATCH_PREFIX, Entry, Finish, Piece, Usage, compact,
+    record::{self, ANSWER_CALLS_MAX, CallRecord, Compacted, Place, Recorded, Wait},
 };
 
 pub use limit::{Limit, Used};
@@ -53,6 +53,8 @@ pub struct Turn {
     used: Used,
     /// Text of this turn's answers, the last one last.
     said: Vec<String>,
+    /// What the model thought before its answers, where it gives that.
+    reasoned: Vec<String>,
     /// Calls of each tool in this turn.
     uses: BTreeMap<String, u32>,
 }
@@ -154,6 +156,7 @@ impl Turn {
             repairs: 0,
             used: Used::from(began),
             said: Vec::new(),
+            reasoned: Vec::new(),
             uses: BTreeMap::new(),
         }
     }
@@ -187,6 +190,16 @@ impl Turn {
         &self.said
     }
 
+    /// Whether a workflow was called for in this turn.
+    pub fn has_dispatched(&self) -> bool {
+        self.uses.keys().any(|tool| tool.starts_with(DISPATCH_PREFIX))
+    }
+
+    /// What the model thought in this turn so far, as far as it gives that, oldest first.
+    pub fn reasoned(&self) -> &[String] {
+        &self.reasoned
+    }
+
     pub fn used(&self) -> &Used {
         &self.used
     }
@@ -198,7 +211,7 @@ impl Turn {
         }
         let place = Place { model_call: self.used.calls, index: 0 };
         self.used.give(recorded);
-        self.take(&recorded.answer, place);
+        self.take(&recorded.answer, place, usize::MAX);
         Ok(())
     }
 
@@ -216,14 +229,22 @@ impl Turn {
             output_tokens: compact::estimate_text(&answer.text),
             ..Usage::default()
         });
-        self.take(answer, place);
+        let left = self.budgets.tool_calls.saturating_sub(self.used.tool_calls);
+        let room = ANSWER_CALLS_MAX.min(usize::try_from(left).unwrap_or(usize::MAX));
+        let made = u32::try_from(answer.calls.len().min(room)).unwrap_or(u32::MAX);
+        self.used.tool_calls = self.used.tool_calls.saturating_add(made);
+        self.take(answer, place, room);
         Ok(())
     }
 
-    fn take(&mut self, answer: &Answer, place: Place) {
+    /// `room` says how many of its calls are made; the model is told of the others that they are not.
+    fn take(&mut self, answer: &Answer, place: Place, room: usize) {
         let calls = record::calls_of(answer);
         if !answer.text.is_empty() {
             self.said.push(answer.text.clone());
+        }
+        if !answer.reasoning.is_empty() {
+            self.reasoned.push(answer.reasoning.clone());
         }
         // Providers refuse an entry with nothing in it.
         if !(answer.text.is_empty() && calls.is_empty()) {
@@ -232,7 +253,8 @@ impl Turn {
         if calls.is_empty() {
             self.finish(answer);
         } else {
-            self.state = State::Calling(Calls::new(place, calls, &mut self.uses));
+            self.state = State::Calling(Calls::new(place, calls, room, &mut self.uses));
+            self.settle();
         }
     }
 

@@ -8,9 +8,10 @@ use std::{
 
 use trackway_runtime::{Program, Tool};
 
-use crate::{AgentSpec, Provider, Toolset, Usage, toolset::KeptToolsets};
+use crate::{AgentSpec, Provider, SERVER_MARK, Toolset, Usage, toolset::KeptToolsets};
 
 /// How long a dispatch waits for a workflow's first answer, unless the workspace says otherwise.
+/// Limit (Agents): wait for the first answer of a dispatched workflow; `[dispatch] first_answer_timeout`.
 pub const FIRST_ANSWER_TIMEOUT_DEFAULT: Duration = Duration::from_secs(5);
 
 /// What agents share. Its content is swapped when the workspace changes.
@@ -31,6 +32,8 @@ pub struct Stock {
     /// Every tool that an agent may be allowed.
     pub tools: Vec<Arc<dyn Tool>>,
     pub first_answer_timeout: Duration,
+    /// Servers of tools that do not run: what the names of their tools begin with, and why.
+    pub servers_down: BTreeMap<String, String>,
 }
 
 /// A model that agents can use.
@@ -65,11 +68,19 @@ impl Default for Stock {
             default_model: String::new(),
             tools: Vec::new(),
             first_answer_timeout: FIRST_ANSWER_TIMEOUT_DEFAULT,
+            servers_down: BTreeMap::new(),
         }
     }
 }
 
 impl Stock {
+    /// Why a tool of that name is not there, where it is one of a server that does not run.
+    pub(crate) fn why_missing(&self, tool: &str) -> Option<String> {
+        let (prefix, _) = tool.split_once(SERVER_MARK)?;
+        let (server, reason) = self.servers_down.get_key_value(prefix)?;
+        Some(format!("The MCP server `{server}` of the tool {tool:?} is not running: {reason}"))
+    }
+
     /// The model of that name, or the default one; else the names there are.
     pub fn model(&self, name: Option<&str>) -> Result<&Model, NoModel> {
         let name = name.unwrap_or(&self.default_model);

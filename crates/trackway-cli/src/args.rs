@@ -2,6 +2,7 @@
 
 mod chat;
 mod sessions;
+mod workflows;
 mod workspace;
 
 use std::{convert::Infallible, path::PathBuf, time::Duration};
@@ -17,6 +18,7 @@ pub(crate) use chat::Chat;
 pub(crate) use sessions::{
     Export, ExportFormat, Import, ListSessions, OneSession, Prune, Sessions, Whose,
 };
+pub(crate) use workflows::{CheckWorkflows, Library, ListWorkflows, ShowWorkflow, Workflows};
 pub(crate) use workspace::{Config, Doctor, ShowConfig, Within};
 
 /// Durable workflows for AI agents.
@@ -53,6 +55,9 @@ pub(crate) enum Command {
     /// Look at sessions, carry them elsewhere, remove old ones
     #[command(subcommand)]
     Sessions(Sessions),
+    /// List, check and show written workflows
+    #[command(subcommand)]
+    Workflows(Workflows),
     /// Make, list and revoke the keys that a server takes
     #[command(subcommand)]
     Keys(Keys),
@@ -169,6 +174,7 @@ pub(crate) struct Conformance {
 }
 
 /// Longest time that a suite may give a stream: a day, so that no span can overflow.
+/// Limit (CLI): seconds that a suite may give a stream.
 const STREAMING_TIMEOUT_MAX: f64 = 86_400.0;
 
 fn seconds(text: &str) -> Result<Duration, String> {

@@ -49,6 +49,7 @@ const FOLLOWED_MAX: usize = 64;
 
 /// How long a word of what was dispatched is waited for before the next line is taken from a pipe, or asked
 /// for at a terminal: most ask or end within milliseconds, and one that sleeps for a day is not waited for.
+/// Limit (CLI): wait of a chat for the first word of what was dispatched.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A conversation under way.

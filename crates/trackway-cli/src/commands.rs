@@ -13,6 +13,7 @@ mod runs;
 mod schema;
 mod serve;
 mod sessions;
+mod workflows;
 
 use serde_json::Value;
 
@@ -36,11 +37,12 @@ pub(crate) async fn execute(command: Command) -> Result<Exit, Failure> {
         Command::Runs(Runs::Resume(args)) => runs::resume::resume(args).await,
         Command::Runs(Runs::ReplayCheck(args)) => runs::replay_check::replay_check(args).await,
         Command::Sessions(args) => sessions::sessions(args).await,
+        Command::Workflows(args) => workflows::workflows(&args),
         Command::Keys(Keys::Create(args)) => keys::create::create(args),
         Command::Keys(Keys::List(args)) => keys::list::list(&args),
         Command::Keys(Keys::Revoke(args)) => keys::revoke::revoke(&args),
         Command::Keys(Keys::Rotate(args)) => keys::rotate::rotate(&args),
-        Command::Doctor(args) => doctor::doctor(&args),
+        Command::Doctor(args) => doctor::doctor(&args).await,
         Command::Config(Config::Show(args)) => config::show(&args),
         Command::Init(args) => init::init(&args),
         Command::Schema => schema::schema(),

@@ -2,12 +2,12 @@
 
 use std::{error::Error, io};
 
-use trackway::{DataFolderError, KeyFileError, ServerError, api::RunsError};
+use trackway::{DataFolderError, KeyFileError, ServerError, WorkspaceError, api::RunsError};
 use trackway_domain::{Code, Problem};
 use trackway_ports::ReadError;
 use trackway_sqlite::OpenError;
 
-use crate::{exit::Exit, output, suggest, text};
+use crate::{exit::Exit, finding::Finding, output, suggest, text};
 
 /// Printed as `error: …`, the causes below it, what is wrong in detail, and `hint: …` lines.
 #[derive(Debug)]
@@ -124,11 +124,6 @@ impl Failure {
         self
     }
 
-    /// What went wrong, without causes and hints.
-    pub(crate) fn messages(&self) -> Vec<&str> {
-        std::iter::once(self.message()).chain(self.also.iter().map(Self::message)).collect()
-    }
-
     pub(crate) fn message(&self) -> &str {
         &self.message
     }
@@ -240,6 +235,33 @@ impl From<ServerError> for Failure {
             | ServerError::Outgoing { .. }
             | ServerError::TokenKeys(_)
             | ServerError::Serve(_) => failure,
+        }
+    }
+}
+
+impl From<&Finding> for Failure {
+    fn from(finding: &Finding) -> Self {
+        let failure = Self::new(finding.to_string()).exit(Exit::Usage);
+        match &finding.suggestion {
+            Some(suggestion) => failure.hint(suggestion),
+            None => failure,
+        }
+    }
+}
+
+impl From<WorkspaceError> for Failure {
+    fn from(error: WorkspaceError) -> Self {
+        match error {
+            WorkspaceError::NoFolder(_) => Self::of(&error)
+                .hint("--workspace and TRACKWAY_WORKSPACE name the folder with trackway.toml")
+                .exit(Exit::Usage),
+            WorkspaceError::Findings(findings) => {
+                let mut failures = findings.iter().map(Self::from);
+                let first = failures.next().unwrap_or_else(|| Self::new("the workspace is wrong"));
+                failures.fold(first, Self::also)
+            }
+            WorkspaceError::Signing(_) => Self::of(&error).exit(Exit::Usage),
+            WorkspaceError::Server(error) => error.into(),
         }
     }
 }

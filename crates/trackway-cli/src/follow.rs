@@ -22,6 +22,7 @@ use crate::{
 
 /// Limit (CLI): runs that `run` follows at once: the one that was started, and children, whose questions nobody
 /// else may be there to answer. On a server each is a connection.
+/// Limit (CLI): runs that a command follows at once.
 const FOLLOWED_MAX: usize = 64;
 
 /// A run on its way.

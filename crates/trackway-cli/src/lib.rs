@@ -8,13 +8,11 @@ mod args;
 mod ask;
 mod chat;
 mod commands;
-mod config;
 mod engine;
 mod exit;
 mod failure;
 mod fault;
 mod files;
-mod finding;
 mod follow;
 mod form;
 mod growing;
@@ -23,20 +21,18 @@ mod layout;
 mod output;
 mod place;
 pub mod programs;
-mod reference;
 mod remote;
 mod screen;
 mod signals;
-mod span;
 mod spinner;
 mod style;
-mod suggest;
 mod terminal;
 mod text;
 mod usage;
-mod workspace;
 
 use std::{io, process::ExitCode};
+
+pub(crate) use trackway::workspace::{self, config, finding, span, suggest};
 
 use clap::Parser;
 use tokio::runtime::{Builder, Runtime};

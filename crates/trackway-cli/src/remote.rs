@@ -22,10 +22,13 @@ use crate::{
 };
 
 /// A server on this machine answers at once or is not there.
+/// Limit (CLI): time to connect to a server.
 const CONNECT_PATIENCE: Duration = Duration::from_secs(5);
 /// A stream is never silent for longer than its heartbeat, which is 15 seconds.
+/// Limit (CLI): silence of a server's stream.
 const SILENCE_MAX: Duration = Duration::from_secs(60);
 /// Answers come with the commit, which is a matter of milliseconds.
+/// Limit (CLI): time of a server's answer.
 const ANSWER_PATIENCE: Duration = Duration::from_secs(30);
 
 /// A server that is talked to. Cheap to clone.

@@ -5,6 +5,7 @@ use trackway::api::{File, Part, PartContent};
 use trackway_domain::Problem;
 
 /// Characters of one part that are shown; the whole is in `--json`.
+/// Limit (CLI): characters of one part that are shown; the whole is in `--json`.
 const SHOWN_MAX: usize = 2_000;
 
 /// The same text without what a terminal would act on: it may come from anywhere.

@@ -6,6 +6,7 @@
 use serde_json::{Value, json};
 use trackway_domain::{Block, Need, Object};
 
+use crate::choice::choice;
 use crate::lack::step;
 use crate::model::{Assessment, Consequence, Dimension, Prompt};
 use crate::schema::{cut, put};
@@ -44,22 +45,17 @@ pub(crate) fn schema(assessment: &Assessment, only: bool) -> Value {
     })
 }
 
-/// A judgement that holds nothing up.
-pub(crate) fn example(assessment: &Assessment, consequences: &[Consequence]) -> Value {
+/// The form of a judgement, with every level left open.
+pub(crate) fn example(assessment: &Assessment) -> Value {
     json!({
         "kind": KIND,
         "assessmentId": assessment.id,
-        "dimensions": dimensions_example(assessment, consequences),
+        "dimensions": dimensions_example(assessment),
     })
 }
 
 /// What is wrong with a judgement at a place of the call's arguments.
-pub(crate) fn needs(
-    assessment: &Assessment,
-    consequences: &[Consequence],
-    artifact: &Value,
-    at: &str,
-) -> Vec<Need> {
+pub(crate) fn needs(assessment: &Assessment, artifact: &Value, at: &str) -> Vec<Need> {
     let mut needs = Vec::new();
     if let Some(id) = artifact.get("assessmentId").filter(|id| **id != *assessment.id) {
         needs.push(Need {
@@ -76,16 +72,16 @@ pub(crate) fn needs(
             pointer: at,
             message: format!("`dimensions` of the assessment `{}` is missing", assessment.id),
             schema: schema(assessment, true).pointer("/properties/dimensions").cloned(),
-            example: Some(dimensions_example(assessment, consequences)),
+            example: Some(dimensions_example(assessment)),
             got: artifact.get("dimensions").map(cut),
         });
         return needs;
     };
-    let each = assessment.dimensions.iter().filter_map(|dimension| {
-        let example = calm(dimension, &assessment.id, consequences);
-        dimension_need(dimension, dimensions, &at, example)
-    });
-    let each: Vec<Need> = each.collect();
+    let each: Vec<Need> = assessment
+        .dimensions
+        .iter()
+        .filter_map(|dimension| dimension_need(dimension, dimensions, &at))
+        .collect();
     match unknown(assessment, dimensions, &at, &each) {
         Some(whole) => needs.push(whole),
         None => needs.extend(each),
@@ -112,8 +108,12 @@ fn unknown(assessment: &Assessment, given: &Object, at: &str, each: &[Need]) -> 
         known.join(", ")
     );
     for need in each {
-        if let (Some(place), Some(example)) = (need.pointer.strip_prefix(at), &need.example) {
-            put(&mut whole, place, example.clone());
+        let dimension = need.pointer.strip_prefix(at).and_then(|place| {
+            let of = |dimension: &&Dimension| place.starts_with(&step("", &dimension.id));
+            Some((place, assessment.dimensions.iter().find(of)?))
+        });
+        if let Some((place, dimension)) = dimension {
+            put(&mut whole, place, choice(&dimension.levels));
         }
         message.push_str("; ");
         message.push_str(&need.message);
@@ -146,6 +146,7 @@ pub(crate) fn check_consequences(prompt: &Prompt, artifacts: &[Value]) -> Result
             };
             let level = said(value).and_then(|level| known(dimension, level));
             let held = level.and_then(|level| holding(level, &assessment.id, &prompt.consequences));
+            // No other level is shown: what is asked for is the work, and a new judgement after it.
             needs.extend(held.map(|consequence| Need {
                 pointer: place_of(
                     value,
@@ -153,9 +154,7 @@ pub(crate) fn check_consequences(prompt: &Prompt, artifacts: &[Value]) -> Result
                     dimension,
                 ),
                 message: consequence.guidance.clone(),
-                schema: Some(json!({ "enum": dimension.levels })),
-                example: calm(dimension, &assessment.id, &prompt.consequences).map(Value::from),
-                got: said(value).map(Value::from),
+                ..Need::default()
             }));
         }
     }
@@ -168,15 +167,11 @@ pub(crate) fn check_consequences(prompt: &Prompt, artifacts: &[Value]) -> Result
     Err(Block { code: "followup-required".to_owned(), message, needs })
 }
 
-fn dimension_need(
-    dimension: &Dimension,
-    given: &Object,
-    at: &str,
-    example: Option<&str>,
-) -> Option<Need> {
+/// What is wrong with one dimension. The schema names the levels; which of them it is, only the agent can
+/// judge, so that there is no example.
+fn dimension_need(dimension: &Dimension, given: &Object, at: &str) -> Option<Need> {
     let levels: Vec<String> = dimension.levels.iter().map(|level| format!("`{level}`")).collect();
     let levels = levels.join(", ");
-    let example = example.map(Value::from);
     let Some(value) = given.get(&dimension.id) else {
         return dimension.required.then(|| Need {
             pointer: step(at, &dimension.id),
@@ -185,7 +180,7 @@ fn dimension_need(
                 dimension.id
             ),
             schema: Some(level_schema(dimension)),
-            example,
+            example: None,
             got: None,
         });
     };
@@ -201,7 +196,7 @@ fn dimension_need(
         } else {
             level_schema(dimension)
         }),
-        example,
+        example: None,
         got: Some(cut(value.get("level").unwrap_or(value))),
     })
 }
@@ -221,10 +216,11 @@ fn level_schema(dimension: &Dimension) -> Value {
     })
 }
 
-fn dimensions_example(assessment: &Assessment, consequences: &[Consequence]) -> Value {
-    let levels = assessment.dimensions.iter().filter_map(|dimension| {
-        Some((dimension.id.clone(), Value::from(calm(dimension, &assessment.id, consequences)?)))
-    });
+fn dimensions_example(assessment: &Assessment) -> Value {
+    let levels = assessment
+        .dimensions
+        .iter()
+        .map(|dimension| (dimension.id.clone(), choice(&dimension.levels)));
     Value::Object(levels.collect())
 }
 
@@ -256,17 +252,6 @@ fn holding<'a>(
         consequence.level == level
             && consequence.assessment.as_deref().is_none_or(|only| only == assessment)
     })
-}
-
-/// A level that holds nothing up; where all do, the first.
-fn calm<'a>(
-    dimension: &'a Dimension,
-    assessment: &str,
-    consequences: &[Consequence],
-) -> Option<&'a str> {
-    let calm =
-        dimension.levels.iter().find(|level| holding(level, assessment, consequences).is_none());
-    calm.or(dimension.levels.first()).map(String::as_str)
 }
 
 #[cfg(test)]

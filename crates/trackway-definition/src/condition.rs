@@ -26,6 +26,51 @@ pub(crate) fn holds(condition: &Condition, context: &Object) -> Result<bool, Lac
     }
 }
 
+/// The names for want of which a rule cannot be decided: with them it might hold. Empty where it is
+/// decided by the names that are set, and for expressions, which ask for what is not set. `exists` is a
+/// question about the name itself and is always decided.
+pub(crate) fn unset_names(condition: &Condition, context: &Object) -> Vec<String> {
+    let mut names = Vec::new();
+    if let Condition::Rule(rule) = condition {
+        decided(rule, context, &mut names);
+    }
+    names.dedup();
+    names
+}
+
+/// Whether a rule holds as far as the names that are set decide it; none where they do not. Then the
+/// names that it waits for are added.
+fn decided(rule: &Rule, context: &Object, names: &mut Vec<String>) -> Option<bool> {
+    let before = names.len();
+    let outcome = match rule {
+        Rule::Test { name, test, .. } if *test != Test::Exists && find(context, name).is_none() => {
+            names.push(name.clone());
+            None
+        }
+        Rule::Truthy { name } if find(context, name).is_none() => {
+            names.push(name.clone());
+            None
+        }
+        Rule::Test { .. } | Rule::Truthy { .. } => follows(rule, context).ok(),
+        Rule::And(rules) => all(rules, false, context, names),
+        Rule::Or(rules) => all(rules, true, context, names),
+        Rule::Not(rule) => decided(rule, context, names).map(|holds| !holds),
+    };
+    if outcome.is_some() {
+        names.truncate(before);
+    }
+    outcome
+}
+
+/// Several rules, of which one with the outcome `decisive` decides for all.
+fn all(rules: &[Rule], decisive: bool, context: &Object, names: &mut Vec<String>) -> Option<bool> {
+    let each: Vec<Option<bool>> = rules.iter().map(|rule| decided(rule, context, names)).collect();
+    if each.contains(&Some(decisive)) {
+        return Some(decisive);
+    }
+    (!each.contains(&None)).then_some(!decisive)
+}
+
 /// Why a pattern of a rule cannot be used, for whoever reads a definition.
 pub(crate) fn pattern_fault(pattern: &str) -> Option<String> {
     Pattern::new(pattern, Case::Ignored).err()

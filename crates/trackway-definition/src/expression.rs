@@ -20,11 +20,14 @@ use trackway_domain::Object;
 
 use crate::flaw::Flaw;
 use crate::lack::Lack;
+use crate::reads::Reads;
 
 /// A condition or a mapping, not a program.
+/// Limit (Definitions): text of one expression.
 const SOURCE_BYTES_MAX: usize = 4 * 1024;
 
 /// Brackets and choices inside each other; the parser works on the thread's stack.
+/// Limit (Definitions): brackets inside each other in an expression.
 const NESTING_MAX: u16 = 24;
 
 /// The variable that is the whole context.
@@ -88,6 +91,11 @@ pub(crate) fn expression_fault(source: &str) -> Option<Flaw> {
 /// The name, where an expression is nothing but a name or a path of names.
 pub(crate) fn plain_name(source: &str) -> Option<String> {
     reading::path(&compile(source).ok()?)
+}
+
+/// What an expression reads; nothing where it is none.
+pub(crate) fn reads(source: &str) -> Reads {
+    compile(source).map(|expression| reading::reads(&expression)).unwrap_or_default()
 }
 
 fn compile(source: &str) -> Result<IdedExpr, String> {

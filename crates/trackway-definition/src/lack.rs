@@ -51,6 +51,7 @@ pub(crate) struct Fitting {
 }
 
 /// A present value is shown whole up to this size, so that it can be sent back with what it lacks.
+/// Limit (Definitions): value that a need shows whole.
 const WHOLE_BYTES_MAX: usize = 8 * 1024;
 
 /// A step's result is sent as a whole with every output, and so needs no merging.
@@ -78,6 +79,14 @@ impl Lack {
         reason: impl Into<String>,
     ) -> Self {
         Self::Wrong { reason: reason.into(), name: Some(name.into()), like, got: Some(got.clone()) }
+    }
+
+    /// The name that is missing or wrong, where it is known.
+    pub(crate) fn name(&self) -> Option<&str> {
+        match self {
+            Self::Missing { name, .. } => Some(name),
+            Self::Wrong { name, .. } => name.as_deref(),
+        }
     }
 
     /// Says what the missing or wrong value would have to be like.
@@ -162,7 +171,13 @@ fn unset(name: &str, like: &Like) -> Need {
 }
 
 /// Adds a need inside of a top-level name as one for the whole of it.
-fn widen(needs: &mut Vec<Need>, mut need: Need, root: &str, path: &str, context: &Object) {
+pub(crate) fn widen(
+    needs: &mut Vec<Need>,
+    mut need: Need,
+    root: &str,
+    path: &str,
+    context: &Object,
+) {
     let Some(example) = need.example.clone() else {
         needs.push(need);
         return;
@@ -293,6 +308,7 @@ impl Like {
 
     fn said(&self) -> &'static str {
         match self {
+            Self::Shaped(shape) if shape.is_list() => ", as a list",
             Self::Anything | Self::Example(_) | Self::Shaped(_) | Self::Fitting(_) => "",
             Self::Text => ", as a text",
             Self::Number => ", as a number",
@@ -318,7 +334,14 @@ fn kind(value: &Value) -> Option<&'static str> {
 
 /// The top-level name of a path.
 pub(crate) fn root(path: &str) -> &str {
-    path.split('.').next().unwrap_or(path)
+    path.split(['.', '[']).next().unwrap_or(path)
+}
+
+/// The top-level name of a pointer into the context, and the rest of the pointer.
+pub(crate) fn in_context(pointer: &str) -> Option<(String, String)> {
+    let below = pointer.strip_prefix("/context/")?;
+    let (name, rest) = below.split_at(below.find('/').unwrap_or(below.len()));
+    Some((name.replace("~1", "/").replace("~0", "~"), rest.to_owned()))
 }
 
 /// Where the value of a dotted name belongs in a call's arguments.

@@ -6,6 +6,7 @@
 
 mod asked;
 mod assessment;
+mod choice;
 mod condition;
 mod contract;
 mod contracts;
@@ -13,6 +14,7 @@ mod criteria;
 mod documents;
 pub mod drive;
 mod expression;
+mod facts;
 mod fault;
 mod flaw;
 mod guide;

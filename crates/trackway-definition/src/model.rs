@@ -19,12 +19,21 @@ pub struct Definition {
     pub name: String,
     pub description: String,
     pub version: String,
+    /// Words by which it is found.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tags: Vec<String>,
     /// JSON Schema of the context that a run begins with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input: Option<Value>,
+    /// Seconds that an agent which dispatches it waits for its first answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_answer_timeout: Option<u32>,
     /// Rules for the whole workflow; shown with the first step and with every look.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub guidance: Vec<String>,
+    /// Documents that the rules refer to. They are looked for where the rules are shown.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub references: Vec<Reference>,
     pub steps: Vec<Step>,
     /// Run once when the run ends, however it ends; the engine awaits them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -36,6 +45,44 @@ pub struct Definition {
 
 impl Definition {
     pub const FORMAT: u32 = 1;
+
+    /// All rules: the guidance, and the references with a mark at those that are not found.
+    pub fn rules(&self, is_found: &dyn Fn(&str) -> bool) -> Vec<String> {
+        let references = self
+            .references
+            .iter()
+            .map(|reference| reference.rule(!reference.packaged && is_found(&reference.source)));
+        self.guidance.iter().cloned().chain(references).collect()
+    }
+}
+
+/// A document beside a workflow.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Reference {
+    pub title: String,
+    /// A path, or an address.
+    pub source: String,
+    pub purpose: String,
+    /// It is to be followed, not only known.
+    pub authoritative: bool,
+    /// It lies in the package of the program that the file was written for, and so never here.
+    #[serde(default)]
+    pub packaged: bool,
+}
+
+impl Reference {
+    fn rule(&self, is_found: bool) -> String {
+        let Self { title, source, purpose, .. } = self;
+        if !is_found {
+            return format!(
+                "Reference \"{title}\" (`{source}`) [unresolved]: {purpose} It is not here: do not guess what it says, and go on without it."
+            );
+        }
+        let weight =
+            if self.authoritative { "Follow it strictly." } else { "It is for orientation." };
+        format!("Reference \"{title}\" (`{source}`): {purpose} {weight}")
+    }
 }
 
 /// A construct of the file that is not acted on.
@@ -80,6 +127,8 @@ pub enum StepKind {
     Tool(Tool),
     /// An artifact.
     Emit(Emit),
+    /// Something said to those who watch the run.
+    Say(Say),
     /// Another workflow, whose steps run inside this one with a context of their own.
     Nested(Nested),
     Switch(Switch),
@@ -263,6 +312,22 @@ pub struct Ask {
     pub message: String,
     /// JSON Schema of the answer.
     pub schema: Value,
+    /// A person has to authorize something with the answer, as with a signature.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub authorize: bool,
+    /// Shown with the question.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub artifact: Option<Emit>,
+}
+
+/// What is said to those who watch a run. Both are templates.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Say {
+    /// How far it has come.
+    Status(String),
+    /// Why the workflow declines; nothing after it runs.
+    Reject(String),
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

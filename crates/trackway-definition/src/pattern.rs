@@ -3,12 +3,15 @@
 use regex_syntax::hir::{Class, Hir, HirKind};
 
 /// Patterns come from files: a compiled one takes no more memory than this.
+/// Limit (Definitions): memory of one compiled pattern.
 const PATTERN_BYTES_MAX: usize = 256 * 1024;
 
 /// Steps of a pattern that looks around, which may go back and forth; a fraction of a second.
+/// Limit (Definitions): backtracking steps of one pattern.
 const STEPS_MAX: usize = 200_000;
 
 /// A text that is longer says no more of a pattern.
+/// Limit (Definitions): text made as an example for a pattern.
 const SAMPLE_BYTES_MAX: usize = 4 * 1024;
 
 /// A pattern that is ready to be used.

@@ -114,15 +114,20 @@ impl Draft {
             }
             return Err(faults);
         }
+        let mut references = linking.documents.take();
+        references.dedup();
         let definition = Definition {
             format: Definition::FORMAT,
             id: top.id,
             name: top.name,
             description: top.description,
             version: top.version,
+            tags: top.tags,
             input: top.input,
             guidance: top.guidance,
+            references,
             steps: top.steps,
+            first_answer_timeout: top.first_answer_timeout,
             on_exit: top.on_exit,
             unheeded,
         };

@@ -9,9 +9,11 @@ use crate::lack::{Lack, Like, find, put, root};
 use crate::shape::{Place, Shape};
 
 /// More at once help nobody; the next attempt names the rest.
+/// Limit (Definitions): missing facts that are named at once.
 const NAMES_MAX: usize = 16;
 
 /// Values that are tried one by one. What reads more is not worth the time.
+/// Limit (Definitions): facts whose values are tried one by one.
 const TRIED_MAX: usize = 8;
 
 /// Every name that is read, in order.
@@ -45,6 +47,19 @@ impl Reads {
             self.names.len() - 1
         });
         self.names[place].1.at(steps)
+    }
+
+    /// Takes out what is read of one name.
+    pub(crate) fn take(&mut self, name: &str) -> Option<Shape> {
+        let place = self.names.iter().position(|(known, _)| known == name)?;
+        Some(self.names.remove(place).1)
+    }
+
+    /// Adds what something else reads.
+    pub(crate) fn merge(&mut self, other: Self) {
+        for (name, shape) in other.names {
+            self.at(&Place::of(&name)).merge(shape);
+        }
     }
 
     pub(crate) fn first(&self) -> Option<String> {
@@ -195,7 +210,7 @@ impl Reads {
         None
     }
 
-    fn paths(&self) -> Vec<(String, &Shape)> {
+    pub(crate) fn paths(&self) -> Vec<(String, &Shape)> {
         let mut found = Vec::new();
         self.names.iter().for_each(|(name, shape)| shape.paths(name, &mut found));
         found

@@ -5,6 +5,7 @@ mod tests;
 
 /// Levels of brackets, choices and negations that a template may have inside its braces. The parser of
 /// templates takes tens of KiB for each in a debug build.
+/// Limit (Definitions): levels inside the braces of a template.
 const DEEPEST: usize = 8;
 
 /// Whether brackets, choices and negations are few enough inside each other. It is estimated from above:

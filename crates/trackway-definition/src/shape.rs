@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 use crate::lack::Like;
 
 /// A longer list is not filled up for the sake of one place in it.
+/// Limit (Definitions): items of a list that is filled up for an example.
 pub(crate) const PLACES_MAX: usize = 64;
 
 /// Stands for a name that only the caller knows.
@@ -90,6 +91,28 @@ impl Shape {
         }
     }
 
+    /// Adds what something else takes the same value for.
+    pub(crate) fn merge(&mut self, other: Self) {
+        self.take_for(other.like);
+        for (name, field) in other.fields {
+            self.fields.entry(name).or_default().merge(field);
+        }
+        for (place, shape) in other.places {
+            self.places.entry(place).or_default().merge(shape);
+        }
+        if let Some(each) = other.each {
+            self.each.get_or_insert_with(Box::default).merge(*each);
+        }
+        if let Some(any) = other.any {
+            self.any.get_or_insert_with(Box::default).merge(*any);
+        }
+    }
+
+    /// A list of values of this shape.
+    pub(crate) fn listed(self) -> Self {
+        Self { each: Some(Box::new(self)), ..Self::default() }
+    }
+
     pub(crate) fn is_leaf(&self) -> bool {
         self.places.is_empty() && self.each.is_none() && !self.is_object()
     }
@@ -99,7 +122,7 @@ impl Shape {
         !self.fields.is_empty() || self.any.is_some()
     }
 
-    fn is_list(&self) -> bool {
+    pub(crate) fn is_list(&self) -> bool {
         !self.is_object() && !self.is_leaf()
     }
 

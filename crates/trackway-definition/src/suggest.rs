@@ -4,10 +4,12 @@
 mod tests;
 
 /// How many letters may be wrong, missing, too many, or swapped with their neighbour.
+/// Limit (Definitions): wrong letters of a word for which a known one is suggested.
 const DISTANCE_MAX: usize = 2;
 
 /// Longer words are not compared letter by letter: no known word comes near, and the work grows with the
 /// square of the length.
+/// Limit (Definitions): characters of a word that is compared with known ones.
 const WORD_MAX: usize = 100;
 
 /// The known word that is nearest to an unknown one, if any is near. Words that differ only in case and

@@ -20,18 +20,22 @@ use trackway_domain::Object;
 
 use crate::flaw::Flaw;
 use crate::lack::Lack;
-use crate::reads::Failure;
+use crate::reads::{Failure, Reads};
 
 /// A rendered prompt is stored with its node and read by a model: more than this is no prompt.
+/// Limit (Definitions): rendered prompt.
 const RENDERED_BYTES_MAX: usize = 1024 * 1024;
 
 /// Longer than any prompt that a person writes, and compiled in well under a second.
+/// Limit (Definitions): template of a prompt.
 const SOURCE_BYTES_MAX: usize = 256 * 1024;
 
 /// Instructions of one rendering. A loop over ten thousand items with ten instructions each fits.
+/// Limit (Definitions): instructions of one rendering.
 const FUEL: u64 = 200_000;
 
 /// `{% for … recursive %}` uses the thread's stack.
+/// Limit (Definitions): levels of a recursive loop in a template.
 const RECURSION_MAX: usize = 24;
 
 static ENVIRONMENT: LazyLock<Environment<'static>> = LazyLock::new(|| {
@@ -90,6 +94,14 @@ pub(crate) fn template_fault(source: &str) -> Option<Flaw> {
         Ok(_) => names::unknown(source),
         Err(reason) => Some(Flaw::from(reason)),
     }
+}
+
+/// What a template reads; nothing where it is none.
+pub(crate) fn reads(source: &str) -> Reads {
+    if is_plain(source) || source.len() > SOURCE_BYTES_MAX {
+        return Reads::default();
+    }
+    reading::reads(source)
 }
 
 /// The names that a template takes from outside.

@@ -1,8 +1,9 @@
 //! Definitions for tests, made from the words of the model.
 
 use serde_json::{Value, json};
-use trackway_domain::{Inputs, Object};
+use trackway_domain::{Inputs, Need, Object};
 
+use crate::choice;
 use crate::model::{
     Amount, Ask, Case, Condition, Definition, Emit, EmitContent, Loop, LoopOver, Map, Nested,
     OnFailure, Prompt, Rule, Source, Step, StepKind, Switch, Test, Tool,
@@ -15,9 +16,12 @@ pub(crate) fn definition(steps: Vec<Step>) -> Definition {
         name: "Sample".to_owned(),
         description: "For tests.".to_owned(),
         version: "1.0.0".to_owned(),
+        tags: Vec::new(),
         input: None,
         guidance: Vec::new(),
+        references: Vec::new(),
         steps,
+        first_answer_timeout: None,
         on_exit: Vec::new(),
         unheeded: Vec::new(),
     }
@@ -50,7 +54,8 @@ pub(crate) fn prompt(id: &str, text: &str) -> Step {
 }
 
 pub(crate) fn ask(id: &str, message: &str, schema: Value) -> Step {
-    step(id, StepKind::Ask(Ask { message: message.to_owned(), schema }))
+    let (message, authorize, artifact) = (message.to_owned(), false, None);
+    step(id, StepKind::Ask(Ask { message, schema, authorize, artifact }))
 }
 
 pub(crate) fn tool(id: &str, name: &str, args: &[(&str, Value)]) -> Step {
@@ -148,4 +153,32 @@ pub(crate) fn decide(decision: &str, loop_id: Option<&str>) -> Inputs {
         artifact["loopId"] = json!(id);
     }
     output(json!({"artifacts": [artifact]}))
+}
+
+/// Makes the choices that an example leaves open: in each the last, which ends a loop and holds no step
+/// in the tests here.
+pub(crate) fn choose(value: &mut Value) {
+    match value {
+        Value::Array(items) => items.iter_mut().for_each(choose),
+        Value::Object(entries) => entries.values_mut().for_each(choose),
+        other => {
+            let last = choice::choices(other).and_then(|choices| Some(json!(choices.last()?)));
+            if let Some(last) = last {
+                *other = last;
+            }
+        }
+    }
+}
+
+/// What an agent puts where a need says: the example with the choices made, or, where a choice is all
+/// that is asked for, one of those that the schema names.
+pub(crate) fn chosen(need: &Need) -> Value {
+    if let Some(mut example) = need.example.clone() {
+        choose(&mut example);
+        return example;
+    }
+    let schema = need.schema.as_ref();
+    let named = |at: &str| schema.and_then(|schema| schema.pointer(at)?.as_array()?.last());
+    let found = named("/enum").or_else(|| named("/anyOf/0/enum")).cloned();
+    found.unwrap_or_else(|| panic!("a need has an example or names the choices: {need:#?}"))
 }

@@ -19,6 +19,7 @@ use crate::{Fault, Format};
 
 /// Largest file that is read, in bytes. The largest known workflow has a tenth of it; beyond it, a file
 /// is data that was put into the wrong folder.
+/// Limit (Definitions): bytes of one definition file.
 pub const TEXT_MAX: usize = 1024 * 1024;
 
 /// A file's value, and where each part of it stands.

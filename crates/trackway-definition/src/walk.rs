@@ -13,9 +13,11 @@ mod decision;
 mod enter;
 mod held;
 mod inner;
+mod items;
 mod names;
 mod place;
 mod source;
+mod undecided;
 mod walker;
 
 use std::collections::BTreeMap;
@@ -26,6 +28,7 @@ use trackway_domain::Object;
 
 pub(crate) use self::{
     held::lost,
+    names::own_names,
     place::{owner, way},
     walker::Walker,
 };

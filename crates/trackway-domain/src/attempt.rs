@@ -105,6 +105,19 @@ pub struct Warning {
     /// A stable name, such as `definition-changed`.
     pub code: String,
     pub message: String,
+    /// Ids of the steps that it is about.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub steps: Vec<String>,
+    /// Names in the context that it is about.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub facts: Vec<String>,
+}
+
+impl Warning {
+    /// A warning about no step and no fact in particular.
+    pub fn new(code: impl Into<String>, message: impl Into<String>) -> Self {
+        Self { code: code.into(), message: message.into(), steps: Vec::new(), facts: Vec::new() }
+    }
 }
 
 /// What a door needs to write the same answer again, byte for byte. Only the door reads it.

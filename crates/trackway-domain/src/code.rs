@@ -55,6 +55,10 @@ pub enum Code {
     AckOfOtherRun,
     /// The ack token belongs to another snapshot of the run.
     AckOfOtherSnapshot,
+    /// Too many answers to one snapshot did not fit; another that does not fit is not recorded.
+    TooManyAttempts,
+    /// The user was asked for agreement and answered neither yes nor no.
+    ConfirmationUnclear,
     /// No session of that id.
     UnknownSession,
     /// A session bundle is damaged, signed by somebody else, or does not fit this folder.
@@ -66,7 +70,7 @@ pub enum Code {
 }
 
 impl Code {
-    pub const ALL: [Self; 29] = [
+    pub const ALL: [Self; 31] = [
         Self::InvalidInput,
         Self::InvalidRequest,
         Self::UnknownWorkflow,
@@ -92,6 +96,8 @@ impl Code {
         Self::TokenSwapped,
         Self::AckOfOtherRun,
         Self::AckOfOtherSnapshot,
+        Self::TooManyAttempts,
+        Self::ConfirmationUnclear,
         Self::UnknownSession,
         Self::BadBundle,
         Self::SwitchedOff,
@@ -125,6 +131,8 @@ impl Code {
             Self::TokenSwapped => "token-swapped",
             Self::AckOfOtherRun => "ack-of-other-run",
             Self::AckOfOtherSnapshot => "ack-of-other-snapshot",
+            Self::TooManyAttempts => "too-many-attempts",
+            Self::ConfirmationUnclear => "confirmation-unclear",
             Self::UnknownSession => "unknown-session",
             Self::BadBundle => "bad-bundle",
             Self::SwitchedOff => "switched-off",

@@ -7,6 +7,7 @@ use uuid::Uuid;
 
 /// Longest id that a client may choose (session, message, artifact). Long enough for a UUID with a
 /// prefix or a URL-like name, short enough for an index key.
+/// Limit (Engine): id that a client may choose.
 const CHOSEN_ID_BYTES_MAX: usize = 256;
 
 /// An id that is not of its type's form.

@@ -38,7 +38,7 @@ pub use errand::Errand;
 pub use event::{Event, Late, Resume, Retry, WorkflowRef};
 pub use ids::{AckId, ArtifactId, BadId, MessageId, NodeId, QuestionId, RunId, SessionId};
 pub use message::{Message, Role};
-pub use node::{Expected, Node, Pending};
+pub use node::{Expected, Node, Pending, WantedFact};
 pub use op::{BadOp, Op, OpKind, Timer};
 pub use outcome::{AnswerKind, ChildOutcome, Evidence, Failure, FirstAnswer, StepOutcome};
 pub use part::{

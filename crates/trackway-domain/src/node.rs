@@ -36,6 +36,21 @@ pub struct Pending {
     /// What the answer's `output` has to be, where the step says so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<Expected>,
+    /// Facts that conditions ahead decide by and that are not set yet.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub facts: Vec<WantedFact>,
+}
+
+/// A name in the context that conditions ahead decide by and that is not set.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct WantedFact {
+    /// A path of names joined by dots.
+    pub name: String,
+    /// Values that the conditions compare it with.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub values: Vec<Value>,
+    /// Ids of the steps with those conditions.
+    pub steps: Vec<String>,
 }
 
 /// The form of an output.

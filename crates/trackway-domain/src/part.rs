@@ -84,6 +84,7 @@ impl Part {
 
 /// Deepest nesting of JSON that is taken in. What is recorded must read back: readers stop at 128
 /// levels, and a record puts some of its own around a value.
+/// Limit (Engine): levels of any JSON value.
 pub const JSON_DEPTH_MAX: usize = 100;
 
 /// Whether a value is nested deeper than [`JSON_DEPTH_MAX`].

@@ -7,8 +7,10 @@ use serde::{Deserialize, Serialize};
 use crate::matches_pattern;
 
 /// Scopes of one caller. More than anybody writes by hand, few enough to look through at each request.
+/// Limit (Engine): scopes of one caller.
 const SCOPES_MAX: usize = 256;
 /// Longest scope: the longest name of a workflow, its kind and its verb, and room for globs.
+/// Limit (Engine): one scope.
 const SCOPE_BYTES_MAX: usize = 128;
 
 /// What a workflow or agent of some name may be asked to do, and how the permission for it is written.

@@ -1,4 +1,4 @@
-//! Prints the page `docs/states.md` from the transition table; `cargo xtask diagrams` writes it.
+//! Prints the page `docs/states.md` from the transition table; `cargo xtask generate` writes it.
 
 #![expect(clippy::print_stdout, reason = "the page is this program's output")]
 
@@ -6,7 +6,7 @@ use trackway_engine::TABLE;
 
 fn main() {
     println!("# The states of a run\n");
-    println!("Generated from the transition table by `cargo xtask diagrams`; do not edit.\n");
+    println!("Generated from the transition table by `cargo xtask generate`; do not edit.\n");
     println!("```mermaid\nstateDiagram-v2");
     println!("    [*] --> submitted");
     for (from, next) in TABLE {

@@ -29,6 +29,7 @@ pub use refusal::{IllegalTransition, Refusal};
 pub use run::{Asked, Awaited, Heard, Run};
 pub use session::{
     Document, Misfit, RunStatus, RunTrack, SessionNote, SessionView, TrackEdge, TrackNode,
+    reduce_documents,
 };
 pub use status_time::StatusTime;
 pub use transition::{TABLE, transition};

@@ -10,7 +10,7 @@ mod track;
 
 use trackway_domain::SessionId;
 
-pub use document::Document;
+pub use document::{Document, reduce as reduce_documents};
 pub use notes::SessionNote;
 pub use track::{Misfit, RunStatus, RunTrack, TrackEdge, TrackNode};
 

@@ -3,24 +3,34 @@
 use rmcp::model::CallToolResult;
 use serde_json::{Value, json};
 use trackway_domain::{Pending, Seal};
-use trackway_runtime::Position;
+use trackway_runtime::{Position, Recap};
 
 use crate::{
+    recap::SignedRecap,
     text::{self, TEXT_VERSION, Tokens},
     token::{Ack, KeyRing, Place},
     tools,
 };
 
-/// Where a caller stands, told.
+/// An answer to a step.
 pub(crate) fn position(ring: &KeyRing, position: &Position) -> CallToolResult {
     let tokens = tokens(ring, position);
-    tools::answer(text::position(position, &tokens), structured(position, &tokens))
+    tools::answer(text::position(position, &tokens, ""), structured(position, &tokens))
+}
+
+/// A look: where a run stands, and what was recorded around it.
+pub(crate) fn look(ring: &KeyRing, position: &Position, recap: &Recap) -> CallToolResult {
+    let (structured, text) = handed_over(ring, position, recap);
+    tools::answer(text, structured)
 }
 
 /// Where a run stands, for whoever hands it on to an agent: the same facts as JSON and as text.
-pub fn handed_over(ring: &KeyRing, position: &Position) -> (Value, String) {
+pub fn handed_over(ring: &KeyRing, position: &Position, recap: &Recap) -> (Value, String) {
     let tokens = tokens(ring, position);
-    (structured(position, &tokens), text::position(position, &tokens))
+    let recap = SignedRecap::new(ring, recap);
+    let mut answer = structured(position, &tokens);
+    answer["recap"] = recap.structured();
+    (answer, text::position(position, &tokens, &recap.text()))
 }
 
 /// What answers are written with from now on.
@@ -68,6 +78,9 @@ fn pending(pending: &Pending) -> Value {
     });
     if let Some(expected) = &pending.output {
         told["output"] = json!(expected);
+    }
+    if !pending.facts.is_empty() {
+        told["facts"] = json!(pending.facts);
     }
     told
 }

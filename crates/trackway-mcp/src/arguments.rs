@@ -119,6 +119,7 @@ impl Arguments {
 }
 
 /// Characters of what was sent that are shown again: enough to recognise it.
+/// Limit (MCP): wrong argument that a refusal repeats.
 const SHOWN_CHARS_MAX: usize = 200;
 
 /// What was sent, for showing it again. It may be large.

@@ -5,30 +5,36 @@
 //! a state that we sealed: it is bound to the caller and to everything in the call, so that an agreement
 //! cannot be carried over to another one.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{collections::BTreeMap, fmt::Write as _, time::Duration};
 
 use rmcp::{
     RoleServer,
     model::{
-        ElicitRequest, ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationSchema,
-        InputRequest, InputRequiredResult, InputResponses, ProtocolVersion, RequestStateCodec,
-        SealOptions,
+        BooleanSchema, ElicitRequest, ElicitRequestParams, ElicitResult, ElicitationAction,
+        ElicitationSchema, InputRequest, InputRequiredResult, InputResponses,
+        PrimitiveSchemaDefinition, ProtocolVersion, RequestStateCodec, SealOptions,
     },
     service::RequestContext,
 };
+use serde_json::Value;
 use sha2::{Digest as _, Sha256};
-use trackway_domain::{Code, Pending};
+use trackway_domain::{Code, Inputs, Need, Pending};
 use trackway_ports::Identity;
 use trackway_runtime::{Advance, Consent};
 
-use crate::{door::Door, refusal::Refusal};
+use crate::{arguments, door::Door, refusal::Refusal};
 
 /// Name of our one question in the answer that asks for input.
 const QUESTION: &str = "confirmation";
 /// How long a person may think about a question of the newest revision. After that they are asked again.
+/// Limit (MCP): time in which a person answers a confirmation.
 const THINKING_TIME_MAX: Duration = Duration::from_secs(24 * 60 * 60);
-/// How much of a prompt is shown in the question.
-const SHOWN_CHARS_MAX: usize = 1_000;
+/// Limit (MCP): characters of the notes in the question that a person is asked.
+const NOTES_CHARS_MAX: usize = 4_000;
+/// Limit (MCP): characters of the output, and of the new facts, in the question that a person is asked.
+const DATA_CHARS_MAX: usize = 2_000;
+/// Name of the field that a person fills in.
+const AGREE: &str = "agree";
 
 /// What came with a call that was sent again.
 #[derive(Debug, Clone, Default)]
@@ -78,15 +84,15 @@ impl Asker {
         identity: &Identity,
         advance: &Advance,
         retry: &Retry,
-    ) -> Consent {
-        match self {
+    ) -> Result<Consent, Refusal> {
+        Ok(match self {
             Self::Agent => Consent::Implied,
             Self::Request => Consent::ToBeAsked,
             Self::Answer => match answered(door, identity, advance, retry) {
-                Some(agreed) => Consent::Given(agreed),
+                Some(result) => Consent::Given(agrees(&result)?),
                 None => Consent::ToBeAsked,
             },
-        }
+        })
     }
 
     pub(crate) async fn ask(
@@ -97,7 +103,7 @@ impl Asker {
         pending: &Pending,
         context: &RequestContext<RoleServer>,
     ) -> Result<Asked, Refusal> {
-        let question = question(pending);
+        let question = question(pending, &advance.inputs);
         if self == Self::Answer {
             let bound = binding(identity, advance);
             let options = SealOptions::new().associated_data(&bound).ttl(THINKING_TIME_MAX);
@@ -113,42 +119,81 @@ impl Asker {
             () = door.client_gone() => return Err(unanswered("the client is gone")),
         };
         match answer {
-            Ok(result) => Ok(Asked::Answered(agrees(&result))),
+            Ok(result) => Ok(Asked::Answered(agrees(&result)?)),
             Err(error) => Err(unanswered(&error.to_string())),
         }
     }
 }
 
 /// The person's answer that came back with the call, if it belongs to this very call.
-fn answered(door: &Door, identity: &Identity, advance: &Advance, retry: &Retry) -> Option<bool> {
+fn answered(
+    door: &Door,
+    identity: &Identity,
+    advance: &Advance,
+    retry: &Retry,
+) -> Option<ElicitResult> {
     let (state, responses) = (retry.state.as_ref()?, retry.responses.as_ref()?);
     let opened = codec(door).ok()?.open_with(state, &binding(identity, advance)).ok()?;
     if opened != QUESTION.as_bytes() {
         return None;
     }
-    let result = serde_json::from_value::<ElicitResult>(responses.get(QUESTION)?.clone()).ok()?;
-    Some(agrees(&result))
+    serde_json::from_value::<ElicitResult>(responses.get(QUESTION)?.clone()).ok()
 }
 
-fn agrees(result: &ElicitResult) -> bool {
-    let ticked_off =
-        result.content.as_ref().is_some_and(|content| content["agree"] == serde_json::json!(false));
-    result.action == ElicitationAction::Accept && !ticked_off
-}
-
-fn question(pending: &Pending) -> ElicitRequestParams {
-    let prompt = pending.prompt.trim();
-    let mut shown: String = prompt.chars().take(SHOWN_CHARS_MAX).collect();
-    if shown.len() < prompt.len() {
-        shown.push('…');
+/// Agreement is the boolean `true` and nothing else. `false`, declining and cancelling are a no; any other
+/// value is neither, and nothing is recorded for it.
+fn agrees(result: &ElicitResult) -> Result<bool, Refusal> {
+    if result.action != ElicitationAction::Accept {
+        return Ok(false);
     }
-    let message = format!(
-        "The agent says that the step “{}” is done and wants to go on. Do you agree?\n\n{shown}",
+    let agree = result.content.as_ref().map(|content| &content[AGREE]);
+    match agree {
+        Some(Value::Bool(agree)) => Ok(*agree),
+        other => Err(unclear(other.cloned().unwrap_or_default())),
+    }
+}
+
+/// What the person reads: what the agent brings, which is what they agree to. The instructions to the agent
+/// say nothing about what it did.
+fn question(pending: &Pending, inputs: &Inputs) -> ElicitRequestParams {
+    let mut message = format!(
+        "The agent says that the step “{}” is done and wants to go on. Do you agree?\n",
         pending.title
     );
+    let notes = inputs.notes.as_deref().map(|notes| shortened(notes.trim(), NOTES_CHARS_MAX));
+    let output = inputs.output.as_ref().map(readable);
+    let facts =
+        (!inputs.context.is_empty()).then(|| readable(&Value::Object(inputs.context.clone())));
+    let brought = [("Notes", notes), ("Output", output), ("New facts", facts)];
+    if brought.iter().all(|(_, text)| text.is_none()) {
+        message.push_str("\nIt says nothing about what it did.");
+    }
+    for (heading, text) in brought {
+        if let Some(text) = text {
+            let _ = write!(message, "\n{heading}:\n{text}\n");
+        }
+    }
+    let field = PrimitiveSchemaDefinition::Boolean(
+        BooleanSchema::new().title("I agree").description("Only yes lets the agent go on."),
+    );
     let requested_schema =
-        ElicitationSchema::builder().optional_bool("agree", true).build_unchecked();
+        ElicitationSchema::builder().required_property(AGREE, field).build_unchecked();
     ElicitRequestParams::FormElicitationParams { meta: None, message, requested_schema }
+}
+
+fn readable(value: &Value) -> String {
+    shortened(&format!("{value:#}"), DATA_CHARS_MAX)
+}
+
+/// The text, with a mark where it goes on.
+fn shortened(text: &str, chars_max: usize) -> String {
+    match text.char_indices().nth(chars_max) {
+        None => text.to_owned(),
+        Some((end, _)) => {
+            let more = text[end..].chars().count();
+            format!("{}… ({more} more characters)", &text[..end])
+        }
+    }
 }
 
 /// Everything that an agreement is for: who, where, and with what.
@@ -162,6 +207,23 @@ fn codec(door: &Door) -> Result<RequestStateCodec, Refusal> {
     RequestStateCodec::try_new(door.ring().derived(b"mcp request state")).map_err(|error| {
         Refusal::new(Code::StoreFailed, error.to_string(), "Tell the user; nothing was recorded.")
     })
+}
+
+fn unclear(got: Value) -> Refusal {
+    let need = Need {
+        pointer: format!("/{AGREE}"),
+        message: "the user's answer must be true or false".to_owned(),
+        schema: Some(serde_json::json!({ "type": "boolean" })),
+        got: Some(arguments::shortened(got)),
+        ..Need::default()
+    };
+    let message = "the user was asked for agreement, and the answer is neither true nor false";
+    let next = "Nothing was recorded. Send the same call again, without an earlier answer, to have the user asked again.";
+    Refusal {
+        retryable: true,
+        needs: vec![need],
+        ..Refusal::new(Code::ConfirmationUnclear, message, next)
+    }
 }
 
 fn unanswered(why: &str) -> Refusal {

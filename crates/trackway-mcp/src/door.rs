@@ -26,12 +26,12 @@ use crate::{
     confirm::Retry,
     refusal::Refusal,
     token::{KeyRing, Place},
-    tools::{self, Name, Switches, advance, checkpoint, inspect, list, start},
+    tools::{self, Name, Switches, advance, checkpoint, inspect, list, resume, start},
     unread::CALL,
 };
 
 /// What a client is told about the whole.
-const INSTRUCTIONS: &str = "Trackway walks you through workflows step by step and never loses the place. Call workflow_list, then workflow_start; do what `pending.prompt` says; then call workflow_advance with the stateToken and the ackToken of the same answer, copied exactly. Repeat until `isComplete` is true. Tokens are opaque and durable. Only advance with tokens from an answer that you see in this conversation; after a rewind use the ones that you see, earlier ones still work.";
+const INSTRUCTIONS: &str = "Trackway walks you through workflows step by step and never loses the place. Call workflow_list, then workflow_start; do what `pending.prompt` says; then call workflow_advance with the stateToken and the ackToken of the same answer, copied exactly. Repeat until `isComplete` is true. Tokens are opaque and durable. Only advance with tokens from an answer that you see in this conversation; after a rewind use the ones that you see, earlier ones still work. Without any token, call workflow_resume to find the run again; workflow_advance with a stateToken alone shows the step with a recap of the notes so far.";
 
 /// The MCP door. Cheap to clone; every connection has one.
 #[derive(Debug, Clone)]
@@ -131,20 +131,30 @@ impl Door {
         self.ring().renew();
         let identity = identity(context);
         match tool {
-            Name::List => self.list(&identity).await.map(Into::into),
+            Name::List => self.list(&identity, arguments).await.map(Into::into),
             Name::Inspect => self.inspect(&identity, arguments).await.map(Into::into),
             Name::Start => start::start(self, &identity, arguments).await.map(Into::into),
             Name::Advance => advance::advance(self, &identity, arguments, context, retry).await,
+            Name::Resume => resume::resume(self, &identity, arguments).await.map(Into::into),
             Name::Checkpoint => {
                 checkpoint::checkpoint(self, &identity, arguments).await.map(Into::into)
             }
         }
     }
 
-    async fn list(&self, identity: &Identity) -> Result<rmcp::model::CallToolResult, Refusal> {
-        let guide = self.guide().clone();
-        let listing = off_the_loop(move || guide.catalogue().list()).await?;
-        Ok(list::list(listing, &identity.scopes))
+    async fn list(
+        &self,
+        identity: &Identity,
+        mut arguments: Arguments,
+    ) -> Result<rmcp::model::CallToolResult, Refusal> {
+        let wanted =
+            list::Wanted { query: arguments.text("query"), cursor: arguments.text("cursor") };
+        let (guide, scopes) = (self.guide().clone(), identity.scopes.clone());
+        let found = off_the_loop(move || {
+            let catalogue = guide.catalogue();
+            list::list(catalogue.list(), catalogue.folders(), &scopes, &wanted)
+        });
+        found.await?
     }
 
     async fn inspect(
@@ -158,8 +168,13 @@ impl Door {
         }
         let guide = self.guide().clone();
         let wanted = workflow.clone();
-        let found = off_the_loop(move || guide.catalogue().get(&wanted)).await?;
-        let known = found.map_err(|why| match why {
+        let found = off_the_loop(move || {
+            guide.catalogue().get(&wanted).map(|known| {
+                let rules = guide.catalogue().rules(&known.definition);
+                (known, rules)
+            })
+        });
+        let (known, rules) = found.await?.map_err(|why| match why {
             NotKnown::Unknown { near } => GuideError::UnknownWorkflow { workflow, near },
             NotKnown::Invalid(invalid) => GuideError::InvalidWorkflow {
                 workflow,
@@ -167,7 +182,7 @@ impl Door {
                 faults: invalid.errors,
             },
         })?;
-        Ok(inspect::inspect(&known))
+        Ok(inspect::inspect(&known, &rules))
     }
 }
 

@@ -31,8 +31,10 @@ use crate::Door;
 
 /// How long a protocol session of the older revisions may be silent. An agent may work on one step for
 /// hours; the run itself is durable and needs no session.
+/// Limit (MCP): silence of a protocol session before it ends.
 const SESSION_SILENCE_MAX: Duration = Duration::from_secs(12 * 60 * 60);
 /// Largest error text that is turned into JSON.
+/// Limit (MCP): error text that is turned into JSON.
 const ERROR_BYTES_MAX: usize = 64 * 1024;
 
 /// A handler behind HTTP: the door, and in the tests of the transport whatever they put there.

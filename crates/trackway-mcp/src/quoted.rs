@@ -30,6 +30,11 @@ pub(crate) fn without_tokens(text: &str, tokens: &Tokens) -> String {
     if let Some(ack) = &tokens.ack {
         text = text.replace(ack, "(the ackToken below)");
     }
+    without_token_lines(&text)
+}
+
+/// The text without a line that an agent would take for a token.
+pub(crate) fn without_token_lines(text: &str) -> String {
     let lines = text.split_inclusive('\n').map(|line| match token::looks_like_one(line) {
         true => format!("{NOT_OURS}{line}"),
         false => line.to_owned(),

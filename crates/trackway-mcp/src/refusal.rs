@@ -11,9 +11,11 @@ use trackway_runtime::GuideError;
 use crate::{text, token::TokenError};
 
 /// Longest message. One that quotes what was sent, such as a name, must not send all of it back.
+/// Limit (MCP): message of a refusal.
 const MESSAGE_CHARS_MAX: usize = 4_000;
 
 /// Wrong arguments that the message itself tells; all of them are in `needs`.
+/// Limit (MCP): wrong arguments that a message names; all of them are in `needs`.
 const NEEDS_TOLD_MAX: usize = 3;
 
 /// Why a call was refused. Nothing was changed.
@@ -90,7 +92,9 @@ impl From<GuideError> for Refusal {
         let (code, message) = (error.code(), error.to_string());
         let needs = match &error {
             GuideError::UnknownWorkflow { near, .. } => vec![workflow_need(near)],
-            GuideError::MissingContext(block) => block.needs.clone(),
+            GuideError::MissingContext(block) | GuideError::TooManyAttempts { block, .. } => {
+                block.needs.clone()
+            }
             GuideError::TooLarge { what, .. } | GuideError::TooDeep { what, .. } => {
                 vec![need(format!("/{what}"), &message)]
             }
@@ -127,10 +131,7 @@ fn workflow_need(near: &[String]) -> Need {
 fn detailed(error: &GuideError, message: String) -> String {
     let lines: Vec<String> = match error {
         GuideError::InvalidWorkflow { file, faults, .. } => {
-            let place = |line: Option<u32>| line.map(|line| format!(":{line}")).unwrap_or_default();
-            let told = faults.iter().map(|fault| {
-                format!("{file}{} {} {}", place(fault.line), fault.path, text::fault(fault))
-            });
+            let told = faults.iter().map(|fault| format!("{file}: {}", text::placed(fault)));
             told.collect()
         }
         GuideError::UnsupportedWorkflow { unheeded, .. } => {
@@ -158,10 +159,10 @@ fn next(error: &GuideError) -> String {
             "Call workflow_start again with what `needs` says at each pointer.".to_owned()
         }
         GuideError::UnknownRun { .. } => {
-            "This run is not here or belongs to somebody else: begin anew with workflow_start.".to_owned()
+            "This run is not here or belongs to somebody else: workflow_resume finds your own runs, workflow_start begins another.".to_owned()
         }
         GuideError::UnknownNode { .. } => {
-            "The run was cut short or belongs to another history: go on from another stateToken of it, or begin anew with workflow_start.".to_owned()
+            "The run was cut short or belongs to another history: go on from another stateToken of it, which workflow_resume finds, or begin another run with workflow_start.".to_owned()
         }
         GuideError::TooDeep { what, levels } => {
             format!("Send a {what} that is nested at most {levels} levels deep.")
@@ -170,13 +171,16 @@ fn next(error: &GuideError) -> String {
             "The run takes no more answers; begin another with workflow_start.".to_owned()
         }
         GuideError::Damaged { .. } => {
-            "Tell the user; other runs are not affected. Begin anew with workflow_start.".to_owned()
+            "Tell the user; other runs are not affected. workflow_resume finds the newest snapshot that can be read, and an earlier stateToken of the run still works.".to_owned()
         }
         GuideError::TooLarge { what, max } => {
             format!("Send a shorter {what}, of at most {max} bytes; keep large material in files and name them.")
         }
         GuideError::BadSession { what, .. } => {
             format!("Send another {what}: a text of at most 256 bytes without control characters.")
+        }
+        GuideError::TooManyAttempts { .. } => {
+            "Stop trying: tell the user what is needed and ask how to go on. An answer that fits is still taken; an earlier stateToken begins another branch.".to_owned()
         }
         GuideError::NotGuided { .. } => "Use a run that workflow_start began.".to_owned(),
         GuideError::CannotMigrate { .. } => "Go on with the definition that the run is pinned to.".to_owned(),

@@ -6,7 +6,7 @@ pub(crate) fn list() -> Value {
     let workflow = object(
         json!({
             "workflowId": text(), "name": text(), "description": text(),
-            "version": text(), "workflowHash": text(),
+            "version": text(), "workflowHash": text(), "tags": array(text()),
         }),
         &["workflowId", "name", "description", "version", "workflowHash"],
     );
@@ -15,12 +15,19 @@ pub(crate) fn list() -> Value {
         &["path", "message"],
     );
     let invalid = object(
-        json!({ "file": text(), "workflowId": text(), "errors": array(fault) }),
+        json!({
+            "file": text(), "workflowId": text(), "errors": array(fault),
+            "errorCount": { "type": "integer" },
+        }),
         &["file", "errors"],
     );
     or_error(
-        json!({ "workflows": array(workflow), "invalid": array(invalid) }),
-        &["workflows", "invalid"],
+        json!({
+            "workflows": array(workflow), "invalid": array(invalid),
+            "total": { "type": "integer", "description": "Workflows on all pages." },
+            "nextCursor": text(), "folders": array(text()),
+        }),
+        &["workflows", "invalid", "total"],
     )
 }
 
@@ -51,10 +58,15 @@ pub(crate) fn position() -> Value {
         json!({ "schema": {}, "example": {}, "required": { "type": "boolean" } }),
         &["schema", "example", "required"],
     );
+    let fact = object(
+        json!({ "name": text(), "values": { "type": "array" }, "steps": array(text()) }),
+        &["name", "steps"],
+    );
     let mut pending = object(
         json!({
             "stepId": text(), "title": text(), "prompt": text(),
             "requireConfirmation": { "type": "boolean" }, "output": expected,
+            "facts": array(fact),
         }),
         &["stepId", "title", "prompt", "requireConfirmation"],
     );
@@ -83,6 +95,7 @@ pub(crate) fn position() -> Value {
         "warnings": warnings(),
         "blocked": blocked,
         "guidance": array(text()),
+        "recap": recap(),
     });
     let required = [
         "stateToken",
@@ -97,6 +110,57 @@ pub(crate) fn position() -> Value {
         "blocked",
     ];
     or_error(properties, &required)
+}
+
+pub(crate) fn resume() -> Value {
+    let optional = json!({ "type": ["string", "null"] });
+    let item = object(
+        json!({
+            "sessionId": text(), "runId": text(), "workflowId": text(), "title": text(),
+            "stateToken": text(), "step": optional, "stepTitle": optional,
+            "isComplete": { "type": "boolean" }, "updatedAt": text(), "recap": recap(),
+        }),
+        &["sessionId", "runId", "workflowId", "title", "stateToken", "step", "updatedAt", "recap"],
+    );
+    or_error(
+        json!({ "items": array(item), "hasMore": { "type": "boolean" } }),
+        &["items", "hasMore"],
+    )
+}
+
+fn recap() -> Value {
+    let note = object(
+        json!({
+            "notesMarkdown": text(), "recordedAt": text(), "stepId": text(), "title": text(),
+            "workflowId": text(), "runId": text(), "scope": text(),
+        }),
+        &["notesMarkdown", "recordedAt"],
+    );
+    let document = object(
+        json!({ "name": text(), "kind": text(), "content": text() }),
+        &["name", "kind", "content"],
+    );
+    let optional = json!({ "type": ["string", "null"] });
+    let grown = object(
+        json!({
+            "stateToken": text(), "stepId": optional, "title": optional,
+            "isComplete": { "type": "boolean" }, "updatedAt": text(), "notesMarkdown": text(),
+            "truncated": { "type": "boolean" },
+        }),
+        &["stateToken", "stepId", "title", "isComplete", "updatedAt"],
+    );
+    let mut recap = object(
+        json!({
+            "notes": array(note.clone()), "checkpoints": array(note),
+            "documents": array(document), "grew": array(grown),
+            "truncated": { "type": "boolean" }, "damaged": text(),
+        }),
+        &["notes", "checkpoints", "documents", "grew", "truncated"],
+    );
+    recap["description"] =
+        "What was recorded on the way to this snapshot and in its session, and what grew from it."
+            .into();
+    recap
 }
 
 pub(crate) fn checkpoint() -> Value {
@@ -126,7 +190,10 @@ fn session(run: bool) -> Value {
 }
 
 fn warnings() -> Value {
-    array(object(json!({ "code": text(), "message": text() }), &["code", "message"]))
+    let properties = json!({
+        "code": text(), "message": text(), "steps": array(text()), "facts": array(text()),
+    });
+    array(object(properties, &["code", "message"]))
 }
 
 fn or_error(mut properties: Value, required: &[&str]) -> Value {

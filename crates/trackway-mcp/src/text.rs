@@ -3,11 +3,15 @@
 //! What to do comes first, the tokens last: each once, alone on its line in a fenced block, so that it
 //! is copied whole. The text says nothing that the JSON does not say, and names the same tokens.
 
+mod form;
+
+pub(crate) use self::form::form;
+
 use std::fmt::Write as _;
 
 use serde_json::Value;
 use trackway_definition::Fault;
-use trackway_domain::{Block, Expected, Need, Pending, Warning};
+use trackway_domain::{Block, Expected, Need, Pending, WantedFact, Warning};
 use trackway_runtime::Position;
 
 use crate::{
@@ -26,8 +30,8 @@ pub(crate) struct Tokens {
     pub(crate) ack: Option<String>,
 }
 
-/// A start, an advance or a look.
-pub(crate) fn position(position: &Position, tokens: &Tokens) -> String {
+/// A start, an advance or a look. A recap is text of its own, between the step and the tokens.
+pub(crate) fn position(position: &Position, tokens: &Tokens, recap: &str) -> String {
     let mut text = String::new();
     match (&position.blocked, &position.pending) {
         (Some(block), Some(_)) if tokens.ack.is_none() => over(&mut text, block),
@@ -45,6 +49,7 @@ pub(crate) fn position(position: &Position, tokens: &Tokens) -> String {
         );
     }
     warnings(&mut text, &position.warnings);
+    text.push_str(recap);
     let mut text = without_tokens(&text, tokens);
     fence_token(&mut text, "stateToken", &tokens.state);
     if let Some(ack) = &tokens.ack {
@@ -78,32 +83,59 @@ fn step(text: &mut String, pending: &Pending, guidance: &[String]) {
             "This step needs the user's agreement: show the user what you did and ask. Go on only if the user agrees; a client that asks the user itself will ask on the advance.",
         );
     }
+    if !pending.facts.is_empty() {
+        item(
+            text,
+            &format!(
+                "Later steps depend on facts that are not set yet. Put those that you know into `context`: {}.",
+                wanted(&pending.facts)
+            ),
+        );
+    }
     let brought = match &pending.output {
         Some(Expected { required: true, .. }) => ", the `output` described above",
         Some(_) => ", where you have it the `output` described above",
         None => "",
     };
+    let facts = if pending.facts.is_empty() { "" } else { ", these facts as `context`" };
     item(
         text,
         &format!(
-            "Call `workflow_advance` with both tokens below, copied exactly{brought}, and a short recap as `notesMarkdown`."
+            "Call `workflow_advance` with both tokens below, copied exactly{brought}{facts}, and a short recap as `notesMarkdown`."
         ),
     );
     text.push('\n');
 }
 
-fn output(text: &mut String, expected: &Expected) {
-    let how = if expected.required { "Required" } else { "Optional" };
-    let _ = writeln!(text, "{how} `output`, for example:");
-    fence_json(text, &expected.example);
-    let _ = writeln!(text, "Its schema:");
-    fence_json(text, &expected.schema);
+/// Facts with the values that later conditions compare them with.
+fn wanted(facts: &[WantedFact]) -> String {
+    let each = facts.iter().map(|fact| {
+        let values: Vec<String> = fact.values.iter().map(Value::to_string).collect();
+        let name = in_one_line(&fact.name);
+        match in_one_line(&values.join(", ")) {
+            values if values.is_empty() => format!("`{name}`"),
+            values => format!("`{name}` (compared with {values})"),
+        }
+    });
+    each.collect::<Vec<_>>().join(", ")
 }
 
+/// The example first; the form only where it says more.
+fn output(text: &mut String, expected: &Expected) {
+    let how = if expected.required { "Required" } else { "Optional" };
+    let _ = writeln!(text, "{how} `output`, for example:\n```json\n{}\n```", expected.example);
+    if form::says_more(&expected.schema, &expected.example) {
+        let form = form(&expected.schema);
+        let _ = writeln!(text, "Its form (`?`: may be missing):\n```\n{form}\n```");
+    }
+    text.push('\n');
+}
+
+/// A heading of its own kind: that of a step begins with `# `, so that no title can look like the end.
 fn complete(text: &mut String, workflow: &str) {
     let _ = writeln!(
         text,
-        "# Complete\n\nThe workflow `{workflow}` is complete here: no step is pending and there is nothing to advance. Tell the user the outcome.\n"
+        "=== END OF THE RUN ===\n\nThe workflow `{workflow}` is complete here: no step is pending and there is nothing to advance. Tell the user the outcome.\n"
     );
 }
 
@@ -114,12 +146,16 @@ fn over(text: &mut String, block: &Block) {
 
 fn blocked(text: &mut String, block: &Block, pending: Option<&Pending>) {
     let _ = writeln!(text, "# Blocked: {}\n\n{}\n", block.code, quoted(&block.message));
-    line(text, "Nothing advanced. What is needed, by place in the arguments of your call:");
-    needs(text, &block.needs);
-    line(
-        text,
-        "Next: call `workflow_advance` with the same stateToken, the FRESH ackToken below (the one that you sent would only get this answer again), and everything from your call with the changes above.",
-    );
+    if block.code == FOLLOWUP {
+        followup(text, block);
+    } else {
+        line(text, "Nothing advanced. What is needed, by place in the arguments of your call:");
+        needs(text, &block.needs);
+        line(
+            text,
+            "Next: call `workflow_advance` with the same stateToken, the FRESH ackToken below (the one that you sent would only get this answer again), and everything from your call with the changes above.",
+        );
+    }
     if let Some(pending) = pending {
         let _ = writeln!(
             text,
@@ -130,13 +166,44 @@ fn blocked(text: &mut String, block: &Block, pending: Option<&Pending>) {
     }
 }
 
+/// Code of a block by a judgement that asks for more work.
+const FOLLOWUP: &str = "followup-required";
+
+/// The work comes first: nothing here says which judgement would pass.
+fn followup(text: &mut String, block: &Block) {
+    line(
+        text,
+        "Nothing advanced. Your own judgement asks for follow-up work before this step is done:",
+    );
+    for need in &block.needs {
+        let _ = writeln!(
+            text,
+            "- judged at `{}`: {}",
+            need.pointer,
+            quoted(&need.message).replace('\n', "\n  ")
+        );
+    }
+    text.push('\n');
+    line(
+        text,
+        "Next: do that work. Then judge again by what you find, and call `workflow_advance` with the same stateToken, the FRESH ackToken below and the whole `output` with the new judgement. A judgement that is changed without the work is worth nothing.",
+    );
+}
+
 pub(crate) fn needs(text: &mut String, needs: &[Need]) {
     for need in needs {
         let pointer = if need.pointer.is_empty() { "(all arguments)" } else { &need.pointer };
         let _ = writeln!(text, "- `{pointer}`: {}", quoted(&need.message).replace('\n', "\n  "));
-        for (label, value) in
-            [("example", &need.example), ("schema", &need.schema), ("you sent", &need.got)]
-        {
+        let more = need.schema.as_ref().filter(|schema| match &need.example {
+            Some(example) => form::says_more(schema, example),
+            None => true,
+        });
+        let lines = [
+            ("example", need.example.as_ref().map(Value::to_string)),
+            ("form", more.map(form)),
+            ("you sent", need.got.as_ref().map(Value::to_string)),
+        ];
+        for (label, value) in lines {
             if let Some(value) = value {
                 let _ = writeln!(text, "  - {label}: `{value}`");
             }
@@ -197,18 +264,24 @@ pub(crate) fn fault(fault: &Fault) -> String {
     }
 }
 
+/// A fault with its place, as far as it has one: the fault of a folder has neither line nor pointer.
+pub(crate) fn placed(found: &Fault) -> String {
+    let line = found.line.map(|line| format!("line {line}"));
+    let path = Some(format!("`{}`", found.path)).filter(|_| !found.path.is_empty());
+    let place: Vec<String> = line.into_iter().chain(path).collect();
+    match place.is_empty() {
+        true => fault(found),
+        false => format!("{}: {}", place.join(", "), fault(found)),
+    }
+}
+
 /// A paragraph.
 pub(crate) fn line(text: &mut String, paragraph: &str) {
     let _ = writeln!(text, "{paragraph}\n");
 }
 
-fn fence_token(text: &mut String, label: &str, token: &str) {
+pub(crate) fn fence_token(text: &mut String, label: &str, token: &str) {
     let _ = writeln!(text, "{label}:\n```\n{token}\n```");
-}
-
-fn fence_json(text: &mut String, value: &Value) {
-    // The alternate form is indented; it does not fail on a value.
-    let _ = writeln!(text, "```json\n{value:#}\n```\n");
 }
 
 #[cfg(test)]

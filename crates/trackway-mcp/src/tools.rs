@@ -4,6 +4,7 @@ pub(crate) mod advance;
 pub(crate) mod checkpoint;
 pub(crate) mod inspect;
 pub(crate) mod list;
+pub(crate) mod resume;
 pub(crate) mod start;
 
 use std::sync::Arc;
@@ -17,7 +18,7 @@ use crate::{
     schemas,
 };
 
-/// What this server offers beyond the four tools that are always there.
+/// What this server offers beyond the five tools that are always there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Switches {
     /// `workflow_checkpoint` is offered.
@@ -33,12 +34,13 @@ pub(crate) enum Name {
     Start,
     Advance,
     Checkpoint,
+    Resume,
 }
 
 impl Name {
     /// In the order in which they are listed.
-    pub(crate) const ALL: [Self; 5] =
-        [Self::List, Self::Inspect, Self::Start, Self::Advance, Self::Checkpoint];
+    pub(crate) const ALL: [Self; 6] =
+        [Self::List, Self::Inspect, Self::Start, Self::Advance, Self::Checkpoint, Self::Resume];
 
     pub(crate) const fn as_str(self) -> &'static str {
         match self {
@@ -47,6 +49,7 @@ impl Name {
             Self::Start => "workflow_start",
             Self::Advance => "workflow_advance",
             Self::Checkpoint => "workflow_checkpoint",
+            Self::Resume => "workflow_resume",
         }
     }
 
@@ -61,13 +64,14 @@ impl Name {
             Self::Start => "Start a workflow",
             Self::Advance => "Advance a workflow",
             Self::Checkpoint => "Record notes",
+            Self::Resume => "Find a run again",
         }
     }
 
     const fn description(self, switches: Switches) -> &'static str {
         match self {
             Self::List => {
-                "Lists the workflows that can be started, with id, name, description, version and the hash of the definition. Files that cannot be read as a workflow are listed under `invalid` with the reasons."
+                "Lists the workflows that can be started, with id, name, description, version and the hash of the definition. `query` keeps those that have all of its words in their id, name, description or tags. A long list comes in pages: send `nextCursor` as `cursor` for the next one. Files that cannot be read as a workflow are listed under `invalid` with the reasons."
             }
             Self::Inspect => {
                 "Shows one workflow without starting it: its steps' ids and titles, the context that it wants, and `workflowHash`, which is what workflow_start pins a run to."
@@ -76,20 +80,23 @@ impl Name {
                 "Starts a run of a workflow and returns its first step as `pending`, with two tokens. Do what `pending.prompt` says, then call workflow_advance with both tokens. Put known facts into `context`: an id such as `sessionId` or `ticketId` joins the run to a session. The run is pinned to the workflow as it is now and is durable: its tokens stay good after restarts, rewinds and weeks of pause. Calling this again starts another run."
             }
             Self::Advance => {
-                "Answers the pending step and returns the next one. Send `stateToken` and `ackToken` from the same answer. Tokens are opaque: copy them exactly, never shorten, edit or make them up, and never read progress from anything else. The same call again returns the same answer and advances nothing, so it is safe to retry. After a rewound chat use the tokens that you see: other inputs on an answered snapshot make a new branch, and nothing is lost. Without `ackToken` (and without inputs) it only looks: it returns the pending step again with a fresh ackToken. If `blocked` is not null, mend what `blocked.needs` says and send the fresh ackToken. The run is finished when `isComplete` is true. Everything answered is durable."
+                "Answers the pending step and returns the next one. Send `stateToken` and `ackToken` from the same answer. Tokens are opaque: copy them exactly, never shorten, edit or make them up, and never read progress from anything else. The same call again returns the same answer and advances nothing, so it is safe to retry. After a rewound chat use the tokens that you see: other inputs on an answered snapshot make a new branch, and nothing is lost. Without `ackToken` (and without inputs) it only looks: it returns the pending step again with a fresh ackToken and a `recap`: notes, checkpoints and documents on the way here, and what grew from this snapshot. Facts that `pending.facts` names go into `context`. If `blocked` is not null, correct what `blocked.needs` says and send the fresh ackToken. The run is finished when `isComplete` is true. Everything answered is durable."
+            }
+            Self::Resume => {
+                "Finds runs again when you have no token, for example in a new chat. `query` is a session id, a ticket id, a run id or words from titles, workflow names and notes; empty or left out, it lists the newest unfinished runs. Each item has a stateToken and a short `recap`: call workflow_advance with that stateToken alone to see the step and go on. Only your own runs are found. Changes nothing."
             }
             Self::Checkpoint if switches.session_checkpoints => {
-                "Records notes without advancing anything: on the snapshot that `stateToken` names, or on a whole session with `sessionId` instead. Use it for work outside of a step, so that a rewound or new chat finds it. The same notes at the same place are recorded once. Notes are durable."
+                "Records notes without advancing anything: on the snapshot that `stateToken` names, or on a whole session with `sessionId` instead. Use it for work outside of a step, so that a rewound or new chat finds it in the `recap` of a look and through workflow_resume. The same notes at the same place are recorded once. Notes are durable."
             }
             Self::Checkpoint => {
-                "Records notes on the snapshot that `stateToken` names, without advancing anything. Use it for work outside of a step, so that a rewound or new chat finds it. The same notes at the same place are recorded once. Notes are durable."
+                "Records notes on the snapshot that `stateToken` names, without advancing anything. Use it for work outside of a step, so that a rewound or new chat finds it in the `recap` of a look and through workflow_resume. The same notes at the same place are recorded once. Notes are durable."
             }
         }
     }
 
     const fn parameters(self, switches: Switches) -> &'static [Parameter] {
         match self {
-            Self::List => &[],
+            Self::List => &[QUERY, CURSOR],
             Self::Inspect => &[WORKFLOW_ID],
             Self::Start => &[WORKFLOW_ID, START_CONTEXT],
             Self::Advance => &[STATE_TOKEN, ACK_TOKEN, CONTEXT, OUTPUT, NOTES],
@@ -97,6 +104,7 @@ impl Name {
                 &[OPTIONAL_STATE_TOKEN, SESSION_ID, REQUIRED_NOTES]
             }
             Self::Checkpoint => &[STATE_TOKEN, REQUIRED_NOTES],
+            Self::Resume => &[QUERY],
         }
     }
 
@@ -112,7 +120,9 @@ impl Name {
     fn annotations(self) -> ToolAnnotations {
         let annotations = ToolAnnotations::with_title(self.title()).open_world(false);
         match self {
-            Self::List | Self::Inspect => annotations.read_only(true).idempotent(true),
+            Self::List | Self::Inspect | Self::Resume => {
+                annotations.read_only(true).idempotent(true)
+            }
             Self::Start => annotations.read_only(false).destructive(false).idempotent(false),
             Self::Advance | Self::Checkpoint => {
                 annotations.read_only(false).destructive(false).idempotent(true)
@@ -126,6 +136,7 @@ impl Name {
             Self::Inspect => schemas::inspect(),
             Self::Start | Self::Advance => schemas::position(),
             Self::Checkpoint => schemas::checkpoint(),
+            Self::Resume => schemas::resume(),
         }
     }
 
@@ -184,6 +195,22 @@ const WORKFLOW_ID: Parameter = Parameter {
     example: "<an id that workflow_list shows>",
 };
 
+const QUERY: Parameter = Parameter {
+    name: "query",
+    kind: Kind::Text,
+    required: false,
+    description: "Words to look for in id, name, description and tags; all of them have to be there.",
+    example: "review",
+};
+
+const CURSOR: Parameter = Parameter {
+    name: "cursor",
+    kind: Kind::Text,
+    required: false,
+    description: "The `nextCursor` of the page before, with the same `query`.",
+    example: "<the nextCursor of the page before>",
+};
+
 const START_CONTEXT: Parameter = Parameter {
     name: "context",
     kind: Kind::Object,
@@ -236,6 +263,14 @@ const NOTES: Parameter = Parameter {
 
 const REQUIRED_NOTES: Parameter =
     Parameter { required: true, description: "The notes to record, in Markdown.", ..NOTES };
+
+const QUERY: Parameter = Parameter {
+    name: "query",
+    kind: Kind::Text,
+    required: false,
+    description: "A session id, a ticket id, a run id, or words. Left out: the newest unfinished runs.",
+    example: "TICKET-1",
+};
 
 const SESSION_ID: Parameter = Parameter {
     name: "sessionId",

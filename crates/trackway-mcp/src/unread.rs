@@ -12,6 +12,7 @@ pub(crate) use self::scan::Scan;
 use crate::refusal::Refusal;
 
 /// Levels that the JSON parser enters; a message that is deeper is refused by it.
+/// Limit (MCP): levels of a request's JSON.
 const PARSED_LEVELS_MAX: usize = 127;
 
 /// The method of calls.

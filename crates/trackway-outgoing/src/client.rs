@@ -10,10 +10,12 @@ use crate::{
 };
 
 /// How long a connection may take. A dead machine must not hold anybody up for long.
+/// Limit (HTTP): time to connect to somebody else's server.
 pub const CONNECT_WAIT: Duration = Duration::from_secs(5);
 
 /// How long a connection to a server of the operator may take. It is needed, so it is waited for longer;
 /// one that is there answers within moments, wherever it is.
+/// Limit (HTTP): time to connect to a server that the operator configured.
 const OPERATOR_CONNECT_WAIT: Duration = Duration::from_secs(10);
 
 /// A client that connects only to what the policy allows. `wait` is for a whole request, its answer's

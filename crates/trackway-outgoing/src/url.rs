@@ -7,6 +7,7 @@ use reqwest::Url;
 use crate::AddressPolicy;
 
 /// Longest address. Servers and proxies refuse longer ones anyway.
+/// Limit (HTTP): address that we call.
 const URL_BYTES_MAX: usize = 8 * 1024;
 
 /// Why an address is refused, whatever answers there.

@@ -18,6 +18,8 @@ pub struct NodePlace {
     pub row: RunRow,
     /// How many attempts have advanced from this node.
     pub branches: u32,
+    /// How many attempts at this node were blocked.
+    pub blocked: u32,
 }
 
 /// A node that is answered, and the record of that very answer where there is one.

@@ -5,9 +5,9 @@ use std::fmt;
 use trackway_domain::{Caller, NodeId, Pos, RunId, Seq, SessionId, Timestamp};
 
 use crate::{
-    Append, AppendError, AskedPlace, AttemptKey, Claim, ClaimKey, Done, DueTimer, Hook, NodePlace,
-    OutboxId, OutboxRow, PortFuture, ReadError, Removal, RunFilter, RunPage, RunQuery, RunRow,
-    SessionRow, Stored,
+    Append, AppendError, AskedPlace, AttemptKey, Claim, ClaimKey, Done, DueTimer, Hook, Lineage,
+    LineageLimits, NodePlace, OutboxId, OutboxRow, PortFuture, ReadError, Removal, RunFilter,
+    RunPage, RunQuery, RunRow, SessionRow, Stored,
 };
 
 /// An append-only log of events per run, with its indexes.
@@ -41,6 +41,14 @@ pub trait Journal: Send + Sync + fmt::Debug {
         &self,
         run: RunId,
         after: Pos,
+        limit: usize,
+    ) -> PortFuture<'_, Result<Vec<Stored>, ReadError>>;
+
+    /// The run's newest events, newest first, at most `limit` of them. One that cannot be read is passed
+    /// over and counts towards the limit.
+    fn newest_events(
+        &self,
+        run: RunId,
         limit: usize,
     ) -> PortFuture<'_, Result<Vec<Stored>, ReadError>>;
 
@@ -131,6 +139,15 @@ pub trait Journal: Send + Sync + fmt::Debug {
             Ok(Some(AskedPlace { place, attempt: self.attempt(key).await? }))
         })
     }
+
+    /// What lies around a node, found without reading the run's log. What cannot be read is left out and
+    /// named in the answer. Empty where the index does not have the node.
+    fn lineage(
+        &self,
+        run: RunId,
+        node: NodeId,
+        limits: LineageLimits,
+    ) -> PortFuture<'_, Result<Lineage, ReadError>>;
 
     /// The definition of that hash, as it was pinned.
     fn pinned(&self, hash: String) -> PortFuture<'_, Result<Option<String>, ReadError>>;

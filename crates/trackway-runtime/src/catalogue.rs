@@ -13,7 +13,7 @@ mod tests;
 mod watching;
 
 use std::{
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
@@ -24,6 +24,7 @@ use shelf::Shelf;
 pub use watching::{Unwatchable, Watching, watch as watch_paths};
 
 /// How many ids are offered to somebody who named one that does not exist.
+/// Limit (Definitions): similar ids that are offered for an unknown one.
 const NEAR_MAX: usize = 5;
 
 /// The folders that hold definitions, and what was read from them.
@@ -88,6 +89,21 @@ impl Catalogue {
         Self { absent: Absent::Invalid, ..Self::new(folders) }
     }
 
+    /// The folders, as they were named.
+    pub fn folders(&self) -> &[PathBuf] {
+        &self.folders
+    }
+
+    /// The rules of a workflow. What they refer to is looked for beside the workflows, in the folder
+    /// around them, and in the current one; an address is taken as it is.
+    pub fn rules(&self, definition: &Definition) -> Vec<String> {
+        definition.rules(&|source| {
+            let around = self.folders.iter().flat_map(|folder| [Some(&**folder), folder.parent()]);
+            let mut roots = around.flatten().chain([Path::new("")]);
+            source.contains("://") || roots.any(|root| root.join(source).exists())
+        })
+    }
+
     /// What is in the folders now: files that changed since are read again.
     pub fn list(&self) -> Listing {
         let mut shelf = self.shelf();
@@ -136,8 +152,8 @@ impl Catalogue {
                 ),
             },
         };
-        let message = format!("{message} This run goes on with the one that it was started with.");
-        Some(Warning { code: code.to_owned(), message })
+        let message = format!("{message} This run keeps to the one that it was started with.");
+        Some(Warning::new(code, message))
     }
 
     /// Calls `told` after something in the folders changed, until what is returned is dropped. Changes

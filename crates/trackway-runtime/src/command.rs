@@ -20,6 +20,7 @@ use crate::{
 
 /// Messages remembered per run in memory, for repetitions that come before the first is committed.
 /// Far more than can be under way at one run.
+/// Limit (Runtime): messages per run that are remembered until the first is committed.
 const CLAIMS_MAX: usize = 1_024;
 
 /// What goes with a command besides itself.

@@ -9,6 +9,7 @@ use trackway_ports::{ClaimKey, Stored};
 
 use crate::{
     Error, Options, Program,
+    ancestry::Descendants,
     errand::ErrandLocks,
     hooks::Hooks,
     live::{Durable, LiveRef, Lives, RowMarks},
@@ -31,6 +32,7 @@ pub(crate) struct Core {
     pub(crate) alarm: Alarm,
     pub(crate) errands: ErrandLocks,
     pub(crate) hooks: Hooks,
+    pub(crate) descendants: Descendants,
     /// Effects are carried out on this tokio runtime, whatever thread a commit is announced on.
     pub(crate) tokio: tokio::runtime::Handle,
 }
@@ -47,6 +49,7 @@ impl Core {
             alarm: Alarm::default(),
             errands: ErrandLocks::default(),
             hooks: Hooks::default(),
+            descendants: Descendants::default(),
             tokio: tokio::runtime::Handle::current(),
         })
     }

@@ -195,7 +195,11 @@ impl Core {
         let _turn = self.errands.of(child).await;
         match self.execute(child, &Command::Cancel, Some(id)).await {
             Ok(_) => Ok(()),
-            Err(Error::Ended { .. }) => self.settle(child, id).await,
+            // A turn that is over may have left workflows behind, which belong to the same tree.
+            Err(Error::Ended { .. }) => {
+                self.cancel_below(child).await?;
+                self.settle(child, id).await
+            }
             // It was never started, and will not be: its parent has ended.
             Err(Error::UnknownRun { .. }) => self.strike(id).await,
             Err(error) => Err(error),

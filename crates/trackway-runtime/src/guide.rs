@@ -12,6 +12,8 @@ mod ends;
 mod fork;
 mod migrate;
 mod place;
+mod recap;
+mod resume;
 mod session;
 mod start;
 mod store;
@@ -19,16 +21,19 @@ mod store;
 use std::sync::Arc;
 
 use tokio::sync::Semaphore;
-use trackway_domain::{Caller, NodeId, RunId, Seal, SessionId};
+use trackway_domain::{Caller, NodeId, Object, RunId, Seal, SessionId};
 use trackway_ports::{Clock, Faults, Ids, Journal};
 
 pub use api::{Advance, Advanced, Checkpointed, Consent, GuideError, Migrated, Position, Start};
+pub use recap::{Recap, RecapDocument, RecapGrowth, RecapNote};
+pub use resume::{Resumable, Resumed};
 
 use self::definitions::Definitions;
 use crate::{Catalogue, Runtime};
 
 /// Appends under way at once. Enough to fill a group commit several times over; beyond it, callers wait
 /// for their turn instead of growing a queue.
+/// Limit (Sessions): appends at once.
 const APPENDS_MAX: usize = 1_024;
 
 /// What a guide works with.
@@ -68,6 +73,11 @@ impl Guide {
     pub fn beside(mut self, runtime: Runtime) -> Self {
         self.runtime = Some(runtime);
         self
+    }
+
+    /// Whether a context names a session, which may then hold something already.
+    pub fn names_session(context: &Object) -> bool {
+        !session::ids_in(context).is_empty()
     }
 
     pub fn catalogue(&self) -> &Catalogue {

@@ -12,6 +12,7 @@ use trackway_ports::Append;
 use crate::{commit::AfterCommit, core::Core, live::LiveRef};
 
 /// Events that are joined. Beyond it a longer append saves nothing more per event.
+/// Limit (Runtime): events that one append joins.
 const JOINED_EVENTS_MAX: usize = 64;
 
 /// An append, and what follows its commit.

@@ -21,6 +21,7 @@ pub(crate) use manage::HookSetter;
 
 /// Deliveries at once. Each waits for somebody else's server most of the time and keeps its run in
 /// memory meanwhile; beyond this they take turns, whoever is due first coming first.
+/// Limit (Push): deliveries at once.
 const DELIVERIES_MAX: usize = 128;
 
 /// What is being served.

@@ -5,6 +5,7 @@
 //! tells watchers, carries out effects and answers. Programs are driven by replay ([`Stage`]);
 //! waiting programs are dropped and cost nothing but rows.
 
+mod ancestry;
 mod api;
 mod catalogue;
 mod command;
@@ -36,6 +37,7 @@ mod watch;
 mod world;
 mod written;
 
+pub use ancestry::ChildLimits;
 pub use api::{Answered, Deliver, Hold, NewHook, RunAddress, Submit, Submitted};
 pub use catalogue::{
     Catalogue, Invalid, Known, Listing, NotKnown, Unwatchable, Watching, watch_paths,
@@ -44,7 +46,7 @@ pub use error::Error;
 pub use fork::CannotFork;
 pub use guide::{
     Advance, Advanced, Checkpointed, Consent, Guide, GuideError, GuideOptions, Migrated, Position,
-    Start,
+    Recap, RecapDocument, RecapGrowth, RecapNote, Resumable, Resumed, Start,
 };
 pub use messenger::{Messenger, Undelivered};
 pub use observer::Observer;

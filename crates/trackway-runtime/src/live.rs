@@ -18,6 +18,7 @@ use crate::{core::Core, held::Held, stage::Inner};
 
 /// Newest events kept in memory for watchers that keep up; others read from the store. A watcher
 /// that falls further behind costs reads, never memory.
+/// Limit (Runtime): newest events of a run kept in memory for watchers.
 pub(crate) const TAIL_EVENTS_MAX: usize = 64;
 
 /// One run in memory. It is there while somebody uses it (a program, a watcher, a command) and goes

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use trackway_ports::{Clock, Faults, Ids, Journal, NoFaults};
 
-use crate::{Messenger, Observer, Registry, SystemClock, SystemIds, Tools};
+use crate::{ChildLimits, Messenger, Observer, Registry, SystemClock, SystemIds, Tools};
 
 /// Everything a [`crate::Runtime`] needs. The bounds have defaults that suit one machine.
 #[derive(Debug, Clone)]
@@ -22,6 +22,8 @@ pub struct Options {
     pub recognise_messages: bool,
     /// What written workflows can have done.
     pub tools: Arc<Tools>,
+    /// How far runs may grow below a root.
+    pub child_limits: ChildLimits,
     /// Tells others of updates; without one, no hook can be set.
     pub messenger: Option<Arc<dyn Messenger>>,
     /// Hears of everything that is committed.
@@ -45,6 +47,7 @@ impl Options {
             recover: true,
             recognise_messages: true,
             tools: Arc::default(),
+            child_limits: ChildLimits::default(),
             messenger: None,
             observer: None,
             appends_max: 4_096,

@@ -47,6 +47,11 @@ pub trait Program: Send + Sync + fmt::Debug {
         None
     }
 
+    /// How long whoever dispatches it waits for its first answer; none where it has no wish.
+    fn first_answer_timeout(&self) -> Option<Duration> {
+        None
+    }
+
     /// The workflow to run when a run of this one is ended by something else than itself.
     fn exit(&self) -> Option<WorkflowRef> {
         None
@@ -163,6 +168,7 @@ pub enum RegistryError {
 }
 
 /// Longest workflow name; it is part of addresses and tool names.
+/// Limit (Runtime): name of a workflow.
 const NAME_BYTES_MAX: usize = 64;
 
 impl Registry {

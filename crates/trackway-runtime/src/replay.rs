@@ -20,6 +20,7 @@ pub enum ReplayVerdict {
 }
 
 /// A replay only computes. One that takes longer waits for something outside of its context.
+/// Limit (Runtime): time of one replay.
 const REPLAY_PATIENCE: Duration = Duration::from_secs(10);
 
 /// Checks a run's whole log against the program it began with.

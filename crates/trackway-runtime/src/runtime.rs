@@ -81,11 +81,22 @@ impl Runtime {
         Ok(self.core.options.journal.claim(key).await?.map(|claim| claim.run))
     }
 
-    /// Cancels a run. The answer shows it canceled; its program stops at its next await.
+    /// Cancels a run, and what still runs below it. The answer shows it canceled; its program stops at its
+    /// next await. A run that has ended stays as it is, and is refused where nothing below it runs.
     pub async fn cancel(&self, address: &RunAddress) -> Result<RunView, Error> {
         self.core.open(address).await?;
-        let (_, commit) = self.core.execute(address.run, &Command::Cancel, None).await?;
-        commit.view.ok_or(Error::Stopping)
+        match self.core.execute(address.run, &Command::Cancel, None).await {
+            Ok((_, commit)) => {
+                // Turns below it that are over may have left workflows behind.
+                self.core.cancel_below(address.run).await?;
+                commit.view.ok_or(Error::Stopping)
+            }
+            Err(error @ Error::Ended { .. }) => match self.core.cancel_below(address.run).await? {
+                true => self.view(address).await,
+                false => Err(error),
+            },
+            Err(error) => Err(error),
+        }
     }
 
     /// Another run that begins with everything up to one of this run's events; without one, where it could

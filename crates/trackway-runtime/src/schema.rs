@@ -11,16 +11,20 @@ use trackway_domain::Problem;
 use trackway_engine::Schemas;
 
 /// Largest schema that is compiled. Questions and inputs are forms, not data models.
+/// Limit (Runtime): schema of an input or question.
 const SCHEMA_BYTES_MAX: usize = 256 * 1024;
 
 /// Compiled schemas kept at once. A server has a few per workflow; the bound only guards against
 /// schemas made up at run time.
+/// Limit (Runtime): compiled schemas kept in memory.
 const COMPILED_MAX: usize = 1_024;
 
 /// Problems told at once; more would only bury the first ones.
+/// Limit (Runtime): validation problems of one value.
 const PROBLEMS_MAX: usize = 32;
 
 /// Longest value that a problem repeats back to its sender.
+/// Limit (Runtime): wrong value that a problem repeats.
 const GOT_BYTES_MAX: usize = 512;
 
 /// A schema that cannot be used.

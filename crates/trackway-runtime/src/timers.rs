@@ -10,6 +10,7 @@ use trackway_ports::DueTimer;
 use crate::core::Core;
 
 /// Timers fired at once; the next batch follows when these are recorded.
+/// Limit (Runtime): timers that fire in one batch.
 const BATCH_TIMERS: usize = 256;
 
 /// When to look at the timers next. Only the earliest moment matters, so memory does not grow with sleeping

@@ -15,6 +15,7 @@ use crate::{checksum, migrate};
 /// How long a connection waits for another process to finish its transaction. Our own take
 /// milliseconds, and a copy of the whole database with the `sqlite3` tool takes seconds; whoever holds
 /// the lock for longer than this is stuck.
+/// Limit (Store): wait for another process that uses the database.
 const BUSY_WAIT: Duration = Duration::from_secs(30);
 
 /// How long opening pauses before it tries again to make a database write ahead.
@@ -22,17 +23,21 @@ const WAL_PAUSE: Duration = Duration::from_millis(10);
 
 /// How long closing waits for readers of other processes before it leaves the write-ahead log as it is,
 /// which costs nothing but a file that the next start reads.
+/// Limit (Store): wait for other readers when the database closes.
 const CLOSE_WAIT: Duration = Duration::from_secs(1);
 
 /// Page cache of the writer. It holds the ends of the tables and the index pages of the runs at work.
 /// With 16 MiB a server with 10,000 waiting runs had 38 MB resident and was no faster; with this, 24 MB.
+/// Limit (Store): page cache of the writer.
 const WRITER_CACHE_KIB: i64 = 4 * 1024;
 
 /// Page cache of one reader: replays read in order and gain little from a larger one.
+/// Limit (Store): page cache of one reader.
 const READER_CACHE_KIB: i64 = 1024;
 
 /// A write-ahead log that grew beyond this, while a slow reader held it, is cut back when it starts
 /// anew. Below it the file is kept, since writing over old blocks is cheaper than growing a file.
+/// Limit (Store): write-ahead log that is kept when it starts again.
 const WAL_BYTES_KEPT: i64 = 128 * 1024 * 1024;
 
 /// Statements that a connection keeps prepared: more than there are different ones.

@@ -10,8 +10,8 @@ use tokio::sync::oneshot;
 use trackway_domain::{Caller, NodeId, Pos, RunId, Seq, SessionId, Timestamp};
 use trackway_ports::{
     Append, AppendError, AskedPlace, AttemptKey, Claim, ClaimKey, Done, DueTimer, Faults, Hook,
-    Journal, NoFaults, NodePlace, OutboxId, OutboxRow, PortFuture, ReadError, Removal, RunFilter,
-    RunPage, RunQuery, RunRow, SessionRow, Stored,
+    Journal, Lineage, LineageLimits, NoFaults, NodePlace, OutboxId, OutboxRow, PortFuture,
+    ReadError, Removal, RunFilter, RunPage, RunQuery, RunRow, SessionRow, Stored,
 };
 
 use crate::{
@@ -160,6 +160,15 @@ impl Journal for SqliteJournal {
         )
     }
 
+    fn newest_events(
+        &self,
+        run: RunId,
+        limit: usize,
+    ) -> PortFuture<'_, Result<Vec<Stored>, ReadError>> {
+        let blobs = self.blobs();
+        Box::pin(self.readers.read(move |conn| read::newest_events(conn, &blobs, run, limit)))
+    }
+
     fn run(&self, run: RunId) -> PortFuture<'_, Result<Option<RunRow>, ReadError>> {
         Box::pin(self.readers.read(move |conn| read::run(conn, run)))
     }
@@ -260,6 +269,16 @@ impl Journal for SqliteJournal {
     fn asked(&self, key: AttemptKey) -> PortFuture<'_, Result<Option<AskedPlace>, ReadError>> {
         let blobs = self.blobs();
         Box::pin(self.readers.read(move |conn| read::asked(conn, &blobs, &key)))
+    }
+
+    fn lineage(
+        &self,
+        run: RunId,
+        node: NodeId,
+        limits: LineageLimits,
+    ) -> PortFuture<'_, Result<Lineage, ReadError>> {
+        let blobs = self.blobs();
+        Box::pin(self.readers.read(move |conn| read::lineage(conn, &blobs, run, node, limits)))
     }
 
     fn pinned(&self, hash: String) -> PortFuture<'_, Result<Option<String>, ReadError>> {

@@ -3,12 +3,14 @@
 
 use rusqlite::Row;
 use trackway_domain::{AttemptOutcome, Event};
-use trackway_ports::{attempt_of, node_of};
+use trackway_ports::{attempt_of, checkpointed, node_of};
 
 #[derive(Debug)]
 pub(crate) struct Marks {
     pub(crate) node: Option<NodeMark>,
     pub(crate) attempt: Option<AttemptMark>,
+    /// The node that the event is a checkpoint on.
+    pub(crate) checkpoint: Option<String>,
 }
 
 /// A node that the event makes, or reads anew.
@@ -24,7 +26,8 @@ pub(crate) struct AttemptMark {
     pub(crate) node: String,
     pub(crate) ack: String,
     pub(crate) digest: String,
-    pub(crate) advanced: bool,
+    /// The node that it made; none where it was blocked.
+    pub(crate) child: Option<String>,
 }
 
 impl Marks {
@@ -36,9 +39,14 @@ impl Marks {
             node: attempt.node.to_string(),
             ack: attempt.ack.to_string(),
             digest: attempt.digest.clone(),
-            advanced: matches!(attempt.outcome, AttemptOutcome::Advanced(_)),
+            child: match &attempt.outcome {
+                AttemptOutcome::Advanced(node) => Some(node.id.to_string()),
+                AttemptOutcome::Blocked(_) => None,
+            },
         });
-        (node.is_some() || attempt.is_some()).then(|| Box::new(Self { node, attempt }))
+        let checkpoint = checkpointed(event).map(|node| node.to_string());
+        let has_any = node.is_some() || attempt.is_some() || checkpoint.is_some();
+        has_any.then(|| Box::new(Self { node, attempt, checkpoint }))
     }
 }
 
@@ -49,22 +57,32 @@ pub(crate) struct NodeRow {
     pub(crate) branches: i64,
     /// Sum of [`attempt_sum`] over the attempts at it.
     pub(crate) attempts: i64,
+    /// Number of the event that made it.
+    pub(crate) made: i64,
+    /// How many attempts at it were blocked.
+    pub(crate) blocked: i64,
 }
 
 impl NodeRow {
-    pub(crate) const COLUMNS: &str = "seq, branches, attempts, crc";
+    pub(crate) const COLUMNS: &str = "seq, branches, attempts, made, blocked, crc";
 
     /// The row, if it is whole.
     pub(crate) fn read(row: &Row<'_>, run: &str, node: &str) -> Option<Self> {
-        let found =
-            Self { seq: row.get(0).ok()?, branches: row.get(1).ok()?, attempts: row.get(2).ok()? };
-        let crc: u32 = row.get(3).ok()?;
+        let found = Self {
+            seq: row.get(0).ok()?,
+            branches: row.get(1).ok()?,
+            attempts: row.get(2).ok()?,
+            made: row.get(3).ok()?,
+            blocked: row.get(4).ok()?,
+        };
+        let crc: u32 = row.get(5).ok()?;
         (crc == found.crc(run, node)).then_some(found)
     }
 
     pub(crate) fn crc(&self, run: &str, node: &str) -> u32 {
-        let Self { seq, branches, attempts } = self;
-        crc32fast::hash(format!("{run} {node} {seq} {branches} {attempts}").as_bytes())
+        let Self { seq, branches, attempts, made, blocked } = self;
+        let row = format!("{run} {node} {seq} {branches} {attempts} {made} {blocked}");
+        crc32fast::hash(row.as_bytes())
     }
 }
 

@@ -12,6 +12,7 @@ use crate::{blobs::hash_of, json, marks::Marks};
 /// Largest event body that is kept in its row. SQLite reads bodies of this size faster than a file can
 /// be opened; beyond it they would push everything else out of the page cache and make every
 /// checkpoint longer.
+/// Limit (Store): event body that is stored in its row.
 pub(crate) const INLINE_BYTES_MAX: usize = 64 * 1024;
 
 /// Work on its way to the writer.

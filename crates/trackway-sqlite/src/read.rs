@@ -9,6 +9,7 @@ mod by_status;
 mod events;
 mod guided;
 mod hooks;
+mod lineage;
 mod rows;
 mod run;
 mod scan;
@@ -24,6 +25,7 @@ pub(crate) use self::{
     events::{events, events_after_pos, is_damage},
     guided::{asked, attempt, node, pinned},
     hooks::{hook, hooks, hooks_due, next_hook},
+    lineage::{lineage, newest_events},
     rows::{claim, next_timer, outbox, runnable, runs, timers_due, waiting},
     run::run,
     sessions::{session_runs, sessions},

@@ -10,6 +10,7 @@ use crate::database::Database;
 
 /// Reads at the same time. They are short and mostly answered from memory, so more than a few per
 /// core would only cost memory; a read beyond them waits its turn.
+/// Limit (Store): reads at once.
 const READERS_MAX: usize = 8;
 
 /// A pool of reading connections. Cheap to clone.

@@ -34,6 +34,7 @@ use self::{heads::Heads, statements::Statements};
 
 /// Appends in one transaction. Beyond this a larger batch saves nothing more per append, and the first
 /// in it would wait longer for the last.
+/// Limit (Store): appends in one transaction.
 const BATCH_MAX: usize = 1_024;
 
 /// What the writer works with beside its connection.

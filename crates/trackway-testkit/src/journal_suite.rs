@@ -61,6 +61,8 @@ macro_rules! journal_suite {
                 an_attempt_is_found_by_its_key
                 a_repinned_node_keeps_its_branches
                 an_index_is_made_anew_as_it_was
+                a_lineage_is_what_the_log_says
+                newest_events_come_first
                 a_pinned_definition_reads_back
                 a_second_opening_finds_the_nodes_of_the_first
                 a_large_node_is_found

@@ -14,9 +14,9 @@ use std::{
 
 use trackway_domain::{Caller, NodeId, Pos, RunId, Seq, SessionId, Timestamp};
 use trackway_ports::{
-    Append, AppendError, AttemptKey, Claim, ClaimKey, Done, DueTimer, Hook, Journal, NodePlace,
-    OutboxId, OutboxRow, PortFuture, ReadError, Receipt, Removal, RunFilter, RunPage, RunQuery,
-    RunRow, SessionRow, Stored,
+    Append, AppendError, AttemptKey, Claim, ClaimKey, Done, DueTimer, Hook, Journal, Lineage,
+    LineageLimits, NodePlace, OutboxId, OutboxRow, PortFuture, ReadError, Receipt, Removal,
+    RunFilter, RunPage, RunQuery, RunRow, SessionRow, Stored,
 };
 
 pub use self::blobs::MemoryBlobs;
@@ -212,6 +212,14 @@ impl Journal for MemoryJournal {
         self.read(move |contents| contents.events_after_pos(run, after, limit))
     }
 
+    fn newest_events(
+        &self,
+        run: RunId,
+        limit: usize,
+    ) -> PortFuture<'_, Result<Vec<Stored>, ReadError>> {
+        self.read(move |contents| Ok(contents.newest_events(run, limit)))
+    }
+
     fn run(&self, run: RunId) -> PortFuture<'_, Result<Option<RunRow>, ReadError>> {
         self.read(move |contents| Ok(contents.run(run)))
     }
@@ -303,6 +311,15 @@ impl Journal for MemoryJournal {
 
     fn attempt(&self, key: AttemptKey) -> PortFuture<'_, Result<Option<Stored>, ReadError>> {
         self.read(move |contents| contents.attempt(&key))
+    }
+
+    fn lineage(
+        &self,
+        run: RunId,
+        node: NodeId,
+        limits: LineageLimits,
+    ) -> PortFuture<'_, Result<Lineage, ReadError>> {
+        self.read(move |contents| Ok(contents.lineage(run, node, limits)))
     }
 
     fn pinned(&self, hash: String) -> PortFuture<'_, Result<Option<String>, ReadError>> {

@@ -5,8 +5,8 @@ use std::{fmt, sync::Arc};
 use trackway_domain::{Caller, NodeId, Pos, RunId, Seq, SessionId, Timestamp};
 use trackway_ports::{
     Append, AppendError, AskedPlace, AttemptKey, Claim, ClaimKey, Done, DueTimer, Hook, Journal,
-    NodePlace, OutboxId, OutboxRow, PortFuture, ReadError, Removal, RunFilter, RunPage, RunQuery,
-    RunRow, SessionRow, Stored,
+    Lineage, LineageLimits, NodePlace, OutboxId, OutboxRow, PortFuture, ReadError, Removal,
+    RunFilter, RunPage, RunQuery, RunRow, SessionRow, Stored,
 };
 
 /// What stands between.
@@ -75,6 +75,14 @@ impl Journal for Tapped {
         limit: usize,
     ) -> PortFuture<'_, Result<Vec<Stored>, ReadError>> {
         self.read(Some(run), move |journal| journal.events_after_pos(run, after, limit))
+    }
+
+    fn newest_events(
+        &self,
+        run: RunId,
+        limit: usize,
+    ) -> PortFuture<'_, Result<Vec<Stored>, ReadError>> {
+        self.read(Some(run), move |journal| journal.newest_events(run, limit))
     }
 
     fn run(&self, run: RunId) -> PortFuture<'_, Result<Option<RunRow>, ReadError>> {
@@ -173,6 +181,15 @@ impl Journal for Tapped {
 
     fn asked(&self, key: AttemptKey) -> PortFuture<'_, Result<Option<AskedPlace>, ReadError>> {
         self.read(Some(key.run), move |journal| journal.asked(key))
+    }
+
+    fn lineage(
+        &self,
+        run: RunId,
+        node: NodeId,
+        limits: LineageLimits,
+    ) -> PortFuture<'_, Result<Lineage, ReadError>> {
+        self.read(Some(run), move |journal| journal.lineage(run, node, limits))
     }
 
     fn pinned(&self, hash: String) -> PortFuture<'_, Result<Option<String>, ReadError>> {

@@ -183,6 +183,7 @@ impl Trail {
             prompt: format!("Do {name}."),
             confirm: false,
             output: None,
+            facts: Vec::new(),
         };
         Node {
             id: self.node_id(name),

@@ -55,6 +55,7 @@ mod stop;
 mod tool;
 mod typed;
 mod workflow;
+pub mod workspace;
 
 /// Runs as the REST API shows them, for programs that talk to it or hold the engine themselves.
 pub mod api {
@@ -86,5 +87,6 @@ pub use trackway_domain::{
     FileSource, IntoParts, Message, MessageId, Part, Role, RunId, Scopes, StateName, Timestamp,
     WorkflowRef,
 };
-pub use trackway_runtime::{Attempt, Extension, RetryPolicy};
+pub use trackway_runtime::{Attempt, ChildLimits, Extension, RetryPolicy};
 pub use workflow::Workflow;
+pub use workspace::WorkspaceError;

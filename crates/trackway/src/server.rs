@@ -12,6 +12,7 @@ pub(crate) mod runs;
 mod written;
 
 use std::{
+    any::Any,
     net::SocketAddr,
     path::{Path, PathBuf},
     sync::Arc,
@@ -22,7 +23,9 @@ use tokio::sync::watch;
 use trackway_a2a::{AddressPolicy, Notifier, Outgoing, OutgoingOptions, Signer};
 use trackway_mcp::HttpDoor;
 use trackway_ports::{Faults, Gatekeeper, Journal, NoFaults};
-use trackway_runtime::{Options, Program, Registry, RegistryError, Runtime, SystemClock, Tool};
+use trackway_runtime::{
+    ChildLimits, Options, Program, Registry, RegistryError, Runtime, SystemClock, Tool,
+};
 use trackway_sqlite::SqliteJournal;
 
 use crate::{Auth, AuthError, Secret, Workflow, auth::Gate, typed::Typed};
@@ -44,6 +47,7 @@ const LISTEN_DEFAULT: &str = "127.0.0.1:7420";
 const DATA_DEFAULT: &str = "trackway-data";
 
 /// The largest request body: room for a document of some megabytes in base64.
+/// Limit (HTTP): request body; `[server] body_max_bytes`.
 const BODY_BYTES_MAX_DEFAULT: usize = 10 * 1024 * 1024;
 
 /// Builds a server: `Server::new().workflow(MyWorkflow).serve().await`.
@@ -55,6 +59,9 @@ pub struct Server {
     /// Somebody named them, and would miss one that is not there.
     folders_named: bool,
     agents: Option<watch::Receiver<Agents>>,
+    /// What keeps the agents in step with their files.
+    kept: Option<Arc<dyn Any + Send + Sync>>,
+    child_limits: ChildLimits,
     listen: String,
     data: PathBuf,
     auth: Auth,
@@ -117,6 +124,8 @@ impl Default for Server {
             folders: Vec::new(),
             folders_named: false,
             agents: None,
+            kept: None,
+            child_limits: ChildLimits::default(),
             listen: LISTEN_DEFAULT.to_owned(),
             data: DATA_DEFAULT.into(),
             auth: Auth::default(),
@@ -268,6 +277,14 @@ impl Server {
         self
     }
 
+    /// How deep runs may start each other, and how many agents and dispatched workflows there may be below
+    /// one run.
+    #[must_use]
+    pub fn child_limits(mut self, limits: ChildLimits) -> Self {
+        self.child_limits = limits;
+        self
+    }
+
     /// Removes finished sessions in which nothing was recorded for that long, at the start and once a
     /// day. Nothing is ever removed unless this is said.
     #[must_use]
@@ -320,6 +337,7 @@ impl Server {
         let mut options = Options::new(journal.clone(), registry);
         options.observer = Some(metrics.clone());
         options.recover = self.recover;
+        options.child_limits = self.child_limits;
         options.tools = written.tools().clone();
         options.faults = self.faults.clone();
         options.recognise_messages = !self.repeat_messages;

@@ -1,6 +1,6 @@
 //! A typed workflow as the runtime's program: schemas derived, values converted.
 
-use std::{fmt, sync::Arc};
+use std::{fmt, sync::Arc, time::Duration};
 
 use schemars::{JsonSchema, generate::SchemaSettings};
 use serde_json::Value;
@@ -59,6 +59,10 @@ impl<W: Workflow> Program for Typed<W> {
             let output = workflow.run(Ctx::new(stage), input).await.map_err(|stop| stop.0)?;
             serde_json::to_value(output).map_err(|error| failed("output", error))
         })
+    }
+
+    fn first_answer_timeout(&self) -> Option<Duration> {
+        W::FIRST_ANSWER_TIMEOUT
     }
 
     fn answer(&self, message: &Message) -> Option<Vec<Part>> {

@@ -38,6 +38,9 @@ pub trait Workflow: Send + Sync + 'static {
     /// A run that has not ended this long after its start fails.
     const DEADLINE: Option<Duration> = None;
 
+    /// How long an agent that dispatches it waits for its first answer; as the workspace says unless given.
+    const FIRST_ANSWER_TIMEOUT: Option<Duration> = None;
+
     /// Checked against its JSON Schema before a run exists.
     type Input: DeserializeOwned + JsonSchema + Send + 'static;
     type Output: Serialize + DeserializeOwned + JsonSchema + Send + 'static;

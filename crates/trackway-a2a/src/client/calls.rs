@@ -11,6 +11,7 @@ use super::{
 };
 
 /// Most pages of push configurations of one task that are read. Agents keep a few.
+/// Limit (A2A): pages of push configurations that our client reads for one task.
 const PUSH_PAGES_MAX: usize = 100;
 
 impl Client {

@@ -10,12 +10,15 @@ use reqwest::{
 use super::{Binding, ClientError, Generation, Options, sse::EVENT_BYTES_MAX};
 
 /// Largest answer that is read: as much as one event of a stream may hold, since both hold a Task.
+/// Limit (A2A): answer that our client reads.
 const ANSWER_BYTES_MAX: usize = EVENT_BYTES_MAX;
 
 /// How much is read of an answer that is a failure: enough for any refusal with its details.
+/// Limit (A2A): failed answer that our client reads.
 const FAILURE_BYTES_MAX: usize = 256 * 1024;
 
 /// How much of a failure that is no refusal is shown.
+/// Limit (A2A): text of an unknown failure that our client shows.
 const SHOWN_CHARS_MAX: usize = 200;
 
 /// The headers that say which protocol is spoken, by whom, and with which extensions.

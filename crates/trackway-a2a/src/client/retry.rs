@@ -8,6 +8,7 @@ use std::{
 use super::{Backoff, ClientError, Options, Resend};
 
 /// Longest wait that an agent can ask for. Whoever asks for more is answered with the error.
+/// Limit (A2A): wait that an agent may ask of our client.
 const RETRY_AFTER_MAX: Duration = Duration::from_secs(60);
 
 /// What a second try could do.

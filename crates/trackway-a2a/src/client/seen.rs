@@ -8,6 +8,7 @@ use trackway_domain::{ArtifactId, MessageId, Timestamp};
 use super::{Task, TaskState, TaskStatus, Update};
 
 /// Most artifacts that are kept account of. Beyond that a Task that is shown again is passed on.
+/// Limit (A2A): artifacts of one task that our client keeps track of.
 const ARTIFACTS_MAX: usize = 1_000;
 
 #[derive(Debug, Default)]

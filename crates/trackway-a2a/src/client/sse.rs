@@ -9,9 +9,11 @@ use bytes::{Buf, Bytes};
 
 /// Largest event, and therefore largest line. A Task with all its artifacts is one event; documents
 /// of ten megabytes in base64 are met, several in one task too.
+/// Limit (A2A): one event of a stream that our client reads.
 pub(super) const EVENT_BYTES_MAX: usize = 64 * 1024 * 1024;
 
 /// Longest id that is kept. It is sent back in a header, and servers take no longer ones.
+/// Limit (A2A): event id that our client keeps.
 const ID_BYTES_MAX: usize = 1_024;
 
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";

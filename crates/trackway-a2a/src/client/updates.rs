@@ -21,6 +21,7 @@ use super::{
 
 /// How often a subscription is opened again that was closed while its task waits. A server that
 /// stops may close a few before it is gone.
+/// Limit (A2A): times that our client reopens a subscription closed while its task waits.
 const CLOSED_AT_REST_MAX: u32 = 3;
 
 /// What happens to a task, or comes of a message.

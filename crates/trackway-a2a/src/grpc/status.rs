@@ -17,9 +17,11 @@ const OUR_DOMAIN: &str = "trackway";
 
 /// Most bytes of details. They travel in trailers, of which clients take 8 KiB by default, and base64
 /// and the message itself come on top.
+/// Limit (A2A): details of a gRPC status.
 const DETAILS_BYTES_MAX: usize = 4 * 1024;
 
 /// Most characters of the message, and of what is said of one field.
+/// Limit (A2A): message of a gRPC status, and what it says of one field.
 const MESSAGE_CHARS_MAX: usize = 500;
 
 pub(super) fn status(fault: &Fault) -> Status {

@@ -7,7 +7,7 @@ use trackway_engine::{RunView, StatusUpdate, Update, update};
 use trackway_ports::Stored;
 use trackway_runtime::Watch;
 
-use super::{Item, Place, Seen, Snapshot, send::rests};
+use super::{Item, Place, Seen, Snapshot, send::rests, working::Shows};
 use crate::fault::Fault;
 
 #[derive(Debug)]
@@ -18,6 +18,7 @@ pub(crate) struct Follow {
     watch: Watch,
     until: Until,
     closed: bool,
+    shows: Shows,
 }
 
 /// When a stream has shown enough.
@@ -51,7 +52,12 @@ impl Follow {
     fn new(place: Place, first: Option<(Pos, Snapshot)>, watch: Watch, until: Until) -> Self {
         let first =
             first.map(|(pos, snapshot)| Item { pos, seen: Seen::Snapshot(Box::new(snapshot)) });
-        Self { place, first, watch, until, closed: false }
+        Self { place, first, watch, until, closed: false, shows: Shows::Everything }
+    }
+
+    /// The same for a client that is shown less.
+    pub(super) fn showing(self, shows: Shows) -> Self {
+        Self { shows, ..self }
     }
 
     /// The next thing to show; `None` when there will be no more. Dropping the future loses nothing.
@@ -68,6 +74,10 @@ impl Follow {
             let pos = stored.pos;
             let seen = seen(stored);
             self.closed = self.until.is_reached(pos) || self.until.is_met_by(seen.as_ref());
+            let seen = seen.filter(|seen| match seen {
+                Seen::Artifact(chunk) => self.shows.shows(&chunk.artifact),
+                _ => true,
+            });
             if let Some(seen) = seen {
                 return Ok(Some(Item { pos, seen }));
             }

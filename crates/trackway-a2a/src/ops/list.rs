@@ -8,7 +8,9 @@ use super::{Agent, Snapshot};
 use crate::fault::Fault;
 
 /// Tasks on a page when the client names no number, and the most it may name.
+/// Limit (A2A): tasks on a page where the client names no number.
 const PAGE_DEFAULT: usize = 50;
+/// Limit (A2A): tasks on a page.
 const PAGE_MAX: usize = 100;
 
 /// Which tasks, and from where on.

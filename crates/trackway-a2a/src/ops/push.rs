@@ -13,9 +13,11 @@ use crate::{
 };
 
 /// Most configurations of one task. Each costs a delivery per update; a client needs one or two.
+/// Limit (Push): configurations of one task.
 const PUSHES_MAX: usize = 20;
 pub(super) const TOO_MANY: &str = "the task has 20 configurations, and takes no more";
 /// Longest id, token and credentials. They are stored with every configuration.
+/// Limit (Push): id, token and credentials of a configuration, each.
 const TEXT_BYTES_MAX: usize = 8 * 1024;
 
 /// A configuration, whole. Its secrets are stored beside the log and sent to the target; they are

@@ -7,6 +7,7 @@ use trackway_runtime::{Deliver, Error, Hold, Submit, Submitted};
 use super::{
     Agent, Answer, Follow, Incoming, Snapshot, Wait,
     push::{TOO_MANY, Within},
+    working::Shows,
 };
 use crate::{asked, fault::Fault, media};
 
@@ -47,12 +48,14 @@ impl Agent<'_> {
         if let Some(said) = self.answer(&incoming) {
             return Ok(Reply::Message(Box::new(said)));
         }
+        let shows = Shows::of(&incoming.accepted, self.workflow());
         let Taken { snapshot: Snapshot { view, answer }, hold: _hold, .. } =
             self.take(incoming).await?;
-        let view = match wait {
+        let mut view = match wait {
             Wait::Commit => view,
             Wait::Rest => self.runtime.settled(view).await?,
         };
+        shows.reduce(&mut view);
         Ok(Reply::Task(Box::new(Snapshot { view, answer })))
     }
 
@@ -61,10 +64,12 @@ impl Agent<'_> {
         if let Some(said) = self.answer(&incoming) {
             return Ok(Streamed::Message(Box::new(said)));
         }
-        let Taken { snapshot, after, hold: _hold } = self.take(incoming).await?;
+        let shows = Shows::of(&incoming.accepted, self.workflow());
+        let Taken { mut snapshot, after, hold: _hold } = self.take(incoming).await?;
+        shows.reduce(&mut snapshot.view);
         let address = self.address_of(snapshot.view.submission.run);
         let watch = self.runtime.watch(&address, after).await?;
-        Ok(Streamed::Task(Box::new(Follow::from_message(snapshot, after, watch))))
+        Ok(Streamed::Task(Box::new(Follow::from_message(snapshot, after, watch).showing(shows))))
     }
 
     fn check(&self, incoming: &Incoming) -> Result<(), Fault> {

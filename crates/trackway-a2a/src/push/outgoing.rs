@@ -16,9 +16,11 @@ use super::{
 };
 
 /// How long a whole delivery may take. A receiver should take the body in and do its work later.
+/// Limit (Push): time of one delivery.
 const DELIVERY_WAIT: Duration = Duration::from_secs(15);
 
 /// How much of an answer is read, so that the connection can be used again. The rest is left.
+/// Limit (Push): answer of a receiver that is read.
 const ANSWER_BYTES_MAX: usize = 16 * 1024;
 
 const NOTIFICATION_TOKEN: HeaderName = HeaderName::from_static("x-a2a-notification-token");

@@ -6,6 +6,7 @@ use crate::{fault::Fault, ops::Incoming};
 
 /// Most parts of one message. A part costs more in memory than on the wire; a thousand is far beyond
 /// what a message of a conversation holds.
+/// Limit (A2A): parts of one message.
 const PARTS_MAX: usize = 1_000;
 
 /// A client's message, its parts already read. Empty ids are those that were not sent.

@@ -9,12 +9,13 @@ use trackway_domain::{Event, Failure, Question, RunId, Seq, StepOutcome, Timesta
 use trackway_runtime::{Archive, Asker, Attempt, OpenQuestion, RetryPolicy, Stop};
 
 use super::drive::{Driver, stopped};
-use crate::{Entry, compact, is_compacted, transcript};
+use crate::{EndedTask, Entry, compact, is_compacted, transcript};
 
 /// The key of the step that records it.
 const BEGIN_KEY: &str = "begin";
 
 /// Turns that are looked back on. Long before, a conversation was compacted or is mostly silence.
+/// Limit (Agents): earlier turns of a conversation that a turn reads.
 const EARLIER_MAX: usize = 200;
 
 /// What a turn begins with.
@@ -27,6 +28,12 @@ pub(super) struct Begin {
     /// Questions of the session that wait for an answer.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) questions: Vec<Open>,
+    /// Whether earlier turns have dispatched anything.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) has_dispatched: bool,
+    /// What became of it since the turn before.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) ended: Vec<EndedTask>,
 }
 
 /// A turn up to one of its events, which never change.
@@ -95,7 +102,11 @@ impl Driver {
         earlier.reverse();
         logs.reverse();
         let questions = self.questions().await?;
-        let begin = Begin { began: self.stage.moment(), earlier, questions };
+        let turns: Vec<RunId> = earlier.iter().map(|turn| turn.run).collect();
+        let told = logs.iter().flat_map(|log| ended_told(log)).collect();
+        let (has_dispatched, ended) = self.ended_since(&archive, &turns, &told).await?;
+        let began = self.stage.moment();
+        let begin = Begin { began, earlier, questions, has_dispatched, ended };
         *read.lock().unwrap_or_else(PoisonError::into_inner) = Some(logs);
         serde_json::to_value(begin).map_err(|error| unreadable(&error))
     }
@@ -128,6 +139,17 @@ impl Driver {
     }
 }
 
-fn unreadable(error: &dyn std::fmt::Display) -> Failure {
+/// The tasks whose end the turn of this log was told.
+fn ended_told(log: &[Event]) -> Vec<String> {
+    let begin = log.iter().find_map(|event| match event {
+        Event::StepDone { op, outcome: StepOutcome::Ok(value) } if *op.key == *BEGIN_KEY => {
+            serde_json::from_value::<Begin>(value.clone()).ok()
+        }
+        _ => None,
+    });
+    begin.map_or_else(Vec::new, |begin| begin.ended.into_iter().map(|task| task.task_id).collect())
+}
+
+pub(super) fn unreadable(error: &dyn std::fmt::Display) -> Failure {
     Failure::new(format!("the conversation cannot be read: {error}"))
 }

@@ -2,11 +2,16 @@
 
 use futures_util::future::BoxFuture;
 use serde_json::Value;
-use trackway_domain::{Artifact, ArtifactId, Failure, Part, StepOutcome};
+use trackway_domain::{Artifact, ArtifactId, Failure, Object, Part, StepOutcome};
 use trackway_engine::Schemas;
 use trackway_runtime::{Attempt, RetryPolicy, ToolCall};
 
-use super::{drive::Driver, reply::By, route::Route, told};
+use super::{
+    drive::Driver,
+    reply::By,
+    route::Route,
+    told::{self, Shown},
+};
 use crate::{
     Arguments, CallRecord, Waiting, approval, pieces,
     record::{self, Wait},
@@ -16,6 +21,18 @@ use crate::{
 const UNKNOWN: &str = "This process was stopped during the call. Whether it was carried out is not known; \
                        it was not made again.";
 
+/// What a call came to: for the model, and for those who watch.
+pub(super) struct Outcome {
+    pub(super) record: CallRecord,
+    pub(super) shown: Shown,
+}
+
+impl From<CallRecord> for Outcome {
+    fn from(record: CallRecord) -> Self {
+        Self { record, shown: Shown::default() }
+    }
+}
+
 impl Driver {
     /// Makes one call. Everything of it is in the parent's stream (D4).
     pub(super) async fn call(&self, waiting: &Waiting, route: &Route) -> CallRecord {
@@ -23,38 +40,54 @@ impl Driver {
             Arguments::Json(arguments) => arguments.clone(),
             Arguments::Broken { text, .. } => Value::String(text.clone()),
         };
-        self.show(waiting, "tool-call", vec![Part::data(arguments.clone())]).await;
+        let parts = vec![Part::data(arguments.clone())];
+        self.show(waiting, "tool-call", parts, Object::new()).await;
         let (approved, wait) = self.approved(waiting, route).await;
-        let mut record = if let Some(broken) = record::broken_arguments(&waiting.call) {
-            broken
-        } else if !approved {
-            self.note(waiting, CallRecord::refused(&waiting.call.tool)).await
+        let mut outcome: Outcome = if !approved {
+            self.note(waiting, CallRecord::refused(&waiting.call.tool)).await.into()
         } else {
             match route {
-                Route::Nowhere { why } => self.note(waiting, CallRecord::failed(why)).await,
-                Route::Never => self.note(waiting, CallRecord::never(&waiting.call.tool)).await,
+                Route::NotStarted { name, description, why } => {
+                    let failed = told::not_started(name, description, why);
+                    self.note(waiting, failed).await.into()
+                }
+                Route::Nowhere { why } => match record::broken_arguments(&waiting.call) {
+                    Some(broken) => broken.into(),
+                    None => self.note(waiting, CallRecord::failed(why)).await.into(),
+                },
+                Route::Never => {
+                    self.note(waiting, CallRecord::never(&waiting.call.tool)).await.into()
+                }
                 Route::Tool { name, input, once, .. } => {
                     let input = input.clone().unwrap_or(arguments);
                     let may = !once || self.is_first(waiting).await;
-                    self.use_tool(waiting, name, input, may).await
+                    self.use_tool(waiting, name, input, may).await.into()
                 }
                 Route::Workflow { name, description, input, .. } => {
                     self.dispatch(waiting, name, description, input.clone()).await
                 }
-                Route::Reply => self.reply(waiting, &arguments, By::Model).await,
+                Route::Status { .. } => self.task_status(waiting, &arguments).await.into(),
+                Route::Reply { ask } => {
+                    self.reply(waiting, &arguments, By::Model { ask: *ask }).await
+                }
                 Route::ReplyOfUser => self.reply(waiting, &arguments, By::User).await,
             }
         };
-        self.show(waiting, "tool-result", told::shown(&record)).await;
-        record.waits.extend(wait);
-        record
+        let Shown { mut parts, metadata } = std::mem::take(&mut outcome.shown);
+        if parts.is_empty() {
+            parts = told::shown(&outcome.record);
+        }
+        self.show(waiting, "tool-result", parts, metadata).await;
+        outcome.record.waits.extend(wait);
+        outcome.record
     }
 
     /// Shows a call or its result as an artifact of the turn.
-    async fn show(&self, waiting: &Waiting, prefix: &str, parts: Vec<Part>) {
+    async fn show(&self, waiting: &Waiting, prefix: &str, parts: Vec<Part>, metadata: Object) {
         let (name, id) = waiting.artifact(prefix);
         let Ok(id) = ArtifactId::new(&id) else { return };
         let mut artifact = Artifact::new(id, parts).named(name);
+        artifact.metadata = metadata;
         let call = &waiting.call;
         artifact.metadata.insert("toolCallId".to_owned(), call.id.as_str().into());
         artifact.metadata.insert("toolName".to_owned(), call.tool.as_str().into());

@@ -1,15 +1,18 @@
 //! Dispatch: a workflow started from within the model's loop. Its first answer is the call's result; it
 //! goes on by itself (D2).
 
+use std::time::Duration;
+
 use futures_util::future::{Either, select};
 use serde_json::Value;
-use trackway_domain::{FirstAnswer, Op};
+use trackway_domain::{FirstAnswer, Op, matches_pattern};
 
 use super::{
+    call::Outcome,
     drive::Driver,
     told::{self, Told},
 };
-use crate::{CallRecord, Waiting};
+use crate::Waiting;
 
 impl Driver {
     pub(super) async fn dispatch(
@@ -18,23 +21,24 @@ impl Driver {
         workflow: &str,
         description: &str,
         input: Value,
-    ) -> CallRecord {
+    ) -> Outcome {
         let (op, run) = match self.stage.dispatch(&waiting.key(), workflow, input).await {
             Ok(started) => started,
             Err(error) => {
                 let why = format!("{error}. Nothing was started.");
-                return self.note(waiting, told::not_started(workflow, description, &why)).await;
+                let failed = told::not_started(workflow, description, &why);
+                return self.note(waiting, failed).await.into();
             }
         };
-        let answer = self.first_answer(&op).await;
+        let answer = self.first_answer(&op, workflow).await;
         self.tell(waiting, &Told { run, workflow, description, answer }).await
     }
 
     /// The first answer, if it comes in time. The program stays in memory for this while: most answers
     /// come within milliseconds.
-    pub(super) async fn first_answer(&self, op: &Op) -> Option<FirstAnswer> {
+    pub(super) async fn first_answer(&self, op: &Op, workflow: &str) -> Option<FirstAnswer> {
         let _stays = self.stage.stay();
-        let timeout = self.workshop.stock().first_answer_timeout;
+        let timeout = self.first_answer_timeout(workflow);
         let answer = std::pin::pin!(self.stage.answer_of(op));
         let late = std::pin::pin!(self.stage.sleep(timeout));
         match select(answer, late).await {
@@ -44,10 +48,23 @@ impl Driver {
     }
 
     /// Records what came of it, and tells the parent's watchers once, of this run alone (D5).
-    pub(super) async fn tell(&self, waiting: &Waiting, told: &Told<'_>) -> CallRecord {
+    pub(super) async fn tell(&self, waiting: &Waiting, told: &Told<'_>) -> Outcome {
         let record = self.note(waiting, told.record()).await;
         let (parts, metadata) = told.update();
         self.stage.reference(told.run, parts, metadata).await;
-        record
+        Outcome { record, shown: told.shown() }
+    }
+
+    /// What the agent's file says of this workflow, else the workflow itself, else the workspace.
+    fn first_answer_timeout(&self, workflow: &str) -> Duration {
+        let of_agent = self.spec.first_answer_timeouts.iter();
+        let of_agent = of_agent.filter(|(pattern, _)| matches_pattern(pattern, workflow));
+        if let Some((_, seconds)) = of_agent.max_by_key(|(pattern, _)| pattern.len()) {
+            return Duration::from_secs(*seconds);
+        }
+        let programs = self.stage.programs();
+        let program = programs.iter().find(|program| program.info().name == workflow);
+        let own = program.and_then(|program| program.first_answer_timeout());
+        own.unwrap_or_else(|| self.workshop.stock().first_answer_timeout)
     }
 }

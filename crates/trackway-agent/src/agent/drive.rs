@@ -11,9 +11,9 @@ use trackway_runtime::{SchemaBook, Stage, Stop};
 use super::{
     model::Heard,
     route::Route,
-    speaker::{self, SEPARATOR},
+    speaker::{self, SEPARATOR, Speech},
 };
-use crate::{AgentSpec, Done, Next, Turn, Waiting, Workshop, pieces};
+use crate::{AgentSpec, Done, EndedTask, Next, Turn, Waiting, Workshop, pieces};
 
 /// Drives one turn.
 pub(super) struct Driver {
@@ -23,12 +23,18 @@ pub(super) struct Driver {
     pub(super) schemas: Arc<SchemaBook>,
     /// Questions that were open when the user spoke.
     pub(super) asked: BTreeSet<QuestionId>,
+    /// Whether earlier turns have dispatched anything.
+    pub(super) has_dispatched: bool,
+    /// What became of that since the turn before.
+    pub(super) ended: Vec<EndedTask>,
 }
 
 impl Driver {
     pub(super) async fn run(mut self, input: Value) -> Result<Value, Stop> {
         let (begin, history) = self.begin().await?;
         self.asked = begin.questions.iter().map(|open| open.question.id).collect();
+        self.has_dispatched = begin.has_dispatched;
+        self.ended.clone_from(&begin.ended);
         let user = pieces::user_pieces(self.stage.message(), &input);
         let output = self.output_wanted(&input);
         let mut turn = Turn::begin(&self.spec, history, user, begin.began);
@@ -88,12 +94,14 @@ impl Driver {
         calls: &[Waiting],
         routes: &[Route],
     ) -> Result<(), Stop> {
-        if calls.len() != routes.len() {
-            let (calls, routes) = (calls.len(), routes.len());
-            return Err(stopped(format!("an answer made {calls} calls and {routes} are recorded")));
+        let mut results = Vec::with_capacity(calls.len());
+        for call in calls {
+            let Some(route) = routes.get(call.place.index) else {
+                let number = call.place.index + 1;
+                return Err(stopped(format!("call {number} of an answer is not recorded")));
+            };
+            results.push(Box::pin(self.call(call, route)));
         }
-        let results =
-            calls.iter().zip(routes).map(|(call, route)| Box::pin(self.call(call, route)));
         for (call, result) in calls.iter().zip(join_all(results).await) {
             turn.returned(&call.call.id, result).map_err(stopped)?;
         }
@@ -112,7 +120,16 @@ impl Driver {
     /// Ends the text that was shown, and gives the turn's output.
     async fn end(&self, turn: &Turn, text: &str, sentence: Option<&str>) -> Value {
         let said = turn.said().join(SEPARATOR);
-        speaker::finish(&self.stage, &said, sentence).await;
+        let label = turn.used().label.as_deref().unwrap_or_default();
+        speaker::finish(
+            &self.stage,
+            Speech::Reasoning,
+            label,
+            &turn.reasoned().join(SEPARATOR),
+            None,
+        )
+        .await;
+        speaker::finish(&self.stage, Speech::Text, label, &said, sentence).await;
         let text = match sentence {
             Some(sentence) if text.is_empty() => sentence.to_owned(),
             Some(sentence) => format!("{text}{SEPARATOR}{sentence}"),

@@ -16,16 +16,18 @@ use trackway_runtime::{Attempt, RetryPolicy, Stop};
 use super::{
     drive::{Driver, stopped},
     reply,
-    route::{Route, Routed},
+    route::{self, Route, Routed},
     span,
-    speaker::{self, Speaker},
+    speaker::{self, Speaker, Speech},
+    tasks,
 };
 use crate::{
-    Answer, Delta, Gather, Limit, Model, ModelError, Offer, Provider, Recorded, Request, Stock,
-    Turn, compact,
+    Answer, Approval, Call, Delta, Deltas, Gather, Limit, Model, ModelError, Offer, Provider,
+    Recorded, Request, STATUS_TOOL, Stock, Turn, compact,
     conversation::OpenNote,
     provider::{Backoff, offline},
     record::{self, Asked, COMPACT_KEY, Compacted, MODEL_KEY},
+    toolset,
 };
 
 /// What the model call of a turn came to.
@@ -62,7 +64,9 @@ impl Driver {
         };
         if !matches!(heard, Ok(Heard::Answer(_))) {
             // There is no whole answer, and what was shown of one does not stay.
-            speaker::take_back(&self.stage, attempt.op, turn.said()).await;
+            let step = attempt.op;
+            speaker::take_back(&self.stage, Speech::Reasoning, step.clone(), turn.reasoned()).await;
+            speaker::take_back(&self.stage, Speech::Text, step, turn.said()).await;
         }
         let heard = heard?;
         serde_json::to_value(heard)
@@ -82,22 +86,34 @@ impl Driver {
         let tools = self.workshop.toolset(&self.spec, &stock, &self.stage.programs());
         let mut specs = tools.specs();
         let open = self.still_open().await?;
-        if !open.is_empty() {
+        let may_reply = route::reply_approval(&self.spec) != Approval::Never;
+        if may_reply && open.iter().any(|note| !note.person_only) {
             specs.push(Arc::new(reply::spec()));
         }
-        let offer = Offer { tools: specs, open, takes_images: provider.takes_images() };
+        if self.has_dispatched || turn.has_dispatched() {
+            let approval = toolset::approval(&self.spec.approvals, [STATUS_TOOL, STATUS_TOOL]);
+            specs.extend((approval != Approval::Never).then(|| Arc::new(tasks::spec())));
+        }
+        let (ended, takes_images) = (self.ended.clone(), provider.takes_images());
+        let offer = Offer { tools: specs, open, ended, takes_images };
         let request = turn.request(offer);
         // A value that must have a form is shown when it has it, as the output.
-        let said = turn.said();
-        let mut speaker = request
-            .output
-            .is_none()
-            .then(|| Speaker::new(&self.stage, attempt.op.clone(), provider.label(), said));
+        let speaker = |speech, before| {
+            let step = attempt.op.clone();
+            Speaker::new(&self.stage, speech, step, provider.label(), before)
+        };
+        let mut speakers = Speakers {
+            text: request.output.is_none().then(|| speaker(Speech::Text, turn.said())),
+            reasoning: request
+                .output
+                .is_none()
+                .then(|| speaker(Speech::Reasoning, turn.reasoned())),
+        };
         let span = span::model_call(provider.label(), &self.spec.name, self.stage.session());
-        let insisting = self.insist(provider, &request, attempt, speaker.as_mut());
+        let insisting = self.insist(provider, &request, attempt, &mut speakers);
         let answer = insisting.instrument(span.clone()).await?;
         span::answered(&span, &answer);
-        if let Some(speaker) = &mut speaker {
+        for speaker in speakers.each() {
             speaker.close().await;
         }
         let calls = record::calls_of(&answer);
@@ -105,7 +121,14 @@ impl Driver {
             let tool = stock.tools.iter().find(|tool| tool.info().name == name);
             tool.is_none_or(|tool| tool.can_be_repeated())
         };
-        let routes = calls.iter().map(|call| Route::of(call, &tools, &repeats)).collect();
+        let is_said = |arguments: &Value| self.is_said(arguments);
+        let route = |call: &Call| match Route::of(call, (&self.spec, &tools), &repeats, &is_said) {
+            Route::Nowhere { why } => {
+                Route::Nowhere { why: stock.why_missing(&call.tool).unwrap_or(why) }
+            }
+            route => route,
+        };
+        let routes = calls.iter().map(route).collect();
         Ok(Routed { recorded: self.recorded(model, answer), routes })
     }
 
@@ -124,11 +147,12 @@ impl Driver {
         provider: &dyn Provider,
         request: &Request,
         attempt: &Attempt,
-        mut speaker: Option<&mut Speaker<'_>>,
+        speakers: &mut Speakers<'_>,
     ) -> Result<Answer, Failure> {
         let mut backoff = Backoff::new(spread(&attempt.idempotency_key));
         loop {
-            let error = match listen(provider, request, speaker.as_deref_mut()).await {
+            let silence = self.spec.model_timeout.map(Duration::from_secs);
+            let error = match listen(provider, request, silence, speakers).await {
                 Ok(answer) => return Ok(answer),
                 Err(error) => error,
             };
@@ -136,9 +160,7 @@ impl Driver {
                 return Err(Failure::new(format!("{}: {error}", provider.label())));
             };
             tracing::info!(model = provider.label(), %error, ?pause, "the model is asked again");
-            if let Some(speaker) = speaker.as_deref_mut() {
-                speaker.broke();
-            }
+            speakers.each().for_each(Speaker::broke);
             tokio::time::sleep(pause).await;
         }
     }
@@ -186,7 +208,8 @@ impl Driver {
         let model = self.model(&stock)?;
         let provider = &*model.provider;
         let request = plan.request();
-        let summing = self.insist(provider, &request, &attempt, None);
+        let mut nobody = Speakers::default();
+        let summing = self.insist(provider, &request, &attempt, &mut nobody);
         let summary = match time {
             _ if provider.label() == offline::LABEL => None,
             None => Some(summing.await?),
@@ -208,18 +231,48 @@ impl Driver {
 async fn listen(
     provider: &dyn Provider,
     request: &Request,
-    mut speaker: Option<&mut Speaker<'_>>,
+    silence: Option<Duration>,
+    speakers: &mut Speakers<'_>,
 ) -> Result<Answer, ModelError> {
     let mut deltas = provider.ask(request);
     let mut gather = Gather::new();
-    while let Some(delta) = deltas.next().await {
-        let delta = delta?;
+    while let Some(delta) = next_delta(&mut deltas, silence).await? {
         gather.push(&delta);
-        if let (Delta::Text(text), Some(speaker)) = (&delta, speaker.as_deref_mut()) {
+        let (speaker, text) = match &delta {
+            Delta::Text(text) => (&mut speakers.text, text),
+            Delta::Reasoning(text) => (&mut speakers.reasoning, text),
+            _ => continue,
+        };
+        if let Some(speaker) = speaker {
             speaker.say(text).await;
         }
     }
     Ok(gather.finish())
+}
+
+/// The next piece, unless the model is silent for longer than it may be.
+async fn next_delta(
+    deltas: &mut Deltas,
+    silence: Option<Duration>,
+) -> Result<Option<Delta>, ModelError> {
+    let Some(silence) = silence else { return deltas.next().await.transpose() };
+    match tokio::time::timeout(silence, deltas.next()).await {
+        Ok(delta) => delta.transpose(),
+        Err(_) => Err(ModelError::Silent { seconds: silence.as_secs() }),
+    }
+}
+
+/// What shows an answer while it comes; nothing where nobody is to see it.
+#[derive(Default)]
+struct Speakers<'a> {
+    text: Option<Speaker<'a>>,
+    reasoning: Option<Speaker<'a>>,
+}
+
+impl<'a> Speakers<'a> {
+    fn each(&mut self) -> impl Iterator<Item = &mut Speaker<'a>> {
+        self.reasoning.iter_mut().chain(&mut self.text)
+    }
 }
 
 /// A number that differs between calls, so that many that broke at once do not come again at once.

@@ -1,13 +1,14 @@
 //! Replies: what a user says in a conversation may answer the question of a run that the conversation
 //! has started.
 
+mod provenance;
 mod read;
 
 use futures_util::future::BoxFuture;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 use trackway_domain::{
-    Failure, Message, MessageId, Part, Problem, QuestionId, Role, RunId, StepOutcome,
+    Failure, Message, MessageId, Part, Problem, QuestionId, Reason, Role, RunId, StepOutcome,
 };
 use trackway_engine::{Delivered, Schemas};
 use trackway_runtime::{Attempt, RetryPolicy, Stop};
@@ -15,22 +16,25 @@ use trackway_runtime::{Attempt, RetryPolicy, Stop};
 use self::read::Reading;
 use super::{
     begin::{Begin, Open},
+    call::Outcome,
     drive::{Driver, stopped},
     route::{Route, Routed},
-    told::{Told, refused},
+    told::{Told, needs_person, refused},
 };
 use crate::{
     Answer, Arguments, Call, CallRecord, Finish, OpenNote, REPLY_TOOL, Recorded, ToolSpec, Turn,
-    Waiting,
+    Waiting, approval,
     pieces::cut,
     record::{MODEL_KEY, REPLY_LABEL, Wait},
 };
 
 /// Longest question that a model is told of word for word: it stands in every request of the session.
+/// Limit (Agents): open question that a model is given word for word.
 const ASKS_BYTES_MAX: usize = 2 * 1024;
 
 /// Longest schema of a question that a model is told of. An answer that does not fit a longer one is
 /// refused with what is wrong.
+/// Limit (Agents): schema of an open question that a model is given.
 const SCHEMA_BYTES_MAX: usize = 4 * 1024;
 
 /// A user's message that answers a question.
@@ -52,8 +56,11 @@ struct Sent {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum By {
     /// It answers workflows on the user's behalf, and nothing else: what it says may come from what it
-    /// has read. Nor does it answer what the user has not seen yet.
-    Model,
+    /// has read. It never authorizes, nor does it answer what the user has not seen yet. `ask` has the user
+    /// asked first, where the answer is not what they said.
+    Model {
+        ask: bool,
+    },
     User,
 }
 
@@ -100,7 +107,7 @@ impl Driver {
         let mut text = "Several questions are open. Which one do you answer?".to_owned();
         let mut ids: Vec<String> = Vec::new();
         for open in open {
-            let asked = asked(open);
+            let asked = question_of(open);
             text.push_str(&format!("\n- {} ({}): {asked}", open.run, open.workflow));
             ids.push(open.run.to_string());
         }
@@ -147,43 +154,68 @@ impl Driver {
     }
 
     /// Brings an answer to a run of this session that waits for one, and hears what it says next.
-    pub(super) async fn reply(&self, waiting: &Waiting, arguments: &Value, by: By) -> CallRecord {
+    pub(super) async fn reply(&self, waiting: &Waiting, arguments: &Value, by: By) -> Outcome {
         let run = arguments.get("taskId").and_then(Value::as_str);
         let Some(run) = run.and_then(|id| id.parse::<RunId>().ok()) else {
             let why = "`taskId` has to name a task of this conversation that waits for an answer.";
-            return self.note(waiting, CallRecord::failed(why)).await;
+            return self.note(waiting, CallRecord::failed(why)).await.into();
         };
         let input = arguments.get("input").cloned().unwrap_or(Value::Null);
-        match self.bring(waiting, (run, by), &input).await {
-            Err(failure) => self.note(waiting, CallRecord::failed(failure.message)).await,
-            Ok((asked, sent)) if !sent.problems.is_empty() => {
-                self.note(waiting, refused(run, &sent.problems, &asked.question.schema)).await
-            }
-            Ok((asked, sent)) => {
-                let op = self.stage.expect_answer(&sent.message);
-                let answer = self.first_answer(&op).await;
-                let workflow = &asked.workflow;
-                self.tell(waiting, &Told { run, workflow, description: "", answer }).await
-            }
-        }
-    }
-
-    /// Finds the question and sends the answer, as two steps: a send that is repeated after a crash has to
-    /// go to the question that it was meant for, which is not open any more if it arrived.
-    async fn bring(
-        &self,
-        waiting: &Waiting,
-        (run, by): (RunId, By),
-        input: &Value,
-    ) -> Result<(Open, Sent), Failure> {
+        // Finding the question and sending the answer are two steps: a send that is repeated after a crash
+        // has to go to the question that it was meant for, which is not open any more if it arrived.
         let place = format!("{}.{}", waiting.place.model_call, waiting.place.index);
         let mut work = |_: Attempt| -> BoxFuture<'_, _> { Box::pin(self.find(run, by)) };
-        let asked: Open = self.kept(&format!("find {place}"), &mut work).await?;
-        let mut work = |_: Attempt| -> BoxFuture<'_, _> {
-            Box::pin(self.send(run, asked.question.id, input, &place))
+        let asked: Open = match self.kept(&format!("find {place}"), &mut work).await {
+            Ok(asked) => asked,
+            Err(failure) => {
+                return self.note(waiting, CallRecord::failed(failure.message)).await.into();
+            }
         };
-        let sent = self.kept(&format!("send {place}"), &mut work).await?;
-        Ok((asked, sent))
+        let mut wait = None;
+        if let By::Model { ask } = by {
+            if asked.question.reason == Reason::AuthRequired {
+                return self.note(waiting, needs_person(&asked)).await.into();
+            }
+            if ask {
+                let prompt =
+                    approval::reply_prompt(&waiting.call, &asked.workflow, &question_of(&asked));
+                let (answer, waited) = self.ask_people(prompt, approval::schema()).await;
+                wait = waited;
+                if !approval::is_approved(&answer) {
+                    let mut refused = self.note(waiting, CallRecord::refused(REPLY_TOOL)).await;
+                    refused.waits.extend(wait);
+                    return refused.into();
+                }
+            }
+        }
+        let mut work = |_: Attempt| -> BoxFuture<'_, _> {
+            Box::pin(self.send(run, asked.question.id, &input, &place))
+        };
+        let mut outcome: Outcome = match self
+            .kept::<Sent>(&format!("send {place}"), &mut work)
+            .await
+        {
+            Err(failure) => self.note(waiting, CallRecord::failed(failure.message)).await.into(),
+            Ok(sent) if !sent.problems.is_empty() => {
+                let refused = refused(run, &sent.problems, &asked.question.schema);
+                self.note(waiting, refused).await.into()
+            }
+            Ok(sent) => {
+                let op = self.stage.expect_answer(&sent.message);
+                let workflow = &asked.workflow;
+                let answer = self.first_answer(&op, workflow).await;
+                self.tell(waiting, &Told { run, workflow, description: "", answer }).await
+            }
+        };
+        outcome.record.waits.extend(wait);
+        outcome
+    }
+
+    /// Whether the answer of these arguments is what the user has said in the message of this turn.
+    pub(super) fn is_said(&self, arguments: &Value) -> bool {
+        let parts = self.stage.message().map(|message| message.parts.as_slice());
+        let input = arguments.get("input").unwrap_or(&Value::Null);
+        provenance::is_said(input, parts.unwrap_or_default())
     }
 
     /// What a step came to.
@@ -205,7 +237,8 @@ impl Driver {
     async fn find(&self, run: RunId, by: By) -> Result<Value, Failure> {
         let open = self.questions().await?.into_iter().find(|open| open.run == run);
         let open = open.filter(|open| open.of_workflow || by == By::User).ok_or_else(gone)?;
-        if by == By::Model && !self.asked.contains(&open.question.id) {
+        let is_new = !self.asked.contains(&open.question.id);
+        if by != By::User && is_new && open.question.reason != Reason::AuthRequired {
             return Err(Failure::new(
                 "The question was put after the user has spoken. Tell the user of it; the answer has \
                  to be theirs.",
@@ -245,7 +278,9 @@ pub(super) fn spec() -> ToolSpec {
         name: REPLY_TOOL.to_owned(),
         description:
             "Brings the user's answer to a task of this conversation that waits for input. \
-                      Only with what the user has said; `input` has to satisfy the task's schema."
+                      Only with what the user has said: they are asked where it is anything else. \
+                      `input` has to satisfy the task's schema. Tasks that ask for an authorization \
+                      are answered by a person, not by this tool."
                 .to_owned(),
         schema: json!({
             "type": "object",
@@ -258,20 +293,21 @@ pub(super) fn spec() -> ToolSpec {
     }
 }
 
-/// The questions that a model is told of: those that it may bring an answer to.
+/// The questions of workflows that a model is told of. What asks for an authorization is marked.
 pub(super) fn notes<'a>(open: impl Iterator<Item = &'a Open>) -> Vec<OpenNote> {
     let note = |open: &Open| OpenNote {
         task_id: open.run.to_string(),
         workflow: open.workflow.clone(),
-        asks: cut::told(&asked(open), ASKS_BYTES_MAX),
+        asks: cut::told(&question_of(open), ASKS_BYTES_MAX),
         schema: Some(&open.question.schema)
             .filter(|schema| schema.to_string().len() <= SCHEMA_BYTES_MAX)
             .cloned(),
+        person_only: open.question.reason == Reason::AuthRequired,
     };
     open.filter(|open| open.of_workflow).map(note).collect()
 }
 
-fn asked(open: &Open) -> String {
+fn question_of(open: &Open) -> String {
     let texts: Vec<&str> = open.question.prompt.iter().filter_map(Part::as_text).collect();
     texts.join(" ")
 }

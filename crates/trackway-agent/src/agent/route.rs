@@ -4,7 +4,10 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{Approval, Arguments, Call, Offered, REPLY_TOOL, Recorded, Target, Toolset};
+use crate::{
+    AgentSpec, Approval, Arguments, Call, Offered, REPLY_TOOL, Recorded, STATUS_TOOL, Target,
+    Toolset, toolset,
+};
 
 /// A model's answer, and what its calls stand for.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -42,20 +45,50 @@ pub(super) enum Route {
         input: Value,
         ask: bool,
     },
+    /// A workflow whose arguments are not JSON: nothing is started.
+    NotStarted {
+        name: String,
+        description: String,
+        why: String,
+    },
+    /// To what became of the tasks that this conversation has dispatched.
+    Status {
+        ask: bool,
+    },
     /// To a workflow of the session that waits for an answer, on the model's word.
-    Reply,
+    Reply {
+        /// The user is asked first: the answer is not what they said.
+        ask: bool,
+    },
     /// To whatever in the session waits for an answer: the user said it.
     ReplyOfUser,
 }
 
 impl Route {
-    /// `repeats` says whether a tool can be called again.
-    pub(super) fn of(call: &Call, tools: &Toolset, repeats: &dyn Fn(&str) -> bool) -> Self {
-        let Arguments::Json(arguments) = &call.arguments else {
-            return Self::Nowhere { why: "the arguments are not JSON".to_owned() };
+    /// `repeats` says whether a tool can be called again, `is_said` whether an answer to a task is what the
+    /// user said.
+    pub(super) fn of(
+        call: &Call,
+        (spec, tools): (&AgentSpec, &Toolset),
+        repeats: &dyn Fn(&str) -> bool,
+        is_said: &dyn Fn(&Value) -> bool,
+    ) -> Self {
+        let arguments = match &call.arguments {
+            Arguments::Json(arguments) => arguments,
+            Arguments::Broken { reason, .. } => return Self::broken(call, tools, reason),
         };
+        if call.tool == STATUS_TOOL {
+            return match toolset::approval(&spec.approvals, [STATUS_TOOL, STATUS_TOOL]) {
+                Approval::Never => Self::Never,
+                approval => Self::Status { ask: approval == Approval::Ask },
+            };
+        }
         if call.tool == REPLY_TOOL {
-            return Self::Reply;
+            return match reply_approval(spec) {
+                Approval::Never => Self::Never,
+                Approval::Ask => Self::Reply { ask: true },
+                Approval::Always => Self::Reply { ask: !is_said(arguments) },
+            };
         }
         let offered = match tools.find(&call.tool) {
             Ok(offered) => offered,
@@ -65,6 +98,19 @@ impl Route {
             return Self::Never;
         }
         Self::to(offered, arguments, repeats)
+    }
+
+    fn broken(call: &Call, tools: &Toolset, reason: &str) -> Self {
+        let why = format!(
+            "The arguments are not JSON ({reason}). Nothing was started. Call it again with one JSON object."
+        );
+        match tools.find(&call.tool) {
+            Ok(Offered { target: Target::Workflow(name), spec, .. }) => {
+                let description = spec.description.clone();
+                Self::NotStarted { name: name.clone(), description, why }
+            }
+            _ => Self::Nowhere { why },
+        }
     }
 
     fn to(offered: &Offered, arguments: &Value, repeats: &dyn Fn(&str) -> bool) -> Self {
@@ -83,8 +129,17 @@ impl Route {
 
     pub(super) fn asks(&self) -> bool {
         match self {
-            Self::Tool { ask, .. } | Self::Workflow { ask, .. } => *ask,
-            Self::Nowhere { .. } | Self::Never | Self::Reply | Self::ReplyOfUser => false,
+            Self::Tool { ask, .. } | Self::Workflow { ask, .. } | Self::Status { ask } => *ask,
+            Self::Nowhere { .. } | Self::NotStarted { .. } | Self::Never | Self::ReplyOfUser => {
+                false
+            }
+            // Asked when the question is known that it would answer.
+            Self::Reply { .. } => false,
         }
     }
+}
+
+/// What is asked before the model answers a task.
+pub(super) fn reply_approval(spec: &AgentSpec) -> Approval {
+    toolset::approval(&spec.approvals, [REPLY_TOOL, REPLY_TOOL])
 }

@@ -1,10 +1,31 @@
-//! What the model says, shown while it says it: the artifact `text-response`, piece by piece (D8).
+//! What the model says and thinks, shown while it does: the artifacts `text-response` and `reasoning`,
+//! piece by piece (D8). Each is closed with its whole text, for clients that keep the last piece alone.
 
 use trackway_domain::{Artifact, ArtifactChunk, ArtifactId, Object, Op, Part};
 use trackway_runtime::Stage;
 
-/// Id and name of the artifact that is the model's text.
-const TEXT_RESPONSE: &str = "text-response";
+/// What of the model an artifact shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Speech {
+    Text,
+    Reasoning,
+}
+
+impl Speech {
+    /// Id and name of the artifact.
+    fn artifact(self) -> &'static str {
+        match self {
+            Self::Text => "text-response",
+            Self::Reasoning => "reasoning",
+        }
+    }
+}
+
+/// The longest text that is said again as a whole when it ends. Clients that need the whole text are for
+/// people to read; a longer one ends with an empty piece.
+///
+/// Limit (Agents): text that closes a streamed answer as a whole, in bytes.
+const CLOSING_BYTES_MAX: usize = 256 * 1024;
 
 /// What stands between the texts of two answers in one turn.
 pub(super) const SEPARATOR: &str = "\n\n";
@@ -12,6 +33,7 @@ pub(super) const SEPARATOR: &str = "\n\n";
 /// Shows the text of one model call, from within its step.
 pub(super) struct Speaker<'a> {
     stage: &'a Stage,
+    speech: Speech,
     step: Op,
     label: String,
     /// Text of the turn's earlier answers, which is shown already.
@@ -33,16 +55,22 @@ enum Shown {
 }
 
 impl<'a> Speaker<'a> {
-    pub(super) fn new(stage: &'a Stage, step: Op, label: &str, said: &[String]) -> Self {
+    pub(super) fn new(
+        stage: &'a Stage,
+        speech: Speech,
+        step: Op,
+        label: &str,
+        said: &[String],
+    ) -> Self {
         let before = said.join(SEPARATOR);
-        let shown = if stage.has_spoken(&step) {
+        let shown = if stage.has_shown(&step, speech.artifact()) {
             Shown::Broken
         } else if before.is_empty() {
             Shown::Nothing
         } else {
             Shown::Right
         };
-        Self { stage, step, label: label.to_owned(), before, text: String::new(), shown }
+        Self { stage, speech, step, label: label.to_owned(), before, text: String::new(), shown }
     }
 
     /// The attempt broke off; what it said does not count.
@@ -76,11 +104,8 @@ impl<'a> Speaker<'a> {
     }
 
     async fn show(&mut self, append: bool, text: String) {
-        let mut metadata = Object::new();
-        if !append && !self.label.is_empty() {
-            metadata.insert("model".to_owned(), self.label.as_str().into());
-        }
-        if let Some(chunk) = chunk(text, append, false, metadata) {
+        let metadata = if append { Object::new() } else { about(&self.label) };
+        if let Some(chunk) = chunk(self.speech, text, append, false, metadata) {
             self.stage.artifact_within(&self.step, chunk).await;
         }
         self.shown = Shown::Right;
@@ -88,27 +113,54 @@ impl<'a> Speaker<'a> {
 }
 
 /// Takes back what the step has shown; `said` is what it was before.
-pub(super) async fn take_back(stage: &Stage, step: Op, said: &[String]) {
-    Speaker::new(stage, step, "", said).close().await;
+pub(super) async fn take_back(stage: &Stage, speech: Speech, step: Op, said: &[String]) {
+    Speaker::new(stage, speech, step, "", said).close().await;
 }
 
 /// Ends the artifact, with a sentence of our own where there is one. `said` is what it shows.
-pub(super) async fn finish(stage: &Stage, said: &str, sentence: Option<&str>) {
-    let append = !said.is_empty();
-    let text = match (append, sentence) {
-        (false, None) => return,
-        (true, None) => String::new(),
-        (true, Some(sentence)) => format!("{SEPARATOR}{sentence}"),
-        (false, Some(sentence)) => sentence.to_owned(),
+pub(super) async fn finish(
+    stage: &Stage,
+    speech: Speech,
+    label: &str,
+    said: &str,
+    sentence: Option<&str>,
+) {
+    let whole = match (said, sentence) {
+        ("", None) => return,
+        (said, None) => said.to_owned(),
+        ("", Some(sentence)) => sentence.to_owned(),
+        (said, Some(sentence)) => format!("{said}{SEPARATOR}{sentence}"),
     };
-    if let Some(chunk) = chunk(text, append, true, Object::new()) {
+    let chunk = if whole.len() <= CLOSING_BYTES_MAX {
+        chunk(speech, whole, false, true, about(label))
+    } else {
+        let append = !said.is_empty();
+        let rest = if append { whole[said.len()..].to_owned() } else { whole };
+        chunk(speech, rest, append, true, Object::new())
+    };
+    if let Some(chunk) = chunk {
         stage.artifact(chunk).await;
     }
 }
 
-fn chunk(text: String, append: bool, last: bool, metadata: Object) -> Option<ArtifactChunk> {
-    let id = ArtifactId::new(TEXT_RESPONSE).ok()?;
-    let mut artifact = Artifact::new(id, vec![Part::text(text)]).named(TEXT_RESPONSE);
+/// What an artifact says about itself.
+fn about(label: &str) -> Object {
+    let mut metadata = Object::new();
+    if !label.is_empty() {
+        metadata.insert("model".to_owned(), label.into());
+    }
+    metadata
+}
+
+fn chunk(
+    speech: Speech,
+    text: String,
+    append: bool,
+    last: bool,
+    metadata: Object,
+) -> Option<ArtifactChunk> {
+    let id = ArtifactId::new(speech.artifact()).ok()?;
+    let mut artifact = Artifact::new(id, vec![Part::text(text)]).named(speech.artifact());
     artifact.metadata = metadata;
     Some(ArtifactChunk { artifact, append, last, joined: append })
 }

@@ -3,7 +3,16 @@
 use serde_json::{Map, Value, json};
 use trackway_domain::{AnswerKind, FirstAnswer, Object, Part, Problem, RunId, is_too_deep};
 
+use super::begin::Open;
 use crate::{CallRecord, Piece, pieces};
+
+/// What the artifact of a result shows beside what every one does.
+#[derive(Debug, Default)]
+pub(super) struct Shown {
+    /// In place of what the model is told, where there are any.
+    pub(super) parts: Vec<Part>,
+    pub(super) metadata: Object,
+}
 
 /// A workflow that was dispatched, or answered, and what it said.
 pub(super) struct Told<'a> {
@@ -71,13 +80,28 @@ impl Told<'_> {
         record
     }
 
+    /// What the artifact of the call's result shows: the parts of the answer as they are, and what came of
+    /// the dispatch beside them. No parts where it has none.
+    pub(super) fn shown(&self) -> Shown {
+        let mut metadata = Object::new();
+        metadata.insert("outcome".to_owned(), self.outcome().into());
+        metadata.insert("taskId".to_owned(), self.run.to_string().into());
+        metadata.insert("referencedWorkflow".to_owned(), self.metadata());
+        Shown { parts: self.parts().to_vec(), metadata }
+    }
+
     fn message(&self) -> Option<String> {
         match self.outcome() {
             "answered" => None,
             "timeout" => Some("It has not answered yet and goes on in the background.".to_owned()),
-            "input-required" | "auth-required" => {
+            "input-required" => {
                 Some("It waits for the user's answer, which has to satisfy the schema.".to_owned())
             }
+            "auth-required" => Some(
+                "It waits for the user's authorization. Only a person can give it: tell the user what is \
+                 asked."
+                    .to_owned(),
+            ),
             _ => self.reason().map(pieces::bounded),
         }
     }
@@ -121,6 +145,22 @@ pub(super) fn refused(run: RunId, problems: &[Problem], schema: &Value) -> CallR
     result.insert("errors".to_owned(), wrong.into());
     put_schema(&mut result, schema);
     CallRecord { failed: true, ..CallRecord::json(&result.into()) }
+}
+
+/// What the model is told of a question that only a person answers.
+pub(super) fn needs_person(open: &Open) -> CallRecord {
+    let run = open.run;
+    let message = "This task asks for an authorization. Only a person can give it; nothing was sent. Tell \
+                   the user what is asked, and how to answer: at the task itself, or here with a message \
+                   that names the task or gives the fields as name=value.";
+    let result = json!({
+        "outcome": "person-required",
+        "result": [],
+        "taskId": run,
+        "workflow": open.workflow,
+        "message": message,
+    });
+    CallRecord { failed: true, ..CallRecord::json(&result) }
 }
 
 /// What an answer has to satisfy, where a model can read that much.

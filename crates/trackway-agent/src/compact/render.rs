@@ -7,9 +7,11 @@ use super::{BYTES_PER_TOKEN, HISTORY_TOKENS_MAX};
 use crate::{Arguments, Call, Entry, Piece};
 
 /// Longest text of one entry in it. Long results are seldom needed as a whole again.
+/// Limit (Agents): text of one entry of a conversation that is summarised.
 const ENTRY_BYTES_MAX: usize = 8 * 1024;
 
 /// Longest text of them all; the oldest entries go first.
+/// Limit (Agents): text of a conversation that is summarised.
 const ALL_BYTES_MAX: usize = (HISTORY_TOKENS_MAX * BYTES_PER_TOKEN) as usize;
 
 /// The arguments of a call as text.

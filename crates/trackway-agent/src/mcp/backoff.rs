@@ -3,9 +3,11 @@
 use std::time::Duration;
 
 /// The wait after a first end. Most servers that end once do not end again at once.
+/// Limit (Tools): pause before a tool server is restarted the first time.
 const FIRST: Duration = Duration::from_millis(500);
 
 /// The longest wait. A server that somebody repairs is back within this time.
+/// Limit (Tools): pause before a tool server is restarted.
 const LONGEST: Duration = Duration::from_secs(60);
 
 /// A server that was up for this long is not the reason for its own next failure.

@@ -24,9 +24,11 @@ use super::{
 
 /// How long a call may take unless the workspace says otherwise. Time in which the user is asked is not
 /// counted.
+/// Limit (Tools): time of one call to a tool server, unless `timeout` of the server's entry says otherwise.
 const CALL_TIMEOUT_DEFAULT: Duration = Duration::from_secs(120);
 
 /// How often a server may answer a call with questions of its own.
+/// Limit (Tools): times that a tool server may answer one call with questions.
 const ROUNDS_MAX: usize = 10;
 
 /// Calls a tool. Dropping the future tells the server that nobody waits any more.
@@ -49,7 +51,7 @@ pub(super) async fn call(
 
 /// A call under way, with what the server asks meanwhile.
 struct Talk<'a> {
-    server: &'a Server,
+    server: &'a Arc<Server>,
     call: &'a ToolCall,
     questions: mpsc::Receiver<Question>,
 }
@@ -110,6 +112,8 @@ impl Talk<'_> {
                     let _unheard = reply.send(told);
                 }
                 Err(_) => {
+                    let (server, peer) = (self.server.clone(), peer.clone());
+                    tokio::spawn(async move { server.check(&peer).await });
                     let text = format!("did not answer within {} s", wait.as_secs());
                     return Err(self.failure(&text));
                 }

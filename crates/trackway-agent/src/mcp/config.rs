@@ -16,6 +16,7 @@ use entry::read_server;
 pub use placeholder::Missing;
 
 /// Most servers of one file. Each may be a process; a file with more is a mistake.
+/// Limit (Tools): tool servers of one file.
 const SERVERS_MAX: usize = 64;
 
 /// The servers of a workspace, by name.

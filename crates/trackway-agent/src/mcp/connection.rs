@@ -30,16 +30,20 @@ use super::{
     client::Client,
     config::{Reach, ServerConfig},
     fault,
+    lines::readable,
     process::{Process, Start},
 };
 
 /// How long closing a connection may take. What is still open then is dropped.
+/// Limit (Tools): time to close a connection to a tool server.
 const CLOSE_WAIT: Duration = Duration::from_secs(2);
 
 /// Most pages of a list of tools that are asked for. A server whose list goes on has lost its way.
+/// Limit (Tools): pages of a tool server's list of tools.
 const TOOL_PAGES_MAX: usize = 64;
 
 /// Most tools of one server. No model chooses well among more.
+/// Limit (Tools): tools of one server.
 const TOOLS_MAX: usize = 512;
 
 /// A server that answers.
@@ -63,8 +67,8 @@ pub(super) enum StartError {
     Client(#[source] reqwest::Error),
     #[error("it does not answer as an MCP server: {}", fault::greeting(.0))]
     Greeting(#[source] Box<ClientInitializeError>),
-    #[error("it exited with {status} before it answered")]
-    Exited { status: ExitStatus },
+    #[error("it exited with {status} before it answered{words}")]
+    Exited { status: ExitStatus, words: String },
     #[error("its tools cannot be listed: {}", fault::service(.0))]
     Tools(#[source] Box<ServiceError>),
     #[error("it was not ready within {} s", .0.as_secs())]
@@ -109,12 +113,14 @@ impl Connection {
         let server = client.server.clone();
         let start = Start { server: &server, command, args, env, folder: &folder };
         let (mut process, output, input) = Process::start(&start).map_err(StartError::Spawn)?;
-        match client.serve_with_lifecycle((output, input), lifecycle).await {
+        match client.serve_with_lifecycle((readable(output), input), lifecycle).await {
             Ok(service) => Ok(Self { service, process: Some(process) }),
             Err(error) if is_refusal(&error) => Err(StartError::Greeting(Box::new(error))),
             // A process that is gone says more than the pipe that it left.
             Err(error) => match timeout(CLOSE_WAIT, process.ended()).await {
-                Ok(Ok(status)) => Err(StartError::Exited { status }),
+                Ok(Ok(status)) => {
+                    Err(StartError::Exited { status, words: process.last_words().await })
+                }
                 _ => Err(StartError::Greeting(Box::new(error))),
             },
         }
@@ -124,9 +130,9 @@ impl Connection {
         self.service.peer().clone()
     }
 
-    /// Runs until the server ends or `stop` does. Says why it ended where it did so by itself. Nothing
-    /// of it is left afterwards.
-    pub(super) async fn run(self, stop: impl Future<Output = ()>) -> Option<String> {
+    /// Runs until the server ends or `stop` does, which may give a reason to start it again. Says why it
+    /// ended where it is to be started again. Nothing of it is left afterwards.
+    pub(super) async fn run(self, stop: impl Future<Output = Option<String>>) -> Option<String> {
         let Self { service, mut process } = self;
         let close = service.cancellation_token();
         let mut closed = std::pin::pin!(service.waiting());
@@ -134,21 +140,21 @@ impl Connection {
         let ended = tokio::select! {
             _ = &mut closed => Ended::Closed,
             status = exit(&mut process) => Ended::Exited(status),
-            () = &mut stop => Ended::Stopped,
+            reason = &mut stop => Ended::Stopped(reason),
         };
         if !matches!(ended, Ended::Closed) {
             close.cancel();
             // Where it takes longer, it is dropped at the end of this function.
             let _late = timeout(CLOSE_WAIT, closed).await;
         }
-        let status = match process {
+        let (status, words) = match process {
             Some(process) => process.end().await,
-            None => None,
+            None => (None, String::new()),
         };
         match (ended, status) {
-            (Ended::Stopped, _) => None,
-            (Ended::Exited(reason), _) => Some(reason),
-            (Ended::Closed, Some(status)) => Some(format!("it exited with {status}")),
+            (Ended::Stopped(reason), _) => reason,
+            (Ended::Exited(reason), _) => Some(format!("{reason}{words}")),
+            (Ended::Closed, Some(status)) => Some(format!("it exited with {status}{words}")),
             (Ended::Closed, None) => Some("it closed the connection".to_owned()),
         }
     }
@@ -158,7 +164,7 @@ impl Connection {
 enum Ended {
     Closed,
     Exited(String),
-    Stopped,
+    Stopped(Option<String>),
 }
 
 fn is_refusal(error: &ClientInitializeError) -> bool {

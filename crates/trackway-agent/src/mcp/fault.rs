@@ -7,6 +7,7 @@ use rmcp::{
 };
 
 /// Longest piece of a server's own words.
+/// Limit (Tools): text of a tool server's own failure that is repeated.
 const WORDS_CHARS_MAX: usize = 300;
 
 /// Why a server could not be greeted.

@@ -7,19 +7,31 @@ use std::{
     io,
     path::Path,
     process::{ExitStatus, Stdio},
+    sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
 
 use tokio::{
     io::{AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, BufReader},
     process::{Child, ChildStdin, ChildStdout, Command},
+    task::JoinHandle,
     time::timeout,
 };
 
 /// How long a server may take to end by itself once its input is closed, and again once it was told to.
+/// Limit (Tools): time in which a tool server ends once its input is closed.
 const END_WAIT: Duration = Duration::from_secs(2);
 
+/// How long the rest of a log is waited for once its server has ended.
+const LOG_WAIT: Duration = Duration::from_millis(500);
+
+/// Longest line of a log that is repeated as the reason why a server is down.
+///
+/// Limit (Tools): letters of a dead MCP server's last line that are told.
+const LAST_LINE_CHARS_MAX: usize = 300;
+
 /// Longest line of a server's log that is passed on whole.
+/// Limit (Tools): line of a tool server's log.
 const LOG_LINE_BYTES_MAX: u64 = 8 * 1024;
 
 /// Variables that a server has from us beside its own: what programs need to find their files, speak a
@@ -66,6 +78,10 @@ pub(super) struct Process {
     child: Child,
     /// Its id, which is also that of the group of all processes that it starts.
     id: Option<u32>,
+    /// Passes its log on, and ends with it.
+    log: JoinHandle<()>,
+    /// The last line of its log.
+    last_line: Arc<Mutex<String>>,
 }
 
 /// What a process is started with.
@@ -105,8 +121,9 @@ impl Process {
         let (Some(output), Some(input), Some(log)) = pipes else {
             return Err(io::Error::other("its pipes could not be opened"));
         };
-        tokio::spawn(pass_on(start.server.to_owned(), log));
-        Ok((Self { child, id }, output, input))
+        let last_line = Arc::<Mutex<String>>::default();
+        let log = tokio::spawn(pass_on(start.server.to_owned(), log, last_line.clone()));
+        Ok((Self { child, id, log, last_line }, output, input))
     }
 
     /// When it ends, and how.
@@ -115,7 +132,13 @@ impl Process {
     }
 
     /// Ends it. Its standard input is closed already, which is how a server is told to go.
-    pub(super) async fn end(mut self) -> Option<ExitStatus> {
+    /// With its status comes what it said last.
+    pub(super) async fn end(mut self) -> (Option<ExitStatus>, String) {
+        let status = self.end_now().await;
+        (status, self.last_words().await)
+    }
+
+    async fn end_now(&mut self) -> Option<ExitStatus> {
         if let Ok(status) = timeout(END_WAIT, self.child.wait()).await {
             return status.ok();
         }
@@ -125,6 +148,15 @@ impl Process {
         }
         self.signal(Signal::Kill);
         self.child.wait().await.ok()
+    }
+
+    /// The last line of its log, to be put behind a reason; empty where there is none. To be asked once it
+    /// has ended: what it wrote at the end is waited for.
+    pub(super) async fn last_words(&mut self) -> String {
+        // What it started may hold its log open.
+        let _open = timeout(LOG_WAIT, &mut self.log).await;
+        let line = self.last_line.lock().unwrap_or_else(PoisonError::into_inner);
+        if line.is_empty() { String::new() } else { format!("; its last words: {line}") }
     }
 
     #[cfg(unix)]
@@ -167,7 +199,7 @@ fn inherited() -> impl Iterator<Item = (&'static str, OsString)> {
 }
 
 /// Writes a server's log into ours, line by line.
-async fn pass_on(server: String, log: impl AsyncRead + Unpin) {
+async fn pass_on(server: String, log: impl AsyncRead + Unpin, last_line: Arc<Mutex<String>>) {
     let mut log = BufReader::new(log);
     let mut line = Vec::new();
     loop {
@@ -178,6 +210,10 @@ async fn pass_on(server: String, log: impl AsyncRead + Unpin) {
             Ok(_) => {
                 let text = String::from_utf8_lossy(&line);
                 tracing::info!(server, "{}", text.trim_end());
+                if !text.trim().is_empty() {
+                    let last = text.trim().chars().take(LAST_LINE_CHARS_MAX).collect();
+                    *last_line.lock().unwrap_or_else(PoisonError::into_inner) = last;
+                }
             }
         }
     }

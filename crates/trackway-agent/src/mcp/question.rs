@@ -12,6 +12,7 @@ use tokio::sync::{mpsc, oneshot};
 use trackway_domain::{Caller, SessionId};
 
 /// Questions of one call that may be on their way. A server asks and waits; more is a fault of its own.
+/// Limit (Tools): open questions of one call.
 const QUESTIONS_MAX: usize = 4;
 
 /// The key with which a user says no, put beside those that the server asks for.

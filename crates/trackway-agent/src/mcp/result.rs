@@ -7,6 +7,7 @@ use trackway_runtime::ToolOutput;
 
 /// Largest result that is taken, base64 counted as it is written. A model cannot read more, and the
 /// result is recorded.
+/// Limit (Tools): result of one call.
 const RESULT_BYTES_MAX: usize = 4 * 1024 * 1024;
 
 /// The outcome of a call. The value is the structured content where there is any, else the text; parts

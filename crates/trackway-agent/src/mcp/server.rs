@@ -9,7 +9,7 @@ use std::{
 
 use rmcp::{
     Peer, RoleClient,
-    model::{ServerPeerInfo, SubscriptionFilter, Tool as RemoteTool},
+    model::{PaginatedRequestParams, ServerPeerInfo, SubscriptionFilter, Tool as RemoteTool},
 };
 use tokio::{
     sync::{Notify, watch},
@@ -27,10 +27,18 @@ use super::{
 
 /// How long a server may take from its start to its list of tools. Launchers that fetch a package first
 /// take their time.
+/// Limit (Tools): time from the start of a tool server to its list of tools.
 const START_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// How long a server may take to list its tools again.
+/// Limit (Tools): time in which a tool server lists its tools again.
 const LIST_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// How long a server may take to say anything after a call of it has run out of time. One that is silent
+/// still is started again.
+///
+/// Limit (Tools): time in which an MCP server has to answer at all after a call timed out.
+const PROBE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Where a server is in its life.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,6 +50,8 @@ pub enum Phase {
     /// It is not wanted any more.
     Stopped,
 }
+
+const HUNG: &str = "it did not answer any more and is started again";
 
 /// A server as it is at the moment.
 #[derive(Debug, Clone)]
@@ -67,6 +77,8 @@ pub(super) struct Server {
     tools_changed: Arc<Notify>,
     shown: watch::Sender<Shown>,
     stop: watch::Sender<bool>,
+    /// Told when it hangs: it is ended and started again.
+    hung: Notify,
     /// Counts up with whatever is shown of any server; shared by all of them.
     generation: watch::Sender<u64>,
     /// Held to take or put it.
@@ -96,6 +108,7 @@ impl Server {
             tools_changed: Arc::default(),
             shown: watch::Sender::new(shown),
             stop: watch::Sender::new(false),
+            hung: Notify::new(),
             generation,
             task: RwLock::new(None),
         });
@@ -136,6 +149,28 @@ impl Server {
         }
     }
 
+    /// A call has run out of time. A server that answers nothing else either hangs, and is started again;
+    /// until then its calls fail at once.
+    pub(super) async fn check(&self, peer: &Peer<RoleClient>) {
+        let params = PaginatedRequestParams::default();
+        let wait = self.config.call_timeout.map_or(PROBE_TIMEOUT, |wait| wait.min(PROBE_TIMEOUT));
+        if timeout(wait, peer.list_tools(Some(params))).await.is_ok() {
+            return;
+        }
+        let mut is_new = false;
+        self.show(|shown| {
+            is_new = shown.phase == Phase::Ready;
+            if is_new {
+                shown.phase = Phase::Down;
+                shown.peer = None;
+                shown.reason = Some(HUNG.to_owned());
+            }
+        });
+        if is_new {
+            self.hung.notify_one();
+        }
+    }
+
     /// Has it end, without waiting.
     pub(super) fn abandon(&self) {
         self.stop.send_replace(true);
@@ -145,6 +180,14 @@ impl Server {
         let mut stop = self.stop.subscribe();
         // The sender is ours, so it cannot be gone.
         let _stopped = stop.wait_for(|stopped| *stopped).await;
+    }
+
+    /// None where it is not wanted any more, else why it is to be started again.
+    async fn stopped_or_hung(&self) -> Option<String> {
+        tokio::select! {
+            () = self.stopped() => None,
+            () = self.hung.notified() => Some(HUNG.to_owned()),
+        }
     }
 
     /// The whole life of the server: as many starts as it takes, until it is not wanted.
@@ -221,7 +264,7 @@ impl Server {
             shown.reason = None;
         });
         tokio::select! {
-            ended = connection.run(self.stopped()) => ended,
+            ended = connection.run(self.stopped_or_hung()) => ended,
             never = self.keep_tools(&peer) => match never {},
         }
     }

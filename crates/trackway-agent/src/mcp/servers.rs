@@ -16,6 +16,7 @@ use super::{
     server::{Phase, Server},
     tool::McpTool,
 };
+use crate::name::in_plain_letters;
 
 /// The MCP servers of a workspace. Each is started once.
 #[derive(Debug)]
@@ -71,6 +72,17 @@ impl McpServers {
     pub fn tools(&self) -> Vec<Arc<dyn Tool>> {
         let named = self.named_tools();
         named.into_iter().map(|(_, tool)| Arc::new(tool) as Arc<dyn Tool>).collect()
+    }
+
+    /// The servers that do not run: what the names of their tools begin with, and why.
+    pub fn down(&self) -> BTreeMap<String, String> {
+        let servers = self.servers();
+        let down = servers.iter().filter_map(|server| {
+            let shown = server.shown();
+            let is_down = shown.phase == Phase::Down;
+            is_down.then(|| (in_plain_letters(&server.name), shown.reason.unwrap_or_default()))
+        });
+        down.collect()
     }
 
     pub fn status(&self) -> Vec<ServerStatus> {

@@ -9,6 +9,7 @@ use trackway_runtime::{Tool, ToolCall, ToolFuture, ToolInfo};
 use super::{call::call, server::Server};
 
 /// Longest description that is kept of a server's tool. Models are shown less of it.
+/// Limit (Tools): description of a tool that is kept.
 const DESCRIPTION_CHARS_MAX: usize = 4096;
 
 /// One tool of one server.

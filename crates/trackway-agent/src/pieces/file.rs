@@ -9,6 +9,7 @@ use trackway_domain::{File, FileSource};
 use super::{Writer, cut};
 
 /// Longest name and media type that are repeated to the model.
+/// Limit (Agents): file name and media type that a model is given.
 pub(super) const NAME_CHARS_MAX: usize = 200;
 
 /// Image types that providers have in common.

@@ -1,5 +1,6 @@
 //! Parts as JSON, in the form that dispatch results have (D3): `{"kind":"text","text":…}`,
-//! `{"kind":"data","data":…}` and `{"kind":"file","file":{name?,mimeType?,bytes|uri}}`.
+//! `{"kind":"data","data":…}` and `{"kind":"file","file":{name?,mimeType?,bytes|uri}}`, each with the
+//! part's own `metadata` where it has any.
 
 use serde_json::{Map, Value, json};
 use trackway_domain::{Content, File, FileSource, Part};
@@ -11,23 +12,44 @@ use super::{
 };
 
 /// Longest base64 that a model is shown inside of JSON. It cannot read it; a few bytes do no harm.
+/// Limit (Agents): base64 inside of JSON that a model is given.
 const BYTES_TOLD_MAX: usize = 1024;
 
 /// Longest address that is told. Servers refuse longer ones, and half an address leads nowhere.
+/// Limit (Agents): address that a model is given.
 const URI_BYTES_MAX: usize = 8 * 1024;
+
+const JSON_MIME: &str = "application/json";
 
 /// Parts as a model is told of them, within the bounds of a message. What is cut or left out, as the
 /// bytes of larger files are, is said. No parts are an empty list, which is a valid answer.
 pub fn parts_told(parts: &[Part]) -> Value {
     let mut room = Room::default();
     let mut told: Vec<Value> =
-        parts.iter().take(PARTS_MAX).map(|part| one(part, &mut room)).collect();
+        parts.iter().take(PARTS_MAX).map(|part| with_metadata(part, &mut room)).collect();
     told.extend(cut::more_parts(parts.len()).map(|line| text(&line)));
     told.into()
 }
 
 fn text(text: &str) -> Value {
     json!({ "kind": "text", "text": text })
+}
+
+fn with_metadata(part: &Part, room: &mut Room) -> Value {
+    let mut told = one(part, room);
+    let mut metadata = part.metadata.clone();
+    // That of every data part: its kind says it already.
+    if part.as_data().is_some() && metadata.get("mimeType").is_some_and(|mime| mime == JSON_MIME) {
+        metadata.remove("mimeType");
+    }
+    if metadata.is_empty() {
+        return told;
+    }
+    let metadata = Value::Object(metadata);
+    if room.takes(metadata.to_string().len()) {
+        told["metadata"] = metadata;
+    }
+    told
 }
 
 fn one(part: &Part, room: &mut Room) -> Value {

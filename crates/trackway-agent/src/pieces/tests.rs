@@ -194,7 +194,7 @@ fn parts_as_json() {
         file(None, None, FileSource::Uri("u".repeat(20_000))),
     ];
     let expected = json!([
-        {"kind": "text", "text": "t"},
+        {"kind": "text", "text": "t", "metadata": {"k": 1}},
         {"kind": "data", "data": [1]},
         {"kind": "file", "file": {"name": "f", "mimeType": "text/plain", "bytes": "aGk="}},
         {"kind": "file", "file": {"uri": "u:x"}},

@@ -49,6 +49,7 @@ pub(super) fn hello() -> Request {
     Request {
         system: "You are brief.".to_owned(),
         open: Vec::new(),
+        ended: Vec::new(),
         entries: vec![Entry::User { pieces: vec![text("Hello")] }],
         tools: Vec::new(),
         output: None,

@@ -10,6 +10,7 @@ use crate::conversation::{Answer, Arguments, Call, Finish, Usage};
 
 /// Deepest arguments that are taken. The record of an answer puts some levels around them, and that of a
 /// compaction some more; what is recorded has to read back.
+/// Limit (Agents): levels of a tool call's arguments.
 const ARGUMENTS_DEPTH_MAX: usize = JSON_DEPTH_MAX - 10;
 
 /// An answer as far as it has arrived.

@@ -23,9 +23,11 @@ use crate::conversation::Request;
 
 /// How long a server may be silent, before its answer and inside of it. Small machines read a long
 /// conversation for minutes before they say the first word.
+/// Limit (Agents): silence of a model's server.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(5 * 60);
 
 /// Largest answer on the wire. A whole book as single-word events is smaller.
+/// Limit (Agents): answer of a model's server.
 const ANSWER_BYTES_MAX: usize = 64 * 1024 * 1024;
 
 /// A model server, as the operator names it.

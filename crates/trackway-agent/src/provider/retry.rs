@@ -5,9 +5,11 @@ use std::time::Duration;
 use super::ModelError;
 
 /// How often one answer is asked for.
+/// Limit (Agents): attempts at one answer of a model.
 const ATTEMPTS_MAX: u32 = 3;
 
 /// All pauses of one answer together. Somebody is looking at the screen.
+/// Limit (Agents): pauses between the attempts at one answer, together.
 const BACKOFF_MAX: Duration = Duration::from_millis(9_900);
 
 /// The pause after the first failure; each further one doubles it.

@@ -15,15 +15,19 @@ use trackway_runtime::{Tool, ToolCall, ToolFuture, ToolInfo, ToolOutput};
 use super::page::text_of_html;
 
 /// How long one request may take with its whole answer.
+/// Limit (Agents): time of one fetch.
 const FETCH_WAIT: Duration = Duration::from_secs(30);
 
 /// How often a request is sent on. More is a circle.
+/// Limit (Agents): redirects of one fetch.
 const REDIRECTS_MAX: usize = 5;
 
 /// How much of an answer is read. The rest is left.
+/// Limit (Agents): page that is fetched.
 const BODY_BYTES_MAX: usize = 2 * 1024 * 1024;
 
 /// How much text a model is given. The rest would cost more than it says.
+/// Limit (Agents): text of a fetched page that a model is given.
 const TEXT_CHARS_MAX: usize = 100_000;
 
 /// What is asked for. A server that has several forms of a page then gives one that can be read.

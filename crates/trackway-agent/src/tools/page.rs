@@ -122,6 +122,7 @@ fn push_words(text: &mut String, raw: &str) {
 }
 
 /// Longest entity that is looked for.
+/// Limit (Agents): HTML entity in a fetched page.
 const ENTITY_BYTES_MAX: usize = 12;
 
 fn push_resolved(text: &mut String, mut raw: &str) {

@@ -8,6 +8,7 @@ use trackway_runtime::{Archive, ToolCall};
 
 /// Runs of a conversation that are looked through, the newest first. A model asks for what it has just
 /// made or been told of.
+/// Limit (Agents): runs of a conversation that are searched for artifacts.
 const RUNS_MAX: usize = 100;
 
 /// Artifacts with these ids, or beginnings of them, are the conversation itself: what the model said, and

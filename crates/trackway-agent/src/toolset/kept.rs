@@ -16,6 +16,7 @@ use crate::{AgentSpec, Stock};
 
 /// Sets that are kept, the last ones made: more than a workspace has agents, and little enough to look
 /// through. One that is missing is made again.
+/// Limit (Agents): sets of tools kept in memory.
 const KEPT_MAX: usize = 64;
 
 /// Sets by what they were made from.

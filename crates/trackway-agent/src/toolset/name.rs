@@ -12,6 +12,9 @@ pub const DISPATCH_PREFIX: &str = "dispatch_workflow_";
 /// The tool by which a model answers the question of a run on the user's behalf. No other has its name.
 pub const REPLY_TOOL: &str = "answer_task";
 
+/// The tool by which a model learns what became of the tasks that it dispatched. No other has its name.
+pub const STATUS_TOOL: &str = "task_status";
+
 /// Hex digits behind a name that was cut or would be there twice.
 const SUFFIX_CHARS: usize = 8;
 
@@ -20,7 +23,7 @@ const SUFFIX_CHARS: usize = 8;
 /// One that has to be cut, or that becomes like another by what is replaced in it, ends with a mark that
 /// is made from the whole name, and so is the same every time.
 pub(super) fn assigned(wanted: &[String]) -> Vec<String> {
-    let mut taken: BTreeSet<String> = BTreeSet::from([REPLY_TOOL.to_owned()]);
+    let mut taken: BTreeSet<String> = BTreeSet::from([REPLY_TOOL, STATUS_TOOL].map(str::to_owned));
     let stays: Vec<bool> =
         wanted.iter().map(|name| plain(name) == *name && taken.insert(name.clone())).collect();
     // How many of those that do not stay become alike.

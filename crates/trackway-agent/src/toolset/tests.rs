@@ -22,6 +22,8 @@ pub(super) fn agent(
         peers: Vec::new(),
         approvals: approvals.iter().map(|(name, how)| ((*name).to_owned(), *how)).collect(),
         budgets: Budgets::default(),
+        model_timeout: None,
+        first_answer_timeouts: Default::default(),
         skills: Vec::new(),
         prompt: String::new(),
     }

@@ -284,6 +284,8 @@ fn log_and_turn_agree() {
         peers: Vec::new(),
         approvals: BTreeMap::new(),
         budgets: Budgets::default(),
+        model_timeout: None,
+        first_answer_timeouts: Default::default(),
         skills: Vec::new(),
         prompt: String::new(),
     };

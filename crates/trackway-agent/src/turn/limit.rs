@@ -16,6 +16,8 @@ pub struct Used {
     pub calls: u32,
     /// How many of them no model gave.
     pub(super) given: u32,
+    /// Tool calls that the model's answers made, and that were let through.
+    pub tool_calls: u32,
     /// As the providers counted; none where no provider did.
     pub usage: Option<Usage>,
     /// None where no model had a price.
@@ -35,6 +37,7 @@ impl Used {
         Self {
             calls: 0,
             given: 0,
+            tool_calls: 0,
             usage: None,
             cost: None,
             label: None,
@@ -108,6 +111,9 @@ impl Used {
         if self.calls.saturating_sub(self.given) >= budgets.calls {
             return Some(Limit::Calls { max: budgets.calls });
         }
+        if self.tool_calls >= budgets.tool_calls && budgets.tool_calls > 0 {
+            return Some(Limit::ToolCalls { max: budgets.tool_calls });
+        }
         if let Some(max) = budgets.tokens.filter(|max| self.tokens >= *max) {
             return Some(Limit::Tokens { max, used: self.tokens });
         }
@@ -134,6 +140,7 @@ fn sum(a: Usage, b: Usage) -> Usage {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Limit {
     Calls { max: u32 },
+    ToolCalls { max: u32 },
     Tokens { max: u64, used: u64 },
     Seconds { max: u64, used: u64 },
     Cost { max: f64, used: f64 },
@@ -145,6 +152,8 @@ impl fmt::Display for Limit {
         match self {
             Self::Calls { max: 1 } => f.write_str("make 1 model call and has made it."),
             Self::Calls { max } => write!(f, "make {max} model calls and has made them."),
+            Self::ToolCalls { max: 1 } => f.write_str("make 1 tool call and has made it."),
+            Self::ToolCalls { max } => write!(f, "make {max} tool calls and has made them."),
             Self::Tokens { max, used } => write!(f, "use {max} tokens and has used {used}."),
             Self::Seconds { max, used } => write!(f, "take {max} seconds and has taken {used}."),
             Self::Cost { max, used } => write!(f, "cost {max} and has cost {used:.4}."),

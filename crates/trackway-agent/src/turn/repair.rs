@@ -7,9 +7,11 @@ use trackway_domain::{JSON_DEPTH_MAX, Problem, is_too_deep};
 
 /// How often a model is shown what is wrong with its output. A model that has not got it right by then
 /// does not understand the schema, and more tries only cost money.
+/// Limit (Agents): times that a model may correct its output.
 pub(super) const REPAIRS_MAX: u32 = 2;
 
 /// Problems that a model is shown at once; they are mended together or not at all.
+/// Limit (Agents): problems of an output that a model is given.
 const PROBLEMS_SHOWN_MAX: usize = 16;
 
 /// The value of a final answer. Models like to put JSON into a fenced block, also when asked not to.

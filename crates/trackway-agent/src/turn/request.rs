@@ -6,7 +6,7 @@ use std::{
 };
 
 use super::Turn;
-use crate::{Call, Entry, OpenNote, Request, ToolSpec, pieces};
+use crate::{Call, EndedTask, Entry, OpenNote, Request, ToolSpec, pieces};
 
 /// What is offered to the model with this request. It is made anew before every model call.
 #[derive(Debug, Clone, Default)]
@@ -15,6 +15,8 @@ pub struct Offer {
     pub tools: Vec<Arc<ToolSpec>>,
     /// What waits for the user's answer, and the model may bring one to.
     pub open: Vec<OpenNote>,
+    /// What became of tasks since the turn before.
+    pub ended: Vec<EndedTask>,
     /// From [`crate::Provider::takes_images`]. Images are left out with a line that says so.
     pub takes_images: bool,
 }
@@ -29,6 +31,7 @@ impl Turn {
         Request {
             system: self.prompt.trim().to_owned(),
             open: offer.open,
+            ended: offer.ended,
             entries,
             tools: offer.tools,
             output: self.output.clone(),

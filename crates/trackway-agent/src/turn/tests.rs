@@ -22,6 +22,8 @@ fn agent(budgets: Budgets) -> AgentSpec {
         peers: Vec::new(),
         approvals: BTreeMap::new(),
         budgets,
+        model_timeout: None,
+        first_answer_timeouts: Default::default(),
         skills: Vec::new(),
         prompt: "You help.".into(),
     }

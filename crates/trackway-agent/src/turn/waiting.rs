@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use super::TurnError;
 use crate::{
     Call, Entry,
-    record::{CallRecord, Place},
+    record::{self, CallRecord, Place},
 };
 
 /// Longest part of an artifact's name that a tool's name makes up; models may make up any name.
+/// Limit (Agents): tool name in an artifact's name.
 const TOOL_CHARS_MAX: usize = 128;
 
 /// A call that waits for its result.
@@ -45,12 +46,18 @@ impl Waiting {
 pub(super) struct Calls(Vec<(Waiting, Option<CallRecord>)>);
 
 impl Calls {
-    /// `uses` counts the calls of each tool in the turn.
-    pub(super) fn new(first: Place, calls: Vec<Call>, uses: &mut BTreeMap<String, u32>) -> Self {
+    /// `uses` counts the calls of each tool in the turn. Calls beyond `room` are not made.
+    pub(super) fn new(
+        first: Place,
+        calls: Vec<Call>,
+        room: usize,
+        uses: &mut BTreeMap<String, u32>,
+    ) -> Self {
         let tracked = calls.into_iter().enumerate().map(|(index, call)| {
             let nth = uses.entry(call.tool.clone()).or_default();
             *nth += 1;
-            (Waiting { call, place: Place { index, ..first }, nth: *nth }, None)
+            let left_out = (index >= room).then(|| record::left_out(room));
+            (Waiting { call, place: Place { index, ..first }, nth: *nth }, left_out)
         });
         Self(tracked.collect())
     }

@@ -8,6 +8,7 @@ pub(crate) fn question() -> Request {
     Request {
         system: "Be brief.".into(),
         open: Vec::new(),
+        ended: Vec::new(),
         entries: vec![user(&["Where is my order?"])],
         tools: Vec::new(),
         output: None,
@@ -44,6 +45,7 @@ pub(crate) fn everything() -> Request {
     Request {
         system: "You know birds.".into(),
         open: Vec::new(),
+        ended: Vec::new(),
         entries,
         tools: vec![
             ToolSpec { name: "look_up".into(), description: "Finds birds.".into(), schema }.into(),

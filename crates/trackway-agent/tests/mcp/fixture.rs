@@ -74,12 +74,14 @@ impl Default for Fixture {
     }
 }
 
-const TOOLS: [&str; 12] = [
+const TOOLS: [&str; 14] = [
     "about",
     "ask",
     "both",
     "die",
     "fail",
+    "freeze",
+    "garble",
     "grow",
     "hang",
     "look.at it",
@@ -155,6 +157,19 @@ impl ServerHandler for Fixture {
             #[expect(clippy::disallowed_methods, reason = "it dies as servers do")]
             "die" => std::process::exit(3),
             "fail" => CallToolResult::error(vec![ContentBlock::text("no such thing")]),
+            "freeze" => loop {
+                // Nothing of this process goes on: there is one thread.
+                std::thread::park();
+            },
+            "garble" => {
+                let id = context.id.to_string();
+                let deep = "[".repeat(50_000);
+                let line = format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{deep}\n");
+                std::io::stdout().write_all(line.as_bytes()).unwrap();
+                std::io::stdout().flush().unwrap();
+                context.ct.cancelled().await;
+                text("nobody reads this".to_owned())
+            }
             "grow" => {
                 self.has_grown.send_replace(true);
                 if variable(NEWEST).is_none() {

@@ -188,3 +188,45 @@ async fn a_call_that_takes_too_long_fails() {
     assert_eq!(call(&servers, "one__was_cancelled", json!({})).await.unwrap().value, "yes");
     servers.shutdown().await;
 }
+
+/// Issue 11, S-L2: a server that hangs is started again once a call has run out of time, and the calls after
+/// that go to the new one.
+#[tokio::test]
+async fn a_server_that_hangs_is_started_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let more = json!({"timeoutSeconds": 1});
+    let servers = start(&json!({"one": entry(&more)}), folder.path()).await;
+    let first = read(&call(&servers, "one__about", json!({})).await.unwrap());
+    let failure = call(&servers, "one__freeze", json!({})).await.unwrap_err();
+    assert!(failure.message.contains("did not answer within 1 s"), "{failure:?}");
+    phase(&servers, "one", Phase::Ready, 2).await;
+    let second = read(&call(&servers, "one__about", json!({})).await.unwrap());
+    assert_ne!(first["pid"], second["pid"]);
+    assert!(!is_alive(first["pid"].as_u64().unwrap()));
+    servers.shutdown().await;
+}
+
+/// Issue 11, S-L9: an answer that cannot be read ends its call at once, and no other.
+#[tokio::test]
+async fn an_answer_that_cannot_be_read_ends_its_call() {
+    let folder = tempfile::tempdir().unwrap();
+    let servers = start(&json!({"one": entry(&json!({}))}), folder.path()).await;
+    let failure = call(&servers, "one__garble", json!({})).await.unwrap_err();
+    assert!(failure.message.contains("its answer cannot be read"), "{failure:?}");
+    call(&servers, "one__about", json!({})).await.unwrap();
+    assert_eq!(servers.status()[0].starts, 1, "the server goes on");
+    servers.shutdown().await;
+}
+
+/// Issue 11, E8: a server that does not run is told of with the last line of its log.
+#[tokio::test]
+async fn a_dead_server_is_told_of_with_its_last_words() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = "echo starting >&2; echo the disk is full >&2; exit 3";
+    let entry = json!({"command": "sh", "args": ["-c", script]});
+    let servers = start(&json!({"one": entry}), folder.path()).await;
+    let down = servers.down();
+    let told = &down["one"];
+    assert!(told.contains("exit status: 3") && told.contains("the disk is full"), "{told}");
+    servers.shutdown().await;
+}

@@ -12,12 +12,15 @@ use crate::{engine::Engine, failure::Failure, text};
 const TURNS_SHOWN: usize = 3;
 
 /// Turns that a fork begins with: as many as an agent looks back on.
+/// Limit (CLI): turns that a forked chat begins with.
 const TURNS_FORKED_MAX: usize = 200;
 
 /// Runs of a session that may be unfinished.
+/// Limit (CLI): unfinished runs of a session that a chat looks at.
 const UNFINISHED_MAX: usize = 50;
 
 /// Runs that are looked through for one that a person began: the others were started by workflows.
+/// Limit (CLI): runs that a chat searches for an earlier conversation.
 const LOOKED_THROUGH: usize = 500;
 
 const UNFINISHED: [StateName; 4] =

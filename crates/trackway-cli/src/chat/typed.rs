@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 /// Lines that are read ahead: more than anybody types while a turn goes on, and little of a long pipe.
+/// Limit (CLI): lines that a chat reads ahead.
 const AHEAD_MAX: usize = 64;
 
 /// In the order in which they were written.

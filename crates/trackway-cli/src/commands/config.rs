@@ -15,7 +15,7 @@ pub(super) fn show(args: &ShowConfig) -> Result<Exit, Failure> {
     let folder = config::folder(args.workspace.as_deref())?;
     let (workspace, findings) = Workspace::read(folder, &config::variable);
     if let Some(refusal) = finding::refusal(&findings) {
-        return Err(refusal);
+        return Err(refusal.into());
     }
     let settings = shown::settings(&workspace);
     if args.json {

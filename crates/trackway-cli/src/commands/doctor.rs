@@ -18,7 +18,7 @@ use crate::{
     },
 };
 
-pub(super) fn doctor(args: &Doctor) -> Result<Exit, Failure> {
+pub(super) async fn doctor(args: &Doctor) -> Result<Exit, Failure> {
     let folder = config::folder(args.workspace.as_deref())?;
     let (workspace, mut findings) = Workspace::read(folder, &config::variable);
     let folders = mcp::folders(&args.folders, &workspace.config, args.workspace.as_deref());
@@ -28,6 +28,7 @@ pub(super) fn doctor(args: &Doctor) -> Result<Exit, Failure> {
     findings.extend(Shelf::default().renewed(&workspace).1);
     findings.extend(look::workflows(&folders, &there));
     findings.extend(look::data(&args.data.folder));
+    findings.extend(look::servers(&workspace).await);
     findings.sort_by(|a, b| (a.level, &a.file, a.line).cmp(&(b.level, &b.file, b.line)));
     let errors = findings.iter().filter(|finding| finding.is_error()).count();
     if args.json {

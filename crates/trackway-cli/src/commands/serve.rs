@@ -3,22 +3,23 @@
 use std::{path::Path, sync::Arc, time::Duration};
 
 use serde_json::json;
-use trackway::{Bound, Mcp, Server, Signer};
+use trackway::{Bound, Mcp, Server};
 
 use super::mcp;
 use crate::{
     args::{Profile, Serve},
-    config::{self, Config, Signing},
+    config,
     exit::Exit,
     failure::Failure,
     fault::Crash,
     files, output, programs,
     signals::Signals,
     text,
-    workspace::{Workspace, follow::Loader},
+    workspace::{Workspace, apply, follow::Loader},
 };
 
 /// How long connections that are still open may keep a server from ending.
+/// Limit (CLI): time that open connections may delay the end of a server.
 const FAREWELL_MAX: Duration = Duration::from_secs(10);
 
 pub(super) async fn serve(args: Serve) -> Result<Exit, Failure> {
@@ -82,31 +83,6 @@ fn programs(profile: Option<Profile>, data: &Path, patience: Duration) -> Server
         None => programs::bundled(data),
         Some(Profile::Tck) => programs::conformance(data, patience),
     }
-}
-
-/// What the configuration says about the server, each setting at its place.
-fn apply(config: Config, mut server: Server) -> Result<Server, Failure> {
-    server = server.auth(config.auth).body_bytes_max(config.server.body_max_bytes);
-    server = server.grpc_reflection(config.a2a.grpc_reflection);
-    server = server.retention(config.retention.older_than);
-    if config.outgoing.allow_loopback {
-        server = server.allow_loopback_targets(true);
-    }
-    if let Some(secret) = config.push.secret {
-        server = server.push_secret(secret);
-    }
-    if let Some(name) = config.a2a.default_agent {
-        server = server.default_agent(name.name);
-    }
-    if let Some(Signing { key_pem, key_id }) = config.a2a.signing {
-        let signer = Signer::from_pem(key_pem.expose().as_bytes(), key_id).map_err(|error| {
-            Failure::new("cards cannot be signed with signing_key_file")
-                .cause(&error)
-                .exit(Exit::Usage)
-        })?;
-        server = server.sign_cards(signer);
-    }
-    Ok(server)
 }
 
 /// What programs read: one line, of which `url` is promised.

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use trackway::{Artifact, Ctx, Stop, Workflow};
 
 /// Pieces that one echo may be cut into.
+/// Limit (CLI): pieces of the example `echo`.
 const CHUNKS_MAX: u32 = 1_000;
 
 #[derive(Debug, Clone)]

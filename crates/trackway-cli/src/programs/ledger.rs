@@ -13,6 +13,7 @@ use serde::Deserialize;
 use trackway::{Ctx, Stop, Workflow};
 
 /// Entries that one run may write.
+/// Limit (CLI): entries of the example `ledger`.
 const ENTRIES_MAX: u32 = 100_000;
 
 #[derive(Debug, Clone)]

@@ -11,6 +11,7 @@ use super::ledger::append;
 pub(super) const LEDGER_ENTER: &str = "Writes an entry to ledger.txt in the data folder.";
 
 /// Longest pause: an hour, which no test or demo waits for.
+/// Limit (CLI): pause of the example tools.
 const DELAY_MS_MAX: u64 = 3_600_000;
 
 #[derive(Debug, Deserialize, JsonSchema)]

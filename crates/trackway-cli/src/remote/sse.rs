@@ -2,6 +2,7 @@
 //! empty line after each event, comments between them.
 
 /// Longest event that is read: the largest artifact a run takes, and room around it.
+/// Limit (CLI): one event of a server's stream.
 const FRAME_BYTES_MAX: usize = 64 * 1024 * 1024;
 
 /// One event of the stream.

@@ -8,4 +8,5 @@ mod run;
 mod runs;
 mod serve;
 mod sessions;
+mod workflows;
 mod workspace;

@@ -20,6 +20,7 @@ mod drift;
 mod errors;
 mod forks;
 mod http;
+mod leading;
 mod loops;
 mod outputs;
 mod processes;

@@ -38,18 +38,12 @@ fn a_judgement_has_known_dimensions_and_levels() {
         (judged(json!({"clear": "high"})), vec![]),
         (judged(json!({"clear": " High ", "risky": {"level": "low", "rationale": "x"}})), vec![]),
         (json!({"kind": KIND, "dimensions": {"clear": "medium"}}), vec![]),
-        (judged(json!({})), vec![("/dimensions/clear", Some(json!("medium")), None)]),
-        (
-            judged(json!({"clear": "none"})),
-            vec![("/dimensions/clear", Some(json!("medium")), Some(json!("none")))],
-        ),
-        (
-            judged(json!({"clear": 3})),
-            vec![("/dimensions/clear", Some(json!("medium")), Some(json!(3)))],
-        ),
+        (judged(json!({})), vec![("/dimensions/clear", None, None)]),
+        (judged(json!({"clear": "none"})), vec![("/dimensions/clear", None, Some(json!("none")))]),
+        (judged(json!({"clear": 3})), vec![("/dimensions/clear", None, Some(json!(3)))]),
         (
             judged(json!({"clear": {"level": "none"}})),
-            vec![("/dimensions/clear/level", Some(json!("medium")), Some(json!("none")))],
+            vec![("/dimensions/clear/level", None, Some(json!("none")))],
         ),
         (
             judged(json!({"clear": "low", "other/one": "low"})),
@@ -63,7 +57,7 @@ fn a_judgement_has_known_dimensions_and_levels() {
             judged(json!(null)),
             vec![(
                 "/dimensions",
-                Some(json!({"clear": "medium", "risky": "medium"})),
+                Some(json!({"clear": "<low | medium | high>", "risky": "<low | medium | high>"})),
                 Some(json!(null)),
             )],
         ),
@@ -72,7 +66,7 @@ fn a_judgement_has_known_dimensions_and_levels() {
             vec![("/assessmentId", Some(json!("plan")), Some(json!("other")))],
         ),
     ] {
-        let found = needs(&prompt.assessments[0], &prompt.consequences, &artifact, at);
+        let found = needs(&prompt.assessments[0], &artifact, at);
         let found: Vec<_> = found
             .into_iter()
             .map(|need| (need.pointer[at.len()..].to_owned(), need.example, need.got))
@@ -109,7 +103,9 @@ fn a_level_can_hold_the_step() {
                 (block.code.as_str(), block.message.as_str()),
                 ("followup-required", "Ask again.")
             );
-            assert_eq!(block.needs[0].example, Some(json!("medium")));
+            // Nothing that could be put there instead of the work.
+            let need = &block.needs[0];
+            assert_eq!((&need.example, &need.schema, &need.got), (&None, &None, &None));
             assert!(block.needs[0].pointer.ends_with(
                 if artifacts[0]["dimensions"]["clear"].is_object() {
                     "/dimensions/clear/level"
@@ -121,12 +117,15 @@ fn a_level_can_hold_the_step() {
     }
 }
 
+/// Proves T13: the example names every level and is none of them.
 #[test]
-fn the_example_fits_the_schema_and_holds_nothing() {
+fn the_example_leaves_the_judgement_open() {
     let prompt = prompt(&["plan", "code"]);
     for assessment in &prompt.assessments {
-        let example = example(assessment, &prompt.consequences);
+        let mut example = example(assessment);
+        assert!(needs(assessment, &example, "").iter().any(|need| need.got.is_some()));
+        crate::testing::choose(&mut example);
         assert_eq!(crate::schema::example_fault(&schema(assessment, false), &example), None);
-        assert_eq!(check_consequences(&prompt, &[example]), Ok(()));
+        assert_eq!(needs(assessment, &example, ""), []);
     }
 }

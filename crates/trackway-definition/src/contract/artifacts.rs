@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use serde_json::{Value, json};
 use trackway_domain::Need;
 
-use crate::model::{Assessment, Consequence, Form, Prompt};
-use crate::{assessment, schema};
+use crate::model::{Assessment, Form, Prompt};
+use crate::{assessment, choice, schema};
 
 /// The place of the artifacts in a call's arguments.
 const ARTIFACTS: &str = "/output/artifacts";
@@ -25,7 +25,6 @@ struct Judged<'a> {
     assessment: &'a Assessment,
     /// No other judgement is asked for, so that it may do without its id.
     only: bool,
-    consequences: &'a [Consequence],
 }
 
 pub(super) fn wanted(prompt: &Prompt) -> Vec<Wanted<'_>> {
@@ -34,8 +33,8 @@ pub(super) fn wanted(prompt: &Prompt) -> Vec<Wanted<'_>> {
         required: true,
         kind: assessment::KIND,
         schema: assessment::schema(assessment, only),
-        example: assessment::example(assessment, &prompt.consequences),
-        judged: Some(Judged { assessment, only, consequences: &prompt.consequences }),
+        example: assessment::example(assessment),
+        judged: Some(Judged { assessment, only }),
     });
     let contract = prompt.output.as_ref().and_then(|contract| match &contract.form {
         // The step's own assessments say more than the contract of any assessment.
@@ -67,13 +66,26 @@ impl Wanted<'_> {
         let needs = self.places(artifacts).flat_map(|(place, artifact)| {
             let at = format!("{ARTIFACTS}/{place}");
             match &self.judged {
-                Some(judged) => {
-                    assessment::needs(judged.assessment, judged.consequences, artifact, &at)
+                Some(judged) => assessment::needs(judged.assessment, artifact, &at),
+                None => {
+                    let needs = schema::needs(&self.schema, artifact, &at, Some(&self.example));
+                    needs.into_iter().map(|need| self.undecided(need, &at)).collect()
                 }
-                None => schema::needs(&self.schema, artifact, &at, Some(&self.example)),
             }
         });
         needs.collect()
+    }
+
+    /// A need that makes no choice for the agent: where the contract's own example leaves one open, the
+    /// schema names the choices.
+    fn undecided(&self, mut need: Need, at: &str) -> Need {
+        let shown = need.pointer.strip_prefix(at).and_then(|place| self.example.pointer(place));
+        match shown {
+            Some(open) if choice::choices(open).is_some() => need.example = None,
+            Some(open) if choice::is_open(open) => need.example = Some(open.clone()),
+            _ => {}
+        }
+        need
     }
 
     /// What to append so that there is one.

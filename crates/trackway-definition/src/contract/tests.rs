@@ -5,6 +5,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::model::{Assessment, Consequence, Contract, Criteria, Dimension, TextTest};
 use crate::schema::tests::mend;
+use crate::testing::choose;
 
 fn whole(required: bool) -> Prompt {
     let schema = json!({
@@ -181,6 +182,38 @@ fn artifacts_by_kind() {
     }
 }
 
+/// Proves T13: a decision of a contract of the registry that is missing or wrong is asked for without an
+/// answer to copy: the schema names the choices.
+#[test]
+fn no_need_makes_a_decision() {
+    for (name, field, choices) in [
+        ("loop_control", "decision", json!(["continue", "stop"])),
+        ("gate_verdict", "verdict", json!(["approved", "rejected", "uncertain"])),
+    ] {
+        let form = crate::contracts::find(&format!("wr.contracts.{name}")).expect("a contract");
+        let Form::Artifact { kind, example, .. } = &form else { panic!("{form:?}") };
+        let (kind, mut decided) = (kind.clone(), example.clone());
+        choose(&mut decided);
+        let prompt = contract(form, true);
+        let mut wrong = decided.clone();
+        wrong[field] = json!("perhaps");
+        let mut missing = decided.clone();
+        missing.as_object_mut().expect("an object").remove(field);
+        for artifact in [wrong, missing] {
+            let given = inputs(Some(json!({ "artifacts": [artifact] })));
+            let block = check(&prompt, &given, &Object::new()).expect_err("it is undecided");
+            let need = &block.needs[0];
+            assert_eq!(need.pointer, format!("/output/artifacts/0/{field}"));
+            assert_eq!((&need.example, &need.schema), (&None, &Some(json!({ "enum": choices }))));
+        }
+        let none = check(&prompt, &inputs(None), &Object::new()).expect_err("it is missing");
+        let shown = &none.needs[0].example.as_ref().expect("the whole form")[0];
+        assert!(shown["kind"] == kind && crate::choice::is_open(&shown[field]), "{shown}");
+        let given = inputs(Some(json!({ "artifacts": [decided] })));
+        assert_eq!(check(&prompt, &given, &Object::new()), Ok(()));
+    }
+}
+
 /// Everything that is wrong is said at once.
 #[test]
 fn notes_and_output_are_answered_together() {
@@ -205,13 +238,17 @@ fn prompts() -> Vec<Prompt> {
     ]
 }
 
-/// Proves T7: what a step shows as its example passes, and fits what it shows as its schema.
+/// Proves T7: what a step shows as its example passes once its choices are made, and fits what it shows
+/// as its schema. Where it asks for a judgement, the example alone does not pass.
 #[test]
-fn the_expected_example_passes() {
+fn the_expected_example_passes_once_it_is_decided() {
     assert_eq!(expected(&Prompt::default()), None);
     for prompt in prompts() {
-        let expected = expected(&prompt).unwrap();
+        let mut expected = expected(&prompt).unwrap();
         assert_eq!(schema::schema_fault(&expected.schema), None);
+        let copied = check(&prompt, &inputs(Some(expected.example.clone())), &Object::new());
+        assert!(prompt.assessments.is_empty() || copied.is_err());
+        choose(&mut expected.example);
         assert_eq!(schema::example_fault(&expected.schema, &expected.example), None);
         let mut inputs = inputs(Some(expected.example));
         inputs.notes = Some("Done".to_owned());
@@ -267,6 +304,13 @@ proptest! {
             };
             match check(&prompt, &inputs, &Object::new()) {
                 Ok(()) => return Ok(()),
+                // The work is done, and judged anew.
+                Err(block) if block.code == "followup-required" => {
+                    for need in &block.needs {
+                        schema::put(&mut arguments, &need.pointer, json!("high"));
+                    }
+                    said.push(block);
+                }
                 Err(block) => {
                     mend(&mut arguments, &block.needs);
                     said.push(block);

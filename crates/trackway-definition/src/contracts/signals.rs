@@ -3,6 +3,13 @@
 use serde_json::{Value, json};
 
 use super::{object, one_of, text};
+use crate::choice::choice;
+
+const DECISIONS: [&str; 2] = ["continue", "stop"];
+const SEVERITIES: [&str; 4] = ["critical", "major", "minor", "nit"];
+const VERDICTS: [&str; 3] = ["clean", "minor", "blocking"];
+const GATE_VERDICTS: [&str; 3] = ["approved", "rejected", "uncertain"];
+const CONFIDENCES: [&str; 3] = ["high", "medium", "low"];
 
 pub(super) fn loop_control() -> (Value, Value) {
     let metadata = json!({
@@ -15,14 +22,11 @@ pub(super) fn loop_control() -> (Value, Value) {
         },
     });
     let properties = json!({
-        "decision": one_of(&["continue", "stop"]),
+        "decision": one_of(&DECISIONS),
         "loopId": { "type": "string", "minLength": 1, "maxLength": 64 },
         "metadata": metadata,
     });
-    // `stop`, although a step before the loop that sends it skips the loop: an agent that only copies
-    // the example inside of one would otherwise go round until the limit, and the registry does not
-    // know where a step stands.
-    (object(&["decision"], &properties), json!({ "decision": "stop" }))
+    (object(&["decision"], &properties), json!({ "decision": choice(&DECISIONS) }))
 }
 
 pub(super) fn review_verdict() -> (Value, Value) {
@@ -31,22 +35,22 @@ pub(super) fn review_verdict() -> (Value, Value) {
     let finding = object(
         &["severity", "summary"],
         &json!({
-            "severity": one_of(&["critical", "major", "minor", "nit"]),
+            "severity": one_of(&SEVERITIES),
             "summary": text(),
             "findingCategory": one_of(&categories),
         }),
     );
     let properties = json!({
-        "verdict": one_of(&["clean", "minor", "blocking"]),
-        "confidence": one_of(&["high", "medium", "low"]),
+        "verdict": one_of(&VERDICTS),
+        "confidence": one_of(&CONFIDENCES),
         "findings": { "type": "array", "items": finding },
         "summary": text(),
     });
     let example = json!({
-        "verdict": "minor",
-        "confidence": "high",
-        "findings": [{ "severity": "minor", "summary": "An error message does not name the file" }],
-        "summary": "Sound, with one thing to mend",
+        "verdict": choice(&VERDICTS),
+        "confidence": choice(&CONFIDENCES),
+        "findings": [{ "severity": choice(&SEVERITIES), "summary": "An error message does not name the file" }],
+        "summary": "What the review comes to, in one sentence",
     });
     (object(&["verdict", "confidence", "findings", "summary"], &properties), example)
 }
@@ -54,15 +58,15 @@ pub(super) fn review_verdict() -> (Value, Value) {
 pub(super) fn gate_verdict() -> (Value, Value) {
     let properties = json!({
         "version": { "const": 1 },
-        "verdict": one_of(&["approved", "rejected", "uncertain"]),
-        "confidence": one_of(&["high", "medium", "low"]),
+        "verdict": one_of(&GATE_VERDICTS),
+        "confidence": one_of(&CONFIDENCES),
         "rationale": { "type": "string", "minLength": 20 },
     });
     let example = json!({
         "version": 1,
-        "verdict": "approved",
-        "confidence": "medium",
-        "rationale": "Each criterion is met by what the step handed in.",
+        "verdict": choice(&GATE_VERDICTS),
+        "confidence": choice(&CONFIDENCES),
+        "rationale": "Which criteria are met, and which are not, and why.",
     });
     (object(&["version", "verdict", "confidence", "rationale"], &properties), example)
 }
@@ -83,7 +87,7 @@ pub(super) fn assessment() -> (Value, Value) {
     });
     let example = json!({
         "assessmentId": "readiness",
-        "dimensions": { "evidence": "high" },
+        "dimensions": { "evidence": choice(&["a level of this dimension"]) },
     });
     (object(&["dimensions"], &properties), example)
 }

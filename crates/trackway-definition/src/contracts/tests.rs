@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::{NAMES, find};
 use crate::model::Form;
+use crate::testing::choose;
 
 fn parts(name: &str) -> (String, Value, Value) {
     match find(name) {
@@ -12,11 +13,13 @@ fn parts(name: &str) -> (String, Value, Value) {
     }
 }
 
-/// Proves T13: every registered contract shows an example that it accepts, and tells its kind.
+/// Proves T13: every registered contract shows an example that it accepts once the choices in it are
+/// made, and tells its kind.
 #[test]
 fn every_example_fits() {
     for name in NAMES {
-        let (kind, schema, example) = parts(name);
+        let (kind, schema, mut example) = parts(name);
+        choose(&mut example);
         assert_eq!(kind, name.replacen("contracts.", "", 1));
         assert_eq!(example["kind"], kind);
         let validator = jsonschema::validator_for(&schema).expect("a schema");
@@ -34,6 +37,25 @@ fn every_example_fits() {
     }
     assert_eq!(find("wr.contracts.unknown"), None);
     assert_eq!(find("loop_control"), None);
+}
+
+/// Proves T13: an agent that copies an example ends no loop and passes no gate: the decision is left open.
+#[test]
+fn examples_make_no_decision() {
+    for (name, field) in [
+        ("loop_control", "/decision"),
+        ("review_verdict", "/verdict"),
+        ("gate_verdict", "/verdict"),
+        ("assessment", "/dimensions/evidence"),
+    ] {
+        let (_, schema, example) = parts(&format!("wr.contracts.{name}"));
+        let open = example.pointer(field).and_then(crate::choice::choices);
+        let choices = open.expect("the decision is left open");
+        let validator = jsonschema::validator_for(&schema).expect("a schema");
+        if name != "assessment" {
+            assert!(choices.len() > 1 && !validator.is_valid(&example), "{name}: {example}");
+        }
+    }
 }
 
 /// Proves T13: forms that WorkRail accepts are accepted.

@@ -9,9 +9,11 @@ use crate::pattern::sample;
 use crate::schema;
 
 /// An example that is longer says no more.
+/// Limit (Definitions): example for notes.
 const EXAMPLE_CHARS_MAX: usize = 16 * 1024;
 
 /// Alternatives that are tried. Whoever writes more has one among these that can be met by writing.
+/// Limit (Definitions): alternatives that an example tries.
 const CHOICES_MAX: usize = 16;
 
 /// Notes that would do: those given with what they lack, or new ones; tried before they are offered.

@@ -13,12 +13,15 @@ use trackway_domain::Object;
 use super::WHOLE;
 
 /// Steps of evaluation; a million take a few tenths of a second.
+/// Limit (Definitions): evaluation steps of one expression.
 const WORK_MAX: f64 = 1_000_000.0;
 
 /// Bytes of a value that an expression makes on its way.
+/// Limit (Definitions): bytes of a value that an expression makes.
 const WEIGHT_MAX: f64 = 4.0 * 1024.0 * 1024.0;
 
 /// Evaluation goes down the thread's stack with the expression; a debug build takes tens of KiB a level.
+/// Limit (Definitions): depth of an expression.
 const DEPTH_MAX: usize = 24;
 
 /// What a step costs beyond itself for each byte that it looks at: comparing is quick.

@@ -8,6 +8,7 @@ use crate::lack::{Lack, Like, find, root};
 use crate::reads::Failure;
 
 /// A reason is read by people and models; values in it can be of any length.
+/// Limit (Definitions): reason why a condition was not met.
 const REASON_CHARS_MAX: usize = 300;
 
 pub(super) fn lack(

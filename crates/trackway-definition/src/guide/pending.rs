@@ -4,13 +4,14 @@ use serde_json::Value;
 use trackway_domain::{Block, Pending};
 
 use crate::{
-    asked, contract,
+    asked, contract, facts,
     model::{Prompt, Step, StepKind, Tool},
     template::render,
     walk::{Walker, lost},
 };
 
 /// More at once help nobody; the next attempt names the rest.
+/// Limit (Definitions): needs that one refused answer names.
 const NEEDS_MAX: usize = 16;
 
 /// Code of a block for names that are not set.
@@ -32,11 +33,12 @@ pub(super) fn pending(walker: &mut Walker<'_>, step: &Step) -> Result<Pending, B
     match (title, prompt, confirm) {
         (Ok(title), Ok(prompt), Ok(confirm)) => {
             let output = contract::expected(&asked);
-            Ok(Pending { step: step.id.clone(), title, prompt, confirm, output })
+            let facts = facts::ahead(walker);
+            Ok(Pending { step: step.id.clone(), title, prompt, confirm, output, facts })
         }
         (title, prompt, confirm) => {
             let blocks = [prompt.err(), title.err(), confirm.err()];
-            Err(together(blocks.into_iter().flatten()))
+            Err(walker.wanted_by(&step.id, together(blocks.into_iter().flatten())))
         }
     }
 }

@@ -3,7 +3,9 @@
 mod answers;
 mod cel;
 mod decisions;
+mod facts;
 mod inner;
+mod items;
 mod loops;
 mod missing;
 mod moved;

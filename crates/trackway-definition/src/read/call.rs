@@ -13,6 +13,7 @@ use crate::Fault;
 use crate::model::{Nested, Prompt, Step, StepKind};
 
 /// Workflows inside workflows inside workflows.
+/// Limit (Definitions): workflows inside each other.
 const DEEPEST: usize = 16;
 
 /// Templates are the routines of this name.

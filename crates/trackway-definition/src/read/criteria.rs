@@ -7,6 +7,7 @@ use crate::criteria::text_pattern_fault;
 use crate::model::{Condition, Criteria, TextTest};
 
 /// Nobody writes notes of this length by hand; the bound on notes is lower anyway.
+/// Limit (Definitions): length that a file may ask of notes.
 const LONGEST: u32 = 100_000_000;
 
 impl At<'_> {

@@ -9,13 +9,15 @@ use super::Draft;
 use super::cursor::{At, Fields};
 use super::sink::Sink;
 use super::template::template;
-use crate::model::Assessment;
+use crate::model::{Assessment, Reference};
 
 /// Steps of a definition with everything it refers to. A workflow that puts others in place twice, which
 /// do the same, would otherwise grow without end.
+/// Limit (Definitions): steps of one definition with all that it refers to.
 const MOST_STEPS: usize = 5000;
 
 /// Steps inside steps. Reading and interpreting go down the stack with each.
+/// Limit (Definitions): steps inside each other.
 const DEEPEST_STEPS: usize = 16;
 
 /// How a workflow is found by its id.
@@ -26,6 +28,8 @@ pub(super) struct Linking<'l> {
     /// None while a file is read by itself: what it refers to is left out.
     pub(super) library: Option<&'l Library<'l>>,
     pub(super) references: RefCell<BTreeSet<String>>,
+    /// Documents that the files refer to.
+    pub(super) documents: RefCell<Vec<Reference>>,
     ids: RefCell<BTreeSet<String>>,
     steps: Cell<usize>,
     /// Steps that stand around the one that is read now, in all files.
@@ -37,6 +41,7 @@ impl<'l> Linking<'l> {
         Self {
             library,
             references: RefCell::default(),
+            documents: RefCell::default(),
             ids: RefCell::default(),
             steps: Cell::default(),
             depth: Cell::default(),
@@ -159,6 +164,7 @@ impl<'f> File<'f, '_> {
 }
 
 /// Longer ids are texts.
+/// Limit (Definitions): characters of an id.
 const LONGEST_ID: usize = 128;
 
 fn is_step_id(text: &str) -> bool {

@@ -12,8 +12,10 @@ use crate::model::{Amount, Condition, Loop, LoopOver, Source, Step, StepKind};
 use crate::suggest::nearest;
 
 /// As in WorkRail.
+/// Limit (Definitions): rounds of a loop that a file may ask for.
 const MOST_ROUNDS: u32 = 1000;
 /// Where the file does not say.
+/// Limit (Definitions): rounds of a loop where the file names no number.
 const ROUNDS: u32 = 100;
 
 const LOOP_CONTROL: &str = "wr.contracts.loop_control";

@@ -6,6 +6,7 @@ use crate::Fault;
 use crate::model::Unheeded;
 
 /// A file with more faults than this is not mended one by one; the rest is left out.
+/// Limit (Definitions): faults of one file that are reported.
 const MOST_FAULTS: usize = 100;
 
 /// Collects while a file is read, so that one reading names all that is wrong.

@@ -8,12 +8,11 @@ use super::cursor::{At, Fields};
 use super::file::{File, Functions, Linking, is_workflow_id};
 use super::phrases;
 use super::sink::Sink;
-use crate::model::Step;
+use crate::model::{Reference, Step};
 
 /// What only informs people, or the programs that it was written for.
-const INFORMS: [&str; 9] = [
+const INFORMS: [&str; 8] = [
     "about",
-    "tags",
     "examples",
     "metricsProfile",
     "recommendedPreferences",
@@ -23,6 +22,11 @@ const INFORMS: [&str; 9] = [
     "license",
 ];
 
+/// Longest wait for a first answer.
+///
+/// Limit (Definitions): seconds of `firstAnswerTimeout`.
+const FIRST_ANSWER_SECONDS_MAX: u32 = 60 * 60;
+
 /// The header of a file and its steps.
 #[derive(Debug, Default)]
 pub(super) struct Top {
@@ -30,7 +34,9 @@ pub(super) struct Top {
     pub(super) name: String,
     pub(super) description: String,
     pub(super) version: String,
+    pub(super) tags: Vec<String>,
     pub(super) input: Option<Value>,
+    pub(super) first_answer_timeout: Option<u32>,
     pub(super) guidance: Vec<String>,
     pub(super) steps: Vec<Step>,
     pub(super) on_exit: Vec<Step>,
@@ -59,6 +65,9 @@ pub(super) fn read(
         name: needed(&fields, "name"),
         version: needed(&fields, "version"),
         input: fields.get("input").and_then(|at| at.schema().cloned()),
+        first_answer_timeout: fields
+            .get("firstAnswerTimeout")
+            .and_then(|at| at.whole(1, FIRST_ANSWER_SECONDS_MAX)),
         ..Top::default()
     };
     // A workflow that says no more of itself is known by its name.
@@ -87,6 +96,12 @@ pub(super) fn read(
     };
     let functions = super::functions::declared(&fields, &Functions::new(), &file);
     top.guidance = guidance(&fields);
+    // Those of a workflow inside another one are the run's as well.
+    if let Some(at) = fields.get("references") {
+        linking.documents.borrow_mut().extend(at.list().iter().filter_map(reference));
+    }
+    let tags = fields.get("tags").map(|at| at.texts()).unwrap_or_default();
+    top.tags = tags.into_iter().map(|(_, tag)| tag.to_owned()).collect();
     if nested {
         // Its rules are not those of the whole run, so that its own prompts carry them.
         let at = file.at();
@@ -141,23 +156,20 @@ fn guidance(fields: &Fields<'_>) -> Vec<String> {
             None => at.aside(format!("the feature `{text}` is not known; nothing acts on it")),
         }
     }
-    if let Some(at) = fields.get("references") {
-        guidance.extend(at.list().iter().filter_map(reference));
-    }
     guidance
 }
 
-fn reference(at: &At<'_>) -> Option<String> {
+fn reference(at: &At<'_>) -> Option<Reference> {
     let fields = at.object()?;
-    fields.informs(&["resolveFrom"]);
     fields.knows(&["id"]);
+    let packaged = fields.get("resolveFrom").and_then(|at| at.text()) == Some("package");
     let title = fields.need("title").and_then(|at| at.text());
     let source = fields.need("source").and_then(|at| at.text());
-    let purpose = fields.get("purpose").and_then(|at| at.text()).unwrap_or_default();
-    let binding = fields.get("authoritative").and_then(|at| at.flag()).unwrap_or(false);
+    let purpose = fields.get("purpose").and_then(|at| at.text()).unwrap_or_default().to_owned();
+    let authoritative = fields.get("authoritative").and_then(|at| at.flag()).unwrap_or(false);
     fields.finish();
-    let weight = if binding { "Follow it strictly." } else { "It is for orientation." };
-    Some(format!("Reference \"{}\" (`{}`): {purpose} {weight}", title?, source?))
+    let (title, source) = (title?.to_owned(), source?.to_owned());
+    Some(Reference { title, source, purpose, authoritative, packaged })
 }
 
 fn slots(fields: &Fields<'_>) -> BTreeMap<String, String> {

@@ -11,10 +11,12 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 /// Patterns come from files: a compiled one takes no more memory than this.
+/// Limit (Definitions): memory of one compiled pattern of a schema.
 const PATTERN_BYTES_MAX: usize = 256 * 1024;
 
 /// Compiled schemas that are kept. A workflow has a few, an agent works in one or two workflows at a time
 /// and a server in some dozens; a compiled schema takes some ten times the memory of its text.
+/// Limit (Definitions): compiled schemas kept in memory.
 const KEPT_MAX: usize = 128;
 
 /// SHA-256 of a schema's text. The same schema with its keys in another order is compiled once more.

@@ -5,15 +5,18 @@ use serde_json::{Map, Value, json};
 use super::place::resolved;
 
 /// Schemas of trees refer to themselves; an example of one is shallow.
+/// Limit (Definitions): levels of an example for a schema.
 const DEPTH_MAX: usize = 8;
 
 /// No example needs more items than this.
+/// Limit (Definitions): items of a list in an example.
 const ITEMS_MAX: u64 = 64;
 
 /// Text to make a text longer with.
 const FILLER: &str = "…";
 
 /// No example needs a longer text than this.
+/// Limit (Definitions): characters of a text in an example.
 const TEXT_MAX: u64 = 4096;
 
 /// A value that fits a schema, if it is a plain one.

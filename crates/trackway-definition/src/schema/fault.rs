@@ -4,10 +4,12 @@ use serde_json::Value;
 use trackway_domain::is_too_deep;
 
 /// A contract that a model has to read in full is far smaller.
+/// Limit (Definitions): schema of a contract.
 const SCHEMA_BYTES_MAX: usize = 64 * 1024;
 
 /// Places that a value is held against at most, with every reference followed. Schemas that refer to a
 /// schema twice, which refers to another twice, and so on, would take for ever.
+/// Limit (Definitions): places of a schema with all references followed.
 const PLACES_MAX: usize = 10_000;
 
 /// Keywords whose schemas are for the same value as the schema they stand in.

@@ -13,12 +13,15 @@ use super::{made, place::unescape};
 use crate::lack::step;
 
 /// More at once help nobody; the next attempt names the rest.
+/// Limit (Definitions): needs that one refused output names.
 const NEEDS_MAX: usize = 16;
 
 /// What was sent is shown so that it can be recognised, not so that it can be copied.
+/// Limit (Definitions): value that was sent, as a need repeats it.
 const GOT_BYTES_MAX: usize = 2048;
 
 /// A larger value is not shown again for the sake of what it has too much.
+/// Limit (Definitions): value that is shown again without its unknown fields.
 const KEPT_BYTES_MAX: usize = 8 * 1024;
 
 pub(super) fn of(

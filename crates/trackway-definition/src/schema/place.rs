@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 /// References that are followed in a row.
+/// Limit (Definitions): references of a schema in a row.
 const HOPS_MAX: usize = 16;
 
 /// What a reference inside a schema refers to.

@@ -6,6 +6,7 @@ use minijinja::{Environment, Error, ErrorKind, Value, filters, tests};
 use super::RENDERED_BYTES_MAX;
 
 /// Digits after the point: an `f64` has no more to show.
+/// Limit (Definitions): digits after the point that a filter writes.
 const DIGITS_MAX: usize = 20;
 
 /// Makes things known to an environment, and says under which names.

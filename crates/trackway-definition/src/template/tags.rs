@@ -9,9 +9,11 @@ const KNOWN: [&str; 7] = ["if", "elif", "else", "endif", "for", "endfor", "raw"]
 
 /// What stands between braces is compiled on the thread's stack, a level for each `+` or dot: what is
 /// longer than this could use it up.
+/// Limit (Definitions): text between the braces of a template.
 const INSIDE_BYTES_MAX: usize = 1024;
 
 /// Tags can be inside each other, each a level of the stack as well.
+/// Limit (Definitions): tags of one template.
 const TAGS_MAX: usize = 512;
 
 /// Refuses what is not ours, before it is compiled.

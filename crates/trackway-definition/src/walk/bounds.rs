@@ -7,9 +7,11 @@ use trackway_domain::{Block, Object, is_too_deep};
 use super::held;
 
 /// The context of a run, written as JSON. Every node keeps a whole one.
+/// Limit (Definitions): context of a run as JSON.
 pub(super) const CONTEXT_BYTES_MAX: usize = 256 * 1024;
 
 /// What an answer adds to documents by `emit`, or a map's results: as much as a step's output.
+/// Limit (Definitions): documents that one answer adds to, or results of a map.
 pub(super) const GATHERED_BYTES_MAX: usize = 1024 * 1024;
 
 /// A value that is to be kept under a name.

@@ -40,12 +40,12 @@ impl Walker<'_> {
         // Only loops that exist are remembered, so that this cannot grow without end.
         match meant {
             Some(id) if !self.has_loop(id) => {
-                self.warnings.push(Warning {
-                    code: "decision-unheeded".to_owned(),
-                    message: format!(
+                self.warnings.push(Warning::new(
+                    "decision-unheeded",
+                    format!(
                         "the decision is for a loop `{id}`, and this workflow has none of that id"
                     ),
-                });
+                ));
             }
             _ => {
                 self.walk.ahead.insert(meant.unwrap_or_default().to_owned(), decision);
@@ -100,9 +100,11 @@ fn any(steps: &[Step], such: &dyn Fn(&Step) -> bool) -> bool {
                 StepKind::Loop(repeated) => any(&repeated.steps, such),
                 StepKind::Map(map) => any(&map.steps, such),
                 StepKind::Switch(switch) => switch.cases.iter().any(|case| any(&case.steps, such)),
-                StepKind::Prompt(_) | StepKind::Ask(_) | StepKind::Tool(_) | StepKind::Emit(_) => {
-                    false
-                }
+                StepKind::Prompt(_)
+                | StepKind::Ask(_)
+                | StepKind::Tool(_)
+                | StepKind::Emit(_)
+                | StepKind::Say(_) => false,
             }
     })
 }

@@ -3,19 +3,36 @@
 use serde_json::Value;
 use trackway_domain::{Block, Warning};
 
-use super::{Decision, Frame, Inside, Items, Mode, Rounds, Walker, bounds, walker::Emitted};
+use super::{
+    Decision, Frame, Inside, Items, Mode, Rounds, Walker, bounds,
+    walker::{Emitted, Truth},
+};
 use crate::{
+    condition,
     expression::evaluate,
-    model::{Emit, EmitContent, Loop, LoopOver, Map, Nested, Step, StepKind, Switch},
+    facts::sets_all,
+    model::{
+        Ask, Condition, Emit, EmitContent, Loop, LoopOver, Map, Nested, Say, Step, StepKind, Switch,
+    },
     template::render,
 };
+
+/// What an outside agent is shown a status as.
+const STATUS: &str = "status";
 
 impl<'d> Walker<'d> {
     /// Whether the step is outside. Otherwise the walk is inside of it now, or past it.
     pub(super) fn enter(&mut self, step: &'d Step) -> Result<bool, Block> {
         match (&step.kind, self.mode) {
+            (StepKind::Ask(Ask { artifact: Some(artifact), .. }), Mode::Caller) => {
+                self.show(artifact)?;
+                return Ok(true);
+            }
             (StepKind::Prompt(_) | StepKind::Ask(_) | StepKind::Tool(_), _)
-            | (StepKind::Emit(_) | StepKind::Map(_), Mode::Engine) => return Ok(true),
+            | (StepKind::Emit(_) | StepKind::Say(_) | StepKind::Map(_), Mode::Engine) => {
+                return Ok(true);
+            }
+            (StepKind::Say(say), Mode::Caller) => self.say(step, say)?,
             (StepKind::Emit(emit), Mode::Caller) => self.emit(step, emit)?,
             (StepKind::Map(map), Mode::Caller) => self.enter_map(step, map)?,
             (StepKind::Group(steps), _) => self.push(Inside::Group, steps),
@@ -78,10 +95,38 @@ impl<'d> Walker<'d> {
     }
 
     fn emit(&mut self, step: &Step, emit: &Emit) -> Result<(), Block> {
-        let (artifact, value) = self.emitted_of(emit)?;
-        self.emitted.push(Emitted { artifact, value: value.clone() });
-        bounds::gathered("what is emitted", self.emitted.iter().map(|emitted| &emitted.value))?;
+        let value = self.show(emit)?;
         self.finish(step, value)
+    }
+
+    fn show(&mut self, emit: &Emit) -> Result<Value, Block> {
+        let (artifact, value) = self.emitted_of(emit)?;
+        self.put_out(artifact, value.clone())?;
+        Ok(value)
+    }
+
+    fn put_out(&mut self, artifact: String, value: Value) -> Result<(), Block> {
+        self.emitted.push(Emitted { artifact, value });
+        bounds::gathered("what is emitted", self.emitted.iter().map(|emitted| &emitted.value))
+    }
+
+    /// Where an outside agent walks, a status is something for it to show, and a reject is where it ends.
+    fn say(&mut self, step: &Step, say: &Say) -> Result<(), Block> {
+        match say {
+            Say::Status(text) => {
+                let text = Value::String(self.look(|names| render(text, names))?);
+                self.put_out(STATUS.to_owned(), text.clone())?;
+                self.finish(step, text)
+            }
+            Say::Reject(reason) => {
+                let reason = self.look(|names| render(reason, names))?;
+                Err(Block {
+                    code: "rejected".into(),
+                    message: format!("the workflow declines here, and does not go on: {reason}"),
+                    needs: Vec::new(),
+                })
+            }
+        }
     }
 
     /// An artifact's name and content.
@@ -101,6 +146,7 @@ impl<'d> Walker<'d> {
                 self.push(Inside::Switch(number), &case.steps);
                 return Ok(());
             }
+            self.note_unset(&step.id, &case.when);
         }
         self.finish(step, Value::Null)
     }
@@ -139,10 +185,12 @@ impl<'d> Walker<'d> {
                 }
             }
             LoopOver::Count(amount) => rounds.count = Some(self.amount(&step.id, amount)?),
-            LoopOver::Each { list, .. } => rounds.list = Some(self.list(&step.id, list)?),
+            LoopOver::Each { list, .. } => rounds.list = Some(self.list(step, list)?),
         }
         rounds.shadowed = self.shadowed(step);
         self.push(Inside::Loop(rounds), &repeated.steps);
+        self.put_own_names();
+        self.warn_of_own_names(step);
         self.begin_round()
     }
 
@@ -160,14 +208,14 @@ impl<'d> Walker<'d> {
             return Ok(());
         };
         let round = rounds.round;
+        let (decision, count) = (rounds.decision, rounds.count);
+        let items = rounds.list.as_ref().map(Vec::len);
         let wanted = match &repeated.over {
-            LoopOver::While(condition) => self.holds(condition)?,
-            LoopOver::Until(condition) => !self.holds(condition)?,
-            LoopOver::Decision { .. } => rounds.decision != Some(Decision::Stop),
-            LoopOver::Count(_) => rounds.count.is_some_and(|count| u64::from(round) < count),
-            LoopOver::Each { .. } => {
-                rounds.list.as_ref().is_some_and(|list| (round as usize) < list.len())
-            }
+            LoopOver::While(condition) => self.goes_on_while(step, repeated, condition, round)?,
+            LoopOver::Until(condition) => self.goes_on_until(step, condition, round)?,
+            LoopOver::Decision { .. } => decision != Some(Decision::Stop),
+            LoopOver::Count(_) => count.is_some_and(|count| u64::from(round) < count),
+            LoopOver::Each { .. } => items.is_some_and(|items| (round as usize) < items),
         };
         if wanted && round < repeated.max {
             // An empty list of steps would come straight back here.
@@ -187,6 +235,44 @@ impl<'d> Walker<'d> {
         self.leave(Value::Null)
     }
 
+    /// Whether a `while` loop has a round more. Before the first round, a name that the loop's own steps
+    /// set is theirs to set; any other has to be known by then.
+    fn goes_on_while(
+        &mut self,
+        step: &Step,
+        repeated: &Loop,
+        condition: &Condition,
+        round: u32,
+    ) -> Result<bool, Block> {
+        let holds = match self.holds_if_set(condition)? {
+            Truth::Known(holds) => holds,
+            Truth::Unset(names) if round == 0 && sets_all(&repeated.steps, &names) => true,
+            Truth::Unset(_) => self.holds(condition)?,
+        };
+        if !holds {
+            self.note_unset(&step.id, condition);
+        }
+        Ok(holds)
+    }
+
+    /// Whether an `until` loop has a round more: what is not set is not yet true.
+    fn goes_on_until(
+        &mut self,
+        step: &Step,
+        condition: &Condition,
+        round: u32,
+    ) -> Result<bool, Block> {
+        let unset = match self.holds_if_set(condition)? {
+            Truth::Known(true) => return Ok(false),
+            Truth::Known(false) => condition::unset_names(condition, &self.context),
+            Truth::Unset(names) => names,
+        };
+        if round > 0 {
+            self.note_goes_on(&step.id, unset);
+        }
+        Ok(true)
+    }
+
     fn enter_map(&mut self, step: &'d Step, map: &'d Map) -> Result<(), Block> {
         let list = self.items(step, map)?;
         if list.is_empty() {
@@ -195,12 +281,13 @@ impl<'d> Walker<'d> {
         let items = Items { list, results: Vec::new(), outer: self.context.clone() };
         self.push(Inside::Map(items), &map.steps);
         self.put_own_names();
+        self.warn_of_own_names(step);
         Ok(())
     }
 
     /// The items of a map, up to as many as it takes.
     pub(crate) fn items(&mut self, step: &Step, map: &Map) -> Result<Vec<Value>, Block> {
-        let mut list = self.list(&step.id, &map.list)?;
+        let mut list = self.list(step, &map.list)?;
         if list.len() > map.max as usize {
             list.truncate(map.max as usize);
             self.warn_limit(&step.id, map.max, "items");
@@ -276,11 +363,9 @@ impl<'d> Walker<'d> {
     }
 
     fn warn_limit(&mut self, step: &str, max: u32, what: &str) {
-        self.warnings.push(Warning {
-            code: "loop-limit".to_owned(),
-            message: format!(
-                "`{step}` ended at its limit of {max} {what}; the run goes on after it"
-            ),
-        });
+        self.warnings.push(Warning::new(
+            "loop-limit",
+            format!("`{step}` ended at its limit of {max} {what}; the run goes on after it"),
+        ));
     }
 }

@@ -6,7 +6,12 @@ use serde_json::{Value, json};
 use trackway_domain::{Block, Need, Object};
 
 use super::Walker;
-use crate::{expression::plain_name, lack, model::Nested, schema};
+use crate::{
+    expression::plain_name,
+    lack::{self, in_context},
+    model::Nested,
+    schema,
+};
 
 impl Walker<'_> {
     /// The inner context; none where the outer one is the inner one too.
@@ -35,7 +40,7 @@ impl Walker<'_> {
     /// Puts in place what this call brought for a need of the inner context; whether there was anything.
     fn bring(&mut self, block: &Block, nested: &Nested, brought: &mut Object) -> bool {
         for need in &block.needs {
-            let Some((name, _)) = inner_name(&need.pointer) else { continue };
+            let Some((name, _)) = in_context(&need.pointer) else { continue };
             if let Some(outer) = nested.context.as_ref().and_then(|values| mapped(values, &name)) {
                 let root = lack::root(&outer);
                 if let Some(fact) = self.facts.get(root)
@@ -61,7 +66,7 @@ impl Walker<'_> {
     /// call brings under it is used.
     fn asked_outside(&self, mut block: Block, nested: &Nested, inner: Option<&Object>) -> Block {
         for need in &mut block.needs {
-            let Some((name, rest)) = inner_name(&need.pointer) else { continue };
+            let Some((name, rest)) = in_context(&need.pointer) else { continue };
             let outer = nested.context.as_ref().and_then(|values| mapped(values, &name));
             let (context, at) = match &outer {
                 Some(outer) => (&self.context, lack::pointer(outer)),
@@ -86,7 +91,7 @@ impl Walker<'_> {
 
 /// Contexts are merged by their top-level names, so that a part of one is sent with the rest of it.
 fn widen(need: &mut Need, context: &Object) {
-    let Some((root, rest)) = inner_name(&need.pointer) else { return };
+    let Some((root, rest)) = in_context(&need.pointer) else { return };
     let Some(example) = need.example.as_ref().filter(|_| !rest.is_empty()) else { return };
     let there = context.get(&root).cloned().unwrap_or_else(|| json!({}));
     if let Some(whole) = lack::whole(there, |whole| schema::put(whole, &rest, example.clone())) {
@@ -112,11 +117,4 @@ fn concerned(schema: &Value, context: &Object) -> Object {
 fn mapped(values: &BTreeMap<String, Value>, name: &str) -> Option<String> {
     let source = values.get(name)?.as_str()?.strip_prefix('=')?;
     plain_name(source)
-}
-
-/// The top-level name of a pointer into the context, and the rest of the pointer.
-fn inner_name(pointer: &str) -> Option<(String, String)> {
-    let below = pointer.strip_prefix("/context/")?;
-    let (name, rest) = below.split_at(below.find('/').unwrap_or(below.len()));
-    Some((name.replace("~1", "/").replace("~0", "~"), rest.to_owned()))
 }

@@ -39,13 +39,53 @@ impl<'d> Walker<'d> {
         if lost.is_empty() {
             return;
         }
-        self.warnings.push(Warning {
-            code: "context-not-kept".to_owned(),
-            message: format!(
+        self.warnings.push(Warning::new(
+            "context-not-kept",
+            format!(
                 "the loop that the step is in sets {} itself: what was sent under that name was not kept",
                 lost.join(", ")
             ),
+        ));
+    }
+
+    /// The same for a loop or a map that this call has just entered.
+    pub(super) fn warn_of_own_names(&mut self, step: &Step) {
+        let sent: Vec<String> = own_names(step)
+            .into_iter()
+            .filter(|name| {
+                self.facts.get(*name).is_some_and(|sent| self.context.get(*name) != Some(sent))
+            })
+            .map(|name| format!("`{name}`"))
+            .collect();
+        if !sent.is_empty() {
+            self.warnings.push(Warning::new(
+                "context-not-kept",
+                format!(
+                    "`{}` sets {} itself: what was sent under that name does not hold inside of it",
+                    step.id,
+                    sent.join(", ")
+                ),
+            ));
+        }
+    }
+
+    /// Whether a loop or a map around the frame `below` gives this name its value.
+    pub(super) fn is_own_name(&self, name: &str, below: usize) -> bool {
+        self.visible(below).any(|(_, step, _)| own_names(step).contains(&name))
+    }
+
+    /// The loops and maps whose names are seen inside of the frame before `below`, the innermost first.
+    /// A workflow with a context of its own sees none of those around it.
+    pub(super) fn visible(
+        &self,
+        below: usize,
+    ) -> impl Iterator<Item = (usize, &'d Step, &Inside)> + '_ {
+        let frames = (1..below).rev().map_while(|number| {
+            let (step, inside) = self.frame(number)?;
+            let ends = matches!(inside, Inside::Nested { outer: Some(_) });
+            (!ends).then_some((number, step, inside))
         });
+        frames.filter(|(_, _, inside)| matches!(inside, Inside::Loop(_) | Inside::Map(_)))
     }
 
     /// Puts the names of the innermost loop or map into the context, for its round at hand.
@@ -127,7 +167,7 @@ impl<'d> Walker<'d> {
         }
     }
 
-    fn put_names_of(&mut self, frame: usize) {
+    pub(super) fn put_names_of(&mut self, frame: usize) {
         let Some((step, inside)) = self.frame(frame) else {
             return;
         };
@@ -163,7 +203,7 @@ fn held_under(context: &Object, step: &Step) -> Object {
 }
 
 /// The names that a loop or a map has in the context of its steps.
-fn own_names(step: &Step) -> Vec<&str> {
+pub(crate) fn own_names(step: &Step) -> Vec<&str> {
     let (round, item, index) = names(step);
     [round, item, index].into_iter().flatten().collect()
 }
@@ -194,7 +234,7 @@ fn own_values(step: &Step, inside: &Inside) -> Vec<(String, Value)> {
 }
 
 /// Names of the round, of the item and of its index.
-fn names(step: &Step) -> (Option<&str>, Option<&str>, Option<&str>) {
+pub(super) fn names(step: &Step) -> (Option<&str>, Option<&str>, Option<&str>) {
     match &step.kind {
         StepKind::Loop(repeated) => {
             let round = repeated.round.as_deref();

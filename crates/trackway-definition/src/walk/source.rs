@@ -8,18 +8,38 @@ use trackway_domain::{Block, Object};
 use super::{Walker, bounds};
 use crate::{
     expression::{Fits, evaluate, evaluate_for, plain_name, unfit},
+    facts,
     lack::{Lack, Like, find},
-    model::{Amount, Source},
+    model::{Amount, Source, Step},
 };
 
 impl Walker<'_> {
     /// The list that a loop or a map goes through.
-    pub(super) fn list(&mut self, step: &str, source: &Source) -> Result<Vec<Value>, Block> {
-        let wanted = Wanted { step, source, what: "a list", like: Like::List };
+    pub(super) fn list(&mut self, step: &Step, source: &Source) -> Result<Vec<Value>, Block> {
+        let like = self.list_like(step, source);
+        let wanted = Wanted { step: &step.id, source, what: "a list", like };
         self.look(|names| match wanted.from(names, &Value::is_array)? {
             Value::Array(items) => Ok(items),
             other => Err(wanted.wrong(&other, names, &Value::is_array)),
         })
+    }
+
+    /// What the list has to be like, by what the steps read of its items. It is only worked out where
+    /// there is no list.
+    fn list_like(&self, step: &Step, source: &Source) -> Like {
+        let path = match source {
+            Source::Name(path) => path,
+            Source::Cel(_) => return Like::List,
+        };
+        if find(&self.context, path).is_some_and(Value::is_array) {
+            return Like::List;
+        }
+        match facts::item_shape(step) {
+            Some(shape) if !(shape.is_leaf() && shape.like == Like::Anything) => {
+                Like::Shaped(Box::new(shape.listed()))
+            }
+            _ => Like::List,
+        }
     }
 
     /// How many rounds a loop has.

@@ -5,15 +5,19 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 use trackway_domain::{Block, Object, Warning};
 
-use super::{Frame, Inside, Mode, Root, Walk, bounds, held, place};
+use super::{
+    Frame, Inside, Mode, Root, Walk, bounds, held, place,
+    undecided::{self, Undecided},
+};
 use crate::{
     condition,
-    lack::Lack,
+    lack::{Lack, root},
     model::{Condition, Definition, Step},
 };
 
 /// Steps that one call may go through without stopping. A person's workflow has tens of steps; only
 /// loops whose every step is left out get here, and those would otherwise hold up the caller.
+/// Limit (Definitions): steps that one call may pass without a stop.
 pub(crate) const SILENT_STEPS_MAX: u32 = 10_000;
 
 /// A walk under way.
@@ -31,8 +35,18 @@ pub(crate) struct Walker<'d> {
     /// one asked for it.
     pub(super) facts: Object,
     pub(super) warnings: Vec<Warning>,
+    /// Steps that were left out for want of a fact.
+    pub(super) undecided: Vec<Undecided>,
     pub(super) emitted: Vec<Emitted>,
     silent: u32,
+}
+
+/// Whether a condition holds.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Truth {
+    Known(bool),
+    /// These names are not set.
+    Unset(Vec<String>),
 }
 
 /// What a walk left behind when it stopped.
@@ -84,6 +98,7 @@ impl<'d> Walker<'d> {
             context,
             facts: Object::new(),
             warnings: Vec::new(),
+            undecided: Vec::new(),
             emitted: Vec::new(),
             silent: 0,
         })
@@ -94,15 +109,20 @@ impl<'d> Walker<'d> {
         while let (Some(frame), Some(list)) = (self.walk.frames.last(), self.lists.last()) {
             let list: &'d [Step] = list;
             let Some(step) = list.get(frame.at) else {
-                self.close()?;
+                let around = self.around();
+                self.close().map_err(|block| match around {
+                    Some(step) => self.wanted_by(&step.id, block),
+                    None => block,
+                })?;
                 continue;
             };
             self.count_step()?;
             if let Some(when) = &step.when
-                && !self.holds(when)?
+                && !self.holds(when).map_err(|block| self.wanted_by(&step.id, block))?
             {
+                self.note_unset(&step.id, when);
                 self.leave_out(step);
-            } else if self.enter(step)? {
+            } else if self.enter(step).map_err(|block| self.wanted_by(&step.id, block))? {
                 bounds::whole(&self.context)?;
                 return Ok(Some(step));
             }
@@ -131,6 +151,28 @@ impl<'d> Walker<'d> {
         list.get(self.walk.frames.last()?.at)
     }
 
+    /// The lists that the walk is inside of, from the innermost to the outermost: their steps, the step
+    /// that each belongs to, the position in it, and the context of its steps.
+    pub(crate) fn around_here(
+        &self,
+    ) -> impl Iterator<Item = (&'d [Step], Option<&'d Step>, usize, &Object)> + '_ {
+        (0..self.walk.frames.len()).rev().filter_map(|number| {
+            let list: &'d [Step] = self.lists.get(number)?;
+            let at = self.walk.frames.get(number)?.at;
+            let owner = self.frame(number).map(|(step, _)| step);
+            Some((list, owner, at, self.context_of(number)))
+        })
+    }
+
+    /// The definition's exit steps, where they are still ahead.
+    pub(crate) fn exit_ahead(&self) -> &'d [Step] {
+        if self.walk.root.exit { &[] } else { &self.definition.on_exit }
+    }
+
+    pub(crate) fn definition(&self) -> &'d Definition {
+        self.definition
+    }
+
     /// The step at hand of each list, from the outermost to the one where the walk stands.
     pub(crate) fn way(&self) -> Vec<&'d Step> {
         let each = self.lists.iter().zip(&self.walk.frames);
@@ -153,7 +195,8 @@ impl<'d> Walker<'d> {
         &self.walk
     }
 
-    pub(crate) fn stop(self) -> Stopped {
+    pub(crate) fn stop(mut self) -> Stopped {
+        self.warnings.extend(undecided::warning(&self.undecided));
         Stopped {
             walk: self.walk,
             context: self.context,
@@ -164,6 +207,21 @@ impl<'d> Walker<'d> {
 
     pub(crate) fn holds(&mut self, condition: &Condition) -> Result<bool, Block> {
         self.look(|names| condition::holds(condition, names))
+    }
+
+    /// Whether a condition holds, where the names that it reads are set.
+    pub(super) fn holds_if_set(&mut self, condition: &Condition) -> Result<Truth, Block> {
+        loop {
+            match condition::holds(condition, &self.context) {
+                Ok(holds) => return Ok(Truth::Known(holds)),
+                Err(lack) if self.supply(&lack) => {}
+                Err(Lack::Missing { name, others, .. }) => {
+                    let others = others.into_iter().map(|(name, _)| name);
+                    return Ok(Truth::Unset(std::iter::once(name).chain(others).collect()));
+                }
+                Err(_) => return self.holds(condition).map(Truth::Known),
+            }
+        }
     }
 
     /// Something that is read from the context. See [`Walker::facts`] for names that it lacks.
@@ -177,21 +235,25 @@ impl<'d> Walker<'d> {
                 Err(lack) => lack,
             };
             // Each turn puts one of the facts in its place, so this ends.
-            match self.fact_for(&lack) {
-                Some((name, value)) => self.context.insert(name, value),
-                None => return Err(lack.block_in(&self.context)),
-            };
+            if !self.supply(&lack) {
+                return Err(self.block(&lack, &|names| read(names).err()));
+            }
         }
     }
 
-    /// What this call brought for a name that is missing or wrong, where that is not in place yet.
-    fn fact_for(&self, lack: &Lack) -> Option<(String, Value)> {
-        let (Lack::Missing { name, .. } | Lack::Wrong { name: Some(name), .. }) = lack else {
-            return None;
-        };
-        let name = name.split(['.', '[']).next().unwrap_or(name);
-        let fact = self.facts.get(name)?;
-        (self.context.get(name) != Some(fact)).then(|| (name.to_owned(), fact.clone()))
+    /// Puts what this call brought in place of what is missing or wrong; whether there was anything.
+    fn supply(&mut self, lack: &Lack) -> bool {
+        let Some(name) = lack.name().map(|name| root(name).to_owned()) else { return false };
+        if let Some(frame) = self.item_frame(&name, self.walk.frames.len()) {
+            return self.renew_item(frame);
+        }
+        let Some(fact) = self.facts.get(&name) else { return false };
+        if self.context.get(&name) == Some(fact) || self.is_own_name(&name, self.walk.frames.len())
+        {
+            return false;
+        }
+        self.context.insert(name, fact.clone());
+        true
     }
 
     pub(super) fn count_step(&mut self) -> Result<(), Block> {

@@ -63,7 +63,7 @@ pub(super) const fn is_reduced(kind: DocumentKind) -> bool {
 }
 
 /// The documents that these changes make, each with its name and kind.
-pub(super) fn reduce<'a>(
+pub fn reduce<'a>(
     changes: impl Iterator<Item = &'a DocumentChange>,
 ) -> Vec<(String, DocumentKind, Value)> {
     // A workflow declares a handful of documents: a list is looked through faster than a map is made.

@@ -37,6 +37,7 @@ fn node(name: &str, parent: Option<&str>) -> Node {
         prompt: format!("Do {name}."),
         confirm: false,
         output: None,
+        facts: Vec::new(),
     };
     Node {
         id: node_id(name),

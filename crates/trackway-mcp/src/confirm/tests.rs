@@ -74,7 +74,8 @@ async fn newest_clients_are_asked_by_an_answer() {
     assert_eq!(asked["resultType"], "input_required", "{asked}");
     assert_eq!(asked["inputRequests"]["confirmation"]["method"], "elicitation/create");
     let with = |mut params: Value, state: &Value, action: &str| {
-        params["inputResponses"] = json!({ "confirmation": { "action": action } });
+        params["inputResponses"] =
+            json!({ "confirmation": { "action": action, "content": { "agree": true } } });
         params["requestState"] = state.clone();
         params
     };
@@ -92,5 +93,84 @@ async fn newest_clients_are_asked_by_an_answer() {
     assert_eq!(end["result"]["structuredContent"]["isComplete"], true, "{end}");
     let again = client.done("workflow_advance", answering(&there, "done")).await;
     assert_eq!(again, end["result"]["structuredContent"]);
+    client.leave().await;
+}
+
+/// What a person's form may come back with that is neither yes nor no.
+fn unclear() -> Vec<Value> {
+    let values =
+        [json!("no"), json!("true"), json!("false"), json!(0), json!(1), json!(null), json!([])];
+    let mut answers: Vec<Value> = values
+        .into_iter()
+        .map(|agree| json!({ "action": "accept", "content": { "agree": agree } }))
+        .collect();
+    answers.push(json!({ "action": "accept", "content": {} }));
+    answers.push(json!({ "action": "accept" }));
+    answers
+}
+
+/// Proves T9: agreement is the boolean true and nothing else, in the way of older revisions.
+#[tokio::test]
+async fn only_true_agrees_where_a_request_asks() {
+    let at = Place::new();
+    at.workflow("notes.yaml", NOTES);
+    let mut client = Client::older(at.door(), json!({ "elicitation": {} })).await;
+    let there = at_publish(&mut client).await;
+    for answer in unclear() {
+        let refused = after(&mut client, answering(&there, "done"), answer.clone()).await;
+        assert_eq!(refused["error"]["code"], "confirmation-unclear", "{answer}: {refused}");
+        assert_eq!(refused["error"]["retryable"], true);
+    }
+    let no = json!({ "action": "accept", "content": { "agree": false } });
+    let declined = after(&mut client, answering(&there, "done"), no).await;
+    assert_eq!(declined["blocked"]["code"], "confirmation-declined", "{declined}");
+    client.leave().await;
+}
+
+/// Proves T9: the same in the way of the newest revision; nothing was recorded, and the call asks again.
+#[tokio::test]
+async fn only_true_agrees_where_an_answer_asks() {
+    let at = Place::new();
+    at.workflow("notes.yaml", NOTES);
+    let mut client = Client::newest(at.door(), &json!({ "elicitation": { "form": {} } }));
+    let there = at_publish(&mut client).await;
+    for answer in unclear() {
+        let asked = client.request("tools/call", call(&answering(&there, "done"))).await;
+        assert_eq!(asked["result"]["resultType"], "input_required", "{asked}");
+        let mut params = call(&answering(&there, "done"));
+        params["inputResponses"] = json!({ "confirmation": answer });
+        params["requestState"] = asked["result"]["requestState"].clone();
+        let refused = client.request("tools/call", params).await;
+        let error = &refused["result"]["structuredContent"]["error"];
+        assert_eq!(error["code"], "confirmation-unclear", "{answer}: {refused}");
+    }
+    client.leave().await;
+}
+
+/// Proves T9: who agrees sees what they agree to, and nothing is ticked for them.
+#[tokio::test]
+async fn a_person_sees_what_they_agree_to() {
+    let at = Place::new();
+    at.workflow("notes.yaml", NOTES);
+    let mut client = Client::older(at.door(), json!({ "elicitation": {} })).await;
+    let there = at_publish(&mut client).await;
+    let mut arguments = answering(&there, &format!("PATH: Epic. {}", "x".repeat(5_000)));
+    arguments["context"] = json!({ "channel": "blog" });
+    arguments["output"] = json!({ "links": ["https://example.org/1"] });
+    let asked = client.request("tools/call", call(&arguments)).await;
+    let message = asked["params"]["message"].as_str().unwrap();
+    for part in
+        ["Publish", "PATH: Epic.", "more characters)", "\"channel\": \"blog\"", "example.org/1"]
+    {
+        assert!(message.contains(part), "{part} in {message}");
+    }
+    assert!(!message.contains("Publish them."), "the agent's instructions: {message}");
+    let schema = &asked["params"]["requestedSchema"];
+    assert_eq!(schema["properties"]["agree"]["type"], "boolean", "{schema}");
+    assert!(schema["properties"]["agree"].get("default").is_none(), "{schema}");
+    assert_eq!(schema["required"], json!(["agree"]));
+    let reply = json!({ "jsonrpc": "2.0", "id": asked["id"], "result": { "action": "decline" } });
+    client.send(&reply).await;
+    client.next().await;
     client.leave().await;
 }

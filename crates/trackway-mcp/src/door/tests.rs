@@ -27,7 +27,7 @@ async fn checkpoints_are_behind_their_switches() {
     at.workflow("notes.yaml", NOTES);
     let mut client = Client::older(at.door_with(Switches::default()), json!({})).await;
     let listed = client.request("tools/list", json!({})).await;
-    assert_eq!(listed["result"]["tools"].as_array().unwrap().len(), 4);
+    assert_eq!(listed["result"]["tools"].as_array().unwrap().len(), 5);
     let first = client.done("workflow_start", json!({ "workflowId": "notes" })).await;
     let notes = json!({ "stateToken": first["stateToken"], "notesMarkdown": "n" });
     assert_eq!(client.refused("workflow_checkpoint", notes.clone()).await, "switched-off");
@@ -156,5 +156,64 @@ async fn wrong_calls_are_answered_as_data() {
     assert_eq!(client.refused("workflow_start", unknown.clone()).await, "unknown-workflow");
     assert_eq!(client.refused("workflow_inspect", unknown).await, "unknown-workflow");
     assert_eq!(client.refused("workflow_advnce", json!({})).await, "invalid-request");
+    client.leave().await;
+}
+
+/// Proves T14: notes, a checkpoint and a session note are in a look, as data and as text, also in another
+/// run of the session; a new chat finds them without a token.
+#[tokio::test]
+async fn recorded_notes_are_read_back() {
+    let at = Place::new();
+    at.workflow("notes.yaml", NOTES);
+    let mut client = Client::older(at.door(), json!({})).await;
+    let begin = json!({ "workflowId": "notes", "context": { "ticketId": "ACE-7" } });
+    let first = client.done("workflow_start", begin.clone()).await;
+    assert_eq!(first["recap"]["notes"], json!([]), "{first}");
+    let second = client.done("workflow_advance", answering(&first, "Seven changes.")).await;
+    assert!(second.get("recap").is_none(), "an answer is replayed as it was");
+    let noted = json!({ "stateToken": second["stateToken"], "notesMarkdown": "Asked Ada." });
+    client.done("workflow_checkpoint", noted).await;
+    let noted = json!({ "sessionId": "ACE-7", "notesMarkdown": "Release on Friday." });
+    client.done("workflow_checkpoint", noted).await;
+
+    let look = json!({ "stateToken": second["stateToken"] });
+    let seen = client.call("workflow_advance", look).await;
+    let (recap, text) = (&seen["structuredContent"]["recap"], seen["content"][0]["text"].as_str());
+    assert_eq!(recap["notes"][0]["notesMarkdown"], "Seven changes.", "{recap}");
+    assert_eq!(recap["notes"][0]["stepId"], "gather");
+    for (place, notes) in [("checkpoints", "Asked Ada."), ("checkpoints", "Release on Friday.")] {
+        assert!(recap[place].to_string().contains(notes), "{recap}");
+        assert!(text.unwrap().contains(notes), "{text:?}");
+    }
+    let earlier =
+        client.call("workflow_advance", json!({ "stateToken": first["stateToken"] })).await;
+    let grown = &earlier["structuredContent"]["recap"]["grew"][0];
+    assert_eq!((&grown["stepId"], &grown["isComplete"]), (&json!("publish"), &json!(false)));
+    assert_eq!(grown["stateToken"], second["stateToken"], "the branch can be taken up");
+    let text = earlier["content"][0]["text"].as_str().unwrap();
+    assert!(text.contains("Answered before") && text.contains("Seven changes."), "{text}");
+
+    let other = client.call("workflow_start", begin).await;
+    let text = other["content"][0]["text"].as_str().unwrap();
+    assert!(text.contains("Release on Friday.") && text.contains("Seven changes."), "{text}");
+    client.leave().await;
+
+    let mut client = Client::older(at.door(), json!({})).await;
+    for query in ["ACE-7", "seven changes", ""] {
+        let found = client.call("workflow_resume", json!({ "query": query })).await;
+        let items = found["structuredContent"]["items"].as_array().unwrap();
+        let item = items.iter().find(|item| item["runId"] == first["session"]["runId"]).unwrap();
+        assert_eq!(item["stateToken"], second["stateToken"], "{query}");
+        let expected = json!(["ACE-7", "notes", "Release notes", "publish"]);
+        let told = ["sessionId", "workflowId", "title", "step"].map(|field| item[field].clone());
+        assert_eq!(json!(told), expected);
+        assert_eq!(item["recap"]["notes"][0]["notesMarkdown"], "Seven changes.");
+        let text = found["content"][0]["text"].as_str().unwrap();
+        assert!(text.contains(second["stateToken"].as_str().unwrap()), "{text}");
+    }
+    let none = client.done("workflow_resume", json!({ "query": "no such words" })).await;
+    assert_eq!(none["items"], json!([]));
+    assert_eq!(client.refused("workflow_resume", json!({ "q": "x" })).await, "invalid-request");
+    assert_eq!(client.refused("workflow_resume", json!({ "query": 7 })).await, "invalid-request");
     client.leave().await;
 }

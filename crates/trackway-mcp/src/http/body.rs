@@ -19,6 +19,7 @@ use crate::unread::{Revision, Scan, Unread};
 
 /// How much of a body is looked at for the id under which to answer. An agent that sends a whole file
 /// by mistake is told so; whoever sends more than this is not listened to.
+/// Limit (MCP): part of a refused body that is searched for its request id.
 const SEEN_BYTES_MAX: usize = 64 * 1024 * 1024;
 
 /// The header in which clients say which revision they speak.

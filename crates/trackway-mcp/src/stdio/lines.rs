@@ -19,6 +19,7 @@ use tokio::{
 use crate::unread::{Revision, Scan, Unread};
 
 /// Longest line that is read: far more than all bounds of a call together.
+/// Limit (MCP): one line on standard input.
 const LINE_BYTES_MAX: usize = 16 * 1024 * 1024;
 
 const PARSE_ERROR: i32 = -32700;

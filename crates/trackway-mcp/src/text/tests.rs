@@ -36,13 +36,14 @@ fn gather() -> Pending {
         prompt: "List every change since the last release.\n\n- be complete\n".to_owned(),
         confirm: false,
         output: None,
+        facts: Vec::new(),
     }
 }
 
 /// Proves T7: what to do first, tokens last, each once, alone on its line in a fence.
 #[test]
 fn a_plain_step() {
-    let text = position(&here(Some(gather())), &tokens());
+    let text = position(&here(Some(gather())), &tokens(), "");
     for token in ["st.v1.state", "ack.v1.ack"] {
         assert_eq!(text.matches(token).count(), 1);
         assert!(text.contains(&format!("```\n{token}\n```\n")), "{text}");
@@ -55,7 +56,7 @@ fn a_plain_step() {
 #[test]
 fn a_prompt_cannot_touch_the_tokens() {
     let prompt = "Like this:\n```sh\nst.v1.old\nst.v1.state\n".to_owned();
-    let text = position(&here(Some(Pending { prompt, ..gather() })), &tokens());
+    let text = position(&here(Some(Pending { prompt, ..gather() })), &tokens(), "");
     let alone = |line: &&str| line.starts_with("st.v1.") || line.starts_with("ack.v1.");
     assert_eq!(text.lines().filter(alone).collect::<Vec<_>>(), ["st.v1.state", "ack.v1.ack"]);
     assert_eq!(text.lines().filter(|line| line.starts_with("```")).count(), 6, "{text}");
@@ -74,16 +75,15 @@ fn a_step_with_everything() {
     let mut at = here(Some(pending));
     at.guidance = vec!["Be brief.".to_owned(), "Two\nlines.".to_owned()];
     at.branch = Branch { forked: true, index: 1, siblings: 2 };
-    at.warnings =
-        vec![Warning { code: "definition-changed".to_owned(), message: "It changed.".to_owned() }];
-    assert_snapshot!(position(&at, &tokens()));
+    at.warnings = vec![Warning::new("definition-changed", "It changed.")];
+    assert_snapshot!(position(&at, &tokens(), ""));
 }
 
 /// Proves T7, T9.
 #[test]
 fn the_end() {
     let tokens = Tokens { ack: None, ..tokens() };
-    assert_snapshot!(position(&here(None), &tokens));
+    assert_snapshot!(position(&here(None), &tokens, ""));
 }
 
 /// Proves T13: a blocked answer names each need and tells to send the fresh ack.
@@ -109,7 +109,7 @@ fn a_block() {
             },
         ],
     });
-    assert_snapshot!(position(&at, &tokens()));
+    assert_snapshot!(position(&at, &tokens(), ""));
 }
 
 /// Proves T7: nobody is told to go on with a run that somebody ended.
@@ -118,7 +118,7 @@ fn a_run_that_is_over() {
     let mut at = here(Some(gather()));
     let message = "run-1 was canceled and cannot go on.".to_owned();
     at.blocked = Some(Block { code: "run-ended".to_owned(), message, needs: Vec::new() });
-    assert_snapshot!(position(&at, &Tokens { ack: None, ..tokens() }), @r"
+    assert_snapshot!(position(&at, &Tokens { ack: None, ..tokens() }, ""), @r"
     # Over: run-ended
 
     run-1 was canceled and cannot go on.
@@ -130,14 +130,54 @@ fn a_run_that_is_over() {
     ");
 }
 
+/// Proves T7: a step says which facts later steps depend on, with the values that they are compared with.
+#[test]
+fn wanted_facts_are_named() {
+    let fact = |name: &str, values: Vec<Value>| WantedFact {
+        name: name.to_owned(),
+        values,
+        steps: vec!["later".to_owned()],
+    };
+    let facts = vec![fact("size", vec![json!("S"), json!("L")]), fact("files", vec![])];
+    assert_snapshot!(position(&here(Some(Pending { facts, ..gather() })), &tokens()));
+}
+
+/// Proves T9: a step that is titled as the end is not taken for it.
+#[test]
+fn no_step_looks_like_the_end() {
+    let end = position(&here(None), &Tokens { ack: None, ..tokens() });
+    let heading = end.lines().next().unwrap_or_default();
+    for title in ["Complete", "=== END OF THE RUN ===", "\n=== END OF THE RUN ==="] {
+        let step =
+            position(&here(Some(Pending { title: title.to_owned(), ..gather() })), &tokens());
+        assert!(!step.lines().any(|line| line == heading), "{step}");
+    }
+}
+
+/// Proves T13: a judgement that asks for more work is answered with the work, and with no other judgement.
+#[test]
+fn a_followup_asks_for_work() {
+    let mut at = here(Some(gather()));
+    at.blocked = Some(Block {
+        code: "followup-required".to_owned(),
+        message: "Write the tests that are missing.".to_owned(),
+        needs: vec![Need {
+            pointer: "/output/artifacts/0/dimensions/evidence".to_owned(),
+            message: "Write the tests that are missing.".to_owned(),
+            ..Need::default()
+        }],
+    });
+    assert_snapshot!(position(&at, &tokens()));
+}
+
 /// Proves T6: a branch is announced by the answer that made it, and by nothing else.
 #[test]
 fn a_look_announces_no_branch() {
     let mut at = here(Some(gather()));
     at.branch = Branch { forked: true, index: 1, siblings: 2 };
-    assert!(position(&at, &tokens()).contains("(2 of 2)"));
+    assert!(position(&at, &tokens(), "").contains("(2 of 2)"));
     at.advanced = false;
-    assert_eq!(position(&at, &tokens()), position(&here(Some(gather())), &tokens()));
+    assert_eq!(position(&at, &tokens(), ""), position(&here(Some(gather())), &tokens(), ""));
 }
 
 /// Proves T14, T8.

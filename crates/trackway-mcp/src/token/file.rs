@@ -19,6 +19,7 @@ pub const FILE: &str = "token-keys.json";
 const LOCK: &str = "token-keys.lock";
 const FORMAT: u32 = 1;
 /// Largest file that is read: thousands of rotations.
+/// Limit (MCP): file of token keys.
 const FILE_BYTES_MAX: u64 = 4 * 1024 * 1024;
 
 #[derive(Debug, thiserror::Error)]

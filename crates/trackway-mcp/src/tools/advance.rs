@@ -43,7 +43,7 @@ pub(crate) async fn advance(
         seal: door.seal(),
     };
     let asker = confirm::Asker::of(context);
-    advance.consent = asker.consent(door, identity, &advance, &retry);
+    advance.consent = asker.consent(door, identity, &advance, &retry)?;
     // At most twice: the second time the answer of the person is known.
     loop {
         match door.guide().advance(&identity.caller, advance.clone()).await? {
@@ -83,7 +83,8 @@ async fn look(
     if !identity.scopes.allow_run(&position.workflow) {
         return Err(Refusal::forbidden(&position.workflow));
     }
-    Ok(answer::position(door.ring(), &position).into())
+    let recap = door.guide().recap(&identity.caller, &position).await?;
+    Ok(answer::look(door.ring(), &position, &recap).into())
 }
 
 /// What the agent brought. Notes may stand in three places and mean the same in each; empty ones are none.

@@ -4,12 +4,24 @@ use std::fmt::Write as _;
 
 use rmcp::model::CallToolResult;
 use serde_json::{Value, json};
-use trackway_definition::model::{Step, StepKind};
+use trackway_definition::model::{Form, Step, StepKind, Unheeded};
 use trackway_runtime::Known;
 
 use crate::text;
 
-pub(crate) fn inspect(known: &Known) -> CallToolResult {
+/// Limit (MCP): bytes of the line of `workflow_inspect` that names what is not acted on.
+const UNSUPPORTED_BYTES_MAX: usize = 400;
+
+/// Limit (MCP): constructs that keep a workflow from being started, in the text of `workflow_inspect`.
+const UNSUPPORTED_MAX: usize = 10;
+
+pub(crate) fn inspect(known: &Known, rules: &[String]) -> CallToolResult {
+    let (structured, text) = describe(known, rules);
+    super::answer(text, structured)
+}
+
+/// One workflow as JSON and as text. `rules` is its guidance, with references looked up.
+pub fn describe(known: &Known, rules: &[String]) -> (Value, String) {
     let definition = &known.definition;
     let mut structured = json!({
         "workflowId": definition.id,
@@ -17,14 +29,17 @@ pub(crate) fn inspect(known: &Known) -> CallToolResult {
         "description": definition.description,
         "version": definition.version,
         "workflowHash": known.hash,
-        "guidance": definition.guidance,
+        "guidance": rules,
         "steps": steps(&definition.steps),
         "unheeded": definition.unheeded,
     });
     if let Some(input) = &definition.input {
         structured["input"] = input.clone();
     }
-    super::answer(told(known), structured)
+    if !definition.tags.is_empty() {
+        structured["tags"] = json!(definition.tags);
+    }
+    (structured, told(known))
 }
 
 fn steps(list: &[Step]) -> Value {
@@ -93,29 +108,73 @@ fn told(known: &Known) -> String {
     outline(&mut told, &definition.steps, 0);
     told.push('\n');
     if let Some(input) = &definition.input {
-        let _ = writeln!(told, "Context that a start wants:\n```json\n{input:#}\n```\n");
+        let _ = writeln!(told, "Context that a start wants:\n```\n{}\n```\n", text::form(input));
     }
-    for construct in &definition.unheeded {
-        let what = if construct.matters {
-            "Not supported, so it cannot be started"
-        } else {
-            "Not acted on"
-        };
-        text::line(&mut told, &format!("{what}: `{}`: {}", construct.path, construct.message));
-    }
+    unsupported(&mut told, &definition.unheeded);
     told
+}
+
+/// What keeps the workflow from being started, one by one; all that is merely not acted on, in one line.
+fn unsupported(told: &mut String, unheeded: &[Unheeded]) {
+    let (fatal, silent): (Vec<_>, Vec<_>) = unheeded.iter().partition(|one| one.matters);
+    for construct in fatal.iter().take(UNSUPPORTED_MAX) {
+        text::line(
+            told,
+            &format!(
+                "Not supported, so it cannot be started: `{}`: {}",
+                construct.path, construct.message
+            ),
+        );
+    }
+    if let Some(more) = fatal.len().checked_sub(UNSUPPORTED_MAX + 1) {
+        text::line(told, &format!("And {} more constructs that are not supported.", more + 1));
+    }
+    if silent.is_empty() {
+        return;
+    }
+    let mut shown = String::new();
+    let mut left = silent.len();
+    for construct in &silent {
+        if shown.len() + construct.path.len() > UNSUPPORTED_BYTES_MAX {
+            break;
+        }
+        if !shown.is_empty() {
+            shown.push_str(", ");
+        }
+        let _ = write!(shown, "`{}`", construct.path);
+        left -= 1;
+    }
+    let more = if left > 0 { format!(" and {left} more") } else { String::new() };
+    text::line(
+        told,
+        &format!(
+            "Not acted on, and nothing runs otherwise because of it: {shown}{more} (`unheeded` has the reasons)."
+        ),
+    );
 }
 
 fn outline(told: &mut String, steps: &[Step], depth: usize) {
     for step in steps {
+        let indent = "  ".repeat(depth);
+        let optional = if step.when.is_some() { ", conditional" } else { "" };
+        let confirmed = match &step.kind {
+            StepKind::Prompt(prompt) if prompt.confirm.is_some() => ", confirmed by the user",
+            _ => "",
+        };
         let _ = writeln!(
             told,
-            "{}- `{}` {} ({})",
-            "  ".repeat(depth),
+            "{indent}- `{}` {} ({}{optional}{confirmed})",
             step.id,
             step.title,
             kind(&step.kind)
         );
+        if let StepKind::Prompt(prompt) = &step.kind
+            && let Some(contract) = &prompt.output
+        {
+            let (Form::Whole { schema, .. } | Form::Artifact { schema, .. }) = &contract.form;
+            let what = if contract.required { "output" } else { "optional output" };
+            let _ = writeln!(told, "{indent}  {what}: `{}`", text::form(schema));
+        }
         for inner in inside(&step.kind) {
             outline(told, inner, depth + 1);
         }

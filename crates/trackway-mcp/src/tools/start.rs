@@ -2,7 +2,7 @@
 
 use rmcp::model::CallToolResult;
 use trackway_ports::Identity;
-use trackway_runtime::Start;
+use trackway_runtime::{Guide, Start};
 
 use crate::{answer, arguments::Arguments, door::Door, refusal::Refusal};
 
@@ -16,7 +16,18 @@ pub(crate) async fn start(
         return Err(Refusal::forbidden(&workflow));
     }
     let context = arguments.object("context").unwrap_or_default();
+    let joins = Guide::names_session(&context);
     let start = Start { workflow, context, seal: door.seal() };
     let position = door.guide().start(&identity.caller, start).await?;
-    Ok(answer::position(door.ring(), &position))
+    if !joins {
+        return Ok(answer::position(door.ring(), &position));
+    }
+    // The run has begun: a recap that cannot be read must not cost the caller its tokens.
+    match door.guide().recap(&identity.caller, &position).await {
+        Ok(recap) => Ok(answer::look(door.ring(), &position, &recap)),
+        Err(error) => {
+            tracing::warn!(%error, "the recap of a session is left out");
+            Ok(answer::position(door.ring(), &position))
+        }
+    }
 }

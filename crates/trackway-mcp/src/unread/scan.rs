@@ -4,6 +4,7 @@
 use serde_json::Value;
 
 /// Longest name, id or method that is kept. Clients send numbers, words and UUIDs.
+/// Limit (MCP): name, id or method of a request that cannot be read.
 const WORD_BYTES_MAX: usize = 256;
 
 /// A message as far as it has been seen. It may be shown in pieces.

@@ -12,9 +12,11 @@ use super::{Absent, Invalid, files::Stamp};
 
 /// Most definition files that are read. Some hundreds are a large library; beyond this a wrong folder
 /// was named, and each list would take seconds.
+/// Limit (Definitions): definition files that are read.
 const FILES_MAX: usize = 2_000;
 
 /// Most entries of folders that are looked at, for the same reason: a project's root holds more.
+/// Limit (Definitions): entries of folders that are looked at.
 const ENTRIES_MAX: usize = 50_000;
 
 /// What a search of the folders came to.

@@ -16,6 +16,7 @@ use super::{
 
 /// Stamps that are looked at in one glance, on a thread that serves others too: a few microseconds each.
 /// More are looked at on a thread where waiting is allowed.
+/// Limit (Definitions): files whose time stamps one look reads.
 const GLANCE_FILES_MAX: usize = 8;
 
 /// Everything that was read.

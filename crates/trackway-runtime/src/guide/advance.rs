@@ -6,7 +6,9 @@
 //! definition.
 
 use serde_json::Value;
-use trackway_domain::{AckId, Block, Caller, NodeId, Object, RunId, Seal, StateName};
+use trackway_domain::{
+    AckId, AttemptOutcome, Block, Caller, NodeId, Object, RunId, Seal, StateName,
+};
 use trackway_ports::{Append, AppendError, AttemptKey};
 
 use super::{
@@ -21,7 +23,12 @@ use super::{
 
 /// Lost races in a row before an answer is given up. Each is lost to an append that somebody else got
 /// through, so the run goes on in any case; losing this often takes as many agents at one run.
+/// Limit (Sessions): lost races before an answer is refused.
 pub(super) const TRIES_MAX: usize = 50;
+
+/// Limit (MCP): blocked answers to one snapshot that are recorded. An agent that is wrong so often does
+/// not learn from the answer; one that fits is still taken, and advances.
+pub(super) const BLOCKED_ATTEMPTS_MAX: u32 = 100;
 
 impl Guide {
     pub(super) async fn answer(
@@ -30,6 +37,7 @@ impl Guide {
         mut advance: Advance,
     ) -> Result<Advanced, GuideError> {
         bounds::inputs(&advance.inputs)?;
+        advance.inputs.notes = advance.inputs.notes.take().and_then(without_end);
         if is_empty(advance.inputs.output.as_ref())
             && !self.asks_for_output(caller, &advance).await?
         {
@@ -93,6 +101,11 @@ impl Guide {
             Verdict::AskFirst(pending) => return Ok(Some(Advanced::AskFirst(pending))),
             Verdict::Record(recorded) => *recorded,
         };
+        if let AttemptOutcome::Blocked(block) = &recorded.attempt.outcome
+            && place.blocked >= BLOCKED_ATTEMPTS_MAX
+        {
+            return Err(GuideError::TooManyAttempts { run, block: block.clone() });
+        }
         let mut append = Append::new(run, place.head, now);
         append.events = recorded.events();
         append.row = recorded.completes.map(|completion| completion.row);
@@ -128,11 +141,17 @@ impl Guide {
             branch,
             over: decide::ended(row.state).map(|state| over(row.id, state)),
             warnings: self.drift(workflow, &node.definition).await.into_iter().collect(),
-            guidance: definition.guidance.clone(),
+            guidance: self.rules(&definition).await,
             seal,
         };
         Ok(answer::of_look(&row, node, look))
     }
+}
+
+/// Notes that differ in the white space at their end are the same notes; notes with nothing else are none.
+fn without_end(mut notes: String) -> Option<String> {
+    notes.truncate(notes.trim_end().len());
+    Some(notes).filter(|notes| !notes.is_empty())
 }
 
 fn is_empty(output: Option<&Value>) -> bool {

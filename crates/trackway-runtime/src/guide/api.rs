@@ -108,6 +108,9 @@ pub enum GuideError {
     TooDeep { what: &'static str, levels: usize },
     #[error("{what} cannot name a session: {why}")]
     BadSession { what: String, why: String },
+    /// Nothing more that does not fit is recorded at this node; what fits still is.
+    #[error("too many answers to this step of {run} did not fit: {}", .block.message)]
+    TooManyAttempts { run: RunId, block: Block },
     #[error("no outside agent drives {run}")]
     NotGuided { run: RunId },
     #[error("{run} cannot be migrated: {why}")]
@@ -130,6 +133,7 @@ impl GuideError {
             Self::BadSession { .. } | Self::NotGuided { .. } | Self::CannotMigrate { .. } => {
                 Code::InvalidRequest
             }
+            Self::TooManyAttempts { .. } => Code::TooManyAttempts,
             Self::Store { .. } => Code::StoreFailed,
         }
     }

@@ -10,12 +10,15 @@ use super::GuideError;
 
 /// Facts, not documents: every node holds all of them again, so that a run of a thousand steps with a
 /// full context is still a quarter of a gigabyte.
+/// Limit (Sessions): context of an answer.
 pub(super) const CONTEXT_BYTES_MAX: usize = 256 * 1_024;
 
 /// The result of one step: a long report with room to spare.
+/// Limit (Sessions): output of one step.
 pub(super) const OUTPUT_BYTES_MAX: usize = 1_024 * 1_024;
 
 /// Notes for people: more than anybody reads at once.
+/// Limit (Sessions): notes of one step.
 pub(super) const NOTES_BYTES_MAX: usize = 256 * 1_024;
 
 /// What a call brings, and what an answer makes of the context: values can be kept under new names, so

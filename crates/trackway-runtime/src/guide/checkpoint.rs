@@ -27,6 +27,7 @@ impl Guide {
         seal: Seal,
     ) -> Result<Checkpointed, GuideError> {
         bounds::notes(notes)?;
+        let notes = notes.trim_end();
         for _ in 0..TRIES_MAX {
             let place = self.place(caller, run, node).await?;
             let claim = claim(caller, run, Some(node), notes);
@@ -58,6 +59,7 @@ impl Guide {
         notes: &str,
     ) -> Result<bool, GuideError> {
         bounds::notes(notes)?;
+        let notes = notes.trim_end();
         let run = session::notes_run(caller, session);
         for _ in 0..TRIES_MAX {
             let now = self.now();
@@ -86,7 +88,7 @@ impl Guide {
 
     /// The run's id follows from caller and session, but a bundle may bring a run of any id: nobody's
     /// notes go into a run that is another's, or that is no notebook.
-    async fn own_notebook(
+    pub(super) async fn own_notebook(
         &self,
         caller: &Caller,
         session: &SessionId,

@@ -9,6 +9,7 @@ use trackway_definition::Definition;
 
 /// Definitions kept in memory. An agent works in one or two workflows at a time; a server for a team,
 /// in some dozens.
+/// Limit (Sessions): definitions kept in memory.
 const KEPT_MAX: usize = 64;
 
 /// Definitions by hash, those used last first.
@@ -52,8 +53,10 @@ mod tests {
             name: String::new(),
             description: String::new(),
             version: String::new(),
+            tags: Vec::new(),
             input: None,
             guidance: Vec::new(),
+            references: Vec::new(),
             steps: Vec::new(),
             on_exit: Vec::new(),
             unheeded: Vec::new(),

@@ -22,6 +22,8 @@ pub(super) struct Place {
     pub(super) row: RunRow,
     /// How many branches have grown from it.
     pub(super) branches: u32,
+    /// How many answers to it were blocked.
+    pub(super) blocked: u32,
     /// Which branch it was when it was made. None where it was read anew since: then the log knows.
     pub(super) came_as: Option<Branch>,
 }
@@ -163,12 +165,12 @@ fn placed(
     if found.row.caller != *caller {
         return Err(GuideError::UnknownRun { run });
     }
-    let NodePlace { made, head, row, branches } = found;
+    let NodePlace { made, head, row, branches, blocked } = found;
     let made_seq = made.seq;
     match node_of(&made.event).filter(|found| found.id == node) {
         Some(node) => {
             let came_as = made_as(&made.event, node.id);
-            Ok(Place { node: node.clone(), made: made_seq, head, row, branches, came_as })
+            Ok(Place { node: node.clone(), made: made_seq, head, row, branches, blocked, came_as })
         }
         None => Err(GuideError::Damaged { run, reason: "its index is wrong".into() }),
     }

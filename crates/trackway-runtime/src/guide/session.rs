@@ -23,6 +23,11 @@ pub(super) fn session_of(
     }
 }
 
+/// The ids in a context that people know work by.
+pub(super) fn ids_in(context: &Object) -> Vec<String> {
+    SESSION_KEYS.iter().filter_map(|key| name(context.get(*key)?)).collect()
+}
+
 fn name(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.trim().to_owned()).filter(|text| !text.is_empty()),

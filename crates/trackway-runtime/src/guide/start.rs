@@ -49,7 +49,8 @@ impl Guide {
         append.pins = vec![Pinned { hash: hash.to_string(), body: definition.normal() }];
         self.commit(append).await.map_err(|error| unwritable(&error))?;
         self.definitions.keep(&hash, definition.clone());
-        Ok(answer::of_opening(opening, definition.guidance.clone()))
+        let rules = self.rules(&definition).await;
+        Ok(answer::of_opening(opening, rules))
     }
 
     /// The definition under that id, if nothing is in it that we would have to leave out.

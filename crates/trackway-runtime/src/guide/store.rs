@@ -120,6 +120,16 @@ impl Guide {
         }
     }
 
+    /// The rules of a workflow. Only where it refers to documents are files looked at.
+    pub(super) async fn rules(&self, definition: &Arc<Definition>) -> Vec<String> {
+        if definition.references.is_empty() {
+            return definition.guidance.clone();
+        }
+        let (catalogue, of) = (self.options.catalogue.clone(), definition.clone());
+        let found = tokio::task::spawn_blocking(move || catalogue.rules(&of)).await;
+        found.unwrap_or_else(|_| definition.rules(&|_| false))
+    }
+
     /// A warning where the folders hold something else under that id by now.
     pub(super) async fn drift(
         &self,

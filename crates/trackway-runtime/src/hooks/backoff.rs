@@ -6,12 +6,15 @@ use trackway_domain::Timestamp;
 
 /// Pause after the first failure; each further one doubles it. A receiver that is being restarted is
 /// back within seconds.
+/// Limit (Push): pause after the first failed delivery; it doubles each time.
 const PAUSE_FIRST: Duration = Duration::from_secs(1);
 
 /// Longest pause. A receiver that comes back after hours hears of it within this time.
+/// Limit (Push): pause between two deliveries of one update.
 const PAUSE_MAX: Duration = Duration::from_secs(15 * 60);
 
 /// How long one update is tried.
+/// Limit (Push): time for which one update is tried.
 const GIVE_UP_AFTER: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// When the next attempt is due after so many failures, the first of which was at `since`. `None`: it

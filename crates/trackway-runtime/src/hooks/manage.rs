@@ -8,12 +8,15 @@ use trackway_ports::{Hook, HookChange};
 use crate::{Error, NewHook, RunAddress, command::Attached, commit::Commit, core::Core};
 
 /// Hooks of one run. Each is a request to somebody's server for every update; nobody needs this many.
+/// Limit (Push): hooks of one run.
 const HOOKS_PER_RUN_MAX: usize = 100;
 
 /// Longest id of a hook that a client may choose, as of the other ids.
+/// Limit (Push): id of a hook.
 const ID_BYTES_MAX: usize = 256;
 
 /// Largest target: an address, a token and credentials, with room to spare.
+/// Limit (Push): target of a hook.
 const TARGET_BYTES_MAX: usize = 64 * 1024;
 
 impl NewHook {

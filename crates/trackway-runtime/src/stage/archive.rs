@@ -8,7 +8,8 @@ use std::{collections::BTreeMap, sync::Arc};
 use trackway_domain::{
     Caller, Event, Op, Question, QuestionId, RunId, Seq, SessionId, Timestamp, WorkflowRef,
 };
-use trackway_ports::{ReadError, RunFilter, Stored};
+use trackway_engine::RunView;
+use trackway_ports::{ReadError, RunFilter, RunRow, Stored};
 
 use super::Stage;
 use crate::{Error, Kind, core::Core, live::LiveRef};
@@ -17,6 +18,7 @@ use crate::{Error, Kind, core::Core, live::LiveRef};
 const PAGE_EVENTS: usize = 256;
 
 /// Questions of one session that are looked at: more than a person keeps open at once.
+/// Limit (Runtime): open questions of one session that are looked at.
 const QUESTIONS_MAX: usize = 16;
 
 /// A question of the session that waits for an answer.
@@ -71,6 +73,21 @@ impl Archive {
     pub async fn runs(&self, limit: usize) -> Result<Vec<(RunId, String)>, ReadError> {
         let rows = self.core.options.journal.runs(self.of(None), None, limit).await?;
         Ok(rows.into_iter().map(|row| (row.id, row.workflow.name)).collect())
+    }
+
+    /// The rows of the session's runs, newest first.
+    pub async fn rows(&self, limit: usize) -> Result<Vec<RunRow>, ReadError> {
+        self.core.options.journal.runs(self.of(None), None, limit).await
+    }
+
+    /// A run of the session as everybody sees it; none where it is of another one.
+    pub async fn view(&self, run: RunId) -> Result<Option<RunView>, Error> {
+        let live = self.core.load_to_read(run).await?;
+        let view = live.shown().view.clone();
+        Ok(view.filter(|view| {
+            let submission = &view.submission;
+            submission.session == self.session && submission.caller.tenant == self.caller.tenant
+        }))
     }
 
     /// Runs of that workflow in the session which came before this one and nobody else started, newest

@@ -8,8 +8,8 @@ use std::{
 
 use serde_json::Value;
 use trackway_domain::{
-    ChildOutcome, Event, Evidence, Failure, FirstAnswer, Message, MessageId, Op, OpKind,
-    QuestionId, RunId, StepOutcome, Timestamp,
+    ArtifactId, ChildOutcome, Event, Evidence, Failure, FirstAnswer, Message, MessageId, Op,
+    OpKind, QuestionId, RunId, StepOutcome, Timestamp,
 };
 
 /// An answer that satisfied its question's schema.
@@ -55,8 +55,8 @@ pub(crate) struct Book {
     wakers: HashMap<Op, Waker>,
     questions: HashMap<QuestionId, Op>,
     children: HashMap<RunId, Op>,
-    /// Steps from within which something was shown.
-    spoken: HashSet<Op>,
+    /// Steps from within which something was shown, and the artifact.
+    shown: HashSet<(Op, ArtifactId)>,
     /// Events put in so far; orders `unclaimed`.
     events: usize,
     /// The log was asked for completely; new things may be done.
@@ -157,8 +157,8 @@ impl Book {
             // An artifact before a question belongs to the question.
             Event::Artifact { op, .. } if op.kind == OpKind::Ask => None,
             // One from within a step is the step's affair: a step that is not over does it again.
-            Event::Artifact { op, .. } if op.kind == OpKind::Step => {
-                self.spoken.insert(op.clone());
+            Event::Artifact { op, chunk } if op.kind == OpKind::Step => {
+                self.shown.insert((op.clone(), chunk.artifact.id.clone()));
                 None
             }
             Event::Answered { op, .. } => Some((op.clone(), Fact::Said)),
@@ -211,9 +211,14 @@ impl Book {
         }
     }
 
-    /// Whether something was shown from within the step.
-    pub(crate) fn has_spoken(&self, step: &Op) -> bool {
-        self.spoken.contains(step)
+    /// Whether the program has started children so far.
+    pub(crate) fn has_children(&self) -> bool {
+        !self.children.is_empty()
+    }
+
+    /// Whether something of that artifact was shown from within the step.
+    pub(crate) fn has_shown(&self, step: &Op, artifact: &str) -> bool {
+        self.shown.iter().any(|(op, shown)| op == step && shown.as_str() == artifact)
     }
 
     /// Lets the program see the next fact of the log. False when there is none.

@@ -9,7 +9,7 @@ use trackway_domain::{
 use trackway_engine::{Delivered, Schemas};
 
 use super::{Fact, Stage};
-use crate::{Deliver, RunAddress};
+use crate::{Deliver, Kind, RunAddress, ancestry::Parent};
 
 /// Why a child was not started. Recorded, so that replays fail the same way.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, thiserror::Error)]
@@ -19,10 +19,17 @@ pub enum ChildError {
     UnknownWorkflow(String),
     #[error("the input does not satisfy the schema of workflow {name:?}: {}", told(.problems))]
     InvalidInput { name: String, problems: Vec<Problem> },
+    #[error("runs may start each other {max} deep, and this one is as deep already")]
+    TooDeep { max: u32 },
+    #[error("{max} agents and workflows were started from here already, which is the limit")]
+    TooMany { max: u32 },
 }
 
 fn told(problems: &[Problem]) -> String {
-    let each = problems.iter().map(|problem| format!("{}: {}", problem.path, problem.message));
+    let each = problems.iter().map(|problem| match problem.path.as_str() {
+        "" => problem.message.clone(),
+        path => format!("{path}: {}", problem.message),
+    });
     each.collect::<Vec<_>>().join("; ")
 }
 
@@ -65,7 +72,11 @@ impl Stage {
         let op = self.0.book().claim(OpKind::Child, key);
         if !self.0.book().knows(&op) {
             self.go_live(&op).await;
-            let command = match self.check_child(name, &input) {
+            let checked = match self.check_child(name, &input) {
+                Ok(workflow) => self.check_growth(name, awaited).await.map(|()| workflow),
+                Err(error) => Err(error),
+            };
+            let command = match checked {
                 Ok(workflow) => Command::StartChild { op: op.clone(), workflow, input, awaited },
                 Err(error) => Command::Draw { op: op.clone(), value: json!(error) },
             };
@@ -124,6 +135,25 @@ impl Stage {
         let deliver = Deliver { to, session: None, message, question, hook: None };
         let answered = core.deliver(deliver, Some(self.run())).await;
         answered.map(|answered| answered.delivered).map_err(|error| Failure::new(error.to_string()))
+    }
+
+    /// Whether the run may have one more child at all. What cannot be read now is no reason to refuse it.
+    async fn check_growth(&self, name: &str, awaited: bool) -> Result<(), ChildError> {
+        let Some((core, live)) = self.0.live() else { return Ok(()) };
+        let parent = Parent {
+            run: self.run(),
+            session: self.session().clone(),
+            parent: live.head().run.as_ref().and_then(|run| run.submission.parent),
+            is_first: !self.0.book().has_children(),
+        };
+        let program = core.options.registry.get(name);
+        let is_agent = program.is_some_and(|program| program.info().kind == Kind::Agent);
+        let _stays = self.stay();
+        let checked = core.may_start_child(parent, awaited || is_agent).await;
+        checked.unwrap_or_else(|error| {
+            tracing::warn!(run = %self.run(), %error, "the ancestors of a run cannot be read");
+            Ok(())
+        })
     }
 
     fn check_child(

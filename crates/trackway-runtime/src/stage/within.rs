@@ -15,9 +15,9 @@ impl Stage {
         self.order(Command::Yield { op: step.clone(), what: Yield::Artifact(chunk) }).await;
     }
 
-    /// Whether the step of that name has shown anything, in this process or in one before.
-    pub fn has_spoken(&self, step: &Op) -> bool {
-        self.0.book().has_spoken(step)
+    /// Whether the step of that name has shown anything of that artifact, in this process or in one before.
+    pub fn has_shown(&self, step: &Op, artifact: &str) -> bool {
+        self.0.book().has_shown(step, artifact)
     }
 
     /// Whether the log holds a question that the step of that name has asked, and that was not asked for

@@ -8,6 +8,7 @@ use trackway_domain::{Expected, Inputs, StateName};
 use super::act::{Driver, told};
 
 /// How often an agent may mend an answer that the step does not take.
+/// Limit (Runtime): times that an agent may correct the answer to a written step.
 const REPAIRS_MAX: u32 = 2;
 
 /// What an agent has to do.

@@ -63,6 +63,14 @@ async fn an_answer_costs_the_same_in_a_long_run() {
     assert_eq!(counts.take(), (1, 0), "a repetition");
     guide.look(&caller(), first.run, first.node, seal()).await.unwrap();
     assert_eq!(counts.take(), (1, 0), "a look");
+    let look = guide.look(&caller(), first.run, first.node, seal()).await.unwrap();
+    counts.take();
+    guide.recap(&caller(), &look).await.unwrap();
+    let recap = counts.take();
+    let short = start(&guide).await;
+    counts.take();
+    guide.recap(&caller(), &short).await.unwrap();
+    assert_eq!(counts.take(), recap, "a recap of a long run and of a short one");
     guide.checkpoint(&caller(), first.run, first.node, "notes", seal()).await.unwrap();
     assert_eq!(counts.take(), (1, 1), "a checkpoint");
     let fresh = library.guide(Arc::new(Tapped::new(Arc::new(journal), counts.clone())));

@@ -14,4 +14,5 @@ mod kit;
 mod notes;
 mod races;
 mod random;
+mod recaps;
 mod written;

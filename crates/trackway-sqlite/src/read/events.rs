@@ -10,6 +10,7 @@ use super::{Unreadable, parsed, run::least_head, scan};
 
 /// Events are handed out until their bodies exceed this: pages of small events stay long, and a page of
 /// large ones is no burden for whoever holds it.
+/// Limit (Store): page of events.
 const PAGE_BYTES_MAX: usize = 256 * 1024;
 
 /// What [`read_event`] reads.

@@ -43,7 +43,8 @@ pub(crate) fn node(
 ) -> Result<Option<NodePlace>, ReadError> {
     let moment = conn.unchecked_transaction().map_err(broken)?;
     let Some(place) = node_row(&moment, run, node)? else { return Ok(None) };
-    let (Ok(seq), Ok(branches)) = (u64::try_from(place.seq), u32::try_from(place.branches)) else {
+    let counts = (u32::try_from(place.branches), u32::try_from(place.blocked));
+    let (Ok(seq), (Ok(branches), Ok(blocked))) = (u64::try_from(place.seq), counts) else {
         return Ok(None);
     };
     let made = event(&moment, blobs, run, seq)?;
@@ -57,7 +58,7 @@ pub(crate) fn node(
     if head < seq {
         return Ok(None);
     }
-    Ok(Some(NodePlace { made, head, row, branches }))
+    Ok(Some(NodePlace { made, head, row, branches, blocked }))
 }
 
 /// The node and the attempt on one connection and one thread: going to a thread and back costs more than
@@ -157,7 +158,11 @@ fn is_attempt(stored: &Stored, key: &AttemptKey) -> bool {
         .is_some_and(|it| it.node == key.node && it.ack == key.ack && it.digest == key.digest)
 }
 
-fn node_row(conn: &Connection, run: RunId, node: NodeId) -> Result<Option<NodeRow>, ReadError> {
+pub(super) fn node_row(
+    conn: &Connection,
+    run: RunId,
+    node: NodeId,
+) -> Result<Option<NodeRow>, ReadError> {
     let (run, node) = (run.to_string(), node.to_string());
     indexed(conn, &node_sql(), (&run, &node), |row| {
         let damaged = || Unreadable::Content("it does not match its checksum".to_owned());
@@ -236,7 +241,7 @@ fn seq_of(row: &Row<'_>) -> Result<Seq, Unreadable> {
 }
 
 /// The event of that number; none where the log does not reach so far.
-fn event(
+pub(super) fn event(
     conn: &Connection,
     blobs: &FolderBlobs,
     run: RunId,

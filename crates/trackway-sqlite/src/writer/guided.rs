@@ -11,10 +11,12 @@ pub(super) struct GuidedStatements<'conn> {
     find_node: Statement<'conn>,
     put_node: Statement<'conn>,
     add_attempt: Statement<'conn>,
+    add_checkpoint: Statement<'conn>,
     add_pin: Statement<'conn>,
     put_definition: Statement<'conn>,
     clear_nodes: Statement<'conn>,
     clear_attempts: Statement<'conn>,
+    clear_checkpoints: Statement<'conn>,
 }
 
 impl<'conn> GuidedStatements<'conn> {
@@ -25,14 +27,18 @@ impl<'conn> GuidedStatements<'conn> {
                 NodeRow::COLUMNS
             ))?,
             put_node: conn.prepare(
-                "INSERT INTO nodes (run, node, seq, branches, attempts, crc)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+                "INSERT INTO nodes (run, node, seq, branches, attempts, made, blocked, crc)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
                  ON CONFLICT (run, node) DO UPDATE
-                 SET seq = ?3, branches = ?4, attempts = ?5, crc = ?6",
+                 SET seq = ?3, branches = ?4, attempts = ?5, made = ?6, blocked = ?7, crc = ?8",
             )?,
             // The first record of an attempt is the one that a repetition finds.
             add_attempt: conn.prepare(
-                "INSERT INTO attempts (run, node, ack, digest, seq) VALUES (?1, ?2, ?3, ?4, ?5)
+                "INSERT INTO attempts (run, node, ack, digest, seq, child)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT DO NOTHING",
+            )?,
+            add_checkpoint: conn.prepare(
+                "INSERT INTO checkpoints (run, node, seq) VALUES (?1, ?2, ?3)
                  ON CONFLICT DO NOTHING",
             )?,
             add_pin: conn
@@ -44,6 +50,7 @@ impl<'conn> GuidedStatements<'conn> {
             )?,
             clear_nodes: conn.prepare("DELETE FROM nodes WHERE run = ?1")?,
             clear_attempts: conn.prepare("DELETE FROM attempts WHERE run = ?1")?,
+            clear_checkpoints: conn.prepare("DELETE FROM checkpoints WHERE run = ?1")?,
         })
     }
 
@@ -52,7 +59,7 @@ impl<'conn> GuidedStatements<'conn> {
         if let Some(node) = &marks.node {
             match self.find(run, &node.id)? {
                 None => {
-                    let new = NodeRow { seq, branches: 0, attempts: 0 };
+                    let new = NodeRow { seq, branches: 0, attempts: 0, made: seq, blocked: 0 };
                     self.put(run, &node.id, new)?;
                 }
                 // A node that is read anew keeps its branches.
@@ -64,16 +71,20 @@ impl<'conn> GuidedStatements<'conn> {
         if let Some(attempt) = &marks.attempt {
             self.note_attempt(run, seq, attempt)?;
         }
+        if let Some(node) = &marks.checkpoint {
+            self.add_checkpoint.execute(params![run, node, seq])?;
+        }
         Ok(())
     }
 
     fn note_attempt(&mut self, run: &str, seq: i64, mark: &AttemptMark) -> rusqlite::Result<()> {
-        let AttemptMark { node, ack, digest, advanced } = mark;
-        let added = self.add_attempt.execute(params![run, node, ack, digest, seq])? > 0;
+        let AttemptMark { node, ack, digest, child } = mark;
+        let added = self.add_attempt.execute(params![run, node, ack, digest, seq, child])? > 0;
         let sum = if added { attempt_sum(ack, digest, seq) } else { 0 };
         if let Some(Some(known)) = self.find(run, node)? {
             let changed = NodeRow {
-                branches: known.branches + i64::from(*advanced),
+                branches: known.branches + i64::from(child.is_some()),
+                blocked: known.blocked + i64::from(child.is_none()),
                 attempts: known.attempts.wrapping_add(sum),
                 ..known
             };
@@ -90,9 +101,10 @@ impl<'conn> GuidedStatements<'conn> {
     }
 
     fn put(&mut self, run: &str, node: &str, row: NodeRow) -> rusqlite::Result<()> {
-        let NodeRow { seq, branches, attempts } = row;
+        let NodeRow { seq, branches, attempts, made, blocked } = row;
         let crc = row.crc(run, node);
-        self.put_node.execute(params![run, node, seq, branches, attempts, crc]).map(drop)
+        let values = params![run, node, seq, branches, attempts, made, blocked, crc];
+        self.put_node.execute(values).map(drop)
     }
 
     pub(super) fn pin(&mut self, run: &str, pin: &Pin) -> rusqlite::Result<()> {
@@ -103,6 +115,7 @@ impl<'conn> GuidedStatements<'conn> {
     /// Forgets the nodes and attempts of the run. What it is pinned to stays.
     pub(super) fn clear(&mut self, run: &str) -> rusqlite::Result<()> {
         self.clear_nodes.execute([run])?;
+        self.clear_checkpoints.execute([run])?;
         self.clear_attempts.execute([run]).map(drop)
     }
 }

@@ -7,6 +7,7 @@ use trackway_domain::RunId;
 
 /// Runs remembered: more than are at work at once, at about 50 bytes each. When it is full everything
 /// is forgotten, which costs one lookup per run at work.
+/// Limit (Store): runs whose last position is remembered.
 const RUNS_MAX: usize = 32 * 1024;
 
 #[derive(Debug, Default)]

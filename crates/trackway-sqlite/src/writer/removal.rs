@@ -9,13 +9,14 @@ use crate::{FolderBlobs, json};
 use super::{statements::Statements, upkeep::Done};
 
 /// What belongs to one run and to no other.
-const OF_ONE_RUN: [&str; 7] = [
+const OF_ONE_RUN: [&str; 8] = [
     "DELETE FROM events WHERE run = ?1",
     "DELETE FROM runs WHERE id = ?1",
     "DELETE FROM timers WHERE run = ?1",
     "DELETE FROM hooks WHERE run = ?1",
     "DELETE FROM nodes WHERE run = ?1",
     "DELETE FROM attempts WHERE run = ?1",
+    "DELETE FROM checkpoints WHERE run = ?1",
     "DELETE FROM pins WHERE run = ?1",
 ];
 

@@ -1,7 +1,7 @@
 //! Guided runs: finding nodes and attempts, and the definitions that runs are pinned to.
 
 use trackway_domain::{AckId, NodeId};
-use trackway_ports::{AskedPlace, AttemptKey, Journal, Stored};
+use trackway_ports::{AskedPlace, AttemptKey, Journal, Lineage, LineageLimits, Stored};
 
 use super::{StoreUnderTest, samples::*, trees::*};
 
@@ -130,6 +130,64 @@ pub async fn an_index_is_made_anew_as_it_was<S: StoreUnderTest>() {
     }
     journal.reindex(run(9)).await.unwrap();
     assert_eq!(place(&*journal, 9, 1).await, None);
+}
+
+/// Proves T12, T14: the way to a node, the checkpoints on it and what grew from it follow from the log,
+/// within the limits, also where a node was read anew and after the index was made anew.
+pub async fn a_lineage_is_what_the_log_says<S: StoreUnderTest>() {
+    let (_store, journal) = fresh::<S>().await;
+    write(&*journal, opening(1)).await;
+    let next = [
+        advanced(1, 1, "a", 2),
+        checkpointed(Some(2)),
+        blocked(2, 2, "bad"),
+        advanced(2, 3, "b", 3),
+        advanced(2, 4, "c", 4),
+        advanced(3, 5, "d", 5),
+        checkpointed(Some(5)),
+        checkpointed(None),
+        repinned(2, "other"),
+        advanced(5, 6, "e", 6),
+        advanced(3, 7, "f", 7),
+        checkpointed(Some(2)),
+    ];
+    write(&*journal, guided(1, 2, next)).await;
+    let whole = log(&*journal, run(1)).await;
+    let limits = [(9, 9, 9, 9), (2, 1, 1, 1), (1, 0, 0, 0), (3, 2, 2, 0)];
+    for again in [false, true] {
+        if again {
+            journal.reindex(run(1)).await.unwrap();
+        }
+        for number in 1..=7 {
+            for (path, checkpoints, children, depth) in limits {
+                let limits = LineageLimits { path, checkpoints, children, depth };
+                let node = NodeId::new(number_id(number));
+                let found = journal.lineage(run(1), node, limits).await.unwrap();
+                assert_eq!(found, Lineage::of(&whole, node, limits), "{number} {limits:?}");
+            }
+        }
+    }
+    let all = LineageLimits { path: 9, checkpoints: 9, children: 9, depth: 9 };
+    let second = journal.lineage(run(1), NodeId::new(number_id(2)), all).await.unwrap();
+    let seqs = |events: &[Stored]| events.iter().map(|stored| stored.seq).collect::<Vec<_>>();
+    assert_eq!(seqs(&second.path), [3, 2]);
+    assert_eq!(seqs(&second.checkpoints), [14, 4]);
+    let grown: Vec<_> = second.children.iter().map(|it| (it.first.seq, it.newest.seq)).collect();
+    assert_eq!(grown, [(7, 7), (6, 13)], "the newest branch first, each to its newest end");
+    let nobody = journal.lineage(run(2), NodeId::new(number_id(2)), all).await.unwrap();
+    assert!(nobody.path.is_empty() && nobody.children.is_empty());
+}
+
+/// Proves T14: what was recorded last is read without reading what came before.
+pub async fn newest_events_come_first<S: StoreUnderTest>() {
+    let (_store, journal) = fresh::<S>().await;
+    write(&*journal, opening(1)).await;
+    write(&*journal, guided(1, 2, [advanced(1, 1, "a", 2), checkpointed(Some(2))])).await;
+    let mut whole = log(&*journal, run(1)).await;
+    whole.reverse();
+    assert_eq!(journal.newest_events(run(1), 9).await.unwrap(), whole);
+    assert_eq!(journal.newest_events(run(1), 3).await.unwrap(), whole[..3]);
+    assert_eq!(journal.newest_events(run(9), 3).await.unwrap(), []);
 }
 
 /// Proves T3: a definition stays as it was pinned.

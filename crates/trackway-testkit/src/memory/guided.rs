@@ -7,8 +7,8 @@ use std::{
 
 use trackway_domain::{AttemptOutcome, Caller, Errand, Event, NodeId, RunId, Seq, SessionId};
 use trackway_ports::{
-    AppendError, AttemptKey, NodePlace, Pinned, ReadError, Removal, RunHead, RunRow, SessionRow,
-    Stored, attempt_of, node_of,
+    AppendError, AttemptKey, Lineage, LineageLimits, NodePlace, Pinned, ReadError, Removal,
+    RunHead, RunRow, SessionRow, Stored, attempt_of, node_of,
 };
 
 use super::contents::Contents;
@@ -27,6 +27,7 @@ pub(super) struct Index {
 struct Place {
     seq: Seq,
     branches: u32,
+    blocked: u32,
 }
 
 impl Index {
@@ -39,10 +40,11 @@ impl Index {
         if let Some(attempt) = attempt_of(event) {
             let (node, ack, digest) = (attempt.node, attempt.ack, attempt.digest.clone());
             self.attempts.entry(AttemptKey { run, node, ack, digest }).or_insert(seq);
-            if matches!(attempt.outcome, AttemptOutcome::Advanced(_))
-                && let Some(parent) = self.nodes.get_mut(&(run, node))
-            {
-                parent.branches += 1;
+            if let Some(parent) = self.nodes.get_mut(&(run, node)) {
+                match attempt.outcome {
+                    AttemptOutcome::Advanced(_) => parent.branches += 1,
+                    AttemptOutcome::Blocked(_) => parent.blocked += 1,
+                }
             }
         }
     }
@@ -69,7 +71,21 @@ impl Contents {
         };
         let made = self.event(run, place.seq)?;
         let head = self.logs.get(&run).map_or(0, Vec::len) as Seq;
-        Ok(made.map(|made| NodePlace { made, head, row, branches: place.branches }))
+        let Place { branches, blocked, .. } = *place;
+        Ok(made.map(|made| NodePlace { made, head, row, branches, blocked }))
+    }
+
+    pub(super) fn newest_events(&self, run: RunId, limit: usize) -> Vec<Stored> {
+        let last = self.logs.get(&run).map_or(0, Vec::len) as Seq;
+        let newest = (1..=last).rev().take(limit);
+        newest.filter_map(|seq| self.event(run, seq).ok().flatten()).collect()
+    }
+
+    pub(super) fn lineage(&self, run: RunId, node: NodeId, limits: LineageLimits) -> Lineage {
+        let last = self.logs.get(&run).map_or(0, Vec::len) as Seq;
+        let events: Vec<Stored> =
+            (1..=last).filter_map(|seq| self.event(run, seq).ok().flatten()).collect();
+        Lineage::of(&events, node, limits)
     }
 
     pub(super) fn attempt(&self, key: &AttemptKey) -> Result<Option<Stored>, ReadError> {

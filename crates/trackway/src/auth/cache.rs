@@ -23,10 +23,13 @@ use super::{
 
 /// Between two attempts to get the keys: soon enough for a key that the provider has just begun to
 /// use, seldom enough to be no burden to it.
+/// Limit (HTTP): pause between two requests for an issuer's keys.
 const ATTEMPT_INTERVAL: Duration = Duration::from_secs(30);
 /// A set is asked for again after this long, so that a key which the provider has withdrawn ends here.
+/// Limit (HTTP): age of an issuer's keys before they are requested again.
 const FRESH_FOR: Duration = Duration::from_secs(5 * 60);
 /// A set is used for this long where the provider cannot be reached.
+/// Limit (HTTP): age of an issuer's keys that are used while the issuer cannot be reached.
 const USABLE_FOR: Duration = Duration::from_secs(60 * 60);
 
 #[derive(Debug)]

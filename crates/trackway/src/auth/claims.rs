@@ -12,6 +12,7 @@ use super::{
 };
 
 /// How far the clocks of two machines may differ.
+/// Limit (HTTP): difference between two clocks that a token may show.
 const LEEWAY: Duration = Duration::from_secs(60);
 
 /// Whose token it is. It must be made by our issuer for us, be valid at this moment, and name a tenant

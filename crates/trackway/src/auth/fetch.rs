@@ -8,8 +8,10 @@ use trackway_outgoing::operator_client;
 use super::AuthError;
 
 /// Whoever waits for it holds a request open.
+/// Limit (HTTP): time to get an issuer's keys.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// Largest set of keys: far more than a hundred of them need.
+/// Limit (HTTP): set of an issuer's keys.
 pub(super) const KEY_SET_BYTES_MAX: usize = 512 * 1024;
 
 /// One address that is asked from time to time.

@@ -20,8 +20,10 @@ const FILE: &str = "keys.json";
 const LOCK: &str = "keys.lock";
 const FORMAT: u32 = 1;
 /// Keys of one folder. All of them are in memory, and the file is written whole.
+/// Limit (HTTP): API keys of one folder.
 const KEYS_MAX: usize = 10_000;
 /// Largest file that is read: so many keys with long names and many scopes.
+/// Limit (HTTP): file of API keys.
 const FILE_BYTES_MAX: u64 = 32 * 1024 * 1024;
 
 /// The file of keys in a data folder.

@@ -8,6 +8,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 /// Keys of one set. Providers have a handful: the one in use, the next and the last.
+/// Limit (HTTP): keys of one issuer.
 const KEYS_MAX: usize = 100;
 /// Base64 digits of a modulus of 2048 bits. Shorter RSA keys can be broken.
 const MODULUS_DIGITS_MIN: usize = 2_048 / 6;

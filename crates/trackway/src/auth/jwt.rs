@@ -10,6 +10,7 @@ use trackway_ports::{Clock, Identity, Unrecognised};
 use super::{AuthError, cache::Cache, claims};
 
 /// Longest token that is looked at. Those of large providers have some kilobytes.
+/// Limit (HTTP): bearer token.
 const TOKEN_BYTES_MAX: usize = 16 * 1024;
 
 /// Which tokens are taken, and what their claims mean.

@@ -11,6 +11,7 @@ const PREFIX: &str = "tw_";
 /// Random bytes of a key: as many as its hash has, which nobody can guess.
 const KEY_BYTES: usize = 32;
 /// Longest id, tenant or user. They stand in rows and log lines.
+/// Limit (HTTP): id, tenant or user of an API key.
 const WORD_BYTES_MAX: usize = 256;
 
 /// Something that must not be shown: it has no `Display`, and its `Debug` says nothing.

@@ -8,6 +8,7 @@
 mod tests;
 
 use std::{
+    any::Any,
     collections::BTreeMap,
     path::PathBuf,
     sync::{Arc, OnceLock, Weak},
@@ -23,6 +24,7 @@ use super::{Server, ServerError, written::Written};
 
 /// How long a start waits for MCP servers. Turns that were under way go on at once, and those that use
 /// such tools need them; a server that takes longer is waited for by nobody.
+/// Limit (Tools): time that a start waits for tool servers.
 const SERVERS_START_MAX: Duration = Duration::from_secs(10);
 
 /// Which agents there are, and what they share.
@@ -55,6 +57,25 @@ impl Server {
     pub fn agents_from(mut self, changes: watch::Receiver<Agents>) -> Self {
         self.agents = Some(changes);
         self
+    }
+
+    /// Holds this for as long as the server, or what it was made into, is there.
+    #[must_use]
+    pub(crate) fn keeping(mut self, kept: Arc<dyn Any + Send + Sync>) -> Self {
+        self.kept = Some(kept);
+        self
+    }
+
+    /// A server with the same workflows, tools and folders and nothing else: to see what agents could use.
+    pub(crate) fn outline(&self) -> Self {
+        Self {
+            workflows: self.workflows.clone(),
+            tools: self.tools.clone(),
+            folders: self.folders.clone(),
+            folders_named: self.folders_named,
+            allow_loopback_targets: self.allow_loopback_targets,
+            ..Self::default()
+        }
     }
 
     /// The tools that agents may be allowed, but for those of MCP servers: the server's own, and the
@@ -115,7 +136,7 @@ impl Server {
         staff.renew(agents);
         let written = staff.written.clone();
         let following = tokio::spawn(staff.follow(changes));
-        Ok(Some(Employed { following, servers, written }))
+        Ok(Some(Employed { following, servers, written, _kept: self.kept.clone() }))
     }
 }
 
@@ -125,6 +146,8 @@ pub(super) struct Employed {
     following: JoinHandle<()>,
     servers: Arc<McpServers>,
     written: Arc<OnceLock<Arc<Written>>>,
+    /// What keeps them in step with their files.
+    _kept: Option<Arc<dyn Any + Send + Sync>>,
 }
 
 impl Employed {
@@ -215,6 +238,7 @@ impl Staff {
         let mut stock = self.agents.stock.clone();
         stock.tools.extend(self.tools.iter().cloned());
         stock.tools.extend(self.servers.tools());
+        stock.servers_down = self.servers.down();
         self.workshop.restock(stock);
     }
 

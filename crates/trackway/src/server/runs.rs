@@ -43,7 +43,9 @@ pub use shapes::{
 };
 
 /// Runs or sessions in a list, unless asked for more or fewer.
+/// Limit (HTTP): runs or sessions in a list where the client names no number.
 const LIST_DEFAULT: usize = 50;
+/// Limit (HTTP): runs or sessions in a list.
 const LIST_MAX: usize = 500;
 
 pub(super) fn router(door: Door, body_bytes_max: usize) -> Router {

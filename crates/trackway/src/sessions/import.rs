@@ -20,6 +20,7 @@ use super::{
 };
 
 /// Levels that a record may have around a value that a door took in at its own bound.
+/// Limit (Sessions): levels of a record in an imported bundle.
 const RECORD_DEPTH_MAX: usize = JSON_DEPTH_MAX + 32;
 
 /// What an import did.

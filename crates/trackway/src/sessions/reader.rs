@@ -10,6 +10,7 @@ use trackway_ports::{Journal, ReadError};
 use super::{SessionDetail, SessionGraph, SessionSummary, SessionUsage, SessionsError, log};
 
 /// How many other sessions an error about an unknown one looks through for one that was meant.
+/// Limit (Sessions): sessions that are searched for a similar id.
 const NEAR_MAX: usize = 500;
 
 /// One caller's sessions. Reading needs a store that was opened for reading only.

@@ -151,6 +151,8 @@ fn with_agent(registry: Registry, script: &str) -> Registry {
         peers: Vec::new(),
         approvals: Default::default(),
         budgets: Budgets::default(),
+        model_timeout: None,
+        first_answer_timeouts: Default::default(),
         skills: Vec::new(),
         prompt: "You edit.".to_owned(),
     };

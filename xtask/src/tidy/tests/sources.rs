@@ -1,7 +1,7 @@
 //! Rules for Rust sources and for text. Bad words are put together here, so that tidy does not
 //! find them in this file.
 
-use super::super::{rust, text};
+use super::super::{limits, rust, text};
 use super::check;
 
 #[test]
@@ -91,4 +91,15 @@ fn paths_of_one_machine_are_found() {
         check(rule, &[("run", &format!("\ncd \"/{folder}/x\""))], &["run:2"]);
         check(rule, &[("a.md", &format!("see ../{folder}/x, home/{folder}/x, /{folder}s/x"))], &[]);
     }
+}
+
+#[test]
+fn a_bound_without_a_limit_line_is_found() {
+    let rule = limits::bounds_are_marked;
+    let marked = "/// Why.\n/// Limit (A2A): x.\n#[x]\npub(crate) const A_MAX: usize = 1;\n";
+    check(rule, &[("crates/a/src/a.rs", marked)], &[]);
+    let bare = "/// Why.\nconst A_MAX: usize = 1;\n    const B_TIMEOUT: Duration = b();\n";
+    check(rule, &[("crates/a/src/a.rs", bare)], &["crates/a/src/a.rs:2", "crates/a/src/a.rs:3"]);
+    check(rule, &[("crates/a/src/a/tests.rs", bare), ("crates/a/tests/it/b.rs", bare)], &[]);
+    check(rule, &[("crates/a/src/a.rs", "const A: usize = 1;\nconst B_MAX: &str = 1;\n")], &[]);
 }

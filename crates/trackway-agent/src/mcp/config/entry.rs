@@ -15,6 +15,7 @@ const STDIO_KEYS: [&str; 7] =
 const HTTP_KEYS: [&str; 5] = ["url", "headers", "type", "disabled", "timeoutSeconds"];
 
 /// Longest time that a call may be given: a day. More is a slip of units.
+/// Limit (Tools): time that the file may give one call.
 const CALL_SECONDS_MAX: u64 = 24 * 60 * 60;
 
 /// A server, or none where it is switched off.

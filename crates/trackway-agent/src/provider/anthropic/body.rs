@@ -18,6 +18,7 @@ use crate::{
 
 /// The format wants a bound on every answer, thoughts included. This is the most that every model since
 /// the fourth generation takes; a lower one would cut off models that think long.
+/// Limit (Agents): answer of an Anthropic model where the agent names no bound.
 const MAX_TOKENS_DEFAULT: u32 = 32_000;
 
 /// What stands where a message would have no content, which the format refuses.

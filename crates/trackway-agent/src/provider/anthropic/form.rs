@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value, json};
 
 /// Levels of a schema that are looked into. One that is deeper, or contains itself, goes in words.
+/// Limit (Agents): levels of an output schema that an Anthropic model is given as a form.
 const DEPTH_MAX: usize = 32;
 
 /// What may stand in a schema, beside what holds schemas itself.

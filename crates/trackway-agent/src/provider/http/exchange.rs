@@ -18,15 +18,19 @@ use crate::provider::{
 };
 
 /// How much is read of an answer that is a failure: its complaint stands at its beginning.
+/// Limit (Agents): failed answer of a model's server that is read.
 const FAILURE_BYTES_MAX: usize = 64 * 1024;
 
 /// How long the body of a failure is waited for. Its status says the most.
+/// Limit (Agents): wait for the body of a model server's failure.
 const FAILURE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// How long the end of a response is waited for: it comes with its last event, or not at all.
+/// Limit (Agents): wait for the end of a response after its last event.
 const LINGER_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// What may stand behind the last event: an empty line, a comment.
+/// Limit (Agents): text behind the last event of a response.
 const LINGER_BYTES_MAX: usize = 1_024;
 
 /// Everything that is needed to ask.

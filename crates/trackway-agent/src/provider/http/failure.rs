@@ -15,6 +15,7 @@ use super::Endpoint;
 use crate::provider::{ModelError, format::Format};
 
 /// How much of a complaint is shown: a few sentences, whatever page a proxy may have sent.
+/// Limit (Agents): text of a model server's failure that is shown.
 const REASON_CHARS_MAX: usize = 500;
 
 /// Values of headers that are shorter are words and versions, not secrets.
@@ -77,7 +78,9 @@ impl Veil {
             ModelError::Unreadable { reason } => {
                 ModelError::Unreadable { reason: self.clean(&reason) }
             }
-            other @ (ModelError::Truncated | ModelError::Unscripted { .. }) => other,
+            other @ (ModelError::Truncated
+            | ModelError::Silent { .. }
+            | ModelError::Unscripted { .. }) => other,
         }
     }
 

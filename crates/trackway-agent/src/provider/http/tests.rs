@@ -20,6 +20,7 @@ fn request() -> Request {
     Request {
         system: String::new(),
         open: Vec::new(),
+        ended: Vec::new(),
         entries: Vec::new(),
         tools: Vec::new(),
         output: None,

@@ -7,6 +7,7 @@ use super::shape::{Kind, Shape};
 
 /// Keys that are looked for. No tool has as many fields, and whatever a line holds is read in time that
 /// grows with its length.
+/// Limit (Agents): keys that the offline model looks for in one message.
 const PAIRS_MAX: usize = 100;
 
 /// A line of assignments.

@@ -10,6 +10,7 @@ use super::{
 use crate::conversation::ToolSpec;
 
 /// Longest text that is searched for values: what is longer is a document, not a wish.
+/// Limit (Agents): bytes of a message that the offline model searches for values.
 const SEARCHED_MAX: usize = 8_000;
 
 /// Words that may stand between a field and its value.

@@ -10,11 +10,14 @@ use super::{
 };
 
 /// Levels of objects and lists that are filled; a schema that contains itself ends here.
+/// Limit (Agents): levels of a schema that the offline model fills.
 const DEPTH_MAX: usize = 16;
 /// Values that are made, whatever the schema asks for: lists in lists, and fields that lead back to
 /// their own object, are more than anybody reads.
+/// Limit (Agents): values that the offline model makes for one schema.
 const VALUES_MAX: usize = 2_000;
 /// Length of texts that are padded, likewise.
+/// Limit (Agents): length of a text that the offline model makes.
 const TEXT_MAX: u64 = 10_000;
 
 /// An answer of this schema.

@@ -13,6 +13,7 @@ use crate::conversation::{Entry, Request, ToolSpec};
 
 /// Questions of ours in a row that are looked back on. Each was answered by the user, so more than a
 /// tool has fields is more than is needed.
+/// Limit (Agents): earlier questions that the offline model looks back on.
 const ASKED_MAX: usize = 32;
 
 /// What is to be done.

@@ -17,7 +17,7 @@ pub(super) fn questions(open: &[OpenNote]) -> Option<String> {
 }
 
 fn question(open: &OpenNote) -> String {
-    let OpenNote { task_id, workflow, asks, schema } = open;
+    let OpenNote { task_id, workflow, asks, schema, .. } = open;
     let wanted = schema.as_ref().and_then(tell::wanted);
     let wanted = wanted.map(|wanted| format!("\n{wanted}")).unwrap_or_default();
     format!("Task {task_id} of {workflow}: {asks}{wanted}")

@@ -13,6 +13,7 @@ const SCORE_MIN: usize = 2;
 const STEM_MIN: usize = 5;
 
 /// Words of a message that are compared: what is wanted stands at its beginning.
+/// Limit (Agents): words of a message that the offline model compares.
 const SAID_MAX: usize = 200;
 
 /// Words that say nothing about what is meant.

@@ -4,6 +4,7 @@ use serde_json::Value;
 use trackway_engine::yes_or_no;
 
 /// How many references are followed from one schema, so that one that names itself ends.
+/// Limit (Agents): references that the offline model follows from one schema.
 const REFERENCES_MAX: usize = 8;
 
 /// What a value may be.

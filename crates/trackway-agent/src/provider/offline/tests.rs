@@ -88,6 +88,7 @@ fn request(entries: Vec<Entry>) -> Request {
     Request {
         system: String::new(),
         open: Vec::new(),
+        ended: Vec::new(),
         entries,
         tools: tools(),
         output: None,

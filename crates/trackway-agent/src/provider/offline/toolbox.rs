@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::{
     conversation::ToolSpec,
-    toolset::{DISPATCH_PREFIX, REPLY_TOOL},
+    toolset::{DISPATCH_PREFIX, REPLY_TOOL, STATUS_TOOL},
 };
 
 /// The name that a user knows a tool by.
@@ -19,7 +19,7 @@ pub(super) fn is_workflow(tool: &ToolSpec) -> bool {
 /// Whether words that fit may call it; every tool can be called by its name. People answer tasks by
 /// answering: they do not know the ids that this tool wants.
 pub(super) fn is_for_words(tool: &ToolSpec) -> bool {
-    tool.name != REPLY_TOOL
+    tool.name != REPLY_TOOL && tool.name != STATUS_TOOL
 }
 
 /// The tool that a user means by a name. Workflows come first.

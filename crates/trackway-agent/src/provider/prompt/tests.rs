@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::*;
+use crate::conversation::OpenNote;
 use crate::provider::{
     anthropic::Anthropic, examples::hello, format::Format, gemini::Gemini, openai::OpenAi,
     responses::Responses,
@@ -10,6 +11,7 @@ use crate::provider::{
 
 fn note(asks: &str) -> OpenNote {
     OpenNote {
+        person_only: false,
         task_id: "run_1".to_owned(),
         workflow: "invest".to_owned(),
         asks: asks.to_owned(),

@@ -14,6 +14,7 @@ fn request(text: &str) -> Request {
     Request {
         system: "A prompt that stays here.".to_owned(),
         open: Vec::new(),
+        ended: Vec::new(),
         entries: vec![Entry::User { pieces: vec![Piece::Text(text.to_owned())] }],
         tools: Vec::new(),
         output: None,

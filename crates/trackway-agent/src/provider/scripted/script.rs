@@ -7,6 +7,7 @@ use super::BadScript;
 use crate::conversation::{Answer, Arguments, Call, Finish, Usage};
 
 /// Longest pause of a script. A longer one is a mistake in its unit.
+/// Limit (Agents): pause in a scripted model.
 const DELAY_MS_MAX: u64 = 10 * 60 * 1_000;
 
 /// Answers in the order in which they are tried.

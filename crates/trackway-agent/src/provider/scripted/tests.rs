@@ -18,7 +18,15 @@ fn request(text: &str, after: Option<&str>) -> Request {
         failed: false,
     }));
     let system = String::new();
-    Request { system, open: Vec::new(), entries, tools: Vec::new(), output: None, max_tokens: None }
+    Request {
+        system,
+        open: Vec::new(),
+        ended: Vec::new(),
+        entries,
+        tools: Vec::new(),
+        output: None,
+        max_tokens: None,
+    }
 }
 
 async fn asked(model: &Scripted, request: Request) -> (Vec<Delta>, Option<ModelError>) {

@@ -6,6 +6,7 @@ use trackway_runtime::{Tool, ToolCall, ToolFuture, ToolInfo, ToolOutput};
 use crate::tools::shelf::{Kept, kind, look_through, size};
 
 /// Most artifacts that are listed, the newest runs first.
+/// Limit (Agents): artifacts that the listing tool names.
 const LISTED_MAX: usize = 200;
 
 #[derive(Debug)]

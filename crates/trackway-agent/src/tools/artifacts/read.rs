@@ -8,10 +8,12 @@ use trackway_runtime::{Tool, ToolCall, ToolFuture, ToolInfo, ToolOutput};
 use crate::{pieces::PART_BYTES_MAX, tools::shelf::find};
 
 /// Letters that are given at once. A model asks for the rest where it needs it.
+/// Limit (Agents): artifact text that one reading gives.
 const TEXT_CHARS_MAX: usize = 50_000;
 
 /// Bytes that they may have: half of what a model is shown of one text, since JSON writes some letters as
 /// two. What was cut off behind this bound would be missing before the next piece.
+/// Limit (Agents): artifact text that one reading gives, in bytes.
 const TEXT_BYTES_MAX: usize = PART_BYTES_MAX / 2;
 
 #[derive(Debug)]

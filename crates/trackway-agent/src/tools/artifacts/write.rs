@@ -7,6 +7,7 @@ use trackway_runtime::{Tool, ToolCall, ToolFuture, ToolInfo, ToolOutput};
 use crate::tools::shelf::is_talk;
 
 /// Largest text of one artifact. It is recorded with the run.
+/// Limit (Agents): text of an artifact that an agent writes.
 const TEXT_BYTES_MAX: usize = 1024 * 1024;
 
 #[derive(Debug)]

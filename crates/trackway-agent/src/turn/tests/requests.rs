@@ -33,11 +33,13 @@ fn the_request_of_a_turn() {
     let offer = Offer {
         tools: vec![tool("dispatch_workflow_echo").into(), tool("time").into()],
         open: vec![OpenNote {
+            person_only: false,
             task_id: "run_1".into(),
             workflow: "invest".into(),
             asks: "How much?".into(),
             schema: Some(json!({"type": "number"})),
         }],
+        ended: Vec::new(),
         takes_images: false,
     };
     insta::assert_json_snapshot!(turn.request(offer.clone()));

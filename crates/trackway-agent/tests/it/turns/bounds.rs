@@ -11,6 +11,8 @@ use std::{
 use serde_json::{Value, json};
 use trackway_agent::{Approval, Budgets};
 use trackway_domain::{Event, RunId, StateName};
+use trackway_engine::RunView;
+use trackway_runtime::{ReplayVerdict, replay_with};
 use trackway_testkit::{ChatReply, Process, answer_to};
 
 use super::kit::{
@@ -250,4 +252,33 @@ fn a_timer_that_nobody_waits_for_does_no_harm() {
         answer(&process, run, json!({ "approved": true })).await;
         assert_eq!(spoken(&ended(&process, run).await), "Done.");
     });
+}
+
+/// Issue 11, S-M7: of one answer a bounded number of calls is made, and the model is told of the others.
+#[test]
+fn an_answer_with_too_many_calls_has_some_of_them_made() {
+    let made = Arc::new(AtomicUsize::new(0));
+    let mut desk = Desk::new().tool(counted(&made));
+    desk.spec.budgets.tool_calls = 50;
+    let ids: Vec<String> = (0..500).map(|number| format!("c{number}")).collect();
+    let calls: Vec<_> =
+        ids.iter().map(|id| (id.as_str(), "count", json!({ "text": "x" }))).collect();
+    desk.calls(&calls);
+    desk.calls(&calls);
+    desk.run(async |process| {
+        let view = turn(&process, "m1", "Go.").await;
+        let sentence = "I stopped: this turn may make 50 tool calls and has made them.";
+        assert_eq!(spoken(&view), sentence);
+        fits_its_log(&process, &desk, &view).await;
+    });
+    assert_eq!(made.load(Ordering::Relaxed), 50, "32 of the first answer, 18 of the second");
+    let told = desk.result(1, "c40");
+    assert!(told.as_str().unwrap().contains("was not made"), "{told}");
+    let results = desk.told(1).iter().filter(|message| message["tool_call_id"].is_string()).count();
+    assert_eq!(results, 64, "the rest is not even kept");
+}
+
+async fn fits_its_log(process: &Process, desk: &Desk, view: &RunView) {
+    let log = log(process, view.submission.run).await;
+    assert_eq!(replay_with(&desk.setup().registry, &log).await, ReplayVerdict::Fits);
 }

@@ -189,8 +189,10 @@ impl Journey<'_> {
     fn live(&self, faults: &Arc<CrashAt>) -> bool {
         let session = SessionId::new(SESSION).unwrap();
         let guest = Guest::new(AGENT, json!("Go.")).within(session).leaves_sleeps();
-        let guest = guest.answers(|workflow, _| match workflow {
-            AGENT => vec![json!({ "name": "Ada" })],
+        // What its tool asks, and whether the model may answer what the user has not said.
+        let guest = guest.answers(|workflow, number| match (workflow, number) {
+            (AGENT, 0) => vec![json!({ "name": "Ada" })],
+            (AGENT, _) => vec![json!({ "approved": true })],
             _ => Vec::new(),
         });
         let through = self.world.process(self.setup().faults(faults.clone()), async |process| {

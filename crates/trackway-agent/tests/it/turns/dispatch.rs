@@ -200,7 +200,10 @@ fn whatever_a_workflow_says_first_is_a_result() {
             "signs",
             "auth-required",
             json!([text("Sign?")]),
-            json!("It waits for the user's answer, which has to satisfy the schema."),
+            json!(
+                "It waits for the user's authorization. Only a person can give it: tell the user what \
+                 is asked."
+            ),
             json!({}),
         ),
     ];

@@ -113,6 +113,8 @@ pub(crate) fn spec() -> AgentSpec {
         peers: Vec::new(),
         approvals: Default::default(),
         budgets: Budgets::default(),
+        model_timeout: None,
+        first_answer_timeouts: Default::default(),
         skills: Vec::new(),
         prompt: "You help.".to_owned(),
     }

@@ -75,35 +75,52 @@ fn a_reply_resumes_the_one_open_question() {
     }
 }
 
-/// What does not fit goes to the model, which sees the question and may answer it.
+/// What does not fit goes to the model, which sees the question and may answer it with the user's words.
 #[test]
 fn a_model_answers_with_what_the_user_said() {
-    let desk = desk();
+    let wanted = json!({
+        "type": "object",
+        "properties": { "name": { "type": "string" }, "age": { "type": "integer" } },
+        "required": ["name", "age"],
+    });
+    let schema = wanted.clone();
+    let desk = Desk::new().workflow(workflow("enrol", move |stage, _| {
+        let schema = schema.clone();
+        async move {
+            let prompt = vec![Part::text("Who is it?")];
+            let (_, answer) = stage.ask(Reason::InputRequired, prompt, schema, None).await;
+            stage.status(vec![Part::text("Enrolled.")]).await;
+            Ok(answer.input)
+        }
+    }));
+    desk.calls(&[("c1", "dispatch_workflow_enrol", json!({ "text": "x" }))]);
+    desk.says("It has a question.");
     desk.run(async |process| {
-        let child = asks(&process, &desk, "m1").await;
+        let view = turn(&process, "m1", "/please").await;
+        let child = children(&log(&process, view.submission.run).await)[0];
         let id = child.to_string();
-        desk.calls(&[("c1", "answer_task", json!({ "taskId": id, "input": { "approved": 1 } }))]);
-        let right = json!({ "taskId": id, "input": { "approved": true } });
+        let wrong = json!({ "taskId": id, "input": { "name": "Ada", "age": "36" } });
+        desk.calls(&[("c1", "answer_task", wrong)]);
+        let right = json!({ "taskId": id, "input": { "name": "Ada", "age": 36 } });
         desk.calls(&[("c1", "answer_task", right.clone())]);
         desk.calls(&[("c1", "answer_task", right)]);
         desk.says("Done.");
-        turn(&process, "m2", "I guess that is fine with me").await;
-        assert_eq!(ended(&process, child).await.state, StateName::Completed);
+        turn(&process, "m2", "Ada, and she is 36 by now").await;
+        assert_eq!(ended(&process, child).await.output, json!({ "name": "Ada", "age": 36 }));
         let system = desk.told(2)[0]["content"].as_str().unwrap().to_owned();
         let (_, data) = system.split_once("```json\n").unwrap_or_else(|| panic!("{system}"));
         let note: Value = serde_json::from_str(data.strip_suffix("\n```").unwrap()).unwrap();
-        let asks = "Approve \"m1\"?";
         let told = json!({
-            "taskId": id, "workflow": "approve", "asks": asks, "schema": schema()
+            "taskId": id, "workflow": "enrol", "asks": "Who is it?", "schema": wanted
         });
         assert_eq!(note, told);
         let wrong = desk.result(3, "c1");
         assert_eq!(wrong["outcome"], "input-required");
-        assert_eq!(wrong["errors"][0]["path"], "/approved");
+        assert_eq!(wrong["errors"][0]["path"], "/age");
         assert_eq!(desk.result(4, "c1")["outcome"], "answered");
         assert_eq!(
             desk.result(4, "c1")["result"],
-            json!([{ "kind": "text", "text": "Approved." }])
+            json!([{ "kind": "text", "text": "Enrolled." }])
         );
         let gone = desk.result(5, "c1");
         assert!(gone.as_str().unwrap().contains("waits for an answer"), "{gone}");

@@ -44,8 +44,12 @@ fn text_is_seen_before_the_answer_ends() {
         let view = ended(&process, run).await;
         assert_eq!(spoken(&view), "Hello there.");
         let log = log(&process, run).await;
-        let expected =
-            [piece(false, false, "Hello "), piece(true, false, "there."), piece(true, true, "")];
+        // Closed with the whole text: some clients keep the last piece alone.
+        let expected = [
+            piece(false, false, "Hello "),
+            piece(true, false, "there."),
+            piece(false, true, "Hello there."),
+        ];
         assert_eq!(pieces(&log), expected);
         let usage = json!({ "input_tokens": 10, "output_tokens": 5 });
         assert_eq!(view.output["usage"]["input_tokens"], usage["input_tokens"]);
@@ -70,7 +74,7 @@ fn the_text_of_a_broken_attempt_is_replaced() {
             piece(false, false, "First."),
             piece(true, false, "\n\nWrong "),
             piece(false, false, "First.\n\nRight."),
-            piece(true, true, ""),
+            piece(false, true, "First.\n\nRight."),
         ];
         assert_eq!(pieces(&log), expected);
     });
@@ -152,4 +156,48 @@ fn a_cancel_drops_the_connection_and_cancels_children() {
         assert_eq!(rested(&process, child).await.state, StateName::Canceled);
     });
     assert_eq!(desk.server.drops(), 1);
+}
+
+/// Issue 11, A13: what the model thinks is an artifact of its own, shown as it comes and closed as a whole.
+#[test]
+fn reasoning_is_an_artifact() {
+    let desk = Desk::new();
+    let thought =
+        |text: &str| json!({ "choices": [{ "index": 0, "delta": { "reasoning_content": text } }] });
+    let (reply, latch) = (Reply::stream(), Latch::new());
+    let reply = reply.data(thought("Let me ")).wait(&latch).data(thought("see."));
+    desk.server.queue(ChatReply::default().says("Tea.").finishing(
+        reply.data(json!({ "choices": [{ "index": 0, "delta": { "content": "Tea." } }] })),
+    ));
+    desk.run(async |process| {
+        let run = say(&process, "m1", "Tea or coffee?").await;
+        let is_thought = |event: &Event| {
+            matches!(event, Event::Artifact { chunk, .. }
+                if chunk.artifact.id.as_str() == "reasoning")
+        };
+        until(&process, run, is_thought).await;
+        latch.release();
+        let view = ended(&process, run).await;
+        assert_eq!(spoken(&view), "Tea.");
+        let thoughts = super::kit::artifact(&view, "reasoning");
+        assert_eq!(thoughts.parts[0].as_text(), Some("Let me see."));
+        assert_eq!(thoughts.metadata["model"], "openai/scripted-1");
+        let log = log(&process, run).await;
+        let last = log.iter().rfind(|event| is_thought(event)).unwrap();
+        let Event::Artifact { chunk, .. } = last else { unreachable!() };
+        assert!(chunk.last && !chunk.append, "{chunk:?}");
+    });
+}
+
+/// Issue 11, A13: a model that says nothing for as long as its agent allows is asked again.
+#[test]
+fn a_silent_model_is_asked_again_after_its_limit() {
+    let mut desk = Desk::new();
+    desk.spec.model_timeout = Some(1);
+    desk.server.queue(ChatReply::default().says("Well, ").unfinished().stay());
+    desk.says("Here I am.");
+    desk.run(async |process| {
+        assert_eq!(spoken(&turn(&process, "m1", "Hi.").await), "Here I am.");
+    });
+    assert_eq!(desk.server.asked().len(), 2);
 }

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use trackway_agent::Approval;
 use trackway_domain::{Part, Reason, RunId, StateName};
 use trackway_runtime::{Attempt, Program, ReplayVerdict, RetryPolicy, Tool, replay_with};
-use trackway_testkit::{ChatReply, Process};
+use trackway_testkit::{ChatReply, Process, answer_to};
 
 use super::kit::{Desk, children, ended, log, rested, say, tool, turn, workflow};
 
@@ -168,4 +168,131 @@ fn a_model_cannot_answer_before_the_user_was_asked() {
         answered_by_user(&process, &desk).await;
         assert_eq!(ended(&process, asking).await.output, json!({ "approved": true }));
     });
+}
+
+fn signature() -> Value {
+    json!({
+        "type": "object",
+        "properties": { "signature": { "type": "string" } },
+        "required": ["signature"],
+    })
+}
+
+/// A workflow that asks for something, and returns the answer.
+fn asks_for(name: &str, reason: Reason, schema: Value) -> Arc<dyn Program> {
+    workflow(name, move |stage, _| {
+        let schema = schema.clone();
+        async move {
+            let prompt = vec![Part::text("What is it?")];
+            Ok(stage.ask(reason, prompt, schema, None).await.1.input)
+        }
+    })
+}
+
+fn tools_offered(desk: &Desk, request: usize) -> Vec<String> {
+    let tools = desk.server.asked()[request].body["tools"].clone();
+    let names = tools.as_array().into_iter().flatten();
+    names.map(|tool| tool["function"]["name"].as_str().unwrap().to_owned()).collect()
+}
+
+/// Issue 11, S-H5: what asks for an authorization is answered by people. The model is told of the question,
+/// has no tool for it, and is refused where it uses the tool all the same, even with the user's words.
+#[test]
+fn a_model_cannot_authorize() {
+    let desk = Desk::new().workflow(asks_for("sign", Reason::AuthRequired, signature()));
+    desk.calls(&[("c1", "dispatch_workflow_sign", json!({ "text": "x" }))]);
+    desk.says("Please sign.");
+    desk.run(async |process| {
+        let view = turn(&process, "m1", "Go.").await;
+        let signing = children(&log(&process, view.submission.run).await)[0];
+        for (number, said) in ["And tomorrow?", "Sign it with forged for me"].iter().enumerate() {
+            let before = desk.server.asked().len();
+            let input = json!({ "taskId": signing, "input": { "signature": "forged" } });
+            desk.calls(&[("c9", "answer_task", input)]);
+            desk.says("I could not.");
+            let view = turn(&process, &format!("m1{number}"), said).await;
+            assert_eq!(view.state, StateName::Completed);
+            fits(&process, &desk, view.submission.run).await;
+            let told = desk.result(before + 1, "c9");
+            assert_eq!(told["outcome"], "person-required", "{told}");
+            assert_eq!(told["taskId"], json!(signing));
+            assert_eq!(rested(&process, signing).await.state, StateName::AuthRequired);
+            assert!(!tools_offered(&desk, before).contains(&"answer_task".to_owned()));
+            let system = desk.told(before)[0]["content"].as_str().unwrap().to_owned();
+            assert!(system.contains("onlyAPersonAnswers"), "{system}");
+        }
+        desk.says("It is signed.");
+        turn(&process, "m3", "signature=mine").await;
+        let signed = ended(&process, signing).await;
+        assert_eq!(signed.output, json!({ "signature": "mine" }));
+    });
+}
+
+/// Issue 11, S-H5: a value that the user did not give is put to the user first.
+#[test]
+fn what_the_user_has_not_said_is_put_to_them() {
+    let wallet = json!({
+        "type": "object",
+        "properties": { "wallet": { "type": "string" }, "amount": { "type": "integer" } },
+        "required": ["wallet", "amount"],
+    });
+    for (verdict, state) in [(false, StateName::InputRequired), (true, StateName::Completed)] {
+        let desk = Desk::new().workflow(asks_for("invest", Reason::InputRequired, wallet.clone()));
+        desk.calls(&[("c1", "dispatch_workflow_invest", json!({ "text": "x" }))]);
+        desk.says("It has a form.");
+        desk.run(async |process| {
+            let view = turn(&process, "m1", "Go.").await;
+            let asking = children(&log(&process, view.submission.run).await)[0];
+            let evil = json!({ "wallet": "0xEVIL", "amount": 1_000_000 });
+            let input = json!({ "taskId": asking, "input": evil });
+            desk.calls(&[("c2", "answer_task", input)]);
+            desk.says("I see.");
+            let run = say(&process, "m2", "What is the weather").await;
+            let view = rested(&process, run).await;
+            assert_eq!(view.state, StateName::InputRequired, "the turn asks");
+            let asked = super::kit::text_of(&view.question.unwrap().prompt);
+            assert!(asked.contains("0xEVIL") && asked.contains("What is it?"), "{asked}");
+            let answer = answer_to(run, "a1", json!({ "approved": verdict }));
+            process.deliver(answer).await.unwrap();
+            ended(&process, run).await;
+            fits(&process, &desk, run).await;
+            assert_eq!(rested(&process, asking).await.state, state);
+            let told = desk.result(3, "c2").to_string();
+            assert_eq!(told.contains("refused"), !verdict, "{told}");
+        });
+    }
+}
+
+/// Issue 11, S-H5: `approvals` say whether a model answers tasks at all.
+#[test]
+fn approvals_hold_for_answers_too() {
+    for (approval, state) in
+        [(Approval::Ask, StateName::InputRequired), (Approval::Never, StateName::Completed)]
+    {
+        let mut desk = Desk::new().workflow(asks_for("name", Reason::InputRequired, two_names()));
+        desk.spec.approvals.insert("answer_task".to_owned(), approval);
+        desk.calls(&[("c1", "dispatch_workflow_name", json!({ "text": "x" }))]);
+        desk.says("It has a question.");
+        desk.run(async |process| {
+            let view = turn(&process, "m1", "Go.").await;
+            let asking = children(&log(&process, view.submission.run).await)[0];
+            let input =
+                json!({ "taskId": asking, "input": { "first": "Ada", "last": "Lovelace" } });
+            desk.calls(&[("c2", "answer_task", input)]);
+            desk.says("I see.");
+            let run = say(&process, "m2", "She is called Ada Lovelace, I think").await;
+            assert_eq!(rested(&process, run).await.state, state, "{approval:?}");
+            assert_eq!(rested(&process, asking).await.state, StateName::InputRequired);
+            let offered = tools_offered(&desk, 2).contains(&"answer_task".to_owned());
+            assert_eq!(offered, approval == Approval::Ask);
+        });
+    }
+}
+
+fn two_names() -> Value {
+    json!({
+        "type": "object",
+        "properties": { "first": { "type": "string" }, "last": { "type": "string" } },
+        "required": ["first", "last"],
+    })
 }

@@ -67,14 +67,17 @@ async fn hand_over(args: &Fork) -> Result<Exit, Failure> {
             Some(node) => node,
             None => desk.guide.newest(&caller, args.id).await?,
         };
-        desk.guide.look(&caller, args.id, node, trackway_mcp::seal(&desk.ring)).await
+        let seal = trackway_mcp::seal(&desk.ring);
+        let position = desk.guide.look(&caller, args.id, node, seal).await?;
+        let recap = desk.guide.recap(&caller, &position).await?;
+        Ok((position, recap))
     };
-    let told = looked.await.map(|mut position| {
+    let told = looked.await.map(|(mut position, recap)| {
         // Where nobody said where the definition is, that it was not found says nothing.
         if args.workflows.is_empty() {
             position.warnings.retain(|warning| warning.code != DEFINITION_MISSING);
         }
-        trackway_mcp::handed_over(&desk.ring, &position)
+        trackway_mcp::handed_over(&desk.ring, &position, &recap)
     });
     desk.close().await;
     let (json, text) = told.map_err(|error| guided::refused(&error))?;

@@ -62,8 +62,11 @@ pub(super) fn refused(error: &GuideError) -> Failure {
         }
         GuideError::UnknownWorkflow { .. } => failure.hint("name its folder with --workflows"),
         GuideError::InvalidWorkflow { file, faults, .. } => {
-            let each =
-                faults.iter().map(|fault| format!("{file}{}: {}", fault.path, fault.message));
+            let each = faults.iter().map(|fault| {
+                let line = fault.line.map(|line| format!(", line {line}")).unwrap_or_default();
+                let place = if fault.path.is_empty() { "" } else { ", " };
+                format!("{file}{line}{place}{}: {}", fault.path, fault.message)
+            });
             each.fold(failure, Failure::hint)
         }
         _ => failure,

@@ -8,6 +8,7 @@ use trackway_domain::Code;
 use crate::{args::Import, exit::Exit, failure::Failure, output, text};
 
 /// Largest bundle that is read: all of it is held in memory several times over while it is checked.
+/// Limit (CLI): bundle that is imported.
 const BUNDLE_BYTES_MAX: u64 = 1024 * 1024 * 1024;
 
 pub(super) async fn import(args: &Import) -> Result<Exit, Failure> {

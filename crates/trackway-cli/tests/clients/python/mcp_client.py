@@ -35,7 +35,9 @@ def elicitation(consent, asked):
 
     async def answer(_context, params):
         asked.append(params.message)
-        content = {"confirm": True} if consent == "accept" else None
+        schema = params.requested_schema if hasattr(params, "requested_schema") else params.requestedSchema
+        fields = {name: True for name in schema.get("properties", {})}
+        content = fields if consent == "accept" else None
         return ElicitResult(action=consent, content=content)
 
     return answer

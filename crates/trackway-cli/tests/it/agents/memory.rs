@@ -43,6 +43,9 @@ async fn the_second_turn_knows_the_calls_of_the_first() {
     desk.says("It worked.");
     desk.says("You are welcome.");
     let first = desk.turn(&text("Please.")).await;
+    // Its end is told to the next turn.
+    let echo = desk.server.agent("echo").subscribe(&super::desk::child(&first, 0), Some(0)).await;
+    echo.rest().await;
     desk.turn(&text("Thanks.").within(&first[0].result["contextId"])).await;
     assert_json_snapshot!("second_turn", request(&desk, 2));
 }

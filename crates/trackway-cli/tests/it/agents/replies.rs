@@ -53,7 +53,8 @@ async fn a_child_is_found_where_its_parent_is() {
     assert_eq!(elsewhere.unwrap_err().code, -32001);
 }
 
-/// Proves D5: what answers no question goes to the model, which is told what is open.
+/// Proves D5: what answers no question goes to the model, which is told what is open. What it makes of the
+/// user's words is put to the user before it is an answer (issue 11, S-H5).
 #[tokio::test]
 async fn what_does_not_fit_goes_to_the_model() {
     let desk = Desk::open(&[]).await;
@@ -61,7 +62,9 @@ async fn what_does_not_fit_goes_to_the_model() {
     let input = json!({ "taskId": task["id"], "input": { "confirmed": false } });
     desk.calls(&[("c9", "answer_task", input)]);
     desk.says("I declined it for you.");
-    let events = desk.turn(&after(&first[0].result, "I would rather not, thank you")).await;
+    let asked = desk.turn(&after(&first[0].result, "I would rather not, thank you")).await;
+    assert_eq!(state(&asked), "input-required");
+    let events = desk.turn(&data(json!({ "approved": true })).to(&asked[0].result)).await;
     assert_eq!(spoken(&events), "I declined it for you.");
     let system = desk.told(2)[0]["content"].to_string();
     assert!(system.contains(task["id"].as_str().unwrap()), "{system}");

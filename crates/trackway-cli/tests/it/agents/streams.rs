@@ -6,8 +6,8 @@ use trackway_testkit::{Latch, ModelServer};
 use super::desk::{Desk, child, chunks, references, shown, spoken, state};
 use crate::a2a::support::{data, text};
 
-/// Proves D8, Interface 4: pieces are streamed as they come; the first is new, later ones are appended,
-/// the last one says so.
+/// Proves D8, Interface 4: pieces are streamed as they come; the first is new, later ones are appended. The
+/// last one says so, and has the whole text in place of them: some clients keep no other (issue 11, E1).
 #[tokio::test]
 async fn text_is_streamed_while_it_is_said() {
     let desk = Desk::open(&[]).await;
@@ -29,9 +29,10 @@ async fn text_is_streamed_while_it_is_said() {
     let flags: Vec<(bool, bool)> =
         chunks.iter().map(|(append, last, _)| (*append, *last)).collect();
     assert_eq!(flags.first(), Some(&(false, false)));
-    assert!(flags[1..].iter().all(|(append, _)| *append), "{flags:?}");
+    assert!(flags[1..flags.len() - 1].iter().all(|(append, _)| *append), "{flags:?}");
     assert_eq!(flags.iter().filter(|(_, last)| *last).count(), 1, "{flags:?}");
-    assert_eq!(flags.last().map(|(_, last)| *last), Some(true), "{flags:?}");
+    assert_eq!(flags.last(), Some(&(false, true)), "{flags:?}");
+    assert_eq!(chunks.last().unwrap().2["parts"][0]["text"], "One two three");
     assert!(chunks.iter().all(|(_, _, artifact)| artifact["name"] == "text-response"));
     assert_eq!(spoken(&events), "One two three");
     let task = desk.front().get(&events[0].result).await;
@@ -48,7 +49,7 @@ async fn text_around_a_call_is_one_artifact() {
     desk.says("It worked.");
     let events = desk.turn(&text("Go.")).await;
     let chunks = chunks(&events, "text-response");
-    assert_eq!(chunks.iter().filter(|(append, _, _)| !append).count(), 1, "{chunks:#?}");
+    assert_eq!(chunks.iter().filter(|(append, _, _)| !append).count(), 2, "{chunks:#?}");
     assert_eq!(chunks.iter().filter(|(_, last, _)| *last).count(), 1, "{chunks:#?}");
     assert!(!chunks[0].0 && chunks.last().unwrap().1, "{chunks:#?}");
     assert_eq!(spoken(&events), "I try it.\n\nIt worked.");
@@ -85,7 +86,8 @@ async fn a_dispatch_is_shown_in_the_parents_stream() {
     let call = &chunks(&events, "tool-call-dispatch_workflow_invest")[0].2;
     assert_eq!(call["parts"][0]["data"], json!({ "walletAddress": "0x1" }));
     let result = &chunks(&events, "tool-result-dispatch_workflow_invest")[0].2;
-    assert_eq!(result["parts"][0]["data"]["outcome"], "answered");
+    assert_eq!(result["metadata"]["outcome"], "answered");
+    assert_eq!(result["metadata"]["taskId"], child(&events, 0)["id"]);
 
     let told = references(&events);
     assert_eq!(told.len(), 1, "{told:#?}");
@@ -98,6 +100,7 @@ async fn a_dispatch_is_shown_in_the_parents_stream() {
     assert!(parts[0]["text"].as_str().unwrap().contains("invest"), "{parts:#?}");
     assert_eq!(parts[1], json!({ "kind": "text", "text": "Found 3 yield opportunities:" }));
     assert_eq!(parts[2]["data"]["opportunities"].as_array().map(Vec::len), Some(3));
+    assert_eq!(result["parts"].as_array().unwrap()[..], parts[1..], "the same in the artifact");
     let about = &message["metadata"]["referencedWorkflow"];
     assert_eq!((&about["workflowName"], &about["pluginId"]), (&json!("invest"), &json!("invest")));
     assert!(about["description"].as_str().unwrap().contains("receipt"), "{about}");
@@ -188,7 +191,9 @@ async fn the_newer_protocol_shows_the_same() {
     assert_eq!(call.unwrap()["artifact"]["metadata"]["toolCallId"], "call-1");
     let mut said = String::new();
     for update in updates.iter().filter(|it| it["artifact"]["artifactId"] == "text-response") {
-        assert_eq!(update["append"].as_bool().unwrap_or_default(), !said.is_empty());
+        if !update["append"].as_bool().unwrap_or_default() {
+            said.clear();
+        }
         said.push_str(update["artifact"]["parts"][0]["text"].as_str().unwrap());
     }
     assert_eq!(said, "Well done.");
@@ -200,4 +205,43 @@ async fn the_newer_protocol_shows_the_same() {
     assert_eq!(told.len(), 1);
     assert_eq!(told[0]["state"], "TASK_STATE_WORKING");
     assert_eq!(told[0]["message"]["metadata"]["referencedWorkflow"]["workflowName"], "echo");
+}
+
+/// Issue 11, E5: a client that takes text alone is shown the answer and not the work that led to it.
+#[tokio::test]
+async fn a_client_of_texts_is_not_shown_tool_calls() {
+    let desk = Desk::open(&[]).await;
+    for (modes, all) in
+        [(json!(["text/plain"]), false), (json!(["text/plain", "application/json"]), true)]
+    {
+        for method in ["message/stream", "message/send"] {
+            desk.model.queue(ModelServer::openai().thinks("Let me see.").calls(&[(
+                "c1",
+                "dispatch_workflow_echo",
+                r#"{"text":"hi"}"#,
+            )]));
+            desk.says("It worked.");
+            let configuration = json!({ "acceptedOutputModes": modes, "blocking": true });
+            let params = json!({ "message": text("Go.").json(), "configuration": configuration });
+            let ids = if method == "message/send" {
+                let task = desk.front().call(method, params).await.unwrap();
+                let artifacts = task["artifacts"].as_array().unwrap().clone();
+                artifacts.iter().map(|it| it["artifactId"].as_str().unwrap().to_owned()).collect()
+            } else {
+                shown(&desk.front().open(method, params, None).await.rest().await)
+            };
+            let mut expected = vec!["text-response"];
+            if all {
+                expected.extend([
+                    "reasoning",
+                    "tool-call-dispatch_workflow_echo",
+                    "tool-result-dispatch_workflow_echo",
+                ]);
+            }
+            let mut ids: Vec<String> = ids;
+            ids.sort();
+            expected.sort_unstable();
+            assert_eq!(ids, expected, "{method} {modes}");
+        }
+    }
 }

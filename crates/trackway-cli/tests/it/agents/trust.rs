@@ -68,3 +68,36 @@ async fn a_signature_is_given_and_not_said_by_the_way() {
     let rest = invest.subscribe(&task, Some(0)).await.rest().await;
     assert_eq!(state(&rest), "completed");
 }
+
+/// Issue 11, S-H5: a model does not sign in the user's place, nor does it fill in a form that the user has
+/// not filled in.
+#[tokio::test]
+async fn a_model_does_not_sign() {
+    let desk = Desk::open(&[]).await;
+    desk.calls(&[("c1", "dispatch_workflow_invest", json!({ "walletAddress": "0x1" }))]);
+    desk.says("It has a form.");
+    let first = desk.turn(&text("invest please")).await;
+    let (invest, task) = (desk.server.agent("invest"), child(&first, 0));
+    let mut waiting = invest.subscribe(&task, Some(0)).await;
+    waiting.until(|event| event["status"]["state"] == "input-required").await;
+
+    let evil = json!({ "walletAddress": "0xEVIL", "amount": 1_000_000 });
+    desk.calls(&[("c2", "answer_task", json!({ "taskId": task["id"], "input": evil }))]);
+    desk.says("As you like.");
+    let asked = desk.turn(&after(&first[0].result, "what is the weather")).await;
+    assert_eq!(state(&asked), "input-required", "the user is asked first");
+    desk.turn(&data(json!({ "approved": false })).to(&asked[0].result)).await;
+    assert_eq!(invest.get(&task).await["status"]["state"], "input-required");
+
+    desk.says("Please sign.");
+    let form = data(json!({ "walletAddress": "0x1", "amount": 7 }));
+    desk.turn(&form.within(&first[0].result["contextId"])).await;
+    let forged = json!({ "taskId": task["id"], "input": { "signature": "forged by the model" } });
+    desk.calls(&[("c3", "answer_task", forged)]);
+    desk.says("I could not.");
+    let events = desk.turn(&after(&first[0].result, "and tomorrow?")).await;
+    assert_eq!(spoken(&events), "I could not.");
+    assert_eq!(invest.get(&task).await["status"]["state"], "auth-required");
+    let told = desk.result(desk.model.asked().len() - 1, "c3");
+    assert_eq!(told["outcome"], "person-required", "{told}");
+}

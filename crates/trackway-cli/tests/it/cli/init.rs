@@ -102,6 +102,11 @@ fn heavy_init_builds() {
     ];
     assert_eq!(run.states(), expected);
     assert_eq!(run.json_lines().last().unwrap()["output"]["signed_by"], "me");
+    // Issue 11, A7: the same program serves the agent of the folder, which dispatches the workflow.
+    let talk = ["chat", "--json", "--server", &url];
+    let said = trackway(&talk).finish("/run purchase item=tea count=1\n").expect(0);
+    assert!(said.stdout.contains("dispatch_workflow_purchase"), "{said:?}");
+    assert!(said.stdout.contains("1 × tea: 3 coins"), "{said:?}");
     let nothing =
         ["run", "purchase", "--input", r#"{"item": "nothing", "count": 1}"#, "--server", &url];
     trackway(&nothing).finish("").expect(4);

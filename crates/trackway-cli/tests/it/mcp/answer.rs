@@ -134,7 +134,9 @@ impl Answer {
     /// once, alone on its line, in a fenced block.
     fn check_tokens(&self) {
         let named = ["stateToken", "ackToken"].map(|name| self.json[name].as_str());
-        let mut named: Vec<&str> = named.into_iter().flatten().collect();
+        let items = self.json["items"].as_array().into_iter().flatten();
+        let found = items.filter_map(|item| item["stateToken"].as_str());
+        let mut named: Vec<&str> = named.into_iter().flatten().chain(found).collect();
         let mut shown = tokens(&self.text);
         named.sort_unstable();
         shown.sort_unstable();

@@ -138,6 +138,11 @@ impl Mcp {
         self.call("workflow_advance", &json!({ "stateToken": state }))
     }
 
+    /// Looks for runs without a token.
+    pub(super) fn resume(&mut self, query: &str) -> Answer {
+        self.call("workflow_resume", &json!({ "query": query }))
+    }
+
     pub(super) fn checkpoint(&mut self, state: &str, notes: &str) -> Answer {
         let arguments = json!({ "stateToken": state, "notesMarkdown": notes });
         self.call("workflow_checkpoint", &arguments)

@@ -11,7 +11,7 @@ fn names(tools: &[Value]) -> Vec<&str> {
     tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect()
 }
 
-/// Proves T1: the five tools with the schemas of the interface, in both revisions; the checkpoint is
+/// Proves T1: the six tools with the schemas of the interface, in both revisions; the checkpoint is
 /// behind its switch.
 #[test]
 fn the_tools_are_those_of_the_interface() {
@@ -20,7 +20,7 @@ fn the_tools_are_those_of_the_interface() {
         let mut agent = shop.agent_as(era, Person::Unasked);
         let tools = agent.tools();
         let parameters = [
-            ("workflow_list", vec![]),
+            ("workflow_list", vec!["cursor", "query"]),
             ("workflow_inspect", vec!["workflowId"]),
             ("workflow_start", vec!["context", "workflowId"]),
             (
@@ -28,6 +28,7 @@ fn the_tools_are_those_of_the_interface() {
                 vec!["ackToken", "context", "notesMarkdown", "output", "stateToken"],
             ),
             ("workflow_checkpoint", vec!["notesMarkdown", "stateToken"]),
+            ("workflow_resume", vec!["query"]),
         ];
         assert_eq!(names(&tools), parameters.clone().map(|(name, _)| name));
         for (tool, (name, expected)) in tools.iter().zip(parameters) {
@@ -37,14 +38,15 @@ fn the_tools_are_those_of_the_interface() {
             assert_eq!(found, expected, "{name}");
             assert_eq!(tool["outputSchema"]["type"], "object", "{name}");
             assert!(tool["description"].as_str().unwrap().len() > 40, "{name}");
-            let reads = ["workflow_list", "workflow_inspect"].contains(&name);
+            let reads =
+                ["workflow_list", "workflow_inspect", "workflow_resume"].contains(&name);
             assert_eq!(tool["annotations"]["readOnlyHint"], reads, "{name}");
         }
         assert_eq!(tools, agent.tools(), "always the same");
     }
     for more in [&[][..], &["--checkpoints", "off"]] {
         let mut agent = shop.agent_with(Era::Newest, Person::Unasked, more);
-        assert_eq!(names(&agent.tools()).len(), 4);
+        assert_eq!(names(&agent.tools()).len(), 5);
         let start = agent.start_run("three", json!({}));
         let refused = agent.checkpoint(&start.state(), "notes");
         assert_eq!(refused.error(), "switched-off");

@@ -85,7 +85,7 @@ fn the_inspector_lists_starts_and_advances() {
     let server = serve(&shop);
     let url = format!("{}/mcp", server.url);
     let tools = inspector(&url, &["--method", "tools/list"]);
-    assert_eq!(tools["tools"].as_array().unwrap().len(), 4, "{tools}");
+    assert_eq!(tools["tools"].as_array().unwrap().len(), 5, "{tools}");
     let call = |tool: &str, args: &[String]| {
         let mut words = vec!["--method", "tools/call", "--tool-name", tool];
         for arg in args {

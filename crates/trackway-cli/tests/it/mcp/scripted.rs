@@ -68,11 +68,28 @@ pub(super) fn mend(arguments: &mut Value, answer: &Answer) {
     assert!(!answer.needs().is_empty(), "{answer:#?}");
     for need in answer.needs() {
         let value = match (need.get("example"), need.get("schema")) {
-            (Some(example), _) => example.clone(),
+            (Some(example), _) => decided(example),
             (None, Some(schema)) => fitting(schema),
+            // It has no work to do after which it could judge better.
+            _ if answer.json["blocked"]["code"] == "followup-required" => json!("high"),
             (None, None) => panic!("nothing says what to send: {need} in {answer:#?}"),
         };
         put(arguments, need["pointer"].as_str().unwrap(), value);
+    }
+}
+
+/// An example with the choices made that it leaves open, `<continue | stop>`: in each the last.
+fn decided(example: &Value) -> Value {
+    match example {
+        Value::Array(items) => items.iter().map(decided).collect(),
+        Value::Object(fields) => {
+            fields.iter().map(|(name, field)| (name.clone(), decided(field))).collect()
+        }
+        Value::String(text) => {
+            let open = text.strip_prefix('<').and_then(|text| text.strip_suffix('>'));
+            open.and_then(|open| open.rsplit(" | ").next()).unwrap_or(text).into()
+        }
+        other => other.clone(),
     }
 }
 
@@ -101,7 +118,8 @@ pub(super) fn put(whole: &mut Value, pointer: &str, value: Value) {
 
 /// A small value that fits a schema.
 fn fitting(schema: &Value) -> Value {
-    if let Some(value) = schema.get("const").or_else(|| schema.pointer("/enum/0")) {
+    let last = schema.get("enum").and_then(Value::as_array).and_then(|all| all.last());
+    if let Some(value) = schema.get("const").or(last) {
         return value.clone();
     }
     if let Some(first) = schema.pointer("/anyOf/0").or_else(|| schema.pointer("/oneOf/0")) {

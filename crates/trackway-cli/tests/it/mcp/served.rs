@@ -58,7 +58,7 @@ fn names(tools: &[Value]) -> Vec<&str> {
     names
 }
 
-/// Proves T1, T9, X6: the five tools of a served workspace with a key, in both revisions, and whole
+/// Proves T1, T9, X6: the six tools of a served workspace with a key, in both revisions, and whole
 /// workflows to their end.
 #[tokio::test]
 async fn a_served_workspace_is_walked_to_its_end() {
@@ -73,6 +73,7 @@ async fn a_served_workspace_is_walked_to_its_end() {
                 "workflow_checkpoint",
                 "workflow_inspect",
                 "workflow_list",
+                "workflow_resume",
                 "workflow_start"
             ]
         );

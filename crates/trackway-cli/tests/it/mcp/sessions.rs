@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{
     answer::Answer,
-    client::Mcp,
+    client::{Era, Mcp, Person},
     shop::{Shop, three},
 };
 
@@ -166,4 +166,34 @@ fn prune_removes_finished_sessions_only() {
     assert_eq!(agent.look(&walked[0].state()).error(), "unknown-run");
     assert_eq!(agent.advance(&walked[1], json!({})).error(), "unknown-run");
     assert_eq!(agent.advance(&open, json!({})).step(), "second");
+}
+
+/// Proves T1, T14: a new chat in another process finds the run by its ticket or by words, reads what was
+/// noted, and goes on; over stdio in both revisions.
+#[test]
+fn a_new_chat_takes_up_a_run_without_tokens() {
+    let shop = Shop::with(&[three()]);
+    let mut agent = shop.agent();
+    let start = agent.start_run("three", json!({ "ticketId": "ACE-7" }));
+    let second = agent.advance(&start, json!({ "notesMarkdown": "The login retries." }));
+    agent.checkpoint(&second.state(), "Ada knows why.");
+    agent.close();
+    for era in [Era::Newest, Era::Legacy] {
+        let mut chat = shop.agent_as(era, Person::Unasked);
+        for query in ["ACE-7", "login retries", "ada knows", ""] {
+            let found = chat.resume(query);
+            let items = found.json["items"].as_array().unwrap();
+            assert_eq!(items.len(), 1, "{query}: {found:#?}");
+            assert_eq!(items[0]["stateToken"], second.state(), "{query}");
+            assert_eq!(items[0]["step"], "second");
+            let look = chat.look(&second.state());
+            assert!(look.text.contains("The login retries."), "{look:#?}");
+            assert!(look.text.contains("Ada knows why."), "{look:#?}");
+        }
+        assert_eq!(chat.resume("elsewhere").json["items"], json!([]));
+    }
+    let mut chat = shop.agent();
+    let look = chat.look(&second.state());
+    assert_eq!(chat.advance(&look, json!({})).step(), "third");
+    assert_eq!(chat.look(&start.state()).json["recap"]["grew"][0]["stepId"], "third");
 }

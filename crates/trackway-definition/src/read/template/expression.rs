@@ -5,9 +5,11 @@
 use crate::template::template_fault;
 
 /// Deeper expressions are left alone; the bound keeps the parser's stack small.
+/// Limit (Definitions): depth of an expression in a WorkRail template.
 const DEEPEST: usize = 24;
 
 /// Longer ones are text that happens to stand in braces.
+/// Limit (Definitions): characters of an expression in a WorkRail template.
 const LONGEST: usize = 1000;
 
 /// None where it is no expression.

@@ -2,8 +2,11 @@
 
 use std::{fs, path::Path};
 
+use serde_json::json;
+use trackway_domain::Inputs;
+
 use super::{among, shown};
-use crate::{Draft, Format, read};
+use crate::{Draft, Format, advance, open, read, testing::object};
 
 /// Pages whose YAML blocks are definitions, or parts of one.
 const PAGES: [&str; 4] = ["docs/definitions.md", "docs/contracts.md", "docs/mcp.md", "README.md"];
@@ -63,6 +66,36 @@ fn every_definition_of_the_pages_is_valid() {
             assert_eq!(shown(linked), Vec::<String>::new(), "block {number} of {page}");
         }
     }
+}
+
+/// Proves T9: the loops of the page are entered and left as it says, driven with what it shows: the step
+/// before an `until` loop is not asked for the fact that the loop's own steps set.
+#[test]
+fn the_loops_of_the_page_run_as_it_says() {
+    let page = text("docs/definitions.md");
+    let loops = blocks(&page).into_iter().find(|block| block.contains("until-green"));
+    let definition = draft(&whole(&loops.expect("the page shows an until loop")));
+    let definition = definition.link(&|_| None).expect("it is whole");
+    let start = object(json!({"files": ["a.rs", "b.rs"]}));
+    let mut at = open(&definition, &start).expect("it opens");
+    let mut greens = [false, true].into_iter();
+    let mut steps = Vec::new();
+    while let Some(pending) = at.pending.clone() {
+        steps.push(pending.step.clone());
+        let output = match pending.step.as_str() {
+            "repair" => Some(json!({"green": greens.next().expect("two rounds")})),
+            "improve-once" => Some(json!({
+                "artifacts": [{"kind": "wr.loop_control", "decision": "stop"}],
+            })),
+            _ => None,
+        };
+        let inputs = Inputs { output, ..Inputs::default() };
+        at = advance(&definition, &at.walk, &at.context, &inputs).expect("it goes on");
+        assert_eq!(at.warnings, [], "after {}", pending.step);
+    }
+    let expected =
+        ["read-file", "read-file", "guess", "guess", "guess", "repair", "repair", "improve-once"];
+    assert_eq!(steps, expected);
 }
 
 /// Proves T9: the example files load.

@@ -432,12 +432,12 @@ fn guidance_is_gathered() {
         "steps": [{ "id": "one", "title": "One", "prompt": "Use {{wr.bindings.review}}." }],
     });
     let definition = super::linked(&text.to_string(), Format::Json).expect("a definition");
-    assert_eq!(definition.guidance.len(), 5);
+    assert_eq!(definition.guidance.len(), 4);
     assert_eq!(definition.guidance[1], "Before you begin, make sure of this: A key");
-    assert_eq!(
-        definition.guidance[4],
-        "Reference \"Spec\" (`docs/spec.md`): What to build. Follow it strictly."
-    );
+    let rules = definition.rules(&|path| path == "docs/spec.md");
+    assert_eq!(rules[4], "Reference \"Spec\" (`docs/spec.md`): What to build. Follow it strictly.");
+    let rules = definition.rules(&|_| false);
+    assert!(rules[4].contains("(`docs/spec.md`) [unresolved]") && !rules[4].contains("strictly"));
     assert_eq!(prompt(&definition.steps[0]).text, "Use wr.routine-look.");
     assert!(definition.unheeded.iter().any(|note| note.path == "/features/1" && !note.matters));
 }

@@ -22,7 +22,14 @@ fn id(number: u128) -> Uuid {
 
 fn pending(confirm: bool) -> Pending {
     let text = |text: &str| text.to_owned();
-    Pending { step: text("s"), title: text("S"), prompt: text("Do."), confirm, output: None }
+    Pending {
+        step: text("s"),
+        title: text("S"),
+        prompt: text("Do."),
+        confirm,
+        output: None,
+        facts: Vec::new(),
+    }
 }
 
 fn node(pending: Option<Pending>) -> Node {
@@ -70,7 +77,7 @@ fn standing(pending: Option<Pending>) -> Standing {
 }
 
 fn warning(code: &str) -> Warning {
-    Warning { code: code.into(), message: code.into() }
+    Warning::new(code, code)
 }
 
 fn block() -> Block {

@@ -15,7 +15,8 @@ use trackway_testkit::{Trail, noted, whole_log};
 use crate::helpers::database;
 
 /// Tables that hold session data, each with its indexes.
-const TABLES: [&str; 6] = ["events", "runs", "nodes", "attempts", "definitions", "pins"];
+const TABLES: [&str; 7] =
+    ["events", "runs", "nodes", "attempts", "checkpoints", "definitions", "pins"];
 
 /// Enough that tables and indexes have several pages and pages above them.
 const RUNS_EACH: u128 = 5;

@@ -14,6 +14,8 @@ fn spec(name: &str, prompt: &str) -> AgentSpec {
         peers: Vec::new(),
         approvals: BTreeMap::new(),
         budgets: Budgets::default(),
+        model_timeout: None,
+        first_answer_timeouts: Default::default(),
         skills: Vec::new(),
         prompt: prompt.to_owned(),
     }

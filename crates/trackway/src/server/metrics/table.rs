@@ -5,6 +5,7 @@ use std::{collections::BTreeMap, fmt::Write as _};
 
 /// Rows of one family. Names of tools come from models too, and those make them up: what comes after so
 /// many is counted under one name.
+/// Limit (HTTP): rows of one metric.
 const ROWS_MAX: usize = 1_000;
 
 /// The value of labels that are not counted by themselves any more.

@@ -142,6 +142,8 @@ const fn status(code: Code) -> StatusCode {
         | Code::RunEnded
         | Code::MessageReused
         | Code::ReplayMismatch
+        | Code::TooManyAttempts
+        | Code::ConfirmationUnclear
         | Code::DataInUse => StatusCode::CONFLICT,
         Code::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
         Code::DamagedLog => StatusCode::INTERNAL_SERVER_ERROR,

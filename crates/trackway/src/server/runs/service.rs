@@ -18,10 +18,12 @@ use super::shapes::{
 };
 
 /// Events in one page at the most.
+/// Limit (HTTP): events on a page.
 const PAGE_EVENTS_MAX: usize = 500;
 
 /// A page ends when its events have this many bytes, so that a log of large artifacts is not in
 /// memory at once.
+/// Limit (HTTP): bytes of events on a page.
 const PAGE_BYTES_MAX: usize = 4 * 1024 * 1024;
 
 /// Why something asked about runs was not done.

@@ -16,6 +16,7 @@ use trackway_domain::{Pos, RunId};
 use super::{refusal::Refusal, service::Runs, service::Updates};
 
 /// How long a stream stays silent before a comment is sent; proxies often cut at 30 or 60 seconds.
+/// Limit (HTTP): silence of a stream before a comment is sent.
 const HEARTBEAT: Duration = Duration::from_secs(15);
 
 /// Every update after a position: `id:` is its position, `data:` its JSON. A last event of the type

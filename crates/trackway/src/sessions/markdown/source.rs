@@ -3,6 +3,7 @@
 use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
 /// Deepest heading that Markdown has.
+/// Limit (Sessions): heading levels of an exported page.
 const LEVEL_MAX: usize = 6;
 
 /// The parts of Markdown that pages are written in.

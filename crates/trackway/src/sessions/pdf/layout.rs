@@ -20,6 +20,7 @@ const LEADING: f32 = 1.4;
 /// How far a level of a list or quotation is moved in.
 const INDENT: f32 = 16.0;
 /// Deeper levels are not moved in further, or nothing would be left of the line.
+/// Limit (Sessions): levels of indentation on an exported page.
 const DEPTH_MAX: usize = 12;
 /// Between two columns of a table.
 const GUTTER: f32 = 8.0;

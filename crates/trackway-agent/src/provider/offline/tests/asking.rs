@@ -57,6 +57,7 @@ fn an_open_question_is_told_again() {
     });
     let mut request = request(vec![user("a whole lot")]);
     request.open.push(OpenNote {
+        person_only: false,
         task_id: "run_1".to_owned(),
         workflow: "invest".to_owned(),
         asks: "How much?\nThere is a limit.".to_owned(),

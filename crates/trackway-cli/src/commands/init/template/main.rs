@@ -1,4 +1,4 @@
-//! A workflow of your own, served as an agent.
+//! A workflow of your own, served beside the agents of this folder, which may dispatch it.
 
 use std::{env, io, sync::Arc};
 
@@ -84,7 +84,9 @@ impl Workflow for Purchase {
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let listen = env::args().nth(1).unwrap_or("127.0.0.1:7420".to_owned());
-    let server = Server::new().workflow(Purchase).listen(listen).bind().await?;
+    // The workflow from here; agents, tools, written workflows and settings from the files of this folder.
+    let server = Server::new().workflow(Purchase).workspace(".")?;
+    let server = server.listen(listen).bind().await?;
     println!("Serving at {} until Ctrl-C", server.url());
     server.serve_until_interrupted().await?;
     Ok(())

@@ -1,0 +1,68 @@
+//! What an agent shows of its work, beside its answer: its tool calls, their results, and what its model
+//! thought. Clients that take text alone would read it as a part of the answer, and go without.
+
+use trackway_domain::Artifact;
+use trackway_engine::RunView;
+use trackway_runtime::{Kind, ProgramInfo};
+
+use crate::media;
+
+/// Which artifacts a client is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Shows {
+    Everything,
+    /// Not the work of an agent.
+    AnswersOnly,
+}
+
+impl Shows {
+    /// What the sender of a message is shown, by the output modes that it accepts.
+    pub(super) fn of(accepted: &[String], info: &ProgramInfo) -> Self {
+        let is_plain = !accepted.is_empty() && !media::accept_json(accepted);
+        if info.kind == Kind::Agent && is_plain { Self::AnswersOnly } else { Self::Everything }
+    }
+
+    pub(super) fn shows(self, artifact: &Artifact) -> bool {
+        self == Self::Everything || !is_work(artifact)
+    }
+
+    pub(super) fn reduce(self, view: &mut RunView) {
+        view.artifacts.retain(|artifact| self.shows(artifact));
+    }
+}
+
+fn is_work(artifact: &Artifact) -> bool {
+    let id = artifact.id.as_str();
+    let is_call = id.starts_with("tool-call-") || id.starts_with("tool-result-");
+    (is_call && artifact.metadata.contains_key("toolName")) || id == "reasoning"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn artifact(id: &str, of_tool: bool) -> Artifact {
+        let mut artifact = Artifact::text(id, "x").unwrap();
+        if of_tool {
+            artifact.metadata.insert("toolName".to_owned(), "echo".into());
+        }
+        artifact
+    }
+
+    /// Issue 11, E5: the work of an agent is not shown to those who take text alone.
+    #[test]
+    fn the_work_of_an_agent_is_left_out() {
+        let table = [
+            (artifact("text-response", false), true),
+            (artifact("report.txt", false), true),
+            (artifact("tool-call-echo", true), false),
+            (artifact("tool-result-echo.2", true), false),
+            (artifact("reasoning", false), false),
+            (artifact("tool-call-sheet", false), true),
+        ];
+        for (artifact, shown) in table {
+            assert_eq!(Shows::AnswersOnly.shows(&artifact), shown, "{}", artifact.id);
+            assert!(Shows::Everything.shows(&artifact));
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! Whether a value that a model wants to bring to a question is what the user has said. Pure.
+//!
+//! Every text and number of the value has to stand in the user's message, as a word or as a run of words.
+//! A yes or a no cannot be found like that, so a boolean counts only where the message has it as data.
+
+use serde_json::Value;
+use trackway_domain::Part;
+
+/// Whether everything in the value stands in these parts of the user's message.
+pub(super) fn is_said(value: &Value, parts: &[Part]) -> bool {
+    let texts = parts.iter().filter_map(Part::as_text).map(str::to_lowercase).collect::<Vec<_>>();
+    let data: Vec<&Value> = parts.iter().filter_map(Part::as_data).collect();
+    let mut leaves = Vec::new();
+    gather(value, &mut leaves);
+    let said = |leaf: &&Value| {
+        let given = data.iter().any(|given| holds(given, leaf));
+        given || words(leaf).is_some_and(|words| texts.iter().any(|text| has(text, &words)))
+    };
+    !leaves.is_empty() && leaves.iter().all(said)
+}
+
+/// The values of which it is made. What is absent says nothing.
+fn gather<'a>(value: &'a Value, leaves: &mut Vec<&'a Value>) {
+    match value {
+        Value::Null => {}
+        Value::Array(items) => items.iter().for_each(|item| gather(item, leaves)),
+        Value::Object(members) => members.values().for_each(|member| gather(member, leaves)),
+        Value::Bool(_) | Value::Number(_) | Value::String(_) => leaves.push(value),
+    }
+}
+
+fn holds(given: &Value, leaf: &Value) -> bool {
+    match given {
+        Value::Array(items) => items.iter().any(|item| holds(item, leaf)),
+        Value::Object(members) => members.values().any(|member| holds(member, leaf)),
+        given => given == leaf,
+    }
+}
+
+/// A value as a person writes it; none where that cannot be known.
+fn words(leaf: &Value) -> Option<String> {
+    match leaf {
+        Value::String(text) => Some(text.trim().to_lowercase()).filter(|text| !text.is_empty()),
+        Value::Number(number) => Some(number.to_string()),
+        _ => None,
+    }
+}
+
+/// Whether the words stand in the text, with no letter or digit right before or after them.
+fn has(text: &str, words: &str) -> bool {
+    text.match_indices(words).any(|(start, found)| {
+        let before = text[..start].chars().next_back();
+        let after = text[start + found.len()..].chars().next();
+        let is_part = |letter: Option<char>| letter.is_some_and(char::is_alphanumeric);
+        !is_part(before) && !is_part(after)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn said(value: Value, text: &str) -> bool {
+        is_said(&value, &[Part::text(text)])
+    }
+
+    /// Texts and numbers of the message, whatever stands around them.
+    #[test]
+    fn words_of_the_message_are_said() {
+        let wallet = json!({ "walletAddress": "0xABC", "amount": 40, "note": null });
+        assert!(said(wallet.clone(), "Take 40 from 0xabc, please."));
+        assert!(!said(wallet, "Take 400 from 0xabc, please."), "another number");
+        assert!(said(json!({ "to": ["Ada Lovelace"] }), "It is for Ada Lovelace."));
+        assert!(!said(json!("0xEVIL"), "What is the weather?"));
+        assert!(!said(json!("eat"), "What a great day"), "a part of a word is no word");
+    }
+
+    /// Nobody says yes by the way: agreement is data, or it is asked for.
+    #[test]
+    fn a_yes_is_said_as_data_alone() {
+        let yes = json!({ "approved": true });
+        assert!(!said(yes.clone(), "true, that is fine"));
+        assert!(is_said(&yes, &[Part::data(json!({ "approved": true, "by": "me" }))]));
+        assert!(!is_said(&yes, &[Part::data(json!({ "approved": false }))]));
+    }
+
+    /// A value with nothing in it was not brought by anybody.
+    #[test]
+    fn nothing_is_not_said() {
+        for nothing in [json!(null), json!({}), json!([]), json!("")] {
+            assert!(!said(nothing, "Anything."));
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! What became of the tasks that a conversation has dispatched: a note in the next turn, and the tool
+//! `task_status`.
+
+use std::collections::BTreeSet;
+
+use futures_util::future::BoxFuture;
+use serde_json::{Map, Value, json};
+use trackway_domain::{Failure, Part, RunId};
+use trackway_engine::RunView;
+use trackway_ports::RunRow;
+use trackway_runtime::{Archive, Attempt};
+
+use super::{begin::unreadable, drive::Driver};
+use crate::{
+    CallRecord, EndedTask, STATUS_TOOL, ToolSpec, Waiting,
+    pieces::{self, cut},
+};
+
+/// Runs of the session that are looked through for tasks of the conversation, the newest first.
+///
+/// Limit (Agents): runs of a session that are looked through for dispatched tasks.
+const ROWS_MAX: usize = 256;
+
+/// Tasks that one turn is told of. They stand in every request of the turn.
+///
+/// Limit (Agents): ended tasks in a turn's context, and tasks in one answer of `task_status`.
+const TASKS_MAX: usize = 16;
+
+/// Longest text of one note.
+///
+/// Limit (Agents): text about one ended task in a turn's context, in bytes.
+const MESSAGE_BYTES_MAX: usize = 1024;
+
+impl Driver {
+    /// Whether those turns have dispatched anything, and what of it has ended since the newest of them
+    /// began and was `told` to none of them. For use within a step.
+    pub(super) async fn ended_since(
+        &self,
+        archive: &Archive,
+        turns: &[RunId],
+        told: &BTreeSet<String>,
+    ) -> Result<(bool, Vec<EndedTask>), Failure> {
+        let Some(newest) = turns.iter().max() else { return Ok((false, Vec::new())) };
+        let rows = archive.rows(ROWS_MAX).await.map_err(|error| unreadable(&error))?;
+        let since = rows.iter().find(|row| row.id == *newest).map(|row| row.created_at);
+        let of_turn = |row: &&RunRow| row.parent.is_some_and(|parent| turns.contains(&parent));
+        let dispatched: Vec<&RunRow> = rows.iter().filter(of_turn).collect();
+        let mut ended = Vec::new();
+        for row in &dispatched {
+            let is_new = since.is_some_and(|since| row.status_at >= since)
+                && !told.contains(&row.id.to_string());
+            if ended.len() == TASKS_MAX || !row.state.is_terminal() || !is_new {
+                continue;
+            }
+            let view = archive.view(row.id).await.map_err(|error| unreadable(&error))?;
+            ended.push(EndedTask {
+                task_id: row.id.to_string(),
+                workflow: row.workflow.name.clone(),
+                state: row.state.to_string(),
+                message: view
+                    .as_ref()
+                    .and_then(said)
+                    .map(|text| cut::told(&text, MESSAGE_BYTES_MAX)),
+            });
+        }
+        // The oldest first, as in a conversation.
+        ended.reverse();
+        Ok((!dispatched.is_empty(), ended))
+    }
+
+    /// Looks at tasks that this conversation has dispatched, as a recorded call.
+    pub(super) async fn task_status(&self, waiting: &Waiting, arguments: &Value) -> CallRecord {
+        let wanted = arguments.get("taskId").and_then(Value::as_str);
+        let mut work = |_: Attempt| -> BoxFuture<'_, _> { Box::pin(self.look_at_tasks(wanted)) };
+        self.outcome(&waiting.key(), &mut work).await
+    }
+
+    async fn look_at_tasks(&self, wanted: Option<&str>) -> Result<Value, Failure> {
+        let archive = self.stage.archive().ok_or_else(|| unreadable(&"there is no archive"))?;
+        let rows = archive.rows(ROWS_MAX).await.map_err(|error| unreadable(&error))?;
+        let is_turn = |id: RunId| {
+            let own = |row: &RunRow| row.id == id && row.workflow.name == self.spec.name;
+            id == self.stage.run() || rows.iter().any(own)
+        };
+        let tasks = rows.iter().filter(|row| row.parent.is_some_and(is_turn));
+        let tasks = tasks.filter(|row| wanted.is_none_or(|id| row.id.to_string() == id));
+        let mut told = Vec::new();
+        for row in tasks.take(TASKS_MAX) {
+            let view = archive.view(row.id).await.map_err(|error| unreadable(&error))?;
+            told.push(describe(row, view.as_ref()));
+        }
+        let record = if told.is_empty() && wanted.is_some() {
+            CallRecord::failed("This conversation has dispatched no task with that id.")
+        } else {
+            CallRecord::json(&json!({ "tasks": told }))
+        };
+        record.at(self.stage.moment()).to_value()
+    }
+}
+
+fn describe(row: &RunRow, view: Option<&RunView>) -> Value {
+    let mut told = Map::new();
+    told.insert("taskId".to_owned(), row.id.to_string().into());
+    told.insert("workflow".to_owned(), row.workflow.name.clone().into());
+    let Some(view) = view else {
+        told.insert("state".to_owned(), row.state.to_string().into());
+        return told.into();
+    };
+    told.insert("state".to_owned(), view.state.to_string().into());
+    if let Some(text) = said(view) {
+        told.insert("message".to_owned(), cut::told(&text, MESSAGE_BYTES_MAX).into());
+    }
+    if !view.output.is_null() {
+        let output = Part::data(view.output.clone());
+        told.insert("output".to_owned(), pieces::parts_told(&[output])[0]["data"].clone());
+    }
+    told.into()
+}
+
+/// What a run said last.
+fn said(view: &RunView) -> Option<String> {
+    let texts = view.status_message()?.parts.iter().filter_map(Part::as_text);
+    let text = texts.collect::<Vec<_>>().join(" ");
+    (!text.is_empty()).then_some(text)
+}
+
+/// The tool as the model is told of it.
+pub(super) fn spec() -> ToolSpec {
+    ToolSpec {
+        name: STATUS_TOOL.to_owned(),
+        description:
+            "Says what became of the tasks that this conversation has dispatched: state, last \
+                      message and output. Without `taskId` the newest ones."
+                .to_owned(),
+        schema: json!({
+            "type": "object",
+            "properties": {
+                "taskId": { "type": "string", "description": "The task to look at." },
+            },
+        }),
+    }
+}

@@ -1,0 +1,226 @@
+//! What a server writes to its standard output, line by line, on its way to the protocol.
+//!
+//! The protocol drops a line that it cannot read, and whoever waits for that answer waits on. Here such a
+//! line is replaced by an error that says what is wrong with it; one that names no request ends the
+//! connection. Tools that can only be called as tasks are left out of lists: we do not begin tasks.
+
+use serde::de::IgnoredAny;
+use serde_json::{Value, json};
+use tokio::io::{
+    AsyncBufReadExt as _, AsyncRead, AsyncWriteExt as _, BufReader, DuplexStream, duplex,
+};
+
+/// Longest line that is read. It has room for a result of the largest size with all its letters escaped.
+///
+/// Limit (Tools): one message of an MCP server, in bytes.
+const LINE_BYTES_MAX: usize = 8 * 1024 * 1024;
+
+/// What is kept of the beginning and of the end of a longer line, to find the request that it answers.
+const EDGE_BYTES: usize = 256;
+
+/// Bytes between the server and the protocol.
+const PIPE_BYTES: usize = 64 * 1024;
+
+/// The output of a server, as the protocol can read all of it.
+pub(super) fn readable(output: impl AsyncRead + Unpin + Send + 'static) -> DuplexStream {
+    let (ours, theirs) = duplex(PIPE_BYTES);
+    tokio::spawn(pass_on(output, ours));
+    theirs
+}
+
+async fn pass_on(output: impl AsyncRead + Unpin, mut to: DuplexStream) {
+    let mut output = BufReader::new(output);
+    let mut line = Line::default();
+    loop {
+        let consumed = match output.fill_buf().await {
+            Ok([]) | Err(_) => return,
+            Ok(bytes) => {
+                let end = bytes.iter().position(|byte| *byte == b'\n');
+                let taken = end.map_or(bytes.len(), |end| end + 1);
+                line.extend(&bytes[..taken]);
+                (taken, end.is_some())
+            }
+        };
+        output.consume(consumed.0);
+        if !consumed.1 {
+            continue;
+        }
+        let passed = match std::mem::take(&mut line).read() {
+            Read::Whole(line) => to.write_all(&line).await,
+            Read::Unreadable { id: Some(id), why } => {
+                let message = format!("its answer cannot be read: {why}");
+                let error = json!({"code": UNREADABLE, "message": message});
+                let answer = json!({"jsonrpc": "2.0", "id": id, "error": error});
+                to.write_all(format!("{answer}\n").as_bytes()).await
+            }
+            Read::Unreadable { id: None, why } => {
+                tracing::warn!("an MCP server wrote what cannot be read: {why}");
+                return;
+            }
+        };
+        if passed.is_err() {
+            return;
+        }
+    }
+}
+
+/// The code of an error that we make: of the range that the protocol leaves to implementations.
+const UNREADABLE: i32 = -32_050;
+
+/// A line as it comes.
+#[derive(Debug, Default)]
+struct Line {
+    bytes: Vec<u8>,
+    /// Its end, where the line is longer than is read; `bytes` is its beginning then.
+    tail: Vec<u8>,
+    length: usize,
+}
+
+/// What a line is.
+#[derive(Debug, PartialEq)]
+enum Read {
+    /// Something that the protocol reads, or that is no message at all.
+    Whole(Vec<u8>),
+    /// A message that it cannot read, and the request that it answers.
+    Unreadable { id: Option<u64>, why: String },
+}
+
+impl Line {
+    fn extend(&mut self, bytes: &[u8]) {
+        self.length += bytes.len();
+        if self.length <= LINE_BYTES_MAX {
+            self.bytes.extend_from_slice(bytes);
+            return;
+        }
+        if self.tail.is_empty() {
+            self.tail = self.bytes.split_off(self.bytes.len().min(EDGE_BYTES));
+            self.bytes.shrink_to_fit();
+        }
+        self.tail.extend_from_slice(bytes);
+        let surplus = self.tail.len().saturating_sub(EDGE_BYTES);
+        self.tail.drain(..surplus);
+    }
+
+    fn read(self) -> Read {
+        if self.length > LINE_BYTES_MAX {
+            let why = format!("it has {} bytes; at most {LINE_BYTES_MAX} are read", self.length);
+            let id = id_at_start(&self.bytes).or_else(|| id_at_end(&self.tail));
+            return Read::Unreadable { id, why };
+        }
+        let Some(why) = unreadable(&self.bytes) else {
+            return Read::Whole(without_task_tools(self.bytes));
+        };
+        let id = id_at_start(&self.bytes).or_else(|| id_at_end(&self.bytes));
+        match id {
+            // A server that talks to itself on the wrong pipe: the protocol passes that by.
+            None => Read::Whole(self.bytes),
+            id => Read::Unreadable { id, why },
+        }
+    }
+}
+
+/// Why a line is no JSON that can be read.
+fn unreadable(line: &[u8]) -> Option<String> {
+    let Ok(text) = std::str::from_utf8(line) else { return Some("it is not UTF-8".to_owned()) };
+    serde_json::from_str::<IgnoredAny>(text).err().map(|error| error.to_string())
+}
+
+/// The id of an answer that begins with it, as most servers write them.
+fn id_at_start(line: &[u8]) -> Option<u64> {
+    let start = String::from_utf8_lossy(&line[..line.len().min(EDGE_BYTES)]);
+    let plain: String = start.chars().filter(|letter| !letter.is_whitespace()).collect();
+    let rest = plain.strip_prefix('{')?;
+    let rest = rest.strip_prefix(VERSION).and_then(|rest| rest.strip_prefix(',')).unwrap_or(rest);
+    number(rest.strip_prefix(ID)?, ',')
+}
+
+/// The id of an answer that ends with it.
+fn id_at_end(line: &[u8]) -> Option<u64> {
+    let end = String::from_utf8_lossy(&line[line.len().saturating_sub(EDGE_BYTES)..]);
+    let plain: String = end.chars().filter(|letter| !letter.is_whitespace()).collect();
+    let rest = plain.strip_suffix('}')?;
+    let rest = rest.strip_suffix(VERSION).and_then(|rest| rest.strip_suffix(',')).unwrap_or(rest);
+    let (before, id) = rest.rsplit_once(ID)?;
+    // Inside of a text its quotes would be written as `\"`.
+    if before.ends_with('\\') { None } else { id.parse().ok() }
+}
+
+const VERSION: &str = r#""jsonrpc":"2.0""#;
+const ID: &str = r#""id":"#;
+
+fn number(text: &str, end: char) -> Option<u64> {
+    text.split_once(end)?.0.parse().ok()
+}
+
+/// A list of tools without those that can only be called as tasks. Anything else as it is.
+fn without_task_tools(line: Vec<u8>) -> Vec<u8> {
+    const MARK: &[u8] = b"\"taskSupport\"";
+    if !line.windows(MARK.len()).any(|window| window == MARK) {
+        return line;
+    }
+    let Ok(mut message) = serde_json::from_slice::<Value>(&line) else { return line };
+    let Some(tools) = message.pointer_mut("/result/tools").and_then(Value::as_array_mut) else {
+        return line;
+    };
+    let is_task = |tool: &Value| {
+        tool.pointer("/execution/taskSupport").is_some_and(|support| support == "required")
+    };
+    tools.retain(|tool| !is_task(tool));
+    format!("{message}\n").into_bytes()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(pieces: &[&[u8]]) -> Read {
+        let mut line = Line::default();
+        pieces.iter().for_each(|piece| line.extend(piece));
+        line.read()
+    }
+
+    fn id_of(read: Read) -> Option<u64> {
+        match read {
+            Read::Unreadable { id, .. } => id,
+            Read::Whole(line) => panic!("{}", String::from_utf8_lossy(&line)),
+        }
+    }
+
+    /// Issue 11, S-L9: the request is found that an unreadable answer belongs to.
+    #[test]
+    fn an_unreadable_answer_names_its_request() {
+        let deep = format!("{{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":{}", "[".repeat(50_000));
+        assert_eq!(id_of(read(&[deep.as_bytes(), b"\n"])), Some(7));
+        let bytes = b"{\"result\":{\"text\":\"\xff\"},\"jsonrpc\":\"2.0\",\"id\": 8}\n";
+        assert_eq!(id_of(read(&[bytes])), Some(8));
+        let chunk = vec![b'x'; 1024 * 1024];
+        let mut pieces: Vec<&[u8]> = vec![b"{\"result\":\""];
+        pieces.extend(std::iter::repeat_n(chunk.as_slice(), 50));
+        pieces.push(b"\",\"id\":9,\"jsonrpc\":\"2.0\"}\n");
+        assert_eq!(id_of(read(&pieces)), Some(9));
+    }
+
+    /// What is no message, or a text that only looks like one, is passed on.
+    #[test]
+    fn everything_else_is_passed_on() {
+        for line in ["Listening on stdio\n", "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n", "\n"]
+        {
+            assert_eq!(read(&[line.as_bytes()]), Read::Whole(line.as_bytes().to_vec()));
+        }
+        let text = b"{\"result\":\"broken \\\"id\":3}\n";
+        assert_eq!(read(&[text]), Read::Whole(text.to_vec()));
+    }
+
+    /// Issue 11, E8: a tool that can only be called as a task is not offered.
+    #[test]
+    fn tools_that_are_tasks_are_left_out() {
+        let tool = |name: &str, support: &str| json!({"name": name, "inputSchema": {}, "execution": {"taskSupport": support}});
+        let tools = [tool("a", "required"), tool("b", "optional"), tool("c", "forbidden")];
+        let list = json!({"jsonrpc": "2.0", "id": 1, "result": {"tools": tools}});
+        let Read::Whole(line) = read(&[format!("{list}\n").as_bytes()]) else { panic!("whole") };
+        let kept: Value = serde_json::from_slice(&line).unwrap();
+        let names: Vec<&Value> =
+            kept["result"]["tools"].as_array().unwrap().iter().map(|tool| &tool["name"]).collect();
+        assert_eq!(names, ["b", "c"]);
+    }
+}

@@ -1,0 +1,45 @@
+//! What the steps of a definition read of the context and what they set in it, seen before they run.
+//!
+//! It is for telling a caller early what will be wanted. Whether something is really missing is found out
+//! when a step is reached.
+
+mod ahead;
+mod reading;
+
+use crate::{
+    lack::root,
+    model::{Step, StepKind},
+    shape::Shape,
+};
+
+pub(crate) use self::ahead::ahead;
+
+/// What the steps of a loop or a map read of an item; none where it has no items or nothing reads them.
+pub(crate) fn item_shape(step: &Step) -> Option<Shape> {
+    reading::item_shape(step)
+}
+
+/// Whether the steps set all of these names, each a path joined by dots.
+pub(crate) fn sets_all(steps: &[Step], names: &[String]) -> bool {
+    names.iter().all(|name| sets(steps, root(name)))
+}
+
+/// Whether one of the steps keeps something under a name of the context that they share.
+fn sets(steps: &[Step], name: &str) -> bool {
+    steps.iter().any(|step| {
+        let own = step.save.as_deref() == Some(name) || step.set.contains_key(name);
+        own || shared(step).iter().any(|steps| sets(steps, name))
+    })
+}
+
+/// The lists of steps inside of a step that have the same context as it. Items of a map leave nothing in
+/// it, and a workflow may have one of its own.
+fn shared(step: &Step) -> Vec<&[Step]> {
+    match &step.kind {
+        StepKind::Group(steps) => vec![steps],
+        StepKind::Loop(repeated) => vec![&repeated.steps],
+        StepKind::Nested(nested) if nested.context.is_none() => vec![&nested.steps],
+        StepKind::Switch(switch) => switch.cases.iter().map(|case| &case.steps[..]).collect(),
+        _ => Vec::new(),
+    }
+}

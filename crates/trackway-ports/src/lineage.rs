@@ -1,0 +1,113 @@
+//! What lies around a node of a guided run: how it was reached, what was noted on the way, and what grew
+//! from it. Reading it costs as much as its limits say, however long the run is.
+
+use std::collections::HashMap;
+
+use trackway_domain::{Event, Guided, NodeId};
+
+use crate::{Stored, attempt_of, node_of};
+
+/// How much of a lineage is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LineageLimits {
+    /// Nodes on the way back, the node itself included.
+    pub path: usize,
+    /// Checkpoints on the nodes of the path.
+    pub checkpoints: usize,
+    /// Branches that grew from the node.
+    pub children: usize,
+    /// Nodes that are followed down each branch.
+    pub depth: usize,
+}
+
+/// The surroundings of a node.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Lineage {
+    /// The events that made the nodes on the way: the node's own first, then its parent's.
+    pub path: Vec<Stored>,
+    /// The way goes further back than was read.
+    pub path_is_cut: bool,
+    /// Checkpoints on the nodes of the path, newest first.
+    pub checkpoints: Vec<Stored>,
+    /// What grew from the node, newest first.
+    pub children: Vec<Growth>,
+    /// What could not be read. The rest is here all the same.
+    pub damaged: Option<String>,
+}
+
+/// One branch that grew from a node.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Growth {
+    /// The event that made the branch's first node.
+    pub first: Stored,
+    /// The event that made the node at the end of the branch, following the newest answer at each node.
+    pub newest: Stored,
+    /// The branch goes further than was followed.
+    pub is_cut: bool,
+}
+
+/// The node that this event made. One that was only read by another definition was made before.
+pub fn made_by(event: &Event) -> Option<NodeId> {
+    match event {
+        Event::Guided(guided) if matches!(**guided, Guided::Repinned { .. }) => None,
+        event => node_of(event).map(|node| node.id),
+    }
+}
+
+impl Lineage {
+    /// The lineage of a node in a run whose events are all at hand, oldest first.
+    pub fn of(events: &[Stored], node: NodeId, limits: LineageLimits) -> Self {
+        let mut made: HashMap<NodeId, &Stored> = HashMap::new();
+        let mut children: HashMap<NodeId, Vec<NodeId>> = HashMap::new();
+        for stored in events {
+            let Some(id) = made_by(&stored.event) else { continue };
+            made.insert(id, stored);
+            if let Some(attempt) = attempt_of(&stored.event) {
+                children.entry(attempt.node).or_default().push(id);
+            }
+        }
+        let mut lineage = Self::default();
+        let mut way = Vec::new();
+        let mut here = Some(node);
+        while let Some(stored) = here.and_then(|id| made.get(&id)) {
+            if lineage.path.len() >= limits.path {
+                lineage.path_is_cut = true;
+                break;
+            }
+            way.extend(here);
+            lineage.path.push((*stored).clone());
+            here = node_of(&stored.event).and_then(|node| node.parent);
+        }
+        let noted = events
+            .iter()
+            .rev()
+            .filter(|stored| checkpointed(&stored.event).is_some_and(|id| way.contains(&id)));
+        lineage.checkpoints = noted.take(limits.checkpoints).cloned().collect();
+        let grown = children.get(&node).into_iter().flatten().rev().take(limits.children);
+        for child in grown {
+            let Some(first) = made.get(child) else { continue };
+            let (mut newest, mut steps) = (*child, 0);
+            while steps < limits.depth
+                && let Some(next) = children.get(&newest).and_then(|next| next.last())
+            {
+                newest = *next;
+                steps += 1;
+            }
+            let is_cut = children.contains_key(&newest);
+            if let Some(newest) = made.get(&newest) {
+                let (first, newest) = ((*first).clone(), (*newest).clone());
+                lineage.children.push(Growth { first, newest, is_cut });
+            }
+        }
+        lineage
+    }
+}
+
+/// The node that this event is a checkpoint on.
+pub fn checkpointed(event: &Event) -> Option<NodeId> {
+    let Event::Guided(guided) = event else { return None };
+    match &**guided {
+        Guided::Checkpointed(checkpoint) => checkpoint.node,
+        _ => None,
+    }
+}

@@ -1,0 +1,345 @@
+//! What an agent that comes back is shown: notes, checkpoints and documents along the way to a snapshot,
+//! the notes of its session, and what grew from it.
+//!
+//! It is read by the indexes: a constant number of reads, each of a bounded number of events, however long
+//! the run is. What is shown has a bound in bytes, and the newest comes first.
+
+use serde_json::Value;
+use trackway_domain::{
+    Caller, DocumentKind, Event, Guided, NodeId, Pending, RunId, SessionId, Timestamp,
+};
+use trackway_engine::reduce_documents;
+use trackway_ports::{Lineage, LineageLimits, RunFilter, RunRow, Stored, attempt_of, node_of};
+
+use super::{Guide, GuideError, Position, session, store::unreadable};
+
+/// Limit (MCP): snapshots that a recap goes back from the one that is looked at. Enough for the steps that
+/// matter to the next one; older ones are in the session's pages.
+pub(super) const RECAP_PATH_MAX: usize = 32;
+/// Limit (MCP): checkpoints of the run that a recap shows.
+const RECAP_CHECKPOINTS_MAX: usize = 16;
+/// Limit (MCP): branches of a snapshot that a recap shows, the newest ones.
+const RECAP_BRANCHES_MAX: usize = 8;
+/// Limit (MCP): steps that a recap follows down each branch to find its end.
+const RECAP_DEPTH_MAX: usize = 64;
+/// Limit (MCP): notes on the session itself that a recap shows.
+const RECAP_SESSION_NOTES_MAX: usize = 8;
+/// Limit (MCP): other runs of the session that a recap shows notes of.
+const RECAP_RUNS_MAX: usize = 3;
+/// Snapshots that are gone back in each of the other runs.
+const RECAP_OTHER_PATH_MAX: usize = 4;
+/// Limit (MCP): bytes of one note, checkpoint or document in a recap; the rest is cut with a mark.
+const RECAP_ENTRY_BYTES_MAX: usize = 1_200;
+/// Limit (MCP): bytes of all notes, checkpoints and documents in a recap; the oldest are left out.
+const RECAP_BYTES_MAX: usize = 12 * 1_024;
+/// Newest events of a run among which its newest snapshot is looked for. Blocked attempts and
+/// checkpoints may lie behind it.
+const TAIL_EVENTS_MAX: usize = 32;
+
+/// What was recorded around a snapshot.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Recap {
+    /// Notes of the answers on the way here, newest first, then those of other runs of the session.
+    pub notes: Vec<RecapNote>,
+    /// Checkpoints on the way here and notes on the session, newest first.
+    pub checkpoints: Vec<RecapNote>,
+    /// Documents as they are here.
+    pub documents: Vec<RecapDocument>,
+    /// The branches that grew from here, newest first.
+    pub grew: Vec<RecapGrowth>,
+    /// Something older was left out.
+    pub is_cut: bool,
+    /// What of the run could not be read.
+    pub damaged: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct RecapNote {
+    /// The run that it belongs to; none for notes on the session itself.
+    pub run: Option<RunId>,
+    /// The workflow of another run of the session; none for this one.
+    pub workflow: Option<String>,
+    /// The step that it was written at.
+    pub step: Option<String>,
+    pub title: Option<String>,
+    pub text: String,
+    pub at: Timestamp,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct RecapDocument {
+    pub name: String,
+    pub kind: DocumentKind,
+    /// Its content as JSON, shortened.
+    pub text: String,
+}
+
+/// A branch that grew from a snapshot, as it is now.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RecapGrowth {
+    pub run: RunId,
+    /// The node at its end.
+    pub node: NodeId,
+    /// What is pending there; none where the workflow is complete.
+    pub pending: Option<Pending>,
+    /// The notes with which the branch began.
+    pub notes: Option<String>,
+    pub at: Timestamp,
+    /// The branch goes on beyond this node.
+    pub is_cut: bool,
+}
+
+/// How much of a run is told.
+const WHOLE: LineageLimits = LineageLimits {
+    path: RECAP_PATH_MAX,
+    checkpoints: RECAP_CHECKPOINTS_MAX,
+    children: RECAP_BRANCHES_MAX,
+    depth: RECAP_DEPTH_MAX,
+};
+
+const SHORT: LineageLimits =
+    LineageLimits { path: RECAP_OTHER_PATH_MAX, checkpoints: 2, children: 0, depth: 0 };
+
+impl Guide {
+    /// What was recorded on the way to where the caller stands, beside it in the session, and after it.
+    pub async fn recap(&self, caller: &Caller, at: &Position) -> Result<Recap, GuideError> {
+        let lineage = self.lineage(at.run, at.node, WHOLE).await?;
+        let mut recap = Builder::default();
+        recap.path(at.run, None, &lineage);
+        recap.recap.grew =
+            lineage.children.iter().filter_map(|grown| growth(at.run, grown)).collect();
+        self.session_recap(caller, &at.session, at.run, &mut recap).await?;
+        recap.documents(&lineage);
+        Ok(recap.done())
+    }
+
+    /// What the newest snapshots of one run say of it, for a list of several.
+    pub(super) async fn short_recap(&self, run: RunId, node: NodeId) -> Result<Recap, GuideError> {
+        let lineage = self.lineage(run, node, SHORT).await?;
+        let mut recap = Builder::default();
+        recap.path(run, None, &lineage);
+        Ok(recap.done())
+    }
+
+    async fn lineage(
+        &self,
+        run: RunId,
+        node: NodeId,
+        limits: LineageLimits,
+    ) -> Result<Lineage, GuideError> {
+        let lineage = self.options.journal.lineage(run, node, limits).await;
+        lineage.map_err(|error| unreadable(run, error))
+    }
+
+    /// Notes on the session, and the newest ones of its other runs.
+    async fn session_recap(
+        &self,
+        caller: &Caller,
+        session: &SessionId,
+        this: RunId,
+        recap: &mut Builder,
+    ) -> Result<(), GuideError> {
+        for stored in self.session_notes(caller, session).await? {
+            recap.checkpoint(None, None, &stored);
+        }
+        let rows = self.session_rows(caller, session, RECAP_RUNS_MAX + 2).await?;
+        let others =
+            rows.iter().filter(|row| row.id != this && !row.workflow.holds_session_notes());
+        for row in others.take(RECAP_RUNS_MAX) {
+            let tail = self.tail(row.id).await?;
+            if let Some((node, _)) = newest_snapshot(&tail) {
+                let lineage = self.lineage(row.id, node, SHORT).await?;
+                recap.path(row.id, Some(&row.workflow.name), &lineage);
+            }
+        }
+        Ok(())
+    }
+
+    async fn session_notes(
+        &self,
+        caller: &Caller,
+        session: &SessionId,
+    ) -> Result<Vec<Stored>, GuideError> {
+        let run = session::notes_run(caller, session);
+        match self.own_notebook(caller, session, run).await {
+            Ok(()) => {}
+            Err(GuideError::UnknownRun { .. }) => return Ok(Vec::new()),
+            Err(error) => return Err(error),
+        }
+        let newest = self.options.journal.newest_events(run, RECAP_SESSION_NOTES_MAX).await;
+        newest.map_err(|error| unreadable(run, error))
+    }
+
+    /// The caller's newest runs in a session.
+    pub(super) async fn session_rows(
+        &self,
+        caller: &Caller,
+        session: &SessionId,
+        limit: usize,
+    ) -> Result<Vec<RunRow>, GuideError> {
+        let filter = RunFilter {
+            tenant: Some(caller.tenant.to_string()),
+            session: Some(session.clone()),
+            ..RunFilter::default()
+        };
+        let rows = self.options.journal.runs(filter, None, limit).await;
+        let mut rows = rows.map_err(|error| GuideError::Store { reason: error.to_string() })?;
+        rows.retain(|row| row.caller == *caller);
+        Ok(rows)
+    }
+
+    /// The newest events of a run, newest first.
+    pub(super) async fn tail(&self, run: RunId) -> Result<Vec<Stored>, GuideError> {
+        let newest = self.options.journal.newest_events(run, TAIL_EVENTS_MAX).await;
+        newest.map_err(|error| unreadable(run, error))
+    }
+}
+
+/// The newest snapshot among these events, newest first, at which something is to be done and nobody has
+/// done it; where there is none, the newest of all. Whoever answers a snapshot makes a newer one, so an
+/// answer to one that is here is here too.
+pub(super) fn newest_snapshot(tail: &[Stored]) -> Option<(NodeId, Option<&Pending>)> {
+    let mut answered = Vec::new();
+    let mut newest = None;
+    for stored in tail {
+        if let Some(node) = node_of(&stored.event) {
+            let snapshot = (node.id, node.pending.as_ref());
+            if node.pending.is_some() && !answered.contains(&node.id) {
+                return Some(snapshot);
+            }
+            newest.get_or_insert(snapshot);
+            answered.extend(attempt_of(&stored.event).map(|attempt| attempt.node));
+        }
+    }
+    newest
+}
+
+fn growth(run: RunId, grown: &trackway_ports::Growth) -> Option<RecapGrowth> {
+    let tip = node_of(&grown.newest.event)?;
+    let notes = attempt_of(&grown.first.event).and_then(|attempt| attempt.inputs.notes.as_deref());
+    Some(RecapGrowth {
+        run,
+        node: tip.id,
+        pending: tip.pending.clone(),
+        notes: notes.map(|notes| shortened(notes, RECAP_ENTRY_BYTES_MAX / 4)),
+        at: grown.newest.at,
+        is_cut: grown.is_cut,
+    })
+}
+
+/// A recap while it is put together.
+#[derive(Debug, Default)]
+struct Builder {
+    recap: Recap,
+    bytes: usize,
+}
+
+impl Builder {
+    /// The notes and checkpoints on the way to a node.
+    fn path(&mut self, run: RunId, workflow: Option<&str>, lineage: &Lineage) {
+        self.recap.is_cut |= lineage.path_is_cut;
+        if self.recap.damaged.is_none() {
+            self.recap.damaged.clone_from(&lineage.damaged);
+        }
+        for stored in &lineage.checkpoints {
+            let at = noted_at(stored);
+            let pending = at.and_then(|id| pending_at(lineage, id));
+            self.checkpoint(Some((run, workflow)), pending, stored);
+        }
+        for (index, stored) in lineage.path.iter().enumerate() {
+            let attempt = attempt_of(&stored.event);
+            let Some(notes) = attempt.and_then(|attempt| attempt.inputs.notes.as_deref()) else {
+                continue;
+            };
+            let before = lineage.path.get(index + 1).and_then(|before| node_of(&before.event));
+            let pending = before.and_then(|node| node.pending.as_ref());
+            if let Some(note) = self.note(Some((run, workflow)), pending, notes, stored.at) {
+                self.recap.notes.push(note);
+            }
+        }
+    }
+
+    fn checkpoint(
+        &mut self,
+        run: Option<(RunId, Option<&str>)>,
+        pending: Option<&Pending>,
+        stored: &Stored,
+    ) {
+        let Event::Guided(guided) = &stored.event else { return };
+        let Guided::Checkpointed(checkpoint) = &**guided else { return };
+        if let Some(note) = self.note(run, pending, &checkpoint.notes, stored.at) {
+            self.recap.checkpoints.push(note);
+        }
+    }
+
+    fn note(
+        &mut self,
+        run: Option<(RunId, Option<&str>)>,
+        pending: Option<&Pending>,
+        text: &str,
+        at: Timestamp,
+    ) -> Option<RecapNote> {
+        let text = self.take(text)?;
+        Some(RecapNote {
+            run: run.map(|(run, _)| run),
+            workflow: run.and_then(|(_, workflow)| workflow.map(str::to_owned)),
+            step: pending.map(|pending| pending.step.clone()),
+            title: pending.map(|pending| pending.title.clone()),
+            text,
+            at,
+        })
+    }
+
+    /// What the outputs along the way add up to.
+    fn documents(&mut self, lineage: &Lineage) {
+        let changes = lineage.path.iter().rev().flat_map(|stored| match &stored.event {
+            Event::Guided(guided) => match &**guided {
+                Guided::Opened { documents, .. } => documents.as_slice(),
+                Guided::Attempted(attempt) => attempt.documents.as_slice(),
+                Guided::Checkpointed(_) | Guided::Repinned { .. } => &[],
+            },
+            _ => &[],
+        });
+        let documents = reduce_documents(changes);
+        for (name, kind, value) in documents {
+            if let Some(text) = self.take(&Value::to_string(&value)) {
+                self.recap.documents.push(RecapDocument { name, kind, text });
+            }
+        }
+    }
+
+    /// The text, shortened, if there is room for it.
+    fn take(&mut self, text: &str) -> Option<String> {
+        let text = shortened(text.trim(), RECAP_ENTRY_BYTES_MAX);
+        if self.bytes + text.len() > RECAP_BYTES_MAX {
+            self.recap.is_cut = true;
+            return None;
+        }
+        self.bytes += text.len();
+        Some(text)
+    }
+
+    fn done(mut self) -> Recap {
+        self.recap.checkpoints.sort_by_key(|note| std::cmp::Reverse(note.at));
+        self.recap
+    }
+}
+
+fn noted_at(stored: &Stored) -> Option<NodeId> {
+    trackway_ports::checkpointed(&stored.event)
+}
+
+fn pending_at(lineage: &Lineage, id: NodeId) -> Option<&Pending> {
+    let made = lineage.path.iter().filter_map(|stored| node_of(&stored.event));
+    made.filter(|node| node.id == id).find_map(|node| node.pending.as_ref())
+}
+
+/// At most so many bytes of a text; what is left out is said.
+pub(super) fn shortened(text: &str, bytes_max: usize) -> String {
+    if text.len() <= bytes_max {
+        return text.to_owned();
+    }
+    let end = text.floor_char_boundary(bytes_max);
+    let left_out = text[end..].chars().count();
+    format!("{}… ({left_out} more characters)", &text[..end])
+}

@@ -1,0 +1,194 @@
+//! The way back in for somebody who has no token: by session, by ticket, by run or by words.
+
+use serde_json::Value;
+use trackway_domain::{Caller, Event, NodeId, Object, RunId, SessionId, Timestamp};
+use trackway_ports::{RunFilter, RunRow};
+
+use super::{
+    Guide, GuideError, Recap, decide, recap::newest_snapshot, session::ids_in, store::unreadable,
+};
+
+/// Limit (MCP): snapshots that workflow_resume returns.
+const RESUME_ITEMS_MAX: usize = 10;
+/// Limit (MCP): the caller's newest runs that workflow_resume searches.
+const RESUME_RUNS_MAX: usize = 100;
+/// Rows that are gone through to find the caller's runs among those of the tenant.
+const RESUME_ROWS_MAX: usize = 2_000;
+/// Rows that are read at once.
+const PAGE_ROWS: usize = 200;
+/// Limit (MCP): runs of one session that workflow_resume searches.
+const RESUME_SESSION_RUNS_MAX: usize = 50;
+
+/// What workflow_resume found.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Resumed {
+    /// Unfinished ones first, then the newest.
+    pub items: Vec<Resumable>,
+    /// More matched than are here.
+    pub has_more: bool,
+}
+
+/// A run, and the snapshot to go on from.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Resumable {
+    pub session: SessionId,
+    pub run: RunId,
+    pub workflow: String,
+    /// The name of the workflow.
+    pub title: String,
+    pub node: NodeId,
+    /// Id and title of the step that waits; none where the workflow is complete.
+    pub step: Option<(String, String)>,
+    pub updated_at: Timestamp,
+    pub recap: Recap,
+}
+
+/// What is looked for.
+enum Query {
+    /// Whatever is not finished.
+    Unfinished,
+    /// Every run of these rows.
+    Named,
+    /// Runs in which all of these are found.
+    Words(Vec<String>),
+}
+
+impl Guide {
+    /// The newest snapshots that the caller can go on from. `permits` says which workflows may be shown.
+    pub async fn resume(
+        &self,
+        caller: &Caller,
+        query: &str,
+        permits: &(dyn Fn(&str) -> bool + Sync),
+    ) -> Result<Resumed, GuideError> {
+        let query = query.trim();
+        let (rows, query) = self.candidates(caller, query).await?;
+        let mut found = Vec::new();
+        for row in rows {
+            let is_one = row.caller == *caller
+                && !row.workflow.holds_session_notes()
+                && decide::ended(row.state).is_none()
+                && permits(&row.workflow.name);
+            if is_one && let Some(item) = self.resumable(&row, &query).await? {
+                found.push(item);
+            }
+        }
+        found.sort_by_key(|item| (item.step.is_none(), std::cmp::Reverse(item.updated_at)));
+        let has_more = found.len() > RESUME_ITEMS_MAX;
+        found.truncate(RESUME_ITEMS_MAX);
+        Ok(Resumed { items: found, has_more })
+    }
+
+    async fn candidates(
+        &self,
+        caller: &Caller,
+        query: &str,
+    ) -> Result<(Vec<RunRow>, Query), GuideError> {
+        if query.is_empty() {
+            return Ok((self.newest_rows(caller).await?, Query::Unfinished));
+        }
+        if let Ok(run) = query.parse::<RunId>() {
+            return match self.row(caller, run).await {
+                Ok(row) => Ok((vec![row], Query::Named)),
+                Err(GuideError::UnknownRun { .. }) => Ok((Vec::new(), Query::Named)),
+                Err(error) => Err(error),
+            };
+        }
+        if let Ok(session) = SessionId::new(query) {
+            let rows = self.session_rows(caller, &session, RESUME_SESSION_RUNS_MAX).await?;
+            if !rows.is_empty() {
+                return Ok((rows, Query::Named));
+            }
+        }
+        let words = query.split_whitespace().map(str::to_lowercase).collect();
+        Ok((self.newest_rows(caller).await?, Query::Words(words)))
+    }
+
+    /// The caller's newest runs, as many as are searched.
+    async fn newest_rows(&self, caller: &Caller) -> Result<Vec<RunRow>, GuideError> {
+        let filter = RunFilter { tenant: Some(caller.tenant.to_string()), ..RunFilter::default() };
+        let (mut own, mut seen, mut before) = (Vec::new(), 0, None);
+        while own.len() < RESUME_RUNS_MAX && seen < RESUME_ROWS_MAX {
+            let page = self.options.journal.runs(filter.clone(), before, PAGE_ROWS).await;
+            let page = page.map_err(|error| GuideError::Store { reason: error.to_string() })?;
+            let Some(last) = page.last() else { break };
+            before = Some(last.id);
+            seen += page.len();
+            own.extend(
+                page.into_iter()
+                    .filter(|row| row.caller == *caller && !row.workflow.holds_session_notes()),
+            );
+        }
+        own.truncate(RESUME_RUNS_MAX);
+        Ok(own)
+    }
+
+    /// The run as an item, if an outside agent drives it and it is what is looked for. One that cannot be
+    /// read is passed over: the others can still be found.
+    async fn resumable(
+        &self,
+        row: &RunRow,
+        query: &Query,
+    ) -> Result<Option<Resumable>, GuideError> {
+        let first = match self.options.journal.events(row.id, 0, 1).await {
+            Ok(events) => events.into_iter().next(),
+            Err(error) => match unreadable(row.id, error) {
+                GuideError::Damaged { .. } => None,
+                error => return Err(error),
+            },
+        };
+        let Some(Event::Submitted(submission)) = first.map(|stored| stored.event) else {
+            return Ok(None);
+        };
+        if !submission.guided {
+            return Ok(None);
+        }
+        let tail = self.tail(row.id).await?;
+        let Some((node, pending)) = newest_snapshot(&tail) else { return Ok(None) };
+        if matches!(query, Query::Unfinished) && pending.is_none() {
+            return Ok(None);
+        }
+        let recap = self.short_recap(row.id, node).await?;
+        let title = self.title(row).await;
+        let item = Resumable {
+            session: row.session.clone(),
+            run: row.id,
+            workflow: row.workflow.name.clone(),
+            title,
+            node,
+            step: pending.map(|pending| (pending.step.clone(), pending.title.clone())),
+            updated_at: tail.first().map_or(row.status_at, |stored| stored.at),
+            recap,
+        };
+        let matches = match query {
+            Query::Unfinished | Query::Named => true,
+            Query::Words(words) => {
+                let text = searchable(&item, &submission.input);
+                words.iter().all(|word| text.contains(word))
+            }
+        };
+        Ok(matches.then_some(item))
+    }
+
+    /// The name of the run's workflow, or its id where the definition cannot be read.
+    async fn title(&self, row: &RunRow) -> String {
+        let name = &row.workflow.name;
+        match self.definition(row.id, name, &row.workflow.version).await {
+            Ok(definition) => definition.name.clone(),
+            Err(_) => name.clone(),
+        }
+    }
+}
+
+/// What words are looked for in, in lower case.
+fn searchable(item: &Resumable, input: &Value) -> String {
+    let empty = Object::new();
+    let ids = ids_in(input.as_object().unwrap_or(&empty));
+    let step = item.step.iter().flat_map(|(id, title)| [id.as_str(), title.as_str()]);
+    let noted = item.recap.notes.iter().chain(&item.recap.checkpoints);
+    let noted = noted.flat_map(|note| [Some(note.text.as_str()), note.title.as_deref()]).flatten();
+    let named = [item.session.as_str(), &item.workflow, &item.title];
+    let texts: Vec<&str> =
+        named.into_iter().chain(step).chain(noted).chain(ids.iter().map(String::as_str)).collect();
+    texts.join("\n").to_lowercase()
+}

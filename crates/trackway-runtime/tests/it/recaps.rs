@@ -1,0 +1,186 @@
+//! What an agent that comes back is shown: a recap of where it stands, and the way back in without tokens.
+
+use std::sync::Arc;
+
+use serde_json::json;
+use trackway_domain::{Caller, Inputs, SessionId};
+use trackway_runtime::{GuideError, Position, Recap};
+use trackway_testkit::MemoryJournal;
+
+use crate::kit::{Library, advance, answer, begin, caller, noted, output, seal};
+
+fn texts(recap: &Recap) -> Vec<&str> {
+    recap.notes.iter().map(|note| note.text.as_str()).collect()
+}
+
+fn checkpoints(recap: &Recap) -> Vec<&str> {
+    recap.checkpoints.iter().map(|note| note.text.as_str()).collect()
+}
+
+async fn start_in(guide: &trackway_runtime::Guide, session: &str) -> Position {
+    let begin = begin("three", &json!({ "ticketId": session }));
+    guide.start(&caller(), begin).await.unwrap()
+}
+
+/// Proves T14: a look shows the notes and checkpoints on the way, what grew, and the session's notes;
+/// so does a look in another run of the session.
+#[tokio::test]
+async fn what_agents_record_is_read_by_agents() {
+    let library = Library::new();
+    let guide = library.guide(Arc::new(MemoryJournal::new()));
+    let first = start_in(&guide, "ACE-7").await;
+    let second = advance(&guide, answer(&first, noted("Notes of one."))).await.unwrap();
+    guide.checkpoint(&caller(), second.run, second.node, "Half of two.", seal()).await.unwrap();
+    let session = SessionId::new("ACE-7").unwrap();
+    guide.checkpoint_session(&caller(), &session, "A session note.").await.unwrap();
+    let third = advance(&guide, answer(&second, output(json!({ "n": 7 })))).await.unwrap();
+
+    let recap = guide.recap(&caller(), &third).await.unwrap();
+    assert_eq!(texts(&recap), ["Notes of one."]);
+    assert_eq!(recap.notes[0].step.as_deref(), Some("one"), "the step that it was written at");
+    let mut told = checkpoints(&recap);
+    told.sort_unstable();
+    assert_eq!(told, ["A session note.", "Half of two."]);
+    assert!(recap.grew.is_empty());
+
+    let recap = guide.recap(&caller(), &first).await.unwrap();
+    assert!(recap.notes.is_empty(), "nothing was answered on the way to the first step");
+    let [grown] = recap.grew.as_slice() else { panic!("{recap:?}") };
+    assert_eq!(grown.node, third.node, "the end of the branch");
+    assert_eq!(grown.pending, third.pending);
+    assert_eq!(grown.notes.as_deref(), Some("Notes of one."));
+
+    // A branch that was begun beside it.
+    let fork = advance(&guide, answer(&first, noted("Another way."))).await.unwrap();
+    let recap = guide.recap(&caller(), &fork).await.unwrap();
+    assert_eq!(texts(&recap), ["Another way."]);
+    assert_eq!(guide.recap(&caller(), &first).await.unwrap().grew.len(), 2);
+
+    // Another run of the session, and one of another.
+    let other = start_in(&guide, "ACE-7").await;
+    let recap = guide.recap(&caller(), &other).await.unwrap();
+    assert!(checkpoints(&recap).contains(&"A session note."), "{recap:?}");
+    assert_eq!(recap.notes[0].workflow.as_deref(), Some("three"), "{recap:?}");
+    assert_eq!(recap.notes[0].run, Some(first.run));
+    let stranger = start_in(&guide, "ACE-8").await;
+    assert_eq!(guide.recap(&caller(), &stranger).await.unwrap(), Recap::default());
+}
+
+/// Proves T14: a recap has a bound in bytes; the newest is kept, and what is cut is said.
+#[tokio::test]
+async fn a_recap_is_bounded() {
+    let library = Library::new();
+    let steps: Vec<_> = (0..60)
+        .map(|number| json!({ "id": format!("s{number}"), "title": "S", "prompt": "Do." }))
+        .collect();
+    library.write(
+        "long.json",
+        &json!({ "trackway": 1, "id": "long", "name": "Long", "description": "Many.", "version": "1", "steps": steps }),
+    );
+    let guide = library.guide(Arc::new(MemoryJournal::new()));
+    let mut at = guide.start(&caller(), begin("long", &json!({}))).await.unwrap();
+    for number in 0..50 {
+        let notes = format!("note {number} {}", "x".repeat(3_000));
+        at = advance(&guide, answer(&at, noted(&notes))).await.unwrap();
+    }
+    let recap = guide.recap(&caller(), &at).await.unwrap();
+    let bytes: usize = texts(&recap).iter().map(|text| text.len()).sum();
+    assert!(bytes <= 12 * 1_024, "{bytes}");
+    assert!(recap.is_cut);
+    assert!(texts(&recap)[0].starts_with("note 49 "), "{recap:?}");
+    assert!(texts(&recap)[0].ends_with("more characters)"), "{recap:?}");
+}
+
+/// Proves T14: a new chat finds its runs by session, by another id of the context, by run and by words;
+/// only its own ones.
+#[tokio::test]
+async fn a_run_is_found_again_without_tokens() {
+    let library = Library::new();
+    let guide = library.guide(Arc::new(MemoryJournal::new()));
+    let first = guide
+        .start(&caller(), begin("three", &json!({ "ticketId": "ACE-7", "prId": "PR-55" })))
+        .await
+        .unwrap();
+    let second = advance(&guide, answer(&first, noted("The login retries twice."))).await.unwrap();
+    let other = start_in(&guide, "ACE-8").await;
+    let eve = Caller::new("local", "eve");
+    let hers = guide.start(&eve, begin("three", &json!({ "ticketId": "ACE-7" }))).await.unwrap();
+
+    let find = async |query: &str| {
+        let found = guide.resume(&caller(), query, &|_| true).await.unwrap();
+        found.items.iter().map(|item| (item.run, item.node)).collect::<Vec<_>>()
+    };
+    let tip = (first.run, second.node);
+    for query in ["ACE-7", " ACE-7 ", "PR-55", "pr-55", "login RETRIES", &first.run.to_string()] {
+        assert_eq!(find(query).await, [tip], "{query}");
+    }
+    for query in ["three", "Three one"] {
+        assert!(find(query).await.contains(&(other.run, other.node)), "{query}");
+    }
+    let all = find("").await;
+    assert!(all.len() == 2 && all.contains(&tip), "{all:?}");
+    for query in ["nothing like it", &hers.run.to_string(), "ACE-9"] {
+        assert!(find(query).await.is_empty(), "{query}");
+    }
+    let item = guide.resume(&caller(), "ACE-7", &|_| true).await.unwrap().items.remove(0);
+    assert_eq!((item.title.as_str(), item.workflow.as_str()), ("Three", "three"));
+    assert_eq!(item.step.as_ref().map(|(id, _)| id.as_str()), Some("two"));
+    assert_eq!(texts(&item.recap), ["The login retries twice."]);
+    let none = guide.resume(&caller(), "", &|_| false).await.unwrap();
+    assert!(none.items.is_empty(), "a workflow that may not be run is not shown");
+
+    // One that is complete is found by name, and is not among the unfinished.
+    let third = advance(&guide, answer(&second, output(json!({ "n": 1 })))).await.unwrap();
+    let end = advance(&guide, answer(&third, Inputs::default())).await.unwrap();
+    assert!(end.pending.is_none());
+    assert_eq!(find("").await, [(other.run, other.node)]);
+    assert_eq!(find("ACE-7").await, [(first.run, end.node)]);
+    // Until another branch of it is begun.
+    let fork = advance(&guide, answer(&first, noted("again"))).await.unwrap();
+    assert_eq!(find("ACE-7").await, [(first.run, fork.node)]);
+}
+
+/// Proves T4: notes that differ by white space at their end are the same answer.
+#[tokio::test]
+async fn white_space_at_the_end_of_notes_makes_no_other_answer() {
+    let library = Library::new();
+    let guide = library.guide(Arc::new(MemoryJournal::new()));
+    let first = start_in(&guide, "S").await;
+    let second = advance(&guide, answer(&first, noted("did it"))).await.unwrap();
+    for same in ["did it\n", "did it \r\n\n"] {
+        assert_eq!(advance(&guide, answer(&first, noted(same))).await, Ok(second.clone()));
+    }
+    let other = advance(&guide, answer(&first, noted(" did it"))).await.unwrap();
+    assert!(other.branch.forked);
+    let none = advance(&guide, answer(&first, Inputs::default())).await.unwrap();
+    assert_eq!(advance(&guide, answer(&first, noted(" \n"))).await, Ok(none));
+    guide.checkpoint(&caller(), first.run, first.node, "half", seal()).await.unwrap();
+    let again = guide.checkpoint(&caller(), first.run, first.node, "half\n", seal()).await;
+    assert!(again.unwrap().repeated);
+}
+
+/// Proves T8: an agent that is stuck is stopped, and one that then gets it right goes on.
+#[tokio::test]
+async fn blocked_answers_to_one_step_have_a_limit() {
+    let library = Library::new();
+    let guide = library.guide(Arc::new(MemoryJournal::new()));
+    let first = start_in(&guide, "S").await;
+    let second = advance(&guide, answer(&first, Inputs::default())).await.unwrap();
+    let mut refused = 0;
+    for number in 0..105 {
+        let wrong = answer(&second, output(json!({ "n": format!("{number}") })));
+        match advance(&guide, wrong).await {
+            Ok(position) => assert!(position.blocked.is_some() && number < 100),
+            Err(GuideError::TooManyAttempts { block, .. }) => {
+                assert_eq!(block.needs[0].pointer, "/output/n");
+                refused += 1;
+            }
+            Err(error) => panic!("{error}"),
+        }
+    }
+    assert_eq!(refused, 5);
+    let again = answer(&second, output(json!({ "n": "0" })));
+    assert!(advance(&guide, again).await.unwrap().blocked.is_some(), "a recorded one is replayed");
+    let third = advance(&guide, answer(&second, output(json!({ "n": 1 })))).await.unwrap();
+    assert!(third.advanced);
+}

@@ -1,0 +1,145 @@
+//! The workspace: the folder with `trackway.toml`, `agents/`, `workflows/` and `mcp.json`.
+//!
+//! Everything in it is read at once and all that is wrong is gathered, each thing with its place. `front`
+//! and `agents` read the agents, `models` finds the models, `mcp` the servers of tools, and `check` looks
+//! at what they say about each other. `stock` opens the models, and `follow` reads it all again when a file
+//! changes.
+
+pub mod agents;
+pub mod check;
+pub mod config;
+mod error;
+pub mod finding;
+pub mod follow;
+mod front;
+pub mod look;
+pub mod mcp;
+pub mod models;
+pub mod reference;
+mod serve;
+pub mod shown;
+pub mod span;
+pub mod stock;
+pub mod suggest;
+#[cfg(test)]
+mod tests;
+
+use std::path::{Path, PathBuf};
+
+use trackway_agent::{AgentSpec, Budgets};
+
+pub use error::WorkspaceError;
+pub use serve::apply;
+
+use agents::Agent;
+use config::Config;
+use finding::{Finding, Level};
+use mcp::McpFile;
+use models::{Models, Source};
+use reference::Variables;
+
+/// Where workflows are unless something else is said.
+pub const WORKFLOWS: &str = "workflows";
+
+/// The agent that is there where no file is.
+const ASSISTANT: &str = "assistant";
+const ASSISTANT_DESCRIPTION: &str = "Talks, uses tools and runs the workflows of this server.";
+/// What every server has: see `trackway_agent::BuiltIn`.
+const ASSISTANT_TOOLS: [&str; 5] =
+    ["artifact_list", "artifact_read", "artifact_write", "http_fetch", "time_now"];
+const ASSISTANT_PROMPT: &str = "You are a helpful assistant. Use the tools and workflows that you \
+have where they help, say what came of them, and be brief.";
+
+/// Everything that a workspace says.
+#[derive(Debug)]
+pub struct Workspace {
+    /// Empty for the current one.
+    pub folder: PathBuf,
+    pub config: Config,
+    /// In the order of their files; the built-in one where there is none.
+    pub agents: Vec<Agent>,
+    pub models: Models,
+    pub mcp: McpFile,
+    /// The agent at the addresses that name none, and of `trackway chat`.
+    pub default_agent: String,
+    pub default_agent_from: Source,
+}
+
+impl Workspace {
+    /// Reads the folder. With it comes all that is wrong or odd about it so far.
+    pub fn read(folder: &Path, variables: Variables<'_>) -> (Self, Vec<Finding>) {
+        let file = folder.join(config::FILE);
+        let (config, mut findings) = Config::read(folder, variables);
+        let (mut agents, more) = agents::read(folder, variables);
+        findings.extend(more);
+        if agents.is_empty() && !findings.iter().any(Finding::is_error) {
+            agents.push(assistant());
+        }
+        let (models, more) = models::resolve(&file, &config, &agents, variables);
+        findings.extend(more);
+        let (mcp, more) = McpFile::read(folder, variables);
+        findings.extend(more);
+        let (default_agent, default_agent_from) = default_agent(&file, &config, &agents);
+        let folder = folder.to_owned();
+        let workspace =
+            Self { folder, config, agents, models, mcp, default_agent, default_agent_from };
+        findings.extend(workspace.odd_default());
+        (workspace, findings)
+    }
+
+    /// Where written workflows are: what `trackway.toml` says, else the folder beside it.
+    pub fn workflow_folders(&self) -> Vec<PathBuf> {
+        match &self.config.workflows.folders {
+            Some(folders) => folders.clone(),
+            None => vec![self.folder.join(WORKFLOWS)],
+        }
+    }
+
+    /// `[defaults] agent` names somebody who is not there.
+    fn odd_default(&self) -> Option<Finding> {
+        let named = self.config.defaults.agent.as_ref()?;
+        let names = || self.agents.iter().map(|agent| agent.spec.name.as_str());
+        if names().any(|name| name == named.name) {
+            return None;
+        }
+        let finding = Finding::new(Level::Error, format!("there is no agent {:?}", named.name));
+        let finding = finding.file(&self.folder.join(config::FILE)).line(Some(named.line));
+        Some(meant(finding.key("defaults.agent"), &named.name, &names().collect::<Vec<_>>()))
+    }
+}
+
+/// With the name that was meant, else with those there are.
+fn meant(finding: Finding, name: &str, known: &[&str]) -> Finding {
+    match trackway_definition::nearest(name, known.iter().copied()) {
+        Some(meant) => finding.meant(Some(meant)),
+        None if known.is_empty() => finding,
+        None => finding.suggest(format!("there are: {}", known.join(", "))),
+    }
+}
+
+fn default_agent(file: &Path, config: &Config, agents: &[Agent]) -> (String, Source) {
+    if let Some(named) = &config.defaults.agent {
+        let from = Source::File { file: file.to_owned(), line: Some(named.line) };
+        return (named.name.clone(), from);
+    }
+    let first = agents.first().map_or(ASSISTANT, |agent| &agent.spec.name);
+    (first.to_owned(), Source::Default)
+}
+
+fn assistant() -> Agent {
+    let spec = AgentSpec {
+        name: ASSISTANT.to_owned(),
+        description: ASSISTANT_DESCRIPTION.to_owned(),
+        model: None,
+        tools: ASSISTANT_TOOLS.map(str::to_owned).to_vec(),
+        workflows: vec!["*".to_owned()],
+        peers: Vec::new(),
+        approvals: Default::default(),
+        budgets: Budgets::default(),
+        model_timeout: None,
+        first_answer_timeouts: Default::default(),
+        skills: Vec::new(),
+        prompt: ASSISTANT_PROMPT.to_owned(),
+    };
+    Agent { spec, file: None, lines: Default::default() }
+}

@@ -1,0 +1,240 @@
+//! `[models.NAME]`: where a model is asked, and with what.
+
+use std::{collections::BTreeMap, path::PathBuf};
+
+use crate::Secret;
+use toml::Spanned;
+use trackway_agent::Price;
+use trackway_definition::nearest;
+
+use super::{file, reader::Reader};
+
+/// A model as the file has it. What it does not say may come from the environment.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ModelSection {
+    pub service: Service,
+    pub base_url: Option<String>,
+    pub api_key: Option<Secret>,
+    /// The provider's own name of it; empty where it has no choice.
+    pub model: String,
+    pub headers: Vec<(String, Secret)>,
+    pub price: Option<Price>,
+    /// Whether it takes images.
+    pub images: bool,
+    /// Where its answers are kept for a replay.
+    pub record: Option<PathBuf>,
+    /// What a scripted or replayed model says.
+    pub file: Option<PathBuf>,
+    pub line: u32,
+}
+
+/// Who answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Service {
+    /// Chat completions: OpenAI's own format, and that of most servers for models of one's own.
+    OpenAi,
+    OpenAiResponses,
+    Anthropic,
+    Gemini,
+    /// The rules that come with Trackway: no model at all.
+    Offline,
+    /// A file says what is answered.
+    Scripted,
+    /// A recording of another model.
+    Replay,
+}
+
+impl Service {
+    pub const ALL: [(&'static str, Self); 7] = [
+        ("openai", Self::OpenAi),
+        ("openai-responses", Self::OpenAiResponses),
+        ("anthropic", Self::Anthropic),
+        ("gemini", Self::Gemini),
+        ("offline", Self::Offline),
+        ("scripted", Self::Scripted),
+        ("replay", Self::Replay),
+    ];
+
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.iter().find(|(known, _)| *known == name).map(|(_, service)| *service)
+    }
+
+    pub fn name(self) -> &'static str {
+        let mut all = Self::ALL.iter();
+        all.find(|(_, service)| *service == self).map_or("", |(name, _)| name)
+    }
+
+    /// Whether it is somewhere else, with an address and a key.
+    pub fn is_remote(self) -> bool {
+        match self {
+            Self::OpenAi | Self::OpenAiResponses | Self::Anthropic | Self::Gemini => true,
+            Self::Offline | Self::Scripted | Self::Replay => false,
+        }
+    }
+
+    /// Whether a file says what it answers.
+    fn is_from_file(self) -> bool {
+        matches!(self, Self::Scripted | Self::Replay)
+    }
+}
+
+pub(super) fn models(
+    reader: &Reader<'_>,
+    sections: &BTreeMap<file::Text, Spanned<file::Model>>,
+) -> BTreeMap<String, Option<ModelSection>> {
+    let read = |(name, section): (&file::Text, &Spanned<file::Model>)| {
+        let key = format!("models.{}", name.get_ref());
+        if name.get_ref().contains('/') {
+            let why = "a name has no `/`: it would be taken for provider/model";
+            reader.wrong::<()>(name.span(), &key, why);
+        }
+        let at = reader.line(name.span().start);
+        (name.get_ref().clone(), model(reader, &key, at, section.get_ref()))
+    };
+    sections.iter().map(read).collect()
+}
+
+fn model(reader: &Reader<'_>, key: &str, line: u32, section: &file::Model) -> Option<ModelSection> {
+    let within = |name: &str| format!("{key}.{name}");
+    let service = service(reader, &within("provider"), &section.provider);
+    let base_url = section.base_url.as_ref().map(|url| base_url(reader, &within("base_url"), url));
+    let api_key = section.api_key.as_ref().map(|text| reader.some(&within("api_key"), text));
+    let model = section.model.as_ref().map(|text| reader.some(&within("model"), text));
+    let path = section.file.as_ref().map(|text| reader.file(&within("file"), text));
+    let record = section.record.as_ref().map(|text| reader.file(&within("record"), text));
+    let headers = headers(reader, &within("headers"), &section.headers);
+    let price = section.price.as_ref().map(|price| self::price(reader, &within("price"), price));
+    let service = service?;
+    let fits = fits(reader, key, service, section);
+    Some(ModelSection {
+        service: fits.then_some(service)?,
+        base_url: turned(base_url)?,
+        api_key: turned(api_key)?.map(Secret::new),
+        model: turned(model)?.unwrap_or_default(),
+        headers: headers?,
+        price: turned(price)?,
+        images: section.images.as_ref().is_none_or(|images| *images.get_ref()),
+        record: turned(record)?,
+        file: turned(path)?,
+        line,
+    })
+}
+
+/// Nothing given is fine; something wrong is not.
+fn turned<T>(read: Option<Option<T>>) -> Option<Option<T>> {
+    match read {
+        None => Some(None),
+        Some(value) => value.map(Some),
+    }
+}
+
+fn service(reader: &Reader<'_>, key: &str, text: &file::Text) -> Option<Service> {
+    let name = reader.some(key, text)?;
+    let known = Service::ALL.map(|(name, _)| name);
+    let found = Service::named(&name);
+    if found.is_none() {
+        let why = format!("there is no provider {name:?}");
+        let hint = match nearest(&name, known) {
+            Some(meant) => format!("did you mean {meant:?}?"),
+            None => format!("there are: {}", known.join(", ")),
+        };
+        return reader.wrong_so(text.span(), key, why, &hint);
+    }
+    found
+}
+
+/// An address that requests can go to.
+fn base_url(reader: &Reader<'_>, key: &str, text: &file::Text) -> Option<String> {
+    let url = reader.some(key, text)?;
+    match checked_url(&url) {
+        Ok(url) => Some(url),
+        Err(why) => reader.wrong(text.span(), key, why),
+    }
+}
+
+/// The address without what ends it, or what is wrong with it. The address itself is not repeated: it may
+/// hold a password.
+pub fn checked_url(text: &str) -> Result<String, &'static str> {
+    let url = reqwest::Url::parse(text).map_err(|_| "it is not an address")?;
+    if !matches!(url.scheme(), "http" | "https") {
+        return Err("it begins with http:// or https://");
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err(
+            "it has a name or password: a key goes into api_key, other things into headers",
+        );
+    }
+    if url.query().is_some() || url.fragment().is_some() {
+        return Err("it has a query or fragment, which would be lost");
+    }
+    Ok(text.trim_end_matches('/').to_owned())
+}
+
+fn headers(
+    reader: &Reader<'_>,
+    key: &str,
+    section: &BTreeMap<file::Text, file::Text>,
+) -> Option<Vec<(String, Secret)>> {
+    let mut headers = Some(Vec::new());
+    for (name, value) in section {
+        let key = format!("{key}.{}", name.get_ref());
+        let read = reader.text(&key, value).and_then(|value| {
+            let is_name =
+                reqwest::header::HeaderName::from_bytes(name.get_ref().as_bytes()).is_ok();
+            let is_value = reqwest::header::HeaderValue::from_str(&value).is_ok();
+            if !is_name || !is_value {
+                let what = if is_name { "value" } else { "name" };
+                return reader.wrong(name.span(), &key, format!("no header has this {what}"));
+            }
+            Some((name.get_ref().clone(), Secret::new(value)))
+        });
+        headers = headers.zip(read).map(|(mut headers, read)| {
+            headers.push(read);
+            headers
+        });
+    }
+    headers
+}
+
+fn price(reader: &Reader<'_>, key: &str, section: &Spanned<file::Price>) -> Option<Price> {
+    let file::Price { input, output } = *section.get_ref();
+    let is_price = |amount: f64| amount.is_finite() && amount >= 0.0;
+    if !is_price(input) || !is_price(output) {
+        return reader.wrong(section.span(), key, "a price is a number from 0 on");
+    }
+    Some(Price { input, output })
+}
+
+/// Whether the section has what its provider needs, and nothing that it would not look at.
+fn fits(reader: &Reader<'_>, key: &str, service: Service, section: &file::Model) -> bool {
+    let name = service.name();
+    let at = section.provider.span();
+    let mut fits = true;
+    let mut lacks = |setting: &str| {
+        fits = false;
+        reader.wrong::<()>(at.clone(), key, format!("provider {name:?} needs `{setting}`"));
+    };
+    if service.is_remote() && section.model.is_none() {
+        lacks("model");
+    }
+    if service.is_from_file() && section.file.is_none() {
+        lacks("file");
+    }
+    let given = [
+        ("base_url", section.base_url.as_ref().map(Spanned::span), service.is_remote()),
+        ("api_key", section.api_key.as_ref().map(Spanned::span), service.is_remote()),
+        ("model", section.model.as_ref().map(Spanned::span), service.is_remote()),
+        ("headers", section.headers.keys().next().map(Spanned::span), service.is_remote()),
+        ("images", section.images.as_ref().map(Spanned::span), service.is_remote()),
+        ("record", section.record.as_ref().map(Spanned::span), service.is_remote()),
+        ("file", section.file.as_ref().map(Spanned::span), service.is_from_file()),
+    ];
+    for (setting, span, is_used) in given {
+        if let Some(span) = span.filter(|_| !is_used) {
+            fits = false;
+            let why = format!("provider {name:?} has no use for it");
+            reader.wrong::<()>(span, &format!("{key}.{setting}"), why);
+        }
+    }
+    fits
+}

@@ -1,0 +1,86 @@
+//! The settings that stand in the file, each with its line, for whoever wants to see where a value came
+//! from. Secrets are not among them.
+
+use serde_json::Value;
+use toml::de::{DeTable, DeValue};
+
+use crate::workspace::reference;
+
+/// Shown in the place of a secret.
+pub const HIDDEN: &str = "(hidden)";
+
+/// A setting as it is written. References to the environment are not replaced: what they stand for is
+/// often a secret.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Written {
+    /// `auth.keys[0].id`.
+    pub key: String,
+    pub value: Value,
+    /// Where in the text.
+    pub at: usize,
+}
+
+/// Everything in a text that is TOML; nothing in another.
+pub(super) fn written(text: &str) -> Vec<Written> {
+    let mut all = Vec::new();
+    if let Ok(table) = DeTable::parse(text) {
+        entries(table.get_ref(), "", &mut all);
+    }
+    all.sort_by_key(|written| written.at);
+    all
+}
+
+fn entries(table: &DeTable<'_>, within: &str, all: &mut Vec<Written>) {
+    for (name, value) in table {
+        let name = name.get_ref();
+        let key = if within.is_empty() { name.to_string() } else { format!("{within}.{name}") };
+        match value.get_ref() {
+            DeValue::Table(table) => entries(table, &key, all),
+            DeValue::Array(items) if items.iter().any(|item| item.get_ref().is_table()) => {
+                for (index, item) in items.iter().enumerate() {
+                    if let DeValue::Table(table) = item.get_ref() {
+                        entries(table, &format!("{key}[{index}]"), all);
+                    }
+                }
+            }
+            plain => {
+                let value = if is_secret(&key) { hidden(plain) } else { json(plain) };
+                all.push(Written { key, value, at: value_at(table, name) });
+            }
+        }
+    }
+}
+
+fn value_at(table: &DeTable<'_>, name: &str) -> usize {
+    table.get(name).map_or(0, |value| value.span().start)
+}
+
+/// Whether what is said under this key lets somebody in, or signs in our name.
+fn is_secret(key: &str) -> bool {
+    let last = key.rsplit('.').next().unwrap_or(key);
+    matches!(last, "api_key" | "secret" | "sha256") || key.contains(".headers.")
+}
+
+/// A reference says nothing about what it stands for.
+fn hidden(value: &DeValue<'_>) -> Value {
+    match value.as_str() {
+        Some(text) if reference::is_one(text) => text.into(),
+        _ => HIDDEN.into(),
+    }
+}
+
+fn json(value: &DeValue<'_>) -> Value {
+    match value {
+        DeValue::String(text) => text.as_ref().into(),
+        DeValue::Boolean(is) => (*is).into(),
+        DeValue::Integer(number) => {
+            number.as_str().parse::<i64>().map_or_else(|_| number.as_str().into(), Value::from)
+        }
+        DeValue::Float(number) => {
+            number.as_str().parse::<f64>().map_or_else(|_| number.as_str().into(), Value::from)
+        }
+        DeValue::Datetime(time) => time.to_string().into(),
+        DeValue::Array(items) => items.iter().map(|item| json(item.get_ref())).collect(),
+        DeValue::Table(_) => Value::Null,
+    }
+}

@@ -1,0 +1,25 @@
+//! Why a workspace cannot be used.
+
+use std::path::PathBuf;
+
+use super::finding::Finding;
+use crate::{BadSigningKey, ServerError};
+
+/// Why a workspace cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum WorkspaceError {
+    #[error("there is no folder {}", .0.display())]
+    NoFolder(PathBuf),
+    /// Everything that is wrong with it.
+    #[error("{}", listed(.0))]
+    Findings(Vec<Finding>),
+    #[error("cards cannot be signed with signing_key_file")]
+    Signing(#[source] BadSigningKey),
+    #[error(transparent)]
+    Server(#[from] ServerError),
+}
+
+/// One line for each.
+fn listed(findings: &[Finding]) -> String {
+    findings.iter().map(Finding::to_string).collect::<Vec<_>>().join("\n")
+}

@@ -1,0 +1,122 @@
+//! What somebody should know about a workspace: each thing with its file, line and key, and what to do
+//! about it.
+
+use std::{fmt, path::Path};
+
+use serde::Serialize;
+
+use super::WorkspaceError;
+
+/// One thing that is wrong, odd or unused.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Finding {
+    pub level: Level,
+    /// Where it stands; none for what is not in a file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// Counted from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<u32>,
+    /// `models.fast.api_key`, `skills[0].name`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub key: Option<String>,
+    pub message: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub suggestion: Option<String>,
+}
+
+/// How much a finding matters, the worst first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Level {
+    /// The workspace cannot be used like this.
+    Error,
+    /// It can be used, and is probably not what was meant.
+    Warning,
+    /// Nothing makes use of it.
+    Unused,
+    /// Good to know.
+    Note,
+}
+
+impl Finding {
+    pub fn new(level: Level, message: impl Into<String>) -> Self {
+        Self { level, file: None, line: None, key: None, message: message.into(), suggestion: None }
+    }
+
+    pub fn error(message: impl Into<String>) -> Self {
+        Self::new(Level::Error, message)
+    }
+
+    #[must_use]
+    pub fn file(mut self, file: &Path) -> Self {
+        self.file = Some(file.display().to_string());
+        self
+    }
+
+    #[must_use]
+    pub fn line(mut self, line: Option<u32>) -> Self {
+        self.line = line;
+        self
+    }
+
+    #[must_use]
+    pub fn key(mut self, key: impl Into<String>) -> Self {
+        self.key = Some(key.into()).filter(|key| !key.is_empty());
+        self
+    }
+
+    #[must_use]
+    pub fn suggest(mut self, suggestion: impl Into<String>) -> Self {
+        self.suggestion = Some(suggestion.into());
+        self
+    }
+
+    /// With what may have been meant, where something is near.
+    #[must_use]
+    pub fn meant(self, nearest: Option<&str>) -> Self {
+        match nearest {
+            Some(meant) => self.suggest(format!("did you mean {meant:?}?")),
+            None => self,
+        }
+    }
+
+    pub fn is_error(&self) -> bool {
+        self.level == Level::Error
+    }
+}
+
+/// `agents/a.md, line 3: tools[0]: there is no such tool`.
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(file) = &self.file {
+            write!(f, "{file}")?;
+            if let Some(line) = self.line {
+                write!(f, ", line {line}")?;
+            }
+            write!(f, ": ")?;
+        }
+        if let Some(key) = &self.key {
+            write!(f, "{key}: ")?;
+        }
+        write!(f, "{}", self.message)
+    }
+}
+
+impl fmt::Display for Level {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Error => "error",
+            Self::Warning => "warning",
+            Self::Unused => "unused",
+            Self::Note => "note",
+        })
+    }
+}
+
+/// The errors among findings; nothing where there is none.
+pub fn refusal(findings: &[Finding]) -> Option<WorkspaceError> {
+    let errors: Vec<Finding> =
+        findings.iter().filter(|finding| finding.is_error()).cloned().collect();
+    (!errors.is_empty()).then_some(WorkspaceError::Findings(errors))
+}

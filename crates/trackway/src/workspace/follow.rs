@@ -1,0 +1,121 @@
+//! A workspace that is read again when one of its files changes.
+
+use std::{
+    fmt,
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, PoisonError},
+    thread,
+    time::Duration,
+};
+
+use crate::{Agents, Server};
+use tokio::sync::watch;
+use trackway_runtime::{Watching, watch_paths};
+
+use super::{
+    Workspace, agents,
+    check::{self, Surroundings},
+    mcp,
+    stock::Shelf,
+};
+use crate::workspace::{WorkspaceError, config, finding};
+
+/// How long files are left alone after a change. Many programs empty a file before they write it: read in
+/// between, it would be a workspace without models, and no mistake.
+const SETTLE: Duration = Duration::from_millis(50);
+
+/// Reads a workspace, as often as it is asked to.
+pub struct Loader {
+    folder: PathBuf,
+    /// Where the written workflows are.
+    workflows: Vec<PathBuf>,
+    /// A server with everything that agents may use.
+    server: Box<dyn Fn() -> Server + Send>,
+    shelf: Shelf,
+}
+
+impl fmt::Debug for Loader {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Loader").field("folder", &self.folder).finish_non_exhaustive()
+    }
+}
+
+impl Loader {
+    pub fn new(
+        folder: &Path,
+        workflows: &[PathBuf],
+        server: impl Fn() -> Server + Send + 'static,
+    ) -> Self {
+        let (folder, workflows) = (folder.to_owned(), workflows.to_vec());
+        Self { folder, workflows, server: Box::new(server), shelf: Shelf::default() }
+    }
+
+    /// The agents of the workspace as it is now; refused where anything is wrong with it.
+    pub fn load(&mut self) -> Result<Agents, WorkspaceError> {
+        let (workspace, mut findings) = Workspace::read(&self.folder, &config::variable);
+        let there = Surroundings::of((self.server)(), &workspace, &self.workflows)?;
+        findings.extend(check::check(&workspace, &there));
+        let (shelf, more) = self.shelf.renewed(&workspace);
+        findings.extend(more);
+        if let Some(refusal) = finding::refusal(&findings) {
+            return Err(refusal);
+        }
+        self.shelf = shelf;
+        Ok(Agents {
+            stock: self.shelf.stock(&workspace),
+            specs: workspace.agents.into_iter().map(|agent| agent.spec).collect(),
+            mcp: workspace.mcp.config,
+            folder: workspace.folder,
+            default_agent: Some(workspace.default_agent),
+        })
+    }
+
+    /// The agents now, and as they change for as long as what is returned lives.
+    pub fn follow(self) -> Result<Following, WorkspaceError> {
+        let (tell, agents) = watch::channel(Agents::default());
+        let paths = [config::FILE, agents::FOLDER, mcp::FILE].map(|name| self.folder.join(name));
+        // Held from the first look at the files until what they say is told: of two at once, the one that
+        // has seen more is to be the last.
+        let loader = Arc::new(Mutex::new((self, tell)));
+        let later = loader.clone();
+        let watching = watch_paths(&paths, move || {
+            thread::sleep(SETTLE);
+            let mut held = later.lock().unwrap_or_else(PoisonError::into_inner);
+            let (loader, tell) = &mut *held;
+            match loader.load() {
+                Ok(agents) => {
+                    tracing::info!("the workspace has changed and is in effect");
+                    // Nobody follows any more: the server is about to end.
+                    let _ = tell.send(agents);
+                }
+                Err(error) => {
+                    for why in error.to_string().lines() {
+                        tracing::warn!("{why}");
+                    }
+                    tracing::warn!(
+                        "the workspace has changed and cannot be used; what was before stays"
+                    );
+                }
+            }
+        });
+        let watching = watching
+            .inspect_err(|error| tracing::warn!(%error, "changes of the workspace go unnoticed"))
+            .ok();
+        // Only now: what changed before the watch began is told to nobody.
+        let mut held = loader.lock().unwrap_or_else(PoisonError::into_inner);
+        let first = held.0.load()?;
+        held.1.send_replace(first);
+        drop(held);
+        Ok(Following { agents, watching })
+    }
+}
+
+/// Agents that follow their workspace.
+#[derive(Debug)]
+pub struct Following {
+    pub agents: watch::Receiver<Agents>,
+    pub(super) watching: Option<Watching>,
+}
+
+#[cfg(test)]
+mod tests;

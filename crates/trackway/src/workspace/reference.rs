@@ -1,0 +1,53 @@
+//! `${env:NAME}` in texts of the workspace.
+
+/// Begins a reference to a variable of the environment.
+const OPEN: &str = "${env:";
+
+/// The variables that there are. A function, so that tests need no environment of their own.
+pub type Variables<'a> = &'a dyn Fn(&str) -> Option<String>;
+
+/// A reference that leads nowhere.
+#[derive(Debug, PartialEq, Eq)]
+pub enum BadReference {
+    Unclosed,
+    Missing { name: String },
+}
+
+impl BadReference {
+    pub fn message(&self) -> String {
+        match self {
+            Self::Unclosed => "`${env:` has no `}`".to_owned(),
+            Self::Missing { name } => format!("the environment has no variable {name:?}"),
+        }
+    }
+
+    pub fn suggestion(&self) -> Option<String> {
+        match self {
+            Self::Unclosed => None,
+            Self::Missing { name } => {
+                Some(format!("set it, or write the value instead of {OPEN}{name}}}"))
+            }
+        }
+    }
+}
+
+/// A text with every reference replaced.
+pub fn resolve(text: &str, variables: Variables<'_>) -> Result<String, BadReference> {
+    let (mut rest, mut whole) = (text, String::new());
+    while let Some((before, after)) = rest.split_once(OPEN) {
+        let (name, behind) = after.split_once('}').ok_or(BadReference::Unclosed)?;
+        let value =
+            variables(name).ok_or_else(|| BadReference::Missing { name: name.to_owned() })?;
+        whole.push_str(before);
+        whole.push_str(&value);
+        rest = behind;
+    }
+    whole.push_str(rest);
+    Ok(whole)
+}
+
+/// Whether a text is one reference and nothing else.
+pub fn is_one(text: &str) -> bool {
+    let name = text.strip_prefix(OPEN).and_then(|rest| rest.strip_suffix('}'));
+    name.is_some_and(|name| !name.contains('}'))
+}

@@ -1,0 +1,166 @@
+//! A workspace as it is in effect, setting by setting, each with where it came from. Secrets are hidden.
+
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::{
+    Workspace,
+    agents::Agent,
+    models::{ModelConfig, Source},
+};
+use crate::workspace::config::{self, HIDDEN};
+
+/// One setting.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Setting {
+    pub key: String,
+    pub value: Value,
+    /// `default`, `trackway.toml, line 3`, or the name of a variable.
+    pub from: String,
+}
+
+/// Everything that is in effect: what the files say, what the environment says, and the defaults.
+pub fn settings(workspace: &Workspace) -> Vec<Setting> {
+    let file = workspace.folder.join(config::FILE);
+    let mut settings: Vec<Setting> = Vec::new();
+    for (written, line) in &workspace.config.written {
+        // Those two are shown below, as they are in effect.
+        if !written.key.starts_with("models.") && written.key != "defaults.model" {
+            let from = Source::File { file: file.clone(), line: Some(*line) };
+            settings.push(setting(&written.key, written.value.clone(), &from));
+        }
+    }
+    for (key, value) in defaults(workspace) {
+        let is_said = |said: &Setting| said.key == key;
+        if !settings.iter().any(is_said) {
+            settings.push(setting(key, value, &Source::Default));
+        }
+    }
+    if workspace.config.defaults.agent.is_none() {
+        let agent = json!(workspace.default_agent);
+        settings.push(setting("defaults.agent", agent, &workspace.default_agent_from));
+    }
+    let models = &workspace.models;
+    settings.push(setting("defaults.model", json!(models.default), &models.default_from));
+    for (name, model) in &models.all {
+        let mut of_model = of_model(&format!("models.{name}"), model);
+        for setting in &mut of_model {
+            // The line of the setting itself, where the file has it.
+            let mut written = workspace.config.written.iter();
+            if let Some((_, line)) = written.find(|(written, _)| written.key == setting.key) {
+                let from = Source::File { file: file.clone(), line: Some(*line) };
+                setting.from = from.to_string();
+            }
+        }
+        settings.extend(of_model);
+    }
+    for agent in &workspace.agents {
+        settings.extend(of_agent(agent));
+    }
+    for server in &workspace.mcp.servers {
+        let from = Source::File { file: workspace.mcp.path.clone(), line: server.line };
+        // Arguments, variables and headers are left out: they are where secrets are.
+        let value = match workspace.mcp.config.servers.get(&server.name) {
+            Some(config) => json!(config.reach.to_string()),
+            None => json!("(disabled)"),
+        };
+        settings.push(setting(&format!("mcpServers.{}", server.name), value, &from));
+    }
+    settings.sort_by(|a, b| a.key.cmp(&b.key));
+    settings
+}
+
+fn setting(key: &str, value: Value, from: &Source) -> Setting {
+    Setting { key: key.to_owned(), value, from: from.to_string() }
+}
+
+/// What is so where nothing is said.
+fn defaults(workspace: &Workspace) -> Vec<(&'static str, Value)> {
+    let defaults = config::Config::default();
+    let folders: Vec<PathBuf> = workspace.workflow_folders();
+    let days = defaults.retention.older_than.map(|age| age.as_secs() / (24 * 60 * 60));
+    vec![
+        ("auth.required", json!(defaults.auth.is_required())),
+        ("outgoing.allow_loopback", json!(defaults.outgoing.allow_loopback)),
+        ("server.body_max_bytes", json!(defaults.server.body_max_bytes)),
+        ("a2a.grpc_reflection", json!(defaults.a2a.grpc_reflection)),
+        ("workflows.folders", json!(folders)),
+        ("mcp.checkpoints", json!(defaults.mcp.checkpoints)),
+        ("mcp.session_checkpoints", json!(defaults.mcp.session_checkpoints)),
+        ("retention.enabled", json!(days.is_some())),
+        ("retention.days", json!(days)),
+        (
+            "dispatch.first_answer_timeout",
+            json!(format!("{}s", defaults.dispatch.first_answer_timeout.as_secs())),
+        ),
+        ("dispatch.depth_max", json!(defaults.dispatch.limits.depth_max)),
+        ("dispatch.runs_max", json!(defaults.dispatch.limits.runs_max)),
+    ]
+}
+
+fn of_model(key: &str, model: &ModelConfig) -> Vec<Setting> {
+    let within = |name: &str| format!("{key}.{name}");
+    let from = &model.from;
+    let mut settings = vec![setting(&within("provider"), json!(model.service.name()), from)];
+    if !model.model.is_empty() {
+        settings.push(setting(&within("model"), json!(model.model), from));
+    }
+    if let Some((url, from)) = &model.base_url {
+        settings.push(setting(&within("base_url"), json!(url), from));
+    }
+    if let Some((_, from)) = &model.api_key {
+        settings.push(setting(&within("api_key"), json!(HIDDEN), from));
+    }
+    for (name, _) in &model.headers {
+        settings.push(setting(&within(&format!("headers.{name}")), json!(HIDDEN), from));
+    }
+    if let Some(price) = &model.price {
+        let price = json!({ "input": price.input, "output": price.output });
+        settings.push(setting(&within("price"), price, from));
+    }
+    if model.service.is_remote() {
+        settings.push(setting(&within("images"), json!(model.images), &Source::Default));
+    }
+    if let Some(record) = &model.record {
+        settings.push(setting(&within("record"), json!(record), from));
+    }
+    if let Some(file) = &model.file {
+        settings.push(setting(&within("file"), json!(file), from));
+    }
+    settings
+}
+
+fn of_agent(agent: &Agent) -> Vec<Setting> {
+    let spec = &agent.spec;
+    let mut settings = Vec::new();
+    let mut put = |key: &str, value: Value| {
+        let from = match (&agent.file, agent.lines.get(key)) {
+            (Some(file), Some(line)) => Source::File { file: file.clone(), line: Some(*line) },
+            (Some(_), None) | (None, _) => Source::Default,
+        };
+        settings.push(setting(&format!("agents.{}.{key}", spec.name), value, &from));
+    };
+    put("description", json!(spec.description));
+    if let Some(model) = &spec.model {
+        put("model", json!(model));
+    }
+    put("tools", json!(spec.tools));
+    put("workflows", json!(spec.workflows));
+    put("peers", json!(spec.peers));
+    put("approvals", json!(spec.approvals));
+    put("budgets", json!(spec.budgets));
+    if !spec.skills.is_empty() {
+        let names: Vec<&str> = spec.skills.iter().map(|skill| skill.name.as_str()).collect();
+        put("skills", json!(names));
+    }
+    let file = agent.file.as_deref().unwrap_or(Path::new(""));
+    let from = match &agent.file {
+        Some(_) => Source::File { file: file.to_owned(), line: None },
+        None => Source::Default,
+    };
+    let size = json!(format!("{} bytes", spec.prompt.len()));
+    settings.push(setting(&format!("agents.{}.prompt", spec.name), size, &from));
+    settings
+}

@@ -1,0 +1,67 @@
+//! Pages that are generated from the code, so that they cannot say anything else than it: the states of
+//! a run and the limits.
+
+mod limits;
+mod states;
+
+use std::fs;
+
+use anyhow::{Context, Result, bail};
+
+use crate::repo;
+
+struct Page {
+    path: &'static str,
+    generate: fn() -> Result<String>,
+}
+
+const PAGES: &[Page] = &[
+    Page { path: "docs/states.md", generate: states::page },
+    Page { path: "docs/limits.md", generate: limits::page },
+];
+
+pub(crate) fn run(args: &[String]) -> Result<()> {
+    match args {
+        [] => write(),
+        [flag] if flag == "--check" => check(),
+        _ => bail!("`generate` takes only --check, got: {}", args.join(" ")),
+    }
+}
+
+/// Fails at the first page that differs from what the code says now.
+pub(crate) fn check() -> Result<()> {
+    for page in PAGES {
+        let path = page.path;
+        let fresh = (page.generate)()?;
+        let found = fs::read_to_string(repo::path(path)).unwrap_or_default();
+        if let Some(line) = first_difference(&found, &fresh) {
+            bail!(
+                "{path}:{line}: differs from the code; write it again with: cargo xtask generate"
+            );
+        }
+        eprintln!("{path} is fresh.");
+    }
+    Ok(())
+}
+
+fn write() -> Result<()> {
+    for page in PAGES {
+        let fresh = (page.generate)()?;
+        fs::write(repo::path(page.path), fresh)
+            .with_context(|| format!("writing {}", page.path))?;
+        eprintln!("Wrote {}.", page.path);
+    }
+    Ok(())
+}
+
+/// The number of the first line that is not the same in both, if there is one.
+fn first_difference(found: &str, fresh: &str) -> Option<usize> {
+    if found == fresh {
+        return None;
+    }
+    let same = found.lines().zip(fresh.lines()).take_while(|(a, b)| a == b).count();
+    Some(same + 1)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,84 @@
+//! Just enough of Rust to find constants and the `Limit` lines above them.
+
+/// A constant as it is written, whether it is a limit or not: limits may be made of others.
+#[derive(Debug)]
+pub(super) struct Constant<'a> {
+    pub(super) path: &'a str,
+    pub(super) line: usize,
+    pub(super) name: &'a str,
+    /// What stands behind `=`.
+    pub(super) value: String,
+    /// What stands behind `/// Limit `, over as many lines as it has.
+    pub(super) mark: Option<String>,
+}
+
+const MARK: &str = "/// Limit (";
+
+pub(super) fn constants<'a>(path: &'a str, text: &'a str) -> Vec<Constant<'a>> {
+    let lines: Vec<&str> = text.lines().map(str::trim).collect();
+    let mut found = Vec::new();
+    for (index, line) in lines.iter().enumerate() {
+        let Some(name) = declared(line) else { continue };
+        let whole: String = lines[index..].iter().copied().scan(false, until_semicolon).collect();
+        let Some((_, value)) = whole.split_once(" =") else { continue };
+        found.push(Constant {
+            path,
+            line: index + 1,
+            name,
+            value: value.trim().trim_end_matches(';').to_owned(),
+            mark: mark_above(&lines[..index]),
+        });
+    }
+    found
+}
+
+/// The numbers of the `Limit` lines that no constant follows.
+pub(super) fn orphans(text: &str) -> Vec<usize> {
+    let lines: Vec<&str> = text.lines().map(str::trim).collect();
+    let follows = |index: usize| {
+        let next = lines[index..].iter().find(|line| !is_doc_or_attribute(line));
+        next.is_some_and(|line| declared(line).is_some())
+    };
+    let marked = lines.iter().enumerate().filter(|(_, line)| line.starts_with(MARK));
+    marked.filter(|(index, _)| !follows(*index)).map(|(index, _)| index + 1).collect()
+}
+
+fn until_semicolon<'a>(ended: &mut bool, line: &'a str) -> Option<&'a str> {
+    if *ended {
+        return None;
+    }
+    *ended = line.contains(';');
+    Some(line)
+}
+
+/// The name of the constant that a line declares.
+fn declared(line: &str) -> Option<&str> {
+    let visible = line.strip_prefix("pub").map_or(line, |rest| {
+        let rest = rest.strip_prefix('(').and_then(|r| r.split_once(')')).map_or(rest, |r| r.1);
+        rest.trim_start()
+    });
+    let (name, _) = visible.strip_prefix("const ")?.split_once(':')?;
+    let is_name = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
+    name.chars().all(is_name).then_some(name)
+}
+
+fn mark_above(above: &[&str]) -> Option<String> {
+    let length = above.iter().rev().take_while(|line| is_doc_or_attribute(line)).count();
+    let comment = &above[above.len() - length..];
+    let start = comment.iter().position(|line| line.starts_with(MARK))?;
+    let mut mark = comment[start].trim_start_matches("/// Limit ").to_owned();
+    for line in &comment[start + 1..] {
+        match line.strip_prefix("/// ") {
+            Some(more) if !mark.ends_with('.') => {
+                mark.push(' ');
+                mark.push_str(more);
+            }
+            _ => break,
+        }
+    }
+    Some(mark)
+}
+
+fn is_doc_or_attribute(line: &str) -> bool {
+    line.starts_with("///") || line.starts_with("#[")
+}
