@@ -1,8 +1,8 @@
 """Google ADK as it comes: a remote agent behind a runner.
 
-    adk.py AGENT MESSAGE...
+    adk.py MODES AGENT MESSAGE...
 
-Says each message in one session and prints what a program that uses ADK gets for each: the text of the
+MODES is what the client takes, with commas; empty: it does not say. Says each message in one session and prints what a program that uses ADK gets for each: the text of the
 last final response, what it is asked (ADK makes a function call of a question), and errors.
 """
 
@@ -10,11 +10,22 @@ import asyncio
 import json
 import sys
 
+import httpx
+from a2a.client import ClientConfig, ClientFactory
 from google.adk.agents.remote_a2a_agent import RemoteA2aAgent
 from google.adk.runners import InMemoryRunner
 from google.genai import types
 
-AGENT, *MESSAGES = sys.argv[1:]
+MODES, AGENT, *MESSAGES = sys.argv[1:]
+
+
+def factory():
+    """ADK's own unless the client says what it takes."""
+    if not MODES:
+        return None
+    modes = MODES.split(",")
+    http = httpx.AsyncClient(timeout=60)
+    return ClientFactory(ClientConfig(httpx_client=http, accepted_output_modes=modes))
 
 
 def text(event):
@@ -28,7 +39,7 @@ def answers(event):
 
 async def main():
     card = f"{AGENT}/.well-known/agent-card.json"
-    remote = RemoteA2aAgent(name="remote", agent_card=card, timeout=60)
+    remote = RemoteA2aAgent(name="remote", agent_card=card, timeout=60, a2a_client_factory=factory())
     runner = InMemoryRunner(agent=remote, app_name="test")
     session = await runner.session_service.create_session(app_name="test", user_id="user")
     for message in MESSAGES:

@@ -1,21 +1,32 @@
 """Microsoft's agent framework as it comes: an agent elsewhere, in one session.
 
-    microsoft.py AGENT MESSAGE...
+    microsoft.py MODES AGENT MESSAGE...
 
-Prints the text of each response: of a call that waits, and of a stream.
+MODES is what the client takes, with commas; empty: it does not say. Prints the text of each response: of a call that waits, and of a stream.
 """
 
 import asyncio
 import json
 import sys
 
+import httpx
+from a2a.client import A2ACardResolver, ClientConfig, ClientFactory
 from agent_framework_a2a import A2AAgent
 
-AGENT, *MESSAGES = sys.argv[1:]
+MODES, AGENT, *MESSAGES = sys.argv[1:]
+
+
+async def connect():
+    if not MODES:
+        return A2AAgent(name="remote", url=AGENT, timeout=60)
+    http = httpx.AsyncClient(timeout=60)
+    card = await A2ACardResolver(http, AGENT).get_agent_card()
+    config = ClientConfig(httpx_client=http, accepted_output_modes=MODES.split(","))
+    return A2AAgent(name="remote", client=ClientFactory(config).create(card))
 
 
 async def main():
-    async with A2AAgent(name="remote", url=AGENT, timeout=60) as agent:
+    async with await connect() as agent:
         for stream in [False, True]:
             session = agent.create_session()
             for message in MESSAGES:

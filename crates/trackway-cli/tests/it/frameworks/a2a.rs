@@ -26,8 +26,19 @@ impl Framework {
     /// Says these messages to an agent, and returns what the program got for each. Microsoft's is called
     /// twice, once as a stream: what it got is here once for each run.
     async fn says(self, site: &Site, agent: &str, messages: &[&str]) -> Vec<Vec<Value>> {
+        self.says_as(site, agent, messages, "").await
+    }
+
+    /// As [`Framework::says`], by a client that says which media types it takes.
+    async fn says_as(
+        self,
+        site: &Site,
+        agent: &str,
+        messages: &[&str],
+        modes: &str,
+    ) -> Vec<Vec<Value>> {
         let mut command = self.command();
-        command.arg(site.agent(agent)).args(messages);
+        command.arg(modes).arg(site.agent(agent)).args(messages);
         let (answers, errors) = run(command).await;
         assert!(
             !answers.is_empty() && answers.len() % messages.len() == 0,
@@ -37,12 +48,13 @@ impl Framework {
     }
 }
 
-/// The answer is what the agent said, whole and nothing else, also where it has called a tool.
+/// The answer is what the agent said, whole and nothing else; also where it has called a tool, for clients
+/// that take text alone.
 async fn answers_are_what_was_said(framework: Framework) {
     let site = Site::start(&[], &[]);
-    for message in ["hello", "/run echo text=hi"] {
+    for (message, modes) in [("hello", ""), ("/run echo text=hi", "text/plain")] {
         let before = site.runs("assistant").await.len();
-        let answers = framework.says(&site, "assistant", &[message]).await;
+        let answers = framework.says_as(&site, "assistant", &[message], modes).await;
         let turns = site.runs("assistant").await;
         for (answer, turn) in answers.iter().zip(&turns[before..]) {
             let text = answer[0]["text"].as_str().unwrap();
