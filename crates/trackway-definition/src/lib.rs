@@ -13,6 +13,7 @@ mod contracts;
 mod criteria;
 mod documents;
 pub mod drive;
+pub mod effort;
 mod expression;
 mod facts;
 mod fault;

@@ -13,6 +13,8 @@ mod place;
 use serde_json::Value;
 use trackway_domain::{Block, Need, Object};
 
+use crate::effort;
+
 use compiled::compiled;
 pub(crate) use example::made;
 pub(crate) use needs::cut;
@@ -22,6 +24,10 @@ pub(crate) use place::put;
 /// value that fits.
 pub(crate) fn needs(schema: &Value, value: &Value, at: &str, example: Option<&Value>) -> Vec<Need> {
     match compiled(schema) {
+        Ok(validator) if validator.is_valid(value) => Vec::new(),
+        Ok(_) if effort::has_many_values(value) || !effort::can_list_errors(schema, value) => {
+            vec![needs::without_details(schema, at, example)]
+        }
         Ok(validator) => needs::of(&validator, schema, value, at, example),
         // Whoever reads definitions refuses such a schema; a value cannot be held against it.
         Err(_) => Vec::new(),

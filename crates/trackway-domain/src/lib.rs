@@ -13,6 +13,7 @@ mod document;
 mod errand;
 mod event;
 mod ids;
+mod integer;
 mod message;
 mod node;
 mod op;
@@ -37,6 +38,7 @@ pub use document::{DocumentChange, DocumentKind};
 pub use errand::Errand;
 pub use event::{Event, Late, Resume, Retry, WorkflowRef};
 pub use ids::{AckId, ArtifactId, BadId, MessageId, NodeId, QuestionId, RunId, SessionId};
+pub use integer::normalize_integers;
 pub use message::{Message, Role};
 pub use node::{Expected, Node, Pending, WantedFact};
 pub use op::{BadOp, Op, OpKind, Timer};
@@ -45,7 +47,7 @@ pub use part::{
     Content, File, FileSource, IntoParts, JSON_DEPTH_MAX, Part, is_deeper_than, is_too_deep,
 };
 pub use pattern::matches_pattern;
-pub use problem::Problem;
+pub use problem::{PROBLEMS_MAX, Problem, limit_problems, shorten_text, shorten_value};
 pub use question::{Question, Reason};
 pub use scopes::{BadScope, Scope, Scopes};
 pub use state::{State, StateName};

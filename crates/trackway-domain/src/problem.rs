@@ -3,6 +3,21 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+/// Problems in one answer; more would only bury the first ones.
+///
+/// Limit (Engine): validation errors in one answer.
+pub const PROBLEMS_MAX: usize = 32;
+
+/// Longest value or text in a problem. It has to be recognised, not copied.
+///
+/// Limit (Engine): bytes of a value or a text that a validation error repeats.
+const TEXT_BYTES_MAX: usize = 512;
+
+/// All problems of one answer together. They are recorded, and sent to everybody who watches the run.
+///
+/// Limit (Engine): bytes of all validation errors in one answer.
+const PROBLEMS_BYTES_MAX: usize = 16 * 1024;
+
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Problem {
     /// JSON pointer to the place in the sent value; empty for the whole.
@@ -19,7 +34,140 @@ pub struct Problem {
     pub hint: Option<String>,
 }
 
+impl Problem {
+    /// In words: where, and what is wrong there.
+    pub fn sentence(&self) -> String {
+        match self.path.as_str() {
+            "" => self.message.clone(),
+            path => format!("{path}: {}", self.message),
+        }
+    }
+
+    fn limited(self) -> Self {
+        Self {
+            path: shorten_text(&self.path),
+            code: shorten_text(&self.code),
+            message: shorten_text(&self.message),
+            expected: shorten_value(&self.expected),
+            got: self.got.as_ref().map(shorten_value),
+            hint: self.hint.as_deref().map(shorten_text),
+        }
+    }
+
+    fn bytes(&self) -> usize {
+        let values = measure(&self.expected) + self.got.as_ref().map_or(0, measure);
+        let texts = [&self.path, &self.code, &self.message].map(String::len);
+        values + texts.iter().sum::<usize>() + self.hint.as_ref().map_or(0, String::len)
+    }
+}
+
+/// The first problems, each of them short: at most [`PROBLEMS_MAX`], and not many bytes in all. Takes no
+/// more from the iterator than it keeps.
+pub fn limit_problems(problems: impl IntoIterator<Item = Problem>) -> Vec<Problem> {
+    let mut bytes = 0;
+    let limited = problems.into_iter().map(Problem::limited).take(PROBLEMS_MAX);
+    let fitting = limited.take_while(|problem| {
+        bytes += problem.bytes();
+        bytes <= PROBLEMS_BYTES_MAX
+    });
+    fitting.collect()
+}
+
+/// The text, or its beginning and its size where it is long.
+pub fn shorten_text(text: &str) -> String {
+    if text.len() <= TEXT_BYTES_MAX {
+        return text.to_owned();
+    }
+    let end = text.floor_char_boundary(TEXT_BYTES_MAX);
+    format!("{}… ({} bytes)", &text[..end], text.len())
+}
+
+/// The value, or its beginning where it is a long text, or a note in its place.
+pub fn shorten_value(value: &Value) -> Value {
+    match value {
+        Value::String(text) => Value::String(shorten_text(text)),
+        value if measure(value) > TEXT_BYTES_MAX => {
+            Value::String(format!("(more than {TEXT_BYTES_MAX} bytes)"))
+        }
+        value => value.clone(),
+    }
+}
+
+/// About how many bytes the value has as JSON. Stops counting where it is long, so that a large value
+/// costs no more than a small one.
+fn measure(value: &Value) -> usize {
+    let mut bytes = 0;
+    let mut open = vec![value];
+    while let Some(value) = open.pop() {
+        bytes += match value {
+            Value::Null | Value::Bool(_) => 4,
+            Value::Number(number) => number.to_string().len(),
+            Value::String(text) => text.len() + 2,
+            Value::Array(items) => {
+                open.extend(items.iter().take(TEXT_BYTES_MAX));
+                items.len() + 2
+            }
+            Value::Object(entries) => {
+                let entries = entries.iter().take(TEXT_BYTES_MAX);
+                entries.fold(2, |bytes, (key, value)| {
+                    open.push(value);
+                    bytes + key.len() + 4
+                })
+            }
+        };
+        if bytes > TEXT_BYTES_MAX {
+            break;
+        }
+    }
+    bytes
+}
+
 /// A `null` that was sent stays a `null`; serde alone would read it as absent.
 fn present<'de, D: serde::Deserializer<'de>>(d: D) -> Result<Option<Value>, D::Error> {
     Value::deserialize(d).map(Some)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn problem(text: &str, value: Value) -> Problem {
+        Problem {
+            path: text.to_owned(),
+            code: text.to_owned(),
+            message: text.to_owned(),
+            expected: value.clone(),
+            got: Some(value),
+            hint: Some(text.to_owned()),
+        }
+    }
+
+    /// Proves L14: what is wrong is told in a bounded answer, whatever was sent.
+    #[test]
+    fn problems_are_few_and_short_whatever_was_sent() {
+        let large =
+            [json!("é".repeat(500_000)), json!(vec![1; 100_000]), json!({"k": "v".repeat(9_000)})];
+        for value in large {
+            let endless = std::iter::repeat_with(|| problem(&"x".repeat(100_000), value.clone()));
+            let kept = limit_problems(endless.take(1_000));
+            assert!(!kept.is_empty() && kept.len() <= PROBLEMS_MAX);
+            let bytes = json!(kept).to_string().len();
+            assert!(bytes <= PROBLEMS_BYTES_MAX + 8 * 1024, "{bytes}");
+            assert!(kept[0].message.ends_with("… (100000 bytes)"));
+        }
+        let short = vec![problem("a", json!(1)); 100];
+        assert_eq!(limit_problems(short.clone()), short[..PROBLEMS_MAX]);
+    }
+
+    #[test]
+    fn a_value_is_shown_up_to_its_limit() {
+        for value in [json!(null), json!("x".repeat(TEXT_BYTES_MAX)), json!({"a": [1, 2.5]})] {
+            assert_eq!(shorten_value(&value), value);
+        }
+        let text = shorten_value(&json!("y".repeat(600)));
+        assert_eq!(text, json!(format!("{}… (600 bytes)", "y".repeat(TEXT_BYTES_MAX))));
+        assert_eq!(shorten_value(&json!(vec!["z"; 200])), json!("(more than 512 bytes)"));
+    }
 }

@@ -1,7 +1,7 @@
 //! The arguments of a call, checked by us: what is wrong is told as data, with what was probably meant.
 
 use serde_json::{Map, Value, json};
-use trackway_domain::{Need, Object};
+use trackway_domain::{Need, Object, normalize_integers};
 
 use crate::refusal::Refusal;
 
@@ -85,6 +85,7 @@ impl Arguments {
             }
         };
         given.retain(|_, value| !value.is_null());
+        given.values_mut().for_each(normalize_integers);
         let mut needs = Vec::new();
         for (name, value) in &given {
             match parameters.iter().find(|parameter| parameter.name == name) {

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use serde_json::Value;
-use trackway_domain::{JSON_DEPTH_MAX, Problem, is_too_deep};
+use trackway_domain::{JSON_DEPTH_MAX, Problem, is_too_deep, normalize_integers};
 
 /// How often a model is shown what is wrong with its output. A model that has not got it right by then
 /// does not understand the schema, and more tries only cost money.
@@ -24,7 +24,10 @@ pub(super) fn read(text: &str) -> Result<Value, String> {
         Ok(value) if is_too_deep(&value) => {
             Err(format!("the answer is nested deeper than {JSON_DEPTH_MAX} levels"))
         }
-        Ok(value) => Ok(value),
+        Ok(mut value) => {
+            normalize_integers(&mut value);
+            Ok(value)
+        }
         Err(why) => Err(format!("the answer is not JSON: {why}")),
     }
 }

@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::{
     expression,
     lack::Like,
-    model::{Amount, Condition, EmitContent, LoopOver, Rule, Source, Step, StepKind},
+    model::{Amount, Condition, Emit, EmitContent, LoopOver, Rule, Say, Source, Step, StepKind},
     reads::Reads,
     shape::{Place, Shape},
     template,
@@ -56,15 +56,13 @@ fn inside(reads: &mut Reads, step: &Step) {
                 reads.merge(template::reads(&fragment.text));
             }
         }
-        StepKind::Ask(ask) => reads.merge(template::reads(&ask.message)),
-        StepKind::Tool(tool) => tool.args.values().for_each(|value| written(reads, value)),
-        StepKind::Emit(emit) => {
-            reads.merge(template::reads(&emit.artifact));
-            reads.merge(match &emit.content {
-                EmitContent::Text(text) => template::reads(text),
-                EmitContent::Data(source) => expression::reads(source),
-            });
+        StepKind::Ask(ask) => {
+            reads.merge(template::reads(&ask.message));
+            ask.artifact.iter().for_each(|emit| emitted(reads, emit));
         }
+        StepKind::Tool(tool) => tool.args.values().for_each(|value| written(reads, value)),
+        StepKind::Emit(emit) => emitted(reads, emit),
+        StepKind::Say(Say::Status(text) | Say::Reject(text)) => reads.merge(template::reads(text)),
         StepKind::Nested(nested) => match &nested.context {
             Some(values) => values.values().for_each(|value| written(reads, value)),
             None => reads.merge(read_by(&nested.steps)),
@@ -90,6 +88,14 @@ fn inside(reads: &mut Reads, step: &Step) {
             without_own(reads, step, &map.steps);
         }
     }
+}
+
+fn emitted(reads: &mut Reads, emit: &Emit) {
+    reads.merge(template::reads(&emit.artifact));
+    reads.merge(match &emit.content {
+        EmitContent::Text(text) => template::reads(text),
+        EmitContent::Data(source) => expression::reads(source),
+    });
 }
 
 /// A list, whose items have the shape that the steps inside read.

@@ -51,6 +51,18 @@ pub(super) fn of(
     needs
 }
 
+/// For a value that is too large, or nested too deeply in too many forms, to look for each error.
+pub(super) fn without_details(schema: &Value, at: &str, example: Option<&Value>) -> Need {
+    Need {
+        pointer: at.to_owned(),
+        message: "The value does not satisfy the schema; it is too large to list what is wrong"
+            .to_owned(),
+        schema: Some(schema.clone()),
+        example: example.cloned(),
+        got: None,
+    }
+}
+
 fn covers(outer: &str, inner: &str) -> bool {
     inner.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }

@@ -83,3 +83,12 @@ fn null_is_nothing() {
     assert_eq!(arguments.text("stateToken").as_deref(), Some("st"));
     assert_eq!(arguments.object("context"), None);
 }
+
+/// Proves L14: a client whose numbers are all floats means the same integers.
+#[test]
+fn integral_numbers_are_integers() {
+    let raw = json!({ "stateToken": "x", "context": { "count": 40.0, "share": 2.5 } });
+    let mut arguments = Arguments::check("tool", PARAMETERS, Some(raw)).unwrap();
+    let context = Value::Object(arguments.object("context").unwrap());
+    assert_eq!(context.to_string(), r#"{"count":40,"share":2.5}"#);
+}
