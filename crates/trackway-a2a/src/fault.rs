@@ -25,6 +25,8 @@ pub(crate) enum Kind {
     MethodNotFound,
     InvalidParams,
     Internal,
+    /// Nothing is wrong with it; the same may succeed later.
+    Unavailable,
     /// Nobody said who they are, or not in a way that is believed.
     Unauthenticated,
     /// Known, but without the scope that this needs.
@@ -47,6 +49,7 @@ pub(crate) enum Canonical {
     NotFound,
     FailedPrecondition,
     Internal,
+    Unavailable,
     Unauthenticated,
     PermissionDenied,
     ResourceExhausted,
@@ -89,7 +92,7 @@ impl Kind {
             }
             Self::MethodNotFound => -32601,
             Self::InvalidParams => -32602,
-            Self::Internal => -32603,
+            Self::Internal | Self::Unavailable => -32603,
             Self::TaskNotFound => -32001,
             Self::TaskNotCancelable => -32002,
             Self::PushNotificationNotSupported => -32003,
@@ -110,6 +113,7 @@ impl Kind {
             | Self::ContentTypeNotSupported => Canonical::InvalidArgument,
             Self::MethodNotFound | Self::TaskNotFound => Canonical::NotFound,
             Self::Internal => Canonical::Internal,
+            Self::Unavailable => Canonical::Unavailable,
             Self::Unauthenticated => Canonical::Unauthenticated,
             Self::Forbidden => Canonical::PermissionDenied,
             Self::TooLarge => Canonical::ResourceExhausted,
@@ -127,6 +131,7 @@ impl Kind {
         match self.canonical() {
             Canonical::InvalidArgument | Canonical::FailedPrecondition => StatusCode::BAD_REQUEST,
             Canonical::NotFound => StatusCode::NOT_FOUND,
+            Canonical::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
             Canonical::Internal => StatusCode::INTERNAL_SERVER_ERROR,
             Canonical::Unauthenticated => StatusCode::UNAUTHORIZED,
             Canonical::PermissionDenied => StatusCode::FORBIDDEN,
@@ -150,6 +155,7 @@ impl Kind {
             | Self::MethodNotFound
             | Self::InvalidParams
             | Self::Internal
+            | Self::Unavailable
             | Self::Unauthenticated
             | Self::Forbidden
             | Self::TooLarge => return None,
@@ -164,6 +170,7 @@ impl Canonical {
             Self::NotFound => "NOT_FOUND",
             Self::FailedPrecondition => "FAILED_PRECONDITION",
             Self::Internal => "INTERNAL",
+            Self::Unavailable => "UNAVAILABLE",
             Self::Unauthenticated => "UNAUTHENTICATED",
             Self::PermissionDenied => "PERMISSION_DENIED",
             Self::ResourceExhausted => "RESOURCE_EXHAUSTED",
@@ -322,6 +329,12 @@ impl From<Error> for Fault {
                 tracing::error!(%run, reason, "a run's log is damaged");
                 let message = format!("the log of {run} is damaged");
                 Self::new(Kind::Internal, code, message, "ask the operator; the server's log has the details")
+            }
+            Error::Unavailable { reason } => {
+                tracing::warn!(reason, "the store is busy");
+                let message = "the server cannot read or store anything at the moment";
+                let next = "send the same message, with the same messageId, again in a moment";
+                Self::new(Kind::Unavailable, code, message, next)
             }
             Error::Store { reason } => {
                 tracing::error!(reason, "the store has failed");

@@ -25,6 +25,11 @@ impl Notifier {
 }
 
 impl Messenger for Notifier {
+    fn target(&self, hook: &Hook) -> String {
+        let url = Push::of(hook).and_then(|push| push.url.parse::<reqwest::Url>().ok());
+        url.and_then(|url| url.host_str().map(str::to_owned)).unwrap_or_default()
+    }
+
     fn deliver<'a>(
         &'a self,
         hook: &'a Hook,

@@ -185,6 +185,7 @@ impl From<ReadError> for Failure {
     fn from(error: ReadError) -> Self {
         let code = match error {
             ReadError::Damaged { .. } | ReadError::DamagedBlob { .. } => Code::DamagedLog,
+            ReadError::Unavailable { .. } => Code::StoreBusy,
             ReadError::Broken { .. } => Code::StoreFailed,
         };
         Self::of(&error).code(code.as_str())

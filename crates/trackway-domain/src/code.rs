@@ -29,6 +29,8 @@ pub enum Code {
     ReplayMismatch,
     /// The run's log is damaged; it can be read up to the damage.
     DamagedLog,
+    /// The store cannot be read or written now; the same request may succeed later.
+    StoreBusy,
     /// The store cannot write; the process must be restarted.
     StoreFailed,
     /// Another process holds the data folder.
@@ -70,7 +72,7 @@ pub enum Code {
 }
 
 impl Code {
-    pub const ALL: [Self; 31] = [
+    pub const ALL: [Self; 32] = [
         Self::InvalidInput,
         Self::InvalidRequest,
         Self::UnknownWorkflow,
@@ -83,6 +85,7 @@ impl Code {
         Self::MessageReused,
         Self::ReplayMismatch,
         Self::DamagedLog,
+        Self::StoreBusy,
         Self::StoreFailed,
         Self::DataInUse,
         Self::TooLarge,
@@ -118,6 +121,7 @@ impl Code {
             Self::MessageReused => "message-reused",
             Self::ReplayMismatch => "replay-mismatch",
             Self::DamagedLog => "damaged-log",
+            Self::StoreBusy => "store-busy",
             Self::StoreFailed => "store-failed",
             Self::DataInUse => "data-in-use",
             Self::TooLarge => "too-large",

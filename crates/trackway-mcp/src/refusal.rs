@@ -32,7 +32,10 @@ pub(crate) struct Refusal {
 
 impl Refusal {
     pub(crate) fn new(code: Code, message: impl Into<String>, next: impl Into<String>) -> Self {
-        let retryable = matches!(code, Code::StoreFailed | Code::Stopping | Code::AuthUnavailable);
+        let retryable = matches!(
+            code,
+            Code::StoreBusy | Code::StoreFailed | Code::Stopping | Code::AuthUnavailable
+        );
         let message = bounded(message.into());
         Self { code, message, next: next.into(), retryable, needs: Vec::new() }
     }
@@ -184,6 +187,10 @@ fn next(error: &GuideError) -> String {
         }
         GuideError::NotGuided { .. } => "Use a run that workflow_start began.".to_owned(),
         GuideError::CannotMigrate { .. } => "Go on with the definition that the run is pinned to.".to_owned(),
+        GuideError::Unavailable { .. } => {
+            "Nothing was recorded. Send the same call again in a moment.".to_owned()
+        }
+        GuideError::Stopping => "Send the same call again when the server is back.".to_owned(),
         GuideError::Store { .. } => {
             "Tell the user that the store has failed; the same call can be sent again after a restart.".to_owned()
         }

@@ -13,7 +13,14 @@ pub enum AppendError {
     /// The message was acted on before; this is what it led to.
     #[error("message {} was acted on before", .0.key.message)]
     Claimed(Box<Claim>),
-    /// Never: the store cannot write any more. Whether this append is there, only the next start will
+    /// Try again: nothing of it was written, and it can be written later. The store is locked by another
+    /// process, its disk is full, or the process has no descriptor left.
+    #[error("the store cannot write now: {reason}")]
+    Unavailable { reason: String },
+    /// Never: the store was closed before, and nothing of it was written.
+    #[error("the store is closed")]
+    Closed,
+    /// Unknown, and never again: the store cannot write any more. Whether this append is there, only the next start will
     /// tell: after a failed sync nobody knows what the disk holds. Every later append fails the same
     /// way until the process is started again.
     #[error("the store cannot write: {reason}")]
@@ -29,6 +36,10 @@ pub enum ReadError {
     /// A blob's bytes are gone or do not match their hash.
     #[error("blob {hash} is damaged: {reason}")]
     DamagedBlob { hash: String, reason: String },
+    /// Try again: it could not be read now, and may be read later.
+    #[error("the store cannot be read now: {reason}")]
+    Unavailable { reason: String },
+    /// Never: what was to be read is damaged, and not of one run alone.
     #[error("the store cannot be read: {reason}")]
     Broken { reason: String },
 }

@@ -23,6 +23,14 @@ pub struct Hook {
     pub attempts: u32,
 }
 
+/// A hook that is due, and whose it is.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DueHook {
+    /// The tenant of its run; empty where the row of the run is missing.
+    pub tenant: String,
+    pub hook: Hook,
+}
+
 /// Whom to tell and how: known to the door that made it, and to nobody between.
 #[derive(Clone, PartialEq)]
 pub struct HookTarget(pub Value);

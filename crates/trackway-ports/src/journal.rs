@@ -5,9 +5,9 @@ use std::fmt;
 use trackway_domain::{Caller, NodeId, Pos, RunId, Seq, SessionId, Timestamp};
 
 use crate::{
-    Append, AppendError, AskedPlace, AttemptKey, Claim, ClaimKey, Done, DueTimer, Hook, Lineage,
-    LineageLimits, NodePlace, OutboxId, OutboxRow, PortFuture, ReadError, Removal, RunFilter,
-    RunPage, RunQuery, RunRow, SessionRow, Stored,
+    Append, AppendError, AskedPlace, AttemptKey, Claim, ClaimKey, Done, DueHook, DueTimer, Hook,
+    Lineage, LineageLimits, NodePlace, OutboxId, OutboxRow, PortFuture, ReadError, Removal,
+    RunFilter, RunPage, RunQuery, RunRow, SessionRow, Stored,
 };
 
 /// An append-only log of events per run, with its indexes.
@@ -15,6 +15,10 @@ use crate::{
 /// What a caller may assume after a crash: an append whose `done` was called with `Ok` is there,
 /// whole; one whose `done` was not called is there whole or not at all. Appends handed in one after
 /// the other by one thread commit in that order, and `done` is called in that order.
+///
+/// A failure says what to do about it: [`AppendError::Unavailable`] and [`ReadError::Unavailable`] can be
+/// tried again, and the journal goes on. Appends of one run that were handed in after one that failed are
+/// refused as conflicts.
 ///
 /// Reads see every append whose `done` was called before the read began.
 pub trait Journal: Send + Sync + fmt::Debug {
@@ -92,6 +96,9 @@ pub trait Journal: Send + Sync + fmt::Debug {
         limit: usize,
     ) -> PortFuture<'_, Result<Vec<DueTimer>, ReadError>>;
 
+    /// When the newest event of the whole log was recorded; none where there is no event.
+    fn newest_time(&self) -> PortFuture<'_, Result<Option<Timestamp>, ReadError>>;
+
     /// When the next timer after `now` is due.
     fn next_timer(&self, now: Timestamp) -> PortFuture<'_, Result<Option<Timestamp>, ReadError>>;
 
@@ -112,7 +119,20 @@ pub trait Journal: Send + Sync + fmt::Debug {
         &self,
         now: Timestamp,
         limit: usize,
-    ) -> PortFuture<'_, Result<Vec<Hook>, ReadError>>;
+    ) -> PortFuture<'_, Result<Vec<Hook>, ReadError>> {
+        Box::pin(async move {
+            let due = self.hooks_due_except(now, Vec::new(), limit).await?;
+            Ok(due.into_iter().map(|due| due.hook).collect())
+        })
+    }
+
+    /// The same without those on runs of these tenants.
+    fn hooks_due_except(
+        &self,
+        now: Timestamp,
+        tenants: Vec<String>,
+        limit: usize,
+    ) -> PortFuture<'_, Result<Vec<DueHook>, ReadError>>;
 
     /// When the next hook after `now` is due.
     fn next_hook(&self, now: Timestamp) -> PortFuture<'_, Result<Option<Timestamp>, ReadError>>;

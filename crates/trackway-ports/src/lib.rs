@@ -26,7 +26,7 @@ pub use error::{AppendError, ReadError};
 pub use faults::{Faults, NoFaults};
 pub use guided::{AskedPlace, AttemptKey, NodePlace, Pinned, SessionRow, attempt_of, node_of};
 pub use headers::{bearer, host_of, is_local_host};
-pub use hooks::{Hook, HookChange, HookTarget};
+pub use hooks::{DueHook, Hook, HookChange, HookTarget};
 pub use identity::{Gatekeeper, Identity, Unrecognised};
 pub use journal::Journal;
 pub use lineage::{Growth, Lineage, LineageLimits, checkpointed, made_by};

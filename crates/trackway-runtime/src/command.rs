@@ -189,7 +189,7 @@ impl Core {
         match commit.await {
             Ok(Ok(commit)) => Ok(Some((ordered.reply, commit))),
             Ok(Err(AppendError::Conflict { .. } | AppendError::Claimed(_))) => Ok(None),
-            Ok(Err(error @ AppendError::Broken { .. })) => Err(Error::append(&error)),
+            Ok(Err(error)) => Err(Error::append(&error)),
             Err(_) => Err(Error::Stopping),
         }
     }

@@ -169,10 +169,10 @@ impl AfterCommit {
                 first
             });
         }
-        let program = {
+        let (program, first) = {
             let mut head = self.live.head();
-            head.void = true;
-            std::mem::take(&mut head.program)
+            let first = !std::mem::replace(&mut head.void, true);
+            (std::mem::take(&mut head.program), first)
         };
         core.lives.forget(&self.live);
         // Whoever waits on this head must look again.
@@ -180,12 +180,18 @@ impl AfterCommit {
         if let Some(program) = program.upgrade() {
             program.stop();
         }
-        // What a program did on top of it is lost, its end perhaps; it goes on from what is durable.
-        // Not where the store has failed: it would do its next step over and over. And a run that was
-        // not created has no program.
-        let broken = matches!(error, AppendError::Broken { .. });
-        if !broken && !matches!(self.events.first(), Some(Event::Submitted(_))) {
-            core.wake(self.live.id);
+        // What a program did on top of it is lost, its end perhaps; it goes on from what is durable. A run
+        // that was not created has no program.
+        let was_created = !matches!(self.events.first(), Some(Event::Submitted(_)));
+        match &error {
+            AppendError::Conflict { .. } | AppendError::Claimed(_) if was_created => {
+                core.wake(self.live.id);
+            }
+            AppendError::Unavailable { reason } if was_created && first => {
+                core.wake_later(self.live.id, reason.clone());
+            }
+            // Where the store has failed it would do its next step over and over.
+            _ => {}
         }
         if let Some((answer, _)) = self.answer {
             let _ = answer.send(Err(error));

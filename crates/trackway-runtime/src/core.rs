@@ -13,6 +13,7 @@ use crate::{
     errand::ErrandLocks,
     hooks::Hooks,
     live::{Durable, LiveRef, Lives, RowMarks},
+    supervise::Health,
     timers::Alarm,
 };
 
@@ -33,6 +34,7 @@ pub(crate) struct Core {
     pub(crate) errands: ErrandLocks,
     pub(crate) hooks: Hooks,
     pub(crate) descendants: Descendants,
+    pub(crate) health: Health,
     /// Effects are carried out on this tokio runtime, whatever thread a commit is announced on.
     pub(crate) tokio: tokio::runtime::Handle,
 }
@@ -50,6 +52,7 @@ impl Core {
             errands: ErrandLocks::default(),
             hooks: Hooks::default(),
             descendants: Descendants::default(),
+            health: Health::default(),
             tokio: tokio::runtime::Handle::current(),
         })
     }

@@ -17,7 +17,11 @@ use crate::{
     core::Core,
     live::{Durable, LiveRef},
     stage::{Inner, Place, Stage},
+    supervise::Supervisor,
 };
+
+/// The name of driving runs among the background work.
+const RUNS: &str = "runs";
 
 /// Events read from the store at once while a program is taken up.
 const PAGE_EVENTS: usize = 1_024;
@@ -36,15 +40,67 @@ pub(crate) enum End {
 }
 
 impl Core {
-    /// Drives the run's program in the background, unless it is being driven, has ended, or waits.
+    /// Drives the run's program in the background, unless it is being driven, has ended, or waits. A run
+    /// that cannot be driven now is driven later.
     pub(crate) fn wake(self: &Arc<Self>, run: RunId) {
         let core = self.clone();
+        let supervisor = Supervisor::new(self, RUNS);
+        self.tokio.spawn(async move { core.drive_until_done(run, supervisor).await });
+    }
+
+    /// The store did not take what the run did. It is driven again when the store takes something of it:
+    /// a step whose outcome could not be recorded is done again, and must not be done over and over.
+    pub(crate) fn wake_later(self: &Arc<Self>, run: RunId, reason: String) {
+        let core = self.clone();
+        let mut supervisor = Supervisor::new(self, RUNS);
         self.tokio.spawn(async move {
-            match core.drive(run).await {
-                Ok(()) | Err(Error::Stopping) => {}
-                Err(error) => tracing::warn!(%run, %error, "a run could not be driven"),
+            let mut error = Error::Unavailable { reason };
+            while error.is_transient() {
+                if supervisor.failed(&error).await.is_break() {
+                    return;
+                }
+                match core.write_row(run).await {
+                    Ok(()) => return core.drive_until_done(run, supervisor).await,
+                    Err(again) => error = again,
+                }
+            }
+            if !matches!(error, Error::Stopping) {
+                tracing::warn!(%run, %error, "a run could not be driven");
             }
         });
+    }
+
+    async fn drive_until_done(self: &Arc<Self>, run: RunId, mut supervisor: Supervisor) {
+        loop {
+            match self.drive(run).await {
+                Ok(()) | Err(Error::Stopping) => return,
+                Err(error) if error.is_transient() => {
+                    if supervisor.failed(&error).await.is_break() {
+                        return;
+                    }
+                }
+                Err(error) => return tracing::warn!(%run, %error, "a run could not be driven"),
+            }
+        }
+    }
+
+    /// Writes the run's row as it is, and waits until that is durable.
+    async fn write_row(self: &Arc<Self>, run: RunId) -> Result<(), Error> {
+        loop {
+            let live = self.load(run).await?;
+            let permit = Some(self.permit().await?);
+            let ordered = {
+                let mut head = live.head();
+                if head.void {
+                    continue;
+                }
+                head.row = None;
+                self.order_rows(&live, &mut head, Attached { permit, ..Attached::default() })
+            };
+            if self.durable(&live, ordered).await?.is_some() {
+                return Ok(());
+            }
+        }
     }
 
     async fn drive(self: &Arc<Self>, run: RunId) -> Result<(), Error> {

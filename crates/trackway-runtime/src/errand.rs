@@ -19,6 +19,7 @@ use crate::{
     Error, Program,
     command::{Attached, Wants},
     core::Core,
+    supervise::Supervisor,
 };
 
 /// More locks than errands are usually under way; two children sharing one only wait for each other.
@@ -53,9 +54,33 @@ impl Core {
         self.tokio.spawn(async move { core.do_errand(id, errand).await });
     }
 
+    /// An errand that cannot be carried out now is carried out later.
     pub(crate) async fn do_errand(self: &Arc<Self>, id: OutboxId, errand: Errand) {
+        let mut supervisor = Supervisor::new(self, "errands");
+        loop {
+            match self.try_errand(id, errand.clone()).await {
+                (_, Ok(()) | Err(Error::Stopping)) => return,
+                (_, Err(error)) if error.is_transient() => {
+                    if supervisor.failed(&error).await.is_break() {
+                        return;
+                    }
+                }
+                // The row stays, and the next start tries again.
+                (child, Err(error)) => {
+                    return tracing::warn!(%child, %error, "an errand could not be carried out");
+                }
+            }
+        }
+    }
+
+    /// One attempt, and the run that it is about.
+    async fn try_errand(
+        self: &Arc<Self>,
+        id: OutboxId,
+        errand: Errand,
+    ) -> (RunId, Result<(), Error>) {
         self.reach("effect:errand");
-        let (about, result) = match errand {
+        match errand {
             Errand::StartChild { .. } => {
                 let child = child_of(&errand);
                 (child, self.start_child(id, errand).await)
@@ -68,13 +93,6 @@ impl Core {
             }
             Errand::TellAnswer { to, from, reply_to, answer } => {
                 (from, self.tell(id, to, Command::TakeAnswer { from, reply_to, answer }).await)
-            }
-        };
-        match result {
-            Ok(()) | Err(Error::Stopping) => {}
-            // The row stays, and the next start tries again.
-            Err(error) => {
-                tracing::warn!(child = %about, %error, "an errand could not be carried out")
             }
         }
     }

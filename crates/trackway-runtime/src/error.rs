@@ -35,6 +35,9 @@ pub enum Error {
     CannotFork { run: RunId, why: CannotFork },
     #[error("the log of {run} is damaged: {reason}")]
     Damaged { run: RunId, reason: String },
+    /// Nothing was done; the same can be done later.
+    #[error("the store is busy: {reason}")]
+    Unavailable { reason: String },
     #[error("the store has failed: {reason}")]
     Store { reason: String },
     #[error("the server is stopping")]
@@ -58,6 +61,7 @@ impl Error {
             }
             Self::MessageReused { .. } => Code::MessageReused,
             Self::Damaged { .. } => Code::DamagedLog,
+            Self::Unavailable { .. } => Code::StoreBusy,
             Self::Store { .. } => Code::StoreFailed,
             Self::Stopping => Code::Stopping,
         }
@@ -77,7 +81,18 @@ impl Error {
     }
 
     pub(crate) fn append(error: &AppendError) -> Self {
-        Self::Store { reason: error.to_string() }
+        match error {
+            AppendError::Unavailable { reason } => Self::Unavailable { reason: reason.clone() },
+            AppendError::Closed => Self::Stopping,
+            AppendError::Conflict { .. } | AppendError::Claimed(_) | AppendError::Broken { .. } => {
+                Self::Store { reason: error.to_string() }
+            }
+        }
+    }
+
+    /// The same may succeed later.
+    pub(crate) fn is_transient(&self) -> bool {
+        matches!(self, Self::Unavailable { .. })
     }
 }
 
@@ -87,6 +102,7 @@ impl From<ReadError> for Error {
             ReadError::Damaged { run, seq, reason } => {
                 Self::Damaged { run, reason: format!("event {seq}: {reason}") }
             }
+            ReadError::Unavailable { reason } => Self::Unavailable { reason },
             ReadError::DamagedBlob { .. } | ReadError::Broken { .. } => {
                 Self::Store { reason: error.to_string() }
             }

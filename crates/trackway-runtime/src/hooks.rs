@@ -5,24 +5,31 @@
 mod backoff;
 mod manage;
 mod serve;
+mod slots;
 
 use std::{
-    collections::HashSet,
+    collections::{BTreeSet, HashSet},
+    ops::ControlFlow,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use tokio::sync::Notify;
 use trackway_domain::{RunId, Timestamp};
-use trackway_ports::{Hook, ReadError};
+use trackway_ports::{DueHook, Hook, ReadError};
 
-use crate::{Error, Messenger, core::Core};
+use self::slots::Slots;
+use crate::{Error, Messenger, core::Core, supervise::Supervisor};
 
 pub(crate) use manage::HookSetter;
 
-/// Deliveries at once. Each waits for somebody else's server most of the time and keeps its run in
-/// memory meanwhile; beyond this they take turns, whoever is due first coming first.
-/// Limit (Push): deliveries at once.
-const DELIVERIES_MAX: usize = 128;
+/// Looks in a row for hooks of tenants that have not their share of slots yet. Each leaves out one more
+/// tenant, at least; who is not found is found when a delivery has ended.
+///
+/// Limit (Push): tenants with more due than they have slots for that are passed over in one look.
+const LOOKS_MAX: usize = 32;
+
+/// The name of push among the background work.
+const PUSH: &str = "push";
 
 /// What is being served.
 #[derive(Debug, Default)]
@@ -30,7 +37,7 @@ pub(crate) struct Hooks {
     /// Rung when a hook may have become due, and when a delivery has ended.
     bell: Notify,
     /// A std mutex: it is held to look something up.
-    serving: Mutex<HashSet<HookName>>,
+    serving: Mutex<Slots>,
     /// Hooks whose run cannot be read or written: they stay where they are until the next start.
     passed_over: Mutex<HashSet<HookName>>,
 }
@@ -44,7 +51,7 @@ impl Hooks {
     }
 
     /// Deliveries under way.
-    fn serving(&self) -> MutexGuard<'_, HashSet<HookName>> {
+    fn serving(&self) -> MutexGuard<'_, Slots> {
         self.serving.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -56,16 +63,16 @@ impl Hooks {
 /// Serves hooks until the runtime stops.
 pub(crate) async fn run(core: Arc<Core>, messenger: Arc<dyn Messenger>) {
     let mut stopping = core.stopping.subscribe();
+    let mut supervisor = Supervisor::new(&core, PUSH);
     loop {
         let next = match look(&core, &messenger, core.now()).await {
             Ok(next) => next,
-            // A store that is being closed answers no more; that is no news.
-            Err(_) if core.is_stopping() => return,
-            Err(error) => {
-                tracing::error!(%error, "hooks cannot be read; nobody is told until a restart");
-                return;
-            }
+            Err(error) => match supervisor.failed(&error).await {
+                ControlFlow::Continue(()) => continue,
+                ControlFlow::Break(()) => return,
+            },
         };
+        supervisor.succeeded();
         tokio::select! {
             biased;
             _ = stopping.wait_for(|stop| *stop) => return,
@@ -81,36 +88,60 @@ async fn look(
     messenger: &Arc<dyn Messenger>,
     now: Timestamp,
 ) -> Result<Option<Timestamp>, ReadError> {
-    let (serving, passed_over) = (core.hooks.serving().len(), core.hooks.passed_over().len());
-    let free = DELIVERIES_MAX.saturating_sub(serving);
-    if free == 0 {
-        // The end of a delivery rings.
-        return Ok(None);
-    }
-    // Those at work are due too, until they are told.
-    let limit = free + serving + passed_over;
-    let due = core.options.journal.hooks_due(now, limit).await?;
-    let waiting = due.into_iter().filter(|hook| {
-        let name = name(hook);
-        !core.hooks.passed_over().contains(&name) && !core.hooks.serving().contains(&name)
-    });
-    for hook in waiting.take(free) {
-        start(core, messenger, name(&hook));
+    let mut except = Vec::new();
+    for _ in 0..LOOKS_MAX {
+        let (serving, free) = {
+            let slots = core.hooks.serving();
+            (slots.len(), slots.free())
+        };
+        if free == 0 {
+            // The end of a delivery rings.
+            return Ok(None);
+        }
+        // Those at work are due too, until they are told.
+        let limit = free + serving + core.hooks.passed_over().len();
+        let due = core.options.journal.hooks_due_except(now, except.clone(), limit).await?;
+        let mut blocked = BTreeSet::new();
+        for DueHook { tenant, hook } in due {
+            let name = name(&hook);
+            if core.hooks.passed_over().contains(&name) || core.hooks.serving().has(&name) {
+                continue;
+            }
+            if core.hooks.serving().take(&name, &tenant, &messenger.target(&hook)) {
+                start(core, messenger, name);
+            } else {
+                blocked.insert(tenant);
+            }
+        }
+        if blocked.is_empty() {
+            break;
+        }
+        except.extend(blocked);
     }
     core.options.journal.next_hook(now).await
 }
 
+/// Delivers to a hook that has its slot.
 fn start(core: &Arc<Core>, messenger: &Arc<dyn Messenger>, name: HookName) {
     let turn = Turn { core: core.clone(), name };
-    core.hooks.serving().insert(turn.name.clone());
     let messenger = messenger.clone();
     core.tokio.spawn(async move {
         let (run, hook) = &turn.name;
-        match serve::serve(&turn.core, &*messenger, *run, hook).await {
-            Ok(()) | Err(Error::Stopping) => {}
-            Err(error) => {
-                tracing::warn!(%run, hook, %error, "a hook is not served until the next start");
-                turn.core.hooks.passed_over().insert(turn.name.clone());
+        let mut supervisor = Supervisor::new(&turn.core, PUSH);
+        loop {
+            match serve::serve(&turn.core, &*messenger, *run, hook).await {
+                Ok(()) | Err(Error::Stopping) => return,
+                // The store is tried again, not the receiver: what was delivered is noted where it can be.
+                Err(error) if error.is_transient() => {
+                    if supervisor.failed(&error).await.is_break() {
+                        return;
+                    }
+                }
+                Err(error) => {
+                    tracing::warn!(%run, hook, %error, "a hook is not served until the next start");
+                    turn.core.hooks.passed_over().insert(turn.name.clone());
+                    return;
+                }
             }
         }
     });
@@ -124,7 +155,7 @@ struct Turn {
 
 impl Drop for Turn {
     fn drop(&mut self) {
-        self.core.hooks.serving().remove(&self.name);
+        self.core.hooks.serving().release(&self.name);
         // It may have become due again after it was told, while it still counted as served.
         self.core.hooks.ring();
     }

@@ -31,6 +31,7 @@ mod runtime;
 mod schema;
 mod stage;
 mod submit;
+mod supervise;
 mod timers;
 mod tool;
 mod watch;
@@ -61,9 +62,10 @@ pub use schema::{SchemaBook, SchemaError};
 pub use stage::{
     Answer, Archive, Asker, Attempt, ChildError, OpenQuestion, RetryPolicy, Stage, Stay, StepWork,
 };
+pub use supervise::Supervisor;
 pub use tool::{Tool, ToolCall, ToolFuture, ToolInfo, ToolOutput, Tools};
 /// What somebody probably meant by a name that is not known.
 pub use trackway_definition::nearest;
 pub use watch::Watch;
-pub use world::{SystemClock, SystemIds};
+pub use world::{SteadyClock, SystemClock, SystemIds};
 pub use written::{Declined, DefinitionProgram, Offers, Unfit};

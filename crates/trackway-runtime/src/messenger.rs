@@ -11,6 +11,12 @@ use trackway_ports::{Hook, PortFuture, Stored};
 /// Each update is told at least once, and those of one run to one hook in their order: the next is not
 /// told before this one was. After a crash the last one may be told again.
 pub trait Messenger: Send + Sync + fmt::Debug {
+    /// Where the deliveries of this hook go, as far as that says who answers them: a host. Hooks of one
+    /// target share its slots.
+    fn target(&self, _hook: &Hook) -> String {
+        String::new()
+    }
+
     /// `stored` is the event that is told, always one that is seen as an update; `view` is the run as of
     /// this event. It must end by itself within seconds: meanwhile it keeps others from their turn.
     fn deliver<'a>(

@@ -7,8 +7,8 @@ use trackway_engine::{RunView, Update, update};
 use trackway_ports::{Hook, HookChange, RunFilter, RunPage, RunQuery, RunRow};
 
 use crate::{
-    Answered, Deliver, Error, NewHook, Options, Registry, RunAddress, Submit, Submitted, Watch,
-    core::Core, hooks, recovery, timers,
+    Answered, Deliver, Error, NewHook, Options, Registry, RunAddress, Submit, Submitted,
+    Supervisor, Watch, core::Core, hooks, recovery, timers,
 };
 
 /// A running Trackway engine. Cheap to clone; every door holds one.
@@ -204,6 +204,22 @@ impl Runtime {
     /// Why the store cannot write any more, where that is so.
     pub fn broken(&self) -> Option<String> {
         self.core.broken.borrow().clone()
+    }
+
+    /// Names of the background work that fails at the moment, and is tried again.
+    pub fn failing(&self) -> Vec<&'static str> {
+        self.core.health.failing()
+    }
+
+    /// Resolves when that work fails, or when it works.
+    pub async fn until_failing(&self, name: &str, fails: bool) {
+        let mut failing = self.core.health.subscribe();
+        let _ = failing.wait_for(|failing| failing.contains_key(name) == fails).await;
+    }
+
+    /// Background work of that name, beside the runtime's own.
+    pub fn supervise(&self, name: &'static str) -> Supervisor {
+        Supervisor::new(&self.core, name)
     }
 
     /// Resolves when the store cannot write any more.

@@ -107,9 +107,7 @@ impl Core {
             Ok(Ok(commit)) => Ok((commit, live)),
             Ok(Err(AppendError::Conflict { .. })) => Err(NotCreated::Exists),
             Ok(Err(AppendError::Claimed(claim))) => Err(NotCreated::Claimed(claim)),
-            Ok(Err(error @ AppendError::Broken { .. })) => {
-                Err(NotCreated::Failed(Error::append(&error)))
-            }
+            Ok(Err(error)) => Err(NotCreated::Failed(Error::append(&error))),
             Err(_) => Err(NotCreated::Failed(Error::Stopping)),
         }
     }

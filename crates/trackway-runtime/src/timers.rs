@@ -1,13 +1,13 @@
 //! Durable timers: the store keeps them, one task waits for the next.
 
-use std::{collections::HashSet, sync::Arc};
+use std::{collections::HashSet, ops::ControlFlow, sync::Arc};
 
 use futures_util::future::join_all;
 use tokio::sync::watch;
 use trackway_domain::{Command, Timestamp};
 use trackway_ports::DueTimer;
 
-use crate::core::Core;
+use crate::{Error, core::Core, supervise::Supervisor};
 
 /// Timers fired at once; the next batch follows when these are recorded.
 /// Limit (Runtime): timers that fire in one batch.
@@ -53,17 +53,22 @@ pub(crate) async fn run(core: Arc<Core>) {
     let mut alarm = core.alarm.next.subscribe();
     // Timers of runs that cannot be read: they stay where they are and must not be tried for ever.
     let mut passed_over: HashSet<String> = HashSet::new();
+    let mut supervisor = Supervisor::new(&core, "timers");
     loop {
         core.alarm.clear();
         match look(&core, core.now(), &mut passed_over).await {
-            Ok(Next::Now) => continue,
-            Ok(Next::At(next)) => next.into_iter().for_each(|next| core.alarm.set(next)),
-            // A store that is being closed answers no more; that is no news.
-            Err(_) if core.is_stopping() => return,
-            Err(error) => {
-                tracing::error!(%error, "timers cannot be read; no timer fires until a restart");
-                return;
+            Ok(Next::Now) => {
+                supervisor.succeeded();
+                continue;
             }
+            Ok(Next::At(next)) => {
+                supervisor.succeeded();
+                next.into_iter().for_each(|next| core.alarm.set(next));
+            }
+            Err(error) => match supervisor.failed(&error).await {
+                ControlFlow::Continue(()) => continue,
+                ControlFlow::Break(()) => return,
+            },
         }
         loop {
             let next = *alarm.borrow_and_update();
@@ -89,16 +94,27 @@ async fn look(
     core: &Arc<Core>,
     now: Timestamp,
     passed_over: &mut HashSet<String>,
-) -> Result<Next, trackway_ports::ReadError> {
+) -> Result<Next, Error> {
     let limit = BATCH_TIMERS + passed_over.len();
     let mut due = core.options.journal.timers_due(now, limit).await?;
     due.retain(|timer| !passed_over.contains(&name(timer)));
     if due.is_empty() {
-        return core.options.journal.next_timer(now).await.map(Next::At);
+        return Ok(Next::At(core.options.journal.next_timer(now).await?));
     }
-    let failed = join_all(due.iter().map(|timer| fire(core, timer))).await;
-    passed_over.extend(failed.into_iter().flatten());
-    Ok(Next::Now)
+    let mut transient = None;
+    for (timer, fired) in due.iter().zip(join_all(due.iter().map(|timer| fire(core, timer))).await)
+    {
+        match fired {
+            Ok(()) => {}
+            Err(error) if error.is_transient() => transient = Some(error),
+            Err(error) => {
+                let DueTimer { run, timer: which, .. } = timer;
+                tracing::warn!(%run, timer = %which, %error, "a timer could not be fired");
+                passed_over.insert(name(timer));
+            }
+        }
+    }
+    transient.map_or(Ok(Next::Now), Err)
 }
 
 async fn until(core: &Core, moment: Option<Timestamp>) {
@@ -108,16 +124,9 @@ async fn until(core: &Core, moment: Option<Timestamp>) {
     }
 }
 
-/// Fires one timer; its name when that failed.
-async fn fire(core: &Arc<Core>, due: &DueTimer) -> Option<String> {
+async fn fire(core: &Arc<Core>, due: &DueTimer) -> Result<(), Error> {
     core.reach("effect:timer");
-    match core.execute(due.run, &Command::Fire(due.timer.clone()), None).await {
-        Ok(_) => None,
-        Err(error) => {
-            tracing::warn!(run = %due.run, timer = %due.timer, %error, "a timer could not be fired");
-            Some(name(due))
-        }
-    }
+    core.execute(due.run, &Command::Fire(due.timer.clone()), None).await.map(drop)
 }
 
 fn name(timer: &DueTimer) -> String {

@@ -1,6 +1,9 @@
 //! The real clock and the real source of ids: the one door through which time and chance come in.
 
-use std::time::{Duration, SystemTime};
+use std::{
+    sync::{Mutex, PoisonError},
+    time::{Duration, Instant, SystemTime},
+};
 
 use trackway_domain::Timestamp;
 use trackway_ports::{Clock, Ids, PortFuture};
@@ -18,11 +21,90 @@ impl Clock for SystemClock {
     }
 
     fn sleep_until(&self, moment: Timestamp) -> PortFuture<'_, ()> {
-        // One millisecond more: a timer must never fire before its moment by rounding.
-        let span = moment.since(self.now());
-        let span = if span.is_zero() { span } else { span + Duration::from_millis(1) };
-        Box::pin(tokio::time::sleep(span))
+        sleep(moment.since(self.now()))
     }
+}
+
+/// The machine's clock, except that it never goes back.
+///
+/// When somebody sets the machine's clock back, time goes on from where it was: a run that sleeps for an
+/// hour wakes an hour later, and not when the old time comes again. When the clock is set forward, time
+/// follows. After a restart it begins at the newest time that was recorded, where that is later than the
+/// machine's, so what was recorded is never ahead of now.
+#[derive(Debug)]
+pub struct SteadyClock {
+    /// A std mutex: it is held for a comparison.
+    steady: Mutex<Steady>,
+}
+
+/// A recorded time further ahead of the machine's clock than this was recorded by a clock that was wrong,
+/// or came with an import: it is not followed.
+///
+/// Limit (Runtime): how far recorded time may be ahead of the machine's clock and be followed.
+const AHEAD_MAX: Duration = Duration::from_secs(31 * 24 * 60 * 60);
+
+/// The latest time that was told, and when that was.
+#[derive(Debug, Clone, Copy)]
+struct Steady {
+    told: Timestamp,
+    at: Instant,
+}
+
+impl Steady {
+    fn begin(newest: Option<Timestamp>, wall: Timestamp, at: Instant) -> Self {
+        let ahead = newest.filter(|newest| *newest > wall);
+        let told = match ahead {
+            Some(newest) if newest.since(wall) <= AHEAD_MAX => {
+                let ahead = newest.since(wall);
+                tracing::warn!(
+                    ?ahead,
+                    "the machine's clock was set back; time goes on from the log"
+                );
+                newest
+            }
+            Some(newest) => {
+                tracing::warn!(%newest, "the newest recorded time is far ahead and is not followed");
+                wall
+            }
+            None => wall,
+        };
+        Self { told, at }
+    }
+
+    fn now(&mut self, wall: Timestamp, at: Instant) -> Timestamp {
+        let steady = self.told + at.saturating_duration_since(self.at);
+        // Kept as it is while the machine's clock is behind: adding small spans would lose their fractions.
+        if wall > steady {
+            *self = Self { told: wall, at };
+            return wall;
+        }
+        steady
+    }
+}
+
+impl SteadyClock {
+    /// A clock that begins at the machine's time, or at that of the newest event where it is later.
+    pub fn from(newest: Option<Timestamp>) -> Self {
+        let steady = Steady::begin(newest, SystemClock.now(), Instant::now());
+        Self { steady: Mutex::new(steady) }
+    }
+}
+
+impl Clock for SteadyClock {
+    fn now(&self) -> Timestamp {
+        let mut steady = self.steady.lock().unwrap_or_else(PoisonError::into_inner);
+        steady.now(SystemClock.now(), Instant::now())
+    }
+
+    fn sleep_until(&self, moment: Timestamp) -> PortFuture<'_, ()> {
+        sleep(moment.since(self.now()))
+    }
+}
+
+fn sleep<'a>(span: Duration) -> PortFuture<'a, ()> {
+    // One millisecond more: a timer must never fire before its moment by rounding.
+    let span = if span.is_zero() { span } else { span + Duration::from_millis(1) };
+    Box::pin(tokio::time::sleep(span))
 }
 
 /// UUIDv7 and random numbers from the operating system's source.
@@ -39,5 +121,41 @@ impl Ids for SystemIds {
         // The low half of a UUIDv7 is random but for its two variant bits; two of them fill 64.
         let (a, b) = (self.uuid().as_u64_pair().1, self.uuid().as_u64_pair().1);
         a ^ b.rotate_left(32)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HOUR: Duration = Duration::from_secs(3_600);
+
+    fn wall(hours: i64) -> Timestamp {
+        Timestamp::from_millis(hours * 3_600_000)
+    }
+
+    /// Proves X2: a clock that is set back wakes nobody late.
+    #[test]
+    fn time_goes_on_when_the_clock_is_set_back() {
+        let begin = Instant::now();
+        let mut steady = Steady::begin(None, wall(100), begin);
+        assert_eq!(steady.now(wall(101), begin + HOUR), wall(101));
+        // Set back by ten hours, twice.
+        assert_eq!(steady.now(wall(92), begin + 2 * HOUR), wall(102));
+        assert_eq!(steady.now(wall(83), begin + 3 * HOUR), wall(103));
+        // Set forward, and it is right again.
+        assert_eq!(steady.now(wall(200), begin + 4 * HOUR), wall(200));
+        assert_eq!(steady.now(wall(201), begin + 5 * HOUR), wall(201));
+    }
+
+    /// Proves X2: a restart does not let anybody wait for the old time to come again.
+    #[test]
+    fn time_goes_on_from_the_log_after_a_restart() {
+        let begin = Instant::now();
+        for (newest, first) in [(None, 100), (Some(90), 100), (Some(110), 110), (Some(10_000), 100)]
+        {
+            let mut steady = Steady::begin(newest.map(wall), wall(100), begin);
+            assert_eq!(steady.now(wall(100), begin), wall(first), "{newest:?}");
+        }
     }
 }

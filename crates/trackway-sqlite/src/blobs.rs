@@ -14,7 +14,42 @@ use std::{
 use sha2::{Digest as _, Sha256};
 use trackway_ports::{BlobHash, Blobs, PortFuture, ReadError};
 
-use crate::{database::sync_folder, readers};
+use crate::{
+    database::{open_folder, sync_folder},
+    private::{make_private_folder, private_file},
+    readers,
+};
+
+/// Why a blob was not written.
+#[derive(Debug)]
+pub(crate) enum BlobError {
+    /// It has no name, so nobody finds it. It can be written again.
+    Unavailable(io::Error),
+    /// A sync failed: nobody knows what the disk holds, and another sync may succeed without having
+    /// written it.
+    Unknown(io::Error),
+}
+
+impl BlobError {
+    /// Where there was no room the file is removed, and the next attempt writes another one.
+    fn sync(error: io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Self::Unavailable(error),
+            _ => Self::Unknown(error),
+        }
+    }
+}
+
+/// Whether the file itself is gone or cannot be read. Any other error, such as no descriptor being left,
+/// says nothing about it.
+fn is_damage(error: &io::Error) -> bool {
+    /// The same number on every Unix.
+    const EIO: i32 = 5;
+    let kind = error.kind();
+    kind == io::ErrorKind::NotFound
+        || kind == io::ErrorKind::IsADirectory
+        || (cfg!(unix) && error.raw_os_error() == Some(EIO))
+}
 
 /// Blobs in a folder. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -26,7 +61,7 @@ impl FolderBlobs {
     /// The blobs of the store in `folder`; makes `folder/blobs` where it is missing.
     pub fn open(folder: &Path) -> io::Result<Self> {
         let blobs = Self::existing(folder);
-        fs::create_dir_all(&blobs.folder)?;
+        make_private_folder(&blobs.folder)?;
         sync_folder(folder)?;
         Ok(blobs)
     }
@@ -37,7 +72,7 @@ impl FolderBlobs {
     }
 
     /// Writes the bytes under their hash. After it returns they survive a power cut.
-    pub(crate) fn write(&self, hash: BlobHash, bytes: &[u8]) -> io::Result<()> {
+    pub(crate) fn write(&self, hash: BlobHash, bytes: &[u8]) -> Result<(), BlobError> {
         let path = self.path(hash);
         // Bytes that are there already are compared, so that a damaged blob is mended by who still
         // has its content.
@@ -45,12 +80,18 @@ impl FolderBlobs {
             self.write_file(&path, bytes)?;
         }
         // Also for a blob that was found: whoever wrote it may not have come to this line yet.
-        sync_folder(&self.folder)
+        let Some(folder) = open_folder(&self.folder).map_err(BlobError::Unavailable)? else {
+            return Ok(());
+        };
+        folder.sync_all().map_err(BlobError::Unknown)
     }
 
     pub(crate) fn read(&self, hash: BlobHash) -> Result<Vec<u8>, ReadError> {
         let damaged = |reason: String| ReadError::DamagedBlob { hash: hash.to_string(), reason };
-        let bytes = fs::read(self.path(hash)).map_err(|error| damaged(error.to_string()))?;
+        let bytes = fs::read(self.path(hash)).map_err(|error| match is_damage(&error) {
+            true => damaged(error.to_string()),
+            false => ReadError::Unavailable { reason: format!("blob {hash}: {error}") },
+        })?;
         if hash_of(&bytes) != hash {
             return Err(damaged("its bytes do not match its hash".to_owned()));
         }
@@ -71,12 +112,13 @@ impl FolderBlobs {
     }
 
     /// The file gets its name only when its bytes are durable, so a named file is a whole one.
-    fn write_file(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
-        let (mut file, unfinished) = create_unfinished(path)?;
+    fn write_file(&self, path: &Path, bytes: &[u8]) -> Result<(), BlobError> {
+        let (mut file, unfinished) = create_unfinished(path).map_err(BlobError::Unavailable)?;
         let written = file
             .write_all(bytes)
-            .and_then(|()| file.sync_all())
-            .and_then(|()| fs::rename(&unfinished, path));
+            .map_err(BlobError::Unavailable)
+            .and_then(|()| file.sync_all().map_err(BlobError::sync))
+            .and_then(|()| fs::rename(&unfinished, path).map_err(BlobError::Unavailable));
         if written.is_err() {
             // Best effort: the error that matters is the one above.
             let _ = fs::remove_file(&unfinished);
@@ -96,7 +138,10 @@ impl Blobs for FolderBlobs {
             let hash = hash_of(&bytes);
             match blobs.write(hash, &bytes) {
                 Ok(()) => Ok(hash),
-                Err(error) => Err(ReadError::Broken {
+                Err(BlobError::Unavailable(error)) => Err(ReadError::Unavailable {
+                    reason: format!("blob {hash} cannot be written now: {error}"),
+                }),
+                Err(BlobError::Unknown(error)) => Err(ReadError::Broken {
                     reason: format!("blob {hash} cannot be written: {error}"),
                 }),
             }
@@ -120,7 +165,7 @@ fn create_unfinished(path: &Path) -> io::Result<(File, PathBuf)> {
     loop {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let unfinished = path.with_extension(format!("{}-{number}.part", process::id()));
-        match File::create_new(&unfinished) {
+        match private_file().write(true).create_new(true).open(&unfinished) {
             Ok(file) => return Ok((file, unfinished)),
             // Left by a process of the same number that died, or at work in another container.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}

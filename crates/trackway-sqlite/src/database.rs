@@ -1,7 +1,7 @@
 //! The folder and its database: where the files lie, and how each kind of connection is set up.
 
 use std::{
-    fs::{self, File},
+    fs::File,
     io,
     path::{Path, PathBuf},
     thread,
@@ -10,13 +10,16 @@ use std::{
 
 use rusqlite::{Connection, ErrorCode, OpenFlags, config::DbConfig};
 
-use crate::{checksum, migrate};
+use crate::{
+    checksum, migrate,
+    private::{make_private_file, make_private_folder, tighten_file},
+};
 
 /// How long a connection waits for another process to finish its transaction. Our own take
-/// milliseconds, and a copy of the whole database with the `sqlite3` tool takes seconds; whoever holds
-/// the lock for longer than this is stuck.
-/// Limit (Store): wait for another process that uses the database.
-const BUSY_WAIT: Duration = Duration::from_secs(30);
+/// milliseconds. Whoever asked is told after this time to try again, before most clients lose patience.
+///
+/// Limit (Store): wait for another process that has the database locked.
+pub(crate) const BUSY_WAIT: Duration = Duration::from_secs(10);
 
 /// How long opening pauses before it tries again to make a database write ahead.
 const WAL_PAUSE: Duration = Duration::from_millis(10);
@@ -74,23 +77,30 @@ pub enum OpenError {
 #[derive(Debug, Clone)]
 pub(crate) struct Database {
     folder: PathBuf,
+    busy_wait: Duration,
 }
 
 impl Database {
     /// Makes the folder where it is missing, and sees to it that it survives a power cut.
-    pub(crate) fn create(folder: &Path) -> Result<Self, OpenError> {
+    pub(crate) fn create(folder: &Path, busy_wait: Duration) -> Result<Self, OpenError> {
         let failed = |source| OpenError::Folder { folder: folder.to_owned(), source };
-        fs::create_dir_all(folder).map_err(failed)?;
+        make_private_folder(folder).map_err(failed)?;
         // The entry of a new folder lies in the folder above it.
         if let Ok(parent) = folder.join("..").canonicalize() {
             sync_folder(&parent).map_err(failed)?;
         }
-        Ok(Self { folder: folder.to_owned() })
+        let database = Self { folder: folder.to_owned(), busy_wait };
+        // SQLite gives the files beside the database the permissions of the database.
+        make_private_file(&database.file()).map_err(failed)?;
+        for beside in ["trackway.db-wal", "trackway.db-shm"] {
+            tighten_file(&folder.join(beside));
+        }
+        Ok(database)
     }
 
     /// The store in an existing folder, for reading.
     pub(crate) fn existing(folder: &Path) -> Result<Self, OpenError> {
-        let database = Self { folder: folder.to_owned() };
+        let database = Self { folder: folder.to_owned(), busy_wait: BUSY_WAIT };
         if !database.file().is_file() {
             return Err(OpenError::Missing { folder: folder.to_owned() });
         }
@@ -145,7 +155,7 @@ impl Database {
         // Each connection is used by one thread at a time, so SQLite need not lock it.
         let conn =
             Connection::open_with_flags(self.file(), flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
-        conn.busy_timeout(BUSY_WAIT)?;
+        conn.busy_timeout(self.busy_wait)?;
         // Plans do not depend on the values of parameters. Otherwise a statement with `LIMIT ?` is planned
         // anew at each use, which costs more than the read itself.
         conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
@@ -174,9 +184,14 @@ fn use_wal(conn: &Connection) -> Result<(), rusqlite::Error> {
 
 /// Makes the entries of a folder durable.
 pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
-    // A folder cannot be opened as a file on Windows, and its entries need no sync there.
-    if cfg!(unix) {
-        File::open(folder)?.sync_all()?;
+    match open_folder(folder)? {
+        Some(folder) => folder.sync_all(),
+        None => Ok(()),
     }
-    Ok(())
+}
+
+/// The folder as a file, to sync it. None on Windows, where a folder cannot be opened as a file and its
+/// entries need no sync.
+pub(crate) fn open_folder(folder: &Path) -> io::Result<Option<File>> {
+    cfg!(unix).then(|| File::open(folder)).transpose()
 }

@@ -4,19 +4,20 @@ use std::{
     path::Path,
     sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc::Sender},
     thread::{self, JoinHandle},
+    time::Duration,
 };
 
 use tokio::sync::oneshot;
 use trackway_domain::{Caller, NodeId, Pos, RunId, Seq, SessionId, Timestamp};
 use trackway_ports::{
-    Append, AppendError, AskedPlace, AttemptKey, Claim, ClaimKey, Done, DueTimer, Faults, Hook,
-    Journal, Lineage, LineageLimits, NoFaults, NodePlace, OutboxId, OutboxRow, PortFuture,
+    Append, AppendError, AskedPlace, AttemptKey, Claim, ClaimKey, Done, DueHook, DueTimer, Faults,
+    Hook, Journal, Lineage, LineageLimits, NoFaults, NodePlace, OutboxId, OutboxRow, PortFuture,
     ReadError, Removal, RunFilter, RunPage, RunQuery, RunRow, SessionRow, Stored,
 };
 
 use crate::{
     FolderBlobs, OpenError, checkpoint,
-    database::Database,
+    database::{BUSY_WAIT, Database},
     migrate,
     prepared::{Job, Prepared, Upkeep, Work},
     read,
@@ -34,11 +35,13 @@ pub struct Options {
     /// removed at `store:before-sweep` and `store:after-sweep`, on the writer's thread. A panic there is the end of that thread, with nobody answered: what a crash looks like
     /// from inside.
     pub faults: Arc<dyn Faults>,
+    /// How long an append waits for another process that has the database locked.
+    pub busy_wait: Duration,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { faults: Arc::new(NoFaults) }
+        Self { faults: Arc::new(NoFaults), busy_wait: BUSY_WAIT }
     }
 }
 
@@ -49,7 +52,7 @@ pub struct SqliteJournal {
     /// and it makes sure that no append follows the closing.
     inbox: Mutex<Option<Sender<Job>>>,
     /// Why appends fail where there is no inbox.
-    refusal: &'static str,
+    refusal: AppendError,
     /// Held while they are joined, so that a second `close` waits for the first.
     threads: Arc<Mutex<Vec<JoinHandle<()>>>>,
     readers: Readers,
@@ -63,7 +66,7 @@ impl SqliteJournal {
     }
 
     pub fn open_with(folder: &Path, options: Options) -> Result<Self, OpenError> {
-        let database = Database::create(folder)?;
+        let database = Database::create(folder, options.busy_wait)?;
         let blobs = FolderBlobs::open(folder)
             .map_err(|source| OpenError::Folder { folder: folder.to_owned(), source })?;
         let conn = database.writer()?;
@@ -76,7 +79,7 @@ impl SqliteJournal {
         ];
         Ok(Self {
             inbox: Mutex::new(Some(inbox)),
-            refusal: "it has been closed",
+            refusal: AppendError::Closed,
             threads: Arc::new(Mutex::new(threads)),
             readers: Readers::new(database),
             blobs,
@@ -89,7 +92,7 @@ impl SqliteJournal {
         migrate::check(&database.reader()?)?;
         Ok(Self {
             inbox: Mutex::new(None),
-            refusal: "it was opened for reading only",
+            refusal: AppendError::Broken { reason: "it was opened for reading only".to_owned() },
             threads: Arc::default(),
             readers: Readers::new(database),
             blobs: FolderBlobs::existing(folder),
@@ -103,14 +106,14 @@ impl SqliteJournal {
 
     fn hand_in(&self, work: Work, done: Done) {
         let job = Job { work, done };
-        let (job, reason) = match &*self.inbox() {
+        let (job, refusal) = match &*self.inbox() {
             Some(inbox) => match inbox.send(job) {
                 Ok(()) => return,
-                Err(unsent) => (unsent.0, DIED),
+                Err(unsent) => (unsent.0, AppendError::Broken { reason: DIED.to_owned() }),
             },
-            None => (job, self.refusal),
+            None => (job, self.refusal.clone()),
         };
-        (job.done)(Err(AppendError::Broken { reason: reason.to_owned() }));
+        (job.done)(Err(refusal));
     }
 
     /// Hands in work that is no append, and waits for it.
@@ -220,6 +223,10 @@ impl Journal for SqliteJournal {
         Box::pin(self.readers.read(move |conn| read::timers_due(conn, now, limit)))
     }
 
+    fn newest_time(&self) -> PortFuture<'_, Result<Option<Timestamp>, ReadError>> {
+        Box::pin(self.readers.read(read::newest_time))
+    }
+
     fn next_timer(&self, now: Timestamp) -> PortFuture<'_, Result<Option<Timestamp>, ReadError>> {
         Box::pin(self.readers.read(move |conn| read::next_timer(conn, now)))
     }
@@ -240,12 +247,13 @@ impl Journal for SqliteJournal {
         Box::pin(self.readers.read(move |conn| read::hooks(conn, run)))
     }
 
-    fn hooks_due(
+    fn hooks_due_except(
         &self,
         now: Timestamp,
+        tenants: Vec<String>,
         limit: usize,
-    ) -> PortFuture<'_, Result<Vec<Hook>, ReadError>> {
-        Box::pin(self.readers.read(move |conn| read::hooks_due(conn, now, limit)))
+    ) -> PortFuture<'_, Result<Vec<DueHook>, ReadError>> {
+        Box::pin(self.readers.read(move |conn| read::hooks_due_except(conn, now, &tenants, limit)))
     }
 
     fn next_hook(&self, now: Timestamp) -> PortFuture<'_, Result<Option<Timestamp>, ReadError>> {

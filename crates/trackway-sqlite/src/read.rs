@@ -18,15 +18,15 @@ mod sessions;
 use rusqlite::{Row, Rows, types::FromSqlError};
 use trackway_ports::ReadError;
 
-use crate::readers::broken;
+use crate::error::read_error;
 
 pub(crate) use self::{
     by_status::runs_by_status,
     events::{events, events_after_pos, is_damage},
     guided::{asked, attempt, node, pinned},
-    hooks::{hook, hooks, hooks_due, next_hook},
+    hooks::{hook, hooks, hooks_due_except, next_hook},
     lineage::{lineage, newest_events},
-    rows::{claim, next_timer, outbox, runnable, runs, timers_due, waiting},
+    rows::{claim, newest_time, next_timer, outbox, runnable, runs, timers_due, waiting},
     run::run,
     sessions::{session_runs, sessions},
 };
@@ -40,12 +40,23 @@ enum Unreadable {
     Value(#[from] FromSqlError),
     #[error("{0}")]
     Content(String),
+    /// Nothing is known to be wrong with it: it could not be looked at now.
+    #[error("{0}")]
+    Unavailable(String),
 }
 
 impl Unreadable {
     #[expect(clippy::needless_pass_by_value, reason = "it is used as the argument of map_err")]
     fn content(error: impl ToString) -> Self {
         Self::Content(error.to_string())
+    }
+
+    /// What is damaged stays so; what could not be looked at is no damage.
+    fn blob(error: ReadError) -> Self {
+        match error {
+            ReadError::Unavailable { reason } => Self::Unavailable(reason),
+            damaged => Self::Content(damaged.to_string()),
+        }
     }
 }
 
@@ -58,7 +69,7 @@ fn collect<T>(
 ) -> Result<Vec<T>, ReadError> {
     let mut found = Vec::new();
     while found.len() < limit {
-        let Some(row) = rows.next().map_err(broken)? else {
+        let Some(row) = rows.next().map_err(read_error)? else {
             break;
         };
         match read(row) {

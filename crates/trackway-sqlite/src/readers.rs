@@ -6,7 +6,7 @@ use rusqlite::Connection;
 use tokio::sync::Semaphore;
 use trackway_ports::ReadError;
 
-use crate::database::Database;
+use crate::{database::Database, error::read_error};
 
 /// Reads at the same time. They are short and mostly answered from memory, so more than a few per
 /// core would only cost memory; a read beyond them waits its turn.
@@ -46,11 +46,11 @@ impl Readers {
             let idle = readers.idle().pop();
             let conn = match idle {
                 Some(conn) => conn,
-                None => readers.database.reader().map_err(broken)?,
+                None => readers.database.reader().map_err(read_error)?,
             };
             let result = read(&conn);
             // A connection that met an error is not used again.
-            if !matches!(result, Err(ReadError::Broken { .. })) {
+            if !matches!(result, Err(ReadError::Broken { .. } | ReadError::Unavailable { .. })) {
                 readers.idle().push(conn);
             }
             result

@@ -13,7 +13,6 @@ mod statements;
 mod upkeep;
 
 use std::{
-    io,
     panic::{self, AssertUnwindSafe},
     sync::{
         Arc,
@@ -26,7 +25,9 @@ use trackway_ports::{AppendError, BlobHash, Faults, Receipt};
 
 use crate::{
     FolderBlobs,
+    blobs::BlobError,
     checkpoint::Checkpoints,
+    error::{is_not_committed, is_transient},
     prepared::{Job, Upkeep, Work},
 };
 
@@ -48,9 +49,15 @@ pub(crate) struct Writer {
 /// What one piece of work came to.
 type Outcome = Result<Receipt, AppendError>;
 
-/// The store cannot write any more; why.
+/// Why a batch was not committed.
 #[derive(Debug, Clone)]
-struct Stop(String);
+enum CommitError {
+    /// Nothing of it was written. The store goes on, and the same can be tried again.
+    Unavailable(String),
+    /// Nobody knows what was written, or the database is damaged where it would be written. The store
+    /// cannot write any more.
+    Unknown(String),
+}
 
 pub(crate) fn inbox() -> (Sender<Job>, Receiver<Job>) {
     // Not bounded: the port leaves it to the callers how much they have under way.
@@ -61,28 +68,26 @@ impl Writer {
     /// Serves the inbox until every sender is gone, or for as long as the store can write.
     pub(crate) fn run(self, conn: Connection, inbox: &Receiver<Job>) {
         let result = self.serve(&conn, inbox);
-        if let Err(stop) = &result {
-            tracing::error!(reason = stop.0, "the store has stopped writing");
+        if let Err(error) = &result {
+            tracing::error!(reason = error.reason(), "the store has stopped writing");
             // The next start reads the log as it lies on the disk; nothing is moved before.
             let _ = conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true);
         }
         drop(conn);
         match result {
             Ok(()) => self.checkpoints.finish(),
-            Err(stop) => {
+            Err(error) => {
                 drop(self.checkpoints);
                 for job in inbox {
-                    answer(job, Err(stop.error()));
+                    answer(job, Err(error.for_caller()));
                 }
             }
         }
     }
 
-    fn serve(&self, conn: &Connection, inbox: &Receiver<Job>) -> Result<(), Stop> {
-        let mut statements = match Statements::prepare(conn) {
-            Ok(statements) => statements,
-            Err(error) => return Err(Stop::because("preparing to write", &error)),
-        };
+    fn serve(&self, conn: &Connection, inbox: &Receiver<Job>) -> Result<(), CommitError> {
+        let mut statements = Statements::prepare(conn)
+            .map_err(|error| CommitError::Unknown(format!("preparing to write: {error}")))?;
         let mut heads = Heads::default();
         let mut batch = Vec::with_capacity(BATCH_MAX);
         while let Ok(first) = inbox.recv() {
@@ -99,14 +104,26 @@ impl Writer {
                         self.faults.reach("store:after-done");
                         self.wake_checkpoints(&mut statements);
                     }
-                    Err(stop) => {
-                        // Rolls back where the failed commit has not done so itself. The waiters are
-                        // told in any case, and nobody writes after this.
-                        let _ = statements.rollback();
-                        for job in batch.drain(..) {
-                            answer(job, Err(stop.error()));
+                    Err(error) => {
+                        let error = self.undo(conn, &mut statements, &mut heads, error);
+                        let refused = match &error {
+                            CommitError::Unavailable(reason) => {
+                                tracing::warn!(
+                                    reason,
+                                    appends = together,
+                                    "not written; try again"
+                                );
+                                together
+                            }
+                            // Nobody writes after this.
+                            CommitError::Unknown(_) => batch.len(),
+                        };
+                        for job in batch.drain(..refused) {
+                            answer(job, Err(error.for_caller()));
                         }
-                        return Err(stop);
+                        if matches!(error, CommitError::Unknown(_)) {
+                            return Err(error);
+                        }
                     }
                 }
             }
@@ -114,64 +131,109 @@ impl Writer {
         Ok(())
     }
 
+    /// Rolls back where the failure has not done so itself. A transaction that cannot be ended is the end
+    /// of the store: nobody knows what the next commit would write.
+    fn undo(
+        &self,
+        conn: &Connection,
+        statements: &mut Statements<'_>,
+        heads: &mut Heads,
+        error: CommitError,
+    ) -> CommitError {
+        // They were noted for what is undone now.
+        heads.forget_all();
+        if conn.is_autocommit() {
+            return error;
+        }
+        match (statements.rollback(), error) {
+            (Ok(()), error) => error,
+            (Err(_), error @ CommitError::Unknown(_)) => error,
+            (Err(failed), CommitError::Unavailable(reason)) => {
+                CommitError::Unknown(format!("{reason}; rolling back: {failed}"))
+            }
+        }
+    }
+
     /// Commits the batch: appends, or one piece of other work. An append that is refused writes nothing;
-    /// the others are not touched by it. Any error ends the writer: after a failed sync nobody knows what
-    /// the disk holds, and trying again could succeed without having written.
+    /// the others are not touched by it. Where the error is not known to have left nothing behind, it
+    /// ends the writer: after a failed sync nobody knows what the disk holds, and trying again could
+    /// succeed without having written.
     fn commit(
         &self,
         conn: &Connection,
         statements: &mut Statements<'_>,
         heads: &mut Heads,
         batch: &[Job],
-    ) -> Result<Vec<Outcome>, Stop> {
+    ) -> Result<Vec<Outcome>, CommitError> {
+        // A blob that cannot be written keeps back the append that needs it, and no other.
+        let mut refusals = Vec::with_capacity(batch.len());
         for job in batch {
-            self.write_blobs(&job.work)?;
+            refusals.push(self.write_blobs(&job.work)?.err());
+        }
+        if refusals.iter().all(Option::is_some) {
+            return Ok(refusals.into_iter().flatten().map(Err).collect());
         }
         let _turn = self.checkpoints.turn();
         statements.begin().map_err(writing)?;
         let mut appends = Vec::with_capacity(batch.len());
-        for job in batch {
-            self.keep_blobs(&job.work)?;
+        for (job, refusal) in batch.iter().zip(refusals) {
+            let refusal = match refusal {
+                Some(refusal) => Some(refusal),
+                None => self.keep_blobs(&job.work)?.err(),
+            };
             match &job.work {
-                Work::Append(append) => appends.push(append),
+                Work::Append(append) => appends.push((append, refusal)),
                 Work::Upkeep(upkeep) => {
-                    return self.keep_up(conn, statements, heads, upkeep).map(|it| vec![it]);
+                    return match refusal {
+                        Some(refusal) => {
+                            statements.rollback().map_err(writing)?;
+                            Ok(vec![Err(refusal)])
+                        }
+                        None => self.keep_up(conn, statements, heads, upkeep).map(|it| vec![it]),
+                    };
                 }
             }
         }
-        let mut write = || {
+        let write = || {
             heads.refresh(statements.data_version()?);
             let mut newest = statements.newest_pos()?;
             let outcomes = appends
-                .iter()
-                .map(|append| statements.write(append, heads, &mut newest))
+                .into_iter()
+                .map(|(append, refusal)| match refusal {
+                    Some(refusal) => Ok(Err(refusal)),
+                    None => statements.write(append, heads, &mut newest),
+                })
                 .collect::<Result<Vec<_>, _>>()?;
             Ok(outcomes)
         };
         let outcomes = write().map_err(writing)?;
         self.faults.reach("store:before-commit");
-        statements.commit().map_err(|error| Stop::because("committing", &error))?;
+        statements.commit().map_err(committing)?;
         self.faults.reach("store:after-commit");
         Ok(outcomes)
     }
 
     /// Before the write lock is taken, since files take their time.
-    fn write_blobs(&self, work: &Work) -> Result<(), Stop> {
+    fn write_blobs(&self, work: &Work) -> Result<Result<(), AppendError>, CommitError> {
         for (hash, body) in blobs_of(work) {
-            self.blobs.write(hash, body).map_err(|error| Stop::blob(hash, &error))?;
+            if let Err(refused) = blob_written(hash, self.blobs.write(hash, body))? {
+                return Ok(Err(refused));
+            }
         }
-        Ok(())
+        Ok(Ok(()))
     }
 
     /// Under the write lock, under which blobs are removed: another process may have removed, since it
     /// was found or written, what nobody named yet.
-    fn keep_blobs(&self, work: &Work) -> Result<(), Stop> {
+    fn keep_blobs(&self, work: &Work) -> Result<Result<(), AppendError>, CommitError> {
         for (hash, body) in blobs_of(work) {
-            if !self.blobs.has(hash) {
-                self.blobs.write(hash, body).map_err(|error| Stop::blob(hash, &error))?;
+            if !self.blobs.has(hash)
+                && let Err(refused) = blob_written(hash, self.blobs.write(hash, body))?
+            {
+                return Ok(Err(refused));
             }
         }
-        Ok(())
+        Ok(Ok(()))
     }
 
     fn wake_checkpoints(&self, statements: &mut Statements<'_>) {
@@ -182,17 +244,36 @@ impl Writer {
     }
 }
 
-impl Stop {
-    fn because(doing: &str, error: &rusqlite::Error) -> Self {
-        Self(format!("{doing}: {error}"))
+impl CommitError {
+    fn reason(&self) -> &str {
+        match self {
+            Self::Unavailable(reason) | Self::Unknown(reason) => reason,
+        }
     }
 
-    fn blob(hash: BlobHash, error: &io::Error) -> Self {
-        Self(format!("writing blob {hash}: {error}"))
+    fn for_caller(&self) -> AppendError {
+        match self.clone() {
+            Self::Unavailable(reason) => AppendError::Unavailable { reason },
+            Self::Unknown(reason) => AppendError::Broken { reason },
+        }
     }
+}
 
-    fn error(&self) -> AppendError {
-        AppendError::Broken { reason: self.0.clone() }
+/// The outer error ends the store; the inner one refuses the append that names the blob.
+fn blob_written(
+    hash: BlobHash,
+    written: Result<(), BlobError>,
+) -> Result<Result<(), AppendError>, CommitError> {
+    match written {
+        Ok(()) => Ok(Ok(())),
+        Err(BlobError::Unavailable(error)) => {
+            let reason = format!("writing blob {hash}: {error}");
+            tracing::warn!(reason, "not written; try again");
+            Ok(Err(AppendError::Unavailable { reason }))
+        }
+        Err(BlobError::Unknown(error)) => {
+            Err(CommitError::Unknown(format!("writing blob {hash}: {error}")))
+        }
     }
 }
 
@@ -207,9 +288,24 @@ fn blobs_of(work: &Work) -> impl Iterator<Item = (BlobHash, &[u8])> {
     records.filter_map(|record| Some((record.blob?, record.body.as_bytes())))
 }
 
+/// Before the commit, whatever failed is rolled back. Where the database is damaged, the next attempt
+/// would fail in the same way.
 #[expect(clippy::needless_pass_by_value, reason = "it is used as the argument of map_err")]
-fn writing(error: rusqlite::Error) -> Stop {
-    Stop::because("writing", &error)
+fn writing(error: rusqlite::Error) -> CommitError {
+    let reason = format!("writing: {error}");
+    match is_transient(&error) {
+        true => CommitError::Unavailable(reason),
+        false => CommitError::Unknown(reason),
+    }
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "it is used as the argument of map_err")]
+fn committing(error: rusqlite::Error) -> CommitError {
+    let reason = format!("committing: {error}");
+    match is_not_committed(&error) {
+        true => CommitError::Unavailable(reason),
+        false => CommitError::Unknown(reason),
+    }
 }
 
 fn answer(job: Job, outcome: Outcome) {
@@ -217,3 +313,6 @@ fn answer(job: Job, outcome: Outcome) {
     // printed by the panic hook.
     let _ = panic::catch_unwind(AssertUnwindSafe(|| (job.done)(outcome)));
 }
+
+#[cfg(test)]
+mod tests;

@@ -74,6 +74,7 @@ macro_rules! journal_suite {
                 a_hook_may_come_with_the_first_event
                 a_refused_append_changes_no_hook
                 events_make_idle_hooks_due
+                hooks_of_some_tenants_are_left_out
                 a_told_hook_is_idle_unless_there_is_more
                 a_failed_attempt_is_due_again_later
                 a_hook_set_anew_keeps_its_place_but_not_its_failures
@@ -151,6 +152,7 @@ macro_rules! journal_suite {
                 a_timer_is_replaced
                 a_timer_is_cleared
                 all_timers_of_a_run_are_cleared
+                the_newest_time_is_that_of_the_last_event
                 the_next_timer_lies_after_now
                 any_moment_and_any_name_is_kept
             }

@@ -33,7 +33,7 @@ pub use postbox::{Letter, Postbox};
 pub use story::{Names, seen, story, updates};
 pub use sweep::{Store, Subject, one_life, sweep, sweep_again};
 pub use tap::{Tap, Tapped};
-pub use taps::{Breaks, Mortal, OwnThread};
+pub use taps::{Breaks, Mortal, Outage, OwnThread};
 pub use trail::{Trail, document, noted};
 pub use whole::whole_log;
 pub use world::{Process, Setup, World};

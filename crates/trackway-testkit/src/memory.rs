@@ -14,9 +14,9 @@ use std::{
 
 use trackway_domain::{Caller, NodeId, Pos, RunId, Seq, SessionId, Timestamp};
 use trackway_ports::{
-    Append, AppendError, AttemptKey, Claim, ClaimKey, Done, DueTimer, Hook, Journal, Lineage,
-    LineageLimits, NodePlace, OutboxId, OutboxRow, PortFuture, ReadError, Receipt, Removal,
-    RunFilter, RunPage, RunQuery, RunRow, SessionRow, Stored,
+    Append, AppendError, AttemptKey, Claim, ClaimKey, Done, DueHook, DueTimer, Hook, Journal,
+    Lineage, LineageLimits, NodePlace, OutboxId, OutboxRow, PortFuture, ReadError, Receipt,
+    Removal, RunFilter, RunPage, RunQuery, RunRow, SessionRow, Stored,
 };
 
 pub use self::blobs::MemoryBlobs;
@@ -269,6 +269,10 @@ impl Journal for MemoryJournal {
         self.read(move |contents| Ok(contents.timers_due(now, limit)))
     }
 
+    fn newest_time(&self) -> PortFuture<'_, Result<Option<Timestamp>, ReadError>> {
+        self.read(|contents| Ok(contents.newest_time()))
+    }
+
     fn next_timer(&self, now: Timestamp) -> PortFuture<'_, Result<Option<Timestamp>, ReadError>> {
         self.read(move |contents| Ok(contents.next_timer(now)))
     }
@@ -289,12 +293,21 @@ impl Journal for MemoryJournal {
         self.read(move |contents| Ok(contents.hooks.of(run)))
     }
 
-    fn hooks_due(
+    fn hooks_due_except(
         &self,
         now: Timestamp,
+        tenants: Vec<String>,
         limit: usize,
-    ) -> PortFuture<'_, Result<Vec<Hook>, ReadError>> {
-        self.read(move |contents| Ok(contents.hooks.due(now, limit)))
+    ) -> PortFuture<'_, Result<Vec<DueHook>, ReadError>> {
+        self.read(move |contents| {
+            let tenant = |hook: &Hook| {
+                let row = contents.rows.get(&hook.run);
+                row.map_or_else(String::new, |row| row.caller.tenant.to_string())
+            };
+            let due = contents.hooks.due(now).into_iter();
+            let due = due.map(|hook| DueHook { tenant: tenant(&hook), hook });
+            Ok(due.filter(|due| !tenants.contains(&due.tenant)).take(limit).collect())
+        })
     }
 
     fn next_hook(&self, now: Timestamp) -> PortFuture<'_, Result<Option<Timestamp>, ReadError>> {
@@ -367,7 +380,7 @@ impl Journal for MemoryJournal {
 }
 
 fn closed() -> AppendError {
-    AppendError::Broken { reason: "it has been closed".to_owned() }
+    AppendError::Closed
 }
 
 #[cfg(test)]

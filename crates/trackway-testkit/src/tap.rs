@@ -4,9 +4,9 @@ use std::{fmt, sync::Arc};
 
 use trackway_domain::{Caller, NodeId, Pos, RunId, Seq, SessionId, Timestamp};
 use trackway_ports::{
-    Append, AppendError, AskedPlace, AttemptKey, Claim, ClaimKey, Done, DueTimer, Hook, Journal,
-    Lineage, LineageLimits, NodePlace, OutboxId, OutboxRow, PortFuture, ReadError, Removal,
-    RunFilter, RunPage, RunQuery, RunRow, SessionRow, Stored,
+    Append, AppendError, AskedPlace, AttemptKey, Claim, ClaimKey, Done, DueHook, DueTimer, Hook,
+    Journal, Lineage, LineageLimits, NodePlace, OutboxId, OutboxRow, PortFuture, ReadError,
+    Removal, RunFilter, RunPage, RunQuery, RunRow, SessionRow, Stored,
 };
 
 /// What stands between.
@@ -18,6 +18,11 @@ pub trait Tap: fmt::Debug + Send + Sync {
     /// Awaited before each read; of one run's events where `run` is given.
     fn before_read(&self, _run: Option<RunId>) -> PortFuture<'_, ()> {
         Box::pin(std::future::ready(()))
+    }
+
+    /// Why a read, or other work that is awaited as reads are, fails at the moment.
+    fn outage(&self) -> Option<String> {
+        None
     }
 
     /// Awaited before a message is looked up.
@@ -45,11 +50,28 @@ impl Tapped {
     fn read<'a, T: Send + 'a>(
         &'a self,
         run: Option<RunId>,
-        read: impl FnOnce(&'a dyn Journal) -> PortFuture<'a, T> + Send + 'a,
-    ) -> PortFuture<'a, T> {
+        read: impl FnOnce(&'a dyn Journal) -> PortFuture<'a, Result<T, ReadError>> + Send + 'a,
+    ) -> PortFuture<'a, Result<T, ReadError>> {
         Box::pin(async move {
             self.tap.before_read(run).await;
-            read(&*self.journal).await
+            match self.tap.outage() {
+                Some(reason) => Err(ReadError::Unavailable { reason }),
+                None => read(&*self.journal).await,
+            }
+        })
+    }
+
+    /// The same for what writes and is no append.
+    fn write<'a>(
+        &'a self,
+        write: impl FnOnce(&'a dyn Journal) -> PortFuture<'a, Result<(), AppendError>> + Send + 'a,
+    ) -> PortFuture<'a, Result<(), AppendError>> {
+        Box::pin(async move {
+            self.tap.before_read(None).await;
+            match self.tap.outage() {
+                Some(reason) => Err(AppendError::Unavailable { reason }),
+                None => write(&*self.journal).await,
+            }
         })
     }
 }
@@ -135,6 +157,10 @@ impl Journal for Tapped {
         self.read(None, move |journal| journal.timers_due(now, limit))
     }
 
+    fn newest_time(&self) -> PortFuture<'_, Result<Option<Timestamp>, ReadError>> {
+        self.read(None, Journal::newest_time)
+    }
+
     fn next_timer(&self, now: Timestamp) -> PortFuture<'_, Result<Option<Timestamp>, ReadError>> {
         self.read(None, move |journal| journal.next_timer(now))
     }
@@ -155,12 +181,13 @@ impl Journal for Tapped {
         self.read(None, move |journal| journal.hooks(run))
     }
 
-    fn hooks_due(
+    fn hooks_due_except(
         &self,
         now: Timestamp,
+        tenants: Vec<String>,
         limit: usize,
-    ) -> PortFuture<'_, Result<Vec<Hook>, ReadError>> {
-        self.read(None, move |journal| journal.hooks_due(now, limit))
+    ) -> PortFuture<'_, Result<Vec<DueHook>, ReadError>> {
+        self.read(None, move |journal| journal.hooks_due_except(now, tenants, limit))
     }
 
     fn next_hook(&self, now: Timestamp) -> PortFuture<'_, Result<Option<Timestamp>, ReadError>> {
@@ -214,15 +241,15 @@ impl Journal for Tapped {
 
     // What follows writes, and is awaited as reads are: a dead process does neither.
     fn remove(&self, removal: Removal) -> PortFuture<'_, Result<(), AppendError>> {
-        self.read(None, move |journal| journal.remove(removal))
+        self.write(move |journal| journal.remove(removal))
     }
 
     fn append_all(&self, appends: Vec<Append>) -> PortFuture<'_, Result<(), AppendError>> {
-        self.read(None, move |journal| journal.append_all(appends))
+        self.write(move |journal| journal.append_all(appends))
     }
 
     fn reindex(&self, run: RunId) -> PortFuture<'_, Result<(), AppendError>> {
-        self.read(None, move |journal| journal.reindex(run))
+        self.write(move |journal| journal.reindex(run))
     }
 
     fn close(&self) -> PortFuture<'_, ()> {

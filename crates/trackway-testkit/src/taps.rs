@@ -4,7 +4,7 @@ use std::{
     fmt, future,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicUsize, Ordering},
+        atomic::{AtomicBool, AtomicUsize, Ordering},
         mpsc,
     },
     thread,
@@ -104,8 +104,7 @@ impl Tap for OwnThread {
             let _ = inbox.send(job);
             return;
         }
-        let reason = "it has been closed".to_owned();
-        thread::spawn(move || job.2(Err(AppendError::Broken { reason })));
+        thread::spawn(move || job.2(Err(AppendError::Closed)));
     }
 
     fn close(&self) {
@@ -143,6 +142,64 @@ impl Tap for Breaks {
         thread::spawn(move || done(Err(AppendError::Broken { reason })));
     }
 }
+
+/// Neither reads nor writes while it lasts, as without a file descriptor; nothing is lost by it.
+#[derive(Debug, Default)]
+pub struct Outage {
+    lasts: AtomicBool,
+    /// Appends that are taken, and then refused, before it is over by itself.
+    appends: Mutex<Option<(usize, usize)>>,
+}
+
+impl Outage {
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// One that takes some appends, refuses the next ones, and is over.
+    pub fn of_appends(taken: usize, refused: usize) -> Self {
+        Self { appends: Mutex::new(Some((taken, refused))), ..Self::default() }
+    }
+
+    pub fn begin(&self) {
+        self.lasts.store(true, Ordering::SeqCst);
+    }
+
+    pub fn end(&self) {
+        self.lasts.store(false, Ordering::SeqCst);
+    }
+
+    fn refuses_append(&self) -> bool {
+        if let Some((taken, refused)) = &mut *locked(&self.appends) {
+            match (*taken, *refused) {
+                (1.., _) => *taken -= 1,
+                (0, 1..) => {
+                    *refused -= 1;
+                    return true;
+                }
+                (0, 0) => {}
+            }
+        }
+        self.lasts.load(Ordering::SeqCst)
+    }
+}
+
+impl Tap for Outage {
+    fn append(&self, journal: &Arc<dyn Journal>, append: Append, done: Done) {
+        if !self.refuses_append() {
+            return journal.append(append, done);
+        }
+        let reason = OUTAGE.to_owned();
+        // Not on this thread, which may hold what the answer needs.
+        thread::spawn(move || done(Err(AppendError::Unavailable { reason })));
+    }
+
+    fn outage(&self) -> Option<String> {
+        self.lasts.load(Ordering::SeqCst).then(|| OUTAGE.to_owned())
+    }
+}
+
+const OUTAGE: &str = "too many open files";
 
 pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)

@@ -220,7 +220,8 @@ impl World {
                 Arc::new(OwnThread::new(faults.clone())),
             )),
             Store::Sqlite(folder) => {
-                let options = trackway_sqlite::Options { faults: faults.clone() };
+                let options =
+                    trackway_sqlite::Options { faults: faults.clone(), ..Default::default() };
                 let journal = SqliteJournal::open_with(folder.path(), options);
                 Arc::new(journal.expect("the store opens"))
             }

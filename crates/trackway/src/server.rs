@@ -327,7 +327,7 @@ impl Server {
         if let Some(staff) = &staff {
             staff.work_on(&written);
         }
-        let store = trackway_sqlite::Options { faults: self.faults.clone() };
+        let store = trackway_sqlite::Options { faults: self.faults.clone(), ..Default::default() };
         let journal = SqliteJournal::open_with(folder.path(), store).map_err(|source| {
             ServerError::Store { folder: folder.path().display().to_string(), source }
         })?;

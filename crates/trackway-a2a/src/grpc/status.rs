@@ -32,7 +32,7 @@ pub(super) fn status(fault: &Fault) -> Status {
 }
 
 fn code(fault: &Fault) -> tonic::Code {
-    // The one failure after which the same request is right again, and clients know it by this code.
+    // After this failure the same request is right again, and clients know that by this code.
     if fault.told().0 == Code::Stopping.as_str() {
         return tonic::Code::Unavailable;
     }
@@ -40,6 +40,7 @@ fn code(fault: &Fault) -> tonic::Code {
         Canonical::InvalidArgument => tonic::Code::InvalidArgument,
         Canonical::NotFound => tonic::Code::NotFound,
         Canonical::FailedPrecondition => tonic::Code::FailedPrecondition,
+        Canonical::Unavailable => tonic::Code::Unavailable,
         Canonical::Internal => tonic::Code::Internal,
         Canonical::Unauthenticated => tonic::Code::Unauthenticated,
         Canonical::PermissionDenied => tonic::Code::PermissionDenied,

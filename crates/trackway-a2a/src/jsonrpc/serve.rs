@@ -156,7 +156,7 @@ fn stream(
 /// An error is a response like any other, but for those that HTTP itself has a word for.
 fn refused(id: &RawValue, fault: &Fault, generation: Generation) -> Response {
     let status = match fault.kind {
-        Kind::Unauthenticated | Kind::Forbidden => fault.kind.http(),
+        Kind::Unauthenticated | Kind::Forbidden | Kind::Unavailable => fault.kind.http(),
         // The address itself is wrong.
         Kind::MethodNotFound if fault.is_unknown_agent() => StatusCode::NOT_FOUND,
         _ => StatusCode::OK,

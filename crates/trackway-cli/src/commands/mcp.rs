@@ -30,7 +30,7 @@ pub(super) async fn mcp(args: Mcp) -> Result<Exit, Failure> {
     };
     let data = &args.data.folder;
     // The store first: it makes the folder where there is none.
-    let store = trackway_sqlite::Options { faults: faults.clone() };
+    let store = trackway_sqlite::Options { faults: faults.clone(), ..Default::default() };
     let journal: Arc<dyn Journal> = Arc::new(SqliteJournal::open_with(data, store)?);
     let ring = KeyRing::open(data, SystemClock.now()).map_err(|error| Failure::of(&error))?;
     let guide = Guide::new(GuideOptions {

@@ -115,6 +115,11 @@ pub enum GuideError {
     NotGuided { run: RunId },
     #[error("{run} cannot be migrated: {why}")]
     CannotMigrate { run: RunId, why: String },
+    /// Nothing was recorded; the same call can be made later.
+    #[error("the store is busy: {reason}")]
+    Unavailable { reason: String },
+    #[error("the server is stopping")]
+    Stopping,
     #[error("the store has failed: {reason}")]
     Store { reason: String },
 }
@@ -134,6 +139,8 @@ impl GuideError {
                 Code::InvalidRequest
             }
             Self::TooManyAttempts { .. } => Code::TooManyAttempts,
+            Self::Unavailable { .. } => Code::StoreBusy,
+            Self::Stopping => Code::Stopping,
             Self::Store { .. } => Code::StoreFailed,
         }
     }

@@ -107,7 +107,7 @@ impl Guide {
             Ok(()) => Ok(Some(false)),
             Err(AppendError::Claimed(_)) => Ok(Some(true)),
             Err(AppendError::Conflict { .. }) => Ok(None),
-            Err(error @ AppendError::Broken { .. }) => Err(unwritable(&error)),
+            Err(error) => Err(unwritable(&error)),
         }
     }
 

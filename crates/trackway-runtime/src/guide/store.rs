@@ -168,12 +168,19 @@ pub(super) fn unreadable(run: RunId, error: ReadError) -> GuideError {
             GuideError::Damaged { run, reason: format!("event {seq}: {reason}") }
         }
         ReadError::DamagedBlob { .. } => GuideError::Damaged { run, reason: error.to_string() },
+        ReadError::Unavailable { reason } => GuideError::Unavailable { reason },
         ReadError::Broken { .. } => GuideError::Store { reason: error.to_string() },
     }
 }
 
 pub(super) fn unwritable(error: &AppendError) -> GuideError {
-    GuideError::Store { reason: error.to_string() }
+    match error {
+        AppendError::Unavailable { reason } => GuideError::Unavailable { reason: reason.clone() },
+        AppendError::Closed => GuideError::Stopping,
+        AppendError::Conflict { .. } | AppendError::Claimed(_) | AppendError::Broken { .. } => {
+            GuideError::Store { reason: error.to_string() }
+        }
+    }
 }
 
 pub(super) fn guided(guided: trackway_domain::Guided) -> Event {

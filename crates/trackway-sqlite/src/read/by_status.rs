@@ -3,7 +3,7 @@
 use rusqlite::{Connection, params_from_iter, types::Value};
 use trackway_ports::{ReadError, RunPage, RunQuery};
 
-use crate::readers::broken;
+use crate::error::read_error;
 
 use super::{
     collect,
@@ -13,18 +13,18 @@ use super::{
 /// A page and the count of all that match, both of the same moment.
 pub(crate) fn runs_by_status(conn: &Connection, query: &RunQuery) -> Result<RunPage, ReadError> {
     let (mut condition, mut values) = condition(query);
-    let moment = conn.unchecked_transaction().map_err(broken)?;
+    let moment = conn.unchecked_transaction().map_err(read_error)?;
     let total: i64 = moment
         .prepare_cached(&count_sql(&condition))
         .and_then(|mut statement| statement.query_row(params_from_iter(&values), |row| row.get(0)))
-        .map_err(broken)?;
+        .map_err(read_error)?;
     if let Some(after) = query.after {
         condition.push_str(BEHIND);
         values.push(Value::Integer(after.status_at.millis()));
         values.push(Value::Text(after.id.to_string()));
     }
-    let mut statement = moment.prepare_cached(&page_sql(&condition)).map_err(broken)?;
-    let rows = statement.query(params_from_iter(&values)).map_err(broken)?;
+    let mut statement = moment.prepare_cached(&page_sql(&condition)).map_err(read_error)?;
+    let rows = statement.query(params_from_iter(&values)).map_err(read_error)?;
     let rows = collect("run", rows, query.limit, run_row)?;
     Ok(RunPage { rows, total: total.unsigned_abs() })
 }

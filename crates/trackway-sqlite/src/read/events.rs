@@ -4,7 +4,7 @@ use rusqlite::{Connection, ErrorCode, OptionalExtension as _, Row, types::ValueR
 use trackway_domain::{Pos, RunId, Seq, Timestamp};
 use trackway_ports::{BlobHash, ReadError, Stored, decode};
 
-use crate::{FolderBlobs, checksum::EventPlace, readers::broken};
+use crate::{FolderBlobs, checksum::EventPlace, error::read_error};
 
 use super::{Unreadable, parsed, run::least_head, scan};
 
@@ -61,9 +61,9 @@ fn by_key(
         "SELECT {EVENT_COLUMNS} FROM events WHERE run = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3"
     );
     let key = run.to_string();
-    let mut statement = conn.prepare_cached(&sql).map_err(broken)?;
+    let mut statement = conn.prepare_cached(&sql).map_err(read_error)?;
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-    let mut rows = statement.query((&key, first, limit)).map_err(broken)?;
+    let mut rows = statement.query((&key, first, limit)).map_err(read_error)?;
     let mut found = Vec::new();
     let mut seq = after;
     let mut bytes = 0;
@@ -81,7 +81,7 @@ fn by_key(
                 })
             }
             Err(error) if is_damage(&error) => Err(error.into()),
-            Err(error) => return Err(broken(error)),
+            Err(error) => return Err(read_error(error)),
         };
         match read {
             Ok((event, size)) => {
@@ -90,6 +90,7 @@ fn by_key(
             }
             // What came before is good; a call that begins here is told.
             Err(_) if !found.is_empty() => return Ok(Ok(found)),
+            Err(Unreadable::Unavailable(reason)) => return Err(ReadError::Unavailable { reason }),
             Err(error) => return Ok(Err(error)),
         }
     }
@@ -109,21 +110,21 @@ pub(crate) fn events_after_pos(
         .prepare_cached(
             "SELECT seq, pos FROM events WHERE run = ?1 AND seq >= ?2 ORDER BY seq LIMIT 1",
         )
-        .map_err(broken)?;
+        .map_err(read_error)?;
     let mut newest = conn
         .prepare_cached("SELECT seq, pos FROM events WHERE run = ?1 ORDER BY seq DESC LIMIT 1")
-        .map_err(broken)?;
+        .map_err(read_error)?;
     let pair = |row: &Row<'_>| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?));
     let is_after = |pos: i64| u64::try_from(pos).is_ok_and(|pos| pos > after);
 
-    let mut high = match newest.query_row([&key], pair).optional().map_err(broken)? {
+    let mut high = match newest.query_row([&key], pair).optional().map_err(read_error)? {
         Some((seq, pos)) if is_after(pos) => seq,
         _ => return Ok(Vec::new()),
     };
     let mut low = 1;
     while low < high {
         let middle = low + (high - low) / 2;
-        match at_or_after.query_row((&key, middle), pair).map_err(broken)? {
+        match at_or_after.query_row((&key, middle), pair).map_err(read_error)? {
             (_, pos) if is_after(pos) => high = middle,
             (seq, _) => low = seq.max(middle) + 1,
         }
@@ -150,7 +151,7 @@ pub(super) fn read_event(
     let (content, body) = match row.get_ref(5)? {
         ValueRef::Null => {
             let hash: BlobHash = parsed(row, 6)?;
-            let bytes = blobs.read(hash).map_err(Unreadable::content)?;
+            let bytes = blobs.read(hash).map_err(Unreadable::blob)?;
             from_blob = String::from_utf8(bytes).map_err(Unreadable::content)?;
             (crc32fast::hash(hash.to_string().as_bytes()), from_blob.as_str())
         }

@@ -8,8 +8,8 @@ use trackway_ports::{AskedPlace, AttemptKey, NodePlace, ReadError, Stored, attem
 
 use crate::{
     FolderBlobs,
+    error::read_error,
     marks::{NodeRow, attempt_sum},
-    readers::broken,
 };
 
 use super::{
@@ -41,7 +41,7 @@ pub(crate) fn node(
     run: RunId,
     node: NodeId,
 ) -> Result<Option<NodePlace>, ReadError> {
-    let moment = conn.unchecked_transaction().map_err(broken)?;
+    let moment = conn.unchecked_transaction().map_err(read_error)?;
     let Some(place) = node_row(&moment, run, node)? else { return Ok(None) };
     let counts = (u32::try_from(place.branches), u32::try_from(place.blocked));
     let (Ok(seq), (Ok(branches), Ok(blocked))) = (u64::try_from(place.seq), counts) else {
@@ -80,7 +80,7 @@ pub(crate) fn attempt(
     key: &AttemptKey,
 ) -> Result<Option<Stored>, ReadError> {
     let AttemptKey { run, node, ack, digest } = key;
-    let moment = conn.unchecked_transaction().map_err(broken)?;
+    let moment = conn.unchecked_transaction().map_err(read_error)?;
     let values = (run.to_string(), node.to_string(), ack.to_string(), digest);
     let noted = indexed(&moment, ATTEMPT, values, seq_of)?;
     match noted {
@@ -109,9 +109,9 @@ fn was_never_made(conn: &Connection, key: &AttemptKey) -> Result<bool, ReadError
     let Some(NodeRow { attempts, .. }) = node_row(conn, key.run, key.node)? else {
         return Ok(false);
     };
-    let mut statement = conn.prepare_cached(ATTEMPTS_AT).map_err(broken)?;
+    let mut statement = conn.prepare_cached(ATTEMPTS_AT).map_err(read_error)?;
     let values = (key.run.to_string(), key.node.to_string());
-    let mut rows = statement.query(values).map_err(broken)?;
+    let mut rows = statement.query(values).map_err(read_error)?;
     let ack = key.ack.to_string();
     let mut sum = 0_i64;
     loop {
@@ -119,7 +119,7 @@ fn was_never_made(conn: &Connection, key: &AttemptKey) -> Result<bool, ReadError
             Ok(None) => return Ok(sum == attempts),
             Ok(Some(row)) => noted(row),
             Err(error) if is_damage(&error) => return Ok(false),
-            Err(error) => return Err(broken(error)),
+            Err(error) => return Err(read_error(error)),
         };
         match noted {
             // A damaged key led past it.
@@ -207,7 +207,7 @@ fn definition(conn: &Connection, sql: &str, hash: &str) -> Result<Option<String>
         Err(error) if is_damage(&error) || error.sqlite_error().is_none() => {
             damaged(error.to_string())
         }
-        Err(error) => Err(broken(error)),
+        Err(error) => Err(read_error(error)),
     }
 }
 
@@ -218,13 +218,13 @@ fn indexed<T>(
     values: impl Params,
     read: impl Fn(&Row<'_>) -> Result<T, Unreadable>,
 ) -> Result<Option<T>, ReadError> {
-    let mut statement = conn.prepare_cached(sql).map_err(broken)?;
-    let mut rows = statement.query(values).map_err(broken)?;
+    let mut statement = conn.prepare_cached(sql).map_err(read_error)?;
+    let mut rows = statement.query(values).map_err(read_error)?;
     let found = match rows.next() {
         Ok(None) => return Ok(None),
         Ok(Some(row)) => read(row),
         Err(error) if is_damage(&error) => Err(error.into()),
-        Err(error) => return Err(broken(error)),
+        Err(error) => return Err(read_error(error)),
     };
     match found {
         Ok(value) => Ok(Some(value)),
@@ -254,12 +254,12 @@ pub(super) fn event(
 }
 
 pub(super) fn head(conn: &Connection, run: RunId) -> Result<Seq, ReadError> {
-    let mut statement = conn.prepare_cached(HEAD).map_err(broken)?;
+    let mut statement = conn.prepare_cached(HEAD).map_err(read_error)?;
     match statement.query_row([run.to_string()], |row| row.get::<_, i64>(0)).optional() {
         Ok(newest) => Ok(newest.unwrap_or(0).unsigned_abs()),
         Err(error) if is_damage(&error) || error.sqlite_error().is_none() => {
             Err(ReadError::Damaged { run, seq: 1, reason: error.to_string() })
         }
-        Err(error) => Err(broken(error)),
+        Err(error) => Err(read_error(error)),
     }
 }

@@ -7,7 +7,7 @@ use trackway_ports::{
 };
 use uuid::Uuid;
 
-use crate::{json, prepared::outbox_key, readers::broken};
+use crate::{error::read_error, json, prepared::outbox_key, readers::broken};
 
 use super::{
     Unreadable, collect, parsed,
@@ -35,8 +35,8 @@ pub(crate) fn runs(
             states.as_ref().map(|value| value as _),
         ])
         .flatten();
-    let mut statement = conn.prepare_cached(&runs_sql(filter)).map_err(broken)?;
-    let rows = statement.query(rusqlite::params_from_iter(values)).map_err(broken)?;
+    let mut statement = conn.prepare_cached(&runs_sql(filter)).map_err(read_error)?;
+    let rows = statement.query(rusqlite::params_from_iter(values)).map_err(read_error)?;
     collect("run", rows, limit, run_row)
 }
 
@@ -79,13 +79,13 @@ pub(crate) fn waiting(
     limit: usize,
 ) -> Result<Vec<RunId>, ReadError> {
     let sql = workflow.map_or(WAITING, |_| WAITING_OF_WORKFLOW);
-    let mut statement = conn.prepare_cached(sql).map_err(broken)?;
+    let mut statement = conn.prepare_cached(sql).map_err(read_error)?;
     let (tenant, user, session) = (&caller.tenant, &caller.user, session.as_str());
     let rows = match workflow {
         Some(workflow) => statement.query(params![tenant, user, session, workflow]),
         None => statement.query(params![tenant, user, session]),
     };
-    collect("run", rows.map_err(broken)?, limit, |row| parsed(row, 0))
+    collect("run", rows.map_err(read_error)?, limit, |row| parsed(row, 0))
 }
 
 pub(crate) fn claim(conn: &Connection, key: ClaimKey) -> Result<Option<Claim>, ReadError> {
@@ -94,11 +94,11 @@ pub(crate) fn claim(conn: &Connection, key: ClaimKey) -> Result<Option<Claim>, R
             "SELECT run, digest, reply FROM claims
              WHERE tenant = ?1 AND user = ?2 AND message = ?3",
         )
-        .map_err(broken)?;
+        .map_err(read_error)?;
     let mut rows = statement
         .query(params![key.caller.tenant, key.caller.user, key.message.as_str()])
-        .map_err(broken)?;
-    let Some(row) = rows.next().map_err(broken)? else {
+        .map_err(read_error)?;
+    let Some(row) = rows.next().map_err(read_error)? else {
         return Ok(None);
     };
     let message = key.message.clone();
@@ -116,9 +116,9 @@ pub(crate) fn runnable(
     after: Option<RunId>,
     limit: usize,
 ) -> Result<Vec<RunId>, ReadError> {
-    let mut statement = conn.prepare_cached(RUNNABLE).map_err(broken)?;
+    let mut statement = conn.prepare_cached(RUNNABLE).map_err(read_error)?;
     let after = after.map_or_else(String::new, |run| run.to_string());
-    let rows = statement.query([after]).map_err(broken)?;
+    let rows = statement.query([after]).map_err(read_error)?;
     collect("run", rows, limit, |row| parsed(row, 0))
 }
 
@@ -130,8 +130,8 @@ pub(crate) fn timers_due(
     now: Timestamp,
     limit: usize,
 ) -> Result<Vec<DueTimer>, ReadError> {
-    let mut statement = conn.prepare_cached(TIMERS_DUE).map_err(broken)?;
-    let rows = statement.query([now.millis()]).map_err(broken)?;
+    let mut statement = conn.prepare_cached(TIMERS_DUE).map_err(read_error)?;
+    let rows = statement.query([now.millis()]).map_err(read_error)?;
     collect("timer", rows, limit, |row| {
         Ok(DueTimer {
             run: parsed(row, 0)?,
@@ -141,6 +141,13 @@ pub(crate) fn timers_due(
     })
 }
 
+pub(crate) fn newest_time(conn: &Connection) -> Result<Option<Timestamp>, ReadError> {
+    conn.prepare_cached("SELECT at FROM events ORDER BY pos DESC LIMIT 1")
+        .and_then(|mut statement| statement.query_row([], |row| row.get(0)).optional())
+        .map(|at| at.map(Timestamp::from_millis))
+        .map_err(read_error)
+}
+
 pub(crate) fn next_timer(
     conn: &Connection,
     now: Timestamp,
@@ -148,7 +155,7 @@ pub(crate) fn next_timer(
     conn.prepare_cached("SELECT due FROM timers WHERE due > ?1 ORDER BY due LIMIT 1")
         .and_then(|mut statement| statement.query_row([now.millis()], |row| row.get(0)).optional())
         .map(|due| due.map(Timestamp::from_millis))
-        .map_err(broken)
+        .map_err(read_error)
 }
 
 pub(crate) fn outbox(
@@ -158,9 +165,9 @@ pub(crate) fn outbox(
 ) -> Result<Vec<OutboxRow>, ReadError> {
     let mut statement = conn
         .prepare_cached("SELECT id, body FROM outbox WHERE id > ?1 ORDER BY id")
-        .map_err(broken)?;
+        .map_err(read_error)?;
     let after = after.map_or_else(String::new, outbox_key);
-    let rows = statement.query([after]).map_err(broken)?;
+    let rows = statement.query([after]).map_err(read_error)?;
     collect("outbox", rows, limit, |row| {
         Ok(OutboxRow {
             id: OutboxId(parsed::<Uuid>(row, 0)?),

@@ -6,7 +6,7 @@ use trackway_ports::{ReadError, RunRow};
 
 use crate::{
     checksum::{self, RUN_COLUMNS, RUN_COLUMNS_COUNT},
-    readers::broken,
+    error::read_error,
 };
 
 use super::{Unreadable, events::is_damage, parsed, scan};
@@ -52,24 +52,24 @@ pub(super) fn least_head(conn: &Connection, run: RunId) -> Result<Seq, ReadError
 
 /// The inner error is about this row alone.
 fn by_key(conn: &Connection, run: RunId) -> Result<Result<Option<Known>, Unreadable>, ReadError> {
-    let mut statement = conn.prepare_cached(&run_sql("WHERE id = ?1")).map_err(broken)?;
-    let mut rows = statement.query([run.to_string()]).map_err(broken)?;
+    let mut statement = conn.prepare_cached(&run_sql("WHERE id = ?1")).map_err(read_error)?;
+    let mut rows = statement.query([run.to_string()]).map_err(read_error)?;
     match rows.next() {
         Ok(None) => Ok(Ok(None)),
         Ok(Some(row)) => Ok(known_row(row).map(Some)),
         Err(error) if is_damage(&error) => Ok(Err(error.into())),
-        Err(error) => Err(broken(error)),
+        Err(error) => Err(read_error(error)),
     }
 }
 
 fn has_events(conn: &Connection, run: RunId) -> Result<bool, ReadError> {
     let sql = "SELECT 1 FROM events WHERE run = ?1 LIMIT 1";
-    let mut statement = conn.prepare_cached(sql).map_err(broken)?;
+    let mut statement = conn.prepare_cached(sql).map_err(read_error)?;
     match statement.query_row([run.to_string()], |_| Ok(())).optional() {
         Ok(found) => Ok(found.is_some()),
         // There is something, though it cannot be read.
         Err(error) if is_damage(&error) => Ok(true),
-        Err(error) => Err(broken(error)),
+        Err(error) => Err(read_error(error)),
     }
 }
 

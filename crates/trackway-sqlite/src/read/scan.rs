@@ -7,7 +7,7 @@ use rusqlite::{Connection, Row, Rows};
 use trackway_domain::{RunId, Seq};
 use trackway_ports::{ReadError, Stored};
 
-use crate::{FolderBlobs, readers::broken};
+use crate::{FolderBlobs, error::read_error};
 
 use super::{
     Unreadable,
@@ -35,14 +35,18 @@ pub(super) fn events(
          WHERE run = ?1 AND seq > ?2 AND seq <= ?3"
     );
     let key = run.to_string();
-    let mut statement = conn.prepare_cached(&sql).map_err(broken)?;
-    let rows = statement.query((&key, first, last)).map_err(broken)?;
+    let mut statement = conn.prepare_cached(&sql).map_err(read_error)?;
+    let rows = statement.query((&key, first, last)).map_err(read_error)?;
     let mut found = BTreeMap::new();
-    each(rows, |row| {
-        if let Ok((stored, _)) = read_event(row, blobs, &key) {
-            found.entry(stored.seq).or_insert(stored);
-        }
+    let mut unavailable = None;
+    each(rows, |row| match read_event(row, blobs, &key) {
+        Ok((stored, _)) => drop(found.entry(stored.seq).or_insert(stored)),
+        Err(Unreadable::Unavailable(reason)) => unavailable = Some(reason),
+        Err(_) => {}
     })?;
+    if let Some(reason) = unavailable {
+        return Err(ReadError::Unavailable { reason });
+    }
     let behind = (after + 1..).map_while(|seq| found.remove(&seq));
     Ok(behind.collect())
 }
@@ -62,8 +66,8 @@ pub(super) fn runs(
     mut see: impl FnMut(Result<Known, Suspect>),
 ) -> Result<(), ReadError> {
     // No index has all columns, so that it is the table itself that is gone through.
-    let mut statement = conn.prepare_cached(&run_sql("NOT INDEXED")).map_err(broken)?;
-    let rows = statement.query([]).map_err(broken)?;
+    let mut statement = conn.prepare_cached(&run_sql("NOT INDEXED")).map_err(read_error)?;
+    let rows = statement.query([]).map_err(read_error)?;
     each(rows, |row| see(known_row(row).map_err(|error| Suspect::new(row, error))))
 }
 
@@ -93,7 +97,7 @@ fn each(mut rows: Rows<'_>, mut see: impl FnMut(&Row<'_>)) -> Result<(), ReadErr
                 tracing::error!(%error, "a table cannot be gone through to its end");
                 return Ok(());
             }
-            Err(error) => return Err(broken(error)),
+            Err(error) => return Err(read_error(error)),
         }
     }
 }

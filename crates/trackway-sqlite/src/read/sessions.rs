@@ -13,7 +13,7 @@ use rusqlite::{Connection, Params};
 use trackway_domain::{Caller, Event, RunId, Seq, SessionId, Timestamp, WorkflowRef};
 use trackway_ports::{ReadError, RunRow, SessionRow};
 
-use crate::{FolderBlobs, readers::broken};
+use crate::{FolderBlobs, error::read_error};
 
 use super::{
     collect,
@@ -37,7 +37,7 @@ pub(crate) fn sessions(
     caller: &Caller,
     limit: usize,
 ) -> Result<Vec<SessionRow>, ReadError> {
-    let moment = conn.unchecked_transaction().map_err(broken)?;
+    let moment = conn.unchecked_transaction().map_err(read_error)?;
     let ids = indexed(&moment, RUNS_OF_TENANT, [&*caller.tenant])?;
     let found = gather(&moment, blobs, &ids, |whose| *whose.caller == *caller)?;
     let whole = found.whole.into_values().map(|Known { row, head }| Run {
@@ -75,7 +75,7 @@ pub(crate) fn session_runs(
     caller: &Caller,
     session: &SessionId,
 ) -> Result<Vec<RunRow>, ReadError> {
-    let moment = conn.unchecked_transaction().map_err(broken)?;
+    let moment = conn.unchecked_transaction().map_err(read_error)?;
     let ids = indexed(&moment, RUNS_OF_SESSION, [session.as_str()])?;
     let found = gather(&moment, blobs, &ids, |whose| {
         *whose.caller == *caller && *whose.session == *session
@@ -165,8 +165,8 @@ fn gather(
 }
 
 fn indexed(conn: &Connection, sql: &str, values: impl Params) -> Result<Vec<RunId>, ReadError> {
-    let mut statement = conn.prepare_cached(sql).map_err(broken)?;
-    let rows = statement.query(values).map_err(broken)?;
+    let mut statement = conn.prepare_cached(sql).map_err(read_error)?;
+    let rows = statement.query(values).map_err(read_error)?;
     // An index that cannot be read leads nowhere; the walk through the table goes on without it.
     Ok(collect("run", rows, usize::MAX, |row| parsed(row, 0)).unwrap_or_default())
 }

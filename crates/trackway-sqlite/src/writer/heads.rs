@@ -36,6 +36,11 @@ impl Heads {
         }
     }
 
+    /// What was noted belongs to a transaction that is undone.
+    pub(crate) fn forget_all(&mut self) {
+        self.runs.clear();
+    }
+
     pub(crate) fn forget(&mut self, run: RunId) {
         self.runs.remove(&run);
     }

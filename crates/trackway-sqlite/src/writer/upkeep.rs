@@ -2,15 +2,16 @@
 //! belong together.
 
 use rusqlite::Connection;
-use trackway_ports::{AppendError, BlobHash, Receipt};
+use trackway_ports::{AppendError, BlobHash, ReadError, Receipt};
 
 use crate::{
+    error::is_transient,
     prepared::{Prepared, Upkeep},
     read::is_damage,
 };
 
 use super::{
-    Outcome, Stop, Writer,
+    CommitError, Outcome, Writer, committing,
     heads::Heads,
     reindex::{self, Failed},
     removal,
@@ -27,7 +28,7 @@ impl Writer {
         statements: &mut Statements<'_>,
         heads: &mut Heads,
         upkeep: &Upkeep,
-    ) -> Result<Outcome, Stop> {
+    ) -> Result<Outcome, CommitError> {
         heads.refresh(statements.data_version().map_err(writing)?);
         let newest = statements.newest_pos().map_err(writing)?;
         // What is remembered of these runs would be wrong after this, or after its undoing.
@@ -49,13 +50,17 @@ impl Writer {
         let unneeded = match done {
             Ok(Ok(unneeded)) => unneeded,
             Ok(Err(refused)) => return undo(statements, refused),
+            Err(Failed::Sql(error)) if is_transient(&error) => return Err(writing(error)),
+            Err(Failed::Read(ReadError::Unavailable { reason })) => {
+                return undo(statements, AppendError::Unavailable { reason });
+            }
             Err(error) => return undo(statements, broken(&error)),
         };
         self.faults.reach("store:before-commit");
         match statements.commit() {
             Ok(()) => {}
             Err(error) if is_damage(&error) => return undo(statements, broken(&error)),
-            Err(error) => return Err(Stop::because("committing", &error)),
+            Err(error) => return Err(committing(error)),
         }
         self.faults.reach("store:after-commit");
         self.sweep(conn, &unneeded);
@@ -89,7 +94,7 @@ fn together(statements: &mut Statements<'_>, appends: &[Prepared], newest: i64) 
     Ok(Ok(Vec::new()))
 }
 
-fn undo(statements: &mut Statements<'_>, refused: AppendError) -> Result<Outcome, Stop> {
+fn undo(statements: &mut Statements<'_>, refused: AppendError) -> Result<Outcome, CommitError> {
     statements.rollback().map_err(writing)?;
     Ok(Err(refused))
 }

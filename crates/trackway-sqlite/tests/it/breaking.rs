@@ -3,6 +3,7 @@
 use std::{
     path::Path,
     sync::{Arc, Mutex},
+    time::Duration,
 };
 
 use trackway_ports::{AppendError, Faults, Journal as _};
@@ -73,7 +74,7 @@ impl Faults for Notes {
 async fn fault_points_are_reached_in_order() {
     let folder = tempfile::tempdir().unwrap();
     let notes = Arc::new(Notes::default());
-    let options = Options { faults: Arc::clone(&notes) as Arc<dyn Faults> };
+    let options = Options { faults: Arc::clone(&notes) as Arc<dyn Faults>, ..Options::default() };
     let journal = SqliteJournal::open_with(folder.path(), options).unwrap();
     let told = Arc::clone(&notes);
     journal.append(
@@ -102,7 +103,7 @@ impl Faults for DieAt {
 async fn a_death_around_the_commit_answers_nobody() {
     for (point, written) in [("store:before-commit", 0), ("store:after-commit", 2)] {
         let folder = tempfile::tempdir().unwrap();
-        let options = Options { faults: Arc::new(DieAt(point)) };
+        let options = Options { faults: Arc::new(DieAt(point)), ..Options::default() };
         let journal = SqliteJournal::open_with(folder.path(), options).unwrap();
         let append = appending(run(1), 0, [event("one"), event("two")]);
         // The caller is dropped with the thread, unanswered.
@@ -122,4 +123,43 @@ async fn a_panicking_caller_leaves_the_others_alone() {
     fill(&journal, run(2), 2).await;
     assert_eq!(count(&journal, run(1)).await, 1);
     assert_eq!(count(&journal, run(2)).await, 2);
+}
+
+/// Proves X2, X5: nothing was written, so the same append can be handed in again.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_database_that_another_process_has_locked_is_waited_for_and_then_tried_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = Options { busy_wait: Duration::from_millis(20), ..Options::default() };
+    let journal = SqliteJournal::open_with(folder.path(), options).unwrap();
+    fill(&journal, run(1), 2).await;
+    let other = database(folder.path());
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    for _ in 0..2 {
+        let refused = append(&journal, appending(run(1), 2, [event("three")])).await;
+        assert!(matches!(refused, Err(AppendError::Unavailable { .. })), "{refused:?}");
+    }
+    assert_eq!(count(&journal, run(1)).await, 2);
+    other.execute_batch("ROLLBACK").unwrap();
+    fill_from(&journal, run(1), 2, 4).await;
+    assert_eq!(count(&journal, run(1)).await, 4);
+}
+
+/// Proves X2, X5: a blob that cannot be written keeps back its own append, and no other.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_blob_that_cannot_be_written_refuses_its_append_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let journal = SqliteJournal::open(folder.path()).unwrap();
+    let blobs = folder.path().join("blobs");
+    std::fs::remove_dir(&blobs).unwrap();
+    std::fs::write(&blobs, "in the way").unwrap();
+    let large = || appending(run(1), 0, [event(&"x".repeat(100_000))]);
+    let refused = hand_in(&journal, large());
+    let small = hand_in(&journal, appending(run(2), 0, [event("small")]));
+    let refused = refused.await.unwrap();
+    assert!(matches!(refused, Err(AppendError::Unavailable { .. })), "{refused:?}");
+    small.await.unwrap().unwrap();
+    std::fs::remove_file(&blobs).unwrap();
+    std::fs::create_dir(&blobs).unwrap();
+    append(&journal, large()).await.unwrap();
+    assert_eq!(count(&journal, run(1)).await, 1);
 }

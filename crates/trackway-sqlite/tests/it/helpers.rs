@@ -44,7 +44,12 @@ pub(crate) async fn append(journal: &dyn Journal, append: Append) -> Result<Rece
 
 /// Appends events until the run has `count` of them.
 pub(crate) async fn fill(journal: &dyn Journal, run: RunId, count: Seq) {
-    for seq in 0..count {
+    fill_from(journal, run, 0, count).await;
+}
+
+/// The same for a run that has some events.
+pub(crate) async fn fill_from(journal: &dyn Journal, run: RunId, from: Seq, count: Seq) {
+    for seq in from..count {
         let text = format!("event {} of {run}", seq + 1);
         append(journal, appending(run, seq, [event(&text)])).await.unwrap();
     }

@@ -14,6 +14,8 @@ mod guided;
 mod helpers;
 mod opening;
 mod pages;
+#[cfg(unix)]
+mod private;
 mod processes;
 mod racing;
 mod removal;

@@ -66,7 +66,8 @@ async fn a_death_on_the_way_leaves_all_or_nothing() {
         ("store:after-sweep", 1, 0, 0),
     ] {
         let folder = tempfile::tempdir().unwrap();
-        let options = Options { faults: Arc::new(DieAt(point, passes.into())) };
+        let options =
+            Options { faults: Arc::new(DieAt(point, passes.into())), ..Options::default() };
         let journal = SqliteJournal::open_with(folder.path(), options).unwrap();
         append(&journal, appending(run(1), 0, [large("own")])).await.unwrap();
         let outcome = journal.remove(Removal::of([(run(1), 1)])).await;

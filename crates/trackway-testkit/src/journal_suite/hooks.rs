@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use trackway_domain::{RunId, Seq};
-use trackway_ports::{Append, Hook, HookChange, HookTarget, Journal, Receipt};
+use trackway_domain::{Caller, RunId, Seq};
+use trackway_ports::{Append, Hook, HookChange, HookTarget, Journal, Receipt, RunRow};
 
 use super::{StoreUnderTest, samples::*};
 
@@ -252,6 +252,25 @@ pub async fn hooks_are_due_earliest_first_in_pages<S: StoreUnderTest>() {
     for (now, next) in [(0, Some(at(100))), (99, Some(at(100))), (100, Some(at(200))), (300, None)]
     {
         assert_eq!(journal.next_hook(at(now)).await.unwrap(), next, "at {now}");
+    }
+}
+
+/// Proves X6: so that no tenant waits for the hooks of another.
+pub async fn hooks_of_some_tenants_are_left_out<S: StoreUnderTest>() {
+    let (_store, journal) = fresh::<S>().await;
+    for (number, tenant) in [(1, "a"), (2, "b"), (3, "a"), (4, "c")] {
+        let mut append = appending(run(number), 0, [1]);
+        append.row = Some(RunRow { caller: Caller::new(tenant, "u"), ..row(number) });
+        write(&*journal, append).await;
+        change(&*journal, run(number), 1, [set(&number.to_string(), "1", 0)]).await;
+    }
+    for (except, left) in
+        [(vec![], "1 a, 2 b, 3 a, 4 c"), (vec!["a"], "2 b, 4 c"), (vec!["b", "c"], "1 a, 3 a")]
+    {
+        let except = except.into_iter().map(str::to_owned).collect();
+        let due = journal.hooks_due_except(at(9_000), except, ALL).await.unwrap();
+        let due: Vec<_> = due.iter().map(|due| format!("{} {}", due.hook.id, due.tenant)).collect();
+        assert_eq!(due.join(", "), left);
     }
 }
 

@@ -129,7 +129,7 @@ pub async fn after_closing_appends_fail<S: StoreUnderTest>() {
     write(&*journal, appending(run(1), 0, [1])).await;
     journal.close().await;
     let outcome = append(&*journal, appending(run(1), 1, [2])).await;
-    assert!(matches!(outcome, Err(AppendError::Broken { .. })));
+    assert!(matches!(outcome, Err(AppendError::Closed)));
     let journal = store.open().await;
     assert_eq!(numbers(&*journal, run(1)).await, [1]);
 }

@@ -85,6 +85,17 @@ pub async fn the_next_timer_lies_after_now<S: StoreUnderTest>() {
     }
 }
 
+/// Proves X2: from here time goes on after a restart, whatever the machine's clock says.
+pub async fn the_newest_time_is_that_of_the_last_event<S: StoreUnderTest>() {
+    let (_store, journal) = fresh::<S>().await;
+    assert_eq!(journal.newest_time().await.unwrap(), None);
+    for (number, moment) in [(1, 700), (2, 300)] {
+        let append = appending(run(number), 0, [1]);
+        write(&*journal, Append { at: at(moment), ..append }).await;
+    }
+    assert_eq!(journal.newest_time().await.unwrap(), Some(at(300)));
+}
+
 /// Proves X2.
 pub async fn any_moment_and_any_name_is_kept<S: StoreUnderTest>() {
     let (_store, journal) = fresh::<S>().await;

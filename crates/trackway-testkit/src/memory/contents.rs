@@ -233,6 +233,11 @@ impl Contents {
         due
     }
 
+    pub(super) fn newest_time(&self) -> Option<Timestamp> {
+        let newest = self.logs.values().filter_map(|log| log.last()).max_by_key(|last| last.pos);
+        newest.map(|last| last.at)
+    }
+
     pub(super) fn next_timer(&self, now: Timestamp) -> Option<Timestamp> {
         self.timers.values().copied().filter(|due| *due > now).min()
     }

@@ -71,11 +71,10 @@ impl Hooks {
         self.0.iter().filter(|hook| hook.run == run).cloned().collect()
     }
 
-    pub(super) fn due(&self, now: Timestamp, limit: usize) -> Vec<Hook> {
+    pub(super) fn due(&self, now: Timestamp) -> Vec<Hook> {
         let due = self.0.iter().filter(|hook| hook.due.is_some_and(|due| due <= now));
         let mut due: Vec<Hook> = due.cloned().collect();
         due.sort_by_key(|hook| hook.due);
-        due.truncate(limit);
         due
     }
 

@@ -36,6 +36,9 @@ impl SessionsError {
             | Self::Read(ReadError::Damaged { .. } | ReadError::DamagedBlob { .. }) => {
                 Code::DamagedLog
             }
+            Self::Read(ReadError::Unavailable { .. })
+            | Self::Append(AppendError::Unavailable { .. }) => Code::StoreBusy,
+            Self::Append(AppendError::Closed) => Code::Stopping,
             Self::Read(ReadError::Broken { .. }) | Self::Append(_) => Code::StoreFailed,
             Self::Pdf(_) => return None,
         })

@@ -22,7 +22,9 @@ pub(super) async fn read(journal: &dyn Journal, run: RunId) -> Result<Log, ReadE
         match journal.events(run, log.head(), READ_EVENTS).await {
             Ok(page) if page.is_empty() => return Ok(log),
             Ok(page) => log.events.extend(page),
-            Err(broken @ ReadError::Broken { .. }) => return Err(broken),
+            Err(error @ (ReadError::Broken { .. } | ReadError::Unavailable { .. })) => {
+                return Err(error);
+            }
             Err(damaged) => {
                 log.damage = Some(damaged.to_string());
                 return Ok(log);

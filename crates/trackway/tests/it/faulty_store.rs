@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use serde_json::Value;
 use trackway_domain::StateName;
 use trackway_runtime::Error;
-use trackway_testkit::{Breaks, Gate, Setup, World, at};
+use trackway_testkit::{Breaks, Gate, Outage, Process, Setup, World, at};
 
 use crate::kit::{Probe, answer, settled, start};
 
@@ -56,6 +56,101 @@ fn when_the_store_cannot_write_no_side_effect_is_repeated() {
         let repeated = probe.marks().len() - 3;
         assert!(repeated <= 1, "after {appends} appends: {:?}", probe.marks());
     }
+}
+
+/// Lets the time pass that background work pauses for, until `done` resolves.
+async fn passing<T>(process: &Process, done: impl Future<Output = T>) -> T {
+    let time = async {
+        loop {
+            process.clock.advance(Duration::from_secs(5));
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::select! {
+        biased;
+        result = done => result,
+        () = time => unreachable!("time does not end"),
+    }
+}
+
+workflow!(Naps, "naps", |_probe, ctx, _input: Value| -> () {
+    ctx.sleep(Duration::from_secs(60)).await;
+    Ok(())
+});
+
+/// Proves X2, X5.
+#[test]
+fn timers_fire_after_a_read_has_failed() {
+    let (world, outage) = (World::memory(), Arc::new(Outage::new()));
+    let setup = Setup::from(registry![Naps(Probe::new())]).tap(outage.clone());
+    world.run(setup, async |process| {
+        let run = start(&process, "naps", Value::Null).await;
+        process.quiet().await;
+        outage.begin();
+        process.clock.advance(Duration::from_secs(60));
+        process.until_failing("timers", true).await;
+        assert!(process.failing().contains(&"timers"));
+        outage.end();
+        let ended = passing(&process, crate::kit::ended(&process, run)).await;
+        assert_eq!(ended.state, StateName::Completed);
+        process.until_failing("timers", false).await;
+        assert_eq!(process.broken(), None);
+    });
+}
+
+/// Proves X2, X5: what an earlier process left is taken up when the store can be read again.
+#[test]
+fn unfinished_runs_go_on_after_a_read_has_failed() {
+    let (world, probe) = (World::memory(), Probe::new());
+    let run = world.run(registry![Works(probe.clone())], async |process| {
+        let run = start(&process, "works", Value::Null).await;
+        settled(&process, run).await;
+        answer(&process, run, "a", Value::Null).await.unwrap();
+        run
+    });
+    let outage = Arc::new(Outage::new());
+    outage.begin();
+    let setup = Setup::from(registry![Works(probe)]).tap(outage.clone());
+    world.run(setup, async |process| {
+        process.until_failing("recovery", true).await;
+        let refused = process.view(&at(run)).await;
+        assert!(matches!(refused, Err(Error::Unavailable { .. })), "{refused:?}");
+        outage.end();
+        let ended = passing(&process, crate::kit::ended(&process, run)).await;
+        assert_eq!(ended.state, StateName::Completed);
+    });
+}
+
+/// Proves X2, X5: a step is done again once, not for as long as the store takes nothing.
+#[test]
+fn a_run_goes_on_when_the_store_takes_appends_again() {
+    for taken in 1..4 {
+        let (world, probe) = (World::memory(), Probe::new());
+        let outage = Arc::new(Outage::of_appends(taken, 3));
+        let setup = Setup::from(registry![Works(probe.clone())]).tap(outage);
+        world.run(setup, async |process| {
+            let run = start(&process, "works", Value::Null).await;
+            let rested = passing(&process, settled(&process, run)).await;
+            assert_eq!(rested.state, StateName::InputRequired);
+            assert_eq!(process.broken(), None);
+        });
+        let repeated = probe.marks().len() - 3;
+        assert!(repeated <= 1, "after {taken} appends: {:?}", probe.marks());
+    }
+}
+
+/// Proves X2, X5: whoever is told to try again can send the same message again.
+#[test]
+fn a_message_that_was_not_taken_is_taken_later() {
+    let (world, outage) = (World::memory(), Arc::new(Outage::of_appends(0, 1)));
+    let setup = Setup::from(registry![Works(Probe::new())]).tap(outage);
+    world.run(setup, async |process| {
+        let refused = crate::kit::start_as(&process, "m", "works", Value::Null).await;
+        assert!(matches!(refused, Err(Error::Unavailable { .. })), "{refused:?}");
+        let taken = crate::kit::start_as(&process, "m", "works", Value::Null).await.unwrap();
+        assert!(!taken.repeated, "nothing of the first was written");
+        assert_eq!(process.runs(Default::default(), None, 10).await.unwrap().len(), 1);
+    });
 }
 
 workflow!(WaitsForBoth, "waits-for-both", |probe, ctx, _input: Value| -> () {

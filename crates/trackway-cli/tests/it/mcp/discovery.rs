@@ -38,8 +38,7 @@ fn the_tools_are_those_of_the_interface() {
             assert_eq!(found, expected, "{name}");
             assert_eq!(tool["outputSchema"]["type"], "object", "{name}");
             assert!(tool["description"].as_str().unwrap().len() > 40, "{name}");
-            let reads =
-                ["workflow_list", "workflow_inspect", "workflow_resume"].contains(&name);
+            let reads = ["workflow_list", "workflow_inspect", "workflow_resume"].contains(&name);
             assert_eq!(tool["annotations"]["readOnlyHint"], reads, "{name}");
         }
         assert_eq!(tools, agent.tools(), "always the same");

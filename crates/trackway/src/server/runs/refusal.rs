@@ -100,6 +100,10 @@ impl From<RunsError> for Refusal {
                     Self::new(code, format!("the log of {run} is damaged"))
                         .hint("see the server's log")
                 }
+                Error::Unavailable { reason } => {
+                    tracing::warn!(reason, "the store is busy");
+                    Self::new(code, "the store is busy").hint("send the same request again")
+                }
                 Error::Store { reason } => {
                     // What went wrong inside is for the operator.
                     tracing::error!(reason, "the store has failed");
@@ -147,7 +151,7 @@ const fn status(code: Code) -> StatusCode {
         | Code::DataInUse => StatusCode::CONFLICT,
         Code::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
         Code::DamagedLog => StatusCode::INTERNAL_SERVER_ERROR,
-        Code::StoreFailed | Code::Stopping | Code::AuthUnavailable => {
+        Code::StoreBusy | Code::StoreFailed | Code::Stopping | Code::AuthUnavailable => {
             StatusCode::SERVICE_UNAVAILABLE
         }
     }

@@ -41,6 +41,10 @@ impl From<SessionsError> for Refusal {
             Some(code @ (Code::UnknownSession | Code::BadBundle)) => {
                 Self::new(code, error.to_string())
             }
+            Some(code @ Code::StoreBusy) => {
+                tracing::warn!(%error, "the store is busy");
+                Self::new(code, "the store is busy").hint("send the same request again")
+            }
             other => {
                 // What went wrong inside is for the operator.
                 tracing::error!(%error, "a session could not be read");

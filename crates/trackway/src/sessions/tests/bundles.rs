@@ -257,7 +257,10 @@ async fn a_session_is_imported_whole_or_not_at_all() {
     let page = place.sessions().markdown(&ticket()).await.unwrap();
     for (point, skipped) in [("store:before-commit", 0), ("store:after-commit", 3)] {
         let folder = tempfile::tempdir().unwrap();
-        let options = trackway_sqlite::Options { faults: std::sync::Arc::new(DieAt(point)) };
+        let options = trackway_sqlite::Options {
+            faults: std::sync::Arc::new(DieAt(point)),
+            ..Default::default()
+        };
         let dying = trackway_sqlite::SqliteJournal::open_with(folder.path(), options).unwrap();
         let reader = SessionsReader::local(std::sync::Arc::new(dying));
         reader.import(bundle.as_bytes(), None).await.unwrap_err();

@@ -1,0 +1,61 @@
+//! A database without room, seen from the writer.
+
+use std::{sync::mpsc, time::Duration};
+
+use trackway_domain::{Event, RunId, Timestamp};
+use trackway_ports::{Append, NoFaults};
+use uuid::Uuid;
+
+use crate::{checkpoint, database::Database};
+
+use super::*;
+
+fn job(expected: u64, answers: &mpsc::Sender<Outcome>) -> Job {
+    let mut append = Append::new(RunId::new(Uuid::from_u128(1)), expected, Timestamp(0));
+    let text = serde_json::Value::String("x".repeat(20_000));
+    append.events.push(Event::StepDone {
+        op: trackway_domain::Op {
+            kind: trackway_domain::OpKind::Step,
+            key: "sample".into(),
+            occurrence: 0,
+        },
+        outcome: trackway_domain::StepOutcome::Ok(text),
+    });
+    let answers = answers.clone();
+    Job {
+        work: Work::append(append),
+        done: Box::new(move |outcome| answers.send(outcome).unwrap()),
+    }
+}
+
+/// Proves X2, X5: what was rolled back can be written when there is room.
+#[test]
+fn a_store_that_was_full_writes_again_when_there_is_room() {
+    let folder = tempfile::tempdir().unwrap();
+    let database = Database::create(folder.path(), Duration::from_secs(1)).unwrap();
+    let conn = database.writer().unwrap();
+    let (checkpoints, _checkpointer) = checkpoint::pair(database.checkpointer().unwrap());
+    let blobs = FolderBlobs::open(folder.path()).unwrap();
+    let writer = Writer { blobs, faults: Arc::new(NoFaults), checkpoints };
+    let mut statements = Statements::prepare(&conn).unwrap();
+    let mut heads = Heads::default();
+    let (answers, _) = mpsc::channel();
+    let mut write = |expected| {
+        let written = writer.commit(&conn, &mut statements, &mut heads, &[job(expected, &answers)]);
+        written.map_err(|error| writer.undo(&conn, &mut statements, &mut heads, error))
+    };
+    write(0).unwrap().remove(0).unwrap();
+    let pages: i64 = conn.pragma_query_value(None, "page_count", |row| row.get(0)).unwrap();
+    let limit = |pages: i64| {
+        let set = format!("PRAGMA max_page_count = {pages}");
+        conn.query_row(&set, [], |row| row.get::<_, i64>(0)).unwrap();
+    };
+    limit(pages);
+    for _ in 0..2 {
+        let full = write(1);
+        assert!(matches!(full, Err(CommitError::Unavailable(_))), "{full:?}");
+    }
+    limit(pages + 1_000);
+    write(1).unwrap().remove(0).unwrap();
+    write(2).unwrap().remove(0).unwrap();
+}
