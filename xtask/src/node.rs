@@ -1,5 +1,5 @@
 //! The Node packages of the tests that drive Trackway with clients and suites in JavaScript: one folder
-//! for each generation of A2A, and one for MCP.
+//! for each generation of A2A, one for MCP, and one for a framework.
 //!
 //! The folders lie in `.tools`, are made once, and are made again when their list of packages changes or
 //! when they stop working.
@@ -34,7 +34,7 @@ pub(crate) const NEWEST: Packages = Packages {
         require('@a2a-js/sdk/server/express'); require('express')",
 };
 
-pub(crate) const FOLDERS: [Packages; 3] = [
+pub(crate) const FOLDERS: [Packages; 4] = [
     Packages {
         variable: "TRACKWAY_TEST_JS_0_3",
         folder: ".tools/js-0.3",
@@ -54,6 +54,13 @@ pub(crate) const FOLDERS: [Packages; 3] = [
             for (const script of ['conformance/dist', 'inspector/clients/launcher/build'])
                 run('node_modules/node/bin/node',
                     [`node_modules/@modelcontextprotocol/${script}/index.js`, '--help'])",
+    },
+    Packages {
+        variable: "TRACKWAY_TEST_VERCEL",
+        folder: ".tools/vercel",
+        packages: include_str!("../vercel-packages.txt"),
+        packages_path: "xtask/vercel-packages.txt",
+        check: "require.resolve('ai'); require('@ai-sdk/mcp').createMCPClient.call",
     },
 ];
 

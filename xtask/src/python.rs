@@ -1,6 +1,6 @@
 //! The Python environments of the tests that drive Trackway with official clients: one for each
-//! generation of A2A, since the two cannot be installed side by side, one for MCP, and one for a small
-//! model.
+//! generation of A2A, since the two cannot be installed side by side, one for MCP, one for a small model,
+//! and those of other people's frameworks, together where what they need agrees.
 //!
 //! They lie in `.tools`, are made once, and are made again when their list of requirements changes or
 //! when they stop working (a moved checkout, a removed interpreter).
@@ -48,7 +48,7 @@ pub(crate) const REAL_MODEL: Environment = Environment {
     pip: &["--no-deps"],
 };
 
-pub(crate) const ENVIRONMENTS: [Environment; 3] = [
+pub(crate) const ENVIRONMENTS: [Environment; 6] = [
     Environment {
         variable: "TRACKWAY_TEST_PYTHON",
         folder: ".tools/python",
@@ -64,6 +64,31 @@ pub(crate) const ENVIRONMENTS: [Environment; 3] = [
         requirements: include_str!("../mcp-python-requirements.txt"),
         requirements_path: "xtask/mcp-python-requirements.txt",
         imports: "import mcp",
+        pip: &[],
+    },
+    Environment {
+        variable: "TRACKWAY_TEST_FRAMEWORKS_A2A",
+        folder: ".tools/frameworks-a2a",
+        requirements: include_str!("../frameworks-a2a-requirements.txt"),
+        requirements_path: "xtask/frameworks-a2a-requirements.txt",
+        imports: "import agent_framework_a2a, google.adk.agents.remote_a2a_agent",
+        pip: &[],
+    },
+    // It wants the older generation of A2A.
+    Environment {
+        variable: "TRACKWAY_TEST_STRANDS",
+        folder: ".tools/strands",
+        requirements: include_str!("../strands-requirements.txt"),
+        requirements_path: "xtask/strands-requirements.txt",
+        imports: "import strands.agent.a2a_agent",
+        pip: &[],
+    },
+    Environment {
+        variable: "TRACKWAY_TEST_FRAMEWORKS_MCP",
+        folder: ".tools/frameworks-mcp",
+        requirements: include_str!("../frameworks-mcp-requirements.txt"),
+        requirements_path: "xtask/frameworks-mcp-requirements.txt",
+        imports: "import agents.mcp, fastmcp",
         pip: &[],
     },
 ];

@@ -21,6 +21,9 @@ use crate::{
 /// Name of the artifact that is the model's text.
 pub(super) const TEXT_RESPONSE: &str = "text-response";
 
+/// Name of the artifact that is what the model thinks.
+const REASONING: &str = "reasoning";
+
 /// What the tool that starts a workflow begins with.
 const DISPATCH_PREFIX: &str = "dispatch_workflow_";
 
@@ -37,8 +40,9 @@ pub(super) struct View {
     said: String,
     /// A workflow that this turn started is followed: it speaks for itself.
     has_followed: bool,
-    /// The result of a dispatch, until it is clear whether the workflow itself is followed.
-    result: Option<String>,
+    /// What the model has thought in this turn, and the part of it that is not shown yet.
+    thought: String,
+    unshown_thought: String,
     /// The workflows of the runs beside the turn.
     names: HashMap<RunId, String>,
     growing: Growing,
@@ -52,7 +56,8 @@ impl View {
             label: None,
             said: String::new(),
             has_followed: false,
-            result: None,
+            thought: String::new(),
+            unshown_thought: String::new(),
             names: HashMap::new(),
             growing: Growing::default(),
             clipped: Clipped::default(),
@@ -91,7 +96,7 @@ impl View {
     pub(super) fn turn(&mut self) {
         self.said.clear();
         self.has_followed = false;
-        self.result = None;
+        self.thought.clear();
     }
 
     /// An update of the turn. `followed`: the workflows that it refers to are shown themselves.
@@ -113,7 +118,6 @@ impl View {
                     message.as_ref().is_some_and(|said| !said.reference_task_ids.is_empty());
                 if refers && followed {
                     self.has_followed = true;
-                    self.result = None;
                     return Ok(());
                 }
                 let parts = if refers { &parts[..parts.len().min(1)] } else { parts };
@@ -265,6 +269,10 @@ impl View {
             }
             return self.text(&texts(&artifact.parts), append);
         }
+        if name == REASONING {
+            self.think(&text::printable(&texts(&artifact.parts)), append);
+            return Ok(());
+        }
         let tool = artifact.metadata.get("toolName").and_then(Value::as_str);
         let mark = match tool {
             Some(_) if name.starts_with("tool-call-") => "→",
@@ -273,15 +281,60 @@ impl View {
         };
         let tool = tool.unwrap_or(name);
         if !self.mode().is_terminal() {
-            let content = artifact.parts.iter().map(in_line).collect::<Vec<_>>().join(" ");
+            // Of a dispatch, the outcome says most; the workflow shows the rest.
+            let outcome = artifact.metadata.get("outcome").and_then(Value::as_str);
+            let parts = || artifact.parts.iter().map(in_line).collect::<Vec<_>>().join(" ");
+            let content = outcome.map_or_else(parts, str::to_owned);
             return self.canvas.aside(&cut(&format!("{mark} {tool} {content}"), LINE_MAX));
+        }
+        let is_dispatched = tool.starts_with(DISPATCH_PREFIX) && mark == "←";
+        let is_started = artifact.metadata.contains_key("taskId");
+        // A workflow that was started speaks for itself, and the rules repeat what came of a call.
+        if is_dispatched && (is_started || self.is_offline()) {
+            return Ok(());
         }
         self.call(mark, tool, &artifact.parts)
     }
 
+    fn is_offline(&self) -> bool {
+        self.label.as_deref() == Some(offline::LABEL)
+    }
+
+    /// The model thinks: kept until something else is shown, since it comes in pieces.
+    fn think(&mut self, text: &str, append: bool) {
+        if append {
+            self.thought.push_str(text);
+            self.unshown_thought.push_str(text);
+            return;
+        }
+        let fresh = text.strip_prefix(&self.thought).unwrap_or(text);
+        self.unshown_thought.push_str(fresh);
+        text.clone_into(&mut self.thought);
+    }
+
+    /// Shows what the model has thought, at a terminal.
+    fn show_thought(&mut self) -> io::Result<()> {
+        let thought = std::mem::take(&mut self.unshown_thought);
+        if thought.trim().is_empty() || !self.mode().is_terminal() {
+            return Ok(());
+        }
+        let content = PartContent::Text { text: thought.trim().to_owned() };
+        let parts = [Part { content, metadata: Default::default() }];
+        let width = style::columns().saturating_sub(2);
+        let rendered = layout::render_parts(&parts, width, Detail::SHORT);
+        for line in &rendered.lines {
+            self.canvas.aside(&format!("~ {line}"))?;
+        }
+        if rendered.clipped {
+            let number = self.clipped.keep(&parts);
+            self.canvas.aside(&format!("~ (shortened: /show {number})"))?;
+        }
+        Ok(())
+    }
+
     /// A tool call or its result in one line, with a way to see all of it.
     fn call(&mut self, mark: &str, tool: &str, parts: &[Part]) -> io::Result<()> {
-        self.show_result()?;
+        self.show_thought()?;
         let brief = |part: &Part| match &part.content {
             PartContent::Data { data } if data.get("outcome").is_none() => layout::summary(data),
             _ => in_line(part),
@@ -298,33 +351,18 @@ impl View {
             let room = style::columns().saturating_sub(layout::width_of(&hint) + 1);
             format!("{}{hint}", cut(&whole, room))
         };
-        if mark == "←" && tool.starts_with(DISPATCH_PREFIX) {
-            self.result = Some(line);
-            return Ok(());
-        }
         self.canvas.aside(&line)
-    }
-
-    /// The result of a dispatch that nobody else shows.
-    fn show_result(&mut self) -> io::Result<()> {
-        match self.result.take().filter(|_| !self.has_followed) {
-            Some(line) => self.canvas.aside(&line),
-            None => Ok(()),
-        }
     }
 
     /// The model's text goes on, or begins again where an attempt broke off.
     fn text(&mut self, text: &str, append: bool) -> io::Result<()> {
         let text = text::printable(text);
         // The rules have no words of their own: they repeat what the tool or the workflow has said.
-        if self.label.as_deref() == Some(offline::LABEL) {
-            self.result = None;
-            if self.has_followed {
-                self.said.push_str(&text);
-                return Ok(());
-            }
+        if self.is_offline() && self.has_followed {
+            self.said.push_str(&text);
+            return Ok(());
         }
-        self.show_result()?;
+        self.show_thought()?;
         if append {
             self.said.push_str(&text);
             return self.canvas.piece(&text);
@@ -341,7 +379,7 @@ impl View {
     }
 
     fn end(&mut self, state: StateName, message: &[Part], output: &Value) -> io::Result<()> {
-        self.show_result()?;
+        self.show_thought()?;
         let said = text::parts(message, "").join("\n");
         match state {
             StateName::Completed => {

@@ -7,6 +7,7 @@ mod agents;
 mod auth;
 mod chat;
 mod cli;
+mod frameworks;
 mod mcp;
 mod rest;
 mod sdk;

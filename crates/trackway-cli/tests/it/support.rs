@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
 pub(crate) use command::{Finished, Project, Started, Trackway, trackway};
-pub(crate) use prepared::{prepared, python};
+pub(crate) use prepared::{interpret, prepared, python};
 pub(crate) use server::{Served, client};
 pub(crate) use terminal::Terminal;
 

@@ -204,3 +204,16 @@ async fn an_agent_of_1_0_needs_a_key() {
 async fn an_agent_of_0_3_needs_a_key() {
     keys(Generation::V03).await;
 }
+
+/// Proves L14: every number of this client is a float on the wire; a whole one is an integer here.
+#[tokio::test]
+async fn whole_numbers_of_the_python_client_are_integers() {
+    let desk = desk("").await;
+    let ledger = desk.server.url("/a2a/agents/ledger");
+    for binding in ["GRPC", "HTTP+JSON", "JSONRPC"] {
+        let mut client = Official::start(Generation::V1, binding, None);
+        let message = json!({ "parts": [{ "data": { "entries": 2, "delayMs": 1 } }] });
+        let sent = client.does("send", &ledger, json!({ "message": message }));
+        assert_eq!(sent["status"]["state"], "completed", "{binding}: {sent}");
+    }
+}

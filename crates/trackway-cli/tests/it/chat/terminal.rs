@@ -152,6 +152,24 @@ async fn work_has_a_sign() {
     assert_eq!(code, 0, "{screen}");
 }
 
+/// What the model thinks stands before what it says, once.
+#[tokio::test]
+async fn a_thought_is_shown_once() {
+    let (folder, model) = (Folder::new(), ModelServer::start().await);
+    model.queue(ModelServer::openai().thinks("Let me ").thinks("see.").says("It is tea."));
+    let mut talk = at(with_model(&folder, &model, &[]));
+    talk.until("> ");
+    talk.types("what is it\n");
+    talk.until("~ Let me see.\r\nIt is tea.\r\n");
+    talk.until("> ");
+    talk.types("\x04");
+    let (code, screen) = talk.ended();
+    assert_eq!(code, 0, "{screen}");
+    for once in ["Let me see.", "It is tea."] {
+        assert_eq!(screen.matches(once).count(), 1, "{screen}");
+    }
+}
+
 /// What is too long is shortened, and shown whole when it is asked for.
 #[test]
 fn a_shortened_text_can_be_seen() {

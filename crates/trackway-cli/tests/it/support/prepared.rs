@@ -15,7 +15,12 @@ pub(crate) fn prepared(variable: &str) -> String {
 
 /// A script of `tests/clients/python`, run by the interpreter of that variable.
 pub(crate) fn python(variable: &str, script: &str) -> Command {
-    let scripts = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/clients/python");
+    interpret(variable, &format!("python/{script}"))
+}
+
+/// A script of `tests/clients`, run by the interpreter of that variable.
+pub(crate) fn interpret(variable: &str, script: &str) -> Command {
+    let scripts = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/clients");
     let mut command = Command::new(prepared(variable));
     // Nothing is written beside the scripts, which belong to the repository.
     command.env("PYTHONDONTWRITEBYTECODE", "1").arg(scripts.join(script));

@@ -1,0 +1,85 @@
+//! Other people's frameworks as they come from the registries, against the real binary with the offline
+//! rules. What they get is compared with what the server has recorded.
+
+mod a2a;
+mod mcp;
+
+use std::{path::Path, process::Command};
+
+use serde_json::Value;
+
+use crate::support::{Folder, Served, interpret, prepared};
+
+/// Runs a command to its end, and returns each line that it printed, with what it said on stderr.
+async fn run(mut command: Command) -> (Vec<Value>, String) {
+    let output = tokio::task::spawn_blocking(move || command.output().unwrap()).await.unwrap();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let (printed, errors) = (text(&output.stdout), text(&output.stderr));
+    assert!(output.status.success(), "{printed}\n{errors}");
+    (printed.lines().map(|line| serde_json::from_str(line).unwrap()).collect(), errors)
+}
+
+/// A framework in Python. Its experimental parts warn about themselves; that is not our matter.
+fn python(variable: &str, script: &str) -> Command {
+    let mut command = interpret(variable, &format!("frameworks/{script}"));
+    command.env("PYTHONWARNINGS", "ignore");
+    command
+}
+
+fn node(variable: &str, script: &str) -> Command {
+    let scripts = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/clients/frameworks");
+    let mut command = Command::new("node");
+    command.arg(scripts.join(script)).arg(prepared(variable));
+    command
+}
+
+/// A server in a workspace with these files.
+#[derive(Debug)]
+struct Site {
+    server: Served,
+    _folder: Folder,
+}
+
+impl Site {
+    fn start(files: &[(&str, &str)], args: &[&str]) -> Self {
+        let folder = Folder::new();
+        for (name, text) in files {
+            let file = folder.path().join(name);
+            std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+            std::fs::write(file, text).unwrap();
+        }
+        let workspace = folder.path().to_str().unwrap().to_owned();
+        let args = [&["--workspace", &workspace], args].concat();
+        Self { server: Served::start_as(&folder.data(), &args), _folder: folder }
+    }
+
+    fn agent(&self, name: &str) -> String {
+        format!("{}/a2a/agents/{name}", self.server.url)
+    }
+
+    /// The runs of a workflow, the oldest first, each whole.
+    async fn runs(&self, workflow: &str) -> Vec<Value> {
+        let (_, list) = self.server.get(&format!("/api/runs?workflow={workflow}")).await;
+        let mut runs = Vec::new();
+        for run in list["runs"].as_array().unwrap().iter().rev() {
+            let id = run["id"].as_str().unwrap();
+            runs.push(self.server.get(&format!("/api/runs/{id}")).await.1);
+        }
+        runs
+    }
+
+    /// Why answers to the questions of this run were refused, in the server's own words.
+    async fn refusals(&self, run: &Value) -> Vec<String> {
+        let updates = self.server.ended(run["id"].as_str().unwrap()).await;
+        let errors = updates.iter().filter_map(|update| update["question"]["errors"].as_array());
+        errors.flatten().map(|error| error["message"].as_str().unwrap().to_owned()).collect()
+    }
+}
+
+/// What the agent said in a turn.
+fn said(turn: &Value) -> String {
+    let artifacts = turn["artifacts"].as_array().unwrap();
+    let text = artifacts.iter().find(|artifact| artifact["artifactId"] == "text-response").unwrap();
+    let parts = text["parts"].as_array().unwrap().iter();
+    parts.map(|part| part["text"].as_str().unwrap()).collect()
+}
