@@ -54,6 +54,7 @@ mod tests {
             description: String::new(),
             version: String::new(),
             tags: Vec::new(),
+            first_answer_timeout: None,
             input: None,
             guidance: Vec::new(),
             references: Vec::new(),

@@ -132,9 +132,9 @@ impl Guide {
         let branches =
             LineageLimits { path: 1, checkpoints: 0, children: RECAP_BRANCHES_MAX, depth: 0 };
         let reason = self.lineage(run, node, branches).await?.damaged;
-        Ok(reason.map(|reason| Warning {
-            code: Code::DamagedLog.as_str().to_owned(),
-            message: format!("a part of this run cannot be read: {reason}"),
+        Ok(reason.map(|reason| {
+            let message = format!("a part of this run cannot be read: {reason}");
+            Warning::new(Code::DamagedLog.as_str(), message)
         }))
     }
 
