@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use trackway_domain::Block;
 
 use crate::{
-    model::{Ask, Contract, Form, Prompt, Step, StepKind},
+    model::{Ask, Condition, Contract, Form, Prompt, Step, StepKind},
     schema,
 };
 
@@ -53,10 +53,16 @@ pub(crate) fn blame(step: &Step, mut block: Block) -> Block {
 }
 
 fn question(ask: &Ask) -> Prompt {
-    let text = format!("Ask the user this, and send the answer in `output`:\n\n{}", ask.message);
+    let whom = match ask.authorize {
+        true => "Ask the user to authorize this. The answer is theirs alone",
+        false => "Ask the user this",
+    };
+    let text = format!("{whom}, and send the answer in `output`:\n\n{}", ask.message);
     let form =
         Form::Whole { schema: ask.schema.clone(), example: schema::made(&ask.schema, &ask.schema) };
-    Prompt { text, output: Some(required(form)), ..Prompt::default() }
+    // A person says that the answer is theirs.
+    let confirm = ask.authorize.then_some(Condition::Always);
+    Prompt { text, confirm, output: Some(required(form)), ..Prompt::default() }
 }
 
 fn tool_result() -> Prompt {

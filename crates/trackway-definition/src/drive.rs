@@ -5,7 +5,7 @@
 //! taken up after a crash goes on from the last one that was kept.
 //!
 //! ```text
-//! begin ─▶ Act(Prompt | Ask | Tool | Emit) ─ do it ─▶ answer ─▶ Act(…) … ─▶ Done
+//! begin ─▶ Act(Prompt | Ask | Tool | Emit | Say) ─ do it ─▶ answer ─▶ Act(…) … ─▶ Done
 //!      └─▶ Act(Map) ─ for each item: item ─▶ Act(…) ─ answer … ─▶ Done ─┐
 //!                                    answer ◀─ collect (all items) ◀────┘
 //! ```
@@ -24,7 +24,7 @@ use trackway_domain::{Block, DocumentChange, Expected, Inputs, Object, Warning};
 use crate::{
     asked, contract, documents,
     guide::{check_input, prompt_text},
-    model::{Definition, Emit, EmitContent, OnFailure, Step, StepKind},
+    model::{Definition, Emit, EmitContent, OnFailure, Say, Step, StepKind},
     template::render,
     walk::{Mode, Root, Walk, Walker, lost, owner, way},
 };
@@ -77,6 +77,18 @@ pub enum Action {
     Ask {
         message: String,
         schema: Value,
+        /// The answer authorizes something.
+        authorize: bool,
+        /// Shown with it: a name and its content.
+        artifact: Option<(String, Emission)>,
+    },
+    /// Those who watch are told how far it has come.
+    Status {
+        text: String,
+    },
+    /// The workflow declines; the walk ends here.
+    Reject {
+        reason: String,
     },
     Tool {
         name: String,
@@ -243,11 +255,25 @@ fn action(walker: &mut Walker<'_>, step: &Step) -> Result<Action, Block> {
         StepKind::Ask(ask) => Ok(Action::Ask {
             message: walker.look(|names| render(&ask.message, names))?,
             schema: ask.schema.clone(),
+            authorize: ask.authorize,
+            artifact: match &ask.artifact {
+                Some(artifact) => Some(content(walker, artifact)?),
+                None => None,
+            },
         }),
+        StepKind::Say(Say::Status(text)) => {
+            Ok(Action::Status { text: walker.look(|names| render(text, names))? })
+        }
+        StepKind::Say(Say::Reject(text)) => {
+            Ok(Action::Reject { reason: walker.look(|names| render(text, names))? })
+        }
         StepKind::Tool(tool) => {
             Ok(Action::Tool { name: tool.name.clone(), args: walker.values(&tool.args)? })
         }
-        StepKind::Emit(emit) => emission(walker, emit),
+        StepKind::Emit(emit) => {
+            let (artifact, content) = content(walker, emit)?;
+            Ok(Action::Emit { artifact, content })
+        }
         StepKind::Map(map) => Ok(Action::Map {
             items: walker.items(step, map)?,
             limit: map.limit,
@@ -259,13 +285,13 @@ fn action(walker: &mut Walker<'_>, step: &Step) -> Result<Action, Block> {
     }
 }
 
-fn emission(walker: &mut Walker<'_>, emit: &Emit) -> Result<Action, Block> {
+fn content(walker: &mut Walker<'_>, emit: &Emit) -> Result<(String, Emission), Block> {
     let (artifact, value) = walker.emitted_of(emit)?;
     let content = match (&emit.content, value) {
         (EmitContent::Text(_), Value::String(text)) => Emission::Text(text),
         (_, value) => Emission::Data(value),
     };
-    Ok(Action::Emit { artifact, content })
+    Ok((artifact, content))
 }
 
 /// What a walk that has ended came to.
@@ -278,4 +304,4 @@ fn output(definition: &Definition, walker: &mut Walker<'_>) -> Result<Value, Blo
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -22,6 +22,9 @@ pub struct Definition {
     /// JSON Schema of the context that a run begins with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input: Option<Value>,
+    /// Seconds that an agent which dispatches it waits for its first answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_answer_timeout: Option<u32>,
     /// Rules for the whole workflow; shown with the first step and with every look.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub guidance: Vec<String>,
@@ -80,6 +83,8 @@ pub enum StepKind {
     Tool(Tool),
     /// An artifact.
     Emit(Emit),
+    /// Something said to those who watch the run.
+    Say(Say),
     /// Another workflow, whose steps run inside this one with a context of their own.
     Nested(Nested),
     Switch(Switch),
@@ -263,6 +268,22 @@ pub struct Ask {
     pub message: String,
     /// JSON Schema of the answer.
     pub schema: Value,
+    /// A person has to authorize something with the answer, as with a signature.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub authorize: bool,
+    /// Shown with the question.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub artifact: Option<Emit>,
+}
+
+/// What is said to those who watch a run. Both are templates.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Say {
+    /// How far it has come.
+    Status(String),
+    /// Why the workflow declines; nothing after it runs.
+    Reject(String),
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

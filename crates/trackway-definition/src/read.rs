@@ -123,6 +123,7 @@ impl Draft {
             input: top.input,
             guidance: top.guidance,
             steps: top.steps,
+            first_answer_timeout: top.first_answer_timeout,
             on_exit: top.on_exit,
             unheeded,
         };

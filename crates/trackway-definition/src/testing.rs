@@ -18,6 +18,7 @@ pub(crate) fn definition(steps: Vec<Step>) -> Definition {
         input: None,
         guidance: Vec::new(),
         steps,
+        first_answer_timeout: None,
         on_exit: Vec::new(),
         unheeded: Vec::new(),
     }
@@ -50,7 +51,8 @@ pub(crate) fn prompt(id: &str, text: &str) -> Step {
 }
 
 pub(crate) fn ask(id: &str, message: &str, schema: Value) -> Step {
-    step(id, StepKind::Ask(Ask { message: message.to_owned(), schema }))
+    let (message, authorize, artifact) = (message.to_owned(), false, None);
+    step(id, StepKind::Ask(Ask { message, schema, authorize, artifact }))
 }
 
 pub(crate) fn tool(id: &str, name: &str, args: &[(&str, Value)]) -> Step {

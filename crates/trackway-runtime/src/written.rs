@@ -18,7 +18,7 @@ mod prompt;
 #[cfg(test)]
 mod tests;
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use serde_json::{Value, json};
 use trackway_definition::{Definition, drive};
@@ -27,7 +27,7 @@ use trackway_ports::Pinned;
 
 use crate::{Kind, Program, ProgramFuture, ProgramInfo, Stage, Stop, Tools};
 
-use act::{Driver, told};
+use act::{Driver, Halt, told};
 pub use fit::Unfit;
 pub use offer::{Declined, Offers};
 
@@ -106,6 +106,10 @@ impl Program for DefinitionProgram {
         Some(Pinned { hash: self.info.version.clone(), body: self.definition.normal() })
     }
 
+    fn first_answer_timeout(&self) -> Option<Duration> {
+        self.definition.first_answer_timeout.map(|seconds| Duration::from_secs(seconds.into()))
+    }
+
     fn exit(&self) -> Option<WorkflowRef> {
         let has_exit = self.aim == Aim::Steps && !self.definition.on_exit.is_empty();
         let WorkflowRef { name, version } = self.info.workflow();
@@ -147,13 +151,21 @@ async fn steps(driver: Driver, input: Value) -> Result<Value, Stop> {
     let (context, result) = driver.walk("", first).await;
     let (ended, reason) = match &result {
         Ok(_) => ("completed", ""),
-        Err(reason) => ("failed", reason.as_str()),
+        Err(Halt::Failed(reason)) => ("failed", reason.as_str()),
+        Err(Halt::Rejected(reason)) => ("rejected", reason.as_str()),
     };
     // Said whether or not it matters to how the run ends: somebody has to look after it.
     if let Err(why) = exit(&driver, context, ended, reason).await {
         driver.say(&format!("The exit steps failed: {why}")).await;
     }
-    result.map_err(failed)
+    result.map_err(stopped)
+}
+
+fn stopped(halt: Halt) -> Stop {
+    match halt {
+        Halt::Failed(reason) => failed(reason),
+        Halt::Rejected(reason) => Stop::Rejected(reason),
+    }
 }
 
 /// Only the exit steps, of a run that something else ended.
@@ -166,7 +178,7 @@ async fn exit_alone(driver: Driver, mut input: Value) -> Result<Value, Stop> {
     let ended = input["ended"].as_str().unwrap_or_default().to_owned();
     let context = at_end(context, run, &ended, "");
     match drive::exit(driver.definition(), &context) {
-        Ok(first) => driver.walk("", first).await.1.map_err(failed),
+        Ok(first) => driver.walk("", first).await.1.map_err(stopped),
         Err(stuck) => Err(failed(told(&stuck))),
     }
 }
@@ -179,7 +191,7 @@ async fn exit(
 ) -> Result<Value, String> {
     let context = at_end(context, json!(driver.run()), ended, reason);
     let first = drive::exit(driver.definition(), &context).map_err(|stuck| told(&stuck))?;
-    driver.walk("", first).await.1
+    driver.walk("", first).await.1.map_err(|halt| halt.reason().to_owned())
 }
 
 /// What exit steps see: what the run had come to, and how it ended.

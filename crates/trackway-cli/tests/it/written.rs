@@ -222,3 +222,46 @@ async fn a_map_survives_a_power_cut() {
         assert_eq!(count(entry), 1, "{entry} was recorded before");
     }
 }
+
+const SIGNING: &str = r#"
+id: signing
+name: Signing
+description: Everything that a workflow can say.
+version: "1"
+steps:
+  - { id: begin, status: "Looking for {{ item }}" }
+  - id: sign
+    ask:
+      message: "Sign for {{ item }}?"
+      schema: { type: object, required: [name], properties: { name: { type: string } } }
+      authorize: true
+      artifact: { artifact: order.json, data: "{'item': item}" }
+    save: signed
+  - { id: declined, runCondition: "signed.name == 'no'", reject: "{{ item }} was not signed for" }
+  - { id: receipt, emit: { artifact: receipt.txt, text: "Signed by {{ signed.name }}" } }
+"#;
+
+/// Issue 11, A13: a written workflow says a status, asks for an authorization with an artifact, and rejects.
+#[tokio::test]
+async fn a_definition_speaks_asks_for_a_signature_and_declines() {
+    let desk = Desk::new();
+    desk.write("signing.yaml", SIGNING);
+    let server = desk.serve();
+    for (name, state) in [("Ada", "TASK_STATE_COMPLETED"), ("no", "TASK_STATE_REJECTED")] {
+        let input = json!({ "item": "tea" });
+        let send = message(&format!("{name}-1"), &input, None);
+        let (_, told) = server.post("/a2a/agents/signing", &send).await;
+        let task = &told["result"]["task"];
+        assert_eq!(task["status"]["state"], "TASK_STATE_AUTH_REQUIRED", "{told}");
+        assert_eq!(task["artifacts"][0]["artifactId"], "order.json");
+        let history = task["history"].to_string();
+        assert!(history.contains("Looking for tea"), "{history}");
+        let id = task["id"].as_str().unwrap();
+        let answer = message(&format!("{name}-2"), &json!({ "name": name }), Some(id));
+        let (_, told) = server.post("/a2a/agents/signing", &answer).await;
+        let task = &told["result"]["task"];
+        assert_eq!(task["status"]["state"], state, "{told}");
+        let said = task["status"]["message"].to_string();
+        assert_eq!(said.contains("tea was not signed for"), name == "no", "{said}");
+    }
+}

@@ -43,6 +43,7 @@ fn drive(
                 }
             }
             Action::Tool { name, .. } if name == "fail" => return Ok(Err("it failed".to_owned())),
+            Action::Reject { reason } => return Ok(Err(reason)),
             other => {
                 log.push(format!("{step}: {}", told(&other)));
                 done(other)
@@ -58,7 +59,8 @@ fn done(action: Action) -> Value {
         Action::Prompt { text, .. } => json!(text.len()),
         Action::Ask { .. } => json!({"name": "Ada"}),
         Action::Tool { args, .. } => json!({"echo": args}),
-        Action::Emit { .. } | Action::Map { .. } => Value::Null,
+        Action::Emit { .. } | Action::Map { .. } | Action::Reject { .. } => Value::Null,
+        Action::Status { text } => json!(text),
     }
 }
 
@@ -67,7 +69,10 @@ fn told(action: &Action) -> String {
         Action::Prompt { agent, text, .. } => {
             format!("{} works on {text}", agent.as_deref().unwrap_or("someone"))
         }
+        Action::Ask { message, authorize: true, .. } => format!("asked to authorize: {message}"),
         Action::Ask { message, .. } => format!("asked {message}"),
+        Action::Status { text } => format!("said {text}"),
+        Action::Reject { reason } => format!("declined: {reason}"),
         Action::Tool { name, args } => format!("{name} {}", json!(args)),
         Action::Emit { artifact, content: Emission::Text(text) } => format!("{artifact} = {text}"),
         Action::Emit { artifact, content: Emission::Data(data) } => format!("{artifact} = {data}"),
@@ -235,3 +240,41 @@ fn a_walk_is_stuck_at_the_step_that_lacks_something() {
     let stuck = begin(&definition(vec![prompt("only", "{{ topic }}")]), &object(json!({})));
     assert_eq!(stuck.expect_err("it is stuck").step.as_deref(), Some("only"));
 }
+
+/// Issue 11, A13: a written workflow says how far it has come, asks for an authorization with an artifact,
+/// and declines.
+#[test]
+fn a_walk_speaks_asks_for_an_authorization_and_declines() {
+    let sample = crate::read(SIGNING, crate::Format::Yaml).expect("it is valid");
+    let sample = sample.link(&|_| None).expect("it stands alone");
+    let (end, log) = run(&sample, json!({"item": "tea"}));
+    let expected = ["begin: said Looking for tea", "sign: asked to authorize: Sign for tea?"];
+    assert_eq!(log, expected);
+    assert_eq!(end, Err("Ada does not sign".to_owned()), "nothing after it runs");
+    let first = begin(&sample, &object(json!({"item": "tea"}))).expect("it begins");
+    let asked = answer(&sample, &first.place, &output(json!("x"))).expect("it goes on");
+    let Turn::Act { action: Action::Ask { artifact, .. }, .. } = asked.turn else {
+        panic!("{:?}", asked.turn)
+    };
+    let order = Emission::Data(json!({"item": "tea"}));
+    assert_eq!(artifact, Some(("order.json".to_owned(), order)));
+}
+
+/// A workflow with everything that it can say.
+pub(crate) const SIGNING: &str = r#"
+id: signing
+name: Signing
+version: "1"
+firstAnswerTimeout: 30
+steps:
+  - { id: begin, status: "Looking for {{ item }}" }
+  - id: sign
+    ask:
+      message: "Sign for {{ item }}?"
+      schema: { type: object, required: [name], properties: { name: { type: string } } }
+      authorize: true
+      artifact: { artifact: order.json, data: "{'item': item}" }
+    save: signed
+  - { id: declined, runCondition: "signed.name == 'Ada'", reject: "{{ signed.name }} does not sign" }
+  - { id: receipt, emit: { artifact: receipt.txt, text: "Signed by {{ signed.name }}" } }
+"#;

@@ -1,4 +1,4 @@
-//! The kinds of step that are our own: ask, tool, emit, workflow, switch, map.
+//! The kinds of step that are our own: ask, tool, emit, status, reject, workflow, switch, map.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use super::file::{File, Functions};
 use super::loops::name_or;
 use super::step::Common;
 use crate::model::{
-    Ask, Case, Condition, Emit, EmitContent, Map, OnFailure, StepKind, Switch, Tool,
+    Ask, Case, Condition, Emit, EmitContent, Map, OnFailure, Say, StepKind, Switch, Tool,
 };
 
 /// Items worked on at the same time: where the file does not say, and at most.
@@ -32,7 +32,9 @@ impl File<'_, '_> {
         match kind {
             "ask" => self.ask(&at),
             "tool" => tool(&at),
-            "emit" => self.emit(&at),
+            "emit" => self.emit(&at).map(StepKind::Emit),
+            "status" => self.filled(&at).map(|text| StepKind::Say(Say::Status(text))),
+            "reject" => self.filled(&at).map(|text| StepKind::Say(Say::Reject(text))),
             "workflow" => self.nested(&at, common),
             "switch" => Some(self.switch(&at, functions)),
             "map" => self.map(&at, functions),
@@ -44,11 +46,22 @@ impl File<'_, '_> {
         let fields = at.object()?;
         let message = fields.need("message").and_then(|at| self.filled(&at));
         let schema = fields.need("schema").and_then(|at| at.schema().cloned());
+        let authorize = fields.get("authorize").map_or(Some(false), |at| at.flag());
+        let artifact = fields.get("artifact").map(|at| self.emit(&at));
         fields.finish();
-        Some(StepKind::Ask(Ask { message: message?, schema: schema? }))
+        let artifact = match artifact {
+            Some(artifact) => Some(artifact?),
+            None => None,
+        };
+        Some(StepKind::Ask(Ask {
+            message: message?,
+            schema: schema?,
+            authorize: authorize?,
+            artifact,
+        }))
     }
 
-    fn emit(&self, at: &At<'_>) -> Option<StepKind> {
+    fn emit(&self, at: &At<'_>) -> Option<Emit> {
         let fields = at.object()?;
         let artifact = fields.need("artifact").and_then(|at| self.filled(&at));
         let (text, data) = (fields.get("text"), fields.get("data"));
@@ -61,7 +74,7 @@ impl File<'_, '_> {
                 None
             }
         };
-        Some(StepKind::Emit(Emit { artifact: artifact?, content: content? }))
+        Some(Emit { artifact: artifact?, content: content? })
     }
 
     fn switch(&self, at: &At<'_>, functions: &Functions) -> StepKind {

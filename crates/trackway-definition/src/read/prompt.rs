@@ -27,7 +27,7 @@ impl File<'_, '_> {
         {
             if fields.at.sink.strict {
                 fields.at.fault(
-                    "the step says nothing to do: it needs `prompt`, `ask`, `tool`, `emit`, `workflow`, \
+                    "the step says nothing to do: it needs `prompt`, `ask`, `tool`, `emit`, `status`, `reject`, `workflow`, \
                      `switch`, `map` or `loop`",
                 );
             }

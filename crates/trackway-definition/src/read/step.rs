@@ -7,10 +7,12 @@ use super::file::{File, Functions};
 use crate::model::{Condition, Step, StepKind};
 
 /// Keys that make a step what it is. Our own come first.
-const KINDS: [&str; 11] = [
+const KINDS: [&str; 13] = [
     "ask",
     "tool",
     "emit",
+    "status",
+    "reject",
     "workflow",
     "switch",
     "map",

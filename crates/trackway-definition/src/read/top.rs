@@ -23,6 +23,11 @@ const INFORMS: [&str; 9] = [
     "license",
 ];
 
+/// Longest wait for a first answer.
+///
+/// Limit (Definitions): seconds of `firstAnswerTimeout`.
+const FIRST_ANSWER_SECONDS_MAX: u32 = 60 * 60;
+
 /// The header of a file and its steps.
 #[derive(Debug, Default)]
 pub(super) struct Top {
@@ -31,6 +36,7 @@ pub(super) struct Top {
     pub(super) description: String,
     pub(super) version: String,
     pub(super) input: Option<Value>,
+    pub(super) first_answer_timeout: Option<u32>,
     pub(super) guidance: Vec<String>,
     pub(super) steps: Vec<Step>,
     pub(super) on_exit: Vec<Step>,
@@ -59,6 +65,9 @@ pub(super) fn read(
         name: needed(&fields, "name"),
         version: needed(&fields, "version"),
         input: fields.get("input").and_then(|at| at.schema().cloned()),
+        first_answer_timeout: fields
+            .get("firstAnswerTimeout")
+            .and_then(|at| at.whole(1, FIRST_ANSWER_SECONDS_MAX)),
         ..Top::default()
     };
     // A workflow that says no more of itself is known by its name.

@@ -100,9 +100,11 @@ fn any(steps: &[Step], such: &dyn Fn(&Step) -> bool) -> bool {
                 StepKind::Loop(repeated) => any(&repeated.steps, such),
                 StepKind::Map(map) => any(&map.steps, such),
                 StepKind::Switch(switch) => switch.cases.iter().any(|case| any(&case.steps, such)),
-                StepKind::Prompt(_) | StepKind::Ask(_) | StepKind::Tool(_) | StepKind::Emit(_) => {
-                    false
-                }
+                StepKind::Prompt(_)
+                | StepKind::Ask(_)
+                | StepKind::Tool(_)
+                | StepKind::Emit(_)
+                | StepKind::Say(_) => false,
             }
     })
 }

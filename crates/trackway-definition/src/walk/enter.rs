@@ -6,16 +6,26 @@ use trackway_domain::{Block, Warning};
 use super::{Decision, Frame, Inside, Items, Mode, Rounds, Walker, bounds, walker::Emitted};
 use crate::{
     expression::evaluate,
-    model::{Emit, EmitContent, Loop, LoopOver, Map, Nested, Step, StepKind, Switch},
+    model::{Ask, Emit, EmitContent, Loop, LoopOver, Map, Nested, Say, Step, StepKind, Switch},
     template::render,
 };
+
+/// What an outside agent is shown a status as.
+const STATUS: &str = "status";
 
 impl<'d> Walker<'d> {
     /// Whether the step is outside. Otherwise the walk is inside of it now, or past it.
     pub(super) fn enter(&mut self, step: &'d Step) -> Result<bool, Block> {
         match (&step.kind, self.mode) {
+            (StepKind::Ask(Ask { artifact: Some(artifact), .. }), Mode::Caller) => {
+                self.show(artifact)?;
+                return Ok(true);
+            }
             (StepKind::Prompt(_) | StepKind::Ask(_) | StepKind::Tool(_), _)
-            | (StepKind::Emit(_) | StepKind::Map(_), Mode::Engine) => return Ok(true),
+            | (StepKind::Emit(_) | StepKind::Say(_) | StepKind::Map(_), Mode::Engine) => {
+                return Ok(true);
+            }
+            (StepKind::Say(say), Mode::Caller) => self.say(step, say)?,
             (StepKind::Emit(emit), Mode::Caller) => self.emit(step, emit)?,
             (StepKind::Map(map), Mode::Caller) => self.enter_map(step, map)?,
             (StepKind::Group(steps), _) => self.push(Inside::Group, steps),
@@ -78,10 +88,38 @@ impl<'d> Walker<'d> {
     }
 
     fn emit(&mut self, step: &Step, emit: &Emit) -> Result<(), Block> {
-        let (artifact, value) = self.emitted_of(emit)?;
-        self.emitted.push(Emitted { artifact, value: value.clone() });
-        bounds::gathered("what is emitted", self.emitted.iter().map(|emitted| &emitted.value))?;
+        let value = self.show(emit)?;
         self.finish(step, value)
+    }
+
+    fn show(&mut self, emit: &Emit) -> Result<Value, Block> {
+        let (artifact, value) = self.emitted_of(emit)?;
+        self.put_out(artifact, value.clone())?;
+        Ok(value)
+    }
+
+    fn put_out(&mut self, artifact: String, value: Value) -> Result<(), Block> {
+        self.emitted.push(Emitted { artifact, value });
+        bounds::gathered("what is emitted", self.emitted.iter().map(|emitted| &emitted.value))
+    }
+
+    /// Where an outside agent walks, a status is something for it to show, and a reject is where it ends.
+    fn say(&mut self, step: &Step, say: &Say) -> Result<(), Block> {
+        match say {
+            Say::Status(text) => {
+                let text = Value::String(self.look(|names| render(text, names))?);
+                self.put_out(STATUS.to_owned(), text.clone())?;
+                self.finish(step, text)
+            }
+            Say::Reject(reason) => {
+                let reason = self.look(|names| render(reason, names))?;
+                Err(Block {
+                    code: "rejected".into(),
+                    message: format!("the workflow declines here, and does not go on: {reason}"),
+                    needs: Vec::new(),
+                })
+            }
+        }
     }
 
     /// An artifact's name and content.

@@ -72,7 +72,11 @@ fn inner(step: &Step, case: Option<usize>) -> Option<&[Step]> {
         StepKind::Loop(repeated) => Some(&repeated.steps),
         StepKind::Map(map) => Some(&map.steps),
         StepKind::Switch(switch) => Some(&switch.cases.get(case?)?.steps),
-        StepKind::Prompt(_) | StepKind::Ask(_) | StepKind::Tool(_) | StepKind::Emit(_) => None,
+        StepKind::Prompt(_)
+        | StepKind::Ask(_)
+        | StepKind::Tool(_)
+        | StepKind::Emit(_)
+        | StepKind::Say(_) => None,
     }
 }
 

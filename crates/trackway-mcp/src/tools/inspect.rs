@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use rmcp::model::CallToolResult;
 use serde_json::{Value, json};
-use trackway_definition::model::{Step, StepKind};
+use trackway_definition::model::{Say, Step, StepKind};
 use trackway_runtime::Known;
 
 use crate::text;
@@ -57,6 +57,8 @@ const fn kind(kind: &StepKind) -> &'static str {
         StepKind::Ask(_) => "ask",
         StepKind::Tool(_) => "tool",
         StepKind::Emit(_) => "emit",
+        StepKind::Say(Say::Status(_)) => "status",
+        StepKind::Say(Say::Reject(_)) => "reject",
         StepKind::Nested(_) => "workflow",
         StepKind::Switch(_) => "switch",
         StepKind::Loop(_) => "loop",
@@ -68,9 +70,11 @@ const fn kind(kind: &StepKind) -> &'static str {
 /// The lists of steps that a step holds.
 fn inside(kind: &StepKind) -> impl Iterator<Item = &[Step]> {
     let lists: Vec<&[Step]> = match kind {
-        StepKind::Prompt(_) | StepKind::Ask(_) | StepKind::Tool(_) | StepKind::Emit(_) => {
-            Vec::new()
-        }
+        StepKind::Prompt(_)
+        | StepKind::Ask(_)
+        | StepKind::Tool(_)
+        | StepKind::Emit(_)
+        | StepKind::Say(_) => Vec::new(),
         StepKind::Nested(nested) => vec![&nested.steps],
         StepKind::Switch(switch) => switch.cases.iter().map(|case| &case.steps[..]).collect(),
         StepKind::Loop(looped) => vec![&looped.steps],

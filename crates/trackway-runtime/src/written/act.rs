@@ -14,8 +14,24 @@ use trackway_domain::{Artifact, ArtifactId, Inputs, Object, Part, Reason, RunId,
 use super::{each::each, prompt::Work};
 use crate::{RetryPolicy, Stage, Tools};
 
-/// Where a walk ended, and its output or why it failed.
-pub(super) type Walked = (Object, Result<Value, String>);
+/// Where a walk ended, and its output or why it has none.
+pub(super) type Walked = (Object, Result<Value, Halt>);
+
+/// Why a walk has no output.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Halt {
+    Failed(String),
+    /// The workflow declined.
+    Rejected(String),
+}
+
+impl Halt {
+    pub(super) fn reason(&self) -> &str {
+        match self {
+            Self::Failed(reason) | Self::Rejected(reason) => reason,
+        }
+    }
+}
 
 /// Walks a definition on behalf of one run. Cheap to clone.
 #[derive(Clone)]
@@ -62,6 +78,9 @@ impl Driver {
                     let done = self.prompt(&name, &place, work).await;
                     done.map_err(|reason| format!("step {step:?}: {reason}"))
                 }
+                Action::Reject { reason } => {
+                    return (place.context().clone(), Err(Halt::Rejected(reason)));
+                }
                 action => match self.act(&name, &place, action).await {
                     Ok(result) => {
                         let inputs = Inputs { output: Some(result), ..Inputs::default() };
@@ -72,7 +91,7 @@ impl Driver {
             };
             moved = match done {
                 Ok(moved) => moved,
-                Err(reason) => return (place.context().clone(), Err(reason)),
+                Err(reason) => return (place.context().clone(), Err(Halt::Failed(reason))),
             };
         }
     }
@@ -81,10 +100,21 @@ impl Driver {
         match action {
             // Done by `prompt`, whose result is more than a value.
             Action::Prompt { .. } => Ok(Value::Null),
-            Action::Ask { message, schema } => {
+            // Ends the walk.
+            Action::Reject { .. } => Ok(Value::Null),
+            Action::Ask { message, schema, authorize, artifact } => {
                 let prompt = vec![Part::text(message)];
-                let (_, answer) = self.stage.ask(Reason::InputRequired, prompt, schema, None).await;
+                let reason = if authorize { Reason::AuthRequired } else { Reason::InputRequired };
+                let artifact = match artifact {
+                    Some((name, content)) => Some(made(&name, content)?),
+                    None => None,
+                };
+                let (_, answer) = self.stage.ask(reason, prompt, schema, artifact).await;
                 Ok(answer.input)
+            }
+            Action::Status { text } => {
+                self.say(&text).await;
+                Ok(Value::String(text))
             }
             Action::Tool { name: tool, args } => self.call(name, &tool, args).await,
             Action::Emit { artifact, content } => self.emit(&artifact, content).await,
@@ -112,13 +142,7 @@ impl Driver {
     }
 
     async fn emit(&self, name: &str, content: Emission) -> Result<Value, String> {
-        let id = ArtifactId::new(name)
-            .map_err(|error| format!("an artifact cannot have this name: {error}"))?;
-        let part = match content {
-            Emission::Text(text) => Part::text(text),
-            Emission::Data(data) => Part::data(data),
-        };
-        self.stage.artifact(Artifact::new(id, vec![part]).named(name).into()).await;
+        self.stage.artifact(made(name, content)?.into()).await;
         // The result is the content, whatever is answered.
         Ok(Value::Null)
     }
@@ -151,10 +175,21 @@ impl Driver {
 
     async fn item(&self, within: String, first: Result<Move, Stuck>) -> Result<Value, String> {
         match first {
-            Ok(first) => self.walk(&within, first).await.1,
+            // One item does not decline for all of them.
+            Ok(first) => self.walk(&within, first).await.1.map_err(|halt| halt.reason().to_owned()),
             Err(stuck) => Err(told(&stuck)),
         }
     }
+}
+
+fn made(name: &str, content: Emission) -> Result<Artifact, String> {
+    let id = ArtifactId::new(name)
+        .map_err(|error| format!("an artifact cannot have this name: {error}"))?;
+    let part = match content {
+        Emission::Text(text) => Part::text(text),
+        Emission::Data(data) => Part::data(data),
+    };
+    Ok(Artifact::new(id, vec![part]).named(name))
 }
 
 /// Why a walk is stuck as one text: where, what is the matter, and what would mend it.

@@ -106,8 +106,10 @@ fn inner(kind: &StepKind) -> Vec<&Step> {
         StepKind::Loop(repeated) => repeated.steps.iter().collect(),
         StepKind::Map(map) => map.steps.iter().collect(),
         StepKind::Group(steps) => steps.iter().collect(),
-        StepKind::Prompt(_) | StepKind::Ask(_) | StepKind::Tool(_) | StepKind::Emit(_) => {
-            Vec::new()
-        }
+        StepKind::Prompt(_)
+        | StepKind::Ask(_)
+        | StepKind::Tool(_)
+        | StepKind::Emit(_)
+        | StepKind::Say(_) => Vec::new(),
     }
 }

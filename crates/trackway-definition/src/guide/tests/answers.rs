@@ -182,3 +182,22 @@ fn the_context_of_a_start_fits_the_input() {
     assert_json_snapshot!(refused(json!({"ticket": "T-1", "size": "big"})));
     assert!(super::open(&sample, &object(json!({"ticket": "T-1"}))).is_ok());
 }
+
+/// Issue 11, A13: where an outside agent walks, a status and the artifact of a question are shown, an
+/// authorization is confirmed by the user, and an answer that leads to a reject is blocked.
+#[test]
+fn what_a_workflow_says_reaches_an_outside_agent() {
+    let sample = crate::read(crate::drive::tests::SIGNING, crate::Format::Yaml).unwrap();
+    let sample = sample.link(&|_| None).unwrap();
+    let mut agent = Agent::start(sample, json!({"item": "tea"}));
+    let shown: Vec<_> = agent.standing.documents.iter().map(|change| change.name.clone()).collect();
+    assert_eq!(shown, ["status", "order.json"]);
+    let pending = agent.standing.pending.clone().unwrap();
+    assert!(pending.confirm, "a person authorizes");
+    assert!(pending.prompt.contains("Sign for tea?"), "{}", pending.prompt);
+    let blocked = agent.blocked(&output(json!({"name": "Ada"})));
+    assert_eq!(blocked["code"], "rejected");
+    assert!(blocked["message"].as_str().unwrap().contains("Ada does not sign"), "{blocked}");
+    agent.send(&output(json!({"name": "Eve"})));
+    assert_eq!(agent.standing.pending, None);
+}

@@ -111,7 +111,11 @@ fn number(steps: &mut [Step], next: &mut usize) {
                     number(&mut case.steps, next);
                 }
             }
-            StepKind::Prompt(_) | StepKind::Ask(_) | StepKind::Tool(_) | StepKind::Emit(_) => {}
+            StepKind::Prompt(_)
+            | StepKind::Ask(_)
+            | StepKind::Tool(_)
+            | StepKind::Emit(_)
+            | StepKind::Say(_) => {}
         }
     }
 }

@@ -146,7 +146,7 @@ fn faults_of_strict_files() {
         ),
         (
             "title: nothing",
-            "/steps/0: the step says nothing to do: it needs `prompt`, `ask`, `tool`, `emit`, `workflow`, `switch`, `map` or `loop`",
+            "/steps/0: the step says nothing to do: it needs `prompt`, `ask`, `tool`, `emit`, `status`, `reject`, `workflow`, `switch`, `map` or `loop`",
         ),
         ("type: dance, prompt: x", "/steps/0/type: `dance` is no known type of step"),
         (
