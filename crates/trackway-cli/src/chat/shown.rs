@@ -11,6 +11,8 @@ use crate::{output, text};
 
 /// Name of the artifact that is the model's text.
 pub(super) const TEXT_RESPONSE: &str = "text-response";
+/// Id of the artifact that is what the model thinks.
+const REASONING: &str = "reasoning";
 
 /// Characters of a call or result that are shown; the whole is in the log.
 const LINE_MAX: usize = 160;
@@ -80,6 +82,12 @@ impl Shown {
         }
         match &update.what {
             What::Task { .. } => Ok(()),
+            // What the model thinks is shown once it is whole.
+            What::Artifact { artifact, last_chunk: false, .. }
+                if artifact.artifact_id == REASONING =>
+            {
+                Ok(())
+            }
             What::Artifact { artifact, append, .. } => self.artifact(artifact, *append),
             What::Status { question: Some(question), .. } => self.question(None, question),
             What::Status { state, message, output, .. } => {
@@ -115,9 +123,14 @@ impl Shown {
             grow(&mut growing.parts, &artifact.parts);
             return if *last_chunk { self.grown(run, &indent) } else { Ok(()) };
         }
-        self.grown(run, &indent)?;
+        let again = matches!(what, What::Artifact { artifact, .. }
+            if self.growing.get(&run).is_some_and(|it| it.artifact_id == artifact.artifact_id));
+        if !again {
+            self.grown(run, &indent)?;
+        }
         match what {
             What::Task { .. } => Ok(()),
+            // One that begins anew, or is closed with the whole of it, takes the place of what came before.
             What::Artifact { artifact, last_chunk, .. } => {
                 self.growing.insert(run, artifact.clone());
                 if *last_chunk { self.grown(run, &indent) } else { Ok(()) }

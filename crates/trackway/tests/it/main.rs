@@ -32,4 +32,5 @@ mod sweep;
 mod time;
 mod versions;
 mod watches;
+mod workspaces;
 mod yields;
