@@ -158,6 +158,12 @@ fn of_agent(agent: &Agent) -> Vec<Setting> {
     put("peers", json!(spec.peers));
     put("approvals", json!(spec.approvals));
     put("budgets", json!(spec.budgets));
+    if let Some(seconds) = spec.model_timeout {
+        put("model_timeout", json!(seconds));
+    }
+    if !spec.first_answer_timeouts.is_empty() {
+        put("first_answer_timeouts", json!(spec.first_answer_timeouts));
+    }
     if !spec.skills.is_empty() {
         let names: Vec<&str> = spec.skills.iter().map(|skill| skill.name.as_str()).collect();
         put("skills", json!(names));

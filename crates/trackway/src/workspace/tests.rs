@@ -1,5 +1,7 @@
 //! Workspaces as they are read, and what is said about those that are not right.
 
+mod limits;
+
 use std::fs;
 
 use tempfile::TempDir;
@@ -453,7 +455,7 @@ fn what_is_shown_holds_no_secret() {
     a2a.grpc_in_card = true  # default
     a2a.grpc_reflection = false  # default
     agents.broker.approvals = {"files__*":"ask","time_now":"never"}  # agents/a.md, line 7
-    agents.broker.budgets = {"calls":5,"cost":0.5,"seconds":60,"tokens":1000}  # agents/a.md, line 8
+    agents.broker.budgets = {"calls":5,"cost":0.5,"seconds":60,"tokens":1000,"tool_calls":100}  # agents/a.md, line 8
     agents.broker.description = "Buys and sells."  # agents/a.md, line 3
     agents.broker.model = "fast"  # agents/a.md, line 4
     agents.broker.peers = []  # default
@@ -467,7 +469,9 @@ fn what_is_shown_holds_no_secret() {
     auth.required = false  # default
     defaults.agent = "broker"  # trackway.toml, line 3
     defaults.model = "offline"  # default
+    dispatch.depth_max = 8  # default
     dispatch.first_answer_timeout = "250ms"  # trackway.toml, line 14
+    dispatch.runs_max = 100  # default
     mcp.checkpoints = false  # default
     mcp.session_checkpoints = false  # default
     mcpServers.files = "files"  # mcp.json, line 3

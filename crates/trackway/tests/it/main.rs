@@ -33,4 +33,5 @@ mod time;
 mod types;
 mod versions;
 mod watches;
+mod workspaces;
 mod yields;

@@ -78,7 +78,7 @@ fn heavy_init_builds() {
     trackway(&args).finish("").expect(0);
     let program = build(&dir);
 
-    let mut shop = Project::start(&program, folder.path());
+    let mut shop = Project::start(&program, &dir);
     let url = shop.url();
     let args = [
         "run",
