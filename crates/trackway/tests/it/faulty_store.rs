@@ -4,8 +4,8 @@ use std::{sync::Arc, time::Duration};
 
 use serde_json::Value;
 use trackway_domain::StateName;
-use trackway_runtime::Error;
-use trackway_testkit::{Breaks, Gate, Outage, Process, Setup, World, at};
+use trackway_runtime::{Error, Undelivered};
+use trackway_testkit::{Breaks, Gate, Outage, Postbox, Process, Setup, World, at, hook};
 
 use crate::kit::{Probe, answer, settled, start};
 
@@ -98,6 +98,33 @@ fn timers_fire_after_a_read_has_failed() {
     });
 }
 
+/// Proves X2, X5.
+#[test]
+fn push_goes_on_after_the_store_was_busy() {
+    let (outage, postbox) = (Arc::new(Outage::new()), Arc::new(Postbox::new()));
+    let mut is_first = true;
+    postbox.judge(move |_| match std::mem::take(&mut is_first) {
+        true => Err(Undelivered::Again { reason: "not now".to_owned() }),
+        false => Ok(()),
+    });
+    let setup = Setup::from(registry![Works(Probe::new())]);
+    let setup = setup.tap(outage.clone()).messenger(postbox.clone());
+    World::memory().run(setup, async |process| {
+        let run = start(&process, "works", Value::Null).await;
+        settled(&process, run).await;
+        process.set_hook(&at(run), hook("h")).await.unwrap();
+        answer(&process, run, "a", Value::Null).await.unwrap();
+        postbox.until_attempts(1).await;
+        outage.begin();
+        // What the attempt came to cannot be written, or what is due cannot be read.
+        process.until_failing("push", true).await;
+        outage.end();
+        passing(&process, process.quiet()).await;
+        assert!(!postbox.lines(run, "h").is_empty());
+        passing(&process, process.until_failing("push", false)).await;
+    });
+}
+
 /// Proves X2, X5: what an earlier process left is taken up when the store can be read again.
 #[test]
 fn unfinished_runs_go_on_after_a_read_has_failed() {
@@ -183,6 +210,7 @@ fn a_program_that_leaves_after_the_store_was_closed_does_not_hang_its_thread() {
             probe.until("gone", 2).await;
             let refused = crate::kit::start_as(&process, "m", "waits-for-both", Value::Null).await;
             assert!(matches!(refused, Err(Error::Stopping)), "{refused:?}");
+            assert_eq!(process.broken(), None, "a store that was closed has not failed");
             run
         });
         world.run(registry![WaitsForBoth(probe.clone())], async |process| {

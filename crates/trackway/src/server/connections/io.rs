@@ -27,7 +27,7 @@ pub(in crate::server) struct GuardedStream {
 
 impl GuardedStream {
     pub(super) fn new(stream: TcpStream, connection: Arc<Connection>) -> Self {
-        let first = connection.deadline(Instant::now());
+        let first = connection.deadline(Instant::now(), None);
         let alarm = Box::pin(tokio::time::sleep_until(first.into()));
         Self { stream, connection, alarm }
     }
@@ -44,7 +44,8 @@ impl GuardedStream {
         }
         loop {
             let now = Instant::now();
-            let deadline = self.connection.deadline(now);
+            let alarm = (!self.alarm.is_elapsed()).then(|| self.alarm.deadline().into_std());
+            let deadline = self.connection.deadline(now, alarm);
             if deadline <= now {
                 return Poll::Ready(());
             }

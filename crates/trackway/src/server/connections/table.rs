@@ -67,7 +67,7 @@ impl Connections {
                 if table.len() < self.limits.max {
                     return Some(self.add(&mut table));
                 }
-                let Some(victim) = table.victim() else { return None };
+                let victim = table.victim()?;
                 drop(table);
                 victim.close();
             }
@@ -129,6 +129,8 @@ struct State {
     head_since: Option<Instant>,
     /// Since when the other side takes nothing of what it is sent.
     blocked_since: Option<Instant>,
+    /// When its limits are looked at next, unless something comes before.
+    alarm: Instant,
 }
 
 impl State {
@@ -141,6 +143,7 @@ impl State {
             quiet_since: now,
             head_since: None,
             blocked_since: None,
+            alarm: now,
         }
     }
 
@@ -189,8 +192,13 @@ impl Connection {
         self.task.register(task);
     }
 
-    pub(super) fn deadline(&self, now: Instant) -> Instant {
-        self.state().deadline(self.limits(), now)
+    /// When it is over its time, as it is now. Who asks looks again then, or when the alarm goes off that
+    /// is set already.
+    pub(super) fn deadline(&self, now: Instant, alarm: Option<Instant>) -> Instant {
+        let mut state = self.state();
+        let deadline = state.deadline(self.limits(), now);
+        state.alarm = alarm.map_or(deadline, |alarm| alarm.min(deadline));
+        deadline
     }
 
     pub(super) fn received(&self) {
@@ -249,7 +257,14 @@ impl Drop for Request {
         let mut state = self.0.state();
         state.requests = state.requests.saturating_sub(1);
         if state.requests == 0 {
-            state.quiet_since = Instant::now();
+            let now = Instant::now();
+            state.quiet_since = now;
+            // Who reads need not look again after a request, and would look too late.
+            let is_late = state.deadline(self.0.limits(), now) < state.alarm;
+            drop(state);
+            if is_late {
+                self.0.task.wake();
+            }
         }
     }
 }
