@@ -8,6 +8,7 @@
 
 mod bench;
 mod ci;
+mod corpus;
 mod generate;
 mod node;
 mod process;
@@ -30,8 +31,9 @@ Usage: cargo xtask <command>
   real-model               have agents talk with a small real model; downloads some 200 MB once and
                            is no part of `ci` or `test`
   tidy                     check the repository's own rules
-  requirements [--missing] [--for LETTER]
-                           which tests prove which requirement
+  requirements PAGE [--missing] [--for LETTER]
+                           which tests prove which requirement of that page
+  corpus DIR               read the definition files of a folder and drive each to its end
   generate [--check]       write docs/states.md and docs/limits.md from the code
   bench [PART…]            measure, in release mode, beside the servers of the official A2A SDKs;
                            PARTs choose rows by a part of their name
@@ -59,6 +61,7 @@ fn dispatch(args: &[String]) -> Result<()> {
         "real-model" => no_arguments(command, rest).and_then(|()| real_model::run()),
         "tidy" => no_arguments(command, rest).and_then(|()| tidy::run()),
         "requirements" => requirements::run(rest),
+        "corpus" => corpus::run(rest),
         "generate" => generate::run(rest),
         "bench" => bench::run(rest),
         "help" | "--help" | "-h" => {

@@ -10,6 +10,7 @@ mod limits;
 mod links;
 mod manifest;
 mod pages;
+mod paths;
 mod readme;
 mod rust;
 mod text;
@@ -33,7 +34,8 @@ const RULES: &[Rule] = &[
     text::no_trailing_whitespace,
     text::no_tabs,
     text::no_marks,
-    text::no_machine_paths,
+    paths::no_machine_paths,
+    paths::nothing_reads_outside,
     edges::run_downward,
     edges::core_stays_light,
     crates::have_readme,

@@ -49,6 +49,8 @@ pub(super) struct Tree {
     files: Vec<File>,
     /// Every file and every folder above one.
     paths: BTreeSet<String>,
+    /// Absolute folders that are known to be this machine's own.
+    machine_folders: Vec<String>,
 }
 
 impl Tree {
@@ -60,7 +62,7 @@ impl Tree {
             let text = String::from_utf8(bytes).unwrap_or_default();
             files.push(File { path: path.clone(), text });
         }
-        Ok(Self::new(files))
+        Ok(Self { machine_folders: repo::machine_folders(), ..Self::new(files) })
     }
 
     pub(super) fn new(files: Vec<File>) -> Self {
@@ -70,7 +72,7 @@ impl Tree {
             paths.extend(ends.map(|end| file.path[..end].to_owned()));
             paths.insert(file.path.clone());
         }
-        Self { files, paths }
+        Self { files, paths, machine_folders: Vec::new() }
     }
 
     pub(super) fn files(&self) -> &[File] {
@@ -87,6 +89,16 @@ impl Tree {
 
     pub(super) fn exists(&self, path: &str) -> bool {
         self.paths.contains(path)
+    }
+
+    pub(super) fn machine_folders(&self) -> &[String] {
+        &self.machine_folders
+    }
+
+    #[cfg(test)]
+    pub(super) fn on_machine(self, folders: &[&str]) -> Self {
+        let machine_folders = folders.iter().map(|folder| (*folder).to_owned()).collect();
+        Self { machine_folders, ..self }
     }
 
     /// The files that lie directly in a folder, with their names.
