@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, bail};
 
 use crate::process::{cargo, run as run_command};
-use crate::{generate, test, tidy};
+use crate::{bench, generate, test, tidy};
 
 struct Stage {
     name: &'static str,
@@ -28,6 +28,11 @@ const STAGES: &[Stage] = &[
         run: clippy,
     },
     Stage { name: "test", repeat: "cargo xtask test", run: || test::run(&[]) },
+    Stage {
+        name: "bench, every row once",
+        repeat: "cargo xtask bench --quick",
+        run: || bench::quick(&[]),
+    },
     Stage {
         name: "docs",
         repeat: "RUSTDOCFLAGS=\"-D warnings\" cargo doc --workspace --no-deps",

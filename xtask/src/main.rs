@@ -26,7 +26,8 @@ use anyhow::{Result, bail};
 const HELP: &str = "\
 Usage: cargo xtask <command>
 
-  ci                       the whole gate: fmt, clippy, test, docs, tidy, generate --check
+  ci                       the whole gate: fmt, clippy, test, bench --quick, docs, tidy,
+                           generate --check
   test [ARGS]              set up what the tests need, then run them; ARGS go to nextest
   real-model               have agents talk with a small real model; downloads some 200 MB once and
                            is no part of `ci` or `test`
@@ -35,8 +36,10 @@ Usage: cargo xtask <command>
                            which tests prove which requirement of that page
   corpus DIR               read the definition files of a folder and drive each to its end
   generate [--check]       write docs/states.md and docs/limits.md from the code
-  bench [PART…]            measure, in release mode, beside the servers of the official A2A SDKs;
-                           PARTs choose rows by a part of their name
+  bench [--quick] [PART…]
+                           measure, in release mode, beside the servers of the official A2A SDKs;
+                           PARTs choose rows by a part of their name; --quick goes through every
+                           row once, as the gate does, with figures that mean nothing
 ";
 
 fn main() -> ExitCode {
