@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, bail};
 
 use crate::process::{cargo, run as run_command};
-use crate::{bench, generate, test, tidy};
+use crate::{audit, bench, generate, test, tidy};
 
 struct Stage {
     name: &'static str,
@@ -38,6 +38,7 @@ const STAGES: &[Stage] = &[
         repeat: "RUSTDOCFLAGS=\"-D warnings\" cargo doc --workspace --no-deps",
         run: docs,
     },
+    Stage { name: "licences", repeat: "cargo xtask audit", run: audit::licences },
     Stage { name: "tidy", repeat: "cargo xtask tidy", run: tidy::run },
     Stage { name: "generated files", repeat: "cargo xtask generate --check", run: generate::check },
 ];

@@ -6,6 +6,7 @@
     reason = "a developer's tool: results go to stdout, progress to stderr"
 )]
 
+mod audit;
 mod bench;
 mod ci;
 mod corpus;
@@ -32,6 +33,7 @@ Usage: cargo xtask <command>
   real-model               have agents talk with a small real model; downloads some 200 MB once and
                            is no part of `ci` or `test`
   tidy                     check the repository's own rules
+  audit                    check licences, and with cargo-deny, where it is installed, advisories
   requirements PAGE [--missing] [--for LETTER]
                            which tests prove which requirement of that page
   corpus DIR               read the definition files of a folder and drive each to its end
@@ -62,6 +64,7 @@ fn dispatch(args: &[String]) -> Result<()> {
         "ci" => no_arguments(command, rest).and_then(|()| ci::run()),
         "test" => test::run(rest),
         "real-model" => no_arguments(command, rest).and_then(|()| real_model::run()),
+        "audit" => no_arguments(command, rest).and_then(|()| audit::run()),
         "tidy" => no_arguments(command, rest).and_then(|()| tidy::run()),
         "requirements" => requirements::run(rest),
         "corpus" => corpus::run(rest),

@@ -13,6 +13,7 @@ mod pages;
 mod paths;
 mod readme;
 mod rust;
+mod supply;
 mod text;
 mod tree;
 
@@ -48,6 +49,9 @@ const RULES: &[Rule] = &[
     pages::every_code_has_a_page,
     pages::decisions_are_numbered,
     readme::starts_in_two_commands,
+    supply::denied_stay_out,
+    supply::duplicates_have_a_reason,
+    supply::sources_are_crates_io,
 ];
 
 /// Something to put right, at a place an editor can jump to.

@@ -80,6 +80,7 @@ pub(super) const ALLOWED: &[(&str, &[&str])] = &[
             "trackway-definition",
             "trackway-engine",
             "trackway-mcp",
+            "trackway-outgoing",
             "trackway-ports",
             "trackway-runtime",
             "trackway-sqlite",

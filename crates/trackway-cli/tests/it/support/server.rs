@@ -138,5 +138,6 @@ fn launch(data: &Path, args: &[&str], env: &[(&str, &str)]) -> (Started, String)
     reason = "tests talk to the loopback address without any policy"
 )]
 pub(crate) fn client() -> Client {
+    trackway_outgoing::install_tls();
     Client::builder().no_proxy().build().unwrap()
 }
