@@ -37,7 +37,8 @@ Usage: cargo xtask <command>
   requirements PAGE [--missing] [--for LETTER]
                            which tests prove which requirement of that page
   corpus DIR               read the definition files of a folder and drive each to its end
-  generate [--check]       write docs/states.md and docs/limits.md from the code
+  generate [--check]       write docs/states.md and docs/limits.md from the code, and the code of
+                           the .proto files
   bench [--quick] [PART…]
                            measure, in release mode, beside the servers of the official A2A SDKs;
                            PARTs choose rows by a part of their name; --quick goes through every

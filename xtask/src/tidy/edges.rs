@@ -88,6 +88,7 @@ pub(super) const ALLOWED: &[(&str, &[&str])] = &[
         ],
     ),
     ("xtask", &[]),
+    ("xtask-grpc", &[]),
 ];
 
 /// An embedder uses the authoring library and nothing behind it.

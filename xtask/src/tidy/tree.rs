@@ -58,8 +58,10 @@ impl Tree {
         let mut files = Vec::with_capacity(paths.len());
         for path in paths {
             let bytes = fs::read(repo::path(path)).with_context(|| format!("reading {path}"))?;
-            // A picture has a path that documents may name, and no text for rules to read.
-            let text = String::from_utf8(bytes).unwrap_or_default();
+            // A picture has a path that documents may name, and no text for rules to read; what a
+            // tool wrote is as that tool writes it.
+            let generated = path.contains("/generated/");
+            let text = String::from_utf8(bytes).ok().filter(|_| !generated).unwrap_or_default();
             files.push(File { path: path.clone(), text });
         }
         Ok(Self { machine_folders: repo::machine_folders(), ..Self::new(files) })
@@ -80,7 +82,7 @@ impl Tree {
     }
 
     pub(super) fn rust_files(&self) -> impl Iterator<Item = &File> {
-        self.files.iter().filter(|file| file.is_rust())
+        self.files.iter().filter(|file| file.is_rust() && !file.path.contains("/generated/"))
     }
 
     pub(super) fn file(&self, path: &str) -> Option<&File> {
