@@ -1,14 +1,35 @@
 //! Measurements. The figures are made by the bench of the CLI crate; this prepares the servers of the
 //! official SDKs, which are measured beside ours, and starts it.
 
+use std::process::Command;
+
 use anyhow::Result;
 
 use crate::process::{cargo, run as run_command};
 use crate::{node, python};
 
 pub(crate) fn run(args: &[String]) -> Result<()> {
-    let fixed = ["bench", "--package", "trackway-cli", "--bench", "figures", "--"];
+    match args.iter().position(|arg| arg == "--quick") {
+        None => measure(args),
+        Some(at) => quick(&[&args[..at], &args[at + 1..]].concat()),
+    }
+}
+
+fn measure(rows: &[String]) -> Result<()> {
     let mut command = cargo();
+    command.args(["bench", "--package", "trackway-cli", "--bench", "figures", "--"]).args(rows);
+    run_command(with_sdks(&mut command))
+}
+
+/// Every row once, built as the tests are: the whole workspace is named so that what the tests have
+/// built is used as it is.
+pub(crate) fn quick(rows: &[String]) -> Result<()> {
+    let mut command = cargo();
+    command.args(["test", "--workspace", "--bench", "figures", "--", "--quick"]).args(rows);
+    run_command(with_sdks(&mut command))
+}
+
+fn with_sdks(command: &mut Command) -> &mut Command {
     let sdks = [
         (python::NEWEST.variable, python::NEWEST.ensure()),
         (node::NEWEST.variable, node::NEWEST.ensure()),
@@ -22,5 +43,5 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
             Err(error) => eprintln!("The rows of this SDK are skipped: {error:#}"),
         }
     }
-    run_command(command.args(fixed).args(args))
+    command
 }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, bail};
 
 use crate::process::{cargo, run as run_command};
-use crate::{generate, test, tidy};
+use crate::{audit, bench, generate, test, tidy};
 
 struct Stage {
     name: &'static str,
@@ -29,10 +29,16 @@ const STAGES: &[Stage] = &[
     },
     Stage { name: "test", repeat: "cargo xtask test", run: || test::run(&[]) },
     Stage {
+        name: "bench, every row once",
+        repeat: "cargo xtask bench --quick",
+        run: || bench::quick(&[]),
+    },
+    Stage {
         name: "docs",
         repeat: "RUSTDOCFLAGS=\"-D warnings\" cargo doc --workspace --no-deps",
         run: docs,
     },
+    Stage { name: "licences", repeat: "cargo xtask audit", run: audit::licences },
     Stage { name: "tidy", repeat: "cargo xtask tidy", run: tidy::run },
     Stage { name: "generated files", repeat: "cargo xtask generate --check", run: generate::check },
 ];

@@ -1,5 +1,5 @@
-//! Pages that are generated from the code, so that they cannot say anything else than it: the states of
-//! a run and the limits.
+//! What is generated: pages from the code, so that they cannot say anything else than it (the states of a
+//! run and the limits), and the code of the `.proto` files.
 
 mod limits;
 mod states;
@@ -8,7 +8,7 @@ use std::fs;
 
 use anyhow::{Context, Result, bail};
 
-use crate::repo;
+use crate::{process, repo};
 
 struct Page {
     path: &'static str,
@@ -45,6 +45,8 @@ pub(crate) fn check() -> Result<()> {
 }
 
 fn write() -> Result<()> {
+    // Its freshness is a test of that package.
+    process::run(process::cargo().args(["run", "--quiet", "--package", "xtask-grpc"]))?;
     for page in PAGES {
         let fresh = (page.generate)()?;
         fs::write(repo::path(page.path), fresh)

@@ -6,8 +6,10 @@
     reason = "a developer's tool: results go to stdout, progress to stderr"
 )]
 
+mod audit;
 mod bench;
 mod ci;
+mod corpus;
 mod generate;
 mod node;
 mod process;
@@ -25,16 +27,22 @@ use anyhow::{Result, bail};
 const HELP: &str = "\
 Usage: cargo xtask <command>
 
-  ci                       the whole gate: fmt, clippy, test, docs, tidy, generate --check
+  ci                       the whole gate: fmt, clippy, test, bench --quick, docs, tidy,
+                           generate --check
   test [ARGS]              set up what the tests need, then run them; ARGS go to nextest
   real-model               have agents talk with a small real model; downloads some 200 MB once and
                            is no part of `ci` or `test`
   tidy                     check the repository's own rules
-  requirements [--missing] [--for LETTER]
-                           which tests prove which requirement
-  generate [--check]       write docs/states.md and docs/limits.md from the code
-  bench [PART…]            measure, in release mode, beside the servers of the official A2A SDKs;
-                           PARTs choose rows by a part of their name
+  audit                    check licences, and with cargo-deny, where it is installed, advisories
+  requirements PAGE [--missing] [--for LETTER]
+                           which tests prove which requirement of that page
+  corpus DIR               read the definition files of a folder and drive each to its end
+  generate [--check]       write docs/states.md and docs/limits.md from the code, and the code of
+                           the .proto files
+  bench [--quick] [PART…]
+                           measure, in release mode, beside the servers of the official A2A SDKs;
+                           PARTs choose rows by a part of their name; --quick goes through every
+                           row once, as the gate does, with figures that mean nothing
 ";
 
 fn main() -> ExitCode {
@@ -57,8 +65,10 @@ fn dispatch(args: &[String]) -> Result<()> {
         "ci" => no_arguments(command, rest).and_then(|()| ci::run()),
         "test" => test::run(rest),
         "real-model" => no_arguments(command, rest).and_then(|()| real_model::run()),
+        "audit" => no_arguments(command, rest).and_then(|()| audit::run()),
         "tidy" => no_arguments(command, rest).and_then(|()| tidy::run()),
         "requirements" => requirements::run(rest),
+        "corpus" => corpus::run(rest),
         "generate" => generate::run(rest),
         "bench" => bench::run(rest),
         "help" | "--help" | "-h" => {

@@ -5,6 +5,8 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
+use crate::process;
+
 /// The repository's root: the folder above this crate.
 pub(crate) fn root() -> &'static Path {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -37,4 +39,16 @@ pub(crate) fn files() -> Result<Vec<String>> {
     files.sort();
     files.dedup();
     Ok(files)
+}
+
+/// Absolute folders that exist on this machine only: the checkout, the home, and those of the tools.
+/// A folder directly below the root of the file system says too little: others have one of that name.
+pub(crate) fn machine_folders() -> Vec<String> {
+    let named = ["HOME", "USERPROFILE", "CARGO_HOME", "CARGO_TARGET_DIR", "RUSTUP_HOME"];
+    let named = named.iter().filter_map(|name| process::variable(name)).map(PathBuf::from);
+    named
+        .chain([root().to_owned()])
+        .filter(|path| path.is_absolute() && path.components().count() > 2)
+        .filter_map(|path| path.to_str().map(str::to_owned))
+        .collect()
 }

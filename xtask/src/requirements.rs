@@ -1,23 +1,19 @@
 //! Which tests prove which requirement.
 //!
 //! A test names what it proves in its doc comment, `/// Proves L7, L15.`; the ids come from the
-//! table rows of the requirements page, which lies beside the checkout and may be absent.
+//! table rows of a page that the caller names.
 
 use std::collections::BTreeMap;
 use std::fs;
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 
 use crate::repo;
 
-const PAGE: &str = "../shared/REQUIREMENTS.md";
-
 pub(crate) fn run(args: &[String]) -> Result<()> {
     let options = Options::parse(args)?;
-    let Ok(page) = fs::read_to_string(repo::path(PAGE)) else {
-        eprintln!("{PAGE} is not there (it lies beside the checkout): nothing to compare with.");
-        return Ok(());
-    };
+    let page = fs::read_to_string(&options.page)
+        .with_context(|| format!("reading the page of requirements {}", options.page))?;
     let ids: Vec<&str> = ids(&page).into_iter().filter(|id| options.wants(id)).collect();
     let mut claims = Vec::new();
     for path in repo::files()?.iter().filter(|path| path.ends_with(".rs")) {
@@ -44,6 +40,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
 
 #[derive(Debug, Default)]
 struct Options {
+    page: String,
     missing_only: bool,
     letter: Option<String>,
 }
@@ -59,8 +56,16 @@ impl Options {
                     Some(letter) => options.letter = Some(letter.to_uppercase()),
                     None => bail!("--for needs a letter, such as --for L"),
                 },
-                other => bail!("`requirements` takes --missing and --for LETTER, got: {other}"),
+                page if options.page.is_empty() && !page.starts_with('-') => {
+                    options.page = page.to_owned();
+                }
+                other => {
+                    bail!("`requirements` takes PAGE, --missing and --for LETTER, got: {other}")
+                }
             }
+        }
+        if options.page.is_empty() {
+            bail!("`requirements` needs the page whose tables name them");
         }
         Ok(options)
     }

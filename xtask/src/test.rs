@@ -1,23 +1,15 @@
 //! All tests, on a fresh machine too: what they need is installed first, in git-ignored folders
 //! where possible, and every step says what it did.
 
+use std::path::PathBuf;
+
 use anyhow::Result;
 
 use crate::process::{cargo, run as run_command, succeeds};
 use crate::{node, python, repo};
 
 pub(crate) fn run(args: &[String]) -> Result<()> {
-    let mut tools = Vec::new();
-    for environment in &python::ENVIRONMENTS {
-        tools.push((environment.variable, environment.ensure()?));
-    }
-    for packages in &node::FOLDERS {
-        tools.push((packages.variable, packages.ensure()?));
-    }
-    for (variable, path) in &tools {
-        eprintln!("Tests find {variable}={}", path.display());
-    }
-
+    let tools = tools()?;
     let (runner, runner_has_doctests) = if ensure_nextest() {
         (&["nextest", "run"][..], false)
     } else {
@@ -39,6 +31,21 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
         run_command(cargo().args(["test", "--doc", "--package", "trackway"]))?;
     }
     Ok(())
+}
+
+/// What the tests need, installed where it is not there, with the variables in which they look for it.
+pub(crate) fn tools() -> Result<Vec<(&'static str, PathBuf)>> {
+    let mut tools = Vec::new();
+    for environment in &python::ENVIRONMENTS {
+        tools.push((environment.variable, environment.ensure()?));
+    }
+    for packages in &node::FOLDERS {
+        tools.push((packages.variable, packages.ensure()?));
+    }
+    for (variable, path) in &tools {
+        eprintln!("Tests find {variable}={}", path.display());
+    }
+    Ok(tools)
 }
 
 /// With `--workspace` beside it, cargo would ignore the package that was asked for.

@@ -10,8 +10,10 @@ mod limits;
 mod links;
 mod manifest;
 mod pages;
+mod paths;
 mod readme;
 mod rust;
+mod supply;
 mod text;
 mod tree;
 
@@ -33,7 +35,8 @@ const RULES: &[Rule] = &[
     text::no_trailing_whitespace,
     text::no_tabs,
     text::no_marks,
-    text::no_machine_paths,
+    paths::no_machine_paths,
+    paths::nothing_reads_outside,
     edges::run_downward,
     edges::core_stays_light,
     crates::have_readme,
@@ -46,6 +49,9 @@ const RULES: &[Rule] = &[
     pages::every_code_has_a_page,
     pages::decisions_are_numbered,
     readme::starts_in_two_commands,
+    supply::denied_stay_out,
+    supply::duplicates_have_a_reason,
+    supply::sources_are_crates_io,
 ];
 
 /// Something to put right, at a place an editor can jump to.

@@ -257,6 +257,7 @@ impl From<Refused> for Failure {
 
 #[expect(clippy::disallowed_methods, reason = "this is the one builder of HTTP clients")]
 fn client() -> Result<Client, Failure> {
+    trackway_outgoing::install_tls();
     Client::builder()
         .connect_timeout(CONNECT_PATIENCE)
         .read_timeout(SILENCE_MAX)

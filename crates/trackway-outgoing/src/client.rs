@@ -44,8 +44,16 @@ pub fn operator_client(url: &Url) -> Result<Client, reqwest::Error> {
     if url.scheme() == "http" { client.no_proxy() } else { client }.build()
 }
 
+/// Gives this process its cryptography for TLS, once; what another part of it has installed stays. A
+/// client that is built without it, and without a TLS feature of its own, panics.
+pub fn install_tls() {
+    // The only failure: there is one already.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+}
+
 #[expect(clippy::disallowed_methods, reason = "this is the builder that all others come from")]
 fn builder(connect_wait: Duration) -> ClientBuilder {
+    install_tls();
     Client::builder()
         // A redirect would lead to where nobody has looked, with what was sent and some keys.
         .redirect(Policy::none())

@@ -53,8 +53,10 @@ fn options_are_read_and_others_refused() {
         let words: Vec<String> = words.iter().map(|w| (*w).to_owned()).collect();
         Options::parse(&words)
     };
-    let options = parse(&["--for", "l", "--missing"]).expect("both options exist");
+    let options = parse(&["page.md", "--for", "l", "--missing"]).expect("all exist");
+    assert_eq!(options.page, "page.md");
     assert!(options.missing_only && options.wants("L3") && !options.wants("X3"));
-    assert!(parse(&["--for"]).is_err());
-    assert!(parse(&["--mising"]).is_err());
+    assert!(parse(&[]).is_err());
+    assert!(parse(&["page.md", "--for"]).is_err());
+    assert!(parse(&["page.md", "--mising"]).is_err());
 }

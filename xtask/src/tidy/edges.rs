@@ -80,6 +80,7 @@ pub(super) const ALLOWED: &[(&str, &[&str])] = &[
             "trackway-definition",
             "trackway-engine",
             "trackway-mcp",
+            "trackway-outgoing",
             "trackway-ports",
             "trackway-runtime",
             "trackway-sqlite",
@@ -87,6 +88,7 @@ pub(super) const ALLOWED: &[(&str, &[&str])] = &[
         ],
     ),
     ("xtask", &[]),
+    ("xtask-grpc", &[]),
 ];
 
 /// An embedder uses the authoring library and nothing behind it.

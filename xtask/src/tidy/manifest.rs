@@ -102,10 +102,15 @@ impl<'a> Manifest<'a> {
     }
 }
 
-/// `crates/x`, `examples/x` and `xtask`; a template deeper inside a crate is not a member.
+/// `crates/x`, `examples/x`, `xtask` and `xtask/x`; a template deeper inside a crate is not a member.
 fn is_member(path: &str) -> bool {
     let folders: Vec<&str> = path.split('/').collect();
-    matches!(folders[..], ["crates" | "examples", _, "Cargo.toml"] | ["xtask", "Cargo.toml"])
+    matches!(
+        folders[..],
+        ["crates" | "examples", _, "Cargo.toml"]
+            | ["xtask", "Cargo.toml"]
+            | ["xtask", _, "Cargo.toml"]
+    )
 }
 
 fn kind(section: &str) -> Kind {

@@ -11,9 +11,6 @@ const CODE: &[&str] = &["rs", "toml", "sh", "yml", "yaml", "py", "ts", "tsx"];
 const MACROS: &[&str] = &[concat!("to", "do!"), concat!("unimple", "mented!")];
 const WORDS: &[&str] = &[concat!("FIX", "ME"), concat!("XX", "X")];
 
-/// First folders of paths that exist on one machine only.
-const MACHINE_FOLDERS: &[&str] = &["work", "farm", "root"];
-
 pub(super) fn no_trailing_whitespace(tree: &Tree) -> Vec<Finding> {
     let bad = |line: &str| line.ends_with([' ', '\t']);
     find(tree, PROSE_AND_CODE, bad, "whitespace at the end of the line")
@@ -30,23 +27,6 @@ pub(super) fn no_marks(tree: &Tree) -> Vec<Finding> {
         is_macro || WORDS.iter().any(|mark| has(line, mark, Side::Both))
     };
     find(tree, CODE, bad, "an unfinished mark; finish it or open an issue")
-}
-
-pub(super) fn no_machine_paths(tree: &Tree) -> Vec<Finding> {
-    let message = "a path of one machine; make it relative or a setting";
-    tree.files().iter().flat_map(|file| file.find(has_machine_path, message)).collect()
-}
-
-/// A slash that begins a path (nothing of a name before it), then one of the folders, then a slash.
-fn has_machine_path(line: &str) -> bool {
-    line.match_indices('/').any(|(at, _)| {
-        let begins = !line[..at].ends_with(|c: char| is_word(c) || c == '.');
-        let rest = &line[at + 1..];
-        begins
-            && MACHINE_FOLDERS
-                .iter()
-                .any(|folder| rest.strip_prefix(folder).is_some_and(|r| r.starts_with('/')))
-    })
 }
 
 /// On which sides of a mark a letter would make it part of another word.

@@ -49,6 +49,8 @@ pub(super) struct Tree {
     files: Vec<File>,
     /// Every file and every folder above one.
     paths: BTreeSet<String>,
+    /// Absolute folders that are known to be this machine's own.
+    machine_folders: Vec<String>,
 }
 
 impl Tree {
@@ -56,11 +58,13 @@ impl Tree {
         let mut files = Vec::with_capacity(paths.len());
         for path in paths {
             let bytes = fs::read(repo::path(path)).with_context(|| format!("reading {path}"))?;
-            // A picture has a path that documents may name, and no text for rules to read.
-            let text = String::from_utf8(bytes).unwrap_or_default();
+            // A picture has a path that documents may name, and no text for rules to read; what a
+            // tool wrote is as that tool writes it.
+            let generated = path.contains("/generated/");
+            let text = String::from_utf8(bytes).ok().filter(|_| !generated).unwrap_or_default();
             files.push(File { path: path.clone(), text });
         }
-        Ok(Self::new(files))
+        Ok(Self { machine_folders: repo::machine_folders(), ..Self::new(files) })
     }
 
     pub(super) fn new(files: Vec<File>) -> Self {
@@ -70,7 +74,7 @@ impl Tree {
             paths.extend(ends.map(|end| file.path[..end].to_owned()));
             paths.insert(file.path.clone());
         }
-        Self { files, paths }
+        Self { files, paths, machine_folders: Vec::new() }
     }
 
     pub(super) fn files(&self) -> &[File] {
@@ -78,7 +82,7 @@ impl Tree {
     }
 
     pub(super) fn rust_files(&self) -> impl Iterator<Item = &File> {
-        self.files.iter().filter(|file| file.is_rust())
+        self.files.iter().filter(|file| file.is_rust() && !file.path.contains("/generated/"))
     }
 
     pub(super) fn file(&self, path: &str) -> Option<&File> {
@@ -87,6 +91,16 @@ impl Tree {
 
     pub(super) fn exists(&self, path: &str) -> bool {
         self.paths.contains(path)
+    }
+
+    pub(super) fn machine_folders(&self) -> &[String] {
+        &self.machine_folders
+    }
+
+    #[cfg(test)]
+    pub(super) fn on_machine(self, folders: &[&str]) -> Self {
+        let machine_folders = folders.iter().map(|folder| (*folder).to_owned()).collect();
+        Self { machine_folders, ..self }
     }
 
     /// The files that lie directly in a folder, with their names.

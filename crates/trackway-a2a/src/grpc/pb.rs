@@ -1,4 +1,4 @@
-//! What the build script made of the `.proto` files.
+//! What `cargo xtask generate` made of the `.proto` files.
 
 /// Protocol 1.0.
 #[allow(
@@ -8,7 +8,7 @@
     reason = "generated code is as its generator writes it"
 )]
 pub(crate) mod v1 {
-    tonic::include_proto!("lf.a2a.v1");
+    include!("../../proto/generated/lf.a2a.v1.rs");
 }
 
 /// Protocol 0.3.
@@ -19,8 +19,8 @@ pub(crate) mod v1 {
     reason = "generated code is as its generator writes it"
 )]
 pub(crate) mod v03 {
-    tonic::include_proto!("a2a.v1");
+    include!("../../proto/generated/a2a.v1.rs");
 }
 
 /// Both, as data: what reflection tells.
-pub(crate) const DESCRIPTORS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/descriptors.bin"));
+pub(crate) const DESCRIPTORS: &[u8] = include_bytes!("../../proto/generated/descriptors.bin");

@@ -22,6 +22,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// Options that wait a millisecond where real ones wait for seconds.
 #[expect(clippy::disallowed_methods, reason = "the tests' own door: loopback only, no policy")]
 pub(crate) fn options() -> Options {
+    trackway_outgoing::install_tls();
     let millisecond = Duration::from_millis(1);
     Options {
         backoff: Backoff { first: millisecond, longest: millisecond },

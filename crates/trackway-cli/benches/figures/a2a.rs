@@ -38,7 +38,8 @@ pub(crate) fn rows(report: &mut Report) -> Result<()> {
         let server = Served::start()?;
         let load = Load { ask: Ask::Stream, dialect: Dialect::Rpc1, agent: ECHO };
         let address = server.process.address;
-        let times = runtime.block_on(load.run(address, 1, 2_000, Until::FirstByte, "m"))?;
+        let count = report.count(2_000);
+        let times = runtime.block_on(load.run(address, 1, count, Until::FirstByte, "m"))?;
         report.add(name, times.text(), "target p50 <= 0.5 ms", times.raw());
     }
     Ok(())
@@ -55,7 +56,8 @@ fn compared(report: &mut Report, runtime: &Runtime, ask: Ask, dialect: Dialect) 
     }
     let server = Served::start()?;
     let load = Load { ask, dialect, agent: ECHO };
-    let ours = runtime.block_on(load.measure(&server.process, COUNTS))?;
+    let counts = |(many, few)| (report.count(many), report.count(few));
+    let ours = runtime.block_on(load.measure(&server.process, counts(COUNTS)))?;
     drop(server);
     let target = match ask {
         Ask::Send => "target >= 8000/s, <= 120 us CPU",
@@ -66,9 +68,12 @@ fn compared(report: &mut Report, runtime: &Runtime, ask: Ask, dialect: Dialect) 
         let name = row(sdk.name());
         let measured = sdk.start().and_then(|(process, agent)| {
             let load = Load { ask, dialect, agent };
-            runtime.block_on(load.measure(&process, sdk.counts()))
+            let (many, few) = sdk.counts();
+            runtime.block_on(load.measure(&process, (report.count(many), report.count(few))))
         });
         match measured {
+            // What was prepared has to work; what was not is no part of a quick run.
+            Err(error) if report.is_quick() && sdk.is_prepared() => return Err(error),
             Ok(theirs) => report.add(&name, theirs.text(), &theirs.beside(&ours), theirs.raw()),
             Err(error) => eprintln!("{name}: skipped: {error:#}"),
         }

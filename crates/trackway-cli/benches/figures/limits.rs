@@ -38,7 +38,7 @@ fn fsync(report: &mut Report) -> Result<()> {
     let mut file = File::create(folder.path().join("log"))?;
     let begun = Instant::now();
     let mut each = Vec::new();
-    while begun.elapsed() < Duration::from_secs(1) {
+    while begun.elapsed() < Duration::from_secs(1) && each.len() < report.count(usize::MAX) {
         let once = Instant::now();
         file.write_all(&[7; 512])?;
         file.sync_data()?;
@@ -51,16 +51,16 @@ fn fsync(report: &mut Report) -> Result<()> {
 
 /// Events per second through the store alone, as many under way as a busy server has.
 fn store(report: &mut Report) -> Result<()> {
-    const APPENDS: u64 = 200_000;
-    const RUNS: u64 = 2_000;
+    let appends = report.count(200_000) as u64;
+    let count = report.count(2_000) as u64;
     let folder = tempfile::tempdir()?;
     let journal: Arc<dyn Journal> = Arc::new(SqliteJournal::open(folder.path())?);
-    let runs: Vec<RunId> = (0..RUNS).map(|_| RunId::new(SystemIds.uuid())).collect();
+    let runs: Vec<RunId> = (0..count).map(|_| RunId::new(SystemIds.uuid())).collect();
     let begun = Instant::now();
     let (done, last) = std::sync::mpsc::channel();
-    for number in 0..APPENDS {
-        let run = runs[(number % RUNS) as usize];
-        let seq = number / RUNS;
+    for number in 0..appends {
+        let run = runs[(number % count) as usize];
+        let seq = number / count;
         let op = Op { kind: OpKind::Step, key: "a".into(), occurrence: 0 };
         let outcome = StepOutcome::Ok(json!({ "n": number }));
         let mut append = Append::new(run, seq, Timestamp(1));
@@ -89,6 +89,7 @@ fn store(report: &mut Report) -> Result<()> {
 fn echo(report: &mut Report) -> Result<()> {
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    let requests = report.count(40_000);
     let times = runtime.block_on(async {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
         let address = listener.local_addr()?;
@@ -98,7 +99,7 @@ fn echo(report: &mut Report) -> Result<()> {
             axum::serve(listener, app).with_graceful_shutdown(async { drop(stopped.await) }).await
         });
         let body = Arc::new("{\"hello\":\"world\"}".to_owned());
-        let times = load::posts(address, "/", 16, 40_000, move |_| body.as_ref().clone()).await?;
+        let times = load::posts(address, "/", 16, requests, move |_| body.as_ref().clone()).await?;
         drop(stop);
         serving.abort();
         anyhow::Ok(times)

@@ -122,18 +122,20 @@ impl Advances {
 fn stdio(report: &mut Report) -> Result<()> {
     let folder = folder()?;
     let mut agent = Agent::greet(Pipes::open(folder.path())?)?;
-    let bare = sampled(|| Ok(agent.request("tools/list", &json!({}))?.1))?;
+    let samples = report.count(SAMPLES);
+    let bare = sampled(samples, || Ok(agent.request("tools/list", &json!({}))?.1))?;
     report.add(STDIO[0], bare.text(), "", bare.raw());
-    let starts = sampled(|| Ok(Walk::start(&mut agent)?.1))?;
+    let starts = sampled(samples, || Ok(Walk::start(&mut agent)?.1))?;
     report.add(STDIO[1], starts.text(), "", starts.raw());
 
-    let short = short(&mut agent)?;
+    let sessions = report.count(SHORT_SESSIONS);
+    let short = short(&mut agent, sessions)?;
     short.add(report, STDIO[2], "target p50 <= 1 ms");
     let (mut walk, _) = Walk::start(&mut agent)?;
-    for _ in 0..LONG {
+    for _ in 0..report.count(LONG) {
         walk.advance(&mut agent)?;
     }
-    let long = long(&mut agent, &mut walk)?;
+    let long = long(&mut agent, &mut walk, sessions)?;
     long.add(report, STDIO[3], "target p50 <= 1 ms");
     let ratio = |of: fn(&Advances) -> f64| of(&long) / of(&short);
     let wall = ratio(|one| one.times.percentile(50).as_secs_f64());
@@ -147,18 +149,18 @@ fn stdio(report: &mut Report) -> Result<()> {
 
     let last = walk.answer();
     walk.advance(&mut agent)?;
-    let replays = sampled(|| Ok(agent.call("workflow_advance", &last)?.1))?;
+    let replays = sampled(samples, || Ok(agent.call("workflow_advance", &last)?.1))?;
     report.add(STDIO[5], replays.text(), "", replays.raw());
     let look = json!({ "stateToken": walk.position["stateToken"] });
-    let looks = sampled(|| Ok(agent.call("workflow_advance", &look)?.1))?;
+    let looks = sampled(samples, || Ok(agent.call("workflow_advance", &look)?.1))?;
     report.add(STDIO[6], looks.text(), "", looks.raw());
     Ok(())
 }
 
-fn short(agent: &mut Agent<Pipes>) -> Result<Advances> {
+fn short(agent: &mut Agent<Pipes>, sessions: usize) -> Result<Advances> {
     // Only advances are counted: the sessions are there before.
     let mut walks = Vec::new();
-    for _ in 0..SHORT_SESSIONS {
+    for _ in 0..sessions {
         walks.push(Walk::start(agent)?.0);
     }
     let (begun, before) = (Instant::now(), agent.wire.cpu()?);
@@ -171,18 +173,18 @@ fn short(agent: &mut Agent<Pipes>) -> Result<Advances> {
     Ok(Advances::of(each, begun, agent.wire.cpu()? - before))
 }
 
-fn long(agent: &mut Agent<Pipes>, walk: &mut Walk) -> Result<Advances> {
+fn long(agent: &mut Agent<Pipes>, walk: &mut Walk, sessions: usize) -> Result<Advances> {
     let (begun, before) = (Instant::now(), agent.wire.cpu()?);
     let mut each = Vec::new();
-    for _ in 0..SHORT_SESSIONS * SHORT {
+    for _ in 0..sessions * SHORT {
         each.push(walk.advance(agent)?);
     }
     Ok(Advances::of(each, begun, agent.wire.cpu()? - before))
 }
 
-fn sampled(mut once: impl FnMut() -> Result<Duration>) -> Result<Times> {
+fn sampled(samples: usize, mut once: impl FnMut() -> Result<Duration>) -> Result<Times> {
     let begun = Instant::now();
-    let each = (0..SAMPLES).map(|_| once()).collect::<Result<Vec<_>>>()?;
+    let each = (0..samples).map(|_| once()).collect::<Result<Vec<_>>>()?;
     Ok(Times::new(each, begun))
 }
 
@@ -190,12 +192,13 @@ fn http(report: &mut Report) -> Result<()> {
     let folder = folder()?;
     let served = Served::with_workflows(folder.path())?;
     let mut agent = Agent::greet(Http::open(served.process.address)?)?;
-    let bare = sampled(|| Ok(agent.request("tools/list", &json!({}))?.1))?;
+    let samples = report.count(SAMPLES);
+    let bare = sampled(samples, || Ok(agent.request("tools/list", &json!({}))?.1))?;
     report.add(HTTP[0], bare.text(), "", bare.raw());
     let (mut walk, _) = Walk::start(&mut agent)?;
     let before = served.process.cpu()?;
     let begun = Instant::now();
-    let each = (0..SAMPLES).map(|_| walk.advance(&mut agent)).collect::<Result<Vec<_>>>()?;
+    let each = (0..samples).map(|_| walk.advance(&mut agent)).collect::<Result<Vec<_>>>()?;
     let advances = Advances::of(each, begun, served.process.cpu()? - before);
     advances.add(report, HTTP[1], "");
     Ok(())
@@ -205,7 +208,8 @@ fn http(report: &mut Report) -> Result<()> {
 fn ready(report: &mut Report) -> Result<()> {
     let folder = folder()?;
     greeted(folder.path())?;
-    let mut each = (0..9).map(|_| greeted(folder.path())).collect::<Result<Vec<_>>>()?;
+    let count = if report.is_quick() { 1 } else { 9 };
+    let mut each = (0..count).map(|_| greeted(folder.path())).collect::<Result<Vec<_>>>()?;
     each.sort();
     let middle = *each.get(each.len() / 2).context("no samples")?;
     let raw = json!({ "us": middle.as_micros() as u64 });

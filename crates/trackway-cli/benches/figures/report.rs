@@ -21,12 +21,26 @@ struct Row {
 #[derive(Debug)]
 pub(crate) struct Report {
     wanted: Vec<String>,
+    /// Whether only the way of measuring is tried, with figures that mean nothing.
+    quick: bool,
     rows: Vec<Row>,
 }
 
+/// As many of everything as a quick run does: enough to go through every line of a row.
+const QUICK_COUNT: usize = 20;
+
 impl Report {
-    pub(crate) fn new(wanted: Vec<String>) -> Self {
-        Self { wanted, rows: Vec::new() }
+    pub(crate) fn new(wanted: Vec<String>, quick: bool) -> Self {
+        Self { wanted, quick, rows: Vec::new() }
+    }
+
+    pub(crate) fn is_quick(&self) -> bool {
+        self.quick
+    }
+
+    /// How many of something are measured.
+    pub(crate) fn count(&self, full: usize) -> usize {
+        if self.quick { full.min(QUICK_COUNT) } else { full }
     }
 
     /// Whether this row is to be measured.
@@ -35,6 +49,7 @@ impl Report {
     }
 
     pub(crate) fn add(&mut self, name: &str, value: String, target: &str, raw: Value) {
+        let target = if self.quick { "" } else { target };
         eprintln!("{name}: {value}");
         self.rows.push(Row { name: name.to_owned(), value, target: target.to_owned(), raw });
     }

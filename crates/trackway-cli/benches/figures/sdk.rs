@@ -34,19 +34,32 @@ impl Sdk {
         }
     }
 
+    /// Whether it was installed.
+    pub(crate) fn is_prepared(self) -> bool {
+        prepared(self.variable()).is_ok()
+    }
+
+    /// Where `cargo xtask bench` says what it installed.
+    fn variable(self) -> &'static str {
+        match self {
+            Self::Python => "TRACKWAY_TEST_PYTHON_1_0",
+            Self::JavaScript => "TRACKWAY_TEST_JS_1_0",
+        }
+    }
+
     /// Its server, with the address of the agent.
     pub(crate) fn start(self) -> Result<(Process, &'static str)> {
         let servers = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/servers");
         let mut command = match self {
             Self::Python => {
-                let mut command = Command::new(prepared("TRACKWAY_TEST_PYTHON_1_0")?);
+                let mut command = Command::new(prepared(self.variable())?);
                 // Nothing is written beside the script, which belongs to the repository.
                 command.env("PYTHONDONTWRITEBYTECODE", "1").arg(servers.join("python/server.py"));
                 command
             }
             Self::JavaScript => {
                 let mut command = Command::new("node");
-                let packages = prepared("TRACKWAY_TEST_JS_1_0")?;
+                let packages = prepared(self.variable())?;
                 // As it is served to people; the default is for developers.
                 command.env("NODE_ENV", "production").arg(servers.join("js/server.cjs"));
                 command.arg(packages);

@@ -122,14 +122,15 @@ pub(crate) fn cpu_of(process: &str) -> Result<Duration> {
 pub(crate) fn rows(report: &mut Report) -> Result<()> {
     if report.wants("start to ready, empty") {
         let mut each: Vec<Duration> = Vec::new();
-        for _ in 0..9 {
+        for _ in 0..if report.is_quick() { 1 } else { 9 } {
             each.push(Served::start()?.ready);
         }
         each.sort();
-        let us = each[4].as_micros() as u64;
+        let median = each[each.len() / 2];
+        let us = median.as_micros() as u64;
         report.add(
             "start to ready, empty (median of 9)",
-            ms(each[4]),
+            ms(median),
             "target <= 30 ms",
             json!({ "us": us }),
         );
@@ -155,7 +156,7 @@ fn waiting(report: &mut Report, count: usize, target: &str) -> Result<()> {
         served.process.address,
         "/a2a/agents/review",
         16,
-        count,
+        report.count(count),
         |number| {
             json!({ "jsonrpc": "2.0", "id": 1, "method": "message/send", "params": {
             "message": { "kind": "message", "messageId": format!("w-{number}"), "role": "user",

@@ -63,25 +63,28 @@ pub(crate) fn rows(report: &mut Report) -> Result<()> {
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     let model = runtime.block_on(ModelServer::start())?;
+    let alone = report.count(ALONE);
     if report.wants(LIMIT) {
         let body = json!({ "model": "m", "stream": true,
             "messages": [{ "role": "user", "content": PLAIN.user }] });
         let body = body.to_string();
         let asked =
-            load::posts(model.address, model::PATH, 1, ALONE, move |_| body.as_str().to_owned());
+            load::posts(model.address, model::PATH, 1, alone, move |_| body.as_str().to_owned());
         let times = runtime.block_on(asked)?;
         report.add(LIMIT, times.text(), "", times.raw());
     }
     for (name, talk, at, target) in ROWS {
         if report.wants(name) {
             let folder = workspace(&model, at)?;
-            let each = Load { talk, conversations: 1, turns: ALONE, new: true };
+            let each = Load { talk, conversations: 1, turns: alone, new: true };
             each.row(report, &runtime, folder.path(), (name, target))?;
         }
     }
     if report.wants(PARALLEL) {
         let folder = workspace(&model, At::Socket)?;
-        let talk = Load { talk: PLAIN, conversations: CONVERSATIONS, turns: TURNS, new: false };
+        let conversations = report.count(CONVERSATIONS);
+        let turns = if report.is_quick() { 2 } else { TURNS };
+        let talk = Load { talk: PLAIN, conversations, turns, new: false };
         talk.row(report, &runtime, folder.path(), (PARALLEL, ""))?;
     }
     Ok(())

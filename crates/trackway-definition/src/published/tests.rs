@@ -1,11 +1,10 @@
 //! The schema is valid, and agrees with the reader.
 
-use std::path::{Path, PathBuf};
-
 use jsonschema::Validator;
 use serde_json::{Value, json};
 
-use crate::{Draft, Format, read, text};
+use crate::read::tests::corpus;
+use crate::{Format, read, text};
 
 const EXAMPLES: [&str; 3] = [
     include_str!("../../schema/examples/smallest.yaml"),
@@ -99,29 +98,21 @@ fn the_schema_refuses_nothing_that_the_reader_takes() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Proves T9: WorkRail's files are of this format, apart from the keys that an inspection lists.
+/// Proves T9: files in WorkRail's form are of this format, apart from the keys that an inspection lists.
 #[test]
-fn workrail_files_fit_apart_from_what_nothing_acts_on() {
+fn corpus_files_fit_the_schema_apart_from_what_nothing_acts_on() {
     let validator = validator();
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let files = json_files(&folder.join("../../../shared/data/workrail-workflows"));
-    assert!(files.len() >= 17, "the files are not all there: {files:?}");
-    let texts = files.iter().map(|file| std::fs::read_to_string(file).expect("a file"));
-    let texts: Vec<String> = texts.collect();
-    let drafts = texts.iter().map(|text| read(text, Format::Json).expect("a definition"));
-    let drafts: Vec<Draft> = drafts.collect();
-    for ((file, text), draft) in files.iter().zip(&texts).zip(&drafts) {
-        let mut value: Value = serde_json::from_str(text).expect("JSON");
-        let found = |id: &str| drafts.iter().find(|draft| draft.id == id);
-        let definition = draft.link(&found).expect("a definition");
-        for unheeded in definition.unheeded {
+    corpus::each(|file, definition| {
+        let located = text::locate(&file.text, file.format).expect("it was read");
+        let mut value = located.value;
+        for unheeded in &definition.unheeded {
             // The others are about what a key holds, not about the key.
             if unheeded.message.ends_with("nothing acts on it") {
                 remove(&mut value, &unheeded.path);
             }
         }
-        accepts(&validator, &value).unwrap_or_else(|why| panic!("{}: {why}", file.display()));
-    }
+        accepts(&validator, &value)
+    });
 }
 
 /// The schema and the strict reader say the same of a value.
@@ -167,18 +158,4 @@ fn remove(value: &mut Value, place: &str) {
         Some(Value::Array(_)) | None => {}
         Some(other) => panic!("{place} is in {other}"),
     }
-}
-
-fn json_files(folder: &Path) -> Vec<PathBuf> {
-    let mut files = Vec::new();
-    for entry in std::fs::read_dir(folder).expect("the folder of WorkRail's files") {
-        let path = entry.expect("an entry").path();
-        if path.is_dir() {
-            files.extend(json_files(&path));
-        } else if path.extension().is_some_and(|extension| extension == "json") {
-            files.push(path);
-        }
-    }
-    files.sort();
-    files
 }

@@ -1,7 +1,7 @@
 //! Rules for crates: edges, lints, versions, features, READMEs, doors.
 
 use super::super::edges::{self, ALLOWED};
-use super::super::{crates, doors};
+use super::super::{crates, doors, supply};
 use super::check;
 
 const DOMAIN: &str = "crates/trackway-domain/Cargo.toml";
@@ -137,4 +137,36 @@ fn strict_doors_repeat_those_of_the_root() {
     check(rule, &[root, (strict, "allow-x = true\n")], &["crates/trackway-domain/clippy.toml:1"]);
     check(rule, &[root, (DOMAIN, "")], &["crates/trackway-domain/clippy.toml:1"]);
     check(rule, &[], &["clippy.toml:1"]);
+}
+
+#[test]
+fn a_source_other_than_crates_io_is_found() {
+    let rule = supply::sources_are_crates_io;
+    let crates_io = "source = \"registry+https://github.com/rust-lang/crates.io-index\"\n";
+    check(rule, &[("Cargo.lock", crates_io)], &[]);
+    let git = format!("{crates_io}source = \"git+https://example.org/x#1\"\n");
+    check(rule, &[("Cargo.lock", &git)], &["Cargo.lock:2"]);
+}
+
+#[test]
+fn a_major_that_is_there_twice_says_why_and_leaves_the_list_when_it_is_gone() {
+    let rule = supply::duplicates_have_a_reason;
+    let package = |version: &str| format!("[[package]]\nname = \"a\"\nversion = \"{version}\"\n");
+    let lock = package("0.1.9") + &package("0.2.0");
+    let skip = "skip = [\n  { crate = \"a@0.1\", reason = \"b\" },\n]\n";
+    check(rule, &[("Cargo.lock", &lock), ("deny.toml", skip)], &[]);
+    check(rule, &[("Cargo.lock", &lock), ("deny.toml", "")], &["Cargo.lock:6"]);
+    let alone = package("0.2.0");
+    check(rule, &[("Cargo.lock", &alone), ("deny.toml", skip)], &["deny.toml:2"]);
+    let same = package("1.1.0") + &package("1.2.0");
+    check(rule, &[("Cargo.lock", &same), ("deny.toml", "")], &[]);
+}
+
+#[test]
+fn a_crate_that_is_kept_out_is_found() {
+    let rules = "deny = [\n  { crate = \"slow-sys\", reason = \"b\" },\n]\n";
+    let lock = "[[package]]\nname = \"slow-sys\"\nversion = \"1.0.0\"\n";
+    let rule = supply::denied_stay_out;
+    check(rule, &[("Cargo.lock", lock), ("deny.toml", rules)], &["Cargo.lock:3"]);
+    check(rule, &[("Cargo.lock", ""), ("deny.toml", rules)], &[]);
 }

@@ -84,16 +84,6 @@ fn unfinished_marks_are_found() {
 }
 
 #[test]
-fn paths_of_one_machine_are_found() {
-    let rule = text::no_machine_paths;
-    for folder in ["work", "farm", "root"] {
-        check(rule, &[("a.md", &format!("see /{folder}/x"))], &["a.md:1"]);
-        check(rule, &[("run", &format!("\ncd \"/{folder}/x\""))], &["run:2"]);
-        check(rule, &[("a.md", &format!("see ../{folder}/x, home/{folder}/x, /{folder}s/x"))], &[]);
-    }
-}
-
-#[test]
 fn a_bound_without_a_limit_line_is_found() {
     let rule = limits::bounds_are_marked;
     let marked = "/// Why.\n/// Limit (A2A): x.\n#[x]\npub(crate) const A_MAX: usize = 1;\n";

@@ -18,10 +18,10 @@ use crate::site::Site;
 )]
 pub(crate) mod pb {
     pub mod v03 {
-        include!(concat!(env!("OUT_DIR"), "/client/a2a.v1.rs"));
+        include!("../../../proto/generated/client/a2a.v1.rs");
     }
     pub mod v1 {
-        include!(concat!(env!("OUT_DIR"), "/client/lf.a2a.v1.rs"));
+        include!("../../../proto/generated/client/lf.a2a.v1.rs");
     }
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Folder, Served, trackway};
+use crate::support::{Folder, Served, client, trackway};
 
 #[tokio::test]
 async fn a_free_port_is_told_and_answers() {
@@ -51,7 +51,7 @@ async fn grpc_is_told_to_programs_people_and_clients_when_it_is_on() {
     let grpc = told["grpc"].as_str().unwrap();
     assert!(grpc.starts_with("127.0.0.1:") && !grpc.ends_with(":0"), "{grpc}");
     let card = format!("{}/.well-known/agent-card.json", told["url"].as_str().unwrap());
-    let card: Value = reqwest::get(card).await.unwrap().json().await.unwrap();
+    let card: Value = client().get(card).send().await.unwrap().json().await.unwrap();
     let interfaces = card["supportedInterfaces"].as_array().unwrap();
     assert!(interfaces.iter().any(|known| known["url"] == grpc), "{card}");
     server.signal("TERM");

@@ -154,5 +154,6 @@ fn address(said: &Value) -> String {
     reason = "tests talk to the loopback address without any policy"
 )]
 pub(crate) fn client() -> Client {
+    trackway_outgoing::install_tls();
     Client::builder().no_proxy().build().unwrap()
 }

@@ -1,54 +1,103 @@
-//! WorkRail's own files: they load unchanged, and what becomes of them is written down.
+//! Files in the form of WorkRail: they load unchanged, and what becomes of ours is written down.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
 use std::sync::LazyLock;
 
 use crate::model::{LoopOver, Step, StepKind};
 use crate::{Definition, Draft, Format, read};
 
-const FOLDER: &str =
-    concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data/workrail-workflows");
+/// Our own files, which use every construct that files of WorkRail use.
+const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/corpus");
 
-fn files(folder: &Path, found: &mut Vec<PathBuf>) {
-    let Ok(entries) = fs::read_dir(folder) else { return };
-    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.expect("an entry").path()).collect();
-    paths.sort();
-    for path in paths {
-        if path.is_dir() {
-            files(&path, found);
-        } else if path.extension().is_some_and(|extension| extension == "json") {
-            found.push(path);
+/// The variable in which `cargo xtask corpus` names another folder.
+const OTHER_FOLDER: &str = "TRACKWAY_TEST_CORPUS";
+
+/// A definition file.
+pub(crate) struct File {
+    /// Below the folder.
+    pub(crate) name: String,
+    pub(crate) text: String,
+    pub(crate) format: Format,
+}
+
+/// The definition files of a folder and the folders in it.
+fn files(folder: &Path) -> Vec<File> {
+    let mut found = Vec::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(next) = folders.pop() {
+        for entry in fs::read_dir(&next).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            let format = match path.extension().and_then(|extension| extension.to_str()) {
+                Some("json") => Format::Json,
+                Some("yaml" | "yml") => Format::Yaml,
+                _ => {
+                    folders.extend(Some(path).filter(|path| path.is_dir()));
+                    continue;
+                }
+            };
+            let text = fs::read_to_string(&path).expect("a text");
+            let name = path.strip_prefix(folder).expect("it is below").display().to_string();
+            found.push(File { name, text, format });
         }
     }
+    found.sort_by(|a, b| a.name.cmp(&b.name));
+    assert!(!found.is_empty(), "no definition files in {}", folder.display());
+    found
 }
 
-/// The texts of the files. The data lies beside the checkout.
-pub(crate) static TEXTS: LazyLock<Vec<String>> = LazyLock::new(|| {
-    let mut found = Vec::new();
-    files(Path::new(FOLDER), &mut found);
-    assert!(found.len() >= 17, "the files are not all there: {found:?}");
-    found.iter().map(|path| fs::read_to_string(path).expect("a text")).collect()
-});
+pub(crate) static OWN: LazyLock<Vec<File>> = LazyLock::new(|| files(Path::new(FOLDER)));
 
-pub(crate) fn drafts() -> Vec<Draft> {
-    let draft = |text: &String| match read(text, Format::Json) {
-        Ok(draft) => draft,
-        Err(unreadable) => panic!("{unreadable:#?}"),
-    };
-    TEXTS.iter().map(draft).collect()
+/// Our own files, or those that `cargo xtask corpus` is about.
+#[expect(clippy::disallowed_methods, reason = "the one place where these tests learn of a folder")]
+fn chosen() -> Vec<File> {
+    let other = std::env::var_os(OTHER_FOLDER);
+    files(Path::new(&other.unwrap_or_else(|| FOLDER.into())))
 }
 
-/// Proves T9: WorkRail's files load and link as they are.
+/// Does something with every definition of the chosen files, linked with the others, and fails with a
+/// list of those that failed.
+pub(crate) fn each(act: impl Fn(&File, &Definition) -> Result<(), String>) {
+    let files = chosen();
+    let mut failures = Vec::new();
+    let mut drafts = Vec::new();
+    for file in &files {
+        match read(&file.text, file.format) {
+            Ok(draft) => drafts.push((file, draft)),
+            Err(unreadable) => failures.push(format!("{}: {unreadable:#?}", file.name)),
+        }
+    }
+    let library = |id: &str| drafts.iter().map(|(_, draft)| draft).find(|draft| draft.id == id);
+    for (file, draft) in &drafts {
+        let linked = draft.link(&library).map_err(|faults| format!("{faults:#?}"));
+        let acted = linked.and_then(|definition| {
+            let act = AssertUnwindSafe(|| act(file, &definition));
+            catch_unwind(act).unwrap_or_else(|_| Err("it panicked, see above".to_owned()))
+        });
+        failures.extend(acted.err().map(|why| format!("{}: {why}", file.name)));
+    }
+    let (failed, all) = (failures.len(), files.len());
+    assert!(failures.is_empty(), "{failed} of {all} files failed:\n{}", failures.join("\n"));
+    println!("{all} files are fine.");
+}
+
+/// Proves T9: files in WorkRail's form load and link as they are, and a pinned one reads back.
 #[test]
-fn files_of_workrail_link_unchanged() {
-    let drafts = drafts();
+fn corpus_files_link_unchanged() {
+    each(|_, definition| match Definition::pinned(&definition.normal()) {
+        Ok(pinned) if pinned == *definition => Ok(()),
+        other => Err(format!("the pinned definition differs: {other:#?}")),
+    });
+}
+
+/// What becomes of our own files is written down.
+#[test]
+fn our_files_have_these_steps() {
+    let drafts: Vec<Draft> =
+        OWN.iter().map(|file| read(&file.text, file.format).expect("a definition")).collect();
     for draft in &drafts {
-        let definition = match super::among(&drafts, &draft.id) {
-            Ok(definition) => definition,
-            Err(faults) => panic!("{}: {faults:#?}", draft.id),
-        };
-        assert_eq!(Definition::pinned(&definition.normal()), Ok(definition.clone()));
+        let definition = super::among(&drafts, &draft.id).expect("it is whole");
         insta::assert_snapshot!(draft.id.replace('.', "-"), outline(&definition));
     }
 }

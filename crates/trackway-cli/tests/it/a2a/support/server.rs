@@ -208,5 +208,6 @@ fn client_for(key: &str) -> reqwest::Client {
     reason = "the one client of these tests, which speaks to loopback only"
 )]
 fn client_with(headers: HeaderMap) -> reqwest::Client {
+    trackway_outgoing::install_tls();
     reqwest::Client::builder().no_proxy().default_headers(headers).build().unwrap()
 }

@@ -1,0 +1,148 @@
+//! Paths that lead out of the repository. What a clone does not bring along is not there for others.
+
+use super::Finding;
+use super::tree::{File, Tree};
+
+/// The one script that may look beside the checkout.
+const EXEMPT: &str = ".ci/run";
+/// Tests of these rules, which show bad lines.
+const EXAMPLES: &str = "xtask/src/tidy/tests/";
+
+/// Folders in which people have theirs, on any system.
+const HOMES: &[&str] = &[concat!("/ho", "me/"), concat!("/Us", "ers/"), concat!(":\\Us", "ers\\")];
+/// The home of the administrator.
+const ROOT_HOME: &str = concat!("/ro", "ot/");
+
+/// What is on every Linux and holds no data of anybody.
+const SYSTEM: &[&str] = &["/bin/", "/dev/", "/proc/", "/usr/bin/"];
+
+/// How a manifest names a folder. In Rust this is a variable.
+const IN_MANIFEST: &str = "path = ";
+/// What opens the file whose path follows, in Rust and Python.
+const OPENERS: &[&str] = &[
+    "File::open(",
+    "fs::copy(",
+    "fs::read(",
+    "include!(",
+    "include_bytes!(",
+    "include_str!(",
+    " open(",
+    "read_dir(",
+    "read_to_string(",
+];
+
+/// Absolute paths that exist on one machine only: somebody's home, and the folders of this checkout and
+/// of the tools that build it.
+pub(super) fn no_machine_paths(tree: &Tree) -> Vec<Finding> {
+    let message = "a path of one machine; make it relative or a setting";
+    let own: Vec<String> = tree.machine_folders().iter().map(|path| format!("{path}/")).collect();
+    let bad = |line: &str| {
+        let homes = HOMES.iter().any(|home| is_home(line, home));
+        let own = own.iter().map(String::as_str).chain([ROOT_HOME]);
+        homes || own.into_iter().any(|folder| starts_path(line, folder))
+    };
+    tree.files().iter().flat_map(|file| file.find(bad, message)).collect()
+}
+
+/// A home with somebody's name in it.
+fn is_home(line: &str, home: &str) -> bool {
+    line.match_indices(home).any(|(at, _)| {
+        let begins = !line[..at].ends_with(|c: char| is_name(c) && !home.starts_with(':'));
+        begins && line[at + home.len()..].starts_with(char::is_alphanumeric)
+    })
+}
+
+/// Whether a path begins with this folder: nothing of another name or folder is before it.
+fn starts_path(line: &str, folder: &str) -> bool {
+    line.match_indices(folder).any(|(at, _)| !line[..at].ends_with(is_name))
+}
+
+/// No source, test, script or manifest reads what is not in the repository.
+pub(super) fn nothing_reads_outside(tree: &Tree) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for file in tree.files().iter().filter(|file| runs(file) && !exempt(&file.path)) {
+        let package = package_depth(tree, file);
+        for (number, line) in file.lines() {
+            let code = without_comment(line);
+            // The folder of a file is where its own inclusions start, the package's where tests run.
+            let of_file = !file.is_rust() || code.contains("include") || code.contains("#[path");
+            let depth = if of_file { depth(&file.path) } else { package };
+            let climbs = words(code).any(|word| leaves(word, depth));
+            let openers =
+                OPENERS.iter().chain((file.extension() == "toml").then_some(&IN_MANIFEST));
+            if climbs || openers.into_iter().any(|opener| opens_absolute(code, opener)) {
+                let message = "it reads outside the repository; put what it needs into it";
+                findings.push(Finding::new(&file.path, number, message));
+            }
+        }
+    }
+    findings
+}
+
+fn exempt(path: &str) -> bool {
+    path == EXEMPT || path.starts_with(EXAMPLES)
+}
+
+fn runs(file: &File) -> bool {
+    let known = ["rs", "toml", "sh", "py", "js", "cjs", "mjs", "ts", "tsx", "yml", "yaml"];
+    known.contains(&file.extension()) || file.text.starts_with("#!")
+}
+
+/// How many folders a file lies deep.
+fn depth(path: &str) -> usize {
+    path.matches('/').count()
+}
+
+/// How deep the folder of the file's package lies.
+fn package_depth(tree: &Tree, file: &File) -> usize {
+    let mut folder = file.path.as_str();
+    while let Some((above, _)) = folder.rsplit_once('/') {
+        if tree.exists(&format!("{above}/Cargo.toml")) {
+            return depth(above) + 1;
+        }
+        folder = above;
+    }
+    0
+}
+
+fn without_comment(line: &str) -> &str {
+    let line = line.trim_start();
+    if line.starts_with("//") || line.starts_with('#') && !line.starts_with("#[") {
+        ""
+    } else {
+        line
+    }
+}
+
+/// Everything in a line that could be a path.
+fn words(line: &str) -> impl Iterator<Item = &str> {
+    line.split(|c: char| !(is_name(c) || c == '/'))
+        .filter(|word| word.contains("../") || word.ends_with("/.."))
+}
+
+/// Whether a path climbs higher than the root, from a folder of this depth.
+fn leaves(path: &str, depth: usize) -> bool {
+    let mut left = Some(depth);
+    for part in path.split('/') {
+        left = match (part, left) {
+            (_, None) => return true,
+            ("" | ".", left) => left,
+            ("..", Some(left)) => left.checked_sub(1),
+            (_, Some(left)) => Some(left + 1),
+        };
+    }
+    left.is_none()
+}
+
+/// Whether a line opens an absolute path in this way.
+fn opens_absolute(line: &str, opener: &str) -> bool {
+    line.match_indices(opener).any(|(at, _)| {
+        let argument = line[at + opener.len()..].trim_start_matches("format!(");
+        let path = argument.strip_prefix(['"', '\'']).unwrap_or_default();
+        path.starts_with('/') && !SYSTEM.iter().any(|system| path.starts_with(system))
+    })
+}
+
+fn is_name(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, '_' | '-' | '.')
+}
