@@ -57,6 +57,8 @@ pub enum Code {
     AckOfOtherSnapshot,
     /// No session of that id.
     UnknownSession,
+    /// The run was imported, and nobody has adopted it.
+    NotAdopted,
     /// A session bundle is damaged, signed by somebody else, or does not fit this folder.
     BadBundle,
     /// This server has the operation switched off.
@@ -66,7 +68,7 @@ pub enum Code {
 }
 
 impl Code {
-    pub const ALL: [Self; 29] = [
+    pub const ALL: [Self; 30] = [
         Self::InvalidInput,
         Self::InvalidRequest,
         Self::UnknownWorkflow,
@@ -93,6 +95,7 @@ impl Code {
         Self::AckOfOtherRun,
         Self::AckOfOtherSnapshot,
         Self::UnknownSession,
+        Self::NotAdopted,
         Self::BadBundle,
         Self::SwitchedOff,
         Self::Stopping,
@@ -126,6 +129,7 @@ impl Code {
             Self::AckOfOtherRun => "ack-of-other-run",
             Self::AckOfOtherSnapshot => "ack-of-other-snapshot",
             Self::UnknownSession => "unknown-session",
+            Self::NotAdopted => "not-adopted",
             Self::BadBundle => "bad-bundle",
             Self::SwitchedOff => "switched-off",
             Self::Stopping => "stopping",

@@ -32,7 +32,7 @@ pub use attempt::{
 };
 pub use caller::Caller;
 pub use code::Code;
-pub use command::{Command, Delivery, ForkPoint, Submission};
+pub use command::{Command, Delivery, ForkPoint, NewChild, Submission};
 pub use document::{DocumentChange, DocumentKind};
 pub use errand::Errand;
 pub use event::{Event, Late, Resume, Retry, WorkflowRef};
@@ -40,7 +40,9 @@ pub use ids::{AckId, ArtifactId, BadId, MessageId, NodeId, QuestionId, RunId, Se
 pub use message::{Message, Role};
 pub use node::{Expected, Node, Pending};
 pub use op::{BadOp, Op, OpKind, Timer};
-pub use outcome::{AnswerKind, ChildOutcome, Evidence, Failure, FirstAnswer, StepOutcome};
+pub use outcome::{
+    AnswerKind, ChildOutcome, Evidence, Failure, FirstAnswer, StepOutcome, WaitingRun,
+};
 pub use part::{
     Content, File, FileSource, IntoParts, JSON_DEPTH_MAX, Part, is_deeper_than, is_too_deep,
 };

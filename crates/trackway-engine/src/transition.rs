@@ -37,7 +37,7 @@ pub fn transition(state: &State, event: &Event) -> Result<Option<State>, Illegal
         Event::Resumed { .. } | Event::Withdrawn { .. } => return Err(illegal(Working)),
         Event::Refused { resume, .. } if answers(state, resume.question) => return Ok(None),
         Event::Refused { .. } => return Err(illegal(from)),
-        Event::Completed { output } => State::Completed { output: output.clone() },
+        Event::Completed { output, .. } => State::Completed { output: output.clone() },
         Event::Failed { failure, .. } => State::Failed { failure: failure.clone() },
         Event::Canceled => State::Canceled,
         Event::Rejected { reason, .. } => State::Rejected { reason: reason.clone() },
@@ -48,6 +48,8 @@ pub fn transition(state: &State, event: &Event) -> Result<Option<State>, Illegal
         Event::Noted { .. }
         | Event::Parked { .. }
         | Event::Unparked
+        | Event::Imported
+        | Event::Adopted
         | Event::ChildEnded { .. }
         | Event::RunAnswered { .. }
             if !from.is_terminal() =>
@@ -63,6 +65,8 @@ pub fn transition(state: &State, event: &Event) -> Result<Option<State>, Illegal
         | Event::Slept { .. }
         | Event::Woke { .. }
         | Event::ChildStarted { .. }
+        | Event::ChildWaits { .. }
+        | Event::ChildGoesOn { .. }
         | Event::Answered { .. }
             if !from.is_terminal() && from != Submitted =>
         {
@@ -71,6 +75,10 @@ pub fn transition(state: &State, event: &Event) -> Result<Option<State>, Illegal
         Event::Noted { .. }
         | Event::Parked { .. }
         | Event::Unparked
+        | Event::Imported
+        | Event::Adopted
+        | Event::ChildWaits { .. }
+        | Event::ChildGoesOn { .. }
         | Event::ChildEnded { .. }
         | Event::RunAnswered { .. }
         | Event::Answered { .. }

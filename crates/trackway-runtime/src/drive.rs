@@ -40,9 +40,16 @@ impl Core {
     pub(crate) fn wake(self: &Arc<Self>, run: RunId) {
         let core = self.clone();
         self.tokio.spawn(async move {
-            match core.drive(run).await {
-                Ok(()) | Err(Error::Stopping) => {}
-                Err(error) => tracing::warn!(%run, %error, "a run could not be driven"),
+            let driven = core.drive(run).await;
+            if let Err(error) = &driven
+                && !matches!(error, Error::Stopping)
+            {
+                tracing::warn!(%run, %error, "a run could not be driven");
+            }
+            // Whoever brings an answer and waits for this must look again.
+            if let Some(live) = core.lives.find(run) {
+                live.head().undrivable |= driven.is_err();
+                live.came_to_rest();
             }
         });
     }
@@ -149,11 +156,11 @@ impl Core {
 }
 
 /// Makes this the program of the run, unless there is one or none is needed. An outside agent drives a
-/// guided run.
+/// guided run, and nobody one that was imported and not adopted.
 fn take_up(live: &LiveRef) -> Option<(Arc<Inner>, Value, Seq)> {
     let mut head = live.head();
     let run = head.run.as_ref()?;
-    let done = run.state.name().is_terminal() || run.submission.guided;
+    let done = run.state.name().is_terminal() || run.submission.guided || run.imported;
     if head.void || done || head.program.upgrade().is_some() {
         return None;
     }
@@ -162,6 +169,7 @@ fn take_up(live: &LiveRef) -> Option<(Arc<Inner>, Value, Seq)> {
     inner.book().filling = true;
     head.program = Arc::downgrade(&inner);
     head.runnable = true;
+    head.undrivable = false;
     Some((inner, input, seq))
 }
 
@@ -212,6 +220,11 @@ pub(crate) fn poll(
         }
         let only_waits = book.active == 0 && book.waits > 0;
         let withdrawn = if book.live { std::mem::take(&mut book.withdrawn) } else { Vec::new() };
+        // Whoever brings an answer may do so now.
+        let has_settled = rests && book.live && withdrawn.is_empty() && book.settle();
+        if has_settled && let Some((_, live)) = inner.live() {
+            live.came_to_rest();
+        }
         if withdrawn.is_empty() && !only_waits {
             book.driver = Some(cx.waker().clone());
             // It may have been stopped during the poll, when there was nobody to wake.
@@ -263,6 +276,8 @@ fn leave(inner: &Arc<Inner>) -> bool {
     head.program = std::sync::Weak::new();
     head.runnable = false;
     core.order_row(live, &mut head);
+    drop(head);
+    live.came_to_rest();
     true
 }
 

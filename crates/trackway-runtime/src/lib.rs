@@ -29,6 +29,7 @@ mod replay;
 mod runtime;
 mod schema;
 mod stage;
+mod starting;
 mod submit;
 mod timers;
 mod tool;

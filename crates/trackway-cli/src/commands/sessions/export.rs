@@ -1,6 +1,9 @@
 //! `trackway sessions export`: a session in a file.
 
-use std::fs;
+use std::{
+    fs::File,
+    io::{ErrorKind, Write as _},
+};
 
 use serde_json::json;
 use trackway::sessions::{SessionsReader, fingerprint};
@@ -23,9 +26,7 @@ pub(super) async fn export(args: &Export) -> Result<Exit, Failure> {
         ExportFormat::Markdown => reader.markdown(&args.id).await?.into_bytes(),
         ExportFormat::Pdf => reader.pdf(&args.id).await?,
     };
-    fs::write(&args.out, content).map_err(|error| {
-        Failure::new(format!("{} cannot be written", args.out.display())).cause(&error)
-    })?;
+    write(args, &content)?;
     if args.whose.json {
         output::json(&told)?;
     } else {
@@ -37,6 +38,24 @@ pub(super) async fn export(args: &Export) -> Result<Exit, Failure> {
         }
     }
     Ok(Exit::Done)
+}
+
+/// Without `--force` nothing that is there is written over, and no link is followed.
+fn write(args: &Export, content: &[u8]) -> Result<(), Failure> {
+    let file = match args.force {
+        true => File::create(&args.out),
+        false => File::create_new(&args.out),
+    };
+    let written = file.and_then(|mut file| file.write_all(content));
+    written.map_err(|error| {
+        let failure = Failure::new(format!("{} cannot be written", args.out.display()));
+        match error.kind() {
+            ErrorKind::AlreadyExists => {
+                failure.cause(&error).hint("choose another name, or write over it with --force")
+            }
+            _ => failure.cause(&error),
+        }
+    })
 }
 
 async fn bundle(
