@@ -9,6 +9,8 @@ use crate::{
     ops::History,
 };
 
+/// Limit (A2A): messages of a task's history in one answer.
+///
 /// Newest messages of the history that are shown when the client names no number. Enough for any
 /// conversation that somebody reads, and a bound for runs that talk for days.
 /// Limit (A2A): newest messages of a task's history where the client names no number.

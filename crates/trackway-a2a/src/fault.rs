@@ -312,6 +312,12 @@ impl From<Error> for Fault {
                 "repeat the questionId from the metadata of the question's message, or leave it out",
             )
             .at("/params/message/metadata/questionId"),
+            Error::NotAdopted { .. } => Self::new(
+                Kind::UnsupportedOperation,
+                code,
+                message,
+                "look at it, then adopt it with `trackway runs adopt`",
+            ),
             Error::MessageReused { .. } => Self::new(
                 Kind::InvalidParams,
                 code,

@@ -55,7 +55,7 @@ fn body(
     stored: &Stored,
     view: &RunView,
 ) -> Option<(&'static str, Vec<u8>)> {
-    let snapshot = Snapshot::of(view.clone());
+    let (snapshot, _) = Snapshot::of(view.clone()).bounded(HISTORY_MESSAGES_MAX, true);
     let place = snapshot.place();
     let written = match generation {
         Generation::V1 => {

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use trackway_domain::{
     ArtifactChunk, Caller, Code, Message, Pos, Problem, QuestionId, RunId, SessionId, Timestamp,
 };
-use trackway_engine::{ResumeMark, RunView, StatusUpdate};
+use trackway_engine::{Bounded, Omitted, ResumeMark, RunView, StatusUpdate, Wanted};
 use trackway_runtime::{Error, Program, ProgramInfo, RunAddress, Runtime};
 
 use crate::{
@@ -26,6 +26,12 @@ pub(crate) use follow::{Follow, seen};
 pub(crate) use list::{Page, Query};
 pub(crate) use push::{Authentication, PageOf, Push};
 pub(crate) use send::{Reply, Said, Streamed};
+
+/// Limit (A2A): bytes of artifacts and history in one Task.
+///
+/// More than one message of the largest size, and little enough that many answers at once fit into memory.
+/// The rest is in the task's stream and events.
+const TASK_BYTES_MAX: usize = 16 * 1024 * 1024;
 
 /// One workflow, addressed by one caller.
 #[derive(Debug)]
@@ -45,6 +51,8 @@ pub(crate) struct Incoming {
     pub(crate) run: Option<String>,
     pub(crate) session: Option<SessionId>,
     pub(crate) question: Option<QuestionId>,
+    /// It starts a run, whatever waits in its session.
+    pub(crate) new_run: bool,
     /// Media types that the client takes; any where there are none.
     pub(crate) accepted: Vec<String>,
     /// Who else is told of what follows.
@@ -64,6 +72,8 @@ pub(crate) struct Snapshot {
     pub(crate) view: RunView,
     /// What became of the message to which this is the answer.
     pub(crate) answer: Option<Answer>,
+    /// What did not fit.
+    pub(crate) omitted: Omitted,
 }
 
 /// A request's place among those at its question, and what was wrong with it.
@@ -180,7 +190,15 @@ impl Agent<'_> {
 
 impl Snapshot {
     pub(crate) fn of(view: RunView) -> Self {
-        Self { view, answer: None }
+        Self { view, answer: None, omitted: Omitted::default() }
+    }
+
+    /// With so many of its newest messages, and its artifacts where they are wanted, as far as they fit.
+    /// About how many bytes it is comes with it.
+    pub(crate) fn bounded(self, messages: History, artifacts: bool) -> (Self, usize) {
+        let wanted = Wanted { messages, artifacts, bytes: TASK_BYTES_MAX };
+        let Bounded { view, omitted, bytes } = self.view.bounded(wanted);
+        (Self { view, omitted, ..self }, bytes)
     }
 
     pub(crate) fn place(&self) -> Place {

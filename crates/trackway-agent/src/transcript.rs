@@ -47,7 +47,7 @@ enum End<'a> {
 impl<'a> End<'a> {
     fn of(log: &'a [Event]) -> Self {
         let end = log.iter().rev().find_map(|event| match event {
-            Event::Completed { output } => Some(Self::Completed(output)),
+            Event::Completed { output, .. } => Some(Self::Completed(output)),
             Event::Failed { failure, .. } => Some(Self::Failed(&failure.message)),
             Event::Canceled => Some(Self::Canceled),
             Event::Rejected { reason, .. } => Some(Self::Rejected(reason)),

@@ -1,5 +1,6 @@
 //! What can be typed. What happens then is in `commands`.
 
+mod adopt;
 mod chat;
 mod sessions;
 mod workflows;
@@ -14,6 +15,7 @@ use trackway_domain::{QuestionId, RunId, Scope, Seq, SessionId, StateName};
 
 use crate::{exit, fault::FaultPoint, span};
 
+pub(crate) use adopt::Adopt;
 pub(crate) use chat::Chat;
 pub(crate) use sessions::{
     Export, ExportFormat, FindToken, Import, ListSessions, NodeName, OneSession, Prune, Sessions,
@@ -216,6 +218,8 @@ pub(crate) enum Runs {
     List(List),
     /// Show one run: its state, question, messages and artifacts
     Show(Show),
+    /// Let a run that was imported go on here
+    Adopt(Adopt),
     /// Cancel a run and its children
     Cancel(Cancel),
     /// Go on from a point of a run as another run; the original is not touched

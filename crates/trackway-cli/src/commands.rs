@@ -31,6 +31,7 @@ pub(crate) async fn execute(command: Command) -> Result<Exit, Failure> {
         Command::Run(args) => run::run(args).await,
         Command::Runs(Runs::List(args)) => runs::list::list(args).await,
         Command::Runs(Runs::Show(args)) => runs::show::show(args).await,
+        Command::Runs(Runs::Adopt(args)) => runs::adopt::adopt(args).await,
         Command::Runs(Runs::Cancel(args)) => runs::cancel::cancel(args).await,
         Command::Runs(Runs::Fork(args)) => runs::fork::fork(args).await,
         Command::Runs(Runs::Migrate(args)) => runs::migrate::migrate(args).await,

@@ -166,6 +166,13 @@ impl Engine {
         }
     }
 
+    pub(crate) async fn adopt(&self, run: RunId) -> Result<RunDetail, Failure> {
+        match &self.runs {
+            Source::Here(runs) => Ok(runs.adopt(run).await?),
+            Source::Server(api) => api.adopt(run).await,
+        }
+    }
+
     pub(crate) async fn fork(
         &self,
         run: RunId,

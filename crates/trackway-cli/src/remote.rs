@@ -103,6 +103,10 @@ impl Api {
         Ok(pinned.definition)
     }
 
+    pub(crate) async fn adopt(&self, run: RunId) -> Result<RunDetail, Failure> {
+        self.ask(self.request(Method::POST, &[&run.to_string(), "adopt"], &[])).await
+    }
+
     pub(crate) async fn cancel(&self, run: RunId) -> Result<RunDetail, Failure> {
         self.ask(self.request(Method::POST, &[&run.to_string(), "cancel"], &[])).await
     }

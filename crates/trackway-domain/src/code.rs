@@ -63,6 +63,8 @@ pub enum Code {
     ConfirmationUnclear,
     /// No session of that id.
     UnknownSession,
+    /// The run was imported, and nobody has adopted it.
+    NotAdopted,
     /// A session bundle is damaged, signed by somebody else, or does not fit this folder.
     BadBundle,
     /// This server has the operation switched off.
@@ -72,7 +74,7 @@ pub enum Code {
 }
 
 impl Code {
-    pub const ALL: [Self; 32] = [
+    pub const ALL: [Self; 33] = [
         Self::InvalidInput,
         Self::InvalidRequest,
         Self::UnknownWorkflow,
@@ -102,6 +104,7 @@ impl Code {
         Self::TooManyAttempts,
         Self::ConfirmationUnclear,
         Self::UnknownSession,
+        Self::NotAdopted,
         Self::BadBundle,
         Self::SwitchedOff,
         Self::Stopping,
@@ -138,6 +141,7 @@ impl Code {
             Self::TooManyAttempts => "too-many-attempts",
             Self::ConfirmationUnclear => "confirmation-unclear",
             Self::UnknownSession => "unknown-session",
+            Self::NotAdopted => "not-adopted",
             Self::BadBundle => "bad-bundle",
             Self::SwitchedOff => "switched-off",
             Self::Stopping => "stopping",

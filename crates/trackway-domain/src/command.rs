@@ -5,7 +5,8 @@ use serde_json::Value;
 
 use crate::{
     Caller, ChildOutcome, Evidence, Failure, FirstAnswer, Message, MessageId, Op, Problem,
-    QuestionId, Retry, RunId, Seq, SessionId, StepOutcome, Timer, Timestamp, WorkflowRef, Yield,
+    QuestionId, Retry, RunId, Seq, SessionId, StepOutcome, Timer, Timestamp, WaitingRun,
+    WorkflowRef, Yield,
 };
 
 #[derive(Debug, Clone, PartialEq)]
@@ -37,10 +38,7 @@ pub enum Command {
     /// The program starts a child.
     StartChild {
         op: Op,
-        workflow: WorkflowRef,
-        input: Value,
-        /// Its first answer is wanted, and the program tells of it itself.
-        awaited: bool,
+        child: Box<NewChild>,
     },
     /// The program stopped waiting for the answer to this question.
     Withdraw {
@@ -65,10 +63,32 @@ pub enum Command {
         reply_to: Option<MessageId>,
         answer: FirstAnswer,
     },
+    /// A run below this one waits for a person, or waits no longer.
+    TakeWaiting {
+        run: RunId,
+        number: Seq,
+        waits: Option<WaitingRun>,
+    },
+    /// Somebody takes responsibility for an imported run.
+    Adopt,
     /// The program does not fit the log.
     Park(Evidence),
     /// It fits again.
     Unpark,
+}
+
+/// What a child begins with, beside what it has from its parent.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NewChild {
+    pub workflow: WorkflowRef,
+    /// The workflow in a sentence, for people who see that it was started.
+    pub description: String,
+    pub input: Value,
+    /// It is a dispatch: its first answer is wanted, the program tells of it itself, and it outlives a
+    /// parent that fails.
+    pub awaited: bool,
+    pub deadline: Option<Timestamp>,
+    pub exit: Option<WorkflowRef>,
 }
 
 /// What a new run begins with.
@@ -115,12 +135,15 @@ pub struct Delivery {
     pub message: Message,
     /// The question it answers: named by the sender, else the one that was open when it arrived.
     pub question: Option<QuestionId>,
-    /// Other messages to this run are on their way at the same time.
+    /// Other messages to the same question are on their way at the same time.
     pub others: bool,
     /// The run that sends it and waits for what is said next.
     pub awaited_by: Option<RunId>,
     /// The answer as it was read ahead of the decision, because reading it takes long.
     pub reading: Option<Box<Reading>>,
+    /// The program has seen everything that the log holds, and waits. While it has not, it may turn out
+    /// that it took another way and needs no answer.
+    pub settled: bool,
 }
 
 /// An answer to a question, read and checked.

@@ -3,25 +3,15 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{Caller, ChildOutcome, FirstAnswer, MessageId, RunId, SessionId, WorkflowRef};
+use crate::{
+    Caller, ChildOutcome, FirstAnswer, MessageId, RunId, Seq, SessionId, WaitingRun, WorkflowRef,
+};
 
 /// Work across two runs. It is recorded with the decision that owes it and struck out with the one
 /// that did it, so a crash between the two only repeats the attempt.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Errand {
-    /// Start this child; its id is fixed, so a repeated attempt finds it started.
-    StartChild {
-        parent: RunId,
-        child: RunId,
-        session: SessionId,
-        caller: Caller,
-        workflow: WorkflowRef,
-        input: Value,
-        /// The parent waits for its first answer.
-        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-        awaited: bool,
-    },
     CancelChild {
         child: RunId,
     },
@@ -39,6 +29,14 @@ pub enum Errand {
         parent: RunId,
         child: RunId,
         outcome: ChildOutcome,
+    },
+    /// Tell a parent that a run below it waits for a person, or waits no longer.
+    TellWaiting {
+        to: RunId,
+        run: RunId,
+        /// Number of the event that says so, in the log of whoever tells: what is older is passed over.
+        number: Seq,
+        waits: Option<WaitingRun>,
     },
     /// Tell a run that waits for it what another said first.
     TellAnswer {

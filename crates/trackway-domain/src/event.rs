@@ -5,7 +5,8 @@ use serde_json::Value;
 
 use crate::{
     ArtifactChunk, ChildOutcome, Evidence, Failure, FirstAnswer, Guided, Message, MessageId, Op,
-    Part, Problem, Question, QuestionId, RunId, StateName, StepOutcome, Submission, Timestamp,
+    Part, Problem, Question, QuestionId, RunId, Seq, StateName, StepOutcome, Submission, Timestamp,
+    WaitingRun,
 };
 
 /// One recorded fact. The order of variants follows the life of a run.
@@ -82,7 +83,7 @@ pub enum Event {
     Woke {
         op: Op,
     },
-    /// A child run was started; its id is chosen here, so that a repeated start finds the same child.
+    /// A child run was started. The same append begins its log, so that it exists when this is seen.
     ChildStarted {
         op: Op,
         child: RunId,
@@ -92,10 +93,26 @@ pub enum Event {
         /// None where the parent tells of it itself, once the child has said something.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         message: Option<Message>,
+        /// It is a dispatch, which outlives a parent that fails.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        awaited: bool,
     },
     ChildEnded {
         child: RunId,
         outcome: ChildOutcome,
+    },
+    /// A child, or a run below it, waits for a person; `state` is the state this run was and stays in.
+    ChildWaits {
+        waits: WaitingRun,
+        /// Number of the child's event that says so.
+        number: Seq,
+        state: StateName,
+        message_id: MessageId,
+    },
+    /// It waits no longer.
+    ChildGoesOn {
+        run: RunId,
+        number: Seq,
     },
     /// The first thing that a run said which this one waits for.
     RunAnswered {
@@ -119,10 +136,17 @@ pub enum Event {
     },
     /// Code that fits the log was found.
     Unparked,
+    /// The log came from elsewhere: nothing is done with the run until somebody adopts it.
+    Imported,
+    /// Somebody took responsibility for an imported run; it goes on.
+    Adopted,
     /// Something in a run that an outside agent drives.
     Guided(Box<Guided>),
     Completed {
         output: Value,
+        /// Given where the output is a text that nothing else has shown: it is said with the end.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        message_id: Option<MessageId>,
     },
     Failed {
         failure: Failure,
@@ -168,7 +192,7 @@ pub struct Resume {
     pub message: Message,
     /// 1 for the first request at this question.
     pub order: u32,
-    /// Other requests came to the same question.
+    /// Another request to the same question was there at the time, or had been accepted before.
     pub concurrent: bool,
 }
 
@@ -214,10 +238,14 @@ impl Event {
             Self::Woke { .. } => "woke",
             Self::ChildStarted { .. } => "child-started",
             Self::ChildEnded { .. } => "child-ended",
+            Self::ChildWaits { .. } => "child-waits",
+            Self::ChildGoesOn { .. } => "child-goes-on",
             Self::RunAnswered { .. } => "run-answered",
             Self::Answered { .. } => "answered",
             Self::Parked { .. } => "parked",
             Self::Unparked => "unparked",
+            Self::Imported => "imported",
+            Self::Adopted => "adopted",
             Self::Guided(guided) => match **guided {
                 Guided::Opened { .. } => "opened",
                 Guided::Attempted(_) => "attempted",

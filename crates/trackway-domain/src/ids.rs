@@ -101,7 +101,7 @@ macro_rules! chosen_id {
                 if text.len() > CHOSEN_ID_BYTES_MAX {
                     return Err(bad("it is longer than 256 bytes"));
                 }
-                if text.chars().any(char::is_control) {
+                if text.chars().any(|c| c.is_control() || turns_text(c)) {
                     return Err(bad("it holds control characters"));
                 }
                 Ok(Self(text.into()))
@@ -146,6 +146,12 @@ macro_rules! chosen_id {
             }
         }
     };
+}
+
+/// Characters that turn the text around them, so that a screen shows another name than the one that is
+/// there.
+const fn turns_text(c: char) -> bool {
+    matches!(c, '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
 }
 
 made_id!(

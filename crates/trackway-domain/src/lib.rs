@@ -33,7 +33,7 @@ pub use attempt::{
 };
 pub use caller::Caller;
 pub use code::Code;
-pub use command::{Command, Delivery, ForkPoint, Reading, Submission};
+pub use command::{Command, Delivery, ForkPoint, NewChild, Reading, Submission};
 pub use document::{DocumentChange, DocumentKind};
 pub use errand::Errand;
 pub use event::{Event, Late, Resume, Retry, WorkflowRef};
@@ -45,7 +45,9 @@ pub use integer::normalize_integers;
 pub use message::{Message, Role};
 pub use node::{Expected, Node, Pending, WantedFact};
 pub use op::{BadOp, Op, OpKind, Timer};
-pub use outcome::{AnswerKind, ChildOutcome, Evidence, Failure, FirstAnswer, StepOutcome};
+pub use outcome::{
+    AnswerKind, ChildOutcome, Evidence, Failure, FirstAnswer, StepOutcome, WaitingRun,
+};
 pub use part::{
     Content, File, FileSource, IntoParts, JSON_DEPTH_MAX, Part, is_deeper_than, is_too_deep,
 };

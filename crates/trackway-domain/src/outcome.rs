@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{Part, StateName};
+use crate::{Part, RunId, StateName};
 
 /// Why a run or a step failed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -73,6 +73,16 @@ impl FirstAnswer {
     pub fn without(kind: AnswerKind, reason: impl Into<String>) -> Self {
         Self { kind, parts: Vec::new(), schema: None, reason: Some(reason.into()) }
     }
+}
+
+/// A run that waits for a person, as the runs above it are told.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct WaitingRun {
+    pub run: RunId,
+    pub workflow: String,
+    pub state: StateName,
+    /// What it asks, in a few words.
+    pub text: String,
 }
 
 /// Why a run could not be replayed: what the code asked for, and what the log holds instead.

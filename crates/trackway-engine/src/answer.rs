@@ -37,7 +37,7 @@ pub(crate) fn first_answer(events: &[Event]) -> Option<FirstAnswer> {
                 let schema = Some(question.schema.clone());
                 return Some(FirstAnswer { kind, parts, schema, reason: None });
             }
-            Event::Completed { output } => parts.extend(told(output)),
+            Event::Completed { output, .. } => parts.extend(told(output)),
             Event::Failed { failure, .. } => {
                 return Some(FirstAnswer::without(AnswerKind::Failed, &failure.message));
             }

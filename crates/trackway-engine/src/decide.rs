@@ -6,14 +6,21 @@ use trackway_domain::{
     Submission, Timer,
 };
 
-use crate::{Decision, Effect, Env, Refusal, Run, answer::first_answer, run::Awaited, transition};
+use crate::{
+    Decision, Effect, Env, Refusal, Run,
+    answer::first_answer,
+    run::{Awaited, OpenChild},
+    transition,
+};
 
+mod adopt;
 mod children;
 mod deliver;
 mod ends;
 mod park;
 mod steps;
 mod timers;
+mod waiting;
 mod yields;
 
 /// Decides one command. `run` is `None` only for a run that does not exist yet.
@@ -34,9 +41,7 @@ pub fn decide(run: Option<&Run>, command: Command, env: Env<'_>) -> Result<Decis
         Command::RetryStep(retry) => steps::retry(run, retry)?,
         Command::Draw { op, value } => steps::draw(run, op, value)?,
         Command::Sleep { op, due } => timers::sleep(run, op, due)?,
-        Command::StartChild { op, workflow, input, awaited } => {
-            children::start(run, op, workflow, input, awaited, env)?
-        }
+        Command::StartChild { op, child } => children::start(run, op, *child, env)?,
         Command::Withdraw { op } => yields::withdraw(run, &op),
         Command::End(result) => ends::end(run, result, env)?,
         Command::Deliver(delivery) => deliver::decide(run, *delivery, env)?,
@@ -46,10 +51,15 @@ pub fn decide(run: Option<&Run>, command: Command, env: Env<'_>) -> Result<Decis
         Command::TakeAnswer { from, reply_to, answer } => {
             children::answered(run, from, reply_to, answer)
         }
+        Command::TakeWaiting { run: child, number, waits } => {
+            waiting::take(run, child, number, waits, env)
+        }
+        Command::Adopt => adopt::adopt(run)?,
         Command::Park(evidence) => park::park(run, evidence, env)?,
         Command::Unpark => park::unpark(run),
     };
     legal(&run.state, &decision.events)?;
+    decision.effects.extend(waiting::owed(run, &decision.events));
     if let Some(Awaited { by: to, reply_to }) = run.awaited.clone()
         && let Some(answer) = first_answer(&decision.events)
     {
@@ -104,16 +114,20 @@ fn message_id(env: Env<'_>) -> trackway_domain::MessageId {
 }
 
 /// What follows from the end of a run: its program stops, its timers go, its parent is told, and
-/// children that nobody waits for any more are cancelled. A run that completed leaves them be.
+/// children that nobody waits for any more are cancelled. A run that completed leaves them be, and what
+/// was dispatched goes on unless somebody cancels the run.
 fn ended(run: &Run, outcome: ChildOutcome) -> Vec<Effect> {
     let mut effects = vec![Effect::Stop];
     if !run.timers.is_empty() {
         effects.push(Effect::ClearTimers);
     }
-    if outcome.state != StateName::Completed {
-        effects
-            .extend(run.children.iter().map(|&child| Effect::Owe(Errand::CancelChild { child })));
-    }
+    let goes_with_it = |child: &OpenChild| match outcome.state {
+        StateName::Completed => false,
+        StateName::Canceled => true,
+        _ => !child.dispatched,
+    };
+    let children = run.children.iter().filter(|child| goes_with_it(child));
+    effects.extend(children.map(|child| Effect::Owe(Errand::CancelChild { child: child.run })));
     if let Some(parent) = run.submission.parent {
         effects.push(Effect::Owe(Errand::TellParent { parent, child: run.id(), outcome }));
     }

@@ -1,6 +1,6 @@
 //! What follows from a decision: effects on the world, and the answer to whoever sent the command.
 
-use trackway_domain::{Errand, Event, Problem, QuestionId, RunId, Timer, Timestamp};
+use trackway_domain::{Errand, Event, Problem, QuestionId, RunId, Submission, Timer, Timestamp};
 
 /// The result of [`crate::decide`]. Effects are carried out after the events are durable, never before.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -19,6 +19,8 @@ pub enum Effect {
     SetTimer(Timer, Timestamp),
     ClearTimer(Timer),
     ClearTimers,
+    /// Another run begins: with the events, in the same transaction.
+    Start(Box<Submission>),
     /// Something is owed to another run.
     Owe(Errand),
 }
@@ -43,7 +45,7 @@ pub enum Delivered {
         question: QuestionId,
         /// 1 for the first request at this question.
         order: u32,
-        /// Other requests came to the same question.
+        /// Another request to the same question was there at the time, or had been accepted before.
         concurrent: bool,
         /// This is the request that resumed the run.
         primary: bool,

@@ -6,6 +6,7 @@
 //! another, live and on replay. Nothing here is async, reads a clock or makes an id by itself.
 
 mod answer;
+mod bounded;
 mod decide;
 mod effect;
 mod env;
@@ -21,12 +22,13 @@ mod transition;
 mod update;
 mod view;
 
+pub use bounded::{Bounded, Omitted, Wanted};
 pub use decide::decide;
 pub use effect::{Decision, Delivered, Effect, Reply};
 pub use env::{Env, Schemas};
 pub use input::{input_from_parts, read_answer, required_names, yes_or_no};
 pub use refusal::{IllegalTransition, Refusal};
-pub use run::{Asked, Awaited, Heard, Run};
+pub use run::{Asked, Awaited, Heard, OpenChild, Run};
 pub use session::{
     Document, Misfit, RunStatus, RunTrack, SessionNote, SessionView, TrackEdge, TrackNode,
     reduce_documents,

@@ -1,7 +1,7 @@
 //! Messages that the engine makes from recorded facts: questions, repeated questions, reasons.
 
 use serde_json::{Value, json};
-use trackway_domain::{Message, MessageId, Part, Problem, Question, Role};
+use trackway_domain::{Message, MessageId, Part, Problem, Question, Role, WaitingRun};
 
 /// The message that puts a question. The schema stands in the first part's metadata, where clients
 /// look for it; every part the workflow gave is kept. A question that is put again says why at its end.
@@ -31,6 +31,16 @@ fn refusal_text(problems: &[Problem]) -> String {
         text.push_str(&problem.sentence());
     }
     text
+}
+
+/// The message that names a run below this one which waits for a person.
+pub(crate) fn waiting(id: &MessageId, waits: &WaitingRun) -> Message {
+    let WaitingRun { run, workflow, state, text } = waits;
+    let mut message = self::text(id, &format!("{workflow} ({run}) waits for an answer: {text}"));
+    message.references.push(run.to_string());
+    let about = json!({ "taskId": run, "workflowName": workflow, "state": state });
+    message.metadata.insert("waitingTask".into(), about);
+    message
 }
 
 /// A message of one text.

@@ -9,6 +9,10 @@ pub enum Refusal {
     Ended { state: StateName },
     #[error("this run never asked question {0}")]
     UnknownQuestion(QuestionId),
+    #[error("the program has not seen everything yet that was recorded before")]
+    NotSettled,
+    #[error("the run was imported, and nobody has adopted it")]
+    NotAdopted,
     #[error("the run does not exist yet")]
     NotSubmitted,
     #[error("the run exists already")]

@@ -23,12 +23,27 @@ pub struct Run {
     pub last_question: Option<QuestionId>,
     pub timers: BTreeMap<Timer, Timestamp>,
     /// Children that have not ended.
-    pub children: Vec<RunId>,
+    pub children: Vec<OpenChild>,
     /// Who waits for what this run says next.
     pub awaited: Option<Awaited>,
     /// What this run was told by those that it waits for.
     pub heard: BTreeSet<Heard>,
     pub parked: Option<Evidence>,
+    /// What is known of runs below this one that wait for a person: the number of what told it last, and
+    /// whether it waits.
+    pub waiting: BTreeMap<RunId, (Seq, bool)>,
+    /// It has shown an artifact.
+    pub has_artifacts: bool,
+    /// It came from elsewhere, and nobody has adopted it.
+    pub imported: bool,
+}
+
+/// A child that has not ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OpenChild {
+    pub run: RunId,
+    /// It goes on when this run fails.
+    pub dispatched: bool,
 }
 
 /// A run that waits for another.
@@ -73,6 +88,9 @@ impl Run {
             awaited: by.map(|by| Awaited { by, reply_to: None }),
             heard: BTreeSet::new(),
             parked: None,
+            waiting: BTreeMap::new(),
+            has_artifacts: false,
+            imported: false,
         }
     }
 
@@ -123,8 +141,22 @@ impl Run {
             Event::RunAnswered { run, reply_to, .. } => {
                 self.heard.insert(Heard { from: *run, reply_to: reply_to.clone() });
             }
-            Event::ChildStarted { child, .. } => self.children.push(*child),
-            Event::ChildEnded { child, .. } => self.children.retain(|open| open != child),
+            Event::ChildStarted { child, awaited, .. } => {
+                self.children.push(OpenChild { run: *child, dispatched: *awaited });
+            }
+            Event::ChildEnded { child, .. } => {
+                self.children.retain(|open| open.run != *child);
+                self.waiting.insert(*child, (Seq::MAX, false));
+            }
+            Event::ChildWaits { waits, number, .. } => {
+                self.waiting.insert(waits.run, (*number, true));
+            }
+            Event::ChildGoesOn { run, number } => {
+                self.waiting.insert(*run, (*number, false));
+            }
+            Event::Artifact { .. } => self.has_artifacts = true,
+            Event::Imported => self.imported = true,
+            Event::Adopted => self.imported = false,
             Event::Parked { evidence, .. } => self.parked = Some(evidence.clone()),
             Event::Unparked => self.parked = None,
             Event::Completed { .. }
@@ -137,7 +169,6 @@ impl Run {
             Event::Submitted(_)
             | Event::Started
             | Event::Status { .. }
-            | Event::Artifact { .. }
             | Event::Noted { .. }
             | Event::Withdrawn { .. }
             | Event::StepDone { .. }

@@ -20,10 +20,20 @@ impl StatusTime {
     /// Folds in the next event, recorded at `at`.
     pub fn apply(&mut self, event: &Event, at: Timestamp) {
         match event {
+            // What is said beside an open question leaves the question the status, and a status without
+            // a message is not published.
+            Event::Status { state, .. }
+            | Event::ChildStarted { state, .. }
+            | Event::ChildWaits { state, .. }
+            | Event::Parked { state, .. }
+                if state.is_interrupted() => {}
+            Event::Status { message, .. } if message.parts.is_empty() => {}
             Event::Parked { .. } => {
                 self.covered.get_or_insert(self.at);
                 self.at = at;
             }
+            // A guided run shows where it stands with each of its own events.
+            Event::Guided(_) => self.at = at,
             Event::Unparked => self.at = self.covered.take().unwrap_or(self.at),
             Event::Started
             | Event::Status { .. }
@@ -32,6 +42,7 @@ impl StatusTime {
             | Event::Resumed { .. }
             | Event::Withdrawn { .. }
             | Event::ChildStarted { message: Some(_), .. }
+            | Event::ChildWaits { .. }
             | Event::Completed { .. }
             | Event::Failed { .. }
             | Event::Canceled
@@ -43,11 +54,13 @@ impl StatusTime {
             | Event::StepDone { .. }
             | Event::StepFailed(_)
             | Event::Drawn { .. }
-            | Event::Guided(_)
             | Event::Slept { .. }
             | Event::Woke { .. }
             | Event::ChildStarted { message: None, .. }
             | Event::ChildEnded { .. }
+            | Event::ChildGoesOn { .. }
+            | Event::Imported
+            | Event::Adopted
             | Event::RunAnswered { .. }
             | Event::Answered { .. } => {}
         }

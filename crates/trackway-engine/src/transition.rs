@@ -39,7 +39,7 @@ pub fn transition(state: &State, event: &Event) -> Result<Option<State>, Illegal
         Event::Resumed { .. } | Event::Withdrawn { .. } => return Err(illegal(Working)),
         Event::Refused { resume, .. } if answers(state, resume.question) => return Ok(None),
         Event::Refused { .. } => return Err(illegal(from)),
-        Event::Completed { output } => State::Completed { output: output.clone() },
+        Event::Completed { output, .. } => State::Completed { output: output.clone() },
         Event::Failed { failure, .. } => State::Failed { failure: failure.clone() },
         Event::Canceled => State::Canceled,
         Event::Rejected { reason, .. } => State::Rejected { reason: reason.clone() },
@@ -50,6 +50,8 @@ pub fn transition(state: &State, event: &Event) -> Result<Option<State>, Illegal
         Event::Noted { .. }
         | Event::Parked { .. }
         | Event::Unparked
+        | Event::Imported
+        | Event::Adopted
         | Event::ChildEnded { .. }
         | Event::RunAnswered { .. }
             if !from.is_terminal() =>
@@ -65,6 +67,8 @@ pub fn transition(state: &State, event: &Event) -> Result<Option<State>, Illegal
         | Event::Slept { .. }
         | Event::Woke { .. }
         | Event::ChildStarted { .. }
+        | Event::ChildWaits { .. }
+        | Event::ChildGoesOn { .. }
         | Event::Answered { .. }
             if !from.is_terminal() && from != Submitted =>
         {
@@ -73,6 +77,10 @@ pub fn transition(state: &State, event: &Event) -> Result<Option<State>, Illegal
         Event::Noted { .. }
         | Event::Parked { .. }
         | Event::Unparked
+        | Event::Imported
+        | Event::Adopted
+        | Event::ChildWaits { .. }
+        | Event::ChildGoesOn { .. }
         | Event::ChildEnded { .. }
         | Event::RunAnswered { .. }
         | Event::Answered { .. }

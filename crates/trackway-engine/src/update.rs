@@ -31,6 +31,14 @@ pub struct StatusUpdate {
     pub parked: Option<Evidence>,
 }
 
+impl StatusUpdate {
+    /// Whether it is published while a question is open and is not that question: it says something, and
+    /// the question stays what the run shows.
+    pub fn is_beside_a_question(&self) -> bool {
+        self.state.is_interrupted() && !self.interrupts
+    }
+}
+
 /// A request's place among those at its question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ResumeMark {
@@ -45,8 +53,8 @@ pub fn update(event: &Event) -> Option<Update> {
         Event::Submitted(_) => return Some(Update::Submitted),
         Event::Artifact { chunk, .. } => return Some(Update::Artifact(chunk.clone())),
         Event::Started | Event::Withdrawn { .. } => status(StateName::Working, None),
-        // A status-update may come without a message, and a message has at least one part.
-        Event::Status { state, message, .. } if message.parts.is_empty() => status(*state, None),
+        // It changes no state and says nothing: a second bare `working` would be a repetition.
+        Event::Status { message, .. } if message.parts.is_empty() => return None,
         Event::Status { state, message, .. }
         | Event::ChildStarted { state, message: Some(message), .. } => {
             status(*state, Some(message.clone()))
@@ -68,8 +76,13 @@ pub fn update(event: &Event) -> Option<Update> {
                 prompt::text(message_id, &format!("The run is parked: {}", evidence.message));
             StatusUpdate { parked: Some(evidence.clone()), ..status(*state, Some(message)) }
         }
-        Event::Completed { output } => {
-            StatusUpdate { output: output.clone(), ..last(status(StateName::Completed, None)) }
+        Event::Completed { output, message_id } => {
+            let text = message_id.as_ref().zip(output.as_str());
+            let message = text.map(|(id, text)| prompt::text(id, text));
+            StatusUpdate { output: output.clone(), ..last(status(StateName::Completed, message)) }
+        }
+        Event::ChildWaits { waits, state, message_id, .. } => {
+            status(*state, Some(prompt::waiting(message_id, waits)))
         }
         Event::Failed { failure, message_id } => {
             last(status(StateName::Failed, Some(prompt::text(message_id, &failure.message))))
@@ -88,6 +101,9 @@ pub fn update(event: &Event) -> Option<Update> {
         | Event::Woke { .. }
         | Event::ChildStarted { message: None, .. }
         | Event::ChildEnded { .. }
+        | Event::ChildGoesOn { .. }
+        | Event::Imported
+        | Event::Adopted
         | Event::RunAnswered { .. }
         | Event::Answered { .. }
         | Event::Unparked => return None,
@@ -97,6 +113,9 @@ pub fn update(event: &Event) -> Option<Update> {
 
 /// Whether an event is seen as an update, without making it.
 pub const fn shows(event: &Event) -> bool {
+    if let Event::Status { message, .. } = event {
+        return !message.parts.is_empty();
+    }
     !matches!(
         event,
         Event::Late(_)
@@ -109,6 +128,9 @@ pub const fn shows(event: &Event) -> bool {
             | Event::Woke { .. }
             | Event::ChildStarted { message: None, .. }
             | Event::ChildEnded { .. }
+            | Event::ChildGoesOn { .. }
+            | Event::Imported
+            | Event::Adopted
             | Event::RunAnswered { .. }
             | Event::Answered { .. }
             | Event::Unparked

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 use trackway_domain::{
-    Artifact, ArtifactChunk, Content, Event, Evidence, Message, Part, Pos, Question, Seq,
+    Artifact, ArtifactChunk, Content, Event, Evidence, Message, Part, Pos, Question, RunId, Seq,
     StateName, Submission, Timestamp,
 };
 
@@ -32,6 +32,10 @@ pub struct RunView {
     /// The workflow's output once it completed; null where it has none.
     pub output: Value,
     pub parked: Option<Evidence>,
+    /// Runs below this one that wait for a person, with the message that says so.
+    waiting: Vec<(RunId, usize)>,
+    /// The log came from elsewhere, and nobody has adopted the run.
+    pub imported: bool,
     /// Why nothing more of the run can be read. What is shown ends before the damage.
     pub damaged: Option<String>,
     /// Counts state and artifact changes without a gap.
@@ -58,6 +62,8 @@ impl RunView {
             resume: None,
             output: Value::Null,
             parked: None,
+            waiting: Vec::new(),
+            imported: false,
             damaged: None,
             generation: 1,
             seq: 1,
@@ -93,10 +99,35 @@ impl RunView {
         match event {
             Event::Asked { question, .. } => self.question = Some(Arc::new(question.clone())),
             Event::Unparked => self.uncover(),
+            Event::ChildWaits { waits, .. } => {
+                self.waiting.retain(|(run, _)| *run != waits.run);
+                self.waiting.push((waits.run, self.messages.len() - 1));
+            }
+            Event::ChildGoesOn { run, .. } | Event::ChildEnded { child: run, .. } => {
+                self.goes_on(*run);
+            }
+            Event::Guided(_) => self.status_at = at,
+            Event::Imported => self.imported = true,
+            Event::Adopted => self.imported = false,
             _ => {}
         }
         if !self.state.is_interrupted() {
             self.question = None;
+        }
+    }
+
+    /// Runs below this one that wait for a person.
+    pub fn waiting(&self) -> impl Iterator<Item = RunId> {
+        let waiting = if self.state.is_terminal() { &[][..] } else { &self.waiting };
+        waiting.iter().map(|(run, _)| *run)
+    }
+
+    /// A run below this one waits no longer. Where that was what is shown, another one that waits is.
+    fn goes_on(&mut self, run: RunId) {
+        let Some(place) = self.waiting.iter().position(|(waits, _)| *waits == run) else { return };
+        let (_, message) = self.waiting.remove(place);
+        if self.status_message == Some(message) {
+            self.status_message = self.waiting.last().map(|(_, message)| *message);
         }
     }
 
@@ -127,6 +158,18 @@ impl RunView {
             .map(|(_, message)| message)
     }
 
+    /// Leaves these messages as the history. The status keeps its own.
+    pub(crate) fn keep_messages(&mut self, mut history: Vec<Arc<Message>>) {
+        let status = self.status_message().cloned();
+        self.waiting.clear();
+        self.covered = None;
+        self.status_message = status.map(|message| {
+            history.push(message);
+            history.len() - 1
+        });
+        self.messages = history;
+    }
+
     /// The caller's messages join the history in the order in which they were taken.
     fn hear(&mut self, event: &Event) {
         let message = match event {
@@ -139,6 +182,12 @@ impl RunView {
     }
 
     fn show(&mut self, status: StatusUpdate, at: Timestamp) {
+        if status.is_beside_a_question() {
+            // The question stays the status: clients find its schema there.
+            self.messages.extend(status.message.map(Arc::new));
+            self.parked = status.parked.or_else(|| self.parked.take());
+            return;
+        }
         if self.state != status.state {
             self.generation += 1;
         }
@@ -163,7 +212,7 @@ impl RunView {
         }
     }
 
-    /// A run that waits must show its question again, since clients find the schema there.
+    /// What was shown before the run was parked is shown again.
     fn uncover(&mut self) {
         self.parked = None;
         if let Some((message, at)) = self.covered.take() {

@@ -31,6 +31,9 @@ pub struct Append {
     pub stamps: Vec<Timestamp>,
     /// The caller's message behind this append, so that a repetition is recognised.
     pub claim: Option<Claim>,
+    /// The first appends of runs that begin with this one, one event each. Their events follow those of
+    /// this append without a gap.
+    pub starts: Vec<Append>,
 }
 
 impl Append {
@@ -48,6 +51,7 @@ impl Append {
             pins: Vec::new(),
             stamps: Vec::new(),
             claim: None,
+            starts: Vec::new(),
         }
     }
 }

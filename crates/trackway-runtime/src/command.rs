@@ -108,12 +108,12 @@ impl Core {
         let Decision { events, effects, reply } = decision;
         let mut append = Append::new(live.id, expected, now);
         let mut after = AfterCommit::new(live.clone(), events.clone(), now, attached.permit);
-        after.sort_effects(self, head, effects, &mut append);
+        // Where a run begins with it, they are that run's.
+        append.pins = after.sort_effects(self, head, effects, &mut append, attached.pins);
         if let Some(id) = attached.settles {
             append.outbox.push(OutboxChange::Remove(id));
         }
         append.hooks = attached.hooks;
-        append.pins = attached.pins;
         append.tells = events.iter().any(shows);
         append.row = changed_row(head);
         append.claim = attached.claim.map(|(key, digest)| {
@@ -236,7 +236,7 @@ fn fold(head: &mut Head, events: &[Event], now: Timestamp) -> Result<(), Refusal
 }
 
 /// The run's row, where it differs from the one written last.
-fn changed_row(head: &mut Head) -> Option<RunRow> {
+pub(crate) fn changed_row(head: &mut Head) -> Option<RunRow> {
     let run = head.run.as_ref()?;
     let state = run.state.name();
     let parked = run.parked.is_some();

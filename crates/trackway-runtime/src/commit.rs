@@ -5,13 +5,16 @@ use std::sync::{Arc, Weak};
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 use trackway_domain::{Event, Pos, Timestamp};
 use trackway_engine::{Effect, RunView};
-use trackway_ports::{Append, AppendError, OutboxChange, OutboxId, Receipt, Stored, TimerChange};
+use trackway_ports::{
+    Append, AppendError, OutboxChange, OutboxId, Pinned, Receipt, Stored, TimerChange,
+};
 
 use crate::{
     command::Wants,
     core::Core,
     live::{Head, LiveRef, TAIL_EVENTS_MAX},
     stage::Inner,
+    starting::Starting,
 };
 
 /// A durable command.
@@ -35,6 +38,8 @@ pub(crate) struct AfterCommit {
     stop: Weak<Inner>,
     alarms: Vec<Timestamp>,
     errands: Vec<(OutboxId, trackway_domain::Errand)>,
+    /// Runs that begin with it.
+    starting: Vec<Starting>,
     /// Who wants to hear of it.
     pub(crate) answer: Option<(oneshot::Sender<Result<Commit, AppendError>>, Wants)>,
     permits: Vec<OwnedSemaphorePermit>,
@@ -55,19 +60,22 @@ impl AfterCommit {
             stop: Weak::new(),
             alarms: Vec::new(),
             errands: Vec::new(),
+            starting: Vec::new(),
             answer: None,
             permits: permit.into_iter().collect(),
         }
     }
 
-    /// Writes each effect to the append, where it is durable, and keeps what is to be done after it.
+    /// Writes each effect to the append, where it is durable, and keeps what is to be done after it. A run
+    /// that begins takes the pins; else they are handed back.
     pub(crate) fn sort_effects(
         &mut self,
-        core: &Core,
+        core: &Arc<Core>,
         head: &mut Head,
         effects: Vec<Effect>,
         append: &mut Append,
-    ) {
+        mut pins: Vec<Pinned>,
+    ) -> Vec<Pinned> {
         let program = head.program.upgrade();
         if let Some(program) = &program {
             self.events.iter().for_each(|event| program.arrive(event));
@@ -91,6 +99,12 @@ impl AfterCommit {
                 }
                 Effect::ClearTimer(timer) => append.timers.push(TimerChange::Clear(timer)),
                 Effect::ClearTimers => append.timers.push(TimerChange::ClearAll),
+                Effect::Start(submission) => {
+                    let pins = std::mem::take(&mut pins);
+                    let (starting, start) = core.begin(submission, self.at, pins);
+                    append.starts.push(start);
+                    self.starting.push(starting);
+                }
                 Effect::Owe(errand) => {
                     let id = OutboxId(core.options.ids.uuid());
                     append.outbox.push(OutboxChange::Add(id, errand.clone()));
@@ -98,6 +112,7 @@ impl AfterCommit {
                 }
             }
         }
+        pins
     }
 
     /// Takes in what follows it in the same append.
@@ -109,6 +124,7 @@ impl AfterCommit {
         }
         self.alarms.extend(next.alarms);
         self.errands.extend(next.errands);
+        self.starting.extend(next.starting);
         self.permits.extend(next.permits);
     }
 
@@ -128,6 +144,11 @@ impl AfterCommit {
         let core = self.live.core.clone();
         core.reach("runtime:committed");
         drop(self.permits);
+        // The runs that begin with it are there before anybody reads of them.
+        let first = receipt.first + self.events.len() as Pos;
+        for (starting, pos) in self.starting.into_iter().zip(first..) {
+            starting.committed(self.at, pos);
+        }
         let commit = show(
             &self.live,
             self.events,
@@ -175,6 +196,7 @@ impl AfterCommit {
             (std::mem::take(&mut head.program), first)
         };
         core.lives.forget(&self.live);
+        self.starting.into_iter().for_each(Starting::failed);
         // Whoever waits on this head must look again.
         self.live.committed.send_modify(|_| {});
         if let Some(program) = program.upgrade() {
@@ -200,7 +222,7 @@ impl AfterCommit {
 }
 
 /// Folds committed events into what is shown, and tells watchers.
-fn show(
+pub(crate) fn show(
     live: &LiveRef,
     events: Vec<Event>,
     at: Timestamp,

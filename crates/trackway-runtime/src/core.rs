@@ -163,12 +163,17 @@ impl Core {
             tracing::warn!(run = %live.id, reason, "the log of a run is damaged; it can only be read");
             view.damage(reason.clone());
         }
+        // The stored row may say that the run only waits; taking it for runnable is always safe. Whether an
+        // answer can be taken at once depends on it. A guided run has no program.
+        let runnable = match run.state.question() {
+            _ if run.submission.guided => false,
+            None => true,
+            Some(_) => self.options.journal.run(live.id).await?.is_none_or(|row| row.runnable),
+        };
         live.committed.send_replace(run.seq);
         {
             let mut head = live.head();
-            // The stored row may say that the run only waits; taking it for runnable is always safe. A
-            // guided run has no program.
-            head.runnable = !run.submission.guided;
+            head.runnable = runnable;
             head.status = view.status_time();
             head.row = Some(RowMarks {
                 state: run.state.name(),

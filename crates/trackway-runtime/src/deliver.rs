@@ -1,6 +1,6 @@
 //! Messages to runs that exist.
 
-use std::sync::{Arc, atomic::Ordering};
+use std::sync::Arc;
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -16,7 +16,7 @@ use crate::{
     depth,
     hooks::HookSetter,
     live::{Durable, LiveRef},
-    submit::{Arriving, digest},
+    submit::digest,
 };
 
 impl Core {
@@ -33,14 +33,7 @@ impl Core {
         self: &Arc<Self>,
         address: &RunAddress,
     ) -> Result<LiveRef, Error> {
-        let live = match self.load_to_read(address.run).await {
-            Err(Error::UnknownRun { .. }) => {
-                // Its parent's log may name it already, though the errand that starts it is still owed.
-                self.start_owed(address.run).await?;
-                self.load_to_read(address.run).await?
-            }
-            loaded => loaded?,
-        };
+        let live = self.load_to_read(address.run).await?;
         let unknown = || Error::UnknownRun { run: address.run.to_string() };
         let (tenant, workflow, parent) = {
             let head = live.head();
@@ -67,13 +60,17 @@ impl Core {
         awaited_by: Option<RunId>,
     ) -> Result<Answered, Error> {
         let live = self.open(&deliver.to).await?;
-        let _arriving = Arriving::at(&live.arriving);
-        let (session, workflow, open) = {
+        let (session, workflow, open, last) = {
             let head = live.head();
             let run = head.run.as_ref().ok_or(Error::Stopping)?;
             let open = run.state.question().map(|question| question.id);
-            (run.submission.session.clone(), run.submission.workflow.name.clone(), open)
+            let submission = &run.submission;
+            (submission.session.clone(), submission.workflow.name.clone(), open, run.last_question)
         };
+        let _arriving = deliver
+            .question
+            .or(last)
+            .map(|question| Arriving::at(&live, question, deliver.message.id.clone()));
         if let Some(named) = deliver.session
             && named != session
         {
@@ -106,8 +103,14 @@ impl Core {
         }
         self.learn_answer_type(&live, question).await?;
         let reading = self.read_ahead(&live, question, &deliver.message).await;
-        let message = deliver.message;
-        let delivery = Delivery { message, question, others: false, awaited_by, reading };
+        let delivery = Delivery {
+            message: deliver.message,
+            question,
+            others: false,
+            awaited_by,
+            reading,
+            settled: false,
+        };
         self.take(live.clone(), delivery, (key, digest), hook).await
     }
 
@@ -120,7 +123,8 @@ impl Core {
     ) -> Result<Answered, Error> {
         loop {
             let permit = self.permit().await?;
-            delivery.others = live.arriving.load(Ordering::Relaxed) > 1;
+            let mut rests = live.rests.subscribe();
+            delivery.others = others(&live, &delivery);
             match self.turn(&live, &delivery, (key.clone(), digest.clone()), hook.as_ref(), permit)
             {
                 Turn::Reused => {
@@ -130,6 +134,18 @@ impl Core {
                     if live.until_committed(seq).await != Durable::Void {
                         return self.answered_before(&live, &key.message, &reply).await;
                     }
+                }
+                Turn::NotSettled { has_program } => {
+                    // Whoever waits here must not keep others from committing.
+                    if !has_program {
+                        self.wake(live.id);
+                    }
+                    let mut stopping = self.stopping.subscribe();
+                    tokio::select! {
+                        _ = rests.changed() => {}
+                        _ = stopping.wait_for(|stop| *stop) => return Err(Error::Stopping),
+                    }
+                    continue;
                 }
                 Turn::Refused(refusal) => {
                     if let Some(error) = self.refuse(&live, &refusal).await {
@@ -188,9 +204,17 @@ impl Core {
             settles: None,
             pins: Vec::new(),
         };
-        let command = Command::Deliver(Box::new(delivery.clone()));
+        let mut delivery = delivery.clone();
+        let program = head.program.upgrade();
+        delivery.settled |= match &program {
+            Some(program) => program.book().is_settled(),
+            None => !head.runnable || head.undrivable,
+        };
+        delivery.settled |= head.run.as_ref().is_some_and(|run| run.parked.is_some());
+        let command = Command::Deliver(Box::new(delivery));
         match self.order(live, &mut head, command, attached) {
             Ok(ordered) => Turn::Ordered(ordered),
+            Err(Refusal::NotSettled) => Turn::NotSettled { has_program: program.is_some() },
             Err(refusal) => Turn::Refused(refusal),
         }
     }
@@ -220,9 +244,43 @@ impl Core {
     }
 }
 
+/// A message on its way to a question, for as long as it lives.
+struct Arriving<'a> {
+    live: &'a LiveRef,
+    at: (QuestionId, MessageId),
+}
+
+impl<'a> Arriving<'a> {
+    fn at(live: &'a LiveRef, question: QuestionId, message: MessageId) -> Self {
+        let at = (question, message);
+        live.arriving().push(at.clone());
+        Self { live, at }
+    }
+}
+
+impl Drop for Arriving<'_> {
+    fn drop(&mut self) {
+        let mut arriving = self.live.arriving();
+        if let Some(place) = arriving.iter().position(|at| *at == self.at) {
+            arriving.swap_remove(place);
+        }
+    }
+}
+
+/// Whether other messages are on their way to the same question. The same message twice is one.
+fn others(live: &LiveRef, delivery: &Delivery) -> bool {
+    let last = || live.head().run.as_ref().and_then(|run| run.last_question);
+    let Some(question) = delivery.question.or_else(last) else { return false };
+    live.arriving().iter().any(|(at, message)| *at == question && *message != delivery.message.id)
+}
+
 /// What came of one try at the head.
 enum Turn {
     Ordered(Ordered),
+    /// The program has not seen everything yet that was recorded before.
+    NotSettled {
+        has_program: bool,
+    },
     Refused(Refusal),
     /// The same message was taken before, but may not be durable yet.
     Repeated(Value, Seq),

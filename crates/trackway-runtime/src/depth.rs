@@ -20,9 +20,9 @@ pub(crate) fn command_too_deep(command: &Command) -> bool {
                 || is_too_deep(schema)
                 || artifact.as_ref().is_some_and(artifact_too_deep)
         }
+        Command::StartChild { child, .. } => is_too_deep(&child.input),
         Command::FinishStep { outcome: StepOutcome::Ok(value), .. }
         | Command::Draw { value, .. }
-        | Command::StartChild { input: value, .. }
         | Command::End(Ok(value)) => is_too_deep(value),
         Command::Yield { what: Yield::Reject { .. }, .. }
         | Command::FinishStep { outcome: StepOutcome::Err(_), .. }
@@ -36,6 +36,8 @@ pub(crate) fn command_too_deep(command: &Command) -> bool {
         | Command::Fire(_)
         | Command::EndChild { .. }
         | Command::TakeAnswer { .. }
+        | Command::TakeWaiting { .. }
+        | Command::Adopt
         | Command::Park(_)
         | Command::Unpark => false,
     }

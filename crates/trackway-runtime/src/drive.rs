@@ -72,7 +72,13 @@ impl Core {
 
     async fn drive_until_done(self: &Arc<Self>, run: RunId, mut supervisor: Supervisor) {
         loop {
-            match self.drive(run).await {
+            let driven = self.drive(run).await;
+            // Whoever brings an answer and waits for this must look again.
+            if let Some(live) = self.lives.find(run) {
+                live.head().undrivable |= driven.is_err();
+                live.came_to_rest();
+            }
+            match driven {
                 Ok(()) | Err(Error::Stopping) => return,
                 Err(error) if error.is_transient() => {
                     if supervisor.failed(&error).await.is_break() {
@@ -205,11 +211,11 @@ impl Core {
 }
 
 /// Makes this the program of the run, unless there is one or none is needed. An outside agent drives a
-/// guided run.
+/// guided run, and nobody one that was imported and not adopted.
 fn take_up(live: &LiveRef) -> Option<(Arc<Inner>, Value, Seq)> {
     let mut head = live.head();
     let run = head.run.as_ref()?;
-    let done = run.state.name().is_terminal() || run.submission.guided;
+    let done = run.state.name().is_terminal() || run.submission.guided || run.imported;
     if head.void || done || head.program.upgrade().is_some() {
         return None;
     }
@@ -218,6 +224,7 @@ fn take_up(live: &LiveRef) -> Option<(Arc<Inner>, Value, Seq)> {
     inner.book().filling = true;
     head.program = Arc::downgrade(&inner);
     head.runnable = true;
+    head.undrivable = false;
     Some((inner, input, seq))
 }
 
@@ -268,6 +275,11 @@ pub(crate) fn poll(
         }
         let only_waits = book.active == 0 && book.waits > 0;
         let withdrawn = if book.live { std::mem::take(&mut book.withdrawn) } else { Vec::new() };
+        // Whoever brings an answer may do so now.
+        let has_settled = rests && book.live && withdrawn.is_empty() && book.settle();
+        if has_settled && let Some((_, live)) = inner.live() {
+            live.came_to_rest();
+        }
         if withdrawn.is_empty() && !only_waits {
             book.driver = Some(cx.waker().clone());
             // It may have been stopped during the poll, when there was nobody to wake.
@@ -319,6 +331,8 @@ fn leave(inner: &Arc<Inner>) -> bool {
     head.program = std::sync::Weak::new();
     head.runnable = false;
     core.order_row(live, &mut head);
+    drop(head);
+    live.came_to_rest();
     true
 }
 

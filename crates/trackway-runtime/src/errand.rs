@@ -8,11 +8,8 @@ use std::{
     sync::Arc,
 };
 
-use serde_json::Value;
 use tokio::sync::{Mutex, MutexGuard};
-use trackway_domain::{
-    AnswerKind, ChildOutcome, Command, Errand, FirstAnswer, RunId, StateName, Submission,
-};
+use trackway_domain::{Command, Errand, RunId, Submission};
 use trackway_ports::OutboxId;
 
 use crate::{
@@ -25,10 +22,7 @@ use crate::{
 /// More locks than errands are usually under way; two children sharing one only wait for each other.
 const ERRAND_LOCKS: usize = 64;
 
-/// Rows read at once while looking for one errand. There are only as many as are under way.
-const OWED_PAGE_ROWS: usize = 256;
-
-/// Errands about one child are done one after the other: a cancel must not overtake the start.
+/// Errands about one child are done one after the other.
 #[derive(Debug)]
 pub(crate) struct ErrandLocks([Mutex<()>; ERRAND_LOCKS]);
 
@@ -81,86 +75,19 @@ impl Core {
     ) -> (RunId, Result<(), Error>) {
         self.reach("effect:errand");
         match errand {
-            Errand::StartChild { .. } => {
-                let child = child_of(&errand);
-                (child, self.start_child(id, errand).await)
-            }
             Errand::RunExit { exit, .. } => (exit, self.run_exit(id, errand).await),
             Errand::CancelChild { child } => (child, self.cancel_child(id, child).await),
             Errand::TellParent { parent, child, outcome } => {
                 let command = Command::EndChild { child, outcome };
                 (child, self.tell(id, parent, command).await)
             }
+            Errand::TellWaiting { to, run, number, waits } => {
+                (run, self.tell(id, to, Command::TakeWaiting { run, number, waits }).await)
+            }
             Errand::TellAnswer { to, from, reply_to, answer } => {
                 (from, self.tell(id, to, Command::TakeAnswer { from, reply_to, answer }).await)
             }
         }
-    }
-
-    /// Starts the child if its start is still owed. Who read of it in its parent's log may ask for it
-    /// before the errand had its turn, or right after a restart.
-    pub(crate) async fn start_owed(self: &Arc<Self>, child: RunId) -> Result<(), Error> {
-        let mut after = None;
-        loop {
-            let page = self.options.journal.outbox(after, OWED_PAGE_ROWS).await?;
-            let Some(last) = page.last() else { return Ok(()) };
-            after = Some(last.id);
-            let is_start = |errand: &Errand| matches!(errand, Errand::StartChild { child: owed, .. } if *owed == child);
-            if let Some(row) = page.into_iter().find(|row| is_start(&row.item)) {
-                return self.start_child(row.id, row.item).await;
-            }
-        }
-    }
-
-    async fn start_child(self: &Arc<Self>, id: OutboxId, errand: Errand) -> Result<(), Error> {
-        let Errand::StartChild { parent, child, session, caller, workflow, input, awaited } =
-            errand
-        else {
-            return Ok(());
-        };
-        let _turn = self.errands.of(child).await;
-        // A parent that has ended without completing wants no new children.
-        let parents_state =
-            self.load(parent).await?.head().run.as_ref().map(|run| run.state.name());
-        if parents_state.is_some_and(|state| state.is_terminal() && state != StateName::Completed) {
-            return self.settle(parent, id).await;
-        }
-        let Some(program) = self.program(&workflow).await? else {
-            let message =
-                format!("no workflow {} version {} here", workflow.name, workflow.version);
-            if awaited {
-                // Nobody else will answer for it: it has no log.
-                let answer = FirstAnswer::without(AnswerKind::Failed, message.as_str());
-                let command = Command::TakeAnswer { from: child, reply_to: None, answer };
-                self.execute(parent, &command, None).await?;
-            }
-            let outcome = ChildOutcome {
-                state: StateName::Failed,
-                output: Value::Null,
-                message: Some(message),
-            };
-            return self
-                .execute(parent, &Command::EndChild { child, outcome }, Some(id))
-                .await
-                .map(drop);
-        };
-        let deadline = program.info().deadline.map(|span| self.now() + span);
-        let parent = Some(parent);
-        let submission = Submission {
-            run: child,
-            session,
-            workflow,
-            caller,
-            input,
-            message: None,
-            parent,
-            awaited,
-            deadline,
-            guided: false,
-            exit: program.exit(),
-            forked_from: None,
-        };
-        self.create_owed(id, submission, &*program).await
     }
 
     /// Starts what a run wanted to have run at its end.
@@ -218,7 +145,7 @@ impl Core {
                 self.cancel_below(child).await?;
                 self.settle(child, id).await
             }
-            // It was never started, and will not be: its parent has ended.
+            // It was removed.
             Err(Error::UnknownRun { .. }) => self.strike(id).await,
             Err(error) => Err(error),
         }
@@ -275,15 +202,5 @@ impl Core {
             Ok(Err(error)) => Err(Error::append(&error)),
             Err(_) => Err(Error::Stopping),
         }
-    }
-}
-
-fn child_of(errand: &Errand) -> RunId {
-    match errand {
-        Errand::StartChild { child, .. }
-        | Errand::CancelChild { child }
-        | Errand::RunExit { exit: child, .. }
-        | Errand::TellParent { child, .. }
-        | Errand::TellAnswer { from: child, .. } => *child,
     }
 }

@@ -27,6 +27,8 @@ pub enum Error {
     Ended { run: RunId, state: StateName },
     #[error("{run} never asked question {question}")]
     UnknownQuestion { run: RunId, question: QuestionId },
+    #[error("{run} was imported, and nobody has adopted it; `trackway runs adopt {run}` does")]
+    NotAdopted { run: RunId },
     #[error("message id {message} was used before for another message (to {run})")]
     MessageReused { message: MessageId, run: RunId },
     #[error("the hook cannot be set: {reason}")]
@@ -59,6 +61,7 @@ impl Error {
             Self::UnknownQuestion { .. } | Self::HookRefused { .. } | Self::CannotFork { .. } => {
                 Code::InvalidRequest
             }
+            Self::NotAdopted { .. } => Code::NotAdopted,
             Self::MessageReused { .. } => Code::MessageReused,
             Self::Damaged { .. } => Code::DamagedLog,
             Self::Unavailable { .. } => Code::StoreBusy,
@@ -73,10 +76,12 @@ impl Error {
             Refusal::UnknownQuestion(question) => {
                 Self::UnknownQuestion { run, question: *question }
             }
+            Refusal::NotAdopted => Self::NotAdopted { run },
             // The command path never sends these; if it does, the run is left as it was.
-            Refusal::NotSubmitted | Refusal::AlreadySubmitted | Refusal::Illegal(_) => {
-                Self::Store { reason: refusal.to_string() }
-            }
+            Refusal::NotSettled
+            | Refusal::NotSubmitted
+            | Refusal::AlreadySubmitted
+            | Refusal::Illegal(_) => Self::Store { reason: refusal.to_string() },
         }
     }
 

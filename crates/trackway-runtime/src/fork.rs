@@ -167,8 +167,8 @@ fn copied(
         run.apply(&stored.event).map_err(|illegal| Refused::Damaged(illegal.to_string()))?;
     }
     let has_ended = run.state.name().is_terminal();
-    if let Some(&child) = run.children.first().filter(|_| !has_ended) {
-        return Err(Refused::Cannot(CannotFork::OpenChild { child }));
+    if let Some(child) = run.children.first().filter(|_| !has_ended) {
+        return Err(Refused::Cannot(CannotFork::OpenChild { child: child.run }));
     }
     let mut append = Append::new(id, 0, now);
     append.row = Some(RunRow {
@@ -189,5 +189,10 @@ fn copied(
     append.events = std::iter::once(Event::Submitted(Box::new(submission)))
         .chain(rest.iter().map(|stored| stored.event.clone()))
         .collect();
+    // Whoever forks an imported run has looked at it.
+    if run.imported {
+        append.events.push(Event::Adopted);
+        append.stamps.push(now);
+    }
     Ok(append)
 }

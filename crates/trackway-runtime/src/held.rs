@@ -70,13 +70,14 @@ impl HandIn {
     }
 
     fn join(&mut self, next: Self) {
-        let Append { events, row, timers, outbox, tells, .. } = next.append;
+        let Append { events, row, timers, outbox, tells, starts, .. } = next.append;
         let append = &mut self.append;
         debug_assert_eq!(next.append.expected, append.expected + append.events.len() as Seq);
         append.events.extend(events);
         append.row = row.or_else(|| append.row.take());
         append.timers.extend(timers);
         append.outbox.extend(outbox);
+        append.starts.extend(starts);
         append.tells |= tells;
         self.after.join(next.after);
     }

@@ -32,6 +32,7 @@ mod replay;
 mod runtime;
 mod schema;
 mod stage;
+mod starting;
 mod submit;
 mod supervise;
 mod timers;

@@ -5,12 +5,12 @@ use std::{
     ops::Deref,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError, Weak,
-        atomic::{AtomicU32, AtomicUsize, Ordering},
+        atomic::{AtomicUsize, Ordering},
     },
 };
 
 use tokio::sync::{OnceCell, watch};
-use trackway_domain::{RunId, Seq, StateName, Timestamp};
+use trackway_domain::{MessageId, QuestionId, RunId, Seq, StateName, Timestamp};
 use trackway_engine::{Run, RunView, StatusTime};
 use trackway_ports::{ClaimKey, Stored};
 
@@ -35,8 +35,10 @@ pub(crate) struct Live {
     shown: Mutex<Shown>,
     /// Number of the last committed event.
     pub(crate) committed: watch::Sender<Seq>,
-    /// Messages on their way to this run.
-    pub(crate) arriving: AtomicU32,
+    /// Messages on their way to this run, with the question that each is for.
+    pub(crate) arriving: Mutex<Vec<(QuestionId, MessageId)>>,
+    /// Counts how often the program came to rest.
+    pub(crate) rests: watch::Sender<u64>,
     users: AtomicUsize,
 }
 
@@ -47,6 +49,8 @@ pub(crate) struct Head {
     pub(crate) program: Weak<Inner>,
     /// The program must be driven after a crash.
     pub(crate) runnable: bool,
+    /// The last try to drive it failed: whether it has seen everything cannot be found out.
+    pub(crate) undrivable: bool,
     /// When the status that the run will show was published.
     pub(crate) status: StatusTime,
     /// What the run's row says of it.
@@ -86,13 +90,23 @@ impl Live {
             head: Mutex::default(),
             shown: Mutex::default(),
             committed: watch::Sender::new(0),
-            arriving: AtomicU32::new(0),
+            arriving: Mutex::default(),
+            rests: watch::Sender::new(0),
             users: AtomicUsize::new(0),
         }
     }
 
     pub(crate) fn head(&self) -> MutexGuard<'_, Head> {
         self.head.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The program has seen everything and waits, or is not driven any more.
+    pub(crate) fn came_to_rest(&self) {
+        self.rests.send_modify(|rests| *rests += 1);
+    }
+
+    pub(crate) fn arriving(&self) -> MutexGuard<'_, Vec<(QuestionId, MessageId)>> {
+        self.arriving.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn shown(&self) -> MutexGuard<'_, Shown> {

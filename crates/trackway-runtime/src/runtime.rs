@@ -2,8 +2,11 @@
 
 use std::sync::Arc;
 
-use trackway_domain::{Caller, Command, MessageId, Pos, RunId, Seq, SessionId, Timestamp};
-use trackway_engine::{RunView, Update, update};
+use serde_json::Value;
+use trackway_domain::{
+    Caller, Command, MessageId, Part, Pos, Question, RunId, Seq, SessionId, StateName, Timestamp,
+};
+use trackway_engine::{RunView, Schemas, Update, input_from_parts, update};
 use trackway_ports::{Hook, HookChange, RunFilter, RunPage, RunQuery, RunRow};
 
 use crate::{
@@ -99,6 +102,33 @@ impl Runtime {
         }
     }
 
+    /// Takes responsibility for an imported run: it goes on from here. A run of this store's own is left as
+    /// it is.
+    pub async fn adopt(&self, address: &RunAddress) -> Result<RunView, Error> {
+        self.core.open(address).await?;
+        let (_, commit) = self.core.execute(address.run, &Command::Adopt, None).await?;
+        commit.view.ok_or(Error::Stopping)
+    }
+
+    /// The question that the run was resumed with last, where it has gone on since, and the state it is in.
+    pub async fn answered_question(
+        &self,
+        address: &RunAddress,
+    ) -> Result<Option<(Question, StateName)>, Error> {
+        let live = self.core.open_to_read(address).await?;
+        let head = live.head();
+        let Some(run) = &head.run else { return Ok(None) };
+        let last = run.last_question.and_then(|last| run.questions.get(&last));
+        let answered = last.filter(|asked| asked.answered);
+        Ok(answered.map(|asked| (asked.question.clone(), run.state.name())))
+    }
+
+    /// Whether these parts say something that satisfies the schema.
+    pub fn fits(&self, schema: &Value, parts: &[Part]) -> bool {
+        let schemas = &self.registry().schemas;
+        input_from_parts(schema, parts).is_ok_and(|input| schemas.check(schema, &input).is_empty())
+    }
+
     /// Another run that begins with everything up to one of this run's events; without one, where it could
     /// go on last. It joins `session`, or stays in that of the original; in another one a run that has
     /// ended is copied whole, so that a conversation can begin with this one.
@@ -129,8 +159,8 @@ impl Runtime {
         Ok(Watch::after_pos(self.core.open_to_read(address).await?, after))
     }
 
-    /// The run as of the first event after `view` that interrupts, ends or parks it; `view` itself
-    /// where it is so already.
+    /// The run as of the first event after `view` that interrupts, ends or parks it, or says that a run below
+    /// it waits for a person; `view` itself where it is so already.
     pub async fn settled(&self, mut view: RunView) -> Result<RunView, Error> {
         if rests(&view) {
             return Ok(view);
@@ -141,7 +171,7 @@ impl Runtime {
             let rested = matches!(update(&stored.event), Some(Update::Status(status))
                 if status.last || status.interrupts || status.parked.is_some());
             view.apply(&stored.event, stored.at, stored.pos);
-            if rested {
+            if rested || view.waiting().next().is_some() {
                 break;
             }
         }
@@ -243,5 +273,8 @@ impl Runtime {
 }
 
 fn rests(view: &RunView) -> bool {
-    view.state.is_terminal() || view.state.is_interrupted() || view.parked.is_some()
+    view.state.is_terminal()
+        || view.state.is_interrupted()
+        || view.parked.is_some()
+        || view.waiting().next().is_some()
 }

@@ -28,6 +28,7 @@ use trackway_domain::{
     Submission, Timestamp, WorkflowRef,
 };
 use trackway_engine::{Refusal, Reply, Run};
+use trackway_ports::Pinned;
 
 use self::book::{Book, Fact};
 use crate::{
@@ -274,8 +275,22 @@ impl Stage {
         self.order_when(command, |_| true).await
     }
 
+    /// Records a command together with definitions that a run needs.
+    async fn order_with(&self, command: Command, pins: Vec<Pinned>) -> Reply {
+        self.try_until_ordered(command, |_| true, pins).await
+    }
+
     /// Records a command once the run allows it.
     async fn order_when(&self, command: Command, allowed: impl Fn(&Run) -> bool + Send) -> Reply {
+        self.try_until_ordered(command, allowed, Vec::new()).await
+    }
+
+    async fn try_until_ordered(
+        &self,
+        command: Command,
+        allowed: impl Fn(&Run) -> bool + Send,
+        pins: Vec<Pinned>,
+    ) -> Reply {
         let Some((core, _)) = self.0.live() else {
             return std::future::pending().await;
         };
@@ -291,7 +306,7 @@ impl Stage {
                 return std::future::pending().await;
             };
             drop(active);
-            match self.try_order(&command, &allowed, permit) {
+            match self.try_order(&command, &allowed, &pins, permit) {
                 Tried::Ordered(reply) => return reply,
                 Tried::NotYet => self.turn().await,
                 // The run ended, or its head is void: the driver drops this program.
@@ -308,6 +323,7 @@ impl Stage {
         &self,
         command: &Command,
         allowed: &impl Fn(&Run) -> bool,
+        pins: &[Pinned],
         permit: OwnedSemaphorePermit,
     ) -> Tried {
         let Some((core, live)) = self.0.live() else {
@@ -325,7 +341,8 @@ impl Stage {
         if !head.run.as_ref().is_some_and(allowed) {
             return Tried::NotYet;
         }
-        let attached = Attached { permit: Some(permit), ..Attached::default() };
+        let (permit, pins) = (Some(permit), pins.to_vec());
+        let attached = Attached { permit, pins, ..Attached::default() };
         match core.order(live, &mut head, command.clone(), attached) {
             Ok(ordered) => Tried::Ordered(ordered.reply),
             Err(Refusal::Ended { .. }) => Tried::Over,

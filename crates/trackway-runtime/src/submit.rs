@@ -1,9 +1,6 @@
 //! Starting runs.
 
-use std::{
-    fmt::Write as _,
-    sync::{Arc, atomic::Ordering},
-};
+use std::{fmt::Write as _, sync::Arc};
 
 use sha2::{Digest, Sha256};
 use trackway_domain::{Command, Message, RunId, SessionId, Submission};
@@ -141,20 +138,4 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
         let _ = write!(hex, "{byte:02x}");
     }
     hex
-}
-
-/// Counts a message as on its way for as long as it lives.
-pub(crate) struct Arriving<'a>(pub(crate) &'a std::sync::atomic::AtomicU32);
-
-impl<'a> Arriving<'a> {
-    pub(crate) fn at(counter: &'a std::sync::atomic::AtomicU32) -> Self {
-        counter.fetch_add(1, Ordering::Relaxed);
-        Self(counter)
-    }
-}
-
-impl Drop for Arriving<'_> {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
-    }
 }

@@ -63,6 +63,8 @@ pub(crate) struct Prepared {
     /// Idle hooks become due with it.
     pub(crate) tells: bool,
     pub(crate) pins: Vec<Pin>,
+    /// Runs that begin with it.
+    pub(crate) starts: Vec<Prepared>,
 }
 
 /// A definition that the run is pinned to.
@@ -131,7 +133,15 @@ impl Prepared {
             hooks: append.hooks.into_iter().map(HookWrite::new).collect(),
             tells,
             pins: append.pins.into_iter().map(Pin::new).collect(),
+            starts: append.starts.into_iter().map(Self::new).collect(),
         }
+    }
+}
+
+impl Prepared {
+    /// The append and those of the runs that begin with it.
+    pub(crate) fn with_starts(&self) -> impl Iterator<Item = &Self> {
+        std::iter::once(self).chain(&self.starts)
     }
 }
 

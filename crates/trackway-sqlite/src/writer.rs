@@ -28,7 +28,7 @@ use crate::{
     blobs::BlobError,
     checkpoint::Checkpoints,
     error::{is_not_committed, is_transient},
-    prepared::{Job, Upkeep, Work},
+    prepared::{Job, Prepared, Upkeep, Work},
 };
 
 use self::{heads::Heads, statements::Statements};
@@ -284,7 +284,7 @@ fn blobs_of(work: &Work) -> impl Iterator<Item = (BlobHash, &[u8])> {
         Work::Upkeep(Upkeep::Together(appends)) => appends.as_slice(),
         Work::Upkeep(Upkeep::Remove(_) | Upkeep::Reindex(_)) => &[],
     };
-    let records = appends.iter().flat_map(|append| &append.records);
+    let records = appends.iter().flat_map(Prepared::with_starts).flat_map(|it| &it.records);
     records.filter_map(|record| Some((record.blob?, record.body.as_bytes())))
 }
 

@@ -15,7 +15,7 @@ use futures_util::{
 };
 use serde_json::Value;
 use trackway_domain::{
-    Caller, Errand, Event, Message, MessageId, Part, Role, RunId, SessionId, Submission, Timestamp,
+    Caller, Event, Message, MessageId, Part, Role, RunId, SessionId, Submission, Timestamp,
 };
 use trackway_engine::Delivered;
 use trackway_ports::{HookTarget, Stored};
@@ -261,27 +261,13 @@ impl Process {
         next
     }
 
-    /// A watch on a run that exists, or will: the start of a child may be on its way.
+    /// A watch on a run, where it exists.
     async fn started(&self, run: RunId) -> Option<Watch> {
-        loop {
-            let owed = self.alive(self.owes_start(run).await).await;
-            match self.alive(self.watch(&at(run), 0).await).await {
-                Ok(watch) => return Some(watch),
-                Err(Error::UnknownRun { .. }) => {}
-                Err(error) => panic!("{run} cannot be watched: {error}"),
-            }
-            if !owed.expect("the outbox can be read") {
-                return None;
-            }
-            tokio::task::yield_now().await;
+        match self.alive(self.watch(&at(run), 0).await).await {
+            Ok(watch) => Some(watch),
+            Err(Error::UnknownRun { .. }) => None,
+            Err(error) => panic!("{run} cannot be watched: {error}"),
         }
-    }
-
-    async fn owes_start(&self, run: RunId) -> Result<bool, Error> {
-        let rows = self.journal.outbox(None, usize::MAX).await?;
-        let starts =
-            |errand: &Errand| matches!(errand, Errand::StartChild { child, .. } if *child == run);
-        Ok(rows.iter().any(|row| starts(&row.item)))
     }
 
     /// Resolves when nothing is owed, nobody is to be told of anything, and no run is in memory.

@@ -110,6 +110,8 @@ macro_rules! journal_suite {
                 a_refused_append_leaves_its_neighbours_alone
                 appends_to_one_run_may_follow_without_waiting
                 what_follows_a_refused_append_is_refused_too
+                a_run_that_begins_with_an_append_is_there_with_it
+                a_refused_append_begins_no_run
             }
             outbox {
                 rows_are_added_and_removed

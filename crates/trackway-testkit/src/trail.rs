@@ -128,7 +128,7 @@ impl Trail {
 
     #[must_use]
     pub fn completed(self) -> Self {
-        self.then(Event::Completed { output: Value::Null })
+        self.then(Event::Completed { output: Value::Null, message_id: None })
     }
 
     pub fn run(&self) -> RunId {

@@ -62,9 +62,10 @@ pub mod api {
     pub use trackway_agent::{Bill, Spent};
 
     pub use crate::server::runs::{
-        Artifact, EventPage, EventRecord, File, ForkRequest, ListFilter, Message, Part,
-        PartContent, PinnedDefinition, Question, ResumeMark, ResumeRequest, Resumed, RunDetail,
-        RunList, RunSummary, RunUpdate, Runs, RunsError, RunsReader, StartRequest, Updates, What,
+        Artifact, EventPage, EventRecord, File, ForkRequest, GuidedDetail, ListFilter, Message,
+        OmittedDetail, Part, PartContent, PendingStep, PinnedDefinition, Question, ResumeMark,
+        ResumeRequest, Resumed, RunDetail, RunList, RunSummary, RunUpdate, Runs, RunsError,
+        RunsReader, StartRequest, Updates, What,
     };
 }
 

@@ -6,7 +6,10 @@
 use trackway_domain::Pos;
 
 use super::{Agent, Follow, Incoming, Page, PageOf, Push, Query, Reply, Snapshot, Streamed, Wait};
-use crate::fault::{Fault, Kind};
+use crate::{
+    asked::HISTORY_MESSAGES_MAX,
+    fault::{Fault, Kind},
+};
 
 /// How many of the newest messages of a task's history are shown; none at all for zero.
 pub(crate) type History = usize;
@@ -120,21 +123,27 @@ impl Agent<'_> {
     pub(crate) async fn perform(&self, call: Call) -> Result<Outcome, Fault> {
         Ok(match call {
             Call::Send { incoming, wait, history } => {
-                Outcome::Reply(self.send(*incoming, wait).await?, history)
+                Outcome::Reply(self.send(*incoming, wait).await?.bounded(history), history)
             }
             Call::Stream { incoming, history } => {
-                Outcome::Stream(self.stream(*incoming).await?, history)
+                Outcome::Stream(self.stream(*incoming).await?.bounded(history), history)
             }
-            Call::Get { task, history } => Outcome::Task(self.get(&task).await?.into(), history),
+            Call::Get { task, history } => {
+                let (task, _) = self.get(&task).await?.bounded(history, true);
+                Outcome::Task(task.into(), history)
+            }
             Call::List { query, history, artifacts } => {
-                Outcome::Page { page: self.list(*query).await?, history, artifacts }
+                let page = self.list(*query, history, artifacts).await?;
+                Outcome::Page { page, history, artifacts }
             }
             Call::Cancel { task } => {
-                Outcome::Task(self.cancel(&task).await?.into(), crate::asked::HISTORY_MESSAGES_MAX)
+                let history = HISTORY_MESSAGES_MAX;
+                let (task, _) = self.cancel(&task).await?.bounded(history, true);
+                Outcome::Task(task.into(), history)
             }
             Call::Subscribe { task, after, ended, history } => {
                 let follow: Follow = self.subscribe(&task, after, ended).await?;
-                Outcome::Stream(Streamed::Task(Box::new(follow)), history)
+                Outcome::Stream(Streamed::Task(Box::new(follow.bounded(history))), history)
             }
             Call::SetPush { task, push } => {
                 let push = Box::new(self.set_push(&task, *push).await?);

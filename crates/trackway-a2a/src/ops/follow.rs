@@ -7,7 +7,7 @@ use trackway_engine::{RunView, StatusUpdate, Update, update};
 use trackway_ports::Stored;
 use trackway_runtime::Watch;
 
-use super::{Item, Place, Seen, Snapshot, send::rests, working::Shows};
+use super::{History, Item, Place, Seen, Snapshot, send::rests, working::Shows};
 use crate::fault::Fault;
 
 #[derive(Debug)]
@@ -58,6 +58,15 @@ impl Follow {
     /// The same for a client that is shown less.
     pub(super) fn showing(self, shows: Shows) -> Self {
         Self { shows, ..self }
+    }
+
+    /// The same with so many messages of the history in the Task that it begins with, as far as they fit.
+    pub(super) fn bounded(mut self, history: History) -> Self {
+        if let Some(Item { seen: Seen::Snapshot(first), .. }) = &mut self.first {
+            let whole = Snapshot::clone(first);
+            **first = whole.bounded(history, true).0;
+        }
+        self
     }
 
     /// The next thing to show; `None` when there will be no more. Dropping the future loses nothing.

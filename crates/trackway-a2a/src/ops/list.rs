@@ -4,14 +4,19 @@ use trackway_domain::{RunId, SessionId, StateName, Timestamp};
 use trackway_ports::{RunPlace, RunQuery};
 use trackway_runtime::Error;
 
-use super::{Agent, Snapshot};
+use super::{Agent, History, Snapshot};
 use crate::fault::Fault;
 
 /// Tasks on a page when the client names no number, and the most it may name.
 /// Limit (A2A): tasks on a page where the client names no number.
 const PAGE_DEFAULT: usize = 50;
-/// Limit (A2A): tasks on a page.
+/// Limit (A2A): tasks on one page of a listing.
 const PAGE_MAX: usize = 100;
+
+/// Limit (A2A): bytes of one page of a listing.
+///
+/// The next page goes on where it ended.
+const PAGE_BYTES_MAX: usize = 16 * 1024 * 1024;
 
 /// Which tasks, and from where on.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -37,7 +42,13 @@ pub(crate) struct Page {
 }
 
 impl Agent<'_> {
-    pub(crate) async fn list(&self, query: Query) -> Result<Page, Fault> {
+    /// A page ends with its size, or earlier where its tasks are large; it has at least one.
+    pub(crate) async fn list(
+        &self,
+        query: Query,
+        history: History,
+        artifacts: bool,
+    ) -> Result<Page, Fault> {
         let size = page_size(query.page_size)?;
         let query = RunQuery {
             tenant: self.caller.tenant.to_string(),
@@ -52,14 +63,23 @@ impl Agent<'_> {
         let mut found = self.runtime.runs_by_status(query).await?;
         let more = found.rows.len() > size;
         found.rows.truncate(size);
-        let next = match found.rows.last() {
+        let mut next = match found.rows.last() {
             Some(last) if more => token(last.place()),
             _ => String::new(),
         };
-        let mut tasks = Vec::with_capacity(found.rows.len());
+        let (mut tasks, mut total, mut last) = (Vec::with_capacity(found.rows.len()), 0, None);
         for row in found.rows {
             match self.runtime.view(&self.address_of(row.id)).await {
-                Ok(view) => tasks.push(Snapshot::of(view)),
+                Ok(view) => {
+                    let (task, bytes) = Snapshot::of(view).bounded(history, artifacts);
+                    total += bytes;
+                    if let Some(last) = last.filter(|_| total > PAGE_BYTES_MAX) {
+                        next = token(last);
+                        break;
+                    }
+                    tasks.push(task);
+                    last = Some(row.place());
+                }
                 // One that cannot be read at all must not hide the others.
                 Err(Error::Damaged { run, reason }) => {
                     tracing::error!(%run, reason, "a run's log is damaged");

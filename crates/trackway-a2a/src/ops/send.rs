@@ -1,11 +1,12 @@
 //! Messages: which run one is for, and what its sender sees of it.
 
-use trackway_domain::{Message, MessageId, Pos, Role, RunId, SessionId};
+use trackway_domain::{Message, MessageId, Pos, QuestionId, Role, RunId, SessionId};
 use trackway_engine::{Delivered, ResumeMark, RunView, input_from_parts};
-use trackway_runtime::{Deliver, Error, Hold, Submit, Submitted};
+use trackway_ports::RunFilter;
+use trackway_runtime::{Deliver, Error, Hold, Kind, Submit, Submitted};
 
 use super::{
-    Agent, Answer, Follow, Incoming, Snapshot, Wait,
+    Agent, Answer, Follow, History, Incoming, Snapshot, Wait,
     push::{TOO_MANY, Within},
     working::Shows,
 };
@@ -42,6 +43,26 @@ pub(crate) struct Said {
     pub(crate) session: SessionId,
 }
 
+impl Reply {
+    /// With so many messages of the history, as far as they fit.
+    pub(super) fn bounded(self, history: History) -> Self {
+        match self {
+            Self::Task(snapshot) => Self::Task(Box::new(snapshot.bounded(history, true).0)),
+            Self::Message(said) => Self::Message(said),
+        }
+    }
+}
+
+impl Streamed {
+    /// Begun with so many messages of the history, as far as they fit.
+    pub(super) fn bounded(self, history: History) -> Self {
+        match self {
+            Self::Task(follow) => Self::Task(Box::new(follow.bounded(history))),
+            Self::Message(said) => Self::Message(said),
+        }
+    }
+}
+
 impl Agent<'_> {
     pub(crate) async fn send(&self, incoming: Incoming, wait: Wait) -> Result<Reply, Fault> {
         self.check(&incoming)?;
@@ -49,14 +70,14 @@ impl Agent<'_> {
             return Ok(Reply::Message(Box::new(said)));
         }
         let shows = Shows::of(&incoming.accepted, self.workflow());
-        let Taken { snapshot: Snapshot { view, answer }, hold: _hold, .. } =
+        let Taken { snapshot: Snapshot { view, answer, .. }, hold: _hold, .. } =
             self.take(incoming).await?;
         let mut view = match wait {
             Wait::Commit => view,
             Wait::Rest => self.runtime.settled(view).await?,
         };
         shows.reduce(&mut view);
-        Ok(Reply::Task(Box::new(Snapshot { view, answer })))
+        Ok(Reply::Task(Box::new(Snapshot { answer, ..Snapshot::of(view) })))
     }
 
     pub(crate) async fn stream(&self, incoming: Incoming) -> Result<Streamed, Fault> {
@@ -96,6 +117,9 @@ impl Agent<'_> {
     }
 
     async fn take(&self, incoming: Incoming) -> Result<Taken, Fault> {
+        if incoming.new_run {
+            return self.start(incoming).await;
+        }
         if let Some(id) = &incoming.run {
             let run = self.address(id)?.run;
             return Ok(self.deliver(run, incoming).await?);
@@ -111,17 +135,51 @@ impl Agent<'_> {
                 taken => Ok(taken?),
             };
         }
-        match self.waiting(&incoming).await? {
-            None => self.start(incoming).await,
-            Some(run) => match self.deliver(run, incoming.clone()).await {
+        if let Some(run) = self.waiting(&incoming).await? {
+            match self.deliver(run, incoming.clone()).await {
                 // Between the look and the delivery it ended; or the message had started another run
                 // of this session, and this is its repetition. Either way it is no answer to this one.
-                Err(Error::Ended { .. } | Error::MessageReused { .. }) => {
-                    self.start(incoming).await
-                }
-                taken => Ok(taken?),
-            },
+                Err(Error::Ended { .. } | Error::MessageReused { .. }) => {}
+                taken => return Ok(taken?),
+            }
         }
+        match self.answered(&incoming).await? {
+            None => self.start(incoming).await,
+            Some((run, question)) => {
+                let question = Some(question);
+                Ok(self.deliver(run, Incoming { question, ..incoming }).await?)
+            }
+        }
+    }
+
+    /// The newest run of the message's session and its question, where that was answered and the message
+    /// is one more answer: it must not start a run by itself. What an agent is told after a turn is the
+    /// next turn; and what a workflow would have taken for its input, and not for an answer, starts it.
+    async fn answered(&self, incoming: &Incoming) -> Result<Option<(RunId, QuestionId)>, Fault> {
+        let (Some(session), None) = (&incoming.session, incoming.question) else {
+            return Ok(None);
+        };
+        let filter = RunFilter {
+            tenant: Some(self.caller.tenant.to_string()),
+            session: Some(session.clone()),
+            workflow: Some(self.workflow().name.clone()),
+            states: Vec::new(),
+        };
+        let newest = self.runtime.runs(filter, None, 1).await?.pop();
+        let Some(newest) = newest.filter(|row| row.caller == self.caller) else { return Ok(None) };
+        let answered = self.runtime.answered_question(&self.address_of(newest.id)).await?;
+        let Some((question, state)) = answered.filter(|(_, state)| !state.is_interrupted()) else {
+            return Ok(None);
+        };
+        let parts = &incoming.message.parts;
+        let is_answer = || self.runtime.fits(&question.schema, parts);
+        let is_input = || self.runtime.fits(&self.workflow().input_schema, parts);
+        let again = match (self.workflow().kind, state.is_terminal()) {
+            (Kind::Agent, true) => false,
+            (Kind::Agent, false) | (Kind::Workflow, true) => is_answer(),
+            (Kind::Workflow, false) => is_answer() || !is_input(),
+        };
+        Ok(again.then_some((newest.id, question.id)))
     }
 
     /// The one run of the message's session that waits for an answer.
@@ -131,10 +189,16 @@ impl Agent<'_> {
         };
         let workflow = Some(self.workflow().name.as_str());
         let waiting = self.runtime.waiting(&self.caller, session, workflow).await?;
-        Ok(match waiting.as_slice() {
-            [run] => Some(*run),
-            _ => None,
-        })
+        let [run] = waiting.as_slice() else { return Ok(None) };
+        // What does not answer an agent's own question is for its model: the next turn.
+        if self.workflow().kind == Kind::Agent && incoming.question.is_none() {
+            let view = self.runtime.view(&self.address_of(*run)).await?;
+            let question = view.question.as_ref();
+            if !question.is_some_and(|it| self.runtime.fits(&it.schema, &incoming.message.parts)) {
+                return Ok(None);
+            }
+        }
+        Ok(Some(*run))
     }
 
     async fn start(&self, incoming: Incoming) -> Result<Taken, Fault> {
@@ -184,7 +248,8 @@ impl Agent<'_> {
         // A repeated message is answered with the run as it is now; what led there is behind.
         let after = if answered.repeated { view.pos } else { answered.before };
         let answer = answer(answered.delivered);
-        Ok(Taken { after, snapshot: Snapshot { view, answer }, hold: answered.hold })
+        let snapshot = Snapshot { answer, ..Snapshot::of(view) };
+        Ok(Taken { after, snapshot, hold: answered.hold })
     }
 }
 

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use serde_json::Value;
-use trackway_domain::{Evidence, Problem};
+use trackway_domain::{ArtifactId, Evidence, Problem};
 use trackway_engine::ResumeMark;
 
 use crate::ops::Snapshot;
@@ -26,6 +26,19 @@ pub(crate) struct Metadata<'a> {
     /// Why the rest of the task cannot be read; its state is `unknown` then.
     #[serde(skip_serializing_if = "Option::is_none")]
     damaged: Option<&'a str>,
+    /// Nothing drives the task until somebody adopts it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    imported: bool,
+    /// What this answer leaves out, since it would be too large.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    omitted: Option<Left<'a>>,
+}
+
+/// How many of the oldest messages are left out, and which artifacts.
+#[derive(Debug, Serialize)]
+struct Left<'a> {
+    messages: usize,
+    artifacts: &'a [ArtifactId],
 }
 
 impl<'a> Metadata<'a> {
@@ -39,6 +52,11 @@ impl<'a> Metadata<'a> {
         Self {
             validation_errors: problems,
             damaged: view.damaged.as_deref(),
+            imported: view.imported,
+            omitted: (!snapshot.omitted.is_empty()).then(|| Left {
+                messages: snapshot.omitted.messages,
+                artifacts: &snapshot.omitted.artifacts,
+            }),
             ..Self::new(mark, &view.output, view.parked.as_ref())
         }
     }
@@ -56,6 +74,8 @@ impl<'a> Metadata<'a> {
             output,
             parked: parked.map(Parked::new),
             damaged: None,
+            imported: false,
+            omitted: None,
         }
     }
 
@@ -64,6 +84,8 @@ impl<'a> Metadata<'a> {
             && self.output.is_null()
             && self.parked.is_none()
             && self.damaged.is_none()
+            && !self.imported
+            && self.omitted.is_none()
     }
 }
 

@@ -1,5 +1,6 @@
 //! A message as it was sent, in any generation: what is checked of all of them.
 
+use serde_json::Value;
 use trackway_domain::{Message, MessageId, Object, Part, QuestionId, Role, SessionId};
 
 use crate::{fault::Fault, ops::Incoming};
@@ -36,6 +37,16 @@ impl Sent {
                 )
             })?;
         let question = question(&self.metadata)?;
+        let new_run = new_task(&self.metadata)?;
+        if new_run && (self.task_id.is_some() || question.is_some()) {
+            let why =
+                "a message with `newTask` starts a task, and this one names a task or a question";
+            return Err(wrong(
+                "metadata/newTask",
+                why,
+                "leave out newTask, or taskId and questionId",
+            ));
+        }
         let message = Message {
             id,
             role: Role::User,
@@ -45,7 +56,7 @@ impl Sent {
             extensions: self.extensions,
         };
         let run = self.task_id;
-        Ok(Incoming { message, run, session, question, accepted: Vec::new(), push: None })
+        Ok(Incoming { message, run, session, question, new_run, accepted: Vec::new(), push: None })
     }
 }
 
@@ -73,6 +84,18 @@ fn question(metadata: &Object) -> Result<Option<QuestionId>, Fault> {
         let next = "repeat the questionId from the metadata of the question's message";
         wrong("metadata/questionId", &why, next)
     })
+}
+
+/// Whether the client says that the message starts a task.
+fn new_task(metadata: &Object) -> Result<bool, Fault> {
+    match metadata.get("newTask") {
+        None => Ok(false),
+        Some(Value::Bool(new)) => Ok(*new),
+        Some(other) => {
+            let why = format!("{other} is neither true nor false");
+            Err(wrong("metadata/newTask", &why, "send true, or leave it out"))
+        }
+    }
 }
 
 /// Whether the text is made of the standard alphabet, with its padding or without.

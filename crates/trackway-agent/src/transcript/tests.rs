@@ -105,7 +105,7 @@ fn a_turn_is_read_from_its_log() {
         answered(1, "", vec![call("a")]),
         step("call 1.0 look", 0, StepOutcome::Err(Failure::new("broke"))),
         answered(2, "Done.", Vec::new()),
-        Event::Completed { output: json!({"text": "Done."}) },
+        Event::Completed { output: json!({"text": "Done."}), message_id: None },
     ];
     let expected = [
         user("Hello"),
@@ -175,12 +175,15 @@ fn a_limit_is_the_last_word() {
         asked("Hello"),
         answered(0, "", vec![call("a")]),
         returned(0, 0, &CallRecord::new(text("1"))),
-        Event::Completed { output: output.clone() },
+        Event::Completed { output: output.clone(), message_id: None },
     ];
     let said = output["text"].as_str().unwrap();
     assert_eq!(whole(&log).last(), Some(&model(said, Vec::new())));
-    let silent =
-        [asked("Hello"), answered(0, "", Vec::new()), Event::Completed { output: json!({}) }];
+    let silent = [
+        asked("Hello"),
+        answered(0, "", Vec::new()),
+        Event::Completed { output: json!({}), message_id: None },
+    ];
     assert_eq!(whole(&silent), [user("Hello"), model("(no answer)", Vec::new())]);
 }
 
@@ -202,7 +205,7 @@ fn only_the_repaired_answer_was_said() {
         submitted(None, json!({"prompt": "Give JSON", "output": {}})),
         answered(0, "Sure!", Vec::new()),
         answered(1, "{}", Vec::new()),
-        Event::Completed { output: json!({}) },
+        Event::Completed { output: json!({}), message_id: None },
     ];
     let asked = Entry::User { pieces: text("Give JSON") };
     assert_eq!(whole(&log), [asked, model("{}", Vec::new())]);
@@ -230,7 +233,12 @@ fn what_was_said_in_between_is_seen_later() {
     // Behind the last word it waits for the next turn.
     let output = json!({"text": "Hi."});
     let late = Event::Noted { message: message("Wait") };
-    let log = [asked("Hello"), answered(0, "Hi.", Vec::new()), late, Event::Completed { output }];
+    let log = [
+        asked("Hello"),
+        answered(0, "Hi.", Vec::new()),
+        late,
+        Event::Completed { output, message_id: None },
+    ];
     assert_eq!(whole(&log), [user("Hello"), model("Hi.", Vec::new()), user("Wait")]);
 }
 

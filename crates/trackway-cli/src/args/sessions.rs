@@ -115,6 +115,9 @@ pub(crate) struct Export {
     /// File to write
     #[arg(long, value_name = "FILE")]
     pub(crate) out: PathBuf,
+    /// Write over a file that is there
+    #[arg(long)]
+    pub(crate) force: bool,
     /// What to write
     #[arg(long, default_value = "bundle", value_name = "FORMAT")]
     pub(crate) format: ExportFormat,

@@ -1,5 +1,6 @@
 //! `trackway runs …`: runs that exist.
 
+pub(super) mod adopt;
 pub(super) mod cancel;
 pub(super) mod fork;
 mod guided;

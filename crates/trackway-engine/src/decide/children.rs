@@ -1,45 +1,47 @@
 //! Children: runs that a run starts and waits for.
 
-use serde_json::{Value, json};
+use serde_json::json;
 use trackway_domain::{
-    ChildOutcome, Errand, Event, FirstAnswer, Message, MessageId, Op, Part, RunId, WorkflowRef,
+    ChildOutcome, Event, FirstAnswer, Message, MessageId, NewChild, Op, Part, RunId, Submission,
 };
 
 use super::{agent_message, begin, spoken_in};
 use crate::{Decision, Effect, Env, Refusal, Reply, Run, run::Heard};
 
-/// The child's id is chosen here and recorded before anything is started, so that a start repeated
-/// after a crash finds the same child. The parent's watchers are told with a message that refers to it,
-/// unless the parent waits for the child's first answer and tells them with that.
-pub(super) fn start(
-    run: &Run,
-    op: Op,
-    workflow: WorkflowRef,
-    input: Value,
-    awaited: bool,
-    env: Env<'_>,
-) -> Result<Decision, Refusal> {
+/// The child begins with the append that records its start, so that nobody ever hears of one that does
+/// not exist. The parent's watchers are told with a message that refers to it, unless the parent waits
+/// for the child's first answer and tells them with that.
+pub(super) fn start(run: &Run, op: Op, new: NewChild, env: Env<'_>) -> Result<Decision, Refusal> {
     let mut events = begin(run)?;
     let child = RunId::new((env.ids)());
-    let message = (!awaited).then(|| started(&workflow, child, env));
-    let errand = Errand::StartChild {
-        parent: run.id(),
-        child,
+    let message = (!new.awaited).then(|| started(&new, child, env));
+    let NewChild { workflow, description: _, input, awaited, deadline, exit } = new;
+    let submission = Submission {
+        run: child,
         session: run.submission.session.clone(),
-        caller: run.submission.caller.clone(),
         workflow: workflow.clone(),
+        caller: run.submission.caller.clone(),
         input: input.clone(),
+        message: None,
+        parent: Some(run.id()),
         awaited,
+        deadline,
+        guided: false,
+        exit,
+        forked_from: None,
     };
-    events.push(Event::ChildStarted { op, child, workflow, input, state: spoken_in(run), message });
-    Ok(Decision { events, effects: vec![Effect::Owe(errand)], reply: Reply::ChildStarted(child) })
+    let state = spoken_in(run);
+    events.push(Event::ChildStarted { op, child, workflow, input, state, message, awaited });
+    let effects = vec![Effect::Start(Box::new(submission))];
+    Ok(Decision { events, effects, reply: Reply::ChildStarted(child) })
 }
 
-fn started(workflow: &WorkflowRef, child: RunId, env: Env<'_>) -> Message {
-    let mut message =
-        agent_message(env, vec![Part::text(format!("Started {} as {child}", workflow.name))]);
+fn started(new: &NewChild, child: RunId, env: Env<'_>) -> Message {
+    let name = &new.workflow.name;
+    let mut message = agent_message(env, vec![Part::text(format!("Started {name} as {child}"))]);
     message.references.push(child.to_string());
-    message.metadata.insert("referencedWorkflow".into(), json!({ "workflowName": workflow.name }));
+    let about = json!({ "workflowName": name, "description": new.description });
+    message.metadata.insert("referencedWorkflow".into(), about);
     message
 }
 
@@ -65,7 +67,7 @@ pub(super) fn answered(
 
 /// A child ended. Told twice, or told to a run that has ended, it changes nothing.
 pub(super) fn end(run: &Run, child: RunId, outcome: ChildOutcome) -> Decision {
-    if run.state.name().is_terminal() || !run.children.contains(&child) {
+    if run.state.name().is_terminal() || !run.children.iter().any(|open| open.run == child) {
         return Decision::default();
     }
     Decision {

@@ -9,6 +9,9 @@ use crate::{Asked, Decision, Delivered, Effect, Env, Refusal, Reply, Run, read_a
 /// every other is told its place and what would have been wrong with it.
 pub(super) fn decide(run: &Run, delivery: Delivery, env: Env<'_>) -> Result<Decision, Refusal> {
     let state = run.state.name();
+    if run.imported {
+        return Err(Refusal::NotAdopted);
+    }
     let Some(question) = target(run, &delivery) else {
         if state.is_terminal() {
             return Err(Refusal::Ended { state });
@@ -27,18 +30,19 @@ pub(super) fn decide(run: &Run, delivery: Delivery, env: Env<'_>) -> Result<Deci
         // Its run ended before anybody answered.
         return Err(Refusal::Ended { state });
     }
+    // Something that is recorded already may have made the program take another way: an answer that is
+    // taken now and not used would have been acknowledged for nothing.
+    if open && !delivery.settled {
+        return Err(Refusal::NotSettled);
+    }
     Ok(judge(run, asked, delivery, (open, replaces), env))
 }
 
 /// The question that a message is judged by: the named one, the open one, or, while the run works on
-/// after an answer, the one that was answered last.
+/// after it, the one that was put last, answered or withdrawn.
 fn target(run: &Run, delivery: &Delivery) -> Option<QuestionId> {
     let open = || run.state.question().map(|question| question.id);
-    let last = || {
-        run.last_question
-            .filter(|_| run.state.name() == StateName::Working)
-            .filter(|last| run.questions.get(last).is_some_and(|asked| asked.answered))
-    };
+    let last = || run.last_question.filter(|_| run.state.name() == StateName::Working);
     delivery.question.or_else(open).or_else(last)
 }
 
@@ -61,7 +65,7 @@ fn judge(
 ) -> Decision {
     let question = &asked.question;
     let order = asked.requests + 1;
-    let concurrent = order > 1 || delivery.others;
+    let concurrent = asked.answered || delivery.others;
     let awaited_by = delivery.awaited_by;
     let read = delivery.reading.filter(|reading| reading.question == question.id);
     let resume = Resume { question: question.id, message: delivery.message, order, concurrent };

@@ -3,7 +3,7 @@
 use serde_json::Value;
 use trackway_domain::{ChildOutcome, Event, Failure, StateName};
 
-use super::{begin, ended, exit, failed};
+use super::{begin, ended, exit, failed, message_id};
 use crate::{Decision, Env, Refusal, Run};
 
 pub(super) fn end(
@@ -20,7 +20,10 @@ pub(super) fn end(
         Ok(output) => {
             let outcome =
                 ChildOutcome { state: StateName::Completed, output: output.clone(), message: None };
-            events.push(Event::Completed { output });
+            // Where an artifact was shown, clients that join what they are given would have it twice.
+            let says = output.as_str().is_some_and(|text| !text.is_empty()) && !run.has_artifacts;
+            let message_id = says.then(|| message_id(env));
+            events.push(Event::Completed { output, message_id });
             Ok(Decision { events, effects: ended(run, outcome), ..Decision::default() })
         }
         Err(failure) => Ok(failed(run, events, failure, env)),

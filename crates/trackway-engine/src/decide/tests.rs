@@ -16,6 +16,7 @@ mod resumes;
 mod starts;
 mod steps;
 mod timers;
+mod waiting;
 mod yields;
 
 use crate::fixture::Story;

@@ -145,7 +145,7 @@ impl Tale {
     }
 
     pub(super) fn completed(self) -> Self {
-        self.then(Event::Completed { output: Value::Null })
+        self.then(Event::Completed { output: Value::Null, message_id: None })
     }
 
     pub(super) fn track(&self) -> RunTrack {

@@ -62,7 +62,7 @@ fn moving() -> Vec<(Event, StateName)> {
             Working,
         ),
         (Event::Withdrawn { question: resume.question }, Working),
-        (Event::Completed { output: json!(1) }, Completed),
+        (Event::Completed { output: json!(1), message_id: None }, Completed),
         (Event::Failed { failure: Failure::new("f"), message_id: message_id.clone() }, Failed),
         (Event::Canceled, Canceled),
         (Event::Rejected { reason: "r".into(), message_id }, Rejected),

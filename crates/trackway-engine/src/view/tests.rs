@@ -100,7 +100,7 @@ fn the_view_carries_the_last_resume() {
         let mark = story.view().resume.unwrap();
         marks.push((mark.order, mark.concurrent, mark.primary));
     }
-    let (first, second) = ((2, true, true), (1, false, true));
+    let (first, second) = ((2, false, true), (1, false, true));
     assert_eq!(marks, [first, first, first, second]);
 }
 
@@ -166,7 +166,7 @@ fn generations_count_without_a_gap() {
     6 asked q1 input-required "How much?"
     6 refused q1 #1 alone (wrong: /amount exclusiveMinimum)
     6 status input-required "wait"
-    7 resumed q1 #2 concurrent {"amount":5}
+    7 resumed q1 #2 alone {"amount":5}
     7 late q1 #3 concurrent (wrong:  type)
     7 parked working "mismatch"
     7 unparked
@@ -201,22 +201,66 @@ fn a_parked_run_says_why() {
     assert_eq!(ended.view().parked, None);
 }
 
-/// Proves L6: an unparked run that waits shows its question again, with the schema.
+/// Proves L14: whatever is said beside it joins the history, and the question stays what is shown.
 #[test]
-fn an_unparked_run_shows_what_it_showed_before() {
+fn the_open_question_stays_the_status_whatever_is_said_beside_it() {
+    for beside in ["status wait", "child echo", "reference other", "park mismatch", "status"] {
+        let mut story = Story::of("submit; ask amount");
+        let (asked, at) = (story.view().status_message().cloned(), story.view().status_at);
+        story.tell(beside).unwrap();
+        assert_eq!(story.view().status_message().cloned(), asked, "after {beside}");
+        assert_eq!(story.view().status_at, at, "after {beside}");
+        let said = history(&story).len() - 1;
+        assert_eq!(said, usize::from(beside != "status"), "{beside} is in the history");
+        story.tell("answer amount=0").unwrap();
+        let again = story.view().status_message().unwrap();
+        assert!(again.metadata.contains_key("validationErrors"), "put again after {beside}");
+    }
+    let mut story = Story::of("submit; ask amount; status wait; withdraw q1");
+    assert_eq!(status(&story), None, "withdrawn");
+    story.tell("status on").unwrap();
+    assert_eq!(status(&story), Some("on"));
+}
+
+/// Proves L14: the evidence is shown beside the open question, which stays the status.
+#[test]
+fn a_parked_run_that_waits_goes_on_showing_its_question() {
     let mut story = Story::of("submit; ask amount");
     let asked = story.view().status_message().cloned();
     story.tell("park mismatch").unwrap();
     story.tell("park another").unwrap();
-    assert_eq!(status(&story), Some("The run is parked: another"));
+    assert_eq!(story.view().parked.as_ref().unwrap().message, "another");
+    assert_eq!(story.view().status_message().cloned(), asked);
     story.tell("unpark").unwrap();
+    assert_eq!(story.view().parked, None);
     assert_eq!(story.view().status_message().cloned(), asked);
     assert_eq!(story.view().status_at.millis(), 2_000, "when it was asked");
     let parked = "The run is parked: mismatch, The run is parked: another";
     assert_eq!(history(&story).join(", "), format!("please, {parked}"));
-    let said = Story::of("submit; ask amount; park mismatch; answer amount=0; unpark");
-    let message = said.view().status_message().unwrap();
-    assert!(message.metadata.contains_key("validationErrors"), "what was said since stays");
+}
+
+/// Proves L12: what a run that works showed before it was parked is shown again.
+#[test]
+fn an_unparked_run_shows_what_it_showed_before() {
+    let mut story = Story::of("submit; status hi; park mismatch; park another");
+    assert_eq!(status(&story), Some("The run is parked: another"));
+    story.tell("unpark").unwrap();
+    assert_eq!(status(&story), Some("hi"));
+    assert_eq!(story.view().status_at.millis(), 2_000, "when it was said");
+}
+
+/// Proves L13: a status that says nothing is published to nobody, and still starts the run.
+#[test]
+fn a_status_without_a_message_is_not_published_a_second_time() {
+    let mut story = Story::of("submit; status hi");
+    let before = story.view().clone();
+    story.tell("status").unwrap();
+    let after = story.view();
+    let (seq, pos) = (before.seq, before.pos);
+    assert_eq!(&RunView { seq, pos, ..after.clone() }, &before);
+    let first = Story::of("submit; status");
+    let shown = first.events().filter_map(update).count();
+    assert_eq!((first.view().state, shown), (StateName::Working, 2), "the run, and one working");
 }
 
 /// Proves D8: a text that is said piece by piece is one text in the end; what is not text is not joined.

@@ -74,7 +74,7 @@ impl Guide {
                 append.events = vec![
                     Event::Submitted(Box::new(submission)),
                     Event::Started,
-                    Event::Completed { output: Value::Null },
+                    Event::Completed { output: Value::Null, message_id: None },
                 ];
             }
             append.events.push(noted(None, notes));

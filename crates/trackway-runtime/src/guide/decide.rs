@@ -83,10 +83,10 @@ pub(super) struct Completion {
 impl Recorded {
     pub(super) fn events(&self) -> Vec<Event> {
         let attempted = Event::Guided(Box::new(Guided::Attempted(self.attempt.clone())));
-        let completed = self
-            .completes
-            .as_ref()
-            .map(|completion| Event::Completed { output: completion.output.clone() });
+        let completed = self.completes.as_ref().map(|completion| Event::Completed {
+            output: completion.output.clone(),
+            message_id: None,
+        });
         [attempted].into_iter().chain(completed).collect()
     }
 }
@@ -217,7 +217,7 @@ pub(super) fn opened(
         Event::Guided(Box::new(guided)),
     ];
     if complete {
-        events.push(Event::Completed { output: Value::Null });
+        events.push(Event::Completed { output: Value::Null, message_id: None });
     }
     Opening { node, answer, events, row }
 }

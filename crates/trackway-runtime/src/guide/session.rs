@@ -15,6 +15,12 @@ pub(super) fn session_of(
     context: &Object,
     fresh: impl FnOnce() -> Uuid,
 ) -> Result<SessionId, GuideError> {
+    // The other names may mean something else to a workflow; this one is ours.
+    let wrong = |value: &Value| value.is_boolean() || value.is_array() || value.is_object();
+    if context.get("sessionId").is_some_and(wrong) {
+        let (what, why) = ("sessionId".into(), "it is neither text nor a number".into());
+        return Err(GuideError::BadSession { what, why });
+    }
     let named = SESSION_KEYS.iter().find_map(|key| Some((*key, name(context.get(*key)?)?)));
     match named {
         None => Ok(SessionId::made(fresh())),
@@ -73,7 +79,6 @@ mod tests {
             (json!({}), made.as_str()),
             (json!({ "sessionId": "" }), made.as_str()),
             (json!({ "sessionId": "  ", "taskId": null }), made.as_str()),
-            (json!({ "sessionId": ["x"] }), made.as_str()),
             (json!({ "ticketId": "ACE-7", "prId": 12 }), "ACE-7"),
             (json!({ "prId": 12, "sessionId": " s " }), "s"),
             (json!({ "mrId": 12, "taskId": "t" }), "12"),
@@ -86,7 +91,14 @@ mod tests {
 
     #[test]
     fn a_name_that_cannot_be_one_is_refused() {
-        for bad in ["a\u{7}b".to_owned(), "x".repeat(257)] {
+        for bad in [json!(["x"]), json!({}), json!(true)] {
+            let refused = session(&json!({ "sessionId": bad }));
+            assert!(
+                matches!(&refused, Err(GuideError::BadSession { what, .. }) if what == "sessionId"),
+                "{refused:?}"
+            );
+        }
+        for bad in ["a\u{7}b".to_owned(), "a\u{202e}b".to_owned(), "x".repeat(257)] {
             let refused = session(&json!({ "issueId": bad }));
             assert!(
                 matches!(&refused, Err(GuideError::BadSession { what, .. }) if what == "issueId"),

@@ -84,6 +84,8 @@ pub(crate) struct Book {
     pub(crate) waits: usize,
     /// The driver's task, where it sleeps.
     pub(crate) driver: Option<Waker>,
+    /// The program was polled until it rested after the last fact that it was shown.
+    settled: bool,
 }
 
 impl Book {
@@ -130,6 +132,19 @@ impl Book {
         if let Some(driver) = self.driver.take() {
             driver.wake();
         }
+    }
+
+    /// Whether the program has seen everything that is recorded, and waits: nothing but what comes next can
+    /// make it take another way.
+    pub(crate) fn is_settled(&self) -> bool {
+        self.settled && !self.filling && self.queue.is_empty() && self.withdrawn.is_empty()
+    }
+
+    /// The program rests. True where it did not before.
+    pub(crate) fn settle(&mut self) -> bool {
+        let before = self.is_settled();
+        self.settled = true;
+        !before && self.is_settled()
     }
 
     fn put(&mut self, event: &Event, from_log: bool) {
@@ -206,6 +221,10 @@ impl Book {
             | Event::Withdrawn { .. }
             | Event::Parked { .. }
             | Event::Unparked
+            | Event::Imported
+            | Event::Adopted
+            | Event::ChildWaits { .. }
+            | Event::ChildGoesOn { .. }
             | Event::Completed { .. }
             | Event::Failed { .. }
             | Event::Canceled
@@ -241,6 +260,7 @@ impl Book {
         let Some((op, fact)) = self.queue.pop_front() else {
             return false;
         };
+        self.settled = false;
         if let Some(waker) = self.wakers.remove(&op) {
             waker.wake();
         }

@@ -3,10 +3,11 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use trackway_domain::{
-    ChildOutcome, Command, Failure, FirstAnswer, Message, MessageId, Op, OpKind, Problem,
+    ChildOutcome, Command, Failure, FirstAnswer, Message, MessageId, NewChild, Op, OpKind, Problem,
     QuestionId, RunId, normalize_integers,
 };
 use trackway_engine::Delivered;
+use trackway_ports::Pinned;
 
 use super::{Fact, Stage};
 use crate::{Deliver, Kind, RunAddress, ancestry::Parent};
@@ -30,7 +31,8 @@ fn told(problems: &[Problem]) -> String {
 }
 
 impl Stage {
-    /// Starts a child of the workflow with that name. Returns when it is ordered.
+    /// Starts a child of the workflow with that name. Returns when it is ordered; the child exists when
+    /// this run's log says so.
     pub async fn start_child(&self, name: &str, input: Value) -> Result<(Op, RunId), ChildError> {
         self.begin_child(name, name, input, false).await
     }
@@ -69,15 +71,17 @@ impl Stage {
         let op = self.0.book().claim(OpKind::Child, key);
         if !self.0.book().knows(&op) {
             self.go_live(&op).await;
-            let checked = match self.check_child(name, &input) {
-                Ok(workflow) => self.check_growth(name, awaited).await.map(|()| workflow),
+            let checked = match self.new_child(name, input, awaited) {
+                Ok(child) => self.check_growth(name, awaited).await.map(|()| child),
                 Err(error) => Err(error),
             };
-            let command = match checked {
-                Ok(workflow) => Command::StartChild { op: op.clone(), workflow, input, awaited },
-                Err(error) => Command::Draw { op: op.clone(), value: json!(error) },
+            let (command, pins) = match checked {
+                Ok((child, pins)) => {
+                    (Command::StartChild { op: op.clone(), child: Box::new(child) }, pins)
+                }
+                Err(error) => (Command::Draw { op: op.clone(), value: json!(error) }, Vec::new()),
             };
-            self.order(command).await;
+            self.order_with(command, pins).await;
         }
         loop {
             match self.fact(&op).await {
@@ -153,20 +157,30 @@ impl Stage {
         })
     }
 
-    fn check_child(
+    /// What the child begins with, and the definition that it needs.
+    fn new_child(
         &self,
         name: &str,
-        input: &Value,
-    ) -> Result<trackway_domain::WorkflowRef, ChildError> {
+        input: Value,
+        awaited: bool,
+    ) -> Result<(NewChild, Vec<Pinned>), ChildError> {
         let unknown = || ChildError::UnknownWorkflow(name.to_owned());
         let (core, _) = self.0.live().ok_or_else(unknown)?;
         let registry = &core.options.registry;
         let program = registry.get(name).ok_or_else(unknown)?;
         let info = program.info();
-        let problems = registry.check_input(&*program, input);
+        let problems = registry.check_input(&*program, &input);
         if !problems.is_empty() {
             return Err(ChildError::InvalidInput { name: name.to_owned(), problems });
         }
-        Ok(info.workflow())
+        let child = NewChild {
+            workflow: info.workflow(),
+            description: info.description.clone(),
+            input,
+            awaited,
+            deadline: info.deadline.map(|span| core.now() + span),
+            exit: program.exit(),
+        };
+        Ok((child, program.pin().into_iter().collect()))
     }
 }

@@ -100,6 +100,7 @@ fn begin(message: Option<Message>) -> Vec<Event> {
         workflow: workflow("child"),
         input: Value::Null,
         state: StateName::Working,
+        awaited: message.is_none(),
         message,
     };
     vec![Event::Submitted(Box::new(submission)), Event::Started, started]

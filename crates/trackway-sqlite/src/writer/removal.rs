@@ -120,8 +120,7 @@ pub(super) fn sweep(
     Ok(())
 }
 
-/// What these runs owe, and what is owed to them alone. A child that is still to be started for a run
-/// that stays is started, even if it was there before.
+/// What these runs owe, and what is owed to them alone.
 fn remove_errands(conn: &Connection, runs: &[RunId]) -> rusqlite::Result<()> {
     let gone = |run: &RunId| runs.contains(run);
     let mut statement = conn.prepare("SELECT id, body FROM outbox")?;
@@ -130,7 +129,7 @@ fn remove_errands(conn: &Connection, runs: &[RunId]) -> rusqlite::Result<()> {
     while let Some(row) = rows.next()? {
         let body: String = row.get(1)?;
         let owed = match json::from_text(&body) {
-            Ok(Errand::StartChild { parent, .. }) => gone(&parent),
+            Ok(Errand::TellWaiting { to, run, .. }) => gone(&to) || gone(&run),
             Ok(Errand::CancelChild { child }) => gone(&child),
             Ok(Errand::RunExit { of, .. }) => gone(&of),
             Ok(Errand::TellParent { parent, child, .. }) => gone(&parent) || gone(&child),

@@ -86,10 +86,10 @@ impl<'conn> Statements<'conn> {
                  WHERE id = ?1 AND state = ?3 AND runnable = ?4 AND parked = ?5",
                 run_crc_after(&[("status_at", "?2"), ("head", "?6")]),
             ))?,
-            // Nothing but the length of a guided run's log, which no index has.
+            // The length of a guided run's log, and when it was last worked on.
             lengthen_run: conn.prepare(&format!(
-                "UPDATE runs SET head = ?2, crc = {} WHERE id = ?1",
-                run_crc_after(&[("head", "?2")]),
+                "UPDATE runs SET head = ?2, status_at = ?3, crc = {} WHERE id = ?1",
+                run_crc_after(&[("head", "?2"), ("status_at", "?3")]),
             ))?,
             set_timer: conn.prepare(
                 "INSERT INTO timers (run, timer, due) VALUES (?1, ?2, ?3)
@@ -167,6 +167,26 @@ impl<'conn> Statements<'conn> {
             heads.set(append.run, head);
             return Ok(Err(AppendError::Conflict { run: append.run, expected: append.expected }));
         }
+        for start in &append.starts {
+            if self.head(&start.key)?.seq != 0 {
+                return Ok(Err(AppendError::Conflict { run: start.run, expected: 0 }));
+            }
+        }
+        let receipt = self.put(append, head, heads, newest)?;
+        for start in &append.starts {
+            self.put(start, Head { seq: 0, hooked: false }, heads, newest)?;
+        }
+        Ok(Ok(receipt))
+    }
+
+    /// Writes an append that nothing refuses, after the events that its run has.
+    fn put(
+        &mut self,
+        append: &Prepared,
+        head: Head,
+        heads: &mut Heads,
+        newest: &mut i64,
+    ) -> rusqlite::Result<Receipt> {
         let first = if append.records.is_empty() { *newest } else { *newest + 1 };
         let mut seq = head.seq;
         for record in &append.records {
@@ -184,7 +204,7 @@ impl<'conn> Statements<'conn> {
         heads.set(append.run, Head { seq, hooked });
         self.write_rows(append, seq)?;
         let hooks = hooked && self.write_hooks(append, seq)?;
-        Ok(Ok(Receipt { first: first.unsigned_abs(), hooks }))
+        Ok(Receipt { first: first.unsigned_abs(), hooks })
     }
 
     fn add_event(
@@ -219,7 +239,8 @@ impl<'conn> Statements<'conn> {
                 self.put_run(row, newest)?;
             }
             None if append.records.iter().any(|record| record.guided) => {
-                self.lengthen_run.execute(params![append.key, newest])?;
+                let at = append.records.last().map_or(append.at, |record| record.at);
+                self.lengthen_run.execute(params![append.key, newest, at])?;
             }
             Some(_) | None => {}
         }

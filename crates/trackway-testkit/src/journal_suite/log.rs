@@ -233,3 +233,43 @@ pub async fn what_follows_a_refused_append_is_refused_too<S: StoreUnderTest>() {
     assert!(is_conflict(&on_top.await.unwrap()));
     assert_eq!(numbers(&*journal, run(1)).await, [1]);
 }
+
+/// Proves L8, L17: whoever reads of the run finds it, with its row and the positions that follow.
+pub async fn a_run_that_begins_with_an_append_is_there_with_it<S: StoreUnderTest>() {
+    let (_store, journal) = fresh::<S>().await;
+    let mut parent = appending(run(1), 0, [1, 2]);
+    for number in [2, 3] {
+        let mut start = appending(run(number), 0, [10 * number as u64]);
+        start.row = Some(row(number));
+        parent.starts.push(start);
+    }
+    let receipt = write(&*journal, parent).await;
+    let mut positions = Vec::new();
+    for number in [2, 3] {
+        assert_eq!(numbers(&*journal, run(number)).await, [10 * number as u64]);
+        assert_eq!(journal.run(run(number)).await.unwrap(), Some(row(number)));
+        positions.push(log(&*journal, run(number)).await[0].pos);
+    }
+    assert_eq!(positions, [receipt.first + 2, receipt.first + 3]);
+    let next = write(&*journal, appending(run(1), 2, [3])).await;
+    assert_eq!(next.first, receipt.first + 4);
+    write(&*journal, appending(run(2), 1, [4])).await;
+}
+
+/// Proves L8: an append that is refused leaves nothing of what would begin with it, and one that would
+/// begin a run that is there is refused whole.
+pub async fn a_refused_append_begins_no_run<S: StoreUnderTest>() {
+    let (_store, journal) = fresh::<S>().await;
+    let mut behind = appending(run(1), 7, [1]);
+    behind.starts.push(appending(run(2), 0, [2]));
+    assert!(is_conflict(&append(&*journal, behind).await));
+    assert!(log(&*journal, run(2)).await.is_empty());
+    write(&*journal, appending(run(2), 0, [2])).await;
+    let mut taken = appending(run(1), 0, [1]);
+    taken.starts.push(appending(run(3), 0, [3]));
+    taken.starts.push(appending(run(2), 0, [4]));
+    assert!(is_conflict(&append(&*journal, taken).await));
+    for nothing in [run(1), run(3)] {
+        assert!(log(&*journal, nothing).await.is_empty());
+    }
+}

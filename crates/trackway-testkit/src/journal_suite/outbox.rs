@@ -80,14 +80,13 @@ pub async fn one_append_may_add_and_remove<S: StoreUnderTest>() {
 pub async fn every_kind_of_item_reads_back<S: StoreUnderTest>() {
     let (_store, journal) = fresh::<S>().await;
     let items = [
-        OutboxItem::StartChild {
-            parent: run(1),
-            child: run(2),
+        OutboxItem::RunExit {
+            of: run(1),
+            exit: run(2),
             session: session("séance 🧵"),
             caller: Caller::new("täna\0nt", "user"),
             workflow: WorkflowRef { name: "w".to_owned(), version: "2".to_owned() },
             input: serde_json::json!({"deep": [1, 2.5, null, {"x": "y".repeat(100_000)}]}),
-            awaited: false,
         },
         OutboxItem::CancelChild { child: run(2) },
         OutboxItem::TellParent {

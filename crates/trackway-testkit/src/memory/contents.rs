@@ -7,7 +7,7 @@ use std::{
 };
 
 use super::{guided::Index, hooks::Hooks};
-use trackway_domain::{Caller, Pos, RunId, Seq, SessionId, Timer, Timestamp};
+use trackway_domain::{Caller, Event, Pos, RunId, Seq, SessionId, Timer, Timestamp};
 use trackway_ports::{
     Append, AppendError, Claim, ClaimKey, DueTimer, FORMAT_NEWEST, OutboxChange, OutboxId,
     OutboxItem, OutboxRow, ReadError, Receipt, RunFilter, RunPage, RunQuery, RunRow, Stored,
@@ -50,6 +50,9 @@ impl Contents {
             });
             self.index.add(append.run, log.len() as Seq, event);
         }
+        for start in std::mem::take(&mut append.starts) {
+            self.append(start)?;
+        }
         for pin in std::mem::take(&mut append.pins) {
             self.index.pin(append.run, pin);
         }
@@ -78,6 +81,7 @@ impl Contents {
         {
             return Err(AppendError::Claimed(Box::new(earlier.clone())));
         }
+        append.starts.iter().try_for_each(|start| self.judge(start))?;
         match self.head(append.run) == append.expected {
             true => Ok(()),
             false => Err(AppendError::Conflict { run: append.run, expected: append.expected }),
@@ -89,6 +93,13 @@ impl Contents {
     }
 
     fn write_rows(&mut self, append: Append) {
+        let guided = append.events.iter().any(|event| matches!(event, Event::Guided(_)));
+        if append.row.is_none()
+            && guided
+            && let Some(row) = self.rows.get_mut(&append.run)
+        {
+            row.status_at = append.stamps.last().copied().unwrap_or(append.at);
+        }
         if let Some(row) = append.row {
             let kept = self.rows.entry(row.id).or_insert_with(|| row.clone());
             kept.state = row.state;

@@ -151,7 +151,7 @@ impl Contents {
         self.timers.retain(|(run, _), _| !runs.contains(run));
         self.claims.retain(|_, claim| !runs.contains(&claim.run));
         self.outbox.retain(|_, item| match item {
-            Errand::StartChild { parent, .. } => !runs.contains(parent),
+            Errand::TellWaiting { to, run, .. } => !runs.contains(to) && !runs.contains(run),
             Errand::CancelChild { child } => !runs.contains(child),
             Errand::RunExit { of, .. } => !runs.contains(of),
             Errand::TellAnswer { to, from, .. } => !runs.contains(to) && !runs.contains(from),

@@ -38,8 +38,9 @@ pub use content::{Artifact, File, Message, Part, PartContent};
 pub use reader::RunsReader;
 pub use service::{Runs, RunsError, Updates};
 pub use shapes::{
-    EventPage, EventRecord, ForkRequest, ListFilter, PinnedDefinition, Question, ResumeMark,
-    ResumeRequest, Resumed, RunDetail, RunList, RunSummary, RunUpdate, StartRequest, What,
+    EventPage, EventRecord, ForkRequest, GuidedDetail, ListFilter, OmittedDetail, PendingStep,
+    PinnedDefinition, Question, ResumeMark, ResumeRequest, Resumed, RunDetail, RunList, RunSummary,
+    RunUpdate, StartRequest, What,
 };
 
 /// Runs or sessions in a list, unless asked for more or fewer.
@@ -56,6 +57,7 @@ pub(super) fn router(door: Door, body_bytes_max: usize) -> Router {
         .route("/api/runs/{id}/definition", get(definition))
         .route("/api/runs/{id}/stream", get(follow))
         .route("/api/runs/{id}/cancel", post(cancel))
+        .route("/api/runs/{id}/adopt", post(adopt))
         .route("/api/runs/{id}/fork", post(fork))
         .route("/api/runs/{id}/resume", post(resume))
         .route("/api/sessions", get(sessions::list))
@@ -170,6 +172,11 @@ async fn follow(
 async fn cancel(asker: Asker, Named(run): Named) -> Result<Response, Refusal> {
     asker.may_act_on(run).await?;
     Ok(Json(asker.runs.cancel(run).await?).into_response())
+}
+
+async fn adopt(asker: Asker, Named(run): Named) -> Result<Response, Refusal> {
+    asker.may_act_on(run).await?;
+    Ok(Json(asker.runs.adopt(run).await?).into_response())
 }
 
 async fn fork(

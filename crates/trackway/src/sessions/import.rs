@@ -3,7 +3,7 @@
 //! Ids, times, lineage and documents are those of the origin. Tokens are not: they were signed with
 //! keys that did not come along. A run that is here already is left alone where it is the same, and
 //! refused where it is not. A program that had not ended where it came from stays as it was: nothing
-//! drives it here.
+//! drives it here until somebody adopts it.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -41,6 +41,7 @@ struct Checked {
     events: Vec<Event>,
     stamps: Vec<Timestamp>,
     definitions: BTreeSet<String>,
+    guided: bool,
 }
 
 impl SessionsReader {
@@ -104,8 +105,10 @@ impl SessionsReader {
             return refused("it is here already and belongs to another caller");
         }
         let log = log::read(&*self.journal, id).await?;
-        let here = log.events.iter().map(|stored| (&stored.event, stored.at));
-        let there = run.events.iter().zip(run.stamps.iter().copied());
+        // The mark of the import is this store's own.
+        let said = |(event, _): &(&Event, Timestamp)| !matches!(event, Event::Imported);
+        let here = log.events.iter().map(|stored| (&stored.event, stored.at)).filter(said);
+        let there = run.events.iter().zip(run.stamps.iter().copied()).filter(said);
         if log.damage.is_some() {
             refused("it is here already, and its log here is damaged")
         } else if here.eq(there) {
@@ -129,9 +132,15 @@ impl SessionsReader {
     }
 }
 
-fn append(run: Checked, pins: &[Pinned]) -> Append {
+fn append(mut run: Checked, pins: &[Pinned]) -> Append {
     let id = run.row.id;
     let at = run.stamps.last().copied().unwrap_or_default();
+    // Whatever its log says: what could go on waits for somebody here who wants that. An outside agent goes
+    // on with a guided run, for which it needs a token of this store.
+    if !run.row.state.is_terminal() && !run.guided {
+        run.events.push(Event::Imported);
+        run.stamps.push(at);
+    }
     let needs =
         |pin: &&Pinned| run.definitions.contains(&pin.hash) || run.row.workflow.version == pin.hash;
     Append {
@@ -185,7 +194,8 @@ fn check(run: &BundledRun, session: &SessionId, caller: &Caller) -> Result<Check
         created_at: track.created_at,
         status_at: status.at,
     };
-    Ok(Checked { row, events, stamps, definitions })
+    let guided = track.submission.guided;
+    Ok(Checked { row, events, stamps, definitions, guided })
 }
 
 /// The first event: the run's submission, which belongs to whoever imports it from here on.

@@ -166,8 +166,8 @@ fn an_answer_that_comes_before_the_timer_wins_and_the_timer_does_no_harm() {
 
 /// Proves L13, X2.
 ///
-/// Both the answer and the timer are recorded before the program runs again; whichever comes first in
-/// the log wins, at once and on every replay.
+/// Both the answer and the timer come before the program runs again; whichever comes first wins, at once
+/// and on every replay. An answer that comes second is told so: none is acknowledged and not used.
 #[test]
 fn when_an_answer_and_a_timer_race_the_log_decides_and_replays_agree() {
     for answer_first in [true, false] {
@@ -193,15 +193,31 @@ fn when_an_answer_and_a_timer_race_the_log_decides_and_replays_agree() {
             if !answer_first {
                 wake().await;
             }
-            let _ = answer(&process, run, "quick", 1).await.unwrap();
-            if answer_first {
+            let quick = tokio::spawn({
+                let process = process.clone();
+                async move { answer(&process, run, "quick", 1).await.unwrap() }
+            });
+            let taken = if answer_first {
+                let taken = quick.await.unwrap();
                 wake().await;
-            }
-            gate.release_reads();
+                gate.release_reads();
+                taken
+            } else {
+                gate.reading(1).await;
+                tokio::task::yield_now().await;
+                assert!(!quick.is_finished(), "nobody knows yet whether it will be used");
+                gate.release_reads();
+                quick.await.unwrap()
+            };
             until(&process, run, |event| matches!(event, Event::Status { .. })).await;
             let order: Vec<_> = names(&process, run).await;
-            let place = |name| order.iter().position(|event| *event == name).unwrap();
-            assert_eq!(place("resumed") < place("woke"), answer_first, "{order:?}");
+            let place = |name| order.iter().position(|event| *event == name);
+            assert_eq!(place("resumed").is_some(), answer_first, "{order:?}");
+            assert!(place("resumed") < place("woke"), "{order:?}");
+            let trackway_engine::Delivered::Answer { primary, .. } = taken.delivered else {
+                panic!("{order:?}")
+            };
+            assert_eq!(primary, answer_first, "an answer is primary exactly where it is used");
         });
         world.run(registry![Impatient(Probe::new())], async |process| {
             settled(&process, run).await;

@@ -5,11 +5,13 @@ use std::sync::Arc;
 
 use serde_json::json;
 use trackway_agent::Approval;
-use trackway_domain::{RunId, StateName};
+use trackway_domain::{Event, Part, Reason, RunId, StateName};
 use trackway_runtime::{ReplayVerdict, replay_with};
-use trackway_testkit::{CrashAt, Process, World, answer_to};
+use trackway_testkit::{CrashAt, Process, Reply, World, answer_to, at};
 
-use super::kit::{Desk, children, echo, ended, log, references, rested, say, shout, spoken, turn};
+use super::kit::{
+    Desk, children, echo, ended, log, references, rested, say, shout, spoken, turn, until, workflow,
+};
 
 fn approved(run: RunId) -> trackway_runtime::Deliver {
     answer_to(run, "yes", json!({ "approved": true }))
@@ -59,13 +61,13 @@ fn a_tool_that_is_gone_is_told() {
     assert_eq!(desk.result(1, "c1"), "shout is not there any more.");
 }
 
-/// Proves D3: a workflow that is gone before it could start has failed, and nobody waits for it.
+/// Proves D3: a workflow that is gone before it could say anything is waited for no longer than any other.
 #[test]
-fn a_workflow_that_is_gone_has_failed() {
+fn a_workflow_that_is_gone_is_not_waited_for() {
     let desk = Desk::new().workflow(echo());
     desk.calls(&[("c1", "dispatch_workflow_echo", json!({ "text": "x" }))]);
     desk.says("A pity.");
-    let faults = Arc::new(CrashAt::point("effect:errand", 1));
+    let faults = Arc::new(CrashAt::point("effect:drive", 2));
     let through = desk.world.process(desk.setup().faults(faults), async |process| {
         turn(&process, "m1", "Go.").await;
     });
@@ -73,15 +75,16 @@ fn a_workflow_that_is_gone_has_failed() {
     let desk = Desk { programs: Vec::new(), ..desk };
     desk.run(async |process: Process| {
         let rows = process.runs(Default::default(), None, 9).await.unwrap();
-        let [row] = &rows[..] else { panic!("{rows:?}") };
+        let [child, row] = &rows[..] else { panic!("{rows:?}") };
+        let slept = until(&process, row.id, |event| matches!(event, Event::Slept { .. })).await;
+        let Event::Slept { due, .. } = slept.event else { unreachable!() };
+        process.clock.advance_to(due);
         let view = ended(&process, row.id).await;
         assert_eq!(spoken(&view), "A pity.");
         let log = log(&process, row.id).await;
-        assert_eq!((references(&log).len(), children(&log).len()), (1, 1));
+        assert_eq!((references(&log).len(), children(&log)), (1, vec![child.id]));
     });
-    let result = desk.result(1, "c1");
-    assert_eq!(result["outcome"], "failed");
-    assert!(result["message"].as_str().unwrap().contains("echo"), "{result}");
+    assert_eq!(desk.result(1, "c1")["outcome"], "timeout");
 }
 
 /// Proves X2: the log of a turn can be checked against its agent without doing anything.
@@ -105,4 +108,32 @@ fn the_log_of_a_turn_fits_its_agent() {
         asked
     });
     assert_eq!(desk.server.asked().len(), asked);
+}
+
+/// Proves D2: what was dispatched goes on when the model fails later in the turn.
+#[test]
+fn what_was_dispatched_outlives_a_turn_that_fails() {
+    let schema = json!({ "type": "object", "required": ["sure"],
+        "properties": { "sure": { "type": "boolean" } } });
+    let asks = workflow("asks", move |stage, _| {
+        let schema = schema.clone();
+        async move {
+            let prompt = vec![Part::text("Sure?")];
+            let (_, answer) = stage.ask(Reason::InputRequired, prompt, schema, None).await;
+            Ok(answer.input)
+        }
+    });
+    let desk = Desk::new().workflow(asks);
+    desk.calls(&[("c1", "dispatch_workflow_asks", json!({ "text": "x" }))]);
+    desk.server.queue(Reply::refusal(401, "no key"));
+    desk.run(async |process: Process| {
+        let view = turn(&process, "m1", "Go.").await;
+        assert_eq!(view.state, StateName::Failed);
+        let child = children(&log(&process, view.submission.run).await)[0];
+        process.quiet().await;
+        let waiting = process.view(&at(child)).await.unwrap();
+        assert_eq!(waiting.state, StateName::InputRequired, "it was not cancelled");
+        process.deliver(answer_to(child, "yes", json!({ "sure": true }))).await.unwrap();
+        assert_eq!(ended(&process, child).await.state, StateName::Completed);
+    });
 }

@@ -28,6 +28,20 @@ pub(super) fn page(run: &RunDetail) -> Vec<String> {
         ("Updated", text::moment(&summary.updated_at)),
         ("Input", run.input.to_string()),
     ];
+    if run.imported {
+        rows.push(("Imported", format!("`trackway runs adopt {}` lets it go on here", summary.id)));
+    }
+    if let Some(guided) = &run.guided {
+        rows.push(("Definition", guided.workflow_hash.clone()));
+        rows.push(("Branches", guided.branches.to_string()));
+        let pending = guided.pending.iter();
+        rows.extend(pending.map(|it| ("Pending", format!("{} ({})", it.title, it.step))));
+    }
+    if let Some(omitted) = &run.omitted {
+        let artifacts = omitted.artifacts.len();
+        let messages = omitted.messages;
+        rows.push(("Left out", format!("{messages} messages, {artifacts} artifacts: too large")));
+    }
     rows.extend(summary.parent_id.map(|parent| ("Parent", parent.to_string())));
     rows.extend(run.children.iter().map(|child| ("Child", child.clone())));
     if !run.output.is_null() {

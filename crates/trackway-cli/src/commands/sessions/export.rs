@@ -1,6 +1,6 @@
 //! `trackway sessions export`: a session in a file.
 
-use std::io::Write as _;
+use std::io::{ErrorKind, Write as _};
 
 use serde_json::json;
 use trackway::sessions::{SessionsReader, fingerprint};
@@ -24,12 +24,7 @@ pub(super) async fn export(args: &Export) -> Result<Exit, Failure> {
         ExportFormat::Markdown => reader.markdown(&args.id).await?.into_bytes(),
         ExportFormat::Pdf => reader.pdf(&args.id).await?,
     };
-    // It holds all that was said; its owner may show it to others.
-    let mut file = private_file();
-    let file = file.write(true).create(true).truncate(true).open(&args.out);
-    file.and_then(|mut file| file.write_all(&content)).map_err(|error| {
-        Failure::new(format!("{} cannot be written", args.out.display())).cause(&error)
-    })?;
+    write(args, &content)?;
     if args.whose.json {
         output::json(&told)?;
     } else {
@@ -41,6 +36,26 @@ pub(super) async fn export(args: &Export) -> Result<Exit, Failure> {
         }
     }
     Ok(Exit::Done)
+}
+
+/// Without `--force` nothing that is there is written over, and no link is followed. A session holds all
+/// that was said, so the file is its owner's alone.
+fn write(args: &Export, content: &[u8]) -> Result<(), Failure> {
+    let mut file = private_file();
+    let file = match args.force {
+        true => file.write(true).create(true).truncate(true).open(&args.out),
+        false => file.write(true).create_new(true).open(&args.out),
+    };
+    let written = file.and_then(|mut file| file.write_all(content));
+    written.map_err(|error| {
+        let failure = Failure::new(format!("{} cannot be written", args.out.display()));
+        match error.kind() {
+            ErrorKind::AlreadyExists => {
+                failure.cause(&error).hint("choose another name, or write over it with --force")
+            }
+            _ => failure.cause(&error),
+        }
+    })
 }
 
 async fn bundle(

@@ -9,6 +9,7 @@ use super::support::{
 /// The children that a family's stream told of, as tasks.
 fn children(events: &[Event]) -> Vec<Value> {
     let references = events.iter().filter_map(|event| {
+        event.result.pointer("/status/message/metadata/referencedWorkflow")?;
         let ids = event.result["status"]["message"]["referenceTaskIds"].as_array()?;
         assert_eq!(ids.len(), 1, "each update names its own child alone");
         Some(json!({ "id": ids[0] }))
@@ -81,7 +82,8 @@ async fn a_family_lists_one_result_per_child() {
             says(json!([text_part(&format!("Started echo as {}", child["id"].as_str().unwrap()))]));
         let message = &mut update["status"]["message"];
         message["referenceTaskIds"] = json!([child["id"]]);
-        message["metadata"] = json!({ "referencedWorkflow": { "workflowName": "echo" } });
+        message["metadata"] = json!({ "referencedWorkflow": { "workflowName": "echo",
+            "description": "Says back the text it is given, as the artifact echo.txt." } });
         update
     };
     let result =
@@ -151,4 +153,25 @@ async fn a_canceled_child_does_not_end_its_parent() {
     let results = json!([{ "taskId": child["id"], "state": "canceled", "message": null }]);
     let results = json!({ "workflow": "review", "results": results });
     assert_eq!(rest, [whole_artifact("family.json", "Results", results), ended("completed", None)]);
+}
+
+/// Proves L17: a send that waits does not hang where only a person can go on, and is told who that is.
+#[tokio::test]
+async fn a_send_returns_when_a_child_waits_for_a_person() {
+    let server = Server::start();
+    let family = server.agent("family");
+    let message = data(json!({ "children": 1, "workflow": "review" }));
+    let parent = family.settle(&message).await.unwrap();
+    assert_eq!(parent["status"]["state"], "working");
+    let said = &parent["status"]["message"];
+    let waiting = &said["metadata"]["waitingTask"];
+    assert_eq!(
+        (&waiting["workflowName"], &waiting["state"]),
+        (&json!("review"), &json!("input-required"))
+    );
+    assert_eq!(said["referenceTaskIds"], json!([waiting["taskId"]]));
+    let child = json!({ "id": waiting["taskId"] });
+    server.agent("review").settle(&data(json!({ "confirmed": true })).to(&child)).await.unwrap();
+    let events = family.subscribe(&parent, Some(0)).await.rest().await;
+    assert_eq!(events.last().unwrap().result["status"]["state"], "completed");
 }

@@ -68,7 +68,7 @@ fn who_sends_an_answer_is_told_what_is_said_next() {
 /// Proves D5: a dispatched child is not told of at its start.
 #[test]
 fn a_dispatched_child_starts_quietly() {
-    assert_snapshot!(told("submit", "dispatch echo"), @"started | child-started c1 echo | ! owe: start c1 echo of me | > child c1");
+    assert_snapshot!(told("submit", "dispatch echo"), @"started | child-started c1 echo | ! start c1 echo of me | > child c1");
 }
 
 /// Proves D6: told again, or told to a run that has ended, it changes nothing.

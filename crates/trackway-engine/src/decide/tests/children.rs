@@ -11,10 +11,10 @@ use crate::fixture::Story;
 #[test]
 fn a_child_is_recorded_before_it_is_started() {
     assert_snapshot!(each_state("child echo"), @r#"
-    submitted      started | child-started c1 echo, working "Started echo as c1" about c1 | ! owe: start c1 echo of me | > child c1
-    working        child-started c1 echo, working "Started echo as c1" about c1 | ! owe: start c1 echo of me | > child c1
-    input-required child-started c1 echo, input-required "Started echo as c1" about c1 | ! owe: start c1 echo of me | > child c1
-    auth-required  child-started c1 echo, auth-required "Started echo as c1" about c1 | ! owe: start c1 echo of me | > child c1
+    submitted      started | child-started c1 echo, working "Started echo as c1" about c1 | ! start c1 echo of me | > child c1
+    working        child-started c1 echo, working "Started echo as c1" about c1 | ! start c1 echo of me | > child c1
+    input-required child-started c1 echo, input-required "Started echo as c1" about c1 | ! start c1 echo of me | > child c1
+    auth-required  child-started c1 echo, auth-required "Started echo as c1" about c1 | ! start c1 echo of me | > child c1
     completed      X the run has ended (completed)
     failed         X the run has ended (failed)
     canceled       X the run has ended (canceled)
@@ -33,7 +33,10 @@ fn a_child_is_recorded_before_it_is_started() {
     for ((child, message), name) in messages.into_iter().zip(names) {
         assert_eq!(message.references, [child.to_string()]);
         let about = &message.metadata["referencedWorkflow"];
-        assert_eq!(about, &json!({"workflowName": name}));
+        assert_eq!(
+            about,
+            &json!({"workflowName": name, "description": format!("what {name} does")})
+        );
     }
 }
 
@@ -74,6 +77,18 @@ fn a_parents_early_end_cancels_its_open_children() {
     assert_snapshot!(told(three, "fire deadline"), @r#"failed "the run's deadline has passed" | ! stop | ! clear timers | ! owe: cancel c1 | ! owe: cancel c3"#);
     let asked = format!("{three}; ask amount");
     assert_snapshot!(told(&asked, "cancel"), @"canceled | ! stop | ! clear timers | ! owe: cancel c1 | ! owe: cancel c3");
+}
+
+/// Proves D2, L17: a dispatch goes on when the run fails later; cancelling the run cancels it too.
+#[test]
+fn what_was_dispatched_outlives_a_parent_that_fails() {
+    let both = "submit deadline; dispatch echo; child review";
+    for end in ["error oops", "reject no", "fire deadline"] {
+        let line = told(both, end);
+        assert!(line.contains("cancel c2") && !line.contains("cancel c1"), "{end}: {line}");
+    }
+    let line = told(both, "cancel");
+    assert!(line.contains("cancel c1") && line.contains("cancel c2"), "{line}");
 }
 
 /// Proves L17: a parent that completed leaves them be.

@@ -51,7 +51,7 @@ fn an_invalid_answer_is_refused_and_a_valid_one_still_resumes() {
     assert_snapshot!(told(asked, "answer amount=0"), @"refused q1 #1 alone (wrong: /amount exclusiveMinimum) | > q1 #1 alone (wrong: /amount exclusiveMinimum)");
     assert_snapshot!(told(asked, "answer amount=many"), @"refused q1 #1 alone (wrong: /amount type) | > q1 #1 alone (wrong: /amount type)");
     assert_snapshot!(told(asked, "answer sum=5"), @"refused q1 #1 alone (wrong: /amount required) | > q1 #1 alone (wrong: /amount required)");
-    assert_snapshot!(told("submit; ask amount; answer amount=0; answer sum=5", "answer amount=5"), @r#"resumed q1 #3 concurrent {"amount":5} | ! drive | > q1 #3 concurrent primary"#);
+    assert_snapshot!(told("submit; ask amount; answer amount=0; answer sum=5", "answer amount=5"), @r#"resumed q1 #3 alone {"amount":5} | ! drive | > q1 #3 alone primary"#);
 }
 
 /// Proves L14: text stands for a schema that asks for one string, and for no other.

@@ -101,9 +101,7 @@ impl Model {
         let index = match named {
             Some(number) => number.parse().unwrap(),
             None if self.waits() => last,
-            None if self.state == "working" && last > 0 && self.questions[last - 1].answered => {
-                last
-            }
+            None if self.state == "working" && last > 0 => last,
             None => return,
         };
         let open = self.waits() && index == last;

@@ -6,7 +6,7 @@ use trackway_domain::Event;
 use super::told;
 use crate::fixture::Story;
 
-/// Proves L16: a lone first request is alone; every later one is concurrent.
+/// Proves L16: a request is alone unless another was there at the time or had been accepted before.
 #[test]
 fn requests_are_ordered_and_the_first_valid_one_resumes() {
     let mut story = Story::of("submit; ask amount");
@@ -18,7 +18,7 @@ fn requests_are_ordered_and_the_first_valid_one_resumes() {
     ];
     assert_snapshot!(answers.join("\n"), @r#"
     refused q1 #1 alone (wrong: /amount exclusiveMinimum) | > q1 #1 alone (wrong: /amount exclusiveMinimum)
-    resumed q1 #2 concurrent {"amount":1} | ! drive | > q1 #2 concurrent primary
+    resumed q1 #2 alone {"amount":1} | ! drive | > q1 #2 alone primary
     late q1 #3 concurrent | > q1 #3 concurrent
     late q1 #4 concurrent (wrong: /amount exclusiveMinimum) | > q1 #4 concurrent (wrong: /amount exclusiveMinimum)
     "#);
@@ -43,12 +43,12 @@ fn orders_are_counted_per_question() {
     started
     asked q1 input-required "How much?"
     refused q1 #1 alone (wrong: /amount exclusiveMinimum)
-    resumed q1 #2 concurrent {"amount":1}
+    resumed q1 #2 alone {"amount":1}
     late q1 #3 concurrent
     asked q2 auth-required "Please sign"
     late q1 #4 concurrent
     refused q2 #1 alone (wrong: /signature required)
-    resumed q2 #2 concurrent {"signature":"me"}
+    resumed q2 #2 alone {"signature":"me"}
     late q1 #5 concurrent
     "#);
 }
@@ -87,14 +87,14 @@ fn a_request_to_a_question_that_went_unanswered() {
     }
 }
 
-/// Proves L16: a withdrawn question was not answered, so that only a named request is late at it.
+/// Proves L16: who answers a question that was withdrawn is told so, whether the question is named or not.
 #[test]
 fn a_request_after_a_withdrawal() {
     let withdrawn = "submit; ask amount; withdraw q1";
     assert_snapshot!(told(withdrawn, "answer q1 amount=6"), @"late q1 #1 alone | > q1 #1 alone");
-    assert_snapshot!(told(withdrawn, "answer amount=6"), @"noted (data) | > noted");
+    assert_snapshot!(told(withdrawn, "answer amount=6"), @"late q1 #1 alone | > q1 #1 alone");
     let earlier = "submit; ask amount; answer amount=5; ask signature; withdraw q2";
-    assert_snapshot!(told(earlier, "answer signature=me"), @"noted (data) | > noted");
+    assert_snapshot!(told(earlier, "answer signature=me"), @"late q2 #1 alone | > q2 #1 alone");
 }
 
 /// Proves L13, L16: of many requests one resumes, and each has its own place.

@@ -1,13 +1,48 @@
 //! Runs, events and questions of the engine, turned into the shapes of the API.
 
+use std::sync::Arc;
+
 use trackway_domain::{self as domain, Event, Problem, RunId};
-use trackway_engine::{RunView, StatusUpdate, Update, update};
+use trackway_engine::{
+    Bounded, RunTrack, RunView, StatusUpdate, TrackNode, Update, Wanted, update,
+};
 use trackway_ports::{RunRow, Stored};
 
 use super::{
     content::{Message, parts},
-    shapes::{EventRecord, Question, ResumeMark, RunDetail, RunSummary, RunUpdate, What},
+    shapes::{
+        EventRecord, GuidedDetail, OmittedDetail, PendingStep, Question, ResumeMark, RunDetail,
+        RunSummary, RunUpdate, What,
+    },
 };
+
+/// Limit (HTTP): bytes of artifacts and messages in one run over REST.
+///
+/// The rest is in the run's events.
+const DETAIL_BYTES_MAX: usize = 16 * 1024 * 1024;
+
+/// How much of a run is shown at once.
+const WANTED: Wanted = Wanted { messages: usize::MAX, artifacts: true, bytes: DETAIL_BYTES_MAX };
+
+impl GuidedDetail {
+    /// Where an outside agent stands; none where none drives the run.
+    pub(super) fn of(track: &RunTrack) -> Option<Self> {
+        let newest = track.nodes.last()?;
+        let waits = |node: &TrackNode| {
+            let step = node.step.clone()?;
+            Some(PendingStep {
+                node_id: node.id,
+                title: node.title.clone().unwrap_or_else(|| step.clone()),
+                step,
+            })
+        };
+        Some(Self {
+            workflow_hash: newest.definition.clone(),
+            branches: track.branches(),
+            pending: track.leaves().filter_map(waits).collect(),
+        })
+    }
+}
 
 impl From<RunRow> for RunSummary {
     fn from(row: RunRow) -> Self {
@@ -31,9 +66,17 @@ impl From<&RunView> for RunDetail {
         let message = view.status_message();
         let errors = message.map(|message| repeated_errors(message)).unwrap_or_default();
         let mut children: Vec<String> = Vec::new();
-        for named in view.history().chain(message).filter(|said| said.role == domain::Role::Agent) {
-            children.extend(named.references.iter().cloned());
+        // A message that says who waits may speak of a run further below.
+        let names = |said: &&Arc<domain::Message>| {
+            said.role == domain::Role::Agent && !said.metadata.contains_key("waitingTask")
+        };
+        for named in view.history().chain(message).filter(names) {
+            let new = named.references.iter().filter(|id| !children.contains(id));
+            children.extend(new.cloned().collect::<Vec<_>>());
         }
+        let whole = view.clone();
+        let Bounded { view, omitted, .. } = whole.bounded(WANTED);
+        let (message, left) = (view.status_message(), !omitted.is_empty());
         Self {
             summary: RunSummary {
                 id: submission.run,
@@ -56,6 +99,12 @@ impl From<&RunView> for RunDetail {
             evidence: view.parked.clone(),
             forked_from: submission.forked_from,
             usage: None,
+            imported: view.imported,
+            guided: None,
+            omitted: left.then(|| OmittedDetail {
+                messages: omitted.messages,
+                artifacts: omitted.artifacts.iter().map(ToString::to_string).collect(),
+            }),
             pos: view.pos,
         }
     }

@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use trackway_agent::Bill;
 use trackway_domain::{Caller, Pos, RunId};
+use trackway_engine::RunTrack;
 use trackway_ports::{FORMAT_NEWEST, Journal, ReadError, Stored};
 
 use super::{
     listing::list,
     project::fold,
-    shapes::{EventPage, EventRecord, ListFilter, RunDetail, RunList},
+    shapes::{EventPage, EventRecord, GuidedDetail, ListFilter, RunDetail, RunList},
 };
 
 /// Events read from the store at once.
@@ -45,7 +46,9 @@ impl RunsReader {
             if page.is_empty() {
                 let usage = Bill::of(log.iter().map(|stored| &stored.event));
                 let detail = fold(&log).as_ref().map(RunDetail::from);
-                return Ok(detail.map(|detail| RunDetail { usage, ..detail }));
+                let track = RunTrack::fold(log.iter().map(|stored| (&stored.event, stored.at)));
+                let guided = track.as_ref().and_then(GuidedDetail::of);
+                return Ok(detail.map(|detail| RunDetail { usage, guided, ..detail }));
             }
             log.extend(page);
         }

@@ -114,6 +114,7 @@ impl From<RunsError> for Refusal {
                 | Error::SessionMismatch { .. }
                 | Error::Ended { .. }
                 | Error::UnknownQuestion { .. }
+                | Error::NotAdopted { .. }
                 | Error::MessageReused { .. }
                 | Error::HookRefused { .. }
                 | Error::CannotFork { .. }
@@ -143,6 +144,7 @@ const fn status(code: Code) -> StatusCode {
         Code::Forbidden | Code::SwitchedOff => StatusCode::FORBIDDEN,
         Code::UnknownWorkflow | Code::UnknownRun | Code::UnknownSession => StatusCode::NOT_FOUND,
         Code::SessionMismatch
+        | Code::NotAdopted
         | Code::RunEnded
         | Code::MessageReused
         | Code::ReplayMismatch

@@ -4,17 +4,17 @@
 use serde_json::Value;
 use trackway_agent::Bill;
 use trackway_domain::{
-    Caller, Code, JSON_DEPTH_MAX, Message, MessageId, Part, Pos, Role, RunId, SessionId, StateName,
-    is_too_deep,
+    Caller, Code, Event, JSON_DEPTH_MAX, Message, MessageId, Part, Pos, Role, RunId, SessionId,
+    StateName, is_too_deep,
 };
-use trackway_engine::Delivered;
+use trackway_engine::{Delivered, RunTrack};
 use trackway_ports::{FORMAT_NEWEST, Ids, encode};
 use trackway_runtime::{Deliver, Kind, RunAddress, Runtime, Submit, SystemIds, Watch};
 
 use super::listing::list;
 use super::shapes::{
-    EventPage, EventRecord, ForkRequest, ListFilter, PinnedDefinition, ResumeMark, ResumeRequest,
-    Resumed, RunDetail, RunList, RunUpdate, StartRequest,
+    EventPage, EventRecord, ForkRequest, GuidedDetail, ListFilter, PinnedDefinition, ResumeMark,
+    ResumeRequest, Resumed, RunDetail, RunList, RunUpdate, StartRequest,
 };
 
 /// Events in one page at the most.
@@ -99,14 +99,20 @@ impl Runs {
         if program.is_some_and(|program| program.info().kind == Kind::Workflow) {
             return Ok(detail);
         }
-        let usage = self.usage(run, view.pos).await?;
-        Ok(RunDetail { usage, ..detail })
+        let (usage, guided) = self.in_the_log(run, view.pos).await?;
+        Ok(RunDetail { usage, guided, ..detail })
     }
 
-    /// What the run has used up to a position.
-    async fn usage(&self, run: RunId, newest: Pos) -> Result<Option<Bill>, RunsError> {
+    /// What only the whole log tells, up to a position: what the run has used, and where an outside agent
+    /// stands.
+    async fn in_the_log(
+        &self,
+        run: RunId,
+        newest: Pos,
+    ) -> Result<(Option<Bill>, Option<GuidedDetail>), RunsError> {
         let mut watch = self.runtime.watch(&self.address(run), 0).await?;
         let mut bill = Bill::default();
+        let mut track: Option<RunTrack> = None;
         // Without the comparison the watch would wait for what has not happened yet.
         let mut seen = 0;
         while seen < newest {
@@ -115,8 +121,17 @@ impl Runs {
             if let Some(one) = Bill::of([&stored.event]) {
                 bill.add(&one);
             }
+            match (&mut track, &stored.event) {
+                // What does not fit is shown by what came before it.
+                (Some(track), event) => drop(track.apply(event, stored.at)),
+                (None, Event::Submitted(first)) if first.guided => {
+                    track = Some(RunTrack::begin(first, stored.at));
+                }
+                (None, _) => {}
+            }
         }
-        Ok((bill.total.calls > 0).then_some(bill))
+        let guided = track.as_ref().and_then(GuidedDetail::of);
+        Ok(((bill.total.calls > 0).then_some(bill), guided))
     }
 
     /// The name of the run's workflow.
@@ -157,6 +172,11 @@ impl Runs {
     /// The run, already canceled.
     pub async fn cancel(&self, run: RunId) -> Result<RunDetail, RunsError> {
         Ok((&self.runtime.cancel(&self.address(run)).await?).into())
+    }
+
+    /// Takes responsibility for an imported run, which goes on then.
+    pub async fn adopt(&self, run: RunId) -> Result<RunDetail, RunsError> {
+        Ok((&self.runtime.adopt(&self.address(run)).await?).into())
     }
 
     /// The new run, which shares the log of this one up to a point.

@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use trackway_agent::Bill;
 use trackway_domain::{
-    Event, Evidence, ForkPoint, Pos, Problem, QuestionId, Reason, RunId, Seq, SessionId, StateName,
+    Event, Evidence, ForkPoint, NodeId, Pos, Problem, QuestionId, Reason, RunId, Seq, SessionId,
+    StateName,
 };
 
 use super::content::{Artifact, Message, Part};
@@ -125,8 +126,43 @@ pub struct RunDetail {
     /// What its model calls have used; shown where one run is asked for, absent where no model was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<Bill>,
+    /// The log came from elsewhere: nothing drives the run until somebody adopts it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub imported: bool,
+    /// Where an outside agent stands in it; shown where one run is asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub guided: Option<GuidedDetail>,
+    /// What is left out, since the answer would be too large; its events have it, page by page.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub omitted: Option<OmittedDetail>,
     /// Position of its newest event.
     pub pos: Pos,
+}
+
+/// Where an outside agent stands in a run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct GuidedDetail {
+    /// Hash of the definition that the newest node is read by.
+    pub workflow_hash: String,
+    pub branches: usize,
+    /// The steps that wait, one for each branch that is not complete.
+    pub pending: Vec<PendingStep>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PendingStep {
+    pub node_id: NodeId,
+    pub step: String,
+    pub title: String,
+}
+
+/// How many of the oldest messages are left out, and which artifacts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OmittedDetail {
+    pub messages: usize,
+    pub artifacts: Vec<String>,
 }
 
 /// The answer to a resume.

@@ -1,142 +1,102 @@
-//! Children at the moment of their start: a cancel that comes then, and somebody who looks then.
+//! Children at the moment of their start: a cancel that comes then, a parent that fails then, and somebody
+//! who looks then.
 
 use std::sync::Arc;
 
-use serde_json::json;
+use serde_json::{Value, json};
+use trackway::Stop;
 use trackway_domain::StateName;
-use trackway_runtime::Error;
 use trackway_testkit::{Gate, Setup, World, at};
 
 use super::{Careless, Doubles, Generations, Parent, child_of};
-use crate::kit::{Probe, answer, ended, log, settled, start, until};
+use crate::kit::{Probe, answer, ended, log, settled, start, told, until};
 
 /// Proves L10, L17.
 #[test]
 fn a_child_that_is_just_being_started_is_cancelled_with_its_parent() {
-    for cancel_while_starting in [true, false] {
-        let (world, probe) = (World::memory(), Probe::new());
-        let gate = Arc::new(Gate::new());
-        let setup = Setup::from(registry![Generations(probe.clone()), Careless(probe.clone())])
-            .tap(gate.clone());
-        world.run(setup, async |process| {
-            // The child's own first append is withheld; or the parent's record of the start is.
-            gate.hold(move |append| {
-                let begins = append.expected == 0;
-                let child = append.row.as_ref().is_some_and(|row| row.parent.is_some());
-                if cancel_while_starting { begins && child } else { !append.outbox.is_empty() }
-            });
-            let run = start(&process, "careless", "waits").await;
-            gate.withheld(1).await;
-            let canceling = tokio::spawn({
-                let process = process.clone();
-                async move { process.cancel(&at(run)).await }
-            });
-            if cancel_while_starting {
-                canceling.await.unwrap().unwrap();
-                gate.release();
+    let (world, probe) = (World::memory(), Probe::new());
+    let gate = Arc::new(Gate::new());
+    let setup = Setup::from(registry![Generations(probe.clone()), Careless(probe.clone())])
+        .tap(gate.clone());
+    world.run(setup, async |process| {
+        gate.hold(|append| !append.starts.is_empty() || !append.outbox.is_empty());
+        let run = start(&process, "careless", "waits").await;
+        gate.withheld(1).await;
+        let canceling = tokio::spawn({
+            let process = process.clone();
+            async move { process.cancel(&at(run)).await }
+        });
+        gate.withheld(2).await;
+        gate.release();
+        canceling.await.unwrap().unwrap();
+        process.quiet().await;
+        let rows = process.runs(Default::default(), None, 10).await.unwrap();
+        assert_eq!(rows.len(), 2);
+        for row in rows {
+            assert_eq!(row.state, StateName::Canceled);
+        }
+    });
+}
+
+workflow!(Hasty, "hasty", |_probe, ctx, how: String| -> () {
+    let child = ctx.child_named::<Value>("doubles", json!({"number": 99})).await?;
+    drop(child);
+    match how.as_str() {
+        "fails" => Err(Stop::failed("f")),
+        "rejects" => trackway::reject("no").map(|never| match never {}),
+        _ => Ok(()),
+    }
+});
+
+/// Proves L17: what a parent's message refers to is there, whatever becomes of the parent.
+#[test]
+fn a_child_that_was_announced_exists_even_where_its_parent_ends_at_once() {
+    for how in ["fails", "rejects", "completes"] {
+        let (world, probe) = (World::sqlite(), Probe::new());
+        world.run(registry![Doubles(probe.clone()), Hasty(probe)], async |process| {
+            let run = start(&process, "hasty", how).await;
+            let seen = until(&process, run, |event| child_of(event).is_some()).await;
+            let child = child_of(&seen.event).unwrap();
+            let view = process.view(&at(child)).await.unwrap();
+            assert_eq!(view.submission.parent, Some(run), "it exists when it is announced");
+            let parent = ended(&process, run).await;
+            let announced: Vec<_> = parent.history().flat_map(|it| it.references.clone()).collect();
+            assert_eq!(announced, [child.to_string()]);
+            if how == "completes" {
+                settled(&process, child).await;
+                answer(&process, child, "a", json!({"number": 1})).await.unwrap();
+                assert_eq!(ended(&process, child).await.state, StateName::Completed);
             } else {
-                gate.withheld(2).await;
-                gate.release();
-                canceling.await.unwrap().unwrap();
+                ended(&process, child).await;
+                assert_eq!(told(&process, child).await.last().unwrap(), "canceled.");
             }
             process.quiet().await;
-            for row in process.runs(Default::default(), None, 10).await.unwrap() {
-                assert_eq!(row.state, StateName::Canceled);
-            }
         });
-        if !cancel_while_starting {
-            assert_eq!(probe.count("at the bottom"), 0, "it was never started");
-        }
     }
 }
 
 /// Proves L8, L17, X5.
 ///
-/// A parent's stream names a child before the child exists: whoever looks at once must not be told
-/// nonsense, and must not disturb the start.
+/// Somebody who knows a child's id looks for it before the append that starts it is durable: it is
+/// there when that is, and its log and its view agree.
 #[test]
 fn a_child_can_be_looked_at_while_it_is_being_started() {
     let (world, probe) = (World::memory(), Probe::new());
     let gate = Arc::new(Gate::new());
     let setup = Setup::from(registry![Doubles(probe.clone()), Parent(probe)]).tap(gate.clone());
     world.run(setup, async |process| {
-        gate.hold(|append| {
-            append.expected == 0 && append.row.as_ref().is_some_and(|row| row.parent.is_some())
-        });
-        let run = start(&process, "parent", json!([99])).await;
-        gate.withheld(1).await;
-        let child =
-            child_of(&until(&process, run, |event| child_of(event).is_some()).await.event).unwrap();
-        let looking = tokio::spawn({
-            let process = process.clone();
-            async move { process.view(&at(child)).await }
-        });
-        let unknown = tokio::spawn({
-            let process = process.clone();
-            async move {
-                let mut watch = process.watch(&at(child), 0).await?;
-                watch.next().await
-            }
-        });
-        tokio::task::yield_now().await;
-        gate.release();
-        // Either it is not there yet, or it is; nothing else is true.
-        match looking.await.unwrap() {
-            Ok(view) => assert_eq!(view.submission.run, child),
-            Err(error) => {
-                assert!(matches!(error, Error::UnknownRun { .. }), "{error}")
-            }
-        }
-        match unknown.await.unwrap() {
-            Ok(stored) => assert_eq!(stored.unwrap().seq, 1),
-            Err(error) => {
-                assert!(matches!(error, Error::UnknownRun { .. }), "{error}")
-            }
-        }
-        settled(&process, child).await;
-        answer(&process, child, "a", json!({"number": 1})).await.unwrap();
-        assert_eq!(ended(&process, run).await.state, StateName::Completed);
-    });
-}
-
-/// Proves L8, L17, X2.
-///
-/// Somebody reads the child's log while it is being written for the first time: the record is in the
-/// store, but the runtime has not been told yet. It must not be counted twice.
-#[test]
-fn a_child_that_is_started_under_a_reader_keeps_its_log_and_its_view_together() {
-    let (world, probe) = (World::memory(), Probe::new());
-    let gate = Arc::new(Gate::new());
-    let setup = Setup::from(registry![Doubles(probe.clone()), Parent(probe)]).tap(gate.clone());
-    world.run(setup, async |process| {
-        gate.hold(|append| append.events.iter().any(|event| child_of(event).is_some()));
+        gate.hold(|append| !append.starts.is_empty());
         let run = start(&process, "parent", json!([99])).await;
         gate.withheld(1).await;
         let child = gate.peek(|append| append.events.iter().find_map(child_of)).unwrap();
-        gate.hold_reads(child);
         let looking = tokio::spawn({
             let process = process.clone();
             async move { process.view(&at(child)).await }
         });
-        gate.reading(1).await;
-        gate.hold_answers(move |append| append.run == child && append.expected == 0);
+        tokio::task::yield_now().await;
+        assert!(!looking.is_finished(), "nothing is shown before it is committed");
         gate.release();
-        // The start must wait for the reader. If it does not, this is when it is written.
-        while !process.faults.reached().contains(&"effect:errand") {
-            tokio::task::yield_now().await;
-        }
-        let early = async {
-            for _ in 0..100_000 {
-                tokio::task::yield_now().await;
-            }
-        };
-        let (written, early) = (std::pin::pin!(gate.unanswered(1)), std::pin::pin!(early));
-        futures_util::future::select(written, early).await;
-        gate.release_reads();
-        gate.unanswered(1).await;
-        gate.release_answers();
-        let looked = looking.await.unwrap();
-        assert!(looked.is_ok() || matches!(looked, Err(Error::UnknownRun { .. })), "{looked:?}");
+        assert_eq!(looking.await.unwrap().unwrap().submission.run, child);
         settled(&process, child).await;
         let log = log(&process, child).await;
         let view = process.view(&at(child)).await.unwrap();

@@ -78,7 +78,7 @@ fn shown(snapshot: &Snapshot, history: usize) -> Value {
 }
 
 fn plain(view: RunView) -> Snapshot {
-    Snapshot { view, answer: None }
+    Snapshot::of(view)
 }
 
 /// Proves L8, L18.
@@ -175,7 +175,8 @@ fn resume_metadata_is_the_answers_own_else_that_of_the_request_which_resumed() {
         hint: None,
     };
     let mark = ResumeMark { order: 3, concurrent: true, primary: false };
-    let late = Snapshot { view, answer: Some(Answer { mark, problems: vec![problem] }) };
+    let answer = Some(Answer { mark, problems: vec![problem] });
+    let late = Snapshot { answer, ..Snapshot::of(view) };
     assert_eq!(
         shown(&late, 0)["metadata"],
         json!({"concurrentRequest": true, "requestOrder": 3, "primaryResume": false,
@@ -185,7 +186,8 @@ fn resume_metadata_is_the_answers_own_else_that_of_the_request_which_resumed() {
 
 #[test]
 fn output_and_evidence_are_metadata_too() {
-    let done = view(&[Event::Started, Event::Completed { output: json!({"sum": 3}) }]);
+    let done =
+        view(&[Event::Started, Event::Completed { output: json!({"sum": 3}), message_id: None }]);
     assert_eq!(shown(&plain(done), 0)["metadata"], json!({"output": {"sum": 3}}));
     let evidence = Evidence {
         message: "the code asks for step:b#0".into(),

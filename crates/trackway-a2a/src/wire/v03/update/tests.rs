@@ -168,11 +168,11 @@ fn a_repeated_prompt_carries_the_errors_beside_the_schema() {
 /// Proves L10.
 #[test]
 fn ends_are_final_and_completion_carries_the_output() {
-    let completed = shown(&Event::Completed { output: json!({"n": 1}) });
+    let completed = shown(&Event::Completed { output: json!({"n": 1}), message_id: None });
     assert_eq!(completed["final"], true);
     assert_eq!(completed["status"]["state"], "completed");
     assert_eq!(completed["metadata"], json!({"output": {"n": 1}}));
-    let bare = shown(&Event::Completed { output: Value::Null });
+    let bare = shown(&Event::Completed { output: Value::Null, message_id: None });
     assert_eq!(bare.get("metadata"), None);
     let canceled = shown(&Event::Canceled);
     assert_eq!(

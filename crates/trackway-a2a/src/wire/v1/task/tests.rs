@@ -75,7 +75,7 @@ fn snapshot(events: &[Event]) -> Snapshot {
     for (index, event) in events.iter().enumerate() {
         view.apply(event, Timestamp(1_000 * (index as i64 + 1)), 11 + index as u64);
     }
-    Snapshot { view, answer: None }
+    Snapshot::of(view)
 }
 
 fn written(outcome: &Outcome) -> Value {
@@ -159,7 +159,10 @@ fn what_trackway_adds_is_metadata() {
     let mark = ResumeMark { order: 3, concurrent: true, primary: false };
     let answer = Some(ops::Answer { mark, problems: vec![] });
     assert_eq!(shown(Snapshot { answer, ..resumed() }, 0)["metadata"]["requestOrder"], 3);
-    let done = snapshot(&[Event::Started, Event::Completed { output: json!({"sum": 3}) }]);
+    let done = snapshot(&[
+        Event::Started,
+        Event::Completed { output: json!({"sum": 3}), message_id: None },
+    ]);
     let done = shown(done, 0);
     assert_eq!(done["status"]["state"], "TASK_STATE_COMPLETED");
     assert_eq!(done["metadata"], json!({"output": {"sum": 3}}));

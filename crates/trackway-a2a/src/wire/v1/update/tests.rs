@@ -141,7 +141,7 @@ fn ends_have_no_mark_but_their_state() {
     assert_eq!(shown(&failed), status("TASK_STATE_FAILED", &json!([{"text": "no luck"}])));
     for (event, state, metadata) in [
         (
-            Event::Completed { output: json!({"n": 1}) },
+            Event::Completed { output: json!({"n": 1}), message_id: None },
             "TASK_STATE_COMPLETED",
             Some(json!({"output": {"n": 1}})),
         ),

@@ -8,7 +8,7 @@ use crate::support::{Folder, Served};
 fn export(folder: &Folder, format: &str) -> Vec<u8> {
     let file = folder.path().join(format);
     let name = file.to_str().unwrap();
-    let args = ["sessions", "export", "ticket-7", "--out", name, "--format", format];
+    let args = ["sessions", "export", "ticket-7", "--force", "--out", name, "--format", format];
     folder.trackway(&args).expect(0);
     fs::read(file).unwrap()
 }
@@ -82,4 +82,46 @@ fn pages_show_every_branch() {
         assert!(page.contains(text), "{text:?} is missing in\n{page}");
     }
     assert!(export(&folder, "pdf").starts_with(b"%PDF-"));
+}
+
+/// An imported run is nobody's until somebody adopts it: it takes no answer, and goes on afterwards.
+#[test]
+fn an_imported_run_waits_to_be_adopted() {
+    let (origin, other) = (Folder::new(), Folder::new());
+    let run = origin.waiting_review();
+    let shown = origin.trackway(&["runs", "show", &run, "--json"]).expect(0).json();
+    let session = shown["sessionId"].as_str().unwrap();
+    let file = origin.path().join("bundle");
+    let file = file.to_str().unwrap();
+    origin.trackway(&["sessions", "export", session, "--out", file]).expect(0);
+    other.trackway(&["sessions", "import", file]).expect(0);
+    let resume = ["runs", "resume", &run, "--input", r#"{"confirmed": true}"#];
+    let refused = other.trackway(&resume).expect(1);
+    assert!(refused.stderr.contains(&format!("trackway runs adopt {run}")), "{refused:?}");
+    assert!(refused.stderr.contains("see: docs/errors/not-adopted.md"), "{refused:?}");
+    let seen = other.trackway(&["runs", "show", &run, "--json"]).expect(0).json();
+    assert_eq!((&seen["imported"], &seen["state"]), (&true.into(), &"input-required".into()));
+    other.trackway(&["sessions", "import", file]).expect(0);
+    other.trackway(&["runs", "adopt", &run]).expect(0);
+    other.trackway(&resume).expect(0);
+    let ended = other.trackway(&["runs", "show", &run, "--json"]).expect(0).json();
+    assert_eq!(ended["state"], "completed");
+}
+
+/// A file that is there is not written over, and no link is followed, unless that is asked for.
+#[test]
+fn an_export_writes_over_nothing_by_itself() {
+    let origin = with_ticket();
+    let (kept, link) = (origin.path().join("kept"), origin.path().join("link"));
+    fs::write(&kept, "precious").unwrap();
+    std::os::unix::fs::symlink(&kept, &link).unwrap();
+    for file in [&kept, &link] {
+        let out = ["sessions", "export", "ticket-7", "--out", file.to_str().unwrap()];
+        let refused = origin.trackway(&out).expect(1);
+        assert!(refused.stderr.contains("--force"), "{refused:?}");
+        assert_eq!(fs::read_to_string(&kept).unwrap(), "precious");
+    }
+    let out = ["sessions", "export", "ticket-7", "--force", "--out", kept.to_str().unwrap()];
+    origin.trackway(&out).expect(0);
+    assert_ne!(fs::read_to_string(&kept).unwrap(), "precious");
 }

@@ -1,0 +1,77 @@
+//! Runs below a run that wait for a person: the runs above them say so.
+
+use trackway_domain::{Errand, Event, Part, Question, RunId, Seq, State, WaitingRun};
+
+use super::{message_id, spoken_in};
+use crate::{Decision, Effect, Env, Run};
+
+/// Limit (Engine): characters of a child's question in its parent's status.
+///
+/// Enough to recognise it; the whole question is at the child.
+const WAITING_TEXT_CHARS_MAX: usize = 200;
+
+/// A run below this one waits, or waits no longer. What is older than the last that was told, or is told
+/// to a run that has ended, changes nothing.
+pub(super) fn take(
+    run: &Run,
+    child: RunId,
+    number: Seq,
+    waits: Option<WaitingRun>,
+    env: Env<'_>,
+) -> Decision {
+    let (known, open) = run.waiting.get(&child).copied().unwrap_or_default();
+    if run.state.name().is_terminal() || number <= known || (waits.is_none() && !open) {
+        return Decision::default();
+    }
+    let event = match waits {
+        Some(waits) => {
+            let (state, message_id) = (spoken_in(run), message_id(env));
+            Event::ChildWaits { waits, number, state, message_id }
+        }
+        None => Event::ChildGoesOn { run: child, number },
+    };
+    Decision { events: vec![event], ..Decision::default() }
+}
+
+/// What the run's parent is to be told. A parent that waits for a first answer hears of a question with
+/// that, and says so itself.
+pub(super) fn owed(run: &Run, events: &[Event]) -> Vec<Effect> {
+    let Some(to) = run.submission.parent.filter(|_| !run.submission.awaited) else {
+        return Vec::new();
+    };
+    let mut waits = run.state.question().is_some();
+    let mut owed = Vec::new();
+    for (event, number) in events.iter().zip(run.seq + 1..) {
+        let told = match event {
+            Event::Asked { question, .. } => {
+                waits = true;
+                Some((run.id(), Some(waiting(run, question))))
+            }
+            Event::Resumed { .. }
+            | Event::Withdrawn { .. }
+            | Event::Canceled
+            | Event::Rejected { .. } => std::mem::take(&mut waits).then(|| (run.id(), None)),
+            Event::ChildWaits { waits, .. } => Some((waits.run, Some(waits.clone()))),
+            Event::ChildGoesOn { run, .. } => Some((*run, None)),
+            _ => None,
+        };
+        owed.extend(
+            told.map(|(run, waits)| Effect::Owe(Errand::TellWaiting { to, run, number, waits })),
+        );
+    }
+    owed
+}
+
+fn waiting(run: &Run, question: &Question) -> WaitingRun {
+    let text = question.prompt.iter().find_map(Part::as_text).unwrap_or_default();
+    let mut short: String = text.chars().take(WAITING_TEXT_CHARS_MAX).collect();
+    if short.len() < text.len() {
+        short.push('…');
+    }
+    WaitingRun {
+        run: run.id(),
+        workflow: run.submission.workflow.name.clone(),
+        state: State::interrupted(question.clone()).name(),
+        text: short,
+    }
+}
