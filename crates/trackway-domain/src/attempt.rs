@@ -46,6 +46,10 @@ pub struct Inputs {
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "nearly every attempt advances, and they are held one at a time"
+)]
 pub enum AttemptOutcome {
     /// The run went on to this node.
     Advanced(Node),
