@@ -207,7 +207,11 @@ impl Shown {
             Some(_) => "←",
             None => "+",
         };
-        let content = artifact.parts.iter().map(in_line).collect::<Vec<_>>().join(" ");
+        // What a workflow said is shown with the workflow; this is what came of its dispatch.
+        let content = match artifact.metadata.get("outcome").and_then(Value::as_str) {
+            Some(outcome) if tool.is_some() => outcome.to_owned(),
+            _ => artifact.parts.iter().map(in_line).collect::<Vec<_>>().join(" "),
+        };
         self.aside(&cut(&format!("{mark} {} {content}", tool.unwrap_or(name))))
     }
 
