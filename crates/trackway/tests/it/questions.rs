@@ -185,6 +185,9 @@ fn when_an_answer_and_a_timer_race_the_log_decides_and_replays_agree() {
         world.run(setup, async |process| {
             let mut watch = process.watch(&trackway_testkit::at(run), 0).await.unwrap();
             while !matches!(watch_next(&mut watch).await, Event::Slept { .. }) {}
+            // So that the answer's type is known here, for which the log would have to be read.
+            let other = start(&process, "impatient", Value::Null).await;
+            until(&process, other, |event| matches!(event, Event::Slept { .. })).await;
             gate.hold_reads(run);
             let mut wake = async || {
                 process.clock.advance(MINUTE);
