@@ -18,8 +18,8 @@ use crate::{exit, fault::FaultPoint, span};
 pub(crate) use adopt::Adopt;
 pub(crate) use chat::Chat;
 pub(crate) use sessions::{
-    Export, ExportFormat, FindToken, Import, ListSessions, NodeName, OneSession, Prune, Sessions,
-    Whose,
+    Export, ExportFormat, FindToken, GraphSession, Import, ListSessions, NodeName, OneSession,
+    Prune, Sessions, Whose,
 };
 pub(crate) use workflows::{CheckWorkflows, Library, ListWorkflows, ShowWorkflow, Workflows};
 pub(crate) use workspace::{Config, Doctor, ShowConfig, Within};

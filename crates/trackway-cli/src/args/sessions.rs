@@ -16,7 +16,7 @@ pub(crate) enum Sessions {
     /// Show one session: its runs and documents
     Show(OneSession),
     /// Show how the runs of a session branched
-    Graph(OneSession),
+    Graph(GraphSession),
     /// Find the session, run and node that a stateToken from a chat belongs to
     Find(FindToken),
     /// Print the notes on a session itself as Markdown
@@ -67,6 +67,15 @@ pub(crate) struct OneSession {
     pub(crate) id: SessionId,
     #[command(flatten)]
     pub(crate) whose: Whose,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct GraphSession {
+    #[command(flatten)]
+    pub(crate) session: OneSession,
+    /// With --json: add the SHA-256 of the tokens of every node and answer
+    #[arg(long, requires = "json")]
+    pub(crate) token_hashes: bool,
 }
 
 #[derive(Debug, Args)]

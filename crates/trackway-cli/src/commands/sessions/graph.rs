@@ -6,14 +6,19 @@ use trackway::sessions::{GraphNode, SessionDetail, SessionGraph};
 use trackway_domain::NodeId;
 use trackway_mcp::KeyRing;
 
-use crate::{args::OneSession, exit::Exit, failure::Failure, output, text};
+use crate::{args::GraphSession, exit::Exit, failure::Failure, output, text};
 
-pub(super) async fn graph(args: &OneSession) -> Result<Exit, Failure> {
+pub(super) async fn graph(args: &GraphSession) -> Result<Exit, Failure> {
+    let GraphSession { session: args, token_hashes } = args;
     let view = super::reader(&args.whose)?.view(&args.id).await?;
     let graph = SessionGraph::from(&view);
     if args.whose.json {
-        let ring =
-            KeyRing::existing(&args.whose.data.folder).map_err(|error| Failure::of(&error))?;
+        let folder = &args.whose.data.folder;
+        let ring = match token_hashes {
+            true => KeyRing::existing(folder).map_err(|error| Failure::of(&error))?,
+            false => None,
+        };
+        // They are of the folder's keys, and not of the session: the same session has others elsewhere.
         let graph = match &ring {
             Some(ring) => graph.with_token_hashes(ring),
             None => graph,
@@ -74,15 +79,12 @@ fn tree(
     }
 }
 
-/// What waits at the node, and what `trackway runs fork --node` knows it by.
+/// What waits at the node, and the number that `trackway runs fork --node` takes.
 fn label(node: &GraphNode) -> String {
-    let id = match node.number {
-        Some(number) => format!("#{number}"),
-        None => node.id.to_string(),
-    };
+    let number = node.number.map(|number| format!(" #{number}")).unwrap_or_default();
     match (&node.title, &node.step_id) {
-        (Some(title), Some(step)) => format!("○ {title} [{step}] {id}"),
-        _ => format!("● complete {id}"),
+        (Some(title), Some(step)) => format!("○ {title} [{step}]{number}"),
+        _ => format!("● complete{number}"),
     }
 }
 

@@ -208,7 +208,7 @@ fn a_token_from_a_chat_leads_to_its_node() {
     let found = shop.json(&["sessions", "find", &second.state()]);
     assert_eq!((&found["sessionId"], &found["runId"]), (&json!("S"), &json!(second.run())));
     assert_eq!(found["node"]["stepId"], "second", "{found:#}");
-    let graph = shop.json(&["sessions", "graph", "S"]);
+    let graph = shop.json(&["sessions", "graph", "S", "--token-hashes"]);
     let hash = |token: &str| {
         use sha2::{Digest as _, Sha256};
         let digest = Sha256::digest(token);

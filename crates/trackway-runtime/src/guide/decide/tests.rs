@@ -155,10 +155,10 @@ fn an_advance_records_the_node_with_its_parent_its_documents_and_its_warnings() 
     assert_eq!(recorded.completes, None, "the row stays");
     let attempt = recorded.attempt;
     let AttemptOutcome::Advanced(next) = &attempt.outcome else { panic!("it advances") };
-    assert_eq!((next.id, next.parent), (NodeId::new(id(101)), Some(NodeId::new(id(1)))));
+    assert_eq!((next.id, next.parent), (NodeId::new(id(100)), Some(NodeId::new(id(1)))));
     assert_eq!(next.definition, HASH);
     assert_eq!((&next.walk, attempt.documents.len()), (&json!(2), 1));
-    assert_eq!(attempt.answer.ack, Some(AckId::new(id(102))));
+    assert_eq!(attempt.answer.ack, Some(AckId::compact(id(101))));
     let codes: Vec<_> = attempt.answer.warnings.iter().map(|one| one.code.as_str()).collect();
     assert_eq!(codes, ["definition-changed", "loop-bound"]);
     assert_eq!((attempt.ack, attempt.digest.as_str()), (AckId::new(id(3)), "digest"));
@@ -174,7 +174,7 @@ fn what_is_blocked_makes_no_node_and_is_no_fork() {
         assert!(recorded.attempt.documents.is_empty());
         let answer = recorded.attempt.answer;
         assert_eq!(answer.branch, SECOND, "the node stays what it was");
-        assert_eq!(answer.ack, Some(AckId::new(id(101))), "a fresh one");
+        assert_eq!(answer.ack, Some(AckId::compact(id(101))), "a fresh one");
     }
 }
 
@@ -255,7 +255,7 @@ fn a_run_opens_with_its_first_node_and_without_one_is_complete() {
     assert_eq!(opening.row.state, StateName::Working);
     assert!(!opening.row.runnable && !opening.row.parked, "the engine never drives it");
     assert_eq!(opening.answer.branch, ONLY_BRANCH);
-    assert_eq!(opening.answer.ack, Some(AckId::new(id(9))));
+    assert_eq!(opening.answer.ack, Some(AckId::compact(id(9))));
     assert_eq!((opening.node.parent, opening.node.definition.as_str()), (None, HASH));
     let opening = open(None);
     assert_eq!(names(&opening.events), ["submitted", "started", "opened", "completed"]);
