@@ -139,17 +139,17 @@ fn wanted_facts_are_named() {
         steps: vec!["later".to_owned()],
     };
     let facts = vec![fact("size", vec![json!("S"), json!("L")]), fact("files", vec![])];
-    assert_snapshot!(position(&here(Some(Pending { facts, ..gather() })), &tokens()));
+    assert_snapshot!(position(&here(Some(Pending { facts, ..gather() })), &tokens(), ""));
 }
 
 /// Proves T9: a step that is titled as the end is not taken for it.
 #[test]
 fn no_step_looks_like_the_end() {
-    let end = position(&here(None), &Tokens { ack: None, ..tokens() });
+    let end = position(&here(None), &Tokens { ack: None, ..tokens() }, "");
     let heading = end.lines().next().unwrap_or_default();
     for title in ["Complete", "=== END OF THE RUN ===", "\n=== END OF THE RUN ==="] {
         let step =
-            position(&here(Some(Pending { title: title.to_owned(), ..gather() })), &tokens());
+            position(&here(Some(Pending { title: title.to_owned(), ..gather() })), &tokens(), "");
         assert!(!step.lines().any(|line| line == heading), "{step}");
     }
 }
@@ -167,7 +167,7 @@ fn a_followup_asks_for_work() {
             ..Need::default()
         }],
     });
-    assert_snapshot!(position(&at, &tokens()));
+    assert_snapshot!(position(&at, &tokens(), ""));
 }
 
 /// Proves T6: a branch is announced by the answer that made it, and by nothing else.
