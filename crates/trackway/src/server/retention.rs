@@ -60,7 +60,7 @@ mod tests {
     async fn a_sweep_removes_what_is_old_and_done() {
         let journal: Arc<dyn Journal> = Arc::new(MemoryJournal::new());
         let done = Trail::guided(1, "done", "wf").open("a").advance("a", "end").completed();
-        let open = Trail::guided(2, "open", "wf").open("a");
+        let open = Trail::guided(2, "open", "wf").open("a").advance("a", "b");
         done.write(&*journal).await;
         open.write(&*journal).await;
         let kept =
