@@ -176,7 +176,9 @@ impl Agent<'_> {
         let is_input = || self.runtime.fits(&self.workflow().input_schema, parts);
         let again = match (self.workflow().kind, state.is_terminal()) {
             (Kind::Agent, true) => false,
-            (Kind::Agent, false) | (Kind::Workflow, true) => is_answer(),
+            (Kind::Agent, false) => is_answer(),
+            // What would do as both is the next task, as clients of the protocol expect.
+            (Kind::Workflow, true) => is_answer() && !is_input(),
             (Kind::Workflow, false) => is_answer() || !is_input(),
         };
         Ok(again.then_some((newest.id, question.id)))

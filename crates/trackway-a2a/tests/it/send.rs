@@ -51,7 +51,7 @@ async fn answers_carry_their_place_and_what_was_wrong() {
 
     let valid = send(answer("m-3", &task, &json!({"amount": 5}))).await.unwrap();
     assert_eq!(valid["status"]["state"], "auth-required");
-    assert_eq!(mark(&valid), (true, 2, true));
+    assert_eq!(mark(&valid), (false, 2, true));
     assert_eq!(valid["metadata"].get("validationErrors"), None);
 
     // The same message again: the same place, the task as it is now.

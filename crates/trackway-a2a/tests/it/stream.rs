@@ -50,7 +50,7 @@ async fn a_stream_ends_at_a_question_and_an_answer_opens_the_next() {
 
     let valid = send(answer("m-3", &task, &json!({"amount": 1}))).await;
     assert_eq!(shape(&valid), ["task:working", "working", "auth-required"]);
-    let mark = json!({"concurrentRequest": true, "requestOrder": 2, "primaryResume": true});
+    let mark = json!({"concurrentRequest": false, "requestOrder": 2, "primaryResume": true});
     assert_eq!((&valid[0].result["metadata"], &valid[1].result["metadata"]), (&mark, &mark));
 
     // A late answer while another question is open: nothing follows from it.

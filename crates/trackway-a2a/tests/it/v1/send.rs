@@ -45,7 +45,7 @@ async fn a_question_is_answered_until_the_answer_fits() {
         assert_eq!(state(&right["status"]), "AUTH_REQUIRED");
         assert_eq!(
             right["metadata"],
-            json!({"concurrentRequest": true, "requestOrder": 2, "primaryResume": true})
+            json!({"concurrentRequest": false, "requestOrder": 2, "primaryResume": true})
         );
         // A context alone finds the one task in it that waits.
         let mut signed = message("m-4", "signed");
