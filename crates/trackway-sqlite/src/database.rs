@@ -13,6 +13,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, config::DbConfig};
 use crate::{
     checksum, migrate,
     private::{make_private_file, make_private_folder, tighten_file},
+    wal::lost_commits,
 };
 
 /// How long a connection waits for another process to finish its transaction. Our own take
@@ -121,6 +122,25 @@ impl Database {
         migrate::migrate(&mut conn)?;
         checksum::teach(&conn)?;
         Ok(conn)
+    }
+
+    /// Says so where commits lie behind the end of the write-ahead log: SQLite itself says nothing.
+    pub(crate) fn warn_of_lost_commits(&self, conn: &Connection) {
+        let frames = || {
+            let frames = conn.query_row("PRAGMA wal_checkpoint(NOOP)", [], |row| row.get(1));
+            frames.ok().and_then(|frames: i64| u64::try_from(frames).ok())
+        };
+        let whole = frames();
+        let lost = whole.map(|whole| lost_commits(&self.folder.join("trackway.db-wal"), whole));
+        // Where another process has written meanwhile, what was seen says nothing.
+        if let Some(Ok(commits @ 1..)) = lost
+            && frames() == whole
+        {
+            tracing::error!(
+                commits,
+                "the write-ahead log is damaged; commits behind the damage are lost"
+            );
+        }
     }
 
     /// The connection that moves the write-ahead log into the database.

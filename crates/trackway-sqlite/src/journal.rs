@@ -70,6 +70,7 @@ impl SqliteJournal {
         let blobs = FolderBlobs::open(folder)
             .map_err(|source| OpenError::Folder { folder: folder.to_owned(), source })?;
         let conn = database.writer()?;
+        database.warn_of_lost_commits(&conn);
         let (checkpoints, checkpointer) = checkpoint::pair(database.checkpointer()?);
         let writer = Writer { blobs: blobs.clone(), faults: options.faults, checkpoints };
         let (inbox, receiver) = writer::inbox();

@@ -20,6 +20,7 @@ mod prepared;
 mod private;
 mod read;
 mod readers;
+mod wal;
 mod writer;
 
 pub use blobs::FolderBlobs;
