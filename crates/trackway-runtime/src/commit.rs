@@ -190,16 +190,21 @@ impl AfterCommit {
                 first
             });
         }
-        let (program, first) = {
+        // Appends of one head may be told of in any order. Rows alone are written again by whoever wanted
+        // them, and the run is driven again once for all that it lost.
+        let (program, first_loss) = {
             let mut head = self.live.head();
-            let first = !std::mem::replace(&mut head.void, true);
-            (std::mem::take(&mut head.program), first)
+            head.void = true;
+            let program = std::mem::take(&mut head.program).upgrade();
+            let is_loss = program.is_some() || !self.events.is_empty();
+            let first_loss = is_loss && !std::mem::replace(&mut head.woken, true);
+            (program, first_loss)
         };
         core.lives.forget(&self.live);
         self.starting.into_iter().for_each(Starting::failed);
         // Whoever waits on this head must look again.
         self.live.committed.send_modify(|_| {});
-        if let Some(program) = program.upgrade() {
+        if let Some(program) = program {
             program.stop();
         }
         // What a program did on top of it is lost, its end perhaps; it goes on from what is durable. A run
@@ -209,7 +214,7 @@ impl AfterCommit {
             AppendError::Conflict { .. } | AppendError::Claimed(_) if was_created => {
                 core.wake(self.live.id);
             }
-            AppendError::Unavailable { reason } if was_created && first => {
+            AppendError::Unavailable { reason } if was_created && first_loss => {
                 core.wake_later(self.live.id, reason.clone());
             }
             // Where the store has failed it would do its next step over and over.

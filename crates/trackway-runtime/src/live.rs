@@ -65,6 +65,8 @@ pub(crate) struct Head {
     /// Set when an append of this head was refused: what was decided on top of it is void, and the
     /// run must be loaded again.
     pub(crate) void: bool,
+    /// The run will be driven again for what this head lost.
+    pub(crate) woken: bool,
 }
 
 /// What changes in a run's row.
