@@ -123,7 +123,7 @@ impl Core {
     pub(crate) async fn load_to_read(self: &Arc<Self>, id: RunId) -> Result<LiveRef, Error> {
         loop {
             let live = self.lives.enter(self, id);
-            live.loaded.get_or_try_init(|| self.read(&live)).await?;
+            self.ensure_loaded(&live).await?;
             // A run that is being created is not there before its first commit.
             let creating = *live.committed.borrow() == 0;
             if creating && live.until_committed(1).await == Durable::Broken {
@@ -136,6 +136,19 @@ impl Core {
             }
             self.lives.forget(&live);
         }
+    }
+
+    /// Reads the run once. On a task of its own: whoever asked for it may stop polling in the middle, as a
+    /// stream does whose client reads nothing, and must not keep the others from the run.
+    async fn ensure_loaded(self: &Arc<Self>, live: &LiveRef) -> Result<(), Error> {
+        if live.loaded.initialized() {
+            return Ok(());
+        }
+        let (core, live) = (self.clone(), live.clone());
+        let reading = self
+            .tokio
+            .spawn(async move { live.loaded.get_or_try_init(|| core.read(&live)).await.copied() });
+        reading.await.unwrap_or(Err(Error::Stopping))
     }
 
     /// The run's log has gone on without its head here, which is void now: the next user loads it again.

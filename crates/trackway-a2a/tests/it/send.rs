@@ -58,7 +58,7 @@ async fn answers_carry_their_place_and_what_was_wrong() {
     let again = send(answer("m-3", &task, &json!({"amount": 5}))).await.unwrap();
     assert_eq!(
         (again["status"]["state"].as_str(), mark(&again)),
-        (Some("auth-required"), (true, 2, true))
+        (Some("auth-required"), (false, 2, true))
     );
 
     // An answer to the question that was answered, though another one is open.

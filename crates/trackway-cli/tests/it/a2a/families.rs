@@ -148,6 +148,8 @@ async fn a_canceled_child_does_not_end_its_parent() {
     let child = children(&stream.take(3).await).remove(0);
     let reviews = server.agent("review");
     asks(&reviews, &child).await;
+    let waits = told(&stream.take(1).await).remove(0);
+    assert_eq!(waits["status"]["message"]["metadata"]["waitingTask"]["taskId"], child["id"]);
     reviews.cancel(&child).await.unwrap();
     let rest = told(&stream.rest().await);
     let results = json!([{ "taskId": child["id"], "state": "canceled", "message": null }]);

@@ -24,7 +24,7 @@ fn the_contract_holds_over_http() {
     for (era, protocol) in [(Era::Newest, "2026-07-28"), (Era::Legacy, "2025-11-25")] {
         let mut agent = Mcp::http(era, Person::Unasked, &url);
         assert_eq!(agent.protocol, protocol);
-        assert_eq!(agent.tools().len(), 5);
+        assert_eq!(agent.tools().len(), 6);
         let start = agent.start_run("three", json!({}));
         let second = agent.advance(&start, json!({ "notesMarkdown": "n" }));
         assert_eq!(agent.advance(&start, json!({ "notesMarkdown": "n" })).bytes(), second.bytes());
