@@ -104,6 +104,7 @@ fn field(name: &str, kind: Kind, required: bool, schema: &Map<String, Value>) ->
 }
 
 /// Characters of a default that are shown.
+/// Limit (CLI): characters of a default that a question shows.
 const DEFAULT_SHOWN_MAX: usize = 60;
 
 fn kind(schema: &Map<String, Value>) -> Kind {

@@ -97,12 +97,14 @@ impl Schemas for SchemaBook {
         // The library collects every error before it gives the first, and all forms of every choice.
         if effort::can_list_errors(schema, value) {
             let errors = validator.iter_errors(value);
-            return limit_problems(errors.flat_map(|error| render::problems(schema, value, error)));
+            return limit_problems(
+                errors.flat_map(|error| render::problems(schema, value, &error)),
+            );
         }
         let first =
             if effort::has_choices(schema) { None } else { validator.validate(value).err() };
         limit_problems(match first {
-            Some(error) => render::problems(schema, value, error),
+            Some(error) => render::problems(schema, value, &error),
             None => vec![render::without_details(schema)],
         })
     }

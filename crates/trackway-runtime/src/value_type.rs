@@ -12,7 +12,7 @@ use trackway_domain::{Problem, limit_problems, shorten_value};
 #[derive(Debug, Clone, Copy)]
 pub struct ValueType {
     name: &'static str,
-    read: fn(&Value) -> Result<(), Problem>,
+    read: fn(&Value) -> Option<Problem>,
 }
 
 impl ValueType {
@@ -27,13 +27,13 @@ impl ValueType {
 
     /// What keeps the value from being read into the type; empty where nothing does.
     pub fn check(&self, value: &Value) -> Vec<Problem> {
-        limit_problems((self.read)(value).err())
+        limit_problems((self.read)(value))
     }
 }
 
-fn read<T: DeserializeOwned>(value: &Value) -> Result<(), Problem> {
+fn read<T: DeserializeOwned>(value: &Value) -> Option<Problem> {
     let error = match serde_path_to_error::deserialize::<_, T>(value) {
-        Ok(_) => return Ok(()),
+        Ok(_) => return None,
         Err(error) => error,
     };
     let mut path = String::new();
@@ -47,7 +47,7 @@ fn read<T: DeserializeOwned>(value: &Value) -> Result<(), Problem> {
     }
     let message = error.inner().to_string();
     let expected = message.rsplit_once(", expected ").map(|(_, expected)| json!(expected));
-    Err(Problem {
+    Some(Problem {
         code: "type".into(),
         expected: expected.unwrap_or(Value::Null),
         got: value.pointer(&path).map(shorten_value),

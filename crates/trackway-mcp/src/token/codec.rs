@@ -22,7 +22,7 @@ use super::error::{Fault, Param};
 /// never in both.
 pub(super) const KEY_ID_BYTES: usize = 2;
 const KEY_ID_CHARS: usize = 3;
-const KEY_ID_MAX: u16 = 0x7fff;
+const KEY_ID_MASK: u16 = 0x7fff;
 /// Bytes of an id that is written whole.
 const ID_BYTES: usize = 16;
 /// Bytes that tell an ack's run from another one. The state token beside it names the run itself.
@@ -82,7 +82,7 @@ impl Param {
 
 /// A key's id, of which only 15 bits are used.
 pub(super) fn key_id(bytes: [u8; KEY_ID_BYTES]) -> KeyId {
-    (u16::from_be_bytes(bytes) & KEY_ID_MAX).to_be_bytes()
+    (u16::from_be_bytes(bytes) & KEY_ID_MASK).to_be_bytes()
 }
 
 pub(super) fn write_state(id: KeyId, key: &Key, place: Place) -> String {

@@ -16,6 +16,7 @@ use super::{Guide, GuideError, store::unreadable};
 const KEPT_BYTES_MIN: usize = 512;
 /// Events that one node may refer to: each is one more read for whoever answers the node. A node that would
 /// need more holds its whole context, and those after it refer to it.
+/// Limit (Sessions): earlier events that a snapshot refers to for its facts.
 const KEPT_EVENTS_MAX: usize = 4;
 
 /// Takes out of a new node what the one before it has. `before` is as it is stored, in the event of number

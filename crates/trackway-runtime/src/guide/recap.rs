@@ -28,6 +28,7 @@ const RECAP_SESSION_NOTES_MAX: usize = 8;
 /// Limit (MCP): other runs of the session that a recap shows notes of.
 const RECAP_RUNS_MAX: usize = 3;
 /// Snapshots that are gone back in each of the other runs.
+/// Limit (MCP): snapshots of each other run that a recap goes back.
 const RECAP_OTHER_PATH_MAX: usize = 4;
 /// Limit (MCP): bytes of one note, checkpoint or document in a recap; the rest is cut with a mark.
 const RECAP_ENTRY_BYTES_MAX: usize = 1_200;
@@ -35,6 +36,7 @@ const RECAP_ENTRY_BYTES_MAX: usize = 1_200;
 const RECAP_BYTES_MAX: usize = 12 * 1_024;
 /// Newest events of a run among which its newest snapshot is looked for. Blocked attempts and
 /// checkpoints may lie behind it.
+/// Limit (MCP): newest events among which the newest snapshot of a run is looked for.
 const TAIL_EVENTS_MAX: usize = 32;
 
 /// What was recorded around a snapshot.

@@ -13,6 +13,7 @@ const RESUME_ITEMS_MAX: usize = 10;
 /// Limit (MCP): the caller's newest runs that workflow_resume searches.
 const RESUME_RUNS_MAX: usize = 100;
 /// Rows that are gone through to find the caller's runs among those of the tenant.
+/// Limit (MCP): runs of the tenant that workflow_resume goes through to find the caller's.
 const RESUME_ROWS_MAX: usize = 2_000;
 /// Rows that are read at once.
 const PAGE_ROWS: usize = 200;

@@ -11,6 +11,7 @@ use super::{
 use crate::Known;
 
 /// Ids that are tried for a new run. Two runs of one millisecond have the same one once in four billion.
+/// Limit (Runtime): ids that are tried for a new run.
 const IDS_TRIED_MAX: usize = 3;
 
 impl Guide {

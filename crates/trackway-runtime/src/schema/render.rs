@@ -10,6 +10,7 @@ use super::SchemaError;
 
 /// Longest text that is made of an error, before it is shortened for good. The library repeats whole
 /// values in its texts.
+/// Limit (Runtime): text of a validation error before it is shortened.
 const MESSAGE_BYTES_MAX: usize = 1_024;
 
 pub(super) fn unusable(error: &SchemaError) -> Problem {
@@ -40,7 +41,7 @@ pub(super) fn without_details(schema: &Value) -> Problem {
 pub(super) fn problems(
     schema: &Value,
     value: &Value,
-    error: jsonschema::ValidationError<'_>,
+    error: &jsonschema::ValidationError<'_>,
 ) -> Vec<Problem> {
     let path = error.instance_path().to_string();
     let unknown = |name: &str, got: Option<&Value>| Problem {
@@ -58,7 +59,7 @@ pub(super) fn problems(
             vec![Problem {
                 code: "required".into(),
                 message: format!("{name:?} is required"),
-                expected: property_schema(schema, &error, name).unwrap_or_else(|| json!("present")),
+                expected: property_schema(schema, error, name).unwrap_or_else(|| json!("present")),
                 got: None,
                 hint: Some(format!("add {name:?}")),
                 path: place,
@@ -70,13 +71,13 @@ pub(super) fn problems(
             unexpected.map(|name| unknown(name, error.instance().get(name))).collect()
         }
         // Where a schema knows no property at all, the library tells of the object and names none.
-        ValidationErrorKind::FalseSchema if !strangers(value, &error).is_empty() => {
-            strangers(value, &error).iter().map(|(name, got)| unknown(name, Some(got))).collect()
+        ValidationErrorKind::FalseSchema if !strangers(value, error).is_empty() => {
+            strangers(value, error).iter().map(|(name, got)| unknown(name, Some(got))).collect()
         }
         kind => vec![Problem {
             code: kind.keyword().to_owned(),
-            message: message(&error),
-            expected: expected(schema, &error, kind.keyword()),
+            message: message(error),
+            expected: expected(schema, error, kind.keyword()),
             got: Some(shorten_value(error.instance())),
             hint: branches(kind),
             path,

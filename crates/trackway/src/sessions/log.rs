@@ -11,6 +11,7 @@ const READ_ROWS: usize = 500;
 
 /// Events of one log that are passed over because they cannot be read. A damaged number can look like a gap
 /// of any size, which nobody walks through.
+/// Limit (Sessions): damaged events of one run that are passed over.
 const DAMAGED_EVENTS_MAX: usize = 1_000;
 
 /// What of a log can be read, and what is wrong with the rest.

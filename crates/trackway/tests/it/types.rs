@@ -41,8 +41,8 @@ fn all() -> Registry {
     registry![Asks(probe()), Takes(probe()), Starts(probe())]
 }
 
-fn peer(address: &str, amount: Value) -> Value {
-    json!({ "address": address, "amount": amount })
+fn peer(address: &str, amount: impl Into<Value>) -> Value {
+    json!({ "address": address, "amount": amount.into() })
 }
 
 /// What an answer came to: whether it resumed the run, and the places that are wrong.

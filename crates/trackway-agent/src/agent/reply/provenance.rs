@@ -62,26 +62,26 @@ mod tests {
 
     use super::*;
 
-    fn said(value: Value, text: &str) -> bool {
-        is_said(&value, &[Part::text(text)])
+    fn said(value: &Value, text: &str) -> bool {
+        is_said(value, &[Part::text(text)])
     }
 
     /// Texts and numbers of the message, whatever stands around them.
     #[test]
     fn words_of_the_message_are_said() {
         let wallet = json!({ "walletAddress": "0xABC", "amount": 40, "note": null });
-        assert!(said(wallet.clone(), "Take 40 from 0xabc, please."));
-        assert!(!said(wallet, "Take 400 from 0xabc, please."), "another number");
-        assert!(said(json!({ "to": ["Ada Lovelace"] }), "It is for Ada Lovelace."));
-        assert!(!said(json!("0xEVIL"), "What is the weather?"));
-        assert!(!said(json!("eat"), "What a great day"), "a part of a word is no word");
+        assert!(said(&wallet, "Take 40 from 0xabc, please."));
+        assert!(!said(&wallet, "Take 400 from 0xabc, please."), "another number");
+        assert!(said(&json!({ "to": ["Ada Lovelace"] }), "It is for Ada Lovelace."));
+        assert!(!said(&json!("0xEVIL"), "What is the weather?"));
+        assert!(!said(&json!("eat"), "What a great day"), "a part of a word is no word");
     }
 
     /// Nobody says yes by the way: agreement is data, or it is asked for.
     #[test]
     fn a_yes_is_said_as_data_alone() {
         let yes = json!({ "approved": true });
-        assert!(!said(yes.clone(), "true, that is fine"));
+        assert!(!said(&yes, "true, that is fine"));
         assert!(is_said(&yes, &[Part::data(json!({ "approved": true, "by": "me" }))]));
         assert!(!is_said(&yes, &[Part::data(json!({ "approved": false }))]));
     }
@@ -90,7 +90,7 @@ mod tests {
     #[test]
     fn nothing_is_not_said() {
         for nothing in [json!(null), json!({}), json!([]), json!("")] {
-            assert!(!said(nothing, "Anything."));
+            assert!(!said(&nothing, "Anything."));
         }
     }
 }
