@@ -16,8 +16,8 @@ use crate::kit::{Probe, answer, ended, log, settled, start, told, until};
 fn a_child_that_is_just_being_started_is_cancelled_with_its_parent() {
     let (world, probe) = (World::memory(), Probe::new());
     let gate = Arc::new(Gate::new());
-    let setup = Setup::from(registry![Generations(probe.clone()), Careless(probe)])
-        .tap(gate.clone());
+    let setup =
+        Setup::from(registry![Generations(probe.clone()), Careless(probe)]).tap(gate.clone());
     world.run(setup, async |process| {
         gate.hold(|append| !append.starts.is_empty() || !append.outbox.is_empty());
         let run = start(&process, "careless", "waits").await;
