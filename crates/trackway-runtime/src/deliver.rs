@@ -135,7 +135,9 @@ impl Core {
                         return self.answered_before(&live, &key.message, &reply).await;
                     }
                 }
-                Turn::NotSettled { has_program } => {
+                Turn::NotSettled { has_program, question } => {
+                    // It was sent to the question that is open now, and not to one that is put meanwhile.
+                    delivery.question = delivery.question.or(question);
                     // Whoever waits here must not keep others from committing.
                     if !has_program {
                         self.wake(live.id);
@@ -214,7 +216,11 @@ impl Core {
         let command = Command::Deliver(Box::new(delivery));
         match self.order(live, &mut head, command, attached) {
             Ok(ordered) => Turn::Ordered(ordered),
-            Err(Refusal::NotSettled) => Turn::NotSettled { has_program: program.is_some() },
+            Err(Refusal::NotSettled) => {
+                let open = head.run.as_ref().and_then(|run| run.state.question());
+                let question = open.map(|question| question.id);
+                Turn::NotSettled { has_program: program.is_some(), question }
+            }
             Err(refusal) => Turn::Refused(refusal),
         }
     }
@@ -280,6 +286,8 @@ enum Turn {
     /// The program has not seen everything yet that was recorded before.
     NotSettled {
         has_program: bool,
+        /// The question that is open.
+        question: Option<QuestionId>,
     },
     Refused(Refusal),
     /// The same message was taken before, but may not be durable yet.

@@ -172,11 +172,12 @@ fn an_answer_that_comes_before_the_timer_wins_and_the_timer_does_no_harm() {
 fn when_an_answer_and_a_timer_race_the_log_decides_and_replays_agree() {
     for answer_first in [true, false] {
         let world = World::memory();
-        let run = world.run(registry![Impatient(Probe::new())], async |process| {
+        let (run, question) = world.run(registry![Impatient(Probe::new())], async |process| {
             let run = start(&process, "impatient", Value::Null).await;
+            let question = settled(&process, run).await.question.unwrap().id;
             until(&process, run, |event| matches!(event, Event::Slept { .. })).await;
             process.quiet().await;
-            run
+            (run, question)
         });
         // The program cannot read its log before both are in it.
         let gate = std::sync::Arc::new(Gate::new());
@@ -198,7 +199,10 @@ fn when_an_answer_and_a_timer_race_the_log_decides_and_replays_agree() {
             }
             let quick = tokio::spawn({
                 let process = process.clone();
-                async move { answer(&process, run, "quick", 1).await.unwrap() }
+                // It names its question: where it comes late, it is not for the next one.
+                let mut quick = trackway_testkit::answer_to(run, "quick", json!(1));
+                quick.question = Some(question);
+                async move { process.deliver(quick).await.unwrap() }
             });
             let taken = if answer_first {
                 let taken = quick.await.unwrap();
