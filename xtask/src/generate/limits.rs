@@ -1,7 +1,7 @@
 //! The page of limits, from the constants themselves.
 //!
 //! A constant is on the page when its doc comment has a line `/// Limit (AREA): what is limited.`, and
-//! its configuration key when that line ends with it: `…; \`[section] key\`.`
+//! its configuration key when that line ends with it: a semicolon, the section in brackets and the key.
 
 mod source;
 mod value;
