@@ -13,11 +13,29 @@ const BEGIN: Timestamp = Timestamp::from_millis(1_700_000_000_000);
 #[derive(Debug)]
 pub struct ManualClock {
     now: watch::Sender<Timestamp>,
+    /// What the sleepers wait for.
+    sleepers: watch::Sender<Vec<Timestamp>>,
 }
 
 impl Default for ManualClock {
     fn default() -> Self {
-        Self { now: watch::Sender::new(BEGIN) }
+        Self { now: watch::Sender::new(BEGIN), sleepers: watch::Sender::default() }
+    }
+}
+
+/// Somebody who sleeps, for as long as he does.
+struct Sleeper<'a> {
+    clock: &'a ManualClock,
+    until: Timestamp,
+}
+
+impl Drop for Sleeper<'_> {
+    fn drop(&mut self) {
+        self.clock.sleepers.send_modify(|sleepers| {
+            if let Some(index) = sleepers.iter().position(|until| *until == self.until) {
+                sleepers.swap_remove(index);
+            }
+        });
     }
 }
 
@@ -28,6 +46,12 @@ impl ManualClock {
 
     pub fn advance(&self, span: Duration) {
         self.now.send_modify(|now| *now = *now + span);
+    }
+
+    /// Resolves when somebody sleeps until that moment.
+    pub async fn until_asleep(&self, moment: Timestamp) {
+        let mut sleepers = self.sleepers.subscribe();
+        let _ = sleepers.wait_for(|sleepers| sleepers.contains(&moment)).await;
     }
 
     /// Moves to that moment, unless it is past.
@@ -50,6 +74,8 @@ impl Clock for ManualClock {
     fn sleep_until(&self, moment: Timestamp) -> PortFuture<'_, ()> {
         let mut now = self.now.subscribe();
         Box::pin(async move {
+            self.sleepers.send_modify(|sleepers| sleepers.push(moment));
+            let _sleeper = Sleeper { clock: self, until: moment };
             // The sender lives as long as this borrow of the clock.
             let _ = now.wait_for(|now| *now >= moment).await;
         })

@@ -3,7 +3,6 @@
 
 use std::time::Duration;
 
-use futures_util::future::{Either, select};
 use serde_json::Value;
 use trackway_domain::{FirstAnswer, Op, matches_pattern};
 
@@ -34,17 +33,9 @@ impl Driver {
         self.tell(waiting, &Told { run, workflow, description, answer }).await
     }
 
-    /// The first answer, if it comes in time. The program stays in memory for this while: most answers
-    /// come within milliseconds.
+    /// The first answer, if it comes in time. Most come within milliseconds.
     pub(super) async fn first_answer(&self, op: &Op, workflow: &str) -> Option<FirstAnswer> {
-        let _stays = self.stage.stay();
-        let timeout = self.first_answer_timeout(workflow);
-        let answer = std::pin::pin!(self.stage.answer_of(op));
-        let late = std::pin::pin!(self.stage.sleep(timeout));
-        match select(answer, late).await {
-            Either::Left((answer, _)) => Some(answer),
-            Either::Right(_) => None,
-        }
+        self.stage.answer_within(op, self.first_answer_timeout(workflow)).await
     }
 
     /// Records what came of it, and tells the parent's watchers once, of this run alone (D5).

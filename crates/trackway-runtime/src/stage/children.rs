@@ -1,5 +1,8 @@
 //! Children: runs that a program starts and waits for.
 
+use std::time::Duration;
+
+use futures_util::future::{Either, select};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use trackway_domain::{
@@ -113,6 +116,33 @@ impl Stage {
                 return *answer;
             }
         }
+    }
+
+    /// As [`Stage::answer_of`], for an answer that comes within the limit. That it came too late is recorded.
+    /// Nothing is where it comes in time, so that most waits cost no timer in the store: after a crash the
+    /// limit begins again. The program stays in memory meanwhile.
+    pub async fn answer_within(&self, op: &Op, limit: Duration) -> Option<FirstAnswer> {
+        let _stays = self.stay();
+        let late_op = self.0.book().claim(OpKind::Sleep, "");
+        let answer = std::pin::pin!(self.answer_of(op));
+        let late = std::pin::pin!(self.late(&late_op, limit));
+        match select(answer, late).await {
+            Either::Left((answer, _)) => Some(answer),
+            Either::Right(((), _)) => None,
+        }
+    }
+
+    /// Returns once it is recorded that the limit has passed.
+    async fn late(&self, op: &Op, limit: Duration) {
+        if !self.0.book().knows(op) {
+            self.go_live(op).await;
+            let Some((core, _)) = self.0.live() else {
+                return std::future::pending().await;
+            };
+            core.options.clock.sleep_until(core.now() + limit).await;
+            self.order(Command::Draw { op: op.clone(), value: Value::Null }).await;
+        }
+        self.fact(op).await;
     }
 
     /// The name under which this run hears what another says to that message: to be had once for each

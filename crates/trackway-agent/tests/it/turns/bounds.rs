@@ -17,7 +17,7 @@ use trackway_testkit::{ChatReply, Process, answer_to};
 
 use super::kit::{
     Desk, artifact, children, echo, ended, log, rested, say, shout, spoken, text_of, tool, tool_of,
-    turn, until,
+    turn,
 };
 
 /// A tool that counts its calls.
@@ -232,10 +232,10 @@ fn calls_made_at_once_are_approved_one_by_one() {
     assert!(desk.result(1, "c2").as_str().unwrap().contains("refused"));
 }
 
-/// The timer of a dispatch that was answered in time may still fire. Nobody waits for it, and a turn that
-/// is taken up again later fits its log all the same.
+/// A dispatch that was answered in time leaves nothing of its limit behind, and a turn that is taken up
+/// again after the limit fits its log.
 #[test]
-fn a_timer_that_nobody_waits_for_does_no_harm() {
+fn a_limit_that_was_not_reached_leaves_nothing_behind() {
     let mut desk = Desk::new().tool(shout()).workflow(echo());
     desk.spec.approvals.insert("shout".to_owned(), Approval::Ask);
     desk.calls(&[("c1", "dispatch_workflow_echo", json!({ "text": "x" }))]);
@@ -245,7 +245,9 @@ fn a_timer_that_nobody_waits_for_does_no_harm() {
         let run = say(&process, "m1", "Go.").await;
         rested(&process, run).await;
         process.clock.advance(Duration::from_secs(60));
-        until(&process, run, |event| matches!(event, Event::Woke { .. })).await;
+        let log = log(&process, run).await;
+        let is_limit = |event: &Event| matches!(event, Event::Slept { .. } | Event::Drawn { .. });
+        assert!(!log.iter().any(is_limit), "{log:?}");
         run
     });
     desk.run(async |process| {

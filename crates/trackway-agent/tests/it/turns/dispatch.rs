@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::sync::watch;
 use trackway_domain::{Event, Failure, Part, Reason, StateName};
+use trackway_ports::Clock as _;
 use trackway_runtime::Stop;
 use trackway_testkit::{World, at};
 
@@ -246,10 +247,9 @@ fn a_workflow_that_takes_its_time_is_left_to_it() {
     desk.says("It will take a while.");
     desk.run(async |process| {
         let run = say(&process, "m1", "Go.").await;
-        let slept = until(&process, run, |event| matches!(event, Event::Slept { .. })).await;
-        let Event::Slept { due, .. } = slept.event else { unreachable!() };
-        assert_eq!(due.since(slept.at), Duration::from_secs(5), "the default");
-        process.clock.advance_to(due);
+        let default = process.clock.now() + Duration::from_secs(5);
+        process.clock.until_asleep(default).await;
+        process.clock.advance_to(default);
         let view = ended(&process, run).await;
         assert_eq!(spoken(&view), "It will take a while.");
         let result = desk.result(1, "c1");

@@ -4,10 +4,11 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::sync::watch;
-use trackway_domain::{Event, Failure, Part, StateName};
+use trackway_domain::{Failure, Part, StateName};
+use trackway_ports::Clock as _;
 use trackway_runtime::Stop;
 
-use super::kit::{Desk, artifact, children, ended, log, say, turn, until, waits, workflow};
+use super::kit::{Desk, artifact, children, ended, log, say, turn, waits, workflow};
 
 /// Issue 11, A13: the turn after a dispatch is told how it ended, and a tool says it at any time.
 #[test]
@@ -77,10 +78,9 @@ fn the_first_answer_has_a_limit_for_each_workflow() {
     desk.says("It will take a while.");
     desk.run(async |process| {
         let run = say(&process, "m1", "Go.").await;
-        let slept = until(&process, run, |event| matches!(event, Event::Slept { .. })).await;
-        let Event::Slept { due, .. } = slept.event else { unreachable!() };
-        assert_eq!(due.since(slept.at), Duration::from_secs(40));
-        process.clock.advance_to(due);
+        let limit = process.clock.now() + Duration::from_secs(40);
+        process.clock.until_asleep(limit).await;
+        process.clock.advance_to(limit);
         ended(&process, run).await;
     });
 }
