@@ -12,9 +12,9 @@ use trackway_ports::{
 
 use crate::{
     Error,
+    buffer::Order,
     commit::{AfterCommit, Commit},
     core::Core,
-    held::HandIn,
     live::{Durable, Head, LiveRef, RowMarks},
 };
 
@@ -35,6 +35,8 @@ pub(crate) struct Attached {
     /// Definitions that the run needs to be gone on with.
     pub(crate) pins: Vec<Pinned>,
     pub(crate) wants: Wants,
+    /// It can wait for what the run's program does about it: both are one append then.
+    pub(crate) with_program: bool,
     pub(crate) permit: Option<OwnedSemaphorePermit>,
 }
 
@@ -69,7 +71,7 @@ impl Core {
         command: Command,
         attached: Attached,
     ) -> Result<Ordered, Refusal> {
-        let now = self.now();
+        let now = self.moment(head);
         let ids = || self.options.ids.uuid();
         let env = Env { now, ids: &ids, schemas: &self.options.registry.schemas };
         let decision = decide(head.run.as_ref(), command, env)?;
@@ -81,7 +83,8 @@ impl Core {
     /// Writes the run's row alone: its program waits now.
     pub(crate) fn order_row(self: &Arc<Self>, live: &LiveRef, head: &mut Head) {
         let seq = head.run.as_ref().map_or(0, |run| run.seq);
-        self.hand_in(live, head, Decision::default(), Attached::default(), seq, self.now());
+        let now = self.moment(head);
+        self.hand_in(live, head, Decision::default(), Attached::default(), seq, now);
     }
 
     /// Strikes an errand, or changes a hook, without changing the run.
@@ -93,7 +96,13 @@ impl Core {
     ) -> Ordered {
         let seq = head.run.as_ref().map_or(0, |run| run.seq);
         let attached = Attached { wants: Wants::Commit, ..attached };
-        self.hand_in(live, head, Decision::default(), attached, seq, self.now())
+        let now = self.moment(head);
+        self.hand_in(live, head, Decision::default(), attached, seq, now)
+    }
+
+    /// When a command is decided. What is in one append happened at one moment.
+    fn moment(&self, head: &Head) -> Timestamp {
+        head.buffer.moment().unwrap_or_else(|| self.now())
     }
 
     fn hand_in(
@@ -106,6 +115,11 @@ impl Core {
         now: Timestamp,
     ) -> Ordered {
         let Decision { events, effects, reply } = decision;
+        let program = head.program.upgrade();
+        let wakes_program = program.is_some_and(|program| program.arrive(&events));
+        if attached.with_program && wakes_program {
+            head.buffer.keep();
+        }
         let mut append = Append::new(live.id, expected, now);
         let mut after = AfterCommit::new(live.clone(), events.clone(), now, attached.permit);
         // Where a run begins with it, they are that run's.
@@ -132,10 +146,12 @@ impl Core {
         }
         let commit = (attached.wants != Wants::Nothing).then(|| {
             let (answer, commit) = oneshot::channel();
-            after.answer = Some((answer, attached.wants));
+            after.add_waiter(answer, attached.wants);
             commit
         });
-        head.held.hand_in(self, HandIn { append, after });
+        // Who submits a run waits for what its program does before its first effect as well.
+        let urgent = commit.is_some() && expected > 0 && !attached.with_program;
+        head.buffer.push(self, Order { append, after }, urgent);
         Ordered { reply, seq, commit }
     }
 
@@ -146,6 +162,17 @@ impl Core {
         command: &Command,
         settles: Option<OutboxId>,
     ) -> Result<(Reply, Commit), Error> {
+        let attach = || Attached { settles, wants: Wants::View, ..Attached::default() };
+        self.execute_with(run, command, attach).await
+    }
+
+    /// The same, with what goes with it. Whoever calls it wants to hear of the commit at least.
+    pub(crate) async fn execute_with(
+        self: &Arc<Self>,
+        run: RunId,
+        command: &Command,
+        attach: impl Fn() -> Attached,
+    ) -> Result<(Reply, Commit), Error> {
         loop {
             let live = self.load(run).await?;
             let permit = Some(self.permit().await?);
@@ -154,8 +181,7 @@ impl Core {
                 if head.void {
                     continue;
                 }
-                let wants = Wants::View;
-                let attached = Attached { settles, wants, permit, ..Attached::default() };
+                let attached = Attached { permit, ..attach() };
                 self.order(&live, &mut head, command.clone(), attached)
             };
             let ordered = match ordered {

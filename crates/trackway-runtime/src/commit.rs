@@ -10,11 +10,12 @@ use trackway_ports::{
 };
 
 use crate::{
+    buffer::NewChild,
     command::Wants,
     core::Core,
-    live::{Head, LiveRef, TAIL_EVENTS_MAX},
+    drive::FirstDrive,
+    live::{Head, LiveRef, Shown, TAIL_EVENTS_MAX},
     stage::Inner,
-    starting::Starting,
 };
 
 /// A durable command.
@@ -28,6 +29,15 @@ pub(crate) struct Commit {
     pub(crate) hooks: bool,
 }
 
+/// The sender of a command, who waits for its commit.
+struct Waiter {
+    answer: oneshot::Sender<Result<Commit, AppendError>>,
+    wants: Wants,
+    /// The events of the append up to the command's own last one. What a program did on top of them is not
+    /// part of the answer.
+    events: usize,
+}
+
 /// What is done once an append is durable, or has failed. It runs on the journal's thread, in the
 /// order of commits.
 pub(crate) struct AfterCommit {
@@ -38,10 +48,13 @@ pub(crate) struct AfterCommit {
     stop: Weak<Inner>,
     alarms: Vec<Timestamp>,
     errands: Vec<(OutboxId, trackway_domain::Errand)>,
-    /// Runs that begin with it.
-    starting: Vec<Starting>,
-    /// Who wants to hear of it.
-    pub(crate) answer: Option<(oneshot::Sender<Result<Commit, AppendError>>, Wants)>,
+    /// Runs that begin with it, until it is sent.
+    pub(crate) children: Vec<NewChild>,
+    /// What follows for the runs that began with it.
+    started: Vec<Self>,
+    /// The run's program, where it could not be polled before the append was sent.
+    pub(crate) first_drive: Option<FirstDrive>,
+    waiters: Vec<Waiter>,
     permits: Vec<OwnedSemaphorePermit>,
 }
 
@@ -60,10 +73,21 @@ impl AfterCommit {
             stop: Weak::new(),
             alarms: Vec::new(),
             errands: Vec::new(),
-            starting: Vec::new(),
-            answer: None,
+            children: Vec::new(),
+            started: Vec::new(),
+            first_drive: None,
+            waiters: Vec::new(),
             permits: permit.into_iter().collect(),
         }
+    }
+
+    /// Somebody waits for what is in it so far.
+    pub(crate) fn add_waiter(
+        &mut self,
+        answer: oneshot::Sender<Result<Commit, AppendError>>,
+        wants: Wants,
+    ) {
+        self.waiters.push(Waiter { answer, wants, events: self.events.len() });
     }
 
     /// Writes each effect to the append, where it is durable, and keeps what is to be done after it. A run
@@ -76,10 +100,6 @@ impl AfterCommit {
         append: &mut Append,
         mut pins: Vec<Pinned>,
     ) -> Vec<Pinned> {
-        let program = head.program.upgrade();
-        if let Some(program) = &program {
-            self.events.iter().for_each(|event| program.arrive(event));
-        }
         for effect in effects {
             match effect {
                 Effect::Drive => {
@@ -87,7 +107,7 @@ impl AfterCommit {
                     // Whatever the stored row says, after a crash this run must be driven. Also where a
                     // program is there to see it: it may have been taken up again from a run that waits.
                     head.row = None;
-                    self.drive = program.is_none();
+                    self.drive = head.program.strong_count() == 0;
                 }
                 Effect::Stop => {
                     head.runnable = false;
@@ -101,9 +121,7 @@ impl AfterCommit {
                 Effect::ClearTimers => append.timers.push(TimerChange::ClearAll),
                 Effect::Start(submission) => {
                     let pins = std::mem::take(&mut pins);
-                    let (starting, start) = core.begin(submission, self.at, pins);
-                    append.starts.push(start);
-                    self.starting.push(starting);
+                    self.children.push(core.begin_child(submission, pins));
                 }
                 Effect::Owe(errand) => {
                     let id = OutboxId(core.options.ids.uuid());
@@ -117,6 +135,10 @@ impl AfterCommit {
 
     /// Takes in what follows it in the same append.
     pub(crate) fn join(&mut self, next: Self) {
+        let before = self.events.len();
+        let later = next.waiters.into_iter();
+        self.waiters
+            .extend(later.map(|waiter| Waiter { events: before + waiter.events, ..waiter }));
         self.events.extend(next.events);
         self.drive |= next.drive;
         if next.stop.strong_count() > 0 {
@@ -124,8 +146,26 @@ impl AfterCommit {
         }
         self.alarms.extend(next.alarms);
         self.errands.extend(next.errands);
-        self.starting.extend(next.starting);
+        self.children.extend(next.children);
         self.permits.extend(next.permits);
+    }
+
+    /// The append is about to be sent: takes the appends of the runs that begin with it. They may send the
+    /// rest of their orders after it.
+    pub(crate) fn take_starts(&mut self, starts: &mut Vec<Append>) -> Vec<LiveRef> {
+        let mut begun = Vec::new();
+        for child in std::mem::take(&mut self.children) {
+            child.take_starts(starts, &mut self.started, &mut begun);
+        }
+        begun
+    }
+
+    /// The append is not sent: what it was decided on is void.
+    pub(crate) fn discard(self) {
+        self.children.into_iter().for_each(NewChild::discard);
+        if *self.live.committed.borrow() == 0 {
+            void(&self.live);
+        }
     }
 
     pub(crate) fn run(self, result: Result<Receipt, AppendError>) {
@@ -145,33 +185,32 @@ impl AfterCommit {
         core.reach("runtime:committed");
         drop(self.permits);
         // The runs that begin with it are there before anybody reads of them.
-        let first = receipt.first + self.events.len() as Pos;
-        for (starting, pos) in self.starting.into_iter().zip(first..) {
-            starting.committed(self.at, pos);
+        let mut first = receipt.first + self.events.len() as Pos;
+        for started in self.started {
+            let events = started.events.len() as Pos;
+            started.committed(Receipt { first, hooks: false });
+            first += events;
         }
-        let commit = show(
-            &self.live,
-            self.events,
-            self.at,
-            receipt,
-            self.answer.as_ref().is_some_and(|(_, wants)| *wants == Wants::View),
-        );
+        let commits = show(&self.live, self.events, self.at, receipt, &self.waiters);
         if let Some(program) = self.stop.upgrade() {
             program.stop();
         }
         self.alarms.into_iter().for_each(|due| core.alarm.set(due));
-        for (id, errand) in self.errands {
-            core.send_errand(id, errand);
+        if !self.errands.is_empty() {
+            core.send_errands(self.errands);
         }
         if receipt.hooks {
             core.hooks.ring();
         }
+        if let Some(first) = self.first_drive {
+            core.drive_first_in_background(first);
+        }
         if self.drive {
             core.wake(self.live.id);
         }
-        if let Some((answer, _)) = self.answer {
+        for (waiter, commit) in self.waiters.into_iter().zip(commits) {
             // Whoever has stopped waiting need not be told.
-            let _ = answer.send(Ok(commit));
+            let _ = waiter.answer.send(Ok(commit));
         }
         core.reach("runtime:told");
     }
@@ -192,24 +231,16 @@ impl AfterCommit {
         }
         // Appends of one head may be told of in any order. Rows alone are written again by whoever wanted
         // them, and the run is driven again once for all that it lost.
-        let (program, first_loss) = {
-            let mut head = self.live.head();
-            head.void = true;
-            let program = std::mem::take(&mut head.program).upgrade();
-            let is_loss = program.is_some() || !self.events.is_empty();
-            let first_loss = is_loss && !std::mem::replace(&mut head.woken, true);
-            (program, first_loss)
-        };
-        core.lives.forget(&self.live);
-        self.starting.into_iter().for_each(Starting::failed);
-        // Whoever waits on this head must look again.
-        self.live.committed.send_modify(|_| {});
-        if let Some(program) = program {
-            program.stop();
+        let had_program = void(&self.live);
+        let is_loss = had_program || !self.events.is_empty();
+        let first_loss = is_loss && !std::mem::replace(&mut self.live.head().woken, true);
+        // The runs that would have begun with it never were.
+        for started in &self.started {
+            void(&started.live);
         }
-        // What a program did on top of it is lost, its end perhaps; it goes on from what is durable. A run
-        // that was not created has no program.
-        let was_created = !matches!(self.events.first(), Some(Event::Submitted(_)));
+        // What a program did on top of it is lost, its end perhaps; it goes on from what is durable. Of a run
+        // that was not created nothing is.
+        let was_created = *self.live.committed.borrow() > 0;
         match &error {
             AppendError::Conflict { .. } | AppendError::Claimed(_) if was_created => {
                 core.wake(self.live.id);
@@ -220,23 +251,49 @@ impl AfterCommit {
             // Where the store has failed it would do its next step over and over.
             _ => {}
         }
-        if let Some((answer, _)) = self.answer {
-            let _ = answer.send(Err(error));
+        for waiter in self.waiters {
+            let _ = waiter.answer.send(Err(error.clone()));
         }
     }
 }
 
-/// Folds committed events into what is shown, and tells watchers.
-pub(crate) fn show(
+/// Nothing may be decided on this head any more; the next user loads the run again. True where a program
+/// was at work on it.
+fn void(live: &LiveRef) -> bool {
+    let program = {
+        let mut head = live.head();
+        head.void = true;
+        std::mem::take(&mut head.program).upgrade()
+    };
+    live.core.lives.forget(live);
+    // Whoever waits on this head must look again.
+    live.committed.send_modify(|_| {});
+    if let Some(program) = &program {
+        program.stop();
+    }
+    program.is_some()
+}
+
+/// Folds committed events into what is shown, and tells watchers. Returns what each waiter is answered.
+fn show(
     live: &LiveRef,
     events: Vec<Event>,
     at: Timestamp,
     receipt: Receipt,
-    snapshot: bool,
-) -> Commit {
+    waiters: &[Waiter],
+) -> Vec<Commit> {
     let mut shown = live.shown();
     let before = shown.view.as_ref().map_or(0, |view| view.pos);
-    for (event, pos) in events.into_iter().zip(receipt.first..) {
+    let mut unanswered = waiters.iter().peekable();
+    let mut commits = Vec::with_capacity(waiters.len());
+    let mut answer = |shown: &Shown, events: usize| {
+        while let Some(waiter) = unanswered.next_if(|waiter| waiter.events <= events) {
+            let view = (waiter.wants == Wants::View).then(|| shown.view.clone()).flatten();
+            commits.push(Commit { view, before, hooks: receipt.hooks });
+        }
+    };
+    for (index, (event, pos)) in events.into_iter().zip(receipt.first..).enumerate() {
+        answer(&shown, index);
         match (&mut shown.view, &event) {
             (Some(view), event) => view.apply(event, at, pos),
             (view @ None, Event::Submitted(submission)) => {
@@ -253,9 +310,9 @@ pub(crate) fn show(
         }
         shown.tail.push_back(Stored { pos, seq, at, event });
     }
+    answer(&shown, usize::MAX);
     let seq = shown.view.as_ref().map_or(0, |view| view.seq);
-    let view = if snapshot { shown.view.clone() } else { None };
     drop(shown);
     live.committed.send_if_modified(|now| std::mem::replace(now, seq) != seq);
-    Commit { view, before, hooks: receipt.hooks }
+    commits
 }

@@ -203,8 +203,7 @@ impl Core {
             hooks: hook.map(|hook| hook.after(newest)).into_iter().collect(),
             wants: Wants::View,
             permit: Some(permit),
-            settles: None,
-            pins: Vec::new(),
+            ..Attached::default()
         };
         let mut delivery = delivery.clone();
         let program = head.program.upgrade();

@@ -1,21 +1,23 @@
 //! Driving programs: polling one until it ends, only waits, or turns out not to fit its log.
 
 use std::{
+    future::Future as _,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::Arc,
-    task::{Context, Poll},
+    task::{Context, Poll, Waker},
 };
 
 use serde_json::Value;
 use trackway_domain::{
-    Command, Event, Evidence, Failure, JSON_DEPTH_MAX, Op, OpKind, RunId, Seq, Yield, is_too_deep,
+    Command, Event, Evidence, Failure, JSON_DEPTH_MAX, Op, OpKind, RunId, Seq, Submission, Yield,
+    is_too_deep,
 };
 
 use crate::{
-    Error, ProgramFuture, Stop,
+    Error, Program, ProgramFuture, Stop,
     command::Attached,
     core::Core,
-    live::{Durable, LiveRef},
+    live::{Durable, Head, LiveRef},
     stage::{Inner, Place, Stage},
     supervise::Supervisor,
 };
@@ -39,13 +41,66 @@ pub(crate) enum End {
     Fits,
 }
 
+/// The program of a run whose submission is not durable yet.
+pub(crate) struct FirstDrive {
+    live: LiveRef,
+    inner: Arc<Inner>,
+    program: Arc<dyn Program>,
+    input: Value,
+}
+
 impl Core {
     /// Drives the run's program in the background, unless it is being driven, has ended, or waits. A run
     /// that cannot be driven now is driven later.
     pub(crate) fn wake(self: &Arc<Self>, run: RunId) {
         let core = self.clone();
         let supervisor = Supervisor::new(self, RUNS);
-        self.tokio.spawn(async move { core.drive_until_done(run, supervisor).await });
+        self.tokio.spawn(async move { core.drive_until_done(run, supervisor, None).await });
+    }
+
+    /// Takes up the program of a run that is about to be submitted. None where it has to wait for room or
+    /// has to be read from the store first: it is driven after the commit then.
+    pub(crate) fn prepare_first_drive(
+        self: &Arc<Self>,
+        live: &LiveRef,
+        head: &mut Head,
+        submission: &Submission,
+    ) -> Option<FirstDrive> {
+        if self.is_stopping() || self.broken.borrow().is_some() || submission.guided {
+            return None;
+        }
+        let program = self.options.registry.pinned(&submission.workflow)?;
+        let room = self.programs.clone().try_acquire_owned().ok()?;
+        let inner = Inner::new(submission, Place::Live(live.clone()));
+        inner.enter(room);
+        head.program = Arc::downgrade(&inner);
+        head.buffer.keep();
+        Some(FirstDrive { live: live.clone(), inner, program, input: submission.input.clone() })
+    }
+
+    /// Drives a program that could not be polled before its submission was sent.
+    pub(crate) fn drive_first_in_background(self: &Arc<Self>, first: FirstDrive) {
+        let (core, supervisor) = (self.clone(), Supervisor::new(self, RUNS));
+        self.tokio.spawn(async move {
+            core.drive_until_done(first.live.id, supervisor, Some(first)).await;
+        });
+    }
+
+    /// Polls the program of a run that was submitted and not handed to the store yet. What it does until it
+    /// has to wait goes there with the submission; the rest is driven in the background.
+    pub(crate) fn drive_first(self: &Arc<Self>, first: FirstDrive) {
+        let live = first.live.clone();
+        let (core, supervisor) = (self.clone(), Supervisor::new(self, RUNS));
+        let mut driving =
+            Box::pin(
+                async move { core.drive_until_done(first.live.id, supervisor, Some(first)).await },
+            );
+        // Spawning polls it again, with a waker that wakes somebody.
+        let polled = driving.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+        live.release(self);
+        if polled.is_pending() {
+            self.tokio.spawn(driving);
+        }
     }
 
     /// The store did not take what the run did. It is driven again when the store takes something of it:
@@ -60,7 +115,7 @@ impl Core {
                     return;
                 }
                 match core.write_row(run).await {
-                    Ok(()) => return core.drive_until_done(run, supervisor).await,
+                    Ok(()) => return core.drive_until_done(run, supervisor, None).await,
                     Err(again) => error = again,
                 }
             }
@@ -70,9 +125,17 @@ impl Core {
         });
     }
 
-    async fn drive_until_done(self: &Arc<Self>, run: RunId, mut supervisor: Supervisor) {
+    async fn drive_until_done(
+        self: &Arc<Self>,
+        run: RunId,
+        mut supervisor: Supervisor,
+        mut first: Option<FirstDrive>,
+    ) {
         loop {
-            let driven = self.drive(run).await;
+            let driven = match first.take() {
+                Some(first) => self.drive_new(first).await,
+                None => self.drive(run).await,
+            };
             // Whoever brings an answer and waits for this must look again.
             if let Some(live) = self.lives.find(run) {
                 live.head().undrivable |= driven.is_err();
@@ -127,10 +190,26 @@ impl Core {
         inner.enter(room);
         self.reach("effect:drive");
         self.fill(&live, &inner, seq).await?;
-        let mut future = program.run(Stage(inner.clone()), input);
+        self.play(&live, &inner, program.run(Stage(inner.clone()), input)).await
+    }
+
+    /// Drives a program that finds nothing in its log.
+    async fn drive_new(self: &Arc<Self>, first: FirstDrive) -> Result<(), Error> {
+        let FirstDrive { live, inner, program, input } = first;
+        self.reach("effect:drive");
+        self.play(&live, &inner, program.run(Stage(inner.clone()), input)).await
+    }
+
+    /// Polls the program to its end, or until it only waits, and records that.
+    async fn play(
+        self: &Arc<Self>,
+        live: &LiveRef,
+        inner: &Arc<Inner>,
+        mut future: ProgramFuture,
+    ) -> Result<(), Error> {
         let end = std::future::poll_fn(|cx| {
             live.hold();
-            let polled = poll(&inner, &mut future, cx);
+            let polled = poll(inner, &mut future, cx);
             // How it ended belongs to what it did last.
             if polled.is_pending() {
                 live.release(self);
@@ -140,7 +219,7 @@ impl Core {
         .await;
         inner.book().leaving = true;
         drop(future);
-        let finished = self.finish(&live, &inner, end).await;
+        let finished = self.finish(live, inner, end).await;
         live.release(self);
         finished
     }

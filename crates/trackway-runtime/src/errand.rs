@@ -8,6 +8,7 @@ use std::{
     sync::Arc,
 };
 
+use futures_util::future::join_all;
 use tokio::sync::{Mutex, MutexGuard};
 use trackway_domain::{Command, Errand, RunId, Submission};
 use trackway_ports::OutboxId;
@@ -42,10 +43,14 @@ impl ErrandLocks {
 }
 
 impl Core {
-    /// Carries an errand out in the background.
-    pub(crate) fn send_errand(self: &Arc<Self>, id: OutboxId, errand: Errand) {
+    /// Carries errands out in the background. They come from one commit, and often go to one run, which
+    /// can take them in one append.
+    pub(crate) fn send_errands(self: &Arc<Self>, errands: Vec<(OutboxId, Errand)>) {
         let core = self.clone();
-        self.tokio.spawn(async move { core.do_errand(id, errand).await });
+        self.tokio.spawn(async move {
+            let core = &core;
+            join_all(errands.into_iter().map(|(id, errand)| core.do_errand(id, errand))).await;
+        });
     }
 
     /// An errand that cannot be carried out now is carried out later.
@@ -158,7 +163,14 @@ impl Core {
         run: RunId,
         command: Command,
     ) -> Result<(), Error> {
-        match self.execute(run, &command, Some(id)).await {
+        // Its program goes on by it, and nobody else waits for it.
+        let attach = || Attached {
+            settles: Some(id),
+            wants: Wants::Commit,
+            with_program: true,
+            ..Attached::default()
+        };
+        match self.execute_with(run, &command, attach).await {
             Ok(_) => Ok(()),
             Err(Error::UnknownRun { .. }) => self.strike(id).await,
             Err(error) => Err(error),

@@ -14,7 +14,7 @@ use trackway_domain::{MessageId, QuestionId, RunId, Seq, StateName, Timestamp};
 use trackway_engine::{Run, RunView, StatusTime};
 use trackway_ports::{ClaimKey, Stored};
 
-use crate::{core::Core, held::Held, stage::Inner};
+use crate::{buffer::AppendBuffer, core::Core, stage::Inner};
 
 /// Newest events kept in memory for watchers that keep up; others read from the store. A watcher
 /// that falls further behind costs reads, never memory.
@@ -59,7 +59,7 @@ pub(crate) struct Head {
     /// comes before the first is committed must find it.
     pub(crate) claims: HashMap<ClaimKey, (String, serde_json::Value)>,
     /// What the program ordered and the journal has not been handed yet.
-    pub(crate) held: Held,
+    pub(crate) buffer: AppendBuffer,
     /// Why the log cannot be read to its end: nothing may be decided on half of it.
     pub(crate) damaged: Option<String>,
     /// Set when an append of this head was refused: what was decided on top of it is void, and the

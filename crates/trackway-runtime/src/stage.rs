@@ -113,10 +113,11 @@ impl Inner {
         *self.room.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
-    /// An event was ordered while the program runs. Called under the head's lock, so arrivals have the
-    /// order of the log.
-    pub(crate) fn arrive(&self, event: &Event) {
-        self.book().arrive(event);
+    /// Events were ordered while the program runs. Called under the head's lock, so arrivals have the
+    /// order of the log. True where the program will be polled for them.
+    pub(crate) fn arrive(&self, events: &[Event]) -> bool {
+        let mut book = self.book();
+        events.iter().fold(false, |wakes, event| book.arrive(event) || wakes)
     }
 
     /// The program must not go on.

@@ -74,7 +74,8 @@ impl Core {
         }
     }
 
-    /// Creates a run and waits until it is durable. Its program is driven after that.
+    /// Creates a run and waits until it is durable. What its program does before its first effect is in the
+    /// same append, where there is room to drive it at once.
     pub(crate) async fn create(
         self: &Arc<Self>,
         submission: Submission,
@@ -85,15 +86,20 @@ impl Core {
         // Nothing is to be read for it: everything that is known of the run is here. Somebody who knew
         // its id may be reading already; that must be over before anything is decided.
         live.loaded.get_or_init(|| std::future::ready(())).await;
-        let ordered = {
+        let (ordered, first_drive) = {
             let mut head = live.head();
             if head.run.is_some() || head.void {
                 return Err(NotCreated::Exists);
             }
+            let first_drive = self.prepare_first_drive(&live, &mut head, &submission);
             let submit = Command::Submit(Box::new(submission));
             let ordered = self.order(&live, &mut head, submit, attached);
-            ordered.map_err(|refusal| NotCreated::Failed(Error::refused(live.id, &refusal)))?
+            let refused = |refusal| NotCreated::Failed(Error::refused(live.id, &refusal));
+            (ordered.map_err(refused)?, first_drive)
         };
+        if let Some(first_drive) = first_drive {
+            self.drive_first(first_drive);
+        }
         let commit = ordered.commit.ok_or(NotCreated::Failed(Error::Stopping))?;
         match commit.await {
             Ok(Ok(commit)) => Ok((commit, live)),

@@ -61,7 +61,7 @@ impl Driver {
         // What the step read need not be read again.
         let read: Mutex<Option<Vec<Vec<Event>>>> = Mutex::default();
         let mut work = |_: Attempt| -> BoxFuture<'_, _> { Box::pin(self.look_back(&read)) };
-        let (_, outcome) = self.stage.step(BEGIN_KEY, RetryPolicy::default(), &mut work).await;
+        let (_, outcome) = self.stage.read_step(BEGIN_KEY, RetryPolicy::default(), &mut work).await;
         let begin: Begin = match outcome {
             StepOutcome::Ok(value) => serde_json::from_value(value).map_err(stopped)?,
             StepOutcome::Err(failure) => return Err(Stop::Failed(failure)),

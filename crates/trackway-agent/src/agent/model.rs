@@ -46,7 +46,7 @@ impl Driver {
     pub(super) async fn ask(&self, turn: &Turn) -> Result<Heard, Stop> {
         let mut work =
             |attempt: Attempt| -> BoxFuture<'_, _> { Box::pin(self.ask_now(turn, attempt)) };
-        let (_, outcome) = self.stage.step(MODEL_KEY, RetryPolicy::default(), &mut work).await;
+        let (_, outcome) = self.stage.read_step(MODEL_KEY, RetryPolicy::default(), &mut work).await;
         match outcome {
             StepOutcome::Ok(value) => serde_json::from_value(value).map_err(stopped),
             StepOutcome::Err(failure) => Err(Stop::Failed(failure)),
@@ -187,7 +187,8 @@ impl Driver {
         let mut work = |attempt: Attempt| -> BoxFuture<'_, Result<Value, Failure>> {
             Box::pin(self.compact_now(plan.clone(), time, attempt))
         };
-        let (_, outcome) = self.stage.step(COMPACT_KEY, RetryPolicy::default(), &mut work).await;
+        let (_, outcome) =
+            self.stage.read_step(COMPACT_KEY, RetryPolicy::default(), &mut work).await;
         match outcome {
             StepOutcome::Ok(value) => {
                 let compacted = Compacted::from_value(&value).map_err(stopped)?;

@@ -122,16 +122,14 @@ impl Book {
         }
     }
 
-    /// An event was ordered while the program runs.
-    pub(crate) fn arrive(&mut self, event: &Event) {
+    /// An event was ordered while the program runs. True where that wakes its driver.
+    pub(crate) fn arrive(&mut self, event: &Event) -> bool {
         if self.filling {
             self.early.push(event.clone());
-            return;
+            return false;
         }
         self.put(event, false);
-        if let Some(driver) = self.driver.take() {
-            driver.wake();
-        }
+        self.driver.take().inspect(Waker::wake_by_ref).is_some()
     }
 
     /// Whether the program has seen everything that is recorded, and waits: nothing but what comes next can

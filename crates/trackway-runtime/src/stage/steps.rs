@@ -6,7 +6,7 @@ use serde_json::Value;
 use trackway_domain::{Command, Failure, Op, OpKind, Retry, StepOutcome, Timestamp};
 
 use super::{Fact, Stage, guard};
-use crate::live::Durable;
+use crate::live;
 
 /// One attempt at a step, as its closure sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,6 +43,23 @@ impl Default for RetryPolicy {
     }
 }
 
+/// What is durable before a step's work begins.
+#[derive(Clone, Copy)]
+enum Durable {
+    Submission,
+    Records,
+}
+
+/// Where a step is with its attempts.
+struct Tries {
+    policy: RetryPolicy,
+    /// Of the next attempt.
+    number: u32,
+    /// When the first one began.
+    since: Option<Timestamp>,
+    durable: Durable,
+}
+
 /// What a step does; called once for each attempt.
 pub type StepWork<'a> = dyn FnMut(Attempt) -> Pin<Box<dyn Future<Output = Result<Value, Failure>> + Send + 'a>>
     + Send
@@ -65,12 +82,34 @@ impl Stage {
         policy: RetryPolicy,
         work: &mut StepWork<'_>,
     ) -> (Op, StepOutcome) {
+        self.step_once(key, policy, work, Durable::Records).await
+    }
+
+    /// As [`Stage::step`], for work that changes nothing elsewhere, such as asking a model. It begins while
+    /// what was recorded before it is on its way to the store; of that the submission alone is durable.
+    pub async fn read_step(
+        &self,
+        key: &str,
+        policy: RetryPolicy,
+        work: &mut StepWork<'_>,
+    ) -> (Op, StepOutcome) {
+        self.step_once(key, policy, work, Durable::Submission).await
+    }
+
+    async fn step_once(
+        &self,
+        key: &str,
+        policy: RetryPolicy,
+        work: &mut StepWork<'_>,
+        durable: Durable,
+    ) -> (Op, StepOutcome) {
         let op = self.0.book().claim(OpKind::Step, key);
         let (mut number, mut since) = (1, None);
         loop {
             if !self.0.book().knows(&op) {
                 self.go_live(&op).await;
-                let command = self.attempt(&op, policy, number, since, work).await;
+                let tries = Tries { policy, number, since, durable };
+                let command = self.attempt(&op, tries, work).await;
                 self.order(command).await;
             }
             match self.fact(&op).await {
@@ -105,22 +144,19 @@ impl Stage {
     }
 
     /// One attempt; the command that records what it came to.
-    async fn attempt(
-        &self,
-        op: &Op,
-        policy: RetryPolicy,
-        number: u32,
-        since: Option<Timestamp>,
-        work: &mut StepWork<'_>,
-    ) -> Command {
+    async fn attempt(&self, op: &Op, tries: Tries, work: &mut StepWork<'_>) -> Command {
+        let Tries { policy, number, since, durable } = tries;
         let Some((core, live)) = self.0.live() else {
             return std::future::pending().await;
         };
         let _active = guard::Active::at(self.0.clone());
-        let seq = live.head().run.as_ref().map_or(0, |run| run.seq);
+        let seq = match durable {
+            Durable::Submission => 1,
+            Durable::Records => live.head().run.as_ref().map_or(0, |run| run.seq),
+        };
+        let is_durable = live.until_committed(seq).await == live::Durable::Yes;
         // Nor is anything done that could not be recorded.
-        let durable = live.until_committed(seq).await == Durable::Yes;
-        if !durable || core.broken.borrow().is_some() {
+        if !is_durable || core.broken.borrow().is_some() {
             return std::future::pending().await;
         }
         core.reach("step:before");

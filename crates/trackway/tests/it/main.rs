@@ -10,6 +10,7 @@
 #[macro_use]
 mod kit;
 
+mod appends;
 mod cancels;
 mod children;
 mod compile_fail;

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use trackway_testkit::World;
 
-use crate::kit::{Probe, answer, ended, settled, start};
+use crate::kit::{Probe, answer, ended, settled, start, start_as};
 
 workflow!(First, "job", "1", |_probe, ctx, _input: Value| -> String {
     ctx.status("the old way").await;
@@ -50,12 +50,13 @@ workflow!(Parent, "parent", "1", |_probe, ctx, _input: Value| -> String {
 #[test]
 fn a_child_keeps_the_version_that_was_newest_when_it_was_started() {
     let (world, probe) = (World::sqlite(), Probe::new());
-    let before = trackway_testkit::CrashAt::point("effect:drive", 2);
+    let before = trackway_testkit::CrashAt::point("runtime:committed", 1);
     let setup =
         trackway_testkit::Setup::from(registry![First(probe.clone()), Parent(probe.clone())])
             .faults(before.into());
     let crashed = world.process(setup, async |process| {
-        start(&process, "parent", Value::Null).await;
+        // It is recorded, and nobody hears of it.
+        let _ = start_as(&process, "s", "parent", Value::Null).await;
         std::future::pending::<()>().await
     });
     assert!(crashed.is_none());

@@ -1,16 +1,18 @@
 //! Turns that another process goes on with, when what is written about the agent, what it could call or
 //! what it had dispatched is not the same any more.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
-use serde_json::json;
+use futures_util::future::BoxFuture;
+use serde_json::{Value, json};
 use trackway_agent::Approval;
-use trackway_domain::{Event, Part, Reason, RunId, StateName};
-use trackway_runtime::{ReplayVerdict, replay_with};
+use trackway_domain::{Part, Reason, RunId, StateName};
+use trackway_ports::Clock as _;
+use trackway_runtime::{Attempt, ReplayVerdict, RetryPolicy, replay_with};
 use trackway_testkit::{CrashAt, Process, Reply, World, answer_to, at};
 
 use super::kit::{
-    Desk, children, echo, ended, log, references, rested, say, shout, spoken, turn, until, workflow,
+    Desk, children, echo, ended, log, references, rested, say, shout, spoken, turn, workflow,
 };
 
 fn approved(run: RunId) -> trackway_runtime::Deliver {
@@ -64,10 +66,16 @@ fn a_tool_that_is_gone_is_told() {
 /// Proves D3: a workflow that is gone before it could say anything is waited for no longer than any other.
 #[test]
 fn a_workflow_that_is_gone_is_not_waited_for() {
-    let desk = Desk::new().workflow(echo());
-    desk.calls(&[("c1", "dispatch_workflow_echo", json!({ "text": "x" }))]);
+    let careful = workflow("careful", |stage, _| async move {
+        let mut work = |_: Attempt| -> BoxFuture<'_, _> { Box::pin(async { Ok(Value::Null) }) };
+        stage.step("work", RetryPolicy::default(), &mut work).await;
+        Ok(Value::Null)
+    });
+    let desk = Desk::new().workflow(careful);
+    desk.calls(&[("c1", "dispatch_workflow_careful", json!({ "text": "x" }))]);
     desk.says("A pity.");
-    let faults = Arc::new(CrashAt::point("effect:drive", 2));
+    // After the two of the turn: looking back, and asking the model.
+    let faults = Arc::new(CrashAt::point("step:before", 3));
     let through = desk.world.process(desk.setup().faults(faults), async |process| {
         turn(&process, "m1", "Go.").await;
     });
@@ -76,9 +84,9 @@ fn a_workflow_that_is_gone_is_not_waited_for() {
     desk.run(async |process: Process| {
         let rows = process.runs(Default::default(), None, 9).await.unwrap();
         let [child, row] = &rows[..] else { panic!("{rows:?}") };
-        let slept = until(&process, row.id, |event| matches!(event, Event::Slept { .. })).await;
-        let Event::Slept { due, .. } = slept.event else { unreachable!() };
-        process.clock.advance_to(due);
+        let limit = process.clock.now() + Duration::from_secs(5);
+        process.clock.until_asleep(limit).await;
+        process.clock.advance_to(limit);
         let view = ended(&process, row.id).await;
         assert_eq!(spoken(&view), "A pity.");
         let log = log(&process, row.id).await;

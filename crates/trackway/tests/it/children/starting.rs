@@ -8,8 +8,14 @@ use trackway::Stop;
 use trackway_domain::StateName;
 use trackway_testkit::{Gate, Setup, World, at};
 
-use super::{Careless, Doubles, Generations, Parent, child_of};
+use super::{Doubles, Generations, Parent, child_of};
 use crate::kit::{Probe, answer, ended, log, settled, start, told, until};
+
+workflow!(Prepared, "prepared", |_probe, ctx, _input: Value| -> () {
+    ctx.step("prepare", |_| async { Ok::<_, std::io::Error>(()) }).await?;
+    ctx.child_named::<()>("generations", json!(0)).await?.output().await.ok();
+    Ok(())
+});
 
 /// Proves L10, L17.
 #[test]
@@ -17,10 +23,10 @@ fn a_child_that_is_just_being_started_is_cancelled_with_its_parent() {
     let (world, probe) = (World::memory(), Probe::new());
     let gate = Arc::new(Gate::new());
     let setup =
-        Setup::from(registry![Generations(probe.clone()), Careless(probe)]).tap(gate.clone());
+        Setup::from(registry![Generations(probe.clone()), Prepared(probe)]).tap(gate.clone());
     world.run(setup, async |process| {
         gate.hold(|append| !append.starts.is_empty() || !append.outbox.is_empty());
-        let run = start(&process, "careless", "waits").await;
+        let run = start(&process, "prepared", Value::Null).await;
         gate.withheld(1).await;
         let canceling = tokio::spawn({
             let process = process.clone();
@@ -86,7 +92,10 @@ fn a_child_can_be_looked_at_while_it_is_being_started() {
     let setup = Setup::from(registry![Doubles(probe.clone()), Parent(probe)]).tap(gate.clone());
     world.run(setup, async |process| {
         gate.hold(|append| !append.starts.is_empty());
-        let run = start(&process, "parent", json!([99])).await;
+        let starting = tokio::spawn({
+            let process = process.clone();
+            async move { start(&process, "parent", json!([99])).await }
+        });
         gate.withheld(1).await;
         let child = gate.peek(|append| append.events.iter().find_map(child_of)).unwrap();
         let looking = tokio::spawn({
@@ -96,6 +105,7 @@ fn a_child_can_be_looked_at_while_it_is_being_started() {
         tokio::task::yield_now().await;
         assert!(!looking.is_finished(), "nothing is shown before it is committed");
         gate.release();
+        let run = starting.await.unwrap();
         assert_eq!(looking.await.unwrap().unwrap().submission.run, child);
         settled(&process, child).await;
         let log = log(&process, child).await;

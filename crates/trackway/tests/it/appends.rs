@@ -1,0 +1,147 @@
+//! What is written together: a commit costs the same for one event as for ten.
+
+use std::sync::{Arc, Mutex};
+
+use serde_json::{Value, json};
+use trackway_domain::{Event, StateName};
+use trackway_ports::{Append, AppendError, Done, Journal};
+use trackway_testkit::{Setup, Tap, World, at};
+
+use crate::kit::{Probe, ended, start, start_as, told};
+
+/// The names of the events of every append; those of a run that begins with it are behind a `>`.
+#[derive(Debug, Default)]
+struct Appends(Mutex<Vec<String>>);
+
+impl Appends {
+    fn take(&self) -> Vec<String> {
+        std::mem::take(&mut *self.0.lock().unwrap())
+    }
+}
+
+impl Tap for Appends {
+    fn append(&self, journal: &Arc<dyn Journal>, append: Append, done: Done) {
+        let names =
+            |append: &Append| append.events.iter().map(Event::name).collect::<Vec<_>>().join(" ");
+        let starts = append.starts.iter().map(|start| format!(" > {}", names(start)));
+        let line = names(&append) + &starts.collect::<String>();
+        self.0.lock().unwrap().push(line);
+        journal.append(append, done);
+    }
+}
+
+workflow!(Speaks, "speaks", |_probe, ctx, _input: Value| -> u32 {
+    ctx.status("one").await;
+    ctx.status("two").await;
+    Ok(2)
+});
+
+workflow!(Works, "works", |probe, ctx, _input: Value| -> u32 {
+    ctx.status("one").await;
+    ctx.step("work", |_| async {
+        probe.mark("worked");
+        Ok::<_, std::io::Error>(())
+    })
+    .await?;
+    Ok(1)
+});
+
+workflow!(Above, "above", |_probe, ctx, _input: Value| -> u32 {
+    let child = ctx.child_named::<u32>("speaks", Value::Null).await?;
+    Ok(child.output().await? + 1)
+});
+
+/// Proves L1, X1: what a run does before its first effect is durable with its submission, or not at all.
+#[test]
+fn a_run_without_effects_is_one_append() {
+    for world in [World::sqlite(), World::memory()] {
+        let appends = Arc::new(Appends::default());
+        let setup = Setup::from(registry![Speaks(Probe::new())]).tap(appends.clone());
+        world.run(setup, async |process| {
+            let started = start_as(&process, "s", "speaks", Value::Null).await.unwrap();
+            assert_eq!(started.view.state, StateName::Submitted, "as of the submission");
+            let run = started.view.submission.run;
+            // It holds its run in memory.
+            drop(started);
+            assert_eq!(ended(&process, run).await.output, json!(2));
+            assert_eq!(
+                told(&process, run).await,
+                ["submitted", "working", "working: one", "working: two", "completed."]
+            );
+            process.quiet().await;
+        });
+        assert_eq!(appends.take(), ["submitted started status status completed"]);
+    }
+}
+
+/// Proves L7, X1.
+#[test]
+fn an_effect_waits_for_the_commit_of_what_was_before_it() {
+    let (world, probe) = (World::sqlite(), Probe::new());
+    let appends = Arc::new(Appends::default());
+    let setup = Setup::from(registry![Works(probe.clone())]).tap(appends.clone());
+    world.run(setup, async |process| {
+        let run = start(&process, "works", Value::Null).await;
+        ended(&process, run).await;
+        process.quiet().await;
+    });
+    assert_eq!(appends.take(), ["submitted started status", "step-done completed"]);
+    assert_eq!(probe.count("worked"), 1);
+}
+
+/// Refuses every append that begins a run.
+#[derive(Debug)]
+struct NoStarts;
+
+impl Tap for NoStarts {
+    fn append(&self, journal: &Arc<dyn Journal>, append: Append, done: Done) {
+        match append.expected {
+            0 => done(Err(AppendError::Unavailable { reason: "the disk is full".into() })),
+            _ => journal.append(append, done),
+        }
+    }
+}
+
+/// Proves X1: a run that could not be recorded has done nothing.
+#[test]
+fn a_run_that_was_not_recorded_has_no_effects() {
+    let (world, probe) = (World::memory(), Probe::new());
+    let setup = Setup::from(registry![Works(probe.clone())]).tap(Arc::new(NoStarts));
+    world.run(setup, async |process| {
+        assert!(start_as(&process, "s", "works", Value::Null).await.is_err());
+        process.quiet().await;
+        assert_eq!(process.runs(Default::default(), None, 9).await.unwrap().len(), 0);
+    });
+    assert_eq!(probe.count("worked"), 0);
+}
+
+/// Proves L17: a child begins, and does what needs no effect, in the append of its parent; what it owes
+/// the parent is one more.
+#[test]
+fn a_child_without_effects_is_in_the_append_of_its_parent() {
+    for world in [World::sqlite(), World::memory()] {
+        let appends = Arc::new(Appends::default());
+        let registry = registry![Speaks(Probe::new()), Above(Probe::new())];
+        let setup = Setup::from(registry).tap(appends.clone());
+        world.run(setup, async |process| {
+            let run = start(&process, "above", Value::Null).await;
+            assert_eq!(ended(&process, run).await.output, json!(3));
+            process.quiet().await;
+            let rows = process.runs(Default::default(), None, 9).await.unwrap();
+            for row in rows {
+                assert_eq!(row.state, StateName::Completed);
+                let view = process.view(&at(row.id)).await.unwrap();
+                assert_eq!(view.state, StateName::Completed);
+            }
+        });
+        let appends = appends.take();
+        assert_eq!(
+            appends[0],
+            "submitted started child-started > submitted started status status completed"
+        );
+        // Where the program has left in the meantime, its row and its end are appends of their own.
+        let rest: Vec<&str> = appends[1..].iter().flat_map(|names| names.split(' ')).collect();
+        let rest: Vec<&str> = rest.into_iter().filter(|name| !name.is_empty()).collect();
+        assert_eq!(rest, ["child-ended", "completed"], "{appends:?}");
+    }
+}
