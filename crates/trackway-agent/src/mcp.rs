@@ -19,6 +19,7 @@ mod result;
 mod server;
 mod servers;
 mod tool;
+mod web;
 
 pub use config::{ConfigProblem, McpConfig, Missing, Reach, ServerConfig};
 pub use server::Phase;
