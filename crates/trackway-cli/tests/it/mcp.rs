@@ -24,6 +24,7 @@ mod http;
 mod leading;
 mod loops;
 mod outputs;
+mod people;
 mod processes;
 mod replays;
 mod scripted;
