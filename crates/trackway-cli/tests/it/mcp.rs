@@ -21,6 +21,7 @@ mod drift;
 mod errors;
 mod forks;
 mod http;
+mod imports;
 mod leading;
 mod loops;
 mod outputs;
