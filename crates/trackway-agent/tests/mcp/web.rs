@@ -35,11 +35,14 @@ impl Form {
     }
 }
 
+/// What answers the request with this id.
+type Answer = dyn Fn(&Value) -> Vec<u8> + Send + Sync;
+
 /// A server without sessions whose one tool that can be called answers with this.
 #[derive(Clone)]
 struct Odd {
     form: Form,
-    answer: Arc<dyn Fn(&Value) -> Vec<u8> + Send + Sync>,
+    answer: Arc<Answer>,
 }
 
 async fn serve(State(odd): State<Odd>, body: String) -> Response {
@@ -101,9 +104,8 @@ async fn an_answer_that_cannot_be_read_ends_its_call_over_http() {
         [start.as_bytes(), b"\xff\"}"].concat()
     };
     let no_message = |_: &Value| b"{\"hello\": true}".to_vec();
-    type Answer = Box<dyn Fn(&Value) -> Vec<u8> + Send + Sync>;
     for form in FORMS {
-        let answers: [Answer; 4] =
+        let answers: [Box<Answer>; 4] =
             [Box::new(deep), Box::new(long), Box::new(no_text), Box::new(no_message)];
         for answer in answers {
             let servers = odd(form, answer).await;

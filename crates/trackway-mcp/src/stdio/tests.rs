@@ -82,7 +82,7 @@ async fn a_client_that_only_closes_is_let_go() {
     Client::silent(at.door()).leave().await;
 }
 
-fn ping(id: Value) -> Value {
+fn ping(id: u32) -> Value {
     json!({ "jsonrpc": "2.0", "id": id, "method": "ping" })
 }
 
@@ -93,12 +93,12 @@ async fn a_batch_is_answered_as_a_list_where_the_revision_has_them() {
     let mut client = Client::of_revision(at.door(), "2025-03-26", json!({})).await;
     let gone = |id: u32| json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": id } });
     let batch = json!([
-        ping(json!(20)),
+        ping(20),
         gone(99),
         { "jsonrpc": "2.0", "id": "list", "method": "tools/list" },
         { "jsonrpc": "1.0", "id": 21 },
         5,
-        ping(json!(20)),
+        ping(20),
     ]);
     client.send(&batch).await;
     let answers = client.next().await;
@@ -115,7 +115,7 @@ async fn a_batch_is_answered_as_a_list_where_the_revision_has_them() {
     client.send(&json!([gone(98), gone(97)])).await;
     for refused in [
         json!([]),
-        json!(vec![ping(json!(1)); 65]),
+        json!(vec![ping(1); 65]),
         json!([{ "jsonrpc": "2.0", "id": 1, "method": "initialize" }]),
     ] {
         client.send(&refused).await;
@@ -138,7 +138,7 @@ async fn a_batch_goes_without_what_was_cancelled() {
     let params = json!({ "name": "workflow_advance", "arguments": answering(&second, "out") });
     let advance =
         json!({ "jsonrpc": "2.0", "id": "wait", "method": "tools/call", "params": params });
-    client.send(&json!([ping(json!(30)), advance])).await;
+    client.send(&json!([ping(30), advance])).await;
     // The person is asked beside the batch, and says nothing.
     let question = client.next().await;
     assert_eq!(question["method"], "elicitation/create", "{question}");
@@ -157,7 +157,7 @@ async fn a_batch_goes_without_what_was_cancelled() {
 async fn a_batch_is_refused_where_the_revision_has_none() {
     let at = Place::new();
     let mut client = Client::older(at.door(), json!({})).await;
-    client.send(&json!([ping(json!(20)), ping(json!(21))])).await;
+    client.send(&json!([ping(20), ping(21)])).await;
     let answer = client.next().await;
     assert_eq!((&answer["error"]["code"], &answer["id"]), (&json!(-32600), &Value::Null));
     assert!(answer["error"]["message"].as_str().unwrap().contains("2025-03-26"), "{answer}");

@@ -115,7 +115,7 @@ fn an_imported_run_waits_to_be_adopted() {
 
 /// A run of `invest` that waits for its signature, with this in the place of the answer before, in a folder
 /// of its own, as somebody would have it who writes bundles by hand.
-fn forged(answer: &Value, schema: Option<Value>) -> (Folder, String) {
+fn forged(answer: &Value, schema: Option<&Value>) -> (Folder, String) {
     let (origin, forged) = (Folder::new(), Folder::new());
     let start = ["run", "invest", "--input", r#"{"walletAddress": "0x1"}"#, "--json"];
     let begun = origin.trackway(&start).expect(6);
@@ -133,7 +133,7 @@ fn forged(answer: &Value, schema: Option<Value>) -> (Folder, String) {
         for event in &mut events {
             match event {
                 Event::Asked { question, .. } => {
-                    question.schema = schema.clone().unwrap_or_else(|| question.schema.clone());
+                    question.schema = schema.unwrap_or(&question.schema).clone();
                 }
                 Event::Resumed { input, .. } => *input = answer.clone(),
                 _ => {}
@@ -171,7 +171,7 @@ fn an_answer_that_does_not_fit_its_question_is_not_imported() {
 /// left as it is.
 #[test]
 fn a_run_that_the_program_cannot_read_is_not_adopted() {
-    let (origin, run) = forged(&json!({ "walletAddress": 7 }), Some(json!({})));
+    let (origin, run) = forged(&json!({ "walletAddress": 7 }), Some(&json!({})));
     let other = Folder::new();
     carried(&origin, &run, &other).expect(0);
     let refused = other.trackway(&["runs", "adopt", &run]).expect(7);
