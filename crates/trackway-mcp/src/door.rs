@@ -120,7 +120,7 @@ impl Door {
         retry: Retry,
     ) -> Result<CallToolResponse, Refusal> {
         let session = extension::<SessionCalls>(context);
-        let _room = session.map(SessionCalls::begin).transpose()?;
+        let _room = session.map(|calls| calls.begin(size(context, raw.as_ref()))).transpose()?;
         let switches = self.inner.switches;
         let tool = Name::find(name).ok_or_else(|| unknown_tool(name, switches))?;
         if tool == Name::Checkpoint && !switches.checkpoints {
@@ -291,6 +291,14 @@ fn identity(context: &RequestContext<RoleServer>) -> Identity {
 /// What the HTTP door has found out about a request; nothing on stdio.
 fn extension<T: Send + Sync + 'static>(context: &RequestContext<RoleServer>) -> Option<&T> {
     context.extensions.get::<http::request::Parts>()?.extensions.get()
+}
+
+/// Bytes of a call over HTTP. In a batch it does not come with them.
+fn size(context: &RequestContext<RoleServer>, raw: Option<&Value>) -> usize {
+    let parts = context.extensions.get::<http::request::Parts>();
+    let length = parts.and_then(|parts| parts.headers.get(http::header::CONTENT_LENGTH));
+    let length = length.and_then(|length| length.to_str().ok()?.parse().ok());
+    length.unwrap_or_else(|| raw.map_or(0, |raw| raw.to_string().len()))
 }
 
 /// A method that is not served, and what is.

@@ -37,11 +37,16 @@ const SESSIONS_MAX: usize = 512;
 /// Limit (MCP): protocol sessions of one caller.
 const SESSIONS_OF_CALLER_MAX: usize = 128;
 
-/// A call is in memory until it is answered, with what was sent and with what its user is asked. One that
-/// waits for a user stays when its client has gone. Nothing else of a session grows.
+/// A call is in memory until it is answered, and one that waits for a user stays when its client has gone.
+/// Nothing of a call that was answered is kept, so nothing else of a session grows.
 ///
 /// Limit (MCP): calls of one protocol session under way at once.
 pub(super) const CALLS_OF_SESSION_MAX: usize = 32;
+
+/// Twice the largest call that is taken, with all that it may bring.
+///
+/// Limit (MCP): bytes of the calls of one protocol session under way at once.
+pub(super) const SESSION_BYTES_MAX: u32 = 4 * 1024 * 1024;
 
 /// The header that names a protocol session.
 pub(super) const HEADER: &str = "mcp-session-id";
@@ -69,23 +74,46 @@ struct Session {
     calls: SessionCalls,
 }
 
-/// How many more calls a session may have under way.
+/// What a session may still have under way.
 #[derive(Debug, Clone)]
-pub(crate) struct SessionCalls(Arc<Semaphore>);
+pub(crate) struct SessionCalls {
+    calls: Arc<Semaphore>,
+    bytes: Arc<Semaphore>,
+}
+
+/// Room for one call, until it is dropped.
+#[derive(Debug)]
+pub(crate) struct CallRoom {
+    _call: OwnedSemaphorePermit,
+    _bytes: OwnedSemaphorePermit,
+}
 
 impl SessionCalls {
     fn new() -> Self {
-        Self(Arc::new(Semaphore::new(CALLS_OF_SESSION_MAX)))
+        Self {
+            calls: Arc::new(Semaphore::new(CALLS_OF_SESSION_MAX)),
+            bytes: Arc::new(Semaphore::new(SESSION_BYTES_MAX as usize)),
+        }
     }
 
-    /// Room for one call, until it is dropped.
-    pub(crate) fn begin(&self) -> Result<OwnedSemaphorePermit, Refusal> {
-        self.0.clone().try_acquire_owned().map_err(|_| {
-            let message =
-                format!("this session has {CALLS_OF_SESSION_MAX} calls that are not answered yet");
-            let next = "Wait for the answer to one of them, then send the same call again.";
-            Refusal { retryable: true, ..Refusal::new(Code::InvalidRequest, message, next) }
-        })
+    /// Room for a call of so many bytes. One that is larger than all there is needs all of it: what is
+    /// wrong with it is told by who reads it.
+    pub(crate) fn begin(&self, bytes: usize) -> Result<CallRoom, Refusal> {
+        let bytes = u32::try_from(bytes).map_or(SESSION_BYTES_MAX, |it| it.min(SESSION_BYTES_MAX));
+        let call = self.calls.clone().try_acquire_owned();
+        let bytes = self.bytes.clone().try_acquire_many_owned(bytes);
+        match (call, bytes) {
+            (Ok(call), Ok(bytes)) => Ok(CallRoom { _call: call, _bytes: bytes }),
+            _ => {
+                let message = format!(
+                    "this session has too many calls that are not answered yet: at most \
+                     {CALLS_OF_SESSION_MAX}, and {SESSION_BYTES_MAX} bytes of them"
+                );
+                let next = "Wait for the answer to one of them, then send the same call again.";
+                let refusal = Refusal::new(Code::InvalidRequest, message, next);
+                Err(Refusal { retryable: true, ..refusal })
+            }
+        }
     }
 }
 

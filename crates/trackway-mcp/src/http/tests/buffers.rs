@@ -4,7 +4,7 @@ use axum::body::BodyDataStream;
 use futures_util::StreamExt as _;
 
 use super::*;
-use crate::http::sessions::CALLS_OF_SESSION_MAX;
+use crate::http::sessions::{CALLS_OF_SESSION_MAX, SESSION_BYTES_MAX};
 
 /// What comes back, piece by piece.
 struct Reply(BodyDataStream);
@@ -59,6 +59,37 @@ async fn an_answered_call_leaves_nothing_in_its_session() {
     assert_eq!(Reply::to(&router, again).await.until("no such word").await, "");
 }
 
+fn call(id: usize, name: &str, arguments: &Value) -> Value {
+    let params = json!({ "name": name, "arguments": arguments });
+    json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params })
+}
+
+/// Proves X6, issue 11 S-M2: what the calls of a session bring is bounded in bytes, whatever their number.
+#[tokio::test]
+async fn a_session_has_a_bounded_number_of_bytes_under_way() {
+    let at = testing::Place::new();
+    at.workflow("notes.yaml", testing::NOTES);
+    let router = HttpDoor::new(at.door(), Some(Arc::new(OneKey)), 1 << 20).router();
+    let session = opened_with(&router, json!({ "elicitation": {} })).await;
+    let done = async |message: Value| {
+        let (_, _, answer) = told(router.clone(), of_session(&session, &message)).await;
+        answer["result"]["structuredContent"].clone()
+    };
+    let start = done(call(2, "workflow_start", &json!({ "workflowId": "notes" }))).await;
+    let second = done(call(3, "workflow_advance", &testing::answering(&start, "gathered"))).await;
+    let mut publish = testing::answering(&second, &"x".repeat(200 * 1024));
+    publish["output"] = json!({ "text": "x".repeat(200 * 1024) });
+    let fit = SESSION_BYTES_MAX as usize / publish.to_string().len();
+    assert!(fit < CALLS_OF_SESSION_MAX);
+    for id in 0..fit {
+        let message = call(10 + id, "workflow_advance", &publish);
+        let mut reply = Reply::to(&router, of_session(&session, &message)).await;
+        assert!(reply.until("elicitation/create").await.contains("elicitation/create"));
+    }
+    let refused = done(call(1_000, "workflow_advance", &publish)).await;
+    assert_eq!(refused["error"]["retryable"], true, "{refused}");
+}
+
 /// Proves X6, issue 11 S-M2: calls that wait for a person stay when their client has gone, so one session
 /// has a bounded number of them.
 #[tokio::test]
@@ -67,10 +98,6 @@ async fn a_session_has_a_bounded_number_of_calls_under_way() {
     at.workflow("notes.yaml", testing::NOTES);
     let router = HttpDoor::new(at.door(), Some(Arc::new(OneKey)), 1 << 20).router();
     let session = opened_with(&router, json!({ "elicitation": {} })).await;
-    let call = |id: usize, name: &str, arguments: &Value| {
-        let params = json!({ "name": name, "arguments": arguments });
-        json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params })
-    };
     let done = async |message: Value| {
         let (_, _, answer) = told(router.clone(), of_session(&session, &message)).await;
         answer["result"]["structuredContent"].clone()
