@@ -86,3 +86,6 @@ impl RunsReader {
         row.caller.tenant == self.caller.tenant
     }
 }
+
+#[cfg(test)]
+mod tests;
