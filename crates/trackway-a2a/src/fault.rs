@@ -312,7 +312,7 @@ impl From<Error> for Fault {
                 "repeat the questionId from the metadata of the question's message, or leave it out",
             )
             .at("/params/message/metadata/questionId"),
-            Error::NotAdopted { .. } => Self::new(
+            Error::NotAdopted { .. } | Error::CannotAdopt { .. } => Self::new(
                 Kind::UnsupportedOperation,
                 code,
                 message,

@@ -2,7 +2,7 @@
 //!
 //! `config` reads `mcp.json`. [`McpServers`] holds one [`server`] per entry for the whole process: each is
 //! started once, shared by all agents, and started again when it ends. `connection` is one life of a
-//! server: a `process` or an HTTP session, with `client` answering what the server asks of us. `call` is
+//! server: a `process` or an HTTP session (`web`), with `client` answering what the server asks of us. `call` is
 //! one call of a tool, `result` what it gives, and `fault` says what went wrong.
 
 mod backoff;
@@ -19,6 +19,7 @@ mod result;
 mod server;
 mod servers;
 mod tool;
+mod web;
 
 pub use config::{ConfigProblem, McpConfig, Missing, Reach, ServerConfig};
 pub use server::Phase;

@@ -14,3 +14,5 @@ mod life;
 mod results;
 #[path = "mcp/stage.rs"]
 mod stage;
+#[path = "mcp/web.rs"]
+mod web;

@@ -47,11 +47,13 @@ pub fn transition(state: &State, event: &Event) -> Result<Option<State>, Illegal
         Event::Late(_) => return Ok(None),
         // A guided run completes once; an agent that goes back grows another branch after that.
         Event::Guided(_) if from != Submitted => return Ok(None),
+        // An outside agent can go on with a run that is complete, so such a run is adopted first, too.
+        Event::Imported | Event::Adopted if !from.is_terminal() || from == Completed => {
+            return Ok(None);
+        }
         Event::Noted { .. }
         | Event::Parked { .. }
         | Event::Unparked
-        | Event::Imported
-        | Event::Adopted
         | Event::ChildEnded { .. }
         | Event::RunAnswered { .. }
             if !from.is_terminal() =>

@@ -24,6 +24,7 @@ use crate::{
     answer,
     arguments::{self, Arguments},
     confirm::Retry,
+    http::SessionCalls,
     refusal::Refusal,
     token::{KeyRing, Place},
     tools::{self, Name, Switches, advance, checkpoint, inspect, list, resume, start},
@@ -118,6 +119,8 @@ impl Door {
         context: &RequestContext<RoleServer>,
         retry: Retry,
     ) -> Result<CallToolResponse, Refusal> {
+        let session = extension::<SessionCalls>(context);
+        let _room = session.map(|calls| calls.begin(size(context, raw.as_ref()))).transpose()?;
         let switches = self.inner.switches;
         let tool = Name::find(name).ok_or_else(|| unknown_tool(name, switches))?;
         if tool == Name::Checkpoint && !switches.checkpoints {
@@ -282,9 +285,20 @@ impl ServerHandler for Door {
 
 /// Who asks: whoever the HTTP door recognised, and on stdio the local user.
 fn identity(context: &RequestContext<RoleServer>) -> Identity {
+    extension::<Identity>(context).cloned().unwrap_or_else(Identity::local)
+}
+
+/// What the HTTP door has found out about a request; nothing on stdio.
+fn extension<T: Send + Sync + 'static>(context: &RequestContext<RoleServer>) -> Option<&T> {
+    context.extensions.get::<http::request::Parts>()?.extensions.get()
+}
+
+/// Bytes of a call over HTTP. In a batch it does not come with them.
+fn size(context: &RequestContext<RoleServer>, raw: Option<&Value>) -> usize {
     let parts = context.extensions.get::<http::request::Parts>();
-    let known = parts.and_then(|parts| parts.extensions.get::<Identity>());
-    known.cloned().unwrap_or_else(Identity::local)
+    let length = parts.and_then(|parts| parts.headers.get(http::header::CONTENT_LENGTH));
+    let length = length.and_then(|length| length.to_str().ok()?.parse().ok());
+    length.unwrap_or_else(|| raw.map_or(0, |raw| raw.to_string().len()))
 }
 
 /// A method that is not served, and what is.

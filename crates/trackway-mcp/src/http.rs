@@ -27,6 +27,7 @@ use serde_json::json;
 use trackway_domain::{Caller, Code};
 use trackway_ports::{Gatekeeper, Identity, Unrecognised, bearer};
 
+pub(crate) use self::sessions::SessionCalls;
 use self::sessions::Sessions;
 use crate::Door;
 
@@ -62,6 +63,10 @@ impl<H: ServerHandler + Clone> HttpDoor<H> {
         let mut sessions = LocalSessionManager::default();
         sessions.session_config = SessionConfig::default();
         sessions.session_config.keep_alive = Some(SESSION_SILENCE_MAX);
+        // Nothing of a call that was answered stays with its session, where it would be in memory until the
+        // session says something again. An agent whose answer was lost sends the same call once more and
+        // gets the same answer.
+        sessions.session_config.completed_cache_ttl = Duration::ZERO;
         let manager = Arc::new(sessions);
         let sessions = Arc::new(Sessions::new(manager.clone()));
         let door = self.door.clone();
@@ -118,7 +123,9 @@ async fn keep_sessions(
             let detail = "there is no such session; begin a new one with initialize";
             return problem(StatusCode::NOT_FOUND, Code::InvalidRequest, detail);
         };
-        sessions.touch(&id, request.method() == Method::DELETE);
+        if let Some(calls) = sessions.touch(&id, request.method() == Method::DELETE) {
+            request.extensions_mut().insert(calls);
+        }
         request.headers_mut().insert(sessions::HEADER, id);
     }
     let is_end = request.method() == Method::DELETE;

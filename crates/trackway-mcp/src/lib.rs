@@ -5,6 +5,7 @@
 
 mod answer;
 mod arguments;
+mod batch;
 mod confirm;
 mod door;
 mod http;

@@ -173,6 +173,9 @@ fn next(error: &GuideError) -> String {
         GuideError::Ended { .. } => {
             "The run takes no more answers; begin another with workflow_start.".to_owned()
         }
+        GuideError::NotAdopted { run } => {
+            format!("Tell the user: the run came from elsewhere, and `trackway runs adopt {run}` lets it go on here. Then send the same call again.")
+        }
         GuideError::Damaged { .. } => {
             "Tell the user; other runs are not affected. workflow_resume finds the newest snapshot that can be read, and an earlier stateToken of the run still works.".to_owned()
         }

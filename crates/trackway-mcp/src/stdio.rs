@@ -1,5 +1,6 @@
 //! One client on standard input and output: the process is theirs, and ends when they do.
 
+mod batches;
 mod lines;
 
 use rmcp::{

@@ -94,14 +94,18 @@ impl Client {
 
     /// A client of an older revision, which greets first.
     pub(crate) async fn older(door: Door, capabilities: Value) -> Self {
+        Self::of_revision(door, "2025-06-18", capabilities).await
+    }
+
+    pub(crate) async fn of_revision(door: Door, revision: &str, capabilities: Value) -> Self {
         let mut client = Self::silent(door);
         let params = json!({
-            "protocolVersion": "2025-06-18",
+            "protocolVersion": revision,
             "capabilities": capabilities,
             "clientInfo": { "name": "test", "version": "0" },
         });
         let greeted = client.request("initialize", params).await;
-        assert_eq!(greeted["result"]["protocolVersion"], "2025-06-18", "{greeted}");
+        assert_eq!(greeted["result"]["protocolVersion"], revision, "{greeted}");
         client.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" })).await;
         client
     }

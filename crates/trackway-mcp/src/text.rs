@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 use trackway_definition::Fault;
-use trackway_domain::{Block, Expected, Need, Pending, WantedFact, Warning};
+use trackway_domain::{Block, Code, Expected, Need, Pending, WantedFact, Warning};
 use trackway_runtime::Position;
 
 use crate::{
@@ -139,9 +139,13 @@ fn complete(text: &mut String, workflow: &str) {
     );
 }
 
-/// Somebody ended the run: there is nothing to do about it.
+/// Somebody ended the run, or it came from elsewhere: an agent can do nothing about it.
 fn over(text: &mut String, block: &Block) {
-    let _ = writeln!(text, "# Over: {}\n\n{}\n", block.code, quoted(&block.message));
+    let heading = match block.code == Code::NotAdopted.as_str() {
+        true => "Not open",
+        false => "Over",
+    };
+    let _ = writeln!(text, "# {heading}: {}\n\n{}\n", block.code, quoted(&block.message));
 }
 
 fn blocked(text: &mut String, block: &Block, pending: Option<&Pending>) {

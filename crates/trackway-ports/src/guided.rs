@@ -15,6 +15,8 @@ pub struct NodePlace {
     pub made: Stored,
     /// Number of the run's last event.
     pub head: Seq,
+    /// That event is [`Event::Imported`]: nobody has adopted the run.
+    pub is_unadopted: bool,
     pub row: RunRow,
     /// How many attempts have advanced from this node.
     pub branches: u32,

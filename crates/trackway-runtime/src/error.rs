@@ -1,7 +1,9 @@
 //! What the runtime answers when it does not do what was asked.
 
 use serde_json::Value;
-use trackway_domain::{Code, MessageId, Problem, QuestionId, RunId, SessionId, StateName};
+use trackway_domain::{
+    Code, Evidence, MessageId, Problem, QuestionId, RunId, SessionId, StateName,
+};
 use trackway_engine::Refusal;
 use trackway_ports::{AppendError, ReadError};
 
@@ -29,6 +31,8 @@ pub enum Error {
     UnknownQuestion { run: RunId, question: QuestionId },
     #[error("{run} was imported, and nobody has adopted it; `trackway runs adopt {run}` does")]
     NotAdopted { run: RunId },
+    #[error("{run} cannot go on here: {}", .evidence.message)]
+    CannotAdopt { run: RunId, evidence: Evidence },
     #[error("message id {message} was used before for another message (to {run})")]
     MessageReused { message: MessageId, run: RunId },
     #[error("the hook cannot be set: {reason}")]
@@ -62,6 +66,7 @@ impl Error {
                 Code::InvalidRequest
             }
             Self::NotAdopted { .. } => Code::NotAdopted,
+            Self::CannotAdopt { .. } => Code::ReplayMismatch,
             Self::MessageReused { .. } => Code::MessageReused,
             Self::Damaged { .. } => Code::DamagedLog,
             Self::Unavailable { .. } => Code::StoreBusy,

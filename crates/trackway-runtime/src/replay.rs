@@ -35,7 +35,12 @@ pub async fn replay_with(registry: &Registry, log: &[Event]) -> ReplayVerdict {
     let Some(program) = registry.pinned(&submission.workflow) else {
         return ReplayVerdict::Misfit(registry.missing(&submission.workflow));
     };
-    match tokio::time::timeout(REPLAY_PATIENCE, replay(&program, log)).await {
+    replay_in_time(&program, log).await
+}
+
+/// The same for a program that is known.
+pub(crate) async fn replay_in_time(program: &Arc<dyn Program>, log: &[Event]) -> ReplayVerdict {
+    match tokio::time::timeout(REPLAY_PATIENCE, replay(program, log)).await {
         Ok(verdict) => verdict,
         Err(_) => misfit("the program waits for something outside of its context".to_owned()),
     }

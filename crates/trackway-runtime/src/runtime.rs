@@ -4,14 +4,15 @@ use std::sync::Arc;
 
 use serde_json::Value;
 use trackway_domain::{
-    Caller, Command, MessageId, Part, Pos, Question, RunId, Seq, SessionId, StateName, Timestamp,
+    Caller, Command, Event, MessageId, Part, Pos, Question, RunId, Seq, SessionId, StateName,
+    Timestamp,
 };
 use trackway_engine::{RunView, Schemas, Update, input_from_parts, update};
 use trackway_ports::{Hook, HookChange, RunFilter, RunPage, RunQuery, RunRow};
 
 use crate::{
-    Answered, Deliver, Error, NewHook, Options, Registry, RunAddress, Submit, Submitted,
-    Supervisor, Watch, core::Core, hooks, recovery, timers,
+    Answered, Deliver, Error, NewHook, Options, Registry, ReplayVerdict, RunAddress, Submit,
+    Submitted, Supervisor, Watch, core::Core, hooks, recovery, replay::replay_in_time, timers,
 };
 
 /// A running Trackway engine. Cheap to clone; every door holds one.
@@ -103,9 +104,23 @@ impl Runtime {
     }
 
     /// Takes responsibility for an imported run: it goes on from here. A run of this store's own is left as
-    /// it is.
+    /// it is. Anybody can write a log, so it is replayed first: one whose values the program here cannot
+    /// read is refused.
     pub async fn adopt(&self, address: &RunAddress) -> Result<RunView, Error> {
-        self.core.open(address).await?;
+        let live = self.core.open(address).await?;
+        let imported = live.head().run.as_ref().and_then(|run| {
+            let is_driven = run.imported && !run.submission.guided;
+            is_driven.then(|| run.submission.workflow.clone())
+        });
+        if let Some(workflow) = imported
+            && let Some(program) = self.core.program(&workflow).await?
+        {
+            let log = self.core.whole_log(address.run).await?;
+            let log: Vec<Event> = log.into_iter().map(|stored| stored.event).collect();
+            if let ReplayVerdict::Misfit(evidence) = replay_in_time(&program, &log).await {
+                return Err(Error::CannotAdopt { run: address.run, evidence });
+            }
+        }
         let (_, commit) = self.core.execute(address.run, &Command::Adopt, None).await?;
         commit.view.ok_or(Error::Stopping)
     }

@@ -56,6 +56,7 @@ macro_rules! journal_suite {
             }
             guided {
                 a_node_is_found_with_its_run
+                a_node_of_an_imported_run_says_so
                 a_node_belongs_to_its_run
                 branches_are_counted
                 an_attempt_is_found_by_its_key

@@ -6,7 +6,7 @@ mod error;
 mod export;
 mod import;
 mod key;
-mod log;
+pub(crate) mod log;
 mod markdown;
 mod pdf;
 mod prune;

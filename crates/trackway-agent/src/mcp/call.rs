@@ -1,6 +1,6 @@
 //! One call of a server's tool.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use rmcp::{
     Peer, RoleClient, ServiceError,
@@ -21,11 +21,6 @@ use super::{
     result::outcome,
     server::Server,
 };
-
-/// How long a call may take unless the workspace says otherwise. Time in which the user is asked is not
-/// counted.
-/// Limit (Tools): time of one call to a tool server, unless `timeout` of the server's entry says otherwise.
-const CALL_TIMEOUT_DEFAULT: Duration = Duration::from_secs(120);
 
 /// How often a server may answer a call with questions of its own.
 /// Limit (Tools): times that a tool server may answer one call with questions.
@@ -85,7 +80,7 @@ impl Talk<'_> {
         peer: &Peer<RoleClient>,
         params: CallToolRequestParams,
     ) -> Result<CallToolResponse, Failure> {
-        let wait = self.server.config.call_timeout.unwrap_or(CALL_TIMEOUT_DEFAULT);
+        let wait = self.server.call_timeout();
         let mut answered = std::pin::pin!(peer.call_tool_once(params));
         loop {
             let next = async {

@@ -31,7 +31,9 @@ use super::{
     config::{Reach, ServerConfig},
     fault,
     lines::readable,
+    name::is_tool_name,
     process::{Process, Start},
+    web::WebClient,
 };
 
 /// How long closing a connection may take. What is still open then is dropped.
@@ -174,7 +176,7 @@ fn is_refusal(error: &ClientInitializeError) -> bool {
 fn web(
     url: &str,
     headers: &BTreeMap<String, String>,
-) -> Result<StreamableHttpClientTransport<reqwest::Client>, StartError> {
+) -> Result<StreamableHttpClientTransport<WebClient>, StartError> {
     let mut sent = HashMap::new();
     for (name, value) in headers {
         let name = HeaderName::try_from(name).map_err(|_| StartError::Header)?;
@@ -184,7 +186,7 @@ fn web(
     let address = Url::parse(url).map_err(|_| StartError::Address)?;
     let client = operator_client(&address).map_err(StartError::Client)?;
     let config = StreamableHttpClientTransportConfig::with_uri(url).custom_headers(sent);
-    Ok(StreamableHttpClientTransport::with_client(client, config))
+    Ok(StreamableHttpClientTransport::with_client(WebClient(client), config))
 }
 
 async fn exit(process: &mut Option<Process>) -> String {
@@ -197,8 +199,16 @@ async fn exit(process: &mut Option<Process>) -> String {
     }
 }
 
-/// All tools of a server.
-pub(super) async fn list_tools(peer: &Peer<RoleClient>) -> Result<Vec<RemoteTool>, StartError> {
+/// The tools of a server.
+#[derive(Debug)]
+pub(super) struct ToolList {
+    pub(super) tools: Vec<RemoteTool>,
+    /// Names that the protocol does not allow. What is offered under another name is not what an operator
+    /// has named in `approvals`, so these tools are not offered at all.
+    pub(super) left_out: Vec<String>,
+}
+
+pub(super) async fn list_tools(peer: &Peer<RoleClient>) -> Result<ToolList, StartError> {
     let mut tools = Vec::new();
     let mut cursor = None;
     for _ in 0..TOOL_PAGES_MAX {
@@ -215,5 +225,7 @@ pub(super) async fn list_tools(peer: &Peer<RoleClient>) -> Result<Vec<RemoteTool
         tracing::warn!("an MCP server has more than {TOOLS_MAX} tools; the rest is left out");
         tools.truncate(TOOLS_MAX);
     }
-    Ok(tools)
+    let (tools, odd) = tools.into_iter().partition(|tool: &RemoteTool| is_tool_name(&tool.name));
+    let left_out = Vec::into_iter(odd).map(|tool: RemoteTool| tool.name.into_owned()).collect();
+    Ok(ToolList { tools, left_out })
 }

@@ -4,16 +4,17 @@
 //! line is replaced by an error that says what is wrong with it; one that names no request ends the
 //! connection. Tools that can only be called as tasks are left out of lists: we do not begin tasks.
 
+use rmcp::{ErrorData, model::ErrorCode};
 use serde::de::IgnoredAny;
 use serde_json::{Value, json};
 use tokio::io::{
     AsyncBufReadExt as _, AsyncRead, AsyncWriteExt as _, BufReader, DuplexStream, duplex,
 };
 
-/// Longest line that is read. It has room for a result of the largest size with all its letters escaped.
+/// Longest message that is read. It has room for a result of the largest size with all its letters escaped.
 ///
 /// Limit (Tools): one message of an MCP server, in bytes.
-const LINE_BYTES_MAX: usize = 8 * 1024 * 1024;
+pub(super) const MESSAGE_BYTES_MAX: usize = 8 * 1024 * 1024;
 
 /// What is kept of the beginning and of the end of a longer line, to find the request that it answers.
 const EDGE_BYTES: usize = 256;
@@ -48,8 +49,7 @@ async fn pass_on(output: impl AsyncRead + Unpin, mut to: DuplexStream) {
         let passed = match std::mem::take(&mut line).read() {
             Read::Whole(line) => to.write_all(&line).await,
             Read::Unreadable { id: Some(id), why } => {
-                let message = format!("its answer cannot be read: {why}");
-                let error = json!({"code": UNREADABLE, "message": message});
+                let error = unreadable_answer(&why);
                 let answer = json!({"jsonrpc": "2.0", "id": id, "error": error});
                 to.write_all(format!("{answer}\n").as_bytes()).await
             }
@@ -65,7 +65,12 @@ async fn pass_on(output: impl AsyncRead + Unpin, mut to: DuplexStream) {
 }
 
 /// The code of an error that we make: of the range that the protocol leaves to implementations.
-const UNREADABLE: i32 = -32_050;
+const UNREADABLE: ErrorCode = ErrorCode(-32_050);
+
+/// What a call is answered with in the place of what cannot be read.
+pub(super) fn unreadable_answer(why: &str) -> ErrorData {
+    ErrorData::new(UNREADABLE, format!("its answer cannot be read: {why}"), None)
+}
 
 /// A line as it comes.
 #[derive(Debug, Default)]
@@ -88,7 +93,7 @@ enum Read {
 impl Line {
     fn extend(&mut self, bytes: &[u8]) {
         self.length += bytes.len();
-        if self.length <= LINE_BYTES_MAX {
+        if self.length <= MESSAGE_BYTES_MAX {
             self.bytes.extend_from_slice(bytes);
             return;
         }
@@ -102,8 +107,8 @@ impl Line {
     }
 
     fn read(self) -> Read {
-        if self.length > LINE_BYTES_MAX {
-            let why = format!("it has {} bytes; at most {LINE_BYTES_MAX} are read", self.length);
+        if self.length > MESSAGE_BYTES_MAX {
+            let why = format!("it has {} bytes; at most {MESSAGE_BYTES_MAX} are read", self.length);
             let id = id_at_start(&self.bytes).or_else(|| id_at_end(&self.tail));
             return Read::Unreadable { id, why };
         }
@@ -153,7 +158,7 @@ fn number(text: &str, end: char) -> Option<u64> {
 }
 
 /// A list of tools without those that can only be called as tasks. Anything else as it is.
-fn without_task_tools(line: Vec<u8>) -> Vec<u8> {
+pub(super) fn without_task_tools(line: Vec<u8>) -> Vec<u8> {
     const MARK: &[u8] = b"\"taskSupport\"";
     if !line.windows(MARK.len()).any(|window| window == MARK) {
         return line;

@@ -9,6 +9,16 @@ use crate::name::{NAME_CHARS_MAX, SERVER_MARK, in_plain_letters};
 /// Digits of the digest that tells apart names which would be the same once they are cut or cleaned.
 const MARK_DIGITS: usize = 8;
 
+/// Longest name of a tool that the protocol has.
+/// Limit (Tools): name that a server gives a tool.
+const TOOL_NAME_CHARS_MAX: usize = 128;
+
+/// Whether the protocol allows this name for a tool ("Tool Names", since revision 2025-11-25).
+pub(super) fn is_tool_name(name: &str) -> bool {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
+    (1..=TOOL_NAME_CHARS_MAX).contains(&name.len()) && name.bytes().all(is_plain)
+}
+
 /// The name of a server's tool, unlike any of `taken`. The same tools in the same order have the same
 /// names each time, so that what an agent is allowed stays what it was.
 pub(super) fn tool_name(server: &str, tool: &str, taken: &BTreeSet<String>) -> String {

@@ -21,7 +21,7 @@ use super::{
     backoff::{STEADY, backoff},
     client::Client,
     config::ServerConfig,
-    connection::{Connection, StartError, list_tools},
+    connection::{Connection, StartError, ToolList, list_tools},
     question::Desk,
 };
 
@@ -39,6 +39,11 @@ const LIST_TIMEOUT: Duration = Duration::from_secs(30);
 ///
 /// Limit (Tools): time in which an MCP server has to answer at all after a call timed out.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// How long a call may take unless the workspace says otherwise. Time in which the user is asked is not
+/// counted.
+/// Limit (Tools): time of one call to a tool server, unless `timeout` of the server's entry says otherwise.
+const CALL_TIMEOUT_DEFAULT: Duration = Duration::from_secs(120);
 
 /// Where a server is in its life.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,6 +66,8 @@ pub(super) struct Shown {
     peer: Option<Peer<RoleClient>>,
     /// Kept while it is down: a call then says so, instead of there being no such tool.
     pub(super) tools: Arc<[RemoteTool]>,
+    /// Names of tools that are not offered, since the protocol has no such names.
+    pub(super) left_out: Arc<[String]>,
     /// Why it is down.
     pub(super) reason: Option<String>,
     /// How often it was started, this time included.
@@ -97,6 +104,7 @@ impl Server {
             phase: Phase::Starting,
             peer: None,
             tools: Arc::new([]),
+            left_out: Arc::new([]),
             reason: None,
             starts: 0,
         };
@@ -129,14 +137,23 @@ impl Server {
         let _settled = shown.wait_for(is_settled).await;
     }
 
-    /// Whom to call. Waits while it starts.
+    /// Whom to call. Waits while it starts, for as long as a call may take.
     pub(super) async fn peer(&self) -> Result<Peer<RoleClient>, Failure> {
-        self.settled().await;
+        // One that does not come back has the reason of its end still.
+        let _late = timeout(self.call_timeout(), self.settled()).await;
         let shown = self.shown();
         shown.peer.ok_or_else(|| {
-            let reason = shown.reason.unwrap_or_else(|| "it was stopped".to_owned());
+            let reason = shown.reason.unwrap_or_else(|| match shown.phase {
+                Phase::Starting => "it is still being started".to_owned(),
+                Phase::Ready | Phase::Down | Phase::Stopped => "it was stopped".to_owned(),
+            });
             Failure::new(format!("the MCP server `{}` is not running: {reason}", self.name))
         })
+    }
+
+    /// How long a call may take.
+    pub(super) fn call_timeout(&self) -> Duration {
+        self.config.call_timeout.unwrap_or(CALL_TIMEOUT_DEFAULT)
     }
 
     /// Ends it, and waits until it has.
@@ -153,7 +170,7 @@ impl Server {
     /// until then its calls fail at once.
     pub(super) async fn check(&self, peer: &Peer<RoleClient>) {
         let params = PaginatedRequestParams::default();
-        let wait = self.config.call_timeout.map_or(PROBE_TIMEOUT, |wait| wait.min(PROBE_TIMEOUT));
+        let wait = self.call_timeout().min(PROBE_TIMEOUT);
         if timeout(wait, peer.list_tools(Some(params))).await.is_ok() {
             return;
         }
@@ -207,7 +224,7 @@ impl Server {
                     let began = Instant::now();
                     tracing::info!(
                         server = self.name,
-                        tools = tools.len(),
+                        tools = tools.tools.len(),
                         "the MCP server is ready"
                     );
                     match self.serve(connection, tools).await {
@@ -240,7 +257,7 @@ impl Server {
         });
     }
 
-    async fn open(&self) -> Result<(Connection, Vec<RemoteTool>), StartError> {
+    async fn open(&self) -> Result<(Connection, ToolList), StartError> {
         let client = || Client {
             server: self.name.clone(),
             desk: self.desk.clone(),
@@ -255,12 +272,12 @@ impl Server {
     }
 
     /// Serves calls until the server ends, and says why; or until it is not wanted.
-    async fn serve(&self, connection: Connection, tools: Vec<RemoteTool>) -> Option<String> {
+    async fn serve(&self, connection: Connection, tools: ToolList) -> Option<String> {
         let peer = connection.peer();
+        self.keep_list(tools);
         self.show(|shown| {
             shown.phase = Phase::Ready;
             shown.peer = Some(peer.clone());
-            shown.tools = tools.into();
             shown.reason = None;
         });
         tokio::select! {
@@ -292,11 +309,26 @@ impl Server {
         loop {
             self.tools_changed.notified().await;
             match timeout(LIST_TIMEOUT, list_tools(peer)).await {
-                Ok(Ok(tools)) => self.show(|shown| shown.tools = tools.into()),
+                Ok(Ok(tools)) => self.keep_list(tools),
                 Ok(Err(error)) => tracing::warn!(server = self.name, "{error}"),
                 Err(_) => tracing::warn!(server = self.name, "its tools were not listed in time"),
             }
         }
+    }
+
+    fn keep_list(&self, list: ToolList) {
+        let ToolList { tools, left_out } = list;
+        if !left_out.is_empty() {
+            tracing::warn!(
+                server = self.name,
+                ?left_out,
+                "tools with names that the protocol does not allow are left out"
+            );
+        }
+        self.show(|shown| {
+            shown.tools = tools.into();
+            shown.left_out = left_out.into();
+        });
     }
 
     fn show(&self, change: impl FnOnce(&mut Shown)) {

@@ -38,6 +38,8 @@ pub struct ServerStatus {
     pub phase: Phase,
     /// The names of its tools as agents know them.
     pub tools: Vec<String>,
+    /// What it calls those of its tools that are not offered, since the protocol has no such names.
+    pub left_out: Vec<String>,
     /// Why it is down.
     pub reason: Option<String>,
     /// How often it was started.
@@ -97,6 +99,7 @@ impl McpServers {
                 reach: server.config.reach.to_string(),
                 phase: shown.phase,
                 tools: tools.remove(&server.name).unwrap_or_default(),
+                left_out: shown.left_out.to_vec(),
                 reason: shown.reason,
                 starts: shown.starts,
             }

@@ -74,7 +74,7 @@ impl Default for Fixture {
     }
 }
 
-const TOOLS: [&str; 14] = [
+const TOOLS: [&str; 15] = [
     "about",
     "ask",
     "both",
@@ -84,7 +84,8 @@ const TOOLS: [&str; 14] = [
     "garble",
     "grow",
     "hang",
-    "look.at it",
+    "look at it",
+    "look.at",
     "open",
     "picture",
     "spawn",

@@ -2,7 +2,12 @@
 
 use std::{net::SocketAddr, process::Command, sync::Arc};
 
-use axum::Router;
+use axum::{
+    Router,
+    extract::{Request, State},
+    middleware::{self, Next},
+    response::Response,
+};
 use rmcp::transport::streamable_http_server::{
     StreamableHttpServerConfig, StreamableHttpService, session::local::LocalSessionManager,
 };
@@ -10,12 +15,13 @@ use serde_json::json;
 use tokio::{
     net::TcpListener,
     runtime::{Builder, Runtime},
+    sync::watch,
 };
 use trackway_agent::Phase;
 
 use crate::{
     fixture::Fixture,
-    kit::{call, start},
+    kit::{call, phase, start},
 };
 
 async fn serve(fixture: Fixture) -> String {
@@ -26,13 +32,22 @@ async fn serve(fixture: Fixture) -> String {
 }
 
 async fn serve_on(listener: TcpListener, fixture: Fixture) {
+    axum::serve(listener, router(fixture)).await.unwrap();
+}
+
+fn router(fixture: Fixture) -> Router {
     let service = StreamableHttpService::new(
         move || Ok(fixture.clone()),
         Arc::new(LocalSessionManager::default()),
         StreamableHttpServerConfig::default(),
     );
-    let router = Router::new().nest_service("/mcp", service);
-    axum::serve(listener, router).await.unwrap();
+    Router::new().nest_service("/mcp", service)
+}
+
+/// Requests wait while the server is frozen.
+async fn pass(State(frozen): State<watch::Sender<bool>>, request: Request, next: Next) -> Response {
+    frozen.subscribe().wait_for(|is_frozen| !is_frozen).await.unwrap();
+    next.run(request).await
 }
 
 /// A server on threads of its own, so that nothing of it is left when they are gone.
@@ -132,5 +147,34 @@ async fn an_address_where_nobody_listens_is_down() {
     assert_eq!(status.phase, Phase::Down);
     assert!(status.reason.as_deref().unwrap().contains("no connection"), "{status:?}");
     assert!(!format!("{status:?}").contains("s3cret"), "{status:?}");
+    servers.shutdown().await;
+}
+
+/// Issue 11, S-L2 and S-L9: a call that a server at an address does not answer ends in its time, the calls
+/// after it do not wait for a server that hangs, and the connection is made anew.
+#[tokio::test]
+async fn a_server_at_an_address_that_hangs_is_connected_to_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let frozen = watch::Sender::new(false);
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+    let layer = middleware::from_fn_with_state(frozen.clone(), pass);
+    let router = router(Fixture::default()).layer(layer);
+    tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
+    let web = json!({"url": url, "timeoutSeconds": 1});
+    let servers = start(&json!({"web": web}), folder.path()).await;
+    call(&servers, "web__both", json!({})).await.unwrap();
+    frozen.send_replace(true);
+    let failure = call(&servers, "web__both", json!({})).await.unwrap_err();
+    assert!(failure.message.contains("did not answer within 1 s"), "{failure:?}");
+    phase(&servers, "web", Phase::Down, 1).await;
+    let failure = call(&servers, "web__both", json!({})).await.unwrap_err();
+    assert!(failure.message.contains("did not answer any more"), "{failure:?}");
+    phase(&servers, "web", Phase::Starting, 2).await;
+    let failure = call(&servers, "web__both", json!({})).await.unwrap_err();
+    assert!(failure.message.contains("did not answer any more"), "{failure:?}");
+    frozen.send_replace(false);
+    phase(&servers, "web", Phase::Ready, 2).await;
+    call(&servers, "web__both", json!({})).await.unwrap();
     servers.shutdown().await;
 }

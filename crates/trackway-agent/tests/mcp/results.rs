@@ -9,9 +9,8 @@ use crate::kit::{call, entry, names, start};
 async fn results_arrive_with_everything_that_is_in_them() {
     let folder = tempfile::tempdir().unwrap();
     let servers = start(&json!({"my server": entry(&json!({}))}), folder.path()).await;
-    assert!(names(&servers).contains(&"my_server__look_at_it".to_owned()));
-    let odd = call(&servers, "my_server__look_at_it", json!({})).await.unwrap();
-    assert_eq!(odd.value, "look.at it was called");
+    let odd = call(&servers, "my_server__look_at", json!({})).await.unwrap();
+    assert_eq!(odd.value, "look.at was called");
     let both = call(&servers, "my_server__both", json!({})).await.unwrap();
     assert_eq!(both.value, json!({"n": 1}));
     let picture = call(&servers, "my_server__picture", json!({})).await.unwrap();
@@ -32,5 +31,18 @@ async fn a_question_by_address_is_declined() {
         Ok(output) => assert!(output.value.as_str().unwrap().contains("decline"), "{output:?}"),
         Err(failure) => panic!("{failure:?}"),
     }
+    servers.shutdown().await;
+}
+
+/// Issue 11, notes on security: a tool whose name the protocol does not allow is not offered under one that
+/// it does, which an operator's approvals would not mean.
+#[tokio::test]
+async fn tools_with_odd_names_are_left_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let servers = start(&json!({"one": entry(&json!({}))}), folder.path()).await;
+    let names = names(&servers);
+    assert!(names.contains(&"one__look_at".to_owned()), "{names:?}");
+    assert!(!names.iter().any(|name| name.contains("look_at_")), "{names:?}");
+    assert_eq!(servers.status()[0].left_out, ["look at it"]);
     servers.shutdown().await;
 }

@@ -7,13 +7,14 @@ use crate::{Decision, Effect, Refusal, Run};
 /// From here on the run is this store's own. Adopting it twice changes nothing.
 pub(super) fn adopt(run: &Run) -> Result<Decision, Refusal> {
     let state = run.state.name();
-    if state.is_terminal() {
-        return Err(Refusal::Ended { state });
-    }
-    if !run.imported {
-        return Ok(Decision::default());
+    match (run.imported, state.is_terminal()) {
+        (true, _) => {}
+        (false, true) => return Err(Refusal::Ended { state }),
+        (false, false) => return Ok(Decision::default()),
     }
     let timers = run.timers.iter().map(|(timer, due)| Effect::SetTimer(timer.clone(), *due));
-    let effects = timers.chain([Effect::Drive]).collect();
+    // An outside agent goes on with a guided run by itself.
+    let drive = (!run.submission.guided).then_some(Effect::Drive);
+    let effects = timers.chain(drive).collect();
     Ok(Decision { events: vec![Event::Adopted], effects, ..Decision::default() })
 }

@@ -1,4 +1,4 @@
-//! Batches: a list of messages in one request, which revision 2025-03-26 has and the later ones have not.
+//! Batches over HTTP: a list of messages in one request, of a client that says no later revision with it.
 //! Each message is answered as if it had come alone, and the answers are one list.
 
 use axum::{
@@ -10,21 +10,10 @@ use axum::{
 };
 use serde_json::{Value, json};
 
-/// The one revision that has batches; its clients say no revision with their requests.
-const REVISION: &str = "2025-03-26";
+use crate::batch::{BATCH_BYTES_MAX, REVISION, TOO_LARGE, refusal};
 
 /// The header in which clients of later revisions say which they speak.
 const REVISION_HEADER: &str = "mcp-protocol-version";
-
-/// They are answered one after the other, and the first answer waits for the last.
-///
-/// Limit (MCP): messages in a batch.
-const MESSAGES_MAX: usize = 64;
-
-/// A batch is in memory as a whole.
-///
-/// Limit (MCP): bytes of a batch.
-const BATCH_BYTES_MAX: usize = 4 * 1024 * 1024;
 
 /// Largest answer to one message of a batch.
 ///
@@ -41,25 +30,21 @@ pub(super) async fn answer_each(request: Request, next: Next) -> Response {
     }
     let (parts, body) = request.into_parts();
     let Some((body, is_batch)) = peek(body).await else {
-        return refused("the batch is larger than 4 MiB, or broke off");
+        return refused(TOO_LARGE);
     };
     if !is_batch {
         return next.run(Request::from_parts(parts, body)).await;
     }
     let Ok(bytes) = axum::body::to_bytes(body, BATCH_BYTES_MAX).await else {
-        return refused("the batch is larger than 4 MiB, or broke off");
+        return refused(TOO_LARGE);
     };
     let messages = match serde_json::from_slice::<Vec<Value>>(&bytes) {
-        Ok(messages) if messages.is_empty() => return refused("the batch is empty"),
-        Ok(messages) if messages.len() > MESSAGES_MAX => {
-            return refused("the batch has more than 64 messages");
-        }
         Ok(messages) => messages,
         // As the transport answers to what is no JSON.
         Err(_) => return next.run(Request::from_parts(parts, Body::from(bytes))).await,
     };
-    if messages.iter().any(|message| message["method"] == "initialize") {
-        return refused("initialize comes alone, not in a batch");
+    if let Some(reason) = refusal(&messages) {
+        return refused(reason);
     }
     let mut answers = Vec::new();
     for message in messages {

@@ -22,7 +22,10 @@ use rmcp::transport::streamable_http_server::session::{
     SessionManager as _, local::LocalSessionManager,
 };
 use sha2::Sha256;
-use trackway_domain::Caller;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use trackway_domain::{Caller, Code};
+
+use crate::refusal::Refusal;
 
 /// A session is some 55 KB: together they stay below 30 MB.
 ///
@@ -33,6 +36,17 @@ const SESSIONS_MAX: usize = 512;
 ///
 /// Limit (MCP): protocol sessions of one caller.
 const SESSIONS_OF_CALLER_MAX: usize = 128;
+
+/// A call is in memory until it is answered, and one that waits for a user stays when its client has gone.
+/// Nothing of a call that was answered is kept, so nothing else of a session grows.
+///
+/// Limit (MCP): calls of one protocol session under way at once.
+pub(super) const CALLS_OF_SESSION_MAX: usize = 32;
+
+/// Twice the largest call that is taken, with all that it may bring.
+///
+/// Limit (MCP): bytes of the calls of one protocol session under way at once.
+pub(super) const SESSION_BYTES_MAX: u32 = 4 * 1024 * 1024;
 
 /// The header that names a protocol session.
 pub(super) const HEADER: &str = "mcp-session-id";
@@ -57,13 +71,58 @@ struct Open {
 struct Session {
     caller: Caller,
     used: u64,
+    calls: SessionCalls,
+}
+
+/// What a session may still have under way.
+#[derive(Debug, Clone)]
+pub(crate) struct SessionCalls {
+    calls: Arc<Semaphore>,
+    bytes: Arc<Semaphore>,
+}
+
+/// Room for one call, until it is dropped.
+#[derive(Debug)]
+pub(crate) struct CallRoom {
+    _call: OwnedSemaphorePermit,
+    _bytes: OwnedSemaphorePermit,
+}
+
+impl SessionCalls {
+    fn new() -> Self {
+        Self {
+            calls: Arc::new(Semaphore::new(CALLS_OF_SESSION_MAX)),
+            bytes: Arc::new(Semaphore::new(SESSION_BYTES_MAX as usize)),
+        }
+    }
+
+    /// Room for a call of so many bytes. One that is larger than all there is needs all of it: what is
+    /// wrong with it is told by who reads it.
+    pub(crate) fn begin(&self, bytes: usize) -> Result<CallRoom, Refusal> {
+        let bytes = u32::try_from(bytes).map_or(SESSION_BYTES_MAX, |it| it.min(SESSION_BYTES_MAX));
+        let call = self.calls.clone().try_acquire_owned();
+        let bytes = self.bytes.clone().try_acquire_many_owned(bytes);
+        match (call, bytes) {
+            (Ok(call), Ok(bytes)) => Ok(CallRoom { _call: call, _bytes: bytes }),
+            _ => {
+                let message = format!(
+                    "this session has too many calls that are not answered yet: at most \
+                     {CALLS_OF_SESSION_MAX}, and {SESSION_BYTES_MAX} bytes of them"
+                );
+                let next = "Wait for the answer to one of them, then send the same call again.";
+                let refusal = Refusal::new(Code::InvalidRequest, message, next);
+                Err(Refusal { retryable: true, ..refusal })
+            }
+        }
+    }
 }
 
 impl Open {
     /// Takes a session in; those that have to go for it.
     fn add(&mut self, id: &str, caller: &Caller) -> Vec<String> {
         self.uses += 1;
-        let session = Session { caller: caller.clone(), used: self.uses };
+        let calls = SessionCalls::new();
+        let session = Session { caller: caller.clone(), used: self.uses, calls };
         self.sessions.insert(id.to_owned(), session);
         let is_own = |session: &Session| session.caller == *caller;
         let own = self.sessions.values().filter(|session| is_own(session)).count();
@@ -84,13 +143,15 @@ impl Open {
         Some(oldest)
     }
 
-    fn touch(&mut self, id: &str, ends: bool) {
+    fn touch(&mut self, id: &str, ends: bool) -> Option<SessionCalls> {
         self.uses += 1;
         if ends {
             self.sessions.remove(id);
-        } else if let Some(session) = self.sessions.get_mut(id) {
-            session.used = self.uses;
+            return None;
         }
+        let session = self.sessions.get_mut(id)?;
+        session.used = self.uses;
+        Some(session.calls.clone())
     }
 }
 
@@ -116,11 +177,9 @@ impl Sessions {
         }
     }
 
-    /// A session is used, or ends by this.
-    pub(super) fn touch(&self, id: &HeaderValue, ends: bool) {
-        if let Ok(id) = id.to_str() {
-            self.open().touch(id, ends);
-        }
+    /// A session is used, or ends by this. What it may still begin.
+    pub(super) fn touch(&self, id: &HeaderValue, ends: bool) -> Option<SessionCalls> {
+        self.open().touch(id.to_str().ok()?, ends)
     }
 
     fn open(&self) -> MutexGuard<'_, Open> {

@@ -9,6 +9,8 @@ use trackway_ports::PortFuture;
 use super::*;
 use crate::testing;
 
+mod buffers;
+
 const ACCEPT: &str = "application/json, text/event-stream";
 
 /// Lets `good` in, `narrow` to one workflow that is not there, `other` as somebody else, and nobody
@@ -235,11 +237,15 @@ async fn older(
 
 /// The id of a session that `good` has opened.
 async fn opened(router: &Router) -> String {
+    opened_with(router, json!({})).await
+}
+
+async fn opened_with(router: &Router, capabilities: Value) -> String {
     let greeting = json!({
         "jsonrpc": "2.0", "id": 1, "method": "initialize",
         "params": {
             "protocolVersion": "2025-06-18",
-            "capabilities": {},
+            "capabilities": capabilities,
             "clientInfo": { "name": "test", "version": "0" },
         },
     });

@@ -1,11 +1,11 @@
 //! JSON-RPC messages, one per line. A line that is none is answered as JSON-RPC says, and the next one
 //! is read.
 
-use std::{io, sync::Arc};
+use std::{collections::VecDeque, io, sync::Arc};
 
 use rmcp::{
     RoleServer,
-    model::{ClientRequest, JsonRpcMessage},
+    model::{ClientNotification, ClientRequest, JsonRpcMessage, RequestId},
     service::{RxJsonRpcMessage, TxJsonRpcMessage},
     transport::Transport,
 };
@@ -16,7 +16,11 @@ use tokio::{
     task::JoinSet,
 };
 
-use crate::unread::{Revision, Scan, Unread};
+use super::batches::Batches;
+use crate::{
+    batch,
+    unread::{Revision, Scan, Unread},
+};
 
 /// Longest line that is read: far more than all bounds of a call together.
 /// Limit (MCP): one line on standard input.
@@ -38,6 +42,11 @@ pub(super) struct Lines<R, W> {
     begun: bool,
     /// What results look like to this client.
     revision: Revision,
+    /// The client speaks the revision that has batches.
+    has_batches: bool,
+    batches: Batches,
+    /// Messages of a batch that are still to be worked on.
+    queue: VecDeque<RxJsonRpcMessage<RoleServer>>,
     gone: watch::Sender<bool>,
 }
 
@@ -61,6 +70,9 @@ where
             replies: JoinSet::new(),
             begun: false,
             revision: Revision::Newest,
+            has_batches: false,
+            batches: Batches::default(),
+            queue: VecDeque::new(),
             gone,
         }
     }
@@ -101,49 +113,70 @@ where
         let message = match serde_json::from_slice::<RxJsonRpcMessage<RoleServer>>(&line) {
             Ok(message) => message,
             Err(_) => {
-                self.reply_to_nonsense(&line);
+                self.take_other(&line);
                 return None;
             }
         };
         if let JsonRpcMessage::Request(request) = &message {
             self.begun = true;
             // Clients of the newest revision do not greet.
-            if matches!(request.request, ClientRequest::InitializeRequest(_)) {
+            if let ClientRequest::InitializeRequest(greeting) = &request.request {
                 self.revision = Revision::Older;
+                // A known revision is the one that is agreed on.
+                self.has_batches = greeting.params.protocol_version.as_str() == batch::REVISION;
             }
         }
         self.begun.then_some(message)
     }
 
-    fn reply_to_nonsense(&mut self, line: &[u8]) {
-        let (id, code, message) = match serde_json::from_slice::<Value>(line) {
+    /// A line that is not one message: a batch, or nonsense.
+    fn take_other(&mut self, line: &[u8]) {
+        match serde_json::from_slice::<Value>(line) {
             Err(error) => {
                 let scan = Scan::of(line);
-                if let Some(unread) = Unread::too_deep(&scan) {
-                    return self.reply_to_unread(unread, &scan);
+                match Unread::too_deep(&scan) {
+                    Some(unread) => self.reply_to_unread(unread, &scan),
+                    None => {
+                        let message = format!("the line is not JSON: {error}");
+                        self.reply(&refused(&Value::Null, PARSE_ERROR, &message));
+                    }
                 }
-                (Value::Null, PARSE_ERROR, format!("the line is not JSON: {error}"))
             }
-            // A reply to something that looks like a reply could go on for ever.
-            Ok(Value::Object(sent))
-                if sent.contains_key("result") || sent.contains_key("error") =>
-            {
-                tracing::debug!("an answer from the client is not of its form");
-                return;
+            Ok(Value::Array(batch)) if self.has_batches => self.take_batch(batch, line.len()),
+            Ok(Value::Array(_)) => {
+                let message = "a message is one JSON object; only revision 2025-03-26 has batches";
+                self.reply(&refused(&Value::Null, INVALID_REQUEST, message));
             }
-            Ok(Value::Object(sent)) => {
-                let id = sent.get("id").filter(|id| id.is_string() || id.is_number());
-                let id = id.cloned().unwrap_or_default();
-                (id, INVALID_REQUEST, "the message is not of its form".to_owned())
+            Ok(sent) => {
+                if let Some(answer) = malformed(&sent, "the message is not of its form") {
+                    self.reply(&answer);
+                }
             }
-            Ok(_) => (
-                Value::Null,
-                INVALID_REQUEST,
-                "a message is one JSON object; batches are not taken".to_owned(),
-            ),
-        };
-        let error = json!({ "code": code, "message": message });
-        self.reply(&json!({ "jsonrpc": "2.0", "id": id, "error": error }));
+        }
+    }
+
+    fn take_batch(&mut self, batch: Vec<Value>, bytes: usize) {
+        let is_large = bytes > batch::BATCH_BYTES_MAX;
+        let refusal = is_large.then_some(batch::TOO_LARGE).or_else(|| batch::refusal(&batch));
+        if let Some(reason) = refusal {
+            return self.reply(&refused(&Value::Null, INVALID_REQUEST, reason));
+        }
+        let (messages, answer) = self.batches.take(batch);
+        self.queue.extend(messages);
+        if let Some(answer) = answer {
+            self.reply(&answer);
+        }
+    }
+
+    /// A request that is cancelled gets no answer: its batch goes without one.
+    fn note_cancelled(&mut self, message: &RxJsonRpcMessage<RoleServer>) {
+        if let JsonRpcMessage::Notification(sent) = message
+            && let ClientNotification::CancelledNotification(cancelled) = &sent.notification
+            && let Some(id) = &cancelled.params.request_id
+            && let Some(answer) = self.batches.cancel(id)
+        {
+            self.reply(&answer);
+        }
     }
 
     fn reply_to_unread(&mut self, unread: Unread, scan: &Scan) {
@@ -162,6 +195,35 @@ where
         });
         while self.replies.try_join_next().is_some() {}
     }
+}
+
+/// The request that a message answers.
+fn answered(message: &TxJsonRpcMessage<RoleServer>) -> Option<&RequestId> {
+    match message {
+        JsonRpcMessage::Response(response) => Some(&response.id),
+        JsonRpcMessage::Error(error) => error.id.as_ref(),
+        JsonRpcMessage::Request(_) | JsonRpcMessage::Notification(_) => None,
+    }
+}
+
+fn refused(id: &Value, code: i32, message: &str) -> Value {
+    let error = json!({ "code": code, "message": message });
+    json!({ "jsonrpc": "2.0", "id": id, "error": error })
+}
+
+/// The answer to JSON that is no message.
+pub(super) fn malformed(sent: &Value, why: &str) -> Option<Value> {
+    let Value::Object(sent) = sent else {
+        let message = "a message is one JSON object";
+        return Some(refused(&Value::Null, INVALID_REQUEST, message));
+    };
+    // A reply to something that looks like a reply could go on for ever.
+    if sent.contains_key("result") || sent.contains_key("error") {
+        tracing::debug!("an answer from the client is not of its form");
+        return None;
+    }
+    let id = sent.get("id").filter(|id| id.is_string() || id.is_number());
+    Some(refused(id.unwrap_or(&Value::Null), INVALID_REQUEST, why))
 }
 
 /// Writes a line as a whole.
@@ -195,12 +257,27 @@ where
         message: TxJsonRpcMessage<RoleServer>,
     ) -> impl Future<Output = io::Result<()>> + Send + 'static {
         let (write, gone) = (self.write.clone(), self.gone.clone());
-        async move { put(&write, &gone, serde_json::to_vec(&message)?).await }
+        let line = match answered(&message) {
+            Some(id) if self.batches.waits_for(id) => serde_json::to_value(&message)
+                .map(|answer| self.batches.answer(id, answer).map(|all| all.to_string().into())),
+            _ => serde_json::to_vec(&message).map(Some),
+        };
+        async move {
+            match line? {
+                Some(line) => put(&write, &gone, line).await,
+                // It is written with the rest of its batch.
+                None => Ok(()),
+            }
+        }
     }
 
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
         let mut gone = self.gone.subscribe();
         loop {
+            if let Some(message) = self.queue.pop_front() {
+                self.note_cancelled(&message);
+                return Some(message);
+            }
             let read = tokio::select! {
                 read = self.read_line() => read,
                 // Nobody reads what we write any more.
@@ -208,9 +285,8 @@ where
             };
             match read {
                 Read::Line => {
-                    if let Some(message) = self.message() {
-                        return Some(message);
-                    }
+                    let message = self.message();
+                    self.queue.extend(message);
                 }
                 Read::TooLong(scan) => {
                     self.reply_to_unread(Unread::TooLong { bytes_max: LINE_BYTES_MAX }, &scan);

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::testing::{Client, NOTES, Place};
+use crate::testing::{Client, NOTES, Place, answering};
 
 /// Proves T8, T1: lines that are no messages are answered as JSON-RPC says, and the next one counts.
 #[tokio::test]
@@ -80,4 +80,88 @@ async fn what_cannot_be_read_is_answered_under_its_id() {
 async fn a_client_that_only_closes_is_let_go() {
     let at = Place::new();
     Client::silent(at.door()).leave().await;
+}
+
+fn ping(id: u32) -> Value {
+    json!({ "jsonrpc": "2.0", "id": id, "method": "ping" })
+}
+
+/// Proves T1: revision 2025-03-26 has batches. Each is answered by one list, whatever is in it.
+#[tokio::test]
+async fn a_batch_is_answered_as_a_list_where_the_revision_has_them() {
+    let at = Place::new();
+    let mut client = Client::of_revision(at.door(), "2025-03-26", json!({})).await;
+    let gone = |id: u32| json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": id } });
+    let batch = json!([
+        ping(20),
+        gone(99),
+        { "jsonrpc": "2.0", "id": "list", "method": "tools/list" },
+        { "jsonrpc": "1.0", "id": 21 },
+        5,
+        ping(20),
+    ]);
+    client.send(&batch).await;
+    let answers = client.next().await;
+    let answers = answers.as_array().unwrap();
+    let of = |id: Value, field: &str| {
+        let with = answers.iter().filter(|one| one["id"] == id && one.get(field).is_some());
+        with.count()
+    };
+    assert_eq!(answers.len(), 5, "{answers:?}");
+    assert_eq!((of(json!(20), "result"), of(json!("list"), "result")), (1, 1), "{answers:?}");
+    assert_eq!((of(json!(20), "error"), of(json!(21), "error")), (1, 1), "{answers:?}");
+    assert_eq!(of(Value::Null, "error"), 1, "{answers:?}");
+    // What asks nothing is not answered, so the next line answers what comes next.
+    client.send(&json!([gone(98), gone(97)])).await;
+    for refused in [
+        json!([]),
+        json!(vec![ping(1); 65]),
+        json!([{ "jsonrpc": "2.0", "id": 1, "method": "initialize" }]),
+    ] {
+        client.send(&refused).await;
+        let answer = client.next().await;
+        assert_eq!((&answer["error"]["code"], &answer["id"]), (&json!(-32600), &Value::Null));
+    }
+    assert!(client.request("ping", json!({})).await.get("result").is_some());
+    client.leave().await;
+}
+
+/// Proves T1: a batch does not wait for a request that was cancelled, and which nobody answers therefore.
+#[tokio::test]
+async fn a_batch_goes_without_what_was_cancelled() {
+    let at = Place::new();
+    at.workflow("notes.yaml", NOTES);
+    let can_ask = json!({ "elicitation": {} });
+    let mut client = Client::of_revision(at.door(), "2025-03-26", can_ask).await;
+    let start = client.done("workflow_start", json!({ "workflowId": "notes" })).await;
+    let second = client.done("workflow_advance", answering(&start, "gathered")).await;
+    let params = json!({ "name": "workflow_advance", "arguments": answering(&second, "out") });
+    let advance =
+        json!({ "jsonrpc": "2.0", "id": "wait", "method": "tools/call", "params": params });
+    client.send(&json!([ping(30), advance])).await;
+    // The person is asked beside the batch, and says nothing.
+    let question = client.next().await;
+    assert_eq!(question["method"], "elicitation/create", "{question}");
+    let params = json!({ "requestId": "wait" });
+    client
+        .send(&json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": params }))
+        .await;
+    let answers = client.next().await;
+    assert_eq!(answers.as_array().map(Vec::len), Some(1), "{answers}");
+    assert_eq!(answers[0]["id"], 30, "{answers}");
+    client.leave().await;
+}
+
+/// Proves T1: the later revisions have no batches; one is refused once, and nothing of it is done.
+#[tokio::test]
+async fn a_batch_is_refused_where_the_revision_has_none() {
+    let at = Place::new();
+    let mut client = Client::older(at.door(), json!({})).await;
+    client.send(&json!([ping(20), ping(21)])).await;
+    let answer = client.next().await;
+    assert_eq!((&answer["error"]["code"], &answer["id"]), (&json!(-32600), &Value::Null));
+    assert!(answer["error"]["message"].as_str().unwrap().contains("2025-03-26"), "{answer}");
+    let pong = client.request("ping", json!({})).await;
+    assert!(pong.get("result").is_some(), "{pong}");
+    client.leave().await;
 }

@@ -27,8 +27,11 @@ const KEY_ID_MASK: u16 = 0x7fff;
 const ID_BYTES: usize = 16;
 /// Bytes that tell an ack's run from another one. The state token beside it names the run itself.
 const TAG_BYTES: usize = 3;
-/// Bytes of the signature: 128 bits, which nobody guesses.
-const MAC_BYTES: usize = 16;
+/// Bytes of the signature: 72 bits. Only the server can tell whether a signature is right, so a forger has
+/// to send every guess as a call: a million calls a second for a year find one with a chance of one in
+/// 10^8, and it would still have to name a run of the forger's own. A longer signature makes a token longer
+/// that agents have to copy.
+const MAC_BYTES: usize = 9;
 
 const ALPHABET: &str = "0123456789abcdefghjkmnpqrstvwxyz";
 
@@ -212,7 +215,7 @@ fn sign(param: Param, key: &Key, id: KeyId, ids: &[u8]) -> [u8; MAC_BYTES] {
     mac.update(&id);
     mac.update(ids);
     let whole: [u8; 32] = mac.finalize().into_bytes().into();
-    whole.first_chunk().copied().expect("32 bytes have 16 first ones")
+    whole.first_chunk().copied().expect("32 bytes have 9 first ones")
 }
 
 /// The token without what a chat or a quoting agent puts around it. All in capitals is the same token;

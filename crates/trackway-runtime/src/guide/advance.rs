@@ -81,6 +81,9 @@ impl Guide {
         key: &AttemptKey,
     ) -> Result<Option<Advanced>, GuideError> {
         let (run, node) = (key.run, &place.node);
+        if place.is_unadopted {
+            return Err(GuideError::NotAdopted { run });
+        }
         let workflow = &place.row.workflow.name;
         let definition = self.definition(run, workflow, &node.definition).await?;
         let context = self.whole_context(run, node).await?;
@@ -142,13 +145,18 @@ impl Guide {
     /// The node as it is, with a fresh ack.
     pub(super) async fn seen(&self, place: Place, seal: Seal) -> Result<Position, GuideError> {
         let branch = self.came_as(&place).await?;
+        let over = match decide::ended(place.row.state) {
+            Some(state) => Some(over(place.row.id, state)),
+            None if place.is_unadopted => Some(unadopted(place.row.id)),
+            None => None,
+        };
         let Place { node, row, .. } = place;
         let workflow = &row.workflow.name;
         let definition = self.definition(row.id, workflow, &node.definition).await?;
         let look = Look {
             ack: AckId::compact(self.options.ids.uuid()),
             branch,
-            over: decide::ended(row.state).map(|state| over(row.id, state)),
+            over,
             warnings: self.drift(workflow, &node.definition).await.into_iter().collect(),
             guidance: self.rules(&definition).await,
             seal,
@@ -173,6 +181,13 @@ fn over(run: RunId, state: StateName) -> Block {
     let message =
         format!("{ended}: nothing can be answered any more. Begin another with workflow_start.");
     Block { code: ended.code().as_str().to_owned(), message, needs: Vec::new() }
+}
+
+/// The same for a run that came from elsewhere.
+fn unadopted(run: RunId) -> Block {
+    let refused = GuideError::NotAdopted { run };
+    let message = format!("{refused}: `trackway runs adopt {run}` lets it go on here.");
+    Block { code: refused.code().as_str().to_owned(), message, needs: Vec::new() }
 }
 
 pub(super) fn too_busy(run: RunId) -> GuideError {

@@ -100,6 +100,8 @@ pub enum GuideError {
     UnknownNode { run: RunId, node: NodeId },
     #[error("{run} was {state} and cannot go on")]
     Ended { run: RunId, state: StateName },
+    #[error("{run} was imported, and nobody has adopted it")]
+    NotAdopted { run: RunId },
     #[error("the log of {run} is damaged: {reason}")]
     Damaged { run: RunId, reason: String },
     #[error("{what} is larger than {max} bytes")]
@@ -133,6 +135,7 @@ impl GuideError {
             Self::MissingContext(_) => Code::MissingContext,
             Self::UnknownRun { .. } | Self::UnknownNode { .. } => Code::UnknownRun,
             Self::Ended { .. } => Code::RunEnded,
+            Self::NotAdopted { .. } => Code::NotAdopted,
             Self::Damaged { .. } => Code::DamagedLog,
             Self::TooLarge { .. } | Self::TooDeep { .. } => Code::TooLarge,
             Self::BadSession { .. } | Self::NotGuided { .. } | Self::CannotMigrate { .. } => {

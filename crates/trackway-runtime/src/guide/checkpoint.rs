@@ -37,6 +37,9 @@ impl Guide {
                     true => Some(true),
                     false => return Err(GuideError::Ended { run, state }),
                 },
+                None if place.is_unadopted => {
+                    return Err(GuideError::NotAdopted { run });
+                }
                 None => {
                     let mut append = Append::new(run, place.head, self.now());
                     append.events = vec![noted(Some(node), notes)];

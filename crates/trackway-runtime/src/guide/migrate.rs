@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use trackway_domain::{Caller, Guided, Node, RunId, Seq};
+use trackway_domain::{Caller, Event, Guided, Node, RunId, Seq};
 use trackway_ports::{Append, AppendError, Pinned, RunRow};
 
 use super::{
@@ -14,6 +14,14 @@ use super::{
     store::{Next, guided, unwritable},
 };
 use crate::Known;
+
+/// What the last event of a run says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Last {
+    /// Nobody has adopted it since.
+    Imported,
+    Other,
+}
 
 impl Guide {
     pub(super) async fn move_on(
@@ -26,7 +34,10 @@ impl Guide {
             if let Some(state) = decide::ended(row.state) {
                 return Err(GuideError::Ended { run, state });
             }
-            let (ends, head) = self.ends(run).await?;
+            let (ends, head, last) = self.ends(run).await?;
+            if last == Last::Imported {
+                return Err(GuideError::NotAdopted { run });
+            }
             if !ends.guided {
                 let why = "no outside agent drives it".into();
                 return Err(GuideError::CannotMigrate { run, why });
@@ -56,15 +67,19 @@ impl Guide {
     }
 
     /// The nodes that nobody has answered, and the number of the run's last event.
-    async fn ends(&self, run: RunId) -> Result<(Ends, Seq), GuideError> {
-        let (mut ends, mut head) = (Ends::default(), 0);
+    async fn ends(&self, run: RunId) -> Result<(Ends, Seq, Last), GuideError> {
+        let (mut ends, mut head, mut last) = (Ends::default(), 0, Last::Other);
         self.each_event(run, |stored| {
             head = stored.seq;
+            last = match stored.event {
+                Event::Imported => Last::Imported,
+                _ => Last::Other,
+            };
             ends.apply(&stored.event);
             Next::More
         })
         .await?;
-        Ok((ends, head))
+        Ok((ends, head, last))
     }
 
     /// The ends as the new definition has them; those that have it already are left out.

@@ -19,6 +19,8 @@ pub(super) struct Place {
     pub(super) made: Seq,
     /// Number of the run's last event.
     pub(super) head: Seq,
+    /// The run was imported, and nobody has adopted it.
+    pub(super) is_unadopted: bool,
     pub(super) row: RunRow,
     /// How many branches have grown from it.
     pub(super) branches: u32,
@@ -165,12 +167,14 @@ fn placed(
     if found.row.caller != *caller {
         return Err(GuideError::UnknownRun { run });
     }
-    let NodePlace { made, head, row, branches, blocked } = found;
+    let NodePlace { made, head, is_unadopted, row, branches, blocked } = found;
     let made_seq = made.seq;
     match node_of(&made.event).filter(|found| found.id == node) {
         Some(node) => {
             let came_as = made_as(&made.event, node.id);
-            Ok(Place { node: node.clone(), made: made_seq, head, row, branches, blocked, came_as })
+            let node = node.clone();
+            let made = made_seq;
+            Ok(Place { node, made, head, is_unadopted, row, branches, blocked, came_as })
         }
         None => Err(GuideError::Damaged { run, reason: "its index is wrong".into() }),
     }

@@ -3,7 +3,7 @@
 //! what belongs to somebody else.
 
 use rusqlite::{Connection, OptionalExtension as _, Params, Row};
-use trackway_domain::{NodeId, RunId, Seq};
+use trackway_domain::{Event, NodeId, RunId, Seq};
 use trackway_ports::{AskedPlace, AttemptKey, NodePlace, ReadError, Stored, attempt_of, node_of};
 
 use crate::{
@@ -34,6 +34,9 @@ pub(super) const ATTEMPTS_AT: &str = "SELECT ack, digest, seq FROM attempts
 /// The run's newest event, from the index alone.
 pub(super) const HEAD: &str = "SELECT seq FROM events WHERE run = ?1 ORDER BY seq DESC LIMIT 1";
 
+/// What kind of event it is, for which its body need not be read.
+pub(super) const KIND: &str = "SELECT kind FROM events WHERE run = ?1 AND seq = ?2";
+
 /// Everything is of one moment, so that an append that goes by it meets no surprise but a conflict.
 pub(crate) fn node(
     conn: &Connection,
@@ -58,7 +61,33 @@ pub(crate) fn node(
     if head < seq {
         return Ok(None);
     }
-    Ok(Some(NodePlace { made, head, row, branches, blocked }))
+    let is_unadopted = head > seq && is_import(&moment, blobs, run, head)?;
+    Ok(Some(NodePlace { made, head, is_unadopted, row, branches, blocked }))
+}
+
+/// Whether the run's last event is the mark of an import. One that cannot be read is none: it was whole
+/// when it was imported, and an agent goes on beside damage.
+fn is_import(
+    conn: &Connection,
+    blobs: &FolderBlobs,
+    run: RunId,
+    head: Seq,
+) -> Result<bool, ReadError> {
+    let mut statement = conn.prepare_cached(KIND).map_err(read_error)?;
+    let place = (run.to_string(), i64::try_from(head).unwrap_or(i64::MAX));
+    let kind = match statement.query_row(place, |row| row.get::<_, String>(0)).optional() {
+        Ok(kind) => kind,
+        Err(error) if is_damage(&error) || error.sqlite_error().is_none() => None,
+        Err(error) => return Err(read_error(error)),
+    };
+    if kind.as_deref() != Some(Event::Imported.name()) {
+        return Ok(false);
+    }
+    match event(conn, blobs, run, head) {
+        Ok(last) => Ok(last.is_some_and(|last| last.event == Event::Imported)),
+        Err(ReadError::Damaged { .. }) => Ok(false),
+        Err(error) => Err(error),
+    }
 }
 
 /// The node and the attempt on one connection and one thread: going to a thread and back costs more than

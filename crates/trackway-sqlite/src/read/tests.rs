@@ -8,7 +8,7 @@ use trackway_ports::{RunFilter, RunQuery};
 
 use super::{
     by_status::{BEHIND, condition, count_sql, page_sql},
-    guided::{ATTEMPT, ATTEMPTS_AT, HEAD, node_sql},
+    guided::{ATTEMPT, ATTEMPTS_AT, HEAD, KIND, node_sql},
     hooks::{DUE, NEXT},
     rows::{RUNNABLE, TIMERS_DUE, WAITING, WAITING_OF_WORKFLOW, runs_sql},
     sessions::{RUNS_OF_SESSION, RUNS_OF_TENANT},
@@ -73,6 +73,8 @@ fn guided_runs_are_read_through_their_keys() {
     check(&conn, ATTEMPT, &[attempt]);
     let newest = "SEARCH events USING COVERING INDEX sqlite_autoindex_events_1 (run=?)";
     check(&conn, HEAD, &[newest]);
+    let kind = "SEARCH events USING INDEX sqlite_autoindex_events_1 (run=? AND seq=?)";
+    check(&conn, KIND, &[kind]);
     for runs in [RUNS_OF_TENANT, RUNS_OF_SESSION] {
         let runs = &plan(&conn, runs)[0];
         assert!(runs.starts_with("SEARCH runs USING COVERING INDEX"), "{runs}");

@@ -1,6 +1,6 @@
 //! Guided runs: finding nodes and attempts, and the definitions that runs are pinned to.
 
-use trackway_domain::{AckId, NodeId};
+use trackway_domain::{AckId, Event, NodeId};
 use trackway_ports::{AskedPlace, AttemptKey, Journal, Lineage, LineageLimits, Stored};
 
 use super::{StoreUnderTest, samples::*, trees::*};
@@ -35,6 +35,18 @@ pub async fn a_node_is_found_with_its_run<S: StoreUnderTest>() {
     let first = place(&*journal, 1, 1).await.unwrap();
     assert_eq!(first.made, whole[1]);
     assert_eq!((first.head, first.branches), (4, 1));
+}
+
+/// Issue 11, S-M5: a node says whether its run waits to be adopted.
+pub async fn a_node_of_an_imported_run_says_so<S: StoreUnderTest>() {
+    let (_store, journal) = fresh::<S>().await;
+    write(&*journal, opening(1)).await;
+    let is_unadopted = async || place(&*journal, 1, 1).await.unwrap().is_unadopted;
+    assert!(!is_unadopted().await);
+    write(&*journal, guided(1, 2, [Event::Imported])).await;
+    assert!(is_unadopted().await);
+    write(&*journal, guided(1, 3, [Event::Adopted])).await;
+    assert!(!is_unadopted().await);
 }
 
 /// Proves T5: what another run has is not found in this one.

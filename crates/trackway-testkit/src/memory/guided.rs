@@ -71,8 +71,10 @@ impl Contents {
         };
         let made = self.event(run, place.seq)?;
         let head = self.logs.get(&run).map_or(0, Vec::len) as Seq;
+        let last = self.event(run, head).ok().flatten();
+        let is_unadopted = last.is_some_and(|last| last.event == Event::Imported);
         let Place { branches, blocked, .. } = *place;
-        Ok(made.map(|made| NodePlace { made, head, row, branches, blocked }))
+        Ok(made.map(|made| NodePlace { made, head, is_unadopted, row, branches, blocked }))
     }
 
     pub(super) fn newest_events(&self, run: RunId, limit: usize) -> Vec<Stored> {

@@ -5,12 +5,13 @@
 //! refused where it is not. A program that had not ended where it came from stays as it was: nothing
 //! drives it here until somebody adopts it.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use serde::Serialize;
-use trackway_domain::{Caller, Event, JSON_DEPTH_MAX, RunId, SessionId, Timestamp};
-use trackway_engine::{RunTrack, StatusTime};
+use trackway_domain::{Caller, Event, JSON_DEPTH_MAX, RunId, SessionId, StateName, Timestamp};
+use trackway_engine::{RunTrack, Schemas as _, StatusTime};
 use trackway_ports::{Append, AppendError, Pinned, RunRow, decode};
+use trackway_runtime::SchemaBook;
 
 use super::{
     BadBundle, SessionsError, SessionsReader, SignedBy,
@@ -135,9 +136,9 @@ impl SessionsReader {
 fn append(mut run: Checked, pins: &[Pinned]) -> Append {
     let id = run.row.id;
     let at = run.stamps.last().copied().unwrap_or_default();
-    // Whatever its log says: what could go on waits for somebody here who wants that. An outside agent goes
-    // on with a guided run, for which it needs a token of this store.
-    if !run.row.state.is_terminal() && !run.guided {
+    // Whatever its log says: what could go on waits for somebody here who wants that. An outside agent can
+    // go on with a guided run that is complete, and finds it without a token of its own.
+    if may_go_on(&run.row, run.guided) {
         run.events.push(Event::Imported);
         run.stamps.push(at);
     }
@@ -153,12 +154,22 @@ fn append(mut run: Checked, pins: &[Pinned]) -> Append {
     }
 }
 
+/// Whether anybody could go on with the run where it came from.
+fn may_go_on(row: &RunRow, guided: bool) -> bool {
+    match guided {
+        true if row.workflow.holds_session_notes() => false,
+        true => !row.state.is_terminal() || row.state == StateName::Completed,
+        false => !row.state.is_terminal(),
+    }
+}
+
 /// The run, where every event can be read and follows from those before it.
 fn check(run: &BundledRun, session: &SessionId, caller: &Caller) -> Result<Checked, BadBundle> {
     let id = run.run_id;
     let mut events = Vec::with_capacity(run.events.len());
     let mut stamps = Vec::with_capacity(run.events.len());
     let mut track: Option<(RunTrack, StatusTime)> = None;
+    let (mut asked, schemas) = (HashMap::new(), SchemaBook::default());
     for (record, seq) in run.events.iter().zip(1..) {
         let wrong = |why: String| BadBundle::Event { run: id, seq, why };
         if record.seq != seq {
@@ -174,6 +185,18 @@ fn check(run: &BundledRun, session: &SessionId, caller: &Caller) -> Result<Check
                 track.apply(&event, record.at).map_err(|misfit| wrong(misfit.to_string()))?;
                 status.apply(&event, record.at);
             }
+        }
+        match &event {
+            Event::Asked { question, .. } => drop(asked.insert(question.id, question.clone())),
+            Event::Resumed { resume, input, .. } => {
+                let question = asked.get(&resume.question);
+                let problems = question.map(|question| schemas.check(&question.schema, input));
+                if let Some(problem) = problems.iter().flatten().next() {
+                    let why = format!("the answer does not fit its question: {}", problem.message);
+                    return Err(wrong(why));
+                }
+            }
+            _ => {}
         }
         events.push(event);
         stamps.push(record.at);

@@ -1,7 +1,9 @@
 //! Whole logs, read from a store page by page.
 
-use trackway_domain::{Caller, Event, RunId, Seq, SessionId, Submission};
-use trackway_engine::RunTrack;
+use std::sync::Arc;
+
+use trackway_domain::{Caller, Event, RunId, Seq, SessionId, StateName, Submission, Timestamp};
+use trackway_engine::{RunTrack, RunView};
 use trackway_ports::{Journal, ReadError, RunFilter, RunRow, Stored};
 
 /// Events read from the store at once.
@@ -15,14 +17,14 @@ const READ_ROWS: usize = 500;
 const DAMAGED_EVENTS_MAX: usize = 1_000;
 
 /// What of a log can be read, and what is wrong with the rest.
-pub(super) struct Log {
-    pub(super) events: Vec<Stored>,
-    pub(super) damage: Option<String>,
+pub(crate) struct Log {
+    pub(crate) events: Vec<Stored>,
+    pub(crate) damage: Option<String>,
 }
 
 /// The run's events, oldest first. Those that cannot be read are passed over: what was recorded behind
 /// them is there all the same.
-pub(super) async fn read(journal: &dyn Journal, run: RunId) -> Result<Log, ReadError> {
+pub(crate) async fn read(journal: &dyn Journal, run: RunId) -> Result<Log, ReadError> {
     let mut log = Log { events: Vec::new(), damage: None };
     let (mut after, mut skipped) = (0, 0);
     while skipped < DAMAGED_EVENTS_MAX {
@@ -61,7 +63,46 @@ impl Log {
         self.events.last().map_or(0, |stored| stored.seq)
     }
 
-    pub(super) fn track(self, row: &RunRow) -> RunTrack {
+    /// The submission that it begins with, and when that was recorded.
+    pub(crate) fn submission(&self) -> Option<(&Submission, Timestamp)> {
+        match self.events.first() {
+            Some(Stored { event: Event::Submitted(submission), at, .. }) => Some((submission, *at)),
+            _ => None,
+        }
+    }
+
+    /// What the row of the run would say, where that cannot be read.
+    pub(crate) fn row(&self) -> Option<RunRow> {
+        let (submission, at) = self.submission()?;
+        Some(RunRow {
+            id: submission.run,
+            session: submission.session.clone(),
+            caller: submission.caller.clone(),
+            workflow: submission.workflow.clone(),
+            parent: submission.parent,
+            state: StateName::Unknown,
+            runnable: false,
+            parked: false,
+            created_at: at,
+            status_at: at,
+        })
+    }
+
+    /// The run as its doors show it: up to the damage. Where not even its submission can be read, that is
+    /// what the row tells.
+    pub(crate) fn view(&self, row: &RunRow) -> RunView {
+        let readable = self.events.iter().zip(1..).take_while(|(stored, seq)| stored.seq == *seq);
+        let readable = readable.map(|(stored, _)| (&stored.event, stored.at, stored.pos));
+        let mut view = RunView::of_log(readable)
+            .unwrap_or_else(|| RunView::begin(Arc::new(submission(row)), row.created_at, 0));
+        if let Some(reason) = self.damage.clone().or_else(|| self.track(row).damaged) {
+            view.damage(reason);
+        }
+        view
+    }
+
+    /// The run as its session shows it: also what was recorded behind the damage.
+    pub(crate) fn track(&self, row: &RunRow) -> RunTrack {
         let events = || self.events.iter().map(|stored| (&stored.event, stored.at));
         if self.damage.is_none()
             && let Some(track) = RunTrack::fold(events())
@@ -69,12 +110,10 @@ impl Log {
             return track;
         }
         let reason = self.damage.as_deref().unwrap_or("its first event is not a submission");
-        let mut track = match self.events.first().map(|stored| (&stored.event, stored.at)) {
-            Some((Event::Submitted(submission), at)) => {
-                RunTrack::salvage(submission, at, events().skip(1))
-            }
+        let mut track = match self.submission() {
+            Some((submission, at)) => RunTrack::salvage(submission, at, events().skip(1)),
             // Of a run whose first event is lost, the row still tells what it was.
-            _ => RunTrack::salvage(&submission(row), row.created_at, events()),
+            None => RunTrack::salvage(&submission(row), row.created_at, events()),
         };
         track.damage(reason.to_owned());
         track

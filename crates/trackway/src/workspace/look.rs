@@ -96,7 +96,17 @@ pub async fn servers(workspace: &Workspace) -> Vec<Finding> {
         let named = workspace.mcp.servers.iter().find(|server| server.name == name);
         named.and_then(|server| server.line)
     };
-    let finding = |status: ServerStatus| {
+    let of = |level: Level, name: &str, why: String| {
+        Finding::new(level, why).file(&workspace.mcp.path).line(line(name))
+    };
+    let findings = |status: ServerStatus| {
+        let odd = (!status.left_out.is_empty()).then(|| {
+            let (name, left_out) = (&status.name, &status.left_out);
+            let why = format!(
+                "tools of the MCP server {name:?} are left out, since the protocol does not allow their names: {left_out:?}"
+            );
+            of(Level::Warning, name, why)
+        });
         let (level, why) = match status.phase {
             Phase::Ready => {
                 let count = status.tools.len();
@@ -117,9 +127,9 @@ pub async fn servers(workspace: &Workspace) -> Vec<Finding> {
                 (Level::Warning, format!("the MCP server {:?} does not run: {reason}", status.name))
             }
         };
-        Finding::new(level, why).file(&workspace.mcp.path).line(line(&status.name))
+        [Some(of(level, &status.name, why)), odd].into_iter().flatten()
     };
-    let findings = servers.status().into_iter().map(finding).collect();
+    let findings = servers.status().into_iter().flat_map(findings).collect();
     servers.shutdown().await;
     findings
 }

@@ -22,3 +22,15 @@ fn two_tools_never_share_a_name() {
     }
     assert!(taken.contains("a__b_c"));
 }
+
+#[test]
+fn names_of_tools_are_those_of_the_protocol() {
+    for name in ["danger", "DANGER-2", "files.read_all", &"x".repeat(128)] {
+        assert!(is_tool_name(name), "{name:?}");
+    }
+    for name in
+        ["", "danger ", " danger", "danger\u{200b}", "dänger", "a/b", "a,b", &"x".repeat(129)]
+    {
+        assert!(!is_tool_name(name), "{name:?}");
+    }
+}

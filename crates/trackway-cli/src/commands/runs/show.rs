@@ -1,7 +1,7 @@
 //! `trackway runs show`: one run, whole.
 
 use trackway::api::{Message, RunDetail};
-use trackway_domain::Role;
+use trackway_domain::{Code, Role};
 
 use crate::{args::Show, exit::Exit, failure::Failure, output, place::Place, screen, text, usage};
 
@@ -12,6 +12,10 @@ pub(in crate::commands) async fn show(args: Show) -> Result<Exit, Failure> {
         output::json(&run)?;
     } else {
         page(&run).iter().try_for_each(|line| output::line(line))?;
+    }
+    if run.damaged.is_some() {
+        output::note("hint: copy the data folder away before anything else, and check the disk");
+        output::note(&format!("see: docs/errors/{}.md", Code::DamagedLog));
     }
     Ok(Exit::Done)
 }
@@ -28,6 +32,9 @@ pub(super) fn page(run: &RunDetail) -> Vec<String> {
         ("Updated", text::moment(&summary.updated_at)),
         ("Input", run.input.to_string()),
     ];
+    if let Some(reason) = &run.damaged {
+        rows.push(("Damaged", format!("{reason}; what was recorded before it is shown")));
+    }
     if run.imported {
         rows.push(("Imported", format!("`trackway runs adopt {}` lets it go on here", summary.id)));
     }

@@ -182,6 +182,48 @@ fn keys_that_others_can_read_are_told() {
     assert!(warned(&desk));
 }
 
+/// An MCP server in a few lines of shell.
+const SHELL_SERVER: &str = r#"
+while read -r line; do
+  id=$(printf '%s' "$line" | sed -n 's/.*"id":\([0-9][0-9]*\).*/\1/p')
+  case "$line" in
+    *'"initialize"'*) result='{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"s","version":"1"}}' ;;
+    *'"tools/list"'*) result='{"tools":[{"name":"danger ","inputSchema":{"type":"object"}},{"name":"good","inputSchema":{"type":"object"}}]}' ;;
+    *) continue ;;
+  esac
+  echo '{"jsonrpc":"2.0","id":'$id',"result":'$result'}'
+done
+"#;
+
+/// Issue 11, E8: the servers of `mcp.json` are tried, and one that does not run is named with its reason.
+#[test]
+fn servers_that_do_not_run_are_named() {
+    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let servers = json!({"mcpServers": {
+        "dead": {"command": "sh", "args": ["-c", "echo the disk is full >&2; exit 3"]},
+        "away": {"url": format!("http://{free}/mcp")},
+        "good": {"command": "sh", "args": ["-c", SHELL_SERVER]},
+    }});
+    let desk = Desk::new(&[("mcp.json", &servers.to_string())]);
+    let report = desk.trackway(&["doctor", "--json"], &[]).expect(0).json();
+    let findings = report["findings"].as_array().unwrap();
+    for (level, server, why) in [
+        ("warning", "\"dead\" does not run", "the disk is full"),
+        ("warning", "\"dead\" does not run", "exit status: 3"),
+        ("warning", "\"away\" does not run", "no connection"),
+        ("note", "\"good\" runs", "offers 1 tools"),
+        ("warning", "\"good\" are left out", "\"danger \""),
+    ] {
+        let says = |finding: &&Value| {
+            let message = finding["message"].as_str().unwrap();
+            finding["level"] == level && message.contains(server) && message.contains(why)
+        };
+        assert!(findings.iter().any(|finding| says(&finding)), "{server} {why}: {report:#}");
+    }
+    let page = desk.trackway(&["doctor"], &[]).expect(0).stdout;
+    assert!(page.contains("warning: ") && page.contains("the disk is full"), "{page}");
+}
+
 /// Proves X6, Interface 8: what is in effect and where it came from; no secret is among it.
 #[test]
 fn the_configuration_is_shown_without_secrets() {

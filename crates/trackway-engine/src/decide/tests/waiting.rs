@@ -99,4 +99,6 @@ fn an_imported_run_waits_to_be_adopted() {
     assert_snapshot!(story.line("answer amount=5"), @r#"resumed q1 #1 alone {"amount":5} | ! drive | > q1 #1 alone primary"#);
     assert_snapshot!(imported("submit; ask amount").line("cancel"), @"canceled | ! stop");
     assert_snapshot!(told("submit; return 1", "adopt"), @"X the run has ended (completed)");
+    // An agent can go on with a guided run that is complete.
+    assert_snapshot!(imported("submit; return 1").line("adopt"), @"adopted | ! drive");
 }

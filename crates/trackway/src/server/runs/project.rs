@@ -100,6 +100,7 @@ impl From<&RunView> for RunDetail {
             forked_from: submission.forked_from,
             usage: None,
             imported: view.imported,
+            damaged: view.damaged.clone(),
             guided: None,
             omitted: left.then(|| OmittedDetail {
                 messages: omitted.messages,
@@ -196,9 +197,4 @@ impl From<Stored> for EventRecord {
 fn repeated_errors(message: &domain::Message) -> Vec<Problem> {
     let errors = message.metadata.get("validationErrors").cloned();
     errors.and_then(|errors| serde_json::from_value(errors).ok()).unwrap_or_default()
-}
-
-/// The view that a log folds into; `None` where it does not begin with a submission.
-pub(super) fn fold(log: &[Stored]) -> Option<RunView> {
-    RunView::of_log(log.iter().map(|stored| (&stored.event, stored.at, stored.pos)))
 }

@@ -4,14 +4,13 @@ use std::sync::Arc;
 
 use trackway_agent::Bill;
 use trackway_domain::{Caller, Pos, RunId};
-use trackway_engine::RunTrack;
-use trackway_ports::{FORMAT_NEWEST, Journal, ReadError, Stored};
+use trackway_ports::{FORMAT_NEWEST, Journal, ReadError, RunRow};
 
 use super::{
     listing::list,
-    project::fold,
     shapes::{EventPage, EventRecord, GuidedDetail, ListFilter, RunDetail, RunList},
 };
+use crate::sessions::log;
 
 /// Events read from the store at once.
 const READ_EVENTS: usize = 256;
@@ -34,24 +33,22 @@ impl RunsReader {
         list(&self.caller, filter, read).await
     }
 
-    /// `None` where there is no such run.
+    /// `None` where there is no such run. A damaged one is shown up to the damage.
     pub async fn detail(&self, run: RunId) -> Result<Option<RunDetail>, ReadError> {
-        if !self.knows(run).await? {
-            return Ok(None);
-        }
-        let mut log: Vec<Stored> = Vec::new();
-        loop {
-            let after = log.last().map_or(0, |stored| stored.seq);
-            let page = self.journal.events(run, after, READ_EVENTS).await?;
-            if page.is_empty() {
-                let usage = Bill::of(log.iter().map(|stored| &stored.event));
-                let detail = fold(&log).as_ref().map(RunDetail::from);
-                let track = RunTrack::fold(log.iter().map(|stored| (&stored.event, stored.at)));
-                let guided = track.as_ref().and_then(GuidedDetail::of);
-                return Ok(detail.map(|detail| RunDetail { usage, guided, ..detail }));
+        let mut log = log::read(&*self.journal, run).await?;
+        let row = match self.journal.run(run).await {
+            Ok(row) => row,
+            // Its first event tells the same.
+            Err(damaged @ ReadError::Damaged { .. }) => {
+                log.damage.get_or_insert_with(|| damaged.to_string());
+                Some(log.row().ok_or(damaged)?)
             }
-            log.extend(page);
-        }
+            Err(error) => return Err(error),
+        };
+        let Some(row) = row.filter(|row| self.may_see(row)) else { return Ok(None) };
+        let usage = Bill::of(log.events.iter().map(|stored| &stored.event));
+        let guided = GuidedDetail::of(&log.track(&row));
+        Ok(Some(RunDetail { usage, guided, ..RunDetail::from(&log.view(&row)) }))
     }
 
     /// The definition of this hash that runs are pinned to, in its normal form.
@@ -82,7 +79,13 @@ impl RunsReader {
     }
 
     async fn knows(&self, run: RunId) -> Result<bool, ReadError> {
-        let row = self.journal.run(run).await?;
-        Ok(row.is_some_and(|row| row.caller.tenant == self.caller.tenant))
+        Ok(self.journal.run(run).await?.is_some_and(|row| self.may_see(&row)))
+    }
+
+    fn may_see(&self, row: &RunRow) -> bool {
+        row.caller.tenant == self.caller.tenant
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -115,6 +115,7 @@ impl From<RunsError> for Refusal {
                 | Error::Ended { .. }
                 | Error::UnknownQuestion { .. }
                 | Error::NotAdopted { .. }
+                | Error::CannotAdopt { .. }
                 | Error::MessageReused { .. }
                 | Error::HookRefused { .. }
                 | Error::CannotFork { .. }

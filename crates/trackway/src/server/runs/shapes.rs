@@ -129,6 +129,10 @@ pub struct RunDetail {
     /// The log came from elsewhere: nothing drives the run until somebody adopts it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub imported: bool,
+    /// Why its log cannot be read to the end. What is shown ends before the damage, and the state is
+    /// `unknown`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub damaged: Option<String>,
     /// Where an outside agent stands in it; shown where one run is asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub guided: Option<GuidedDetail>,

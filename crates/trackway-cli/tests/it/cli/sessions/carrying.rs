@@ -2,8 +2,13 @@
 
 use std::fs;
 
+use serde_json::{Value, json};
+use trackway_domain::{Event, RunId, Timestamp};
+use trackway_ports::{Append, Journal as _};
+use trackway_sqlite::SqliteJournal;
+
 use super::with_ticket;
-use crate::support::{Folder, Served};
+use crate::support::{Finished, Folder, Served};
 
 fn export(folder: &Folder, format: &str) -> Vec<u8> {
     let file = folder.path().join(format);
@@ -106,6 +111,74 @@ fn an_imported_run_waits_to_be_adopted() {
     other.trackway(&resume).expect(0);
     let ended = other.trackway(&["runs", "show", &run, "--json"]).expect(0).json();
     assert_eq!(ended["state"], "completed");
+}
+
+/// A run of `invest` that waits for its signature, with this in the place of the answer before, in a folder
+/// of its own, as somebody would have it who writes bundles by hand.
+fn forged(answer: &Value, schema: Option<&Value>) -> (Folder, String) {
+    let (origin, forged) = (Folder::new(), Folder::new());
+    let start = ["run", "invest", "--input", r#"{"walletAddress": "0x1"}"#, "--json"];
+    let begun = origin.trackway(&start).expect(6);
+    let run = begun.json_lines()[0]["runId"].as_str().unwrap().to_owned();
+    let form = r#"{"walletAddress": "0x1", "amount": 5}"#;
+    origin.trackway(&["runs", "resume", &run, "--input", form]).expect(6);
+    let thread = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    thread.block_on(async {
+        let journal = SqliteJournal::open(&origin.data()).unwrap();
+        let id: RunId = run.parse().unwrap();
+        let row = journal.run(id).await.unwrap();
+        let mut events: Vec<Event> =
+            journal.events(id, 0, 100).await.unwrap().into_iter().map(|it| it.event).collect();
+        journal.close().await;
+        for event in &mut events {
+            match event {
+                Event::Asked { question, .. } => {
+                    question.schema = schema.unwrap_or(&question.schema).clone();
+                }
+                Event::Resumed { input, .. } => *input = answer.clone(),
+                _ => {}
+            }
+        }
+        let journal = SqliteJournal::open(&forged.data()).unwrap();
+        let append = Append { events, row, ..Append::new(id, 0, Timestamp(0)) };
+        journal.append_all(vec![append]).await.unwrap();
+        journal.close().await;
+    });
+    (forged, run)
+}
+
+fn carried(origin: &Folder, run: &str, other: &Folder) -> Finished {
+    let shown = origin.trackway(&["runs", "show", run, "--json"]).expect(0).json();
+    let file = origin.path().join("bundle");
+    let file = file.to_str().unwrap();
+    let session = shown["sessionId"].as_str().unwrap();
+    origin.trackway(&["sessions", "export", session, "--out", file]).expect(0);
+    other.trackway(&["sessions", "import", file])
+}
+
+/// Issue 11, S-M5: a recorded answer that its own question would not have taken is refused on import.
+#[test]
+fn an_answer_that_does_not_fit_its_question_is_not_imported() {
+    let (origin, run) = forged(&json!({ "walletAddress": 7 }), None);
+    let other = Folder::new();
+    let refused = carried(&origin, &run, &other).expect(1);
+    assert!(refused.stderr.contains("does not fit its question"), "{refused:?}");
+    assert!(refused.stderr.contains("see: docs/errors/bad-bundle.md"), "{refused:?}");
+    other.trackway(&["runs", "show", &run]).expect(2);
+}
+
+/// Issue 11, S-M5: one that the program here cannot read keeps the run from being adopted, and the run is
+/// left as it is.
+#[test]
+fn a_run_that_the_program_cannot_read_is_not_adopted() {
+    let (origin, run) = forged(&json!({ "walletAddress": 7 }), Some(&json!({})));
+    let other = Folder::new();
+    carried(&origin, &run, &other).expect(0);
+    let refused = other.trackway(&["runs", "adopt", &run]).expect(7);
+    assert!(refused.stderr.contains("cannot go on here"), "{refused:?}");
+    assert!(refused.stderr.contains("see: docs/errors/replay-mismatch.md"), "{refused:?}");
+    let shown = other.trackway(&["runs", "show", &run, "--json"]).expect(0).json();
+    assert_eq!((&shown["imported"], &shown["parked"]), (&json!(true), &json!(false)), "{shown}");
 }
 
 /// A file that is there is not written over, and no link is followed, unless that is asked for.

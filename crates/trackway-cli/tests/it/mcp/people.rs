@@ -1,0 +1,151 @@
+//! What people are shown of runs that agents drive: on the command line, whole or damaged, and in words.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use super::{
+    answer::Answer,
+    bare::Bare,
+    shop::{Shop, step, three, workflow},
+};
+use crate::support::Served;
+
+fn pair(at: &Answer, notes: &str) -> Value {
+    json!({ "stateToken": at.state(), "ackToken": at.ack(), "notesMarkdown": notes })
+}
+
+impl Bare {
+    fn start_run(&mut self, workflow: &str, session: &str) -> Answer {
+        let context = json!({ "sessionId": session });
+        self.call("workflow_start", json!({ "workflowId": workflow, "context": context }))
+    }
+
+    fn advance(&mut self, at: &Answer, notes: &str) -> Answer {
+        self.call("workflow_advance", pair(at, notes))
+    }
+
+    fn leave(mut self) {
+        self.server.close_stdin();
+        assert_eq!(self.server.exit_code(), 0);
+    }
+}
+
+/// Changes one letter of a text wherever the database has it, as a failing disk would.
+fn damage(shop: &Shop, text: &str) {
+    let file = shop.data().join("trackway.db");
+    let mut bytes = fs::read(&file).unwrap();
+    let starts =
+        (0..bytes.len() - text.len()).filter(|at| bytes[*at..].starts_with(text.as_bytes()));
+    let starts: Vec<usize> = starts.collect();
+    assert!(!starts.is_empty(), "{text} is not in the database");
+    starts.iter().for_each(|at| bytes[*at] ^= 0x15);
+    fs::write(file, bytes).unwrap();
+}
+
+/// Issue 11, B-L8: a guided run is shown with where it stands, and its time moves with each answer.
+#[test]
+fn a_guided_run_is_shown_with_its_steps_and_time() {
+    let shop = Shop::with(&[three()]);
+    let mut agent = Bare::greeted(&shop);
+    let start = agent.start_run("three", "s");
+    let show = ["runs", "show", start.run()];
+    let first = shop.json(&show);
+    assert_eq!(first["guided"]["pending"][0]["step"], "first", "{first}");
+    let second = agent.advance(&start, "one way");
+    assert_eq!(agent.advance(&start, "another way").step(), "second");
+    let shown = shop.json(&show);
+    let guided = &shown["guided"];
+    assert_eq!(
+        (&guided["branches"], &guided["workflowHash"]),
+        (&json!(2), &second.json["workflowHash"])
+    );
+    assert_eq!(guided["pending"].as_array().unwrap().len(), 2, "{shown}");
+    assert_eq!(shown["createdAt"], first["createdAt"]);
+    let time = |run: &Value| run["updatedAt"].as_str().unwrap().to_owned();
+    // A whole process has run between the two.
+    assert!(time(&shown) > time(&first), "{shown} {first}");
+    let listed = shop.json(&["runs", "list"]);
+    assert_eq!(listed["runs"][0]["updatedAt"], shown["updatedAt"], "{listed}");
+    let page = shop.cli(&show).expect(0).stdout;
+    for text in ["Pending", "Title of second (second)", "Branches", "Updated"] {
+        assert!(page.contains(text), "{text}: {page}");
+    }
+    agent.leave();
+    // A server tells the same.
+    let server = Served::start(&shop.data());
+    assert_eq!(shop.json(&show), shown, "{}", server.url);
+}
+
+/// Issue 11, B-M6: a damaged run is shown as far as it can be read, is marked, and an answer beside the
+/// damage says so.
+#[test]
+fn a_damaged_run_is_shown_and_marked() {
+    let shop = Shop::with(&[three()]);
+    let mut agent = Bare::greeted(&shop);
+    let start = agent.start_run("three", "hit");
+    let second = agent.advance(&start, "kept");
+    let third = agent.advance(&second, "LOST-NOTES");
+    assert_eq!(third.step(), "third");
+    agent.leave();
+    damage(&shop, "LOST-NOTES");
+
+    let mut agent = Bare::greeted(&shop);
+    let other = agent.advance(&second, "anew");
+    assert_eq!((other.step(), other.warnings()), ("third", vec!["damaged-log"]), "{other:#?}");
+    agent.leave();
+
+    let shown = shop.cli(&["runs", "show", start.run(), "--json"]).expect(0);
+    assert!(shown.stderr.contains("see: docs/errors/damaged-log.md"), "{shown:?}");
+    let run = shown.json();
+    assert_eq!(run["state"], "unknown");
+    assert!(run["damaged"].as_str().unwrap().starts_with("event "), "{run}");
+    // What was recorded behind the damage is there.
+    assert_eq!(run["guided"]["pending"][0]["step"], "third", "{run}");
+    let page = shop.cli(&["runs", "show", start.run()]).expect(0).stdout;
+    assert!(page.contains("Damaged") && page.contains("what was recorded before it"), "{page}");
+
+    // Over REST, too.
+    let server = Served::start(&shop.data());
+    let shown = shop.cli(&["runs", "show", start.run(), "--json"]).expect(0);
+    assert!(shown.stderr.contains("see: docs/errors/damaged-log.md"), "{} {shown:?}", server.url);
+    let over = shown.json();
+    assert_eq!((&over["damaged"], &over["state"]), (&run["damaged"], &run["state"]), "{over}");
+}
+
+/// Issue 11, B-L17: what people and agents are told reads as sentences.
+#[test]
+fn texts_are_sentences() {
+    let linear = workflow("linear", json!([step("first"), step("second")]));
+    let shop = Shop::with(&[three(), linear.clone()]);
+    let mut agent = Bare::greeted(&shop);
+    let start = agent.start_run("three", "s");
+    let wrong = json!({ "stateToken": start.state(), "ackToken": "hello" });
+    let ack = agent.call("workflow_advance", wrong).text;
+    agent.advance(&start, "LOST-NOTES");
+    let pinned = agent.start_run("linear", "l");
+    let mut newer = linear;
+    newer["steps"][1]["prompt"] = json!(7);
+    shop.write(&newer);
+    let migrate = ["runs", "migrate", pinned.run(), "--workflows", shop.workflows()];
+    let migrated = shop.cli(&migrate).expect(1).stderr;
+    shop.cli(&["runs", "cancel", pinned.run()]).expect(0);
+    let look = agent.call("workflow_advance", json!({ "stateToken": pinned.state() })).text;
+    agent.leave();
+    let empty = shop.cli(&["workflows", "list", "--workflows", ""]).expect(2).stderr;
+    damage(&shop, "LOST-NOTES");
+    let file = shop.path().join("bundle");
+    let export = ["sessions", "export", "s", "--out", file.to_str().unwrap()];
+    let exported = shop.cli(&export).expect(1).stderr;
+    assert_eq!(exported.matches(start.run()).count(), 1, "the run is named once: {exported}");
+    for (text, says, never) in [
+        (&ack, "an ackToken begins with ack.v1.", "a ackToken"),
+        (&exported, "cannot be exported: event ", "is damaged: event"),
+        (&migrated, ", /steps/1/prompt: ", "json/steps"),
+        (&empty, "a value is required for '--workflows <DIR>'", "``"),
+        (&look, "This run keeps to the one that it was started with.", "This run goes on"),
+    ] {
+        assert!(text.contains(says), "{says:?} is missing: {text}");
+        assert!(!text.contains(never), "{never:?}: {text}");
+    }
+}

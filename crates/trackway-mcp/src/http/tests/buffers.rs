@@ -1,0 +1,149 @@
+//! What a protocol session keeps: nothing of a call that was answered, and few calls at once.
+
+use axum::body::BodyDataStream;
+use futures_util::StreamExt as _;
+
+use super::*;
+use crate::http::sessions::{CALLS_OF_SESSION_MAX, SESSION_BYTES_MAX};
+
+/// What comes back, piece by piece.
+struct Reply(BodyDataStream);
+
+impl Reply {
+    async fn to(router: &Router, request: HttpRequest<Body>) -> Self {
+        Self(router.clone().oneshot(request).await.unwrap().into_body().into_data_stream())
+    }
+
+    /// The text up to the piece with this word, or all of it where there is none.
+    async fn until(&mut self, word: &str) -> String {
+        let mut text = String::new();
+        while let Some(piece) = self.0.next().await {
+            text.push_str(std::str::from_utf8(&piece.unwrap()).unwrap());
+            if text.contains(word) {
+                break;
+            }
+        }
+        text
+    }
+}
+
+fn of_session(session: &str, message: &Value) -> HttpRequest<Body> {
+    post()
+        .header("authorization", "Bearer good")
+        .header("mcp-protocol-version", "2025-06-18")
+        .header("mcp-session-id", session)
+        .body(Body::from(message.to_string()))
+        .unwrap()
+}
+
+fn call(id: usize, name: &str, arguments: &Value) -> Value {
+    let params = json!({ "name": name, "arguments": arguments });
+    json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params })
+}
+
+/// Proves X6, issue 11 S-M2: what nobody has fetched of a call that is over is not kept for somebody who
+/// might: it would be in memory for as long as the session is silent. The same call gives the same answer.
+#[tokio::test]
+async fn a_call_that_is_over_leaves_nothing_in_its_session() {
+    let at = testing::Place::new();
+    at.workflow("notes.yaml", testing::NOTES);
+    let router = HttpDoor::new(at.door(), Some(Arc::new(OneKey)), 1 << 20).router();
+    let session = opened_with(&router, json!({ "elicitation": {} })).await;
+    let done = async |message: Value| {
+        let (_, _, answer) = told(router.clone(), of_session(&session, &message)).await;
+        answer["result"]["structuredContent"].clone()
+    };
+    let start = done(call(2, "workflow_start", &json!({ "workflowId": "notes" }))).await;
+    let second = done(call(3, "workflow_advance", &testing::answering(&start, "gathered"))).await;
+    let publish = call(4, "workflow_advance", &testing::answering(&second, "published"));
+    let question = {
+        // The client goes away before its call is answered.
+        let mut reply = Reply::to(&router, of_session(&session, &publish)).await;
+        reply.until("elicitation/create").await
+    };
+    let first = question.lines().find_map(|line| line.strip_prefix("id:")).unwrap().trim();
+    let params = json!({ "requestId": 4 });
+    let cancel = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": params });
+    assert!(older(&router, "good", Some(&session), &cancel).await.0.is_success());
+    let again = HttpRequest::builder()
+        .uri("/mcp")
+        .header("host", "localhost")
+        .header("accept", "text/event-stream")
+        .header("authorization", "Bearer good")
+        .header("mcp-session-id", &session)
+        .header("last-event-id", first)
+        .body(Body::empty())
+        .unwrap();
+    assert_eq!(Reply::to(&router, again).await.until("elicitation/create").await, "");
+}
+
+/// Proves X6, issue 11 S-M2: what the calls of a session bring is bounded in bytes, whatever their number.
+#[tokio::test]
+async fn a_session_has_a_bounded_number_of_bytes_under_way() {
+    let at = testing::Place::new();
+    at.workflow("notes.yaml", testing::NOTES);
+    let router = HttpDoor::new(at.door(), Some(Arc::new(OneKey)), 1 << 20).router();
+    let session = opened_with(&router, json!({ "elicitation": {} })).await;
+    let done = async |message: Value| {
+        let (_, _, answer) = told(router.clone(), of_session(&session, &message)).await;
+        answer["result"]["structuredContent"].clone()
+    };
+    let start = done(call(2, "workflow_start", &json!({ "workflowId": "notes" }))).await;
+    let second = done(call(3, "workflow_advance", &testing::answering(&start, "gathered"))).await;
+    let mut publish = testing::answering(&second, &"x".repeat(200 * 1024));
+    publish["output"] = json!({ "text": "x".repeat(200 * 1024) });
+    let fit = SESSION_BYTES_MAX as usize / publish.to_string().len();
+    assert!(fit < CALLS_OF_SESSION_MAX);
+    for id in 0..fit {
+        let message = call(10 + id, "workflow_advance", &publish);
+        let mut reply = Reply::to(&router, of_session(&session, &message)).await;
+        assert!(reply.until("elicitation/create").await.contains("elicitation/create"));
+    }
+    let refused = done(call(1_000, "workflow_advance", &publish)).await;
+    assert_eq!(refused["error"]["retryable"], true, "{refused}");
+}
+
+/// Proves X6, issue 11 S-M2: calls that wait for a person stay when their client has gone, so one session
+/// has a bounded number of them.
+#[tokio::test]
+async fn a_session_has_a_bounded_number_of_calls_under_way() {
+    let at = testing::Place::new();
+    at.workflow("notes.yaml", testing::NOTES);
+    let router = HttpDoor::new(at.door(), Some(Arc::new(OneKey)), 1 << 20).router();
+    let session = opened_with(&router, json!({ "elicitation": {} })).await;
+    let done = async |message: Value| {
+        let (_, _, answer) = told(router.clone(), of_session(&session, &message)).await;
+        answer["result"]["structuredContent"].clone()
+    };
+    let start = done(call(2, "workflow_start", &json!({ "workflowId": "notes" }))).await;
+    let second = done(call(3, "workflow_advance", &testing::answering(&start, "gathered"))).await;
+    let publish = testing::answering(&second, "published");
+    let mut last = None;
+    for id in 0..CALLS_OF_SESSION_MAX {
+        let message = call(10 + id, "workflow_advance", &publish);
+        // The client of all calls but the last goes away.
+        let mut reply = Reply::to(&router, of_session(&session, &message)).await;
+        let question = reply.until("elicitation/create").await;
+        assert!(question.contains("elicitation/create"), "{question}");
+        last = Some((reply, question));
+    }
+    let refused = done(call(1_000, "workflow_list", &json!({}))).await;
+    assert_eq!(refused["error"]["code"], "invalid-request", "{refused}");
+    assert_eq!(refused["error"]["retryable"], true, "{refused}");
+    // Another session has its own.
+    let other = opened(&router).await;
+    let message = call(2, "workflow_list", &json!({}));
+    let (_, _, answer) = told(router.clone(), of_session(&other, &message)).await;
+    assert_eq!(answer["result"]["structuredContent"]["error"], Value::Null, "{answer}");
+    // One that is answered makes room.
+    let (mut reply, question) = last.unwrap();
+    let question = question.lines().filter_map(|line| line.strip_prefix("data:"));
+    let question: Value =
+        question.filter_map(|data| serde_json::from_str(data).ok()).next().unwrap();
+    let answer =
+        json!({ "jsonrpc": "2.0", "id": question["id"], "result": { "action": "decline" } });
+    assert!(older(&router, "good", Some(&session), &answer).await.0.is_success());
+    assert!(reply.until("confirmation-declined").await.contains("confirmation-declined"));
+    let list = done(call(1_001, "workflow_list", &json!({}))).await;
+    assert_eq!(list["error"], Value::Null, "{list}");
+}
