@@ -15,6 +15,7 @@ mod children;
 mod compile_fail;
 mod deadlines;
 mod faulty_store;
+mod first_answers;
 mod helpers;
 mod hooks;
 mod idempotency;
