@@ -33,7 +33,7 @@ mod wire;
 
 pub use grpc::{Grpc, grpc};
 pub use notify::Notifier;
-pub use options::Options;
+pub use options::{BLOCKING_TIMEOUT_DEFAULT, Options};
 pub use push::{AddressPolicy, Outgoing, OutgoingOptions};
 pub use router::router;
 pub use sign::{BadSigningKey, Signer};

@@ -21,7 +21,9 @@ use std::{
 };
 
 use tokio::sync::watch;
-use trackway_a2a::{AddressPolicy, Notifier, Outgoing, OutgoingOptions, Signer};
+use trackway_a2a::{
+    AddressPolicy, BLOCKING_TIMEOUT_DEFAULT, Notifier, Outgoing, OutgoingOptions, Signer,
+};
 use trackway_mcp::HttpDoor;
 use trackway_ports::{Faults, Gatekeeper, Journal, NoFaults};
 use trackway_runtime::{
@@ -84,6 +86,7 @@ pub struct Server {
     grpc_in_card: bool,
     public_url: Option<String>,
     connections: ConnectionLimits,
+    blocking_timeout: Duration,
     mcp: Option<Mcp>,
     retention: Option<Duration>,
 }
@@ -116,6 +119,7 @@ impl Default for Server {
             grpc_in_card: true,
             public_url: None,
             connections: ConnectionLimits::default(),
+            blocking_timeout: BLOCKING_TIMEOUT_DEFAULT,
             mcp: None,
             retention: None,
         }
@@ -228,6 +232,14 @@ impl Server {
     #[must_use]
     pub fn connections(mut self, limits: ConnectionLimits) -> Self {
         self.connections = limits;
+        self
+    }
+
+    /// How long an A2A send that waits for its task waits at the most; it is answered with the task as it
+    /// is then.
+    #[must_use]
+    pub fn blocking_timeout(mut self, limit: Duration) -> Self {
+        self.blocking_timeout = limit;
         self
     }
 
@@ -376,6 +388,7 @@ impl Server {
             conformance: self.conformance,
             outgoing: Some(outgoing),
             body_bytes_max: self.body_bytes_max,
+            blocking_timeout: self.blocking_timeout,
             signer: self.signer.clone(),
             public_url: self.public_url.clone(),
             grpc_in_card: self.grpc_in_card,
