@@ -268,6 +268,12 @@ impl Runtime {
         let _ = failing.wait_for(|failing| failing.contains_key(name) == fails).await;
     }
 
+    /// Whether the store can be read at this moment.
+    pub async fn check_store(&self) -> Result<(), Error> {
+        self.core.options.journal.newest_time().await?;
+        Ok(())
+    }
+
     /// Background work of that name, beside the runtime's own.
     pub fn supervise(&self, name: &'static str) -> Supervisor {
         Supervisor::new(&self.core, name)
