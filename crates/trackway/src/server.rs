@@ -323,7 +323,7 @@ impl Server {
     /// Opens the store and starts the engine without any door, for programs that embed it. What it
     /// needs is held for as long as the second value lives, which also ends it.
     pub async fn engine(&self) -> Result<(Runtime, Held), ServerError> {
-        let Opened { runtime, folder, staff, .. } = self.engine_with(self.outgoing()?).await?;
+        let Opened { runtime, folder, staff, .. } = self.engine_with(self.outgoing()).await?;
         Ok((runtime.clone(), Held::new(runtime, folder, staff)))
     }
 
@@ -359,11 +359,10 @@ impl Server {
     }
 
     /// What calls to addresses that clients choose go through.
-    fn outgoing(&self) -> Result<Outgoing, ServerError> {
+    fn outgoing(&self) -> Outgoing {
         let addresses = AddressPolicy { allow_loopback: self.allow_loopback_targets };
         let secret = self.push_secret.as_ref().map(|secret| secret.expose().as_bytes().to_vec());
         Outgoing::new(OutgoingOptions { addresses, secret })
-            .map_err(|source| ServerError::Outgoing { source: Box::new(source) })
     }
 
     /// A name that nobody has would answer nothing at the addresses that most clients try first.
@@ -408,7 +407,7 @@ impl Server {
             Some(address) => Some(http::listen(address, &self.auth).await?),
             None => None,
         };
-        let outgoing = self.outgoing()?;
+        let outgoing = self.outgoing();
         let opened = self.engine_with(outgoing.clone()).await?;
         let mcp = self.mcp.as_ref().map(|mcp| mcp.door(&opened, &self.faults)).transpose()?;
         let Opened { runtime, folder, journal, written, staff, metrics } = opened;
