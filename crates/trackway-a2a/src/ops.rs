@@ -18,6 +18,7 @@ use trackway_runtime::{Error, Program, ProgramInfo, RunAddress, Runtime};
 use crate::{
     Options,
     fault::{Fault, Kind},
+    frames::FrameScope,
     identity::{NEXT_KEY, Standing},
 };
 
@@ -97,6 +98,8 @@ pub(crate) struct Item {
     pub(crate) omitted: Omitted,
     /// About how many bytes it is as JSON.
     pub(crate) bytes: usize,
+    /// Who else is shown the same.
+    pub(crate) scope: FrameScope,
 }
 
 #[derive(Debug, Clone)]
@@ -110,7 +113,7 @@ pub(crate) enum Seen {
 impl Item {
     /// One that was small enough.
     pub(crate) fn whole(pos: Pos, seen: Seen) -> Self {
-        Self { pos, seen, omitted: Omitted::default(), bytes: 0 }
+        Self { pos, seen, omitted: Omitted::default(), bytes: 0, scope: FrameScope::Event }
     }
 }
 

@@ -8,13 +8,15 @@ use trackway_ports::Stored;
 use trackway_runtime::Watch;
 
 use super::{EVENT_BYTES_MAX, History, Item, Place, Seen, Snapshot, send::rests, working::Shows};
-use crate::{asked::HISTORY_MESSAGES_MAX, fault::Fault};
+use crate::{asked::HISTORY_MESSAGES_MAX, fault::Fault, frames::FrameScope};
 
 #[derive(Debug)]
 pub(crate) struct Follow {
     pub(crate) place: Place,
     /// Shown before anything else. At most one Task is shown per stream.
     first: Option<Item>,
+    /// The same while it is what came last. It shares its content with the run in memory.
+    last_first: Option<Item>,
     watch: Watch,
     until: Until,
     closed: bool,
@@ -55,8 +57,11 @@ impl Follow {
             seen: Seen::Snapshot(Box::new(snapshot)),
             omitted: Omitted::default(),
             bytes: 0,
+            // What answers a message says what became of it.
+            scope: FrameScope::reply(),
         });
-        Self { place, first, watch, until, closed: false, shows: Shows::Everything }
+        let shows = Shows::Everything;
+        Self { place, first, last_first: None, watch, until, closed: false, shows }
     }
 
     /// The same for a client that is shown less.
@@ -66,9 +71,12 @@ impl Follow {
 
     /// The same with so many messages of the history in the Task that it begins with, as far as they fit.
     pub(super) fn bounded(mut self, history: History) -> Self {
-        if let Some(Item { seen: Seen::Snapshot(first), bytes, .. }) = &mut self.first {
+        if let Some(Item { seen: Seen::Snapshot(first), bytes, scope, .. }) = &mut self.first {
             let whole = Snapshot::clone(first);
             (**first, *bytes) = whole.bounded(history, true);
+            if self.until == Until::Ended {
+                *scope = FrameScope::Run { history };
+            }
         }
         self
     }
@@ -77,8 +85,10 @@ impl Follow {
     pub(crate) async fn next(&mut self) -> Result<Option<Item>, Fault> {
         if let Some(first) = self.first.take() {
             self.closed = self.until.is_reached(first.pos);
+            self.last_first = Some(first.clone());
             return Ok(Some(first));
         }
+        self.last_first = None;
         while !self.closed {
             let Some(stored) = self.watch.next().await? else {
                 self.closed = true;
@@ -97,6 +107,16 @@ impl Follow {
             }
         }
         Ok(None)
+    }
+}
+
+impl Follow {
+    /// What came last, once more.
+    pub(crate) async fn again(&self) -> Result<Option<Item>, Fault> {
+        match &self.last_first {
+            Some(first) => Ok(Some(first.clone())),
+            None => Ok(self.watch.again().await?.and_then(item)),
+        }
     }
 }
 
@@ -122,12 +142,13 @@ fn interrupts(status: &StatusUpdate) -> bool {
 /// What an event is seen as, where it is seen at all, as far as it fits.
 pub(crate) fn item(stored: Stored) -> Option<Item> {
     let Stored { pos, at, event, .. } = stored;
+    let scope = FrameScope::Event;
     if let Event::Submitted(submission) = event {
         // The run's first event is the run itself as it was then.
         let view = RunView::begin(Arc::new(*submission), at, pos);
         let (snapshot, bytes) = Snapshot::of(view).bounded(HISTORY_MESSAGES_MAX, true);
         let seen = Seen::Snapshot(Box::new(snapshot));
-        return Some(Item { pos, seen, omitted: Omitted::default(), bytes });
+        return Some(Item { pos, seen, omitted: Omitted::default(), bytes, scope });
     }
     let BoundedUpdate { update, omitted, bytes } = update(&event)?.bounded(EVENT_BYTES_MAX);
     let seen = match update {
@@ -135,5 +156,5 @@ pub(crate) fn item(stored: Stored) -> Option<Item> {
         Update::Status(status) => Seen::Status(Box::new(status), at),
         Update::Artifact(chunk) => Seen::Artifact(chunk),
     };
-    Some(Item { pos, seen, omitted, bytes })
+    Some(Item { pos, seen, omitted, bytes, scope })
 }

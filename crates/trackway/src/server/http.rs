@@ -254,7 +254,8 @@ async fn interrupted() {
 fn router(runtime: Runtime, doors: Doors, entrance: Entrance) -> Router {
     let Doors { a2a: options, mcp, metrics, journal } = doors;
     let Entrance { gatekeeper, required } = entrance;
-    let door = runs::Door { runtime: runtime.clone(), journal, gatekeeper };
+    let frames = options.frames.clone();
+    let door = runs::Door { runtime: runtime.clone(), journal, gatekeeper, frames };
     let app = Router::new()
         .merge(health(runtime.clone()))
         .merge(runs::router(door, options.body_bytes_max).layer(Extension(metrics)))

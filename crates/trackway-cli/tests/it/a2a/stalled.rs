@@ -104,3 +104,38 @@ async fn heavy_readers_that_stop_reading_cost_bounded_memory_and_hold_up_nobody(
         assert_eq!(seen, expected, "a reader that comes back misses nothing");
     }
 }
+
+const SILENT: usize = 100;
+const LARGE_BYTES: usize = 4 * 1024 * 1024;
+
+/// Issue 11, S-L6: readers who stop in the middle of a large event share it. Without that each would hold the
+/// whole of it.
+#[tokio::test(flavor = "multi_thread")]
+async fn heavy_readers_that_stop_in_a_large_event_share_it() {
+    allow_connections(SILENT as u64 * 2);
+    let server = Server::start();
+    let echo = server.agent("echo");
+    let task = echo.settle(&data(json!({ "text": "x".repeat(LARGE_BYTES) }))).await.unwrap();
+    // What reading them costs by itself.
+    let expected: Vec<u64> = echo.replay(&task).await.iter().map(|event| event.pos).collect();
+    for number in 0..Dialect::ALL.len() {
+        places(stall(&server, Dialect::of(number), &task, 0).await).await;
+    }
+    let before = server.memory_peak_kib();
+    let mut silent = Vec::new();
+    for number in 0..SILENT {
+        silent.push(stall(&server, Dialect::of(number), &task, 0).await);
+    }
+    let after = server.memory_peak_kib();
+    eprintln!(
+        "{before} KiB at most before, {after} KiB with {SILENT} readers of {LARGE_BYTES} bytes"
+    );
+    assert!(
+        after < before + SILENT as u64 * STALLED_KIB_MAX,
+        "{before} KiB became {after} KiB with {SILENT} silent readers"
+    );
+    let back: JoinSet<_> = silent.drain(..Dialect::ALL.len()).map(places).collect();
+    for seen in back.join_all().await {
+        assert_eq!(seen, expected, "a reader that comes back misses nothing");
+    }
+}

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use trackway_domain::{self as domain, Event, Problem, RunId};
 use trackway_engine::{
     Bounded, BoundedUpdate, Omitted, RunTrack, RunView, StatusUpdate, TrackNode, Update, Wanted,
-    update,
+    update, value_bytes,
 };
 use trackway_ports::{RunRow, Stored};
 
@@ -149,13 +149,20 @@ impl Question {
 }
 
 impl RunUpdate {
-    /// What people see of an event, where they see anything, as far as it fits.
-    pub(crate) fn of(run: RunId, stored: &Stored) -> Option<Self> {
-        let BoundedUpdate { update, omitted, .. } =
+    /// What people see of an event, where they see anything, as far as it fits; and about how many bytes it
+    /// is.
+    pub(super) fn sized(run: RunId, stored: &Stored) -> Option<(Self, usize)> {
+        let BoundedUpdate { update, omitted, mut bytes } =
             update(&stored.event)?.bounded(UPDATE_BYTES_MAX);
         let omitted = OmittedDetail::of(&omitted);
         let (what, last) = match update {
-            Update::Submitted => (submitted(&stored.event)?, false),
+            Update::Submitted => {
+                let what = submitted(&stored.event)?;
+                if let What::Task { input, .. } = &what {
+                    bytes += value_bytes(input);
+                }
+                (what, false)
+            }
             Update::Artifact(chunk) => {
                 let artifact = (&chunk.artifact).into();
                 (What::Artifact { artifact, append: chunk.append, last_chunk: chunk.last }, false)
@@ -166,7 +173,7 @@ impl RunUpdate {
             }
         };
         let (pos, at) = (stored.pos, stored.at.to_string());
-        Some(Self { pos, what, run_id: run, at, last, omitted })
+        Some((Self { pos, what, run_id: run, at, last, omitted }, bytes))
     }
 }
 
