@@ -87,7 +87,7 @@ pub(crate) struct Answer {
 /// Limit (A2A): bytes of one event of a stream.
 ///
 /// As a Task: who reads a stream is to be able to read each of its events.
-const EVENT_BYTES_MAX: usize = TASK_BYTES_MAX;
+const STREAMED_BYTES_MAX: usize = TASK_BYTES_MAX;
 
 /// One thing that a stream shows, and the position after which it goes on.
 #[derive(Debug, Clone)]

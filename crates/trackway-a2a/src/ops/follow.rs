@@ -7,7 +7,9 @@ use trackway_engine::{BoundedUpdate, Omitted, RunView, StatusUpdate, Update, upd
 use trackway_ports::Stored;
 use trackway_runtime::Watch;
 
-use super::{EVENT_BYTES_MAX, History, Item, Place, Seen, Snapshot, send::rests, working::Shows};
+use super::{
+    History, Item, Place, STREAMED_BYTES_MAX, Seen, Snapshot, send::rests, working::Shows,
+};
 use crate::{asked::HISTORY_MESSAGES_MAX, fault::Fault, frames::FrameScope};
 
 #[derive(Debug)]
@@ -150,7 +152,7 @@ pub(crate) fn item(stored: Stored) -> Option<Item> {
         let seen = Seen::Snapshot(Box::new(snapshot));
         return Some(Item { pos, seen, omitted: Omitted::default(), bytes, scope });
     }
-    let BoundedUpdate { update, omitted, bytes } = update(&event)?.bounded(EVENT_BYTES_MAX);
+    let BoundedUpdate { update, omitted, bytes } = update(&event)?.bounded(STREAMED_BYTES_MAX);
     let seen = match update {
         Update::Submitted => return None,
         Update::Status(status) => Seen::Status(Box::new(status), at),
