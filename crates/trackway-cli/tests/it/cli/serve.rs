@@ -119,6 +119,8 @@ async fn heavy_a_termination_during_recovery_is_no_failure() {
     server.asked(&large).await;
     let wrong = json!({ "input": { "walletAddress": "x".repeat(5_000_000) } });
     assert_eq!(server.post(&format!("/api/runs/{large}/resume"), &wrong).await.0, 422);
+    // One that writes all the time, so that each end comes in the middle of an append.
+    server.begin("ledger", json!({ "entries": 20_000 })).await;
     for moment in 0..STARTS {
         let run = server.begin("approve", json!({ "subject": "it" })).await;
         server.restart();
