@@ -12,6 +12,7 @@ use crate::{
     card::{Binding, Card, Interface},
     extensions::Activated,
     fault::Fault,
+    grpc::Room,
     http,
     identity::{self, Entrant, Visitor},
     ops::Agent,
@@ -27,6 +28,8 @@ pub(crate) struct Door {
     pub(crate) options: Options,
     /// Since when cards say what they say.
     pub(crate) opened_at: Timestamp,
+    /// For large events over gRPC.
+    pub(crate) room: Room,
 }
 
 /// Whose address a request came to.
@@ -49,7 +52,7 @@ pub(crate) struct Admitted<'a> {
 impl Door {
     pub(crate) fn new(runtime: Runtime, options: Options) -> Arc<Self> {
         let opened_at = runtime.now();
-        Arc::new(Self { runtime, options, opened_at })
+        Arc::new(Self { runtime, options, opened_at, room: Room::default() })
     }
 
     /// Who is at the door. Asked before anything else of a request is read: strangers cost no more.

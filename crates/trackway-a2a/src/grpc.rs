@@ -7,6 +7,7 @@ mod incoming;
 mod pb;
 mod perform;
 mod refusal;
+mod room;
 mod status;
 mod v03;
 mod v1;
@@ -28,6 +29,7 @@ use tower::util::MapResponseLayer;
 use trackway_runtime::Runtime;
 
 use self::incoming::Incoming;
+pub(crate) use self::room::Room;
 use crate::{Options, door::Door};
 
 /// Requests and streams under way on one connection. Clients put all they do on one; beyond this they

@@ -36,6 +36,12 @@ pub(crate) fn json_of<T: Serialize>(status: StatusCode, value: &T) -> Response {
     json(status, body.expect("our types hold no map with keys other than strings"))
 }
 
+/// Appends a value as JSON.
+pub(crate) fn write<T: Serialize>(out: &mut Vec<u8>, value: &T) {
+    serde_json::to_writer(out, value)
+        .expect("memory can be written, and our types hold no map with keys other than strings");
+}
+
 /// A refusal outside of any binding: an address or a method that does not exist.
 pub(crate) fn refusal(status: StatusCode, fault: &Fault) -> Response {
     #[derive(Serialize)]

@@ -6,7 +6,7 @@ use trackway_runtime::{Messenger, Undelivered};
 
 use crate::{
     asked::HISTORY_MESSAGES_MAX,
-    ops::{Item, Push, Snapshot, seen},
+    ops::{Push, Snapshot, item},
     push::{Credentials, Outgoing, Target},
     version::Generation,
     wire::{v1, v03},
@@ -59,7 +59,7 @@ fn body(
     let place = snapshot.place();
     let written = match generation {
         Generation::V1 => {
-            let item = Item { pos: stored.pos, seen: seen(stored.clone())? };
+            let item = item(stored.clone())?;
             let item = v1::StreamItem::new(&item, &place, HISTORY_MESSAGES_MAX);
             ("application/a2a+json", serde_json::to_vec(&item))
         }

@@ -18,11 +18,12 @@ use trackway_runtime::{Error, Program, ProgramInfo, RunAddress, Runtime};
 use crate::{
     Options,
     fault::{Fault, Kind},
+    frames::FrameScope,
     identity::{NEXT_KEY, Standing},
 };
 
 pub(crate) use call::{Call, Ended, History, Outcome, Strangers};
-pub(crate) use follow::{Follow, seen};
+pub(crate) use follow::{Follow, item};
 pub(crate) use list::{Page, Query};
 pub(crate) use push::{Authentication, PageOf, Push};
 pub(crate) use send::{Reply, Said, Streamed};
@@ -83,18 +84,37 @@ pub(crate) struct Answer {
     pub(crate) problems: Vec<Problem>,
 }
 
+/// Limit (A2A): bytes of one event of a stream.
+///
+/// As a Task: who reads a stream is to be able to read each of its events.
+const STREAMED_BYTES_MAX: usize = TASK_BYTES_MAX;
+
 /// One thing that a stream shows, and the position after which it goes on.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Item {
     pub(crate) pos: Pos,
     pub(crate) seen: Seen,
+    /// What of an update did not fit.
+    pub(crate) omitted: Omitted,
+    /// About how many bytes it is as JSON.
+    pub(crate) bytes: usize,
+    /// Who else is shown the same.
+    pub(crate) scope: FrameScope,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) enum Seen {
     Snapshot(Box<Snapshot>),
     Status(Box<StatusUpdate>, Timestamp),
     Artifact(ArtifactChunk),
+}
+
+#[cfg(test)]
+impl Item {
+    /// One that was small enough.
+    pub(crate) fn whole(pos: Pos, seen: Seen) -> Self {
+        Self { pos, seen, omitted: Omitted::default(), bytes: 0, scope: FrameScope::Event }
+    }
 }
 
 /// Whether a send waits for the run to come to rest.

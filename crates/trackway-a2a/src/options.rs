@@ -6,7 +6,13 @@ use axum::http::{HeaderMap, header};
 use trackway_domain::Caller;
 use trackway_ports::Gatekeeper;
 
-use crate::{Outgoing, Signer};
+use crate::{Outgoing, SharedFrames, Signer};
+
+/// Longer than most tasks take, and than most clients and proxies wait. Without it a send to a task that
+/// never rests would keep its connection for ever.
+///
+/// Limit (A2A): time that a blocking send waits for its task; `[server] blocking_timeout`.
+pub const BLOCKING_TIMEOUT_DEFAULT: Duration = Duration::from_secs(10 * 60);
 
 /// Settings of the door. The defaults suit one machine on the loopback address.
 #[derive(Debug, Clone)]
@@ -17,6 +23,11 @@ pub struct Options {
     /// How long a stream stays silent before a comment is sent, so that proxies, which often cut at
     /// 30 or 60 seconds, keep the connection.
     pub heartbeat: Duration,
+    /// How long a send that waits for its task waits at the most. It is answered with the task as it is
+    /// then, `working` in most cases.
+    pub blocking_timeout: Duration,
+    /// Encoded events that slow readers share. One for all doors of a server.
+    pub frames: SharedFrames,
     /// Who is calling, as long as the door asks nobody to prove it.
     pub default_caller: Caller,
     /// Recognises callers. Without one everybody is `default_caller`.
@@ -56,6 +67,8 @@ impl Default for Options {
         Self {
             body_bytes_max: 10 * 1024 * 1024,
             heartbeat: Duration::from_secs(15),
+            blocking_timeout: BLOCKING_TIMEOUT_DEFAULT,
+            frames: SharedFrames::default(),
             default_caller: Caller::local(),
             gatekeeper: None,
             secured: false,

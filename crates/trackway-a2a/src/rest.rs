@@ -17,8 +17,9 @@ use trackway_domain::Code;
 use crate::{
     door::{Address, Admitted, Door},
     fault::{Fault, Kind},
+    feed::{Encoder, TaskFeed},
     http,
-    ops::{Outcome, Streamed},
+    ops::{Item, Outcome, Place, Streamed},
     sse,
     version::{self, Generation},
     wire::{self, details::Details},
@@ -126,30 +127,48 @@ async fn answer(
 
 fn stream(door: &Door, streamed: Streamed, history: usize, generation: Generation) -> Response {
     match (streamed, generation) {
-        (Streamed::Task(follow), Generation::V1) => {
-            sse::response(*follow, door.options.heartbeat, move |out, place, item| match item {
-                Ok(item) => write(out, &wire::v1::StreamItem::new(item, place, history)),
-                Err(fault) => write(out, &Failure::new(fault.kind.http(), fault)),
-            })
-        }
-        (Streamed::Task(follow), Generation::V03) => {
-            sse::response(*follow, door.options.heartbeat, move |out, place, item| match item {
-                Ok(item) => write(out, &wire::v03::rest::StreamItem::new(item, place, history)),
-                Err(fault) => write(out, &Failure::new(fault.kind.http(), fault)),
-            })
+        (Streamed::Task(follow), _) => {
+            let feed = TaskFeed { follow: *follow, encoder: Plain { history, generation } };
+            sse::response(feed, door.options.frames.clone(), door.options.heartbeat)
         }
         (Streamed::Message(said), Generation::V1) => {
-            sse::once(|out| write(out, &wire::v1::StreamItem::said(&said)))
+            sse::once(|out| http::write(out, &wire::v1::StreamItem::said(&said)))
         }
         (Streamed::Message(said), Generation::V03) => {
-            sse::once(|out| write(out, &wire::v03::rest::StreamItem::said(&said)))
+            sse::once(|out| http::write(out, &wire::v03::rest::StreamItem::said(&said)))
         }
     }
 }
 
-fn write<T: Serialize>(out: &mut Vec<u8>, value: &T) {
-    serde_json::to_writer(out, value)
-        .expect("memory can be written, and our types hold no map with keys other than strings");
+/// Events as they are.
+struct Plain {
+    history: usize,
+    generation: Generation,
+}
+
+impl Encoder for Plain {
+    fn dialect(&self) -> &'static str {
+        match self.generation {
+            // What a response of JSON-RPC has inside is the same.
+            Generation::V1 => "1.0",
+            Generation::V03 => "0.3 HTTP+JSON",
+        }
+    }
+
+    fn item(&self, out: &mut Vec<u8>, place: &Place, item: &Item) {
+        match self.generation {
+            Generation::V1 => {
+                http::write(out, &wire::v1::StreamItem::new(item, place, self.history));
+            }
+            Generation::V03 => {
+                http::write(out, &wire::v03::rest::StreamItem::new(item, place, self.history));
+            }
+        }
+    }
+
+    fn fault(&self, out: &mut Vec<u8>, fault: &Fault) {
+        http::write(out, &Failure::new(fault.kind.http(), fault));
+    }
 }
 
 fn no_route(none: &NoRoute, head: &Parts) -> Refused {

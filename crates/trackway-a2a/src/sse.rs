@@ -1,6 +1,6 @@
 //! Server-sent events: the frames, the heartbeat, and the pace of the reader.
 
-use std::{convert::Infallible, io::Write, time::Duration};
+use std::{fmt, io, io::Write, time::Duration};
 
 use axum::{
     body::Body,
@@ -10,31 +10,62 @@ use axum::{
 use bytes::Bytes;
 use futures_util::{FutureExt, stream};
 use tokio::time::{Instant, timeout_at};
+use trackway_domain::Pos;
 
-use crate::{
-    fault::Fault,
-    ops::{Follow, Item, Place},
-};
+use crate::frames::{FrameKey, Sending, SharedFrames, WHOLE_BYTES_MAX};
 
 /// Events that are ready at once share one chunk up to this size: enough to make a long replay cheap. The
 /// connection keeps up to sixteen chunks for a reader that does not take them, and writes them at once for
 /// one that does.
-/// Limit (A2A): events that share one chunk of a stream.
+/// Limit (HTTP): events that share one chunk of a stream.
 const CHUNK_BYTES: usize = 8 * 1024;
 
 /// A comment: clients skip it, proxies see traffic.
 const HEARTBEAT: &[u8] = b":\n\n";
 
-/// Answers with the stream. `encode` writes the data of one event: an item, or the fault that ends
-/// the stream. The body pulls, so a reader that stops reading stops everything behind it.
-pub(crate) fn response<E>(follow: Follow, heartbeat: Duration, encode: E) -> Response
-where
-    E: Fn(&mut Vec<u8>, &Place, Result<&Item, &Fault>) + Send + 'static,
-{
-    let frames = Frames { follow, heartbeat, encode, ended: false };
-    let body = stream::unfold(frames, |mut frames| async {
-        let chunk = frames.chunk().await?;
-        Some((Ok::<_, Infallible>(chunk), frames))
+/// What a stream is made from, one event at a time.
+pub trait Feed: Send + 'static {
+    /// An event that is not encoded yet.
+    type Item: Send + Sync;
+    type Error: fmt::Debug + Send;
+
+    /// The next event; none at the end. Dropping the future loses nothing.
+    fn next(&mut self) -> impl Future<Output = Result<Option<Self::Item>, Self::Error>> + Send;
+
+    /// The event that came last, once more.
+    fn again(&mut self) -> impl Future<Output = Result<Option<Self::Item>, Self::Error>> + Send;
+
+    fn describe(&self, item: &Self::Item) -> Described;
+
+    /// What stands before and after what is encoded, and belongs to this reader alone.
+    fn around(&self) -> (&[u8], &[u8]) {
+        (b"", b"")
+    }
+
+    /// Appends the data of an event, which is one line. It is the same for everybody with the same key.
+    fn encode(&self, item: &Self::Item, out: &mut Vec<u8>);
+
+    /// What is said after the last event, whole and with its empty line. It has no id: whoever comes back
+    /// goes on after the last event that it saw.
+    fn close(&mut self, end: Result<(), Self::Error>) -> impl Future<Output = Vec<u8>> + Send;
+}
+
+/// What has to be known of an event before it is encoded.
+#[derive(Debug, Clone, Copy)]
+pub struct Described {
+    /// After which a reader that comes back goes on.
+    pub pos: Pos,
+    /// About how many bytes it is.
+    pub bytes: usize,
+    pub key: FrameKey,
+}
+
+/// Answers with the stream. The body pulls, so a reader that stops reading stops everything behind it.
+pub fn response(feed: impl Feed, frames: SharedFrames, heartbeat: Duration) -> Response {
+    let events = Events { feed, frames, heartbeat, sending: None, ended: false };
+    let body = stream::unfold(events, |mut events| async {
+        let chunk = events.chunk().await?;
+        Some((chunk, events))
     });
     streamed(Body::from_stream(body))
 }
@@ -57,50 +88,99 @@ fn streamed(body: Body) -> Response {
     response
 }
 
-struct Frames<E> {
-    follow: Follow,
+struct Events<F> {
+    feed: F,
+    frames: SharedFrames,
     heartbeat: Duration,
-    encode: E,
+    /// A large event, of which the reader has a part.
+    sending: Option<Sending>,
     ended: bool,
 }
 
-impl<E: Fn(&mut Vec<u8>, &Place, Result<&Item, &Fault>)> Frames<E> {
-    /// The next bytes to send; `None` at the end.
-    async fn chunk(&mut self) -> Option<Bytes> {
+impl<F: Feed> Events<F> {
+    /// The next bytes to send; `None` at the end. An error cuts the stream off in the middle of an event,
+    /// which the reader does not count then.
+    async fn chunk(&mut self) -> Option<io::Result<Bytes>> {
+        if let Some(sending) = self.sending.take() {
+            return Some(self.piece(sending).await.map(Bytes::from));
+        }
         if self.ended {
             return None;
         }
         let patience = Instant::now() + self.heartbeat;
-        let Ok(next) = timeout_at(patience, self.follow.next()).await else {
-            return Some(Bytes::from_static(HEARTBEAT));
+        let Ok(next) = timeout_at(patience, self.feed.next()).await else {
+            return Some(Ok(Bytes::from_static(HEARTBEAT)));
         };
         let mut out = Vec::new();
-        self.write(&mut out, next);
-        while !self.ended && out.len() < CHUNK_BYTES {
-            let Some(next) = self.follow.next().now_or_never() else {
+        self.write(&mut out, next).await;
+        while !self.ended && self.sending.is_none() && out.len() < CHUNK_BYTES {
+            let Some(next) = self.feed.next().now_or_never() else {
                 break;
             };
-            self.write(&mut out, next);
+            self.write(&mut out, next).await;
         }
-        (!out.is_empty()).then(|| out.into())
+        (!out.is_empty()).then(|| Ok(out.into()))
     }
 
-    fn write(&mut self, out: &mut Vec<u8>, next: Result<Option<Item>, Fault>) {
-        match next {
-            Ok(Some(item)) => {
-                // Writing to memory cannot fail.
-                let _ = write!(out, "id: {}\ndata: ", item.pos);
-                (self.encode)(out, &self.follow.place, Ok(&item));
-                out.extend_from_slice(b"\n\n");
-            }
-            Ok(None) => self.ended = true,
-            Err(fault) => {
-                // No id: whoever comes back goes on after the last event that it saw.
-                self.ended = true;
-                out.extend_from_slice(b"data: ");
-                (self.encode)(out, &self.follow.place, Err(&fault));
-                out.extend_from_slice(b"\n\n");
-            }
+    async fn write(&mut self, out: &mut Vec<u8>, next: Result<Option<F::Item>, F::Error>) {
+        let end = match next {
+            Ok(Some(item)) => return self.write_event(out, &item),
+            Ok(None) => Ok(()),
+            Err(error) => Err(error),
+        };
+        self.ended = true;
+        out.extend(self.feed.close(end).await);
+    }
+
+    /// Appends an event; of a large one what stands before it, and the rest follows in pieces.
+    fn write_event(&mut self, out: &mut Vec<u8>, item: &F::Item) {
+        let Described { pos, bytes, key } = self.feed.describe(item);
+        let (before, after) = self.feed.around();
+        // Writing to memory cannot fail.
+        let _ = write!(out, "id: {pos}\ndata: ");
+        out.extend_from_slice(before);
+        if bytes > WHOLE_BYTES_MAX {
+            self.sending = Some(self.frames.send(key, || self.encoded(item, bytes)));
+            return;
         }
+        self.feed.encode(item, out);
+        out.extend_from_slice(after);
+        out.extend_from_slice(b"\n\n");
+    }
+
+    fn encoded(&self, item: &F::Item, bytes: usize) -> Vec<u8> {
+        let mut encoded = Vec::with_capacity(bytes);
+        self.feed.encode(item, &mut encoded);
+        encoded
+    }
+
+    /// The next piece of a large event.
+    async fn piece(&mut self, mut sending: Sending) -> io::Result<Vec<u8>> {
+        let mut piece = match sending.piece() {
+            Some(piece) => piece,
+            None => self.restore(&mut sending).await?,
+        };
+        if sending.is_done() {
+            piece.extend_from_slice(self.feed.around().1);
+            piece.extend_from_slice(b"\n\n");
+        } else {
+            self.sending = Some(sending);
+        }
+        Ok(piece)
+    }
+
+    async fn restore(&mut self, sending: &mut Sending) -> io::Result<Vec<u8>> {
+        let again = self.feed.again().await.map_err(|error| cut_off(&error))?;
+        let item = again.ok_or_else(|| cut_off(&"it is gone"))?;
+        let bytes = self.feed.describe(&item).bytes;
+        sending.restore(self.encoded(&item, bytes)).ok_or_else(|| cut_off(&"it has changed"))
     }
 }
+
+fn cut_off(reason: &dyn fmt::Debug) -> io::Error {
+    tracing::warn!(?reason, "a large event could not be sent to its end");
+    io::Error::other("the event could not be sent to its end")
+}
+
+#[cfg(test)]
+mod tests;

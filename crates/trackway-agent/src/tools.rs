@@ -34,14 +34,13 @@ impl BuiltIn {
         Arc::new(TimeNow::new(clock))
     }
 
-    /// The tools. Fails where the machine has no usable TLS setup.
-    pub fn tools(self) -> Result<Vec<Arc<dyn Tool>>, reqwest::Error> {
-        Ok(vec![
+    pub fn tools(self) -> Vec<Arc<dyn Tool>> {
+        vec![
             Arc::new(ArtifactList::new()),
             Arc::new(ArtifactRead::new()),
             Arc::new(ArtifactWrite::new()),
-            Arc::new(HttpFetch::new(self.addresses)?),
+            Arc::new(HttpFetch::new(self.addresses)),
             Self::time_now(self.clock),
-        ])
+        ]
     }
 }

@@ -236,7 +236,6 @@ impl From<ServerError> for Failure {
             | ServerError::Store { .. }
             | ServerError::Listen { .. }
             | ServerError::Read(_)
-            | ServerError::Outgoing { .. }
             | ServerError::TokenKeys(_)
             | ServerError::Serve(_) => failure,
         }

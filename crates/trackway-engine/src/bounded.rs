@@ -1,23 +1,28 @@
-//! Views with a bound in bytes: what an answer shows of a run, and what it leaves out.
+//! Views and updates with a bound in bytes: what an answer or an event shows of a run, and what it leaves
+//! out.
 
 use std::sync::Arc;
 
 use serde_json::Value;
 use trackway_domain::{Artifact, ArtifactId, Content, FileSource, Message, Object, Part};
 
-use crate::RunView;
+use crate::{RunView, Update};
 
-/// What an answer leaves out of a view. The log has it, event by event.
+/// What an answer leaves out of a view, or an event of an update. The log has it, event by event.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Omitted {
     /// How many of the messages that were asked for, the oldest ones.
     pub messages: usize,
     pub artifacts: Vec<ArtifactId>,
+    /// How many parts of the status message, or of the piece of an artifact.
+    pub parts: usize,
+    /// Whole fields, by their names: `output` of the run, `metadata` of the message or artifact.
+    pub fields: Vec<&'static str>,
 }
 
 impl Omitted {
     pub fn is_empty(&self) -> bool {
-        self.messages == 0 && self.artifacts.is_empty()
+        *self == Self::default()
     }
 }
 
@@ -36,17 +41,52 @@ pub struct Wanted {
     /// The newest messages of the history.
     pub messages: usize,
     pub artifacts: bool,
-    /// The status is always shown; then artifacts in their order, then messages, the newest first, for as
-    /// long as they fit.
+    /// The status comes first, less the parts that do not fit; then artifacts in their order, then messages,
+    /// the newest first, for as long as they fit.
     pub bytes: usize,
 }
 
+/// An update with no more in it than fits.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BoundedUpdate {
+    pub update: Update,
+    pub omitted: Omitted,
+    /// About how many bytes it is as JSON.
+    pub bytes: usize,
+}
+
+impl Update {
+    /// The update without what does not fit into so many bytes. What a submission says is not counted: it
+    /// is no part of this.
+    pub fn bounded(mut self, max: usize) -> BoundedUpdate {
+        let mut omitted = Omitted::default();
+        let bytes = match &mut self {
+            Self::Submitted => 0,
+            Self::Status(status) => {
+                let message = status.message.as_mut();
+                let bytes = message.map_or(0, |it| cut_message(it, max, &mut omitted));
+                bytes + cut_output(&mut status.output, max - bytes, &mut omitted)
+            }
+            Self::Artifact(chunk) => {
+                let Artifact { parts, metadata, .. } = &mut chunk.artifact;
+                cut(parts, metadata, max, &mut omitted)
+            }
+        };
+        BoundedUpdate { update: self, omitted, bytes }
+    }
+}
+
 impl RunView {
-    /// The view with what is wanted of it. Nothing is copied.
+    /// The view with what is wanted of it. Nothing is copied, but for a status that does not fit.
     pub fn bounded(mut self, wanted: Wanted) -> Bounded {
         let mut omitted = Omitted::default();
         let mut bytes = self.status_message().map_or(0, |message| message_bytes(message));
-        bytes += value_bytes(&self.output);
+        if bytes > wanted.bytes
+            && let Some(message) = self.status_message_mut()
+        {
+            bytes = cut_message(Arc::make_mut(message), wanted.bytes, &mut omitted);
+        }
+        bytes += cut_output(&mut self.output, wanted.bytes - bytes, &mut omitted);
         let artifacts = std::mem::take(&mut self.artifacts);
         for artifact in artifacts.into_iter().filter(|_| wanted.artifacts) {
             let more = artifact_bytes(&artifact);
@@ -72,6 +112,42 @@ impl RunView {
         self.keep_messages(kept);
         Bounded { view: self, omitted, bytes }
     }
+}
+
+fn cut_message(message: &mut Message, max: usize, omitted: &mut Omitted) -> usize {
+    cut(&mut message.parts, &mut message.metadata, max, omitted)
+}
+
+/// Takes out the parts that do not fit, and the metadata where it alone does not; about how many bytes are
+/// left. A message and an artifact have one part at least, so an empty text stands for all of them.
+fn cut(parts: &mut Vec<Part>, metadata: &mut Object, max: usize, omitted: &mut Omitted) -> usize {
+    let mut bytes = AROUND_BYTES;
+    let mut fits = |more: usize| {
+        let fits = bytes + more <= max;
+        bytes += if fits { more } else { 0 };
+        fits
+    };
+    if !fits(object_bytes(metadata)) {
+        metadata.clear();
+        omitted.fields.push("metadata");
+    }
+    let before = parts.len();
+    parts.retain(|part| fits(part_bytes(part) + object_bytes(&part.metadata)));
+    omitted.parts += before - parts.len();
+    if parts.is_empty() && before > 0 {
+        parts.push(Part::text(""));
+    }
+    bytes.min(max)
+}
+
+fn cut_output(output: &mut Value, room: usize, omitted: &mut Omitted) -> usize {
+    let bytes = value_bytes(output);
+    if bytes <= room || output.is_null() {
+        return bytes.min(room);
+    }
+    *output = Value::Null;
+    omitted.fields.push("output");
+    0
 }
 
 /// What stands around a value on the wire: names, quotes, ids.
@@ -104,7 +180,8 @@ fn object_bytes(object: &Object) -> usize {
     object.iter().map(|(name, value)| name.len() + 4 + value_bytes(value)).sum()
 }
 
-fn value_bytes(value: &Value) -> usize {
+/// About how many bytes a value is as JSON.
+pub fn value_bytes(value: &Value) -> usize {
     match value {
         Value::Null | Value::Bool(_) => 5,
         Value::Number(_) => 16,
@@ -146,6 +223,44 @@ mod tests {
         let status = some.view.status_message().unwrap();
         assert_eq!(status.parts[0].as_text(), Some("done"));
         assert!(some.bytes <= 1_900);
+    }
+
+    /// Issue 11, S-M3: a status that alone is too large is cut too, and so is the output.
+    #[test]
+    fn a_status_and_an_output_have_a_bound() {
+        let large = "x".repeat(1_000);
+        let story = Story::of(&format!("submit; status {large}"));
+        let mut view = story.view().clone();
+        view.output = Value::from(large);
+        let some = view.bounded(wanted(900));
+        let message = some.view.status_message().unwrap();
+        assert_eq!(message.parts, [Part::text("")], "a message has one part at least");
+        assert_eq!((some.omitted.parts, &*some.omitted.fields), (1, &["output"][..]));
+        assert!(some.bytes <= 900);
+        let history = story.view().status_message().unwrap();
+        assert_eq!(
+            history.parts[0].as_text().map(str::len),
+            Some(1_000),
+            "the run itself is whole"
+        );
+    }
+
+    /// Issue 11, S-M3: an update has what fits, in its order, and says how much does not.
+    #[test]
+    fn an_update_has_a_bound_and_says_what_it_leaves_out() {
+        let text = |bytes: usize| Part::text("x".repeat(bytes));
+        let mut artifact = Artifact::new(ArtifactId::new("a").unwrap(), vec![]);
+        artifact.parts = vec![text(300), text(900), text(200)];
+        artifact.metadata.insert("note".to_owned(), "y".repeat(2_000).into());
+        let whole = Update::Artifact(artifact.clone().into());
+        let bounded = whole.clone().bounded(usize::MAX / 2);
+        assert!(bounded.omitted.is_empty());
+        assert_eq!(bounded.update, whole);
+        let BoundedUpdate { update, omitted, bytes } = whole.bounded(1_000);
+        let Update::Artifact(chunk) = update else { panic!("it is another update") };
+        assert_eq!(chunk.artifact.parts, [text(300), text(200)]);
+        assert_eq!((omitted.parts, &*omitted.fields), (1, &["metadata"][..]));
+        assert!(bytes <= 1_000 && bytes > 500, "{bytes}");
     }
 
     /// What nobody asked for is not left out, and does not count.

@@ -22,7 +22,7 @@ mod transition;
 mod update;
 mod view;
 
-pub use bounded::{Bounded, Omitted, Wanted};
+pub use bounded::{Bounded, BoundedUpdate, Omitted, Wanted, value_bytes};
 pub use decide::decide;
 pub use effect::{Decision, Delivered, Effect, Reply};
 pub use env::{Env, Schemas};

@@ -158,6 +158,10 @@ impl RunView {
             .map(|(_, message)| message)
     }
 
+    pub(crate) fn status_message_mut(&mut self) -> Option<&mut Arc<Message>> {
+        self.messages.get_mut(self.status_message?)
+    }
+
     /// Leaves these messages as the history. The status keeps its own.
     pub(crate) fn keep_messages(&mut self, mut history: Vec<Arc<Message>>) {
         let status = self.status_message().cloned();

@@ -1,6 +1,9 @@
 //! The builders of HTTP clients: one that keeps to the policy, one for addresses of the operator.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
 
 use reqwest::{Client, ClientBuilder, Url, redirect::Policy};
 
@@ -34,6 +37,31 @@ pub fn client(
         .build()
 }
 
+/// The same, built when it is first needed: reading the root certificates of the machine takes
+/// milliseconds and megabytes, and most servers call nobody. Clones are the same.
+#[derive(Debug, Clone)]
+pub struct LazyClient {
+    policy: AddressPolicy,
+    lookup: Arc<dyn Lookup>,
+    wait: Duration,
+    client: Arc<OnceLock<Client>>,
+}
+
+impl LazyClient {
+    pub fn new(policy: AddressPolicy, lookup: Arc<dyn Lookup>, wait: Duration) -> Self {
+        Self { policy, lookup, wait, client: Arc::default() }
+    }
+
+    /// The client. A machine without a usable TLS setup is looked at again with every request.
+    pub fn get(&self) -> Result<&Client, reqwest::Error> {
+        if let Some(client) = self.client.get() {
+            return Ok(client);
+        }
+        let client = client(self.policy, self.lookup.clone(), self.wait)?;
+        Ok(self.client.get_or_init(|| client))
+    }
+}
+
 /// A client for an address that the operator wrote down, whichever it is, and others of the same server.
 /// The proxy that the environment names is used for https alone: plain http is for this machine and its
 /// neighbours, which no proxy can reach, and a proxy would see the keys that are sent. Answers may stream
@@ -61,3 +89,6 @@ fn builder(connect_wait: Duration) -> ClientBuilder {
         .connect_timeout(connect_wait)
         .user_agent(concat!("trackway/", env!("CARGO_PKG_VERSION")))
 }
+
+#[cfg(test)]
+mod tests;

@@ -10,7 +10,7 @@ mod resolver;
 mod url;
 
 pub use address::AddressPolicy;
-pub use client::{CONNECT_WAIT, client, install_tls, operator_client};
+pub use client::{CONNECT_WAIT, LazyClient, client, install_tls, operator_client};
 pub use failure::failure;
 pub use resolver::{ForbiddenName, Lookup, SystemLookup, forbidden_name};
 pub use url::Forbidden;

@@ -194,7 +194,7 @@ impl Registry {
 
     /// Makes this program the one that new runs of its name take; it may have been so before.
     pub fn offer(&self, program: Arc<dyn Program>) -> Result<(), RegistryError> {
-        self.check(program.info())?;
+        Self::check(program.info())?;
         let mut names = self.write();
         let versions = names.entry(program.info().name.clone()).or_default();
         versions.offered = Some(versions.place(program));
@@ -203,7 +203,7 @@ impl Registry {
 
     /// Keeps a program for the runs that began with it. New runs do not take it.
     fn keep(&self, program: Arc<dyn Program>) -> Result<(), RegistryError> {
-        self.check(program.info())?;
+        Self::check(program.info())?;
         self.write().entry(program.info().name.clone()).or_default().place(program);
         Ok(())
     }
@@ -231,13 +231,12 @@ impl Registry {
         }
     }
 
-    fn check(&self, info: &ProgramInfo) -> Result<(), RegistryError> {
+    fn check(info: &ProgramInfo) -> Result<(), RegistryError> {
         let name = info.name.clone();
         if !ProgramInfo::can_name(&name) {
             return Err(RegistryError::BadName { name });
         }
-        self.schemas
-            .learn(&info.input_schema)
+        SchemaBook::check_bounds(&info.input_schema)
             .map_err(|source| RegistryError::BadSchema { name, source })
     }
 

@@ -1,6 +1,6 @@
 //! The handle that doors hold.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use serde_json::Value;
 use trackway_domain::{
@@ -177,8 +177,29 @@ impl Runtime {
     /// The run as of the first event after `view` that interrupts, ends or parks it, or says that a run below
     /// it waits for a person; `view` itself where it is so already.
     pub async fn settled(&self, mut view: RunView) -> Result<RunView, Error> {
-        if rests(&view) {
-            return Ok(view);
+        self.settle(&mut view).await?;
+        Ok(view)
+    }
+
+    /// The same, where that comes within this time; else the run as it is then.
+    pub async fn settled_within(
+        &self,
+        mut view: RunView,
+        limit: Duration,
+    ) -> Result<RunView, Error> {
+        let late = self.core.options.clock.sleep_until(self.core.now() + limit);
+        tokio::select! {
+            biased;
+            settled = self.settle(&mut view) => settled?,
+            () = late => {}
+        }
+        Ok(view)
+    }
+
+    /// Brings the view up to there. Dropping the future leaves it as of an earlier event.
+    async fn settle(&self, view: &mut RunView) -> Result<(), Error> {
+        if rests(view) {
+            return Ok(());
         }
         let live = self.core.load(view.submission.run).await?;
         let mut watch = Watch::after_seq(live, view.seq);
@@ -190,7 +211,7 @@ impl Runtime {
                 break;
             }
         }
-        Ok(view)
+        Ok(())
     }
 
     /// Runs that match, newest first.
@@ -260,6 +281,12 @@ impl Runtime {
     pub async fn until_failing(&self, name: &str, fails: bool) {
         let mut failing = self.core.health.subscribe();
         let _ = failing.wait_for(|failing| failing.contains_key(name) == fails).await;
+    }
+
+    /// Whether the store can be read at this moment.
+    pub async fn check_store(&self) -> Result<(), Error> {
+        self.core.options.journal.newest_time().await?;
+        Ok(())
     }
 
     /// Background work of that name, beside the runtime's own.

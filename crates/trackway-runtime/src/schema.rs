@@ -53,17 +53,20 @@ impl SchemaBook {
         self.validator(schema).map(drop)
     }
 
+    /// Says why a schema is beyond the bounds. It is compiled at its first use: a compiler that no request
+    /// has needed yet is memory and time of every start.
+    pub fn check_bounds(schema: &Value) -> Result<(), SchemaError> {
+        bounded(&schema.to_string())?;
+        compilable(schema)
+    }
+
     fn validator(&self, schema: &Value) -> Result<Arc<Validator>, SchemaError> {
         let text = schema.to_string();
-        if text.len() > SCHEMA_BYTES_MAX {
-            return Err(SchemaError::TooLarge { bytes: text.len() });
-        }
+        bounded(&text)?;
         if let Some(known) = self.lock().get(&text) {
             return Ok(known.clone());
         }
-        if !effort::can_be_compiled(schema) {
-            return Err(SchemaError::TooManyPaths);
-        }
+        compilable(schema)?;
         let compiled = jsonschema::options()
             // A pattern from outside must not be able to take exponential time.
             .with_pattern_options(PatternOptions::regex())
@@ -83,6 +86,17 @@ impl SchemaBook {
     fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<String, Arc<Validator>>> {
         self.compiled.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn bounded(text: &str) -> Result<(), SchemaError> {
+    match text.len() {
+        bytes if bytes > SCHEMA_BYTES_MAX => Err(SchemaError::TooLarge { bytes }),
+        _ => Ok(()),
+    }
+}
+
+fn compilable(schema: &Value) -> Result<(), SchemaError> {
+    if effort::can_be_compiled(schema) { Ok(()) } else { Err(SchemaError::TooManyPaths) }
 }
 
 impl Schemas for SchemaBook {

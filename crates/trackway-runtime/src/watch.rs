@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 
 use tokio::sync::watch;
 use trackway_domain::{Pos, Seq};
-use trackway_ports::Stored;
+use trackway_ports::{Stored, encode};
 
 use crate::{
     Error,
@@ -18,6 +18,9 @@ use crate::{
 /// Events read from the store at once. The store stops earlier where they are large, so that this is
 /// all that a watcher who stops reading holds.
 const PAGE_EVENTS: usize = 256;
+
+/// Limit (Runtime): last event of a page that a watcher holds while it has not come to it.
+const LIGHT_BYTES_MAX: usize = 64 * 1024;
 
 /// A place in a run's log, and what comes after it.
 #[derive(Debug)]
@@ -99,6 +102,22 @@ impl Watch {
         }
     }
 
+    /// The event that came last, once more.
+    pub async fn again(&self) -> Result<Option<Stored>, Error> {
+        let Place::Seq(seq) = self.place else { return Ok(None) };
+        let in_memory = {
+            let shown = self.live.shown();
+            let found = shown.tail.binary_search_by_key(&seq, |stored| stored.seq).ok();
+            found.map(|index| shown.tail[index].clone())
+        };
+        if in_memory.is_some() {
+            return Ok(in_memory);
+        }
+        let journal = &self.live.core.options.journal;
+        let read = journal.events(self.live.id, seq.saturating_sub(1), 1).await?;
+        Ok(read.into_iter().find(|stored| stored.seq == seq))
+    }
+
     /// Takes what follows the place, from memory where it is there.
     async fn fill(&mut self, newest: Seq) -> Result<(), Error> {
         let journal = &self.live.core.options.journal;
@@ -116,11 +135,12 @@ impl Watch {
                 };
                 self.page = match in_memory {
                     Some(page) => page,
-                    None => journal.events(self.live.id, seq, PAGE_EVENTS).await?.into(),
+                    None => light(journal.events(self.live.id, seq, PAGE_EVENTS).await?),
                 };
             }
             Place::Pos(pos) => {
-                self.page = journal.events_after_pos(self.live.id, pos, PAGE_EVENTS).await?.into();
+                let page = journal.events_after_pos(self.live.id, pos, PAGE_EVENTS).await?;
+                self.page = light(page);
                 if self.page.is_empty() {
                     // Nothing after it yet: from here on the run's own numbers serve.
                     self.place = Place::Seq(newest);
@@ -129,4 +149,14 @@ impl Watch {
         }
         Ok(())
     }
+}
+
+/// A page without a large event at its end, which is read again by itself: a watcher who stops reading before
+/// it must not hold it. Only the last one can be large, since a store stops there.
+fn light(mut page: Vec<Stored>) -> VecDeque<Stored> {
+    let is_large = |stored: &Stored| encode(&stored.event).len() > LIGHT_BYTES_MAX;
+    if page.len() > 1 && page.last().is_some_and(is_large) {
+        page.pop();
+    }
+    page.into()
 }

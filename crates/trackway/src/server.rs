@@ -21,7 +21,9 @@ use std::{
 };
 
 use tokio::sync::watch;
-use trackway_a2a::{AddressPolicy, Notifier, Outgoing, OutgoingOptions, Signer};
+use trackway_a2a::{
+    AddressPolicy, BLOCKING_TIMEOUT_DEFAULT, Notifier, Outgoing, OutgoingOptions, Signer,
+};
 use trackway_mcp::HttpDoor;
 use trackway_ports::{Faults, Gatekeeper, Journal, NoFaults};
 use trackway_runtime::{
@@ -84,6 +86,7 @@ pub struct Server {
     grpc_in_card: bool,
     public_url: Option<String>,
     connections: ConnectionLimits,
+    blocking_timeout: Duration,
     mcp: Option<Mcp>,
     retention: Option<Duration>,
 }
@@ -116,6 +119,7 @@ impl Default for Server {
             grpc_in_card: true,
             public_url: None,
             connections: ConnectionLimits::default(),
+            blocking_timeout: BLOCKING_TIMEOUT_DEFAULT,
             mcp: None,
             retention: None,
         }
@@ -231,6 +235,14 @@ impl Server {
         self
     }
 
+    /// How long an A2A send that waits for its task waits at the most; it is answered with the task as it
+    /// is then.
+    #[must_use]
+    pub fn blocking_timeout(mut self, limit: Duration) -> Self {
+        self.blocking_timeout = limit;
+        self
+    }
+
     /// The address under which others reach it, for example `https://agents.example.com`. It begins every
     /// address in cards; without one, the name under which a request came does.
     #[must_use]
@@ -311,7 +323,7 @@ impl Server {
     /// Opens the store and starts the engine without any door, for programs that embed it. What it
     /// needs is held for as long as the second value lives, which also ends it.
     pub async fn engine(&self) -> Result<(Runtime, Held), ServerError> {
-        let Opened { runtime, folder, staff, .. } = self.engine_with(self.outgoing()?).await?;
+        let Opened { runtime, folder, staff, .. } = self.engine_with(self.outgoing()).await?;
         Ok((runtime.clone(), Held::new(runtime, folder, staff)))
     }
 
@@ -347,11 +359,10 @@ impl Server {
     }
 
     /// What calls to addresses that clients choose go through.
-    fn outgoing(&self) -> Result<Outgoing, ServerError> {
+    fn outgoing(&self) -> Outgoing {
         let addresses = AddressPolicy { allow_loopback: self.allow_loopback_targets };
         let secret = self.push_secret.as_ref().map(|secret| secret.expose().as_bytes().to_vec());
         Outgoing::new(OutgoingOptions { addresses, secret })
-            .map_err(|source| ServerError::Outgoing { source: Box::new(source) })
     }
 
     /// A name that nobody has would answer nothing at the addresses that most clients try first.
@@ -376,6 +387,7 @@ impl Server {
             conformance: self.conformance,
             outgoing: Some(outgoing),
             body_bytes_max: self.body_bytes_max,
+            blocking_timeout: self.blocking_timeout,
             signer: self.signer.clone(),
             public_url: self.public_url.clone(),
             grpc_in_card: self.grpc_in_card,
@@ -395,7 +407,7 @@ impl Server {
             Some(address) => Some(http::listen(address, &self.auth).await?),
             None => None,
         };
-        let outgoing = self.outgoing()?;
+        let outgoing = self.outgoing();
         let opened = self.engine_with(outgoing.clone()).await?;
         let mcp = self.mcp.as_ref().map(|mcp| mcp.door(&opened, &self.faults)).transpose()?;
         let Opened { runtime, folder, journal, written, staff, metrics } = opened;

@@ -8,7 +8,10 @@ use tonic::{Request, Response, Status, metadata::MetadataMap};
 use trackway_domain::Code;
 use trackway_runtime::Program;
 
-use super::status::status;
+use super::{
+    room::{OnItsWay, Room},
+    status::status,
+};
 use crate::{
     card::Card,
     door::{Address, Admitted, Door},
@@ -122,7 +125,9 @@ impl Performed<'_> {
             return Err(other());
         };
         let items: Items<T> = match streamed {
-            Streamed::Task(follow) => Box::pin(items(follow, history, item)),
+            Streamed::Task(follow) => {
+                Box::pin(items(follow, self.door.room.clone(), history, item))
+            }
             Streamed::Message(message) => {
                 let written = said(&message);
                 Box::pin(stream::once(async { Ok(written) }))
@@ -141,18 +146,27 @@ impl Performed<'_> {
 
 fn items<T>(
     follow: Box<Follow>,
+    room: Room,
     history: History,
     write: fn(&Item, &Place, History) -> T,
 ) -> impl Stream<Item = Result<T, Status>> {
-    stream::unfold(Some(follow), move |follow| async move {
-        let mut follow = follow?;
-        match follow.next().await {
-            Ok(Some(item)) => {
-                let written = write(&item, &follow.place, history);
-                Some((Ok(written), Some(follow)))
+    stream::unfold(Some((follow, None)), move |state: Option<(_, Option<OnItsWay>)>| {
+        let room = room.clone();
+        async move {
+            let (mut follow, before) = state?;
+            // More is wanted: what came before has left.
+            drop(before);
+            match follow.next().await {
+                Ok(Some(item)) => match room.take(item.bytes) {
+                    Ok(taken) => {
+                        let written = write(&item, &follow.place, history);
+                        Some((Ok(written), Some((follow, Some(taken)))))
+                    }
+                    Err(full) => Some((Err(full), None)),
+                },
+                Ok(None) => None,
+                Err(fault) => Some((Err(status(&fault)), None)),
             }
-            Ok(None) => None,
-            Err(fault) => Some((Err(status(&fault)), None)),
         }
     })
 }

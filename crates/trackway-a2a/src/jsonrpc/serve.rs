@@ -11,9 +11,10 @@ use super::{Malformed, Request, parse, refusal, v1, v03, write};
 use crate::{
     door::{Address, Admitted, Door},
     fault::{Fault, Kind},
+    feed::{Encoder, TaskFeed},
     http,
     identity::Visitor,
-    ops::{Call, Outcome, Streamed},
+    ops::{Call, Item, Outcome, Place, Streamed},
     sse,
     version::Generation,
     wire,
@@ -130,26 +131,63 @@ fn stream(
     history: usize,
     generation: Generation,
 ) -> Response {
-    let id = id.to_owned();
     match (streamed, generation) {
-        (Streamed::Task(follow), Generation::V1) => {
-            sse::response(*follow, door.options.heartbeat, move |out, place, item| {
-                let item = item.map(|item| wire::v1::StreamItem::new(item, place, history));
-                write(out, &id, item, generation);
-            })
-        }
-        (Streamed::Task(follow), Generation::V03) => {
-            sse::response(*follow, door.options.heartbeat, move |out, place, item| {
-                let item = item.map(|item| wire::v03::StreamItem::new(item, place, history));
-                write(out, &id, item, generation);
-            })
+        (Streamed::Task(follow), _) => {
+            let encoder = Envelope::new(id, history, generation);
+            let feed = TaskFeed { follow: *follow, encoder };
+            sse::response(feed, door.options.frames.clone(), door.options.heartbeat)
         }
         (Streamed::Message(said), Generation::V1) => sse::once(|out| {
-            write(out, &id, Ok(wire::v1::StreamItem::said(&said)), generation);
+            write(out, id, Ok(wire::v1::StreamItem::said(&said)), generation);
         }),
         (Streamed::Message(said), Generation::V03) => sse::once(|out| {
-            write(out, &id, Ok(wire::v03::StreamItem::said(&said)), generation);
+            write(out, id, Ok(wire::v03::StreamItem::said(&said)), generation);
         }),
+    }
+}
+
+/// Events as responses to one request.
+struct Envelope {
+    id: Box<RawValue>,
+    /// A response up to its result.
+    before: Vec<u8>,
+    history: usize,
+    generation: Generation,
+}
+
+impl Envelope {
+    fn new(id: &RawValue, history: usize, generation: Generation) -> Self {
+        let before = format!(r#"{{"jsonrpc":"2.0","id":{},"result":"#, id.get()).into_bytes();
+        Self { id: id.to_owned(), before, history, generation }
+    }
+}
+
+impl Encoder for Envelope {
+    fn dialect(&self) -> &'static str {
+        match self.generation {
+            // What is inside of it is the same on HTTP+JSON.
+            Generation::V1 => "1.0",
+            Generation::V03 => "0.3 JSON-RPC",
+        }
+    }
+
+    fn around(&self) -> (&[u8], &[u8]) {
+        (&self.before, b"}")
+    }
+
+    fn item(&self, out: &mut Vec<u8>, place: &Place, item: &Item) {
+        match self.generation {
+            Generation::V1 => {
+                http::write(out, &wire::v1::StreamItem::new(item, place, self.history));
+            }
+            Generation::V03 => {
+                http::write(out, &wire::v03::StreamItem::new(item, place, self.history));
+            }
+        }
+    }
+
+    fn fault(&self, out: &mut Vec<u8>, fault: &Fault) {
+        write::<()>(out, &self.id, Err(fault), self.generation);
     }
 }
 

@@ -3,18 +3,22 @@
 use std::sync::Arc;
 
 use trackway_domain::{Event, Pos};
-use trackway_engine::{RunView, StatusUpdate, Update, update};
+use trackway_engine::{BoundedUpdate, Omitted, RunView, StatusUpdate, Update, update};
 use trackway_ports::Stored;
 use trackway_runtime::Watch;
 
-use super::{History, Item, Place, Seen, Snapshot, send::rests, working::Shows};
-use crate::fault::Fault;
+use super::{
+    History, Item, Place, STREAMED_BYTES_MAX, Seen, Snapshot, send::rests, working::Shows,
+};
+use crate::{asked::HISTORY_MESSAGES_MAX, fault::Fault, frames::FrameScope};
 
 #[derive(Debug)]
 pub(crate) struct Follow {
     pub(crate) place: Place,
     /// Shown before anything else. At most one Task is shown per stream.
     first: Option<Item>,
+    /// The same while it is what came last. It shares its content with the run in memory.
+    last_first: Option<Item>,
     watch: Watch,
     until: Until,
     closed: bool,
@@ -50,9 +54,16 @@ impl Follow {
     }
 
     fn new(place: Place, first: Option<(Pos, Snapshot)>, watch: Watch, until: Until) -> Self {
-        let first =
-            first.map(|(pos, snapshot)| Item { pos, seen: Seen::Snapshot(Box::new(snapshot)) });
-        Self { place, first, watch, until, closed: false, shows: Shows::Everything }
+        let first = first.map(|(pos, snapshot)| Item {
+            pos,
+            seen: Seen::Snapshot(Box::new(snapshot)),
+            omitted: Omitted::default(),
+            bytes: 0,
+            // What answers a message says what became of it.
+            scope: FrameScope::reply(),
+        });
+        let shows = Shows::Everything;
+        Self { place, first, last_first: None, watch, until, closed: false, shows }
     }
 
     /// The same for a client that is shown less.
@@ -62,9 +73,12 @@ impl Follow {
 
     /// The same with so many messages of the history in the Task that it begins with, as far as they fit.
     pub(super) fn bounded(mut self, history: History) -> Self {
-        if let Some(Item { seen: Seen::Snapshot(first), .. }) = &mut self.first {
+        if let Some(Item { seen: Seen::Snapshot(first), bytes, scope, .. }) = &mut self.first {
             let whole = Snapshot::clone(first);
-            **first = whole.bounded(history, true).0;
+            (**first, *bytes) = whole.bounded(history, true);
+            if self.until == Until::Ended {
+                *scope = FrameScope::Run { history };
+            }
         }
         self
     }
@@ -73,25 +87,38 @@ impl Follow {
     pub(crate) async fn next(&mut self) -> Result<Option<Item>, Fault> {
         if let Some(first) = self.first.take() {
             self.closed = self.until.is_reached(first.pos);
+            self.last_first = Some(first.clone());
             return Ok(Some(first));
         }
+        self.last_first = None;
         while !self.closed {
             let Some(stored) = self.watch.next().await? else {
                 self.closed = true;
                 break;
             };
             let pos = stored.pos;
-            let seen = seen(stored);
-            self.closed = self.until.is_reached(pos) || self.until.is_met_by(seen.as_ref());
-            let seen = seen.filter(|seen| match seen {
+            let item = item(stored);
+            let seen = item.as_ref().map(|item| &item.seen);
+            self.closed = self.until.is_reached(pos) || self.until.is_met_by(seen);
+            let item = item.filter(|item| match &item.seen {
                 Seen::Artifact(chunk) => self.shows.shows(&chunk.artifact),
                 _ => true,
             });
-            if let Some(seen) = seen {
-                return Ok(Some(Item { pos, seen }));
+            if item.is_some() {
+                return Ok(item);
             }
         }
         Ok(None)
+    }
+}
+
+impl Follow {
+    /// What came last, once more.
+    pub(crate) async fn again(&self) -> Result<Option<Item>, Fault> {
+        match &self.last_first {
+            Some(first) => Ok(Some(first.clone())),
+            None => Ok(self.watch.again().await?.and_then(item)),
+        }
     }
 }
 
@@ -114,16 +141,22 @@ fn interrupts(status: &StatusUpdate) -> bool {
     status.interrupts || status.parked.is_some()
 }
 
-/// What an event is seen as, where it is seen at all.
-pub(crate) fn seen(stored: Stored) -> Option<Seen> {
-    if let Event::Submitted(submission) = stored.event {
+/// What an event is seen as, where it is seen at all, as far as it fits.
+pub(crate) fn item(stored: Stored) -> Option<Item> {
+    let Stored { pos, at, event, .. } = stored;
+    let scope = FrameScope::Event;
+    if let Event::Submitted(submission) = event {
         // The run's first event is the run itself as it was then.
-        let view = RunView::begin(Arc::new(*submission), stored.at, stored.pos);
-        return Some(Seen::Snapshot(Box::new(Snapshot::of(view))));
+        let view = RunView::begin(Arc::new(*submission), at, pos);
+        let (snapshot, bytes) = Snapshot::of(view).bounded(HISTORY_MESSAGES_MAX, true);
+        let seen = Seen::Snapshot(Box::new(snapshot));
+        return Some(Item { pos, seen, omitted: Omitted::default(), bytes, scope });
     }
-    match update(&stored.event)? {
-        Update::Submitted => None,
-        Update::Status(status) => Some(Seen::Status(Box::new(status), stored.at)),
-        Update::Artifact(chunk) => Some(Seen::Artifact(chunk)),
-    }
+    let BoundedUpdate { update, omitted, bytes } = update(&event)?.bounded(STREAMED_BYTES_MAX);
+    let seen = match update {
+        Update::Submitted => return None,
+        Update::Status(status) => Seen::Status(Box::new(status), at),
+        Update::Artifact(chunk) => Seen::Artifact(chunk),
+    };
+    Some(Item { pos, seen, omitted, bytes, scope })
 }

@@ -74,7 +74,7 @@ impl Agent<'_> {
             self.take(incoming).await?;
         let mut view = match wait {
             Wait::Commit => view,
-            Wait::Rest => self.runtime.settled(view).await?,
+            Wait::Rest => self.runtime.settled_within(view, self.options.blocking_timeout).await?,
         };
         shows.reduce(&mut view);
         Ok(Reply::Task(Box::new(Snapshot { answer, ..Snapshot::of(view) })))

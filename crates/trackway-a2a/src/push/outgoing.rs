@@ -4,10 +4,12 @@
 use std::{sync::Arc, time::Duration};
 
 use reqwest::{
-    Client, Response, Url,
+    Response, Url,
     header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue},
 };
-use trackway_outgoing::{AddressPolicy, Forbidden, Lookup, SystemLookup, failure, forbidden_name};
+use trackway_outgoing::{
+    AddressPolicy, Forbidden, LazyClient, Lookup, SystemLookup, failure, forbidden_name,
+};
 use trackway_runtime::Undelivered;
 
 use super::{
@@ -47,22 +49,18 @@ impl std::fmt::Debug for OutgoingOptions {
 /// Sends bodies to clients' addresses. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Outgoing {
-    client: Client,
+    client: LazyClient,
     options: OutgoingOptions,
 }
 
 impl Outgoing {
-    /// Fails where the machine has no usable TLS setup.
-    pub fn new(options: OutgoingOptions) -> Result<Self, reqwest::Error> {
+    pub fn new(options: OutgoingOptions) -> Self {
         Self::looking_up(options, Arc::new(SystemLookup))
     }
 
-    fn looking_up(
-        options: OutgoingOptions,
-        lookup: Arc<dyn Lookup>,
-    ) -> Result<Self, reqwest::Error> {
-        let client = trackway_outgoing::client(options.addresses, lookup, DELIVERY_WAIT)?;
-        Ok(Self { client, options })
+    fn looking_up(options: OutgoingOptions, lookup: Arc<dyn Lookup>) -> Self {
+        let client = LazyClient::new(options.addresses, lookup, DELIVERY_WAIT);
+        Self { client, options }
     }
 
     /// Whether an address may be asked for. A name is judged by its addresses when it is connected to.
@@ -83,10 +81,12 @@ impl Outgoing {
         if let Some(secret) = &self.options.secret {
             headers.insert(SIGNATURE, header(&signature(secret, &body), "the signature")?);
         }
-        let sent = self.client.post(url).headers(headers).body(body).send().await;
+        let again = |error: &reqwest::Error| Undelivered::Again { reason: failure(error) };
+        let client = self.client.get().map_err(|error| again(&error))?;
+        let sent = client.post(url).headers(headers).body(body).send().await;
         let answer = sent.map_err(|error| match forbidden_name(&error) {
             Some(forbidden) => never(forbidden.to_string()),
-            None => Undelivered::Again { reason: failure(&error) },
+            None => again(&error),
         })?;
         let status = answer.status();
         finish(answer).await;

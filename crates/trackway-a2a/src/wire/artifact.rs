@@ -4,7 +4,9 @@ use std::{fmt, marker::PhantomData};
 
 use serde::{Serialize, Serializer};
 use trackway_domain::{self as domain, Object, RunId};
+use trackway_engine::Omitted;
 
+use super::metadata::Metadata;
 use crate::ops::Place;
 
 /// How a generation writes one part.
@@ -78,16 +80,23 @@ pub(crate) struct ArtifactUpdate<'a, F> {
     artifact: Artifact<'a, F>,
     append: bool,
     last_chunk: bool,
+    #[serde(skip_serializing_if = "Metadata::is_empty")]
+    metadata: Metadata<'a>,
 }
 
 impl<'a, F> ArtifactUpdate<'a, F> {
-    pub(super) fn new(chunk: &'a domain::ArtifactChunk, place: &'a Place) -> Self {
+    pub(super) fn new(
+        chunk: &'a domain::ArtifactChunk,
+        place: &'a Place,
+        omitted: &'a Omitted,
+    ) -> Self {
         Self {
             task_id: place.run,
             context_id: place.session.as_str(),
             artifact: Artifact::new(&chunk.artifact),
             append: chunk.append,
             last_chunk: chunk.last,
+            metadata: Metadata::of_artifact(omitted),
         }
     }
 }

@@ -3,11 +3,13 @@
 use serde::Serialize;
 use serde_json::Value;
 use trackway_domain::{ArtifactId, Evidence, Problem};
-use trackway_engine::ResumeMark;
+use trackway_engine::{Omitted, ResumeMark, StatusUpdate};
 
 use crate::ops::Snapshot;
 
-/// On Tasks and on status-updates.
+static NOTHING: Value = Value::Null;
+
+/// On Tasks and on updates.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Metadata<'a> {
@@ -34,11 +36,29 @@ pub(crate) struct Metadata<'a> {
     omitted: Option<Left<'a>>,
 }
 
-/// How many of the oldest messages are left out, and which artifacts.
+/// How many of the oldest messages are left out, and which artifacts; how many parts of the one message or
+/// artifact that an update has, and which whole fields.
 #[derive(Debug, Serialize)]
 struct Left<'a> {
     messages: usize,
     artifacts: &'a [ArtifactId],
+    #[serde(skip_serializing_if = "is_zero")]
+    parts: usize,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    fields: &'a [&'static str],
+}
+
+impl<'a> Left<'a> {
+    fn new(omitted: &'a Omitted) -> Option<Self> {
+        let Omitted { messages, artifacts, parts, fields } = omitted;
+        let left = Self { messages: *messages, artifacts, parts: *parts, fields };
+        (!omitted.is_empty()).then_some(left)
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands in a reference")]
+fn is_zero(number: &usize) -> bool {
+    *number == 0
 }
 
 impl<'a> Metadata<'a> {
@@ -53,19 +73,12 @@ impl<'a> Metadata<'a> {
             validation_errors: problems,
             damaged: view.damaged.as_deref(),
             imported: view.imported,
-            omitted: (!snapshot.omitted.is_empty()).then(|| Left {
-                messages: snapshot.omitted.messages,
-                artifacts: &snapshot.omitted.artifacts,
-            }),
+            omitted: Left::new(&snapshot.omitted),
             ..Self::new(mark, &view.output, view.parked.as_ref())
         }
     }
 
-    pub(crate) fn new(
-        mark: Option<ResumeMark>,
-        output: &'a Value,
-        parked: Option<&'a Evidence>,
-    ) -> Self {
+    fn new(mark: Option<ResumeMark>, output: &'a Value, parked: Option<&'a Evidence>) -> Self {
         Self {
             concurrent_request: mark.map(|mark| mark.concurrent),
             request_order: mark.map(|mark| mark.order),
@@ -77,6 +90,17 @@ impl<'a> Metadata<'a> {
             imported: false,
             omitted: None,
         }
+    }
+
+    /// What stands on a status-update.
+    pub(crate) fn of_status(status: &'a StatusUpdate, omitted: &'a Omitted) -> Self {
+        let metadata = Self::new(status.resume, &status.output, status.parked.as_ref());
+        Self { omitted: Left::new(omitted), ..metadata }
+    }
+
+    /// What stands on an artifact-update.
+    pub(crate) fn of_artifact(omitted: &'a Omitted) -> Self {
+        Self { omitted: Left::new(omitted), ..Self::new(None, &NOTHING, None) }
     }
 
     pub(crate) fn is_empty(&self) -> bool {

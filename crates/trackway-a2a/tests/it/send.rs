@@ -32,6 +32,18 @@ async fn a_send_answers_at_the_commit_or_when_the_run_rests() {
     assert_eq!((rejected.await, failed.await), (json!("rejected"), json!("failed")));
 }
 
+/// Issue 11: a send that waits for a task that does not rest is answered with the task as it is.
+#[tokio::test]
+async fn a_blocking_send_has_a_limit() {
+    let limit = std::time::Duration::from_millis(20);
+    let site = Site::with(trackway_a2a::Options { blocking_timeout: limit, ..Default::default() });
+    let task = site.start("m-1", "wait").await;
+    let state = task["status"]["state"].as_str().unwrap();
+    assert!(["submitted", "working"].contains(&state), "{task}");
+    let canceled = site.call("tasks/cancel", json!({"id": task["id"]})).await.unwrap();
+    assert_eq!(canceled["status"]["state"], "canceled", "it went on meanwhile");
+}
+
 /// Proves L9, L14.
 #[tokio::test]
 async fn answers_carry_their_place_and_what_was_wrong() {

@@ -112,7 +112,7 @@ async fn streams_and_subscriptions() {
 #[tokio::test]
 async fn push_configurations() {
     let options = OutgoingOptions { addresses: AddressPolicy::default(), secret: None };
-    let outgoing = Some(Outgoing::new(options).unwrap());
+    let outgoing = Some(Outgoing::new(options));
     let site = Site::with(Options { outgoing, ..Options::default() });
     let task = begin(&site, "m-1", "ask").await;
     let (all, one) =

@@ -53,6 +53,9 @@ pub(super) struct Open {
     /// a call is allowed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) of_workflow: bool,
+    /// What the workflow does, for the update that tells of an answer to it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub(super) description: String,
 }
 
 impl Driver {
@@ -121,6 +124,7 @@ impl Driver {
             workflow,
             question,
             of_workflow: asker == Asker::Workflow,
+            description: String::new(),
         };
         Ok(others.map(open).collect())
     }

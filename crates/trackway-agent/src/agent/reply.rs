@@ -202,9 +202,9 @@ impl Driver {
             }
             Ok(sent) => {
                 let op = self.stage.expect_answer(&sent.message);
-                let workflow = &asked.workflow;
+                let Open { workflow, description, .. } = &asked;
                 let answer = self.first_answer(&op, workflow).await;
-                self.tell(waiting, &Told { run, workflow, description: "", answer }).await
+                self.tell(waiting, &Told { run, workflow, description, answer }).await
             }
         };
         outcome.record.waits.extend(wait);
@@ -236,7 +236,7 @@ impl Driver {
     /// The question of that run, if it is of this session, waits, and may be answered so.
     async fn find(&self, run: RunId, by: By) -> Result<Value, Failure> {
         let open = self.questions().await?.into_iter().find(|open| open.run == run);
-        let open = open.filter(|open| open.of_workflow || by == By::User).ok_or_else(gone)?;
+        let mut open = open.filter(|open| open.of_workflow || by == By::User).ok_or_else(gone)?;
         let is_new = !self.asked.contains(&open.question.id);
         if by != By::User && is_new && open.question.reason != Reason::AuthRequired {
             return Err(Failure::new(
@@ -244,6 +244,10 @@ impl Driver {
                  to be theirs.",
             ));
         }
+        // Recorded with the question: a replay finds the same text, whatever the workflow says later.
+        let programs = self.stage.programs();
+        let program = programs.iter().find(|program| program.info().name == open.workflow);
+        open.description = program.map(|it| it.info().description.clone()).unwrap_or_default();
         serde_json::to_value(open).map_err(|error| Failure::new(error.to_string()))
     }
 

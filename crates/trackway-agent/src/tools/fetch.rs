@@ -4,12 +4,12 @@
 use std::{sync::Arc, time::Duration};
 
 use reqwest::{
-    Client, Response, StatusCode, Url,
+    Response, StatusCode, Url,
     header::{ACCEPT, CONTENT_TYPE, LOCATION},
 };
 use serde_json::{Value, json};
 use trackway_domain::Failure;
-use trackway_outgoing::{AddressPolicy, Lookup, SystemLookup, client, failure, forbidden_name};
+use trackway_outgoing::{AddressPolicy, LazyClient, Lookup, SystemLookup, failure, forbidden_name};
 use trackway_runtime::{Tool, ToolCall, ToolFuture, ToolInfo, ToolOutput};
 
 use super::page::text_of_html;
@@ -40,11 +40,11 @@ pub(super) struct HttpFetch {
 }
 
 impl HttpFetch {
-    pub(super) fn new(policy: AddressPolicy) -> Result<Self, reqwest::Error> {
+    pub(super) fn new(policy: AddressPolicy) -> Self {
         Self::looking_up(policy, Arc::new(SystemLookup))
     }
 
-    fn looking_up(policy: AddressPolicy, lookup: Arc<dyn Lookup>) -> Result<Self, reqwest::Error> {
+    fn looking_up(policy: AddressPolicy, lookup: Arc<dyn Lookup>) -> Self {
         let description = "Reads a page of the web with GET and gives its text: HTML without its \
                            markup, JSON and plain text as they are. Addresses of private networks \
                            are refused.";
@@ -60,8 +60,8 @@ impl HttpFetch {
                 "additionalProperties": false,
             }),
         };
-        let fetcher = Fetcher { policy, client: client(policy, lookup, FETCH_WAIT)? };
-        Ok(Self { info, fetcher })
+        let fetcher = Fetcher { policy, client: LazyClient::new(policy, lookup, FETCH_WAIT) };
+        Self { info, fetcher }
     }
 }
 
@@ -80,14 +80,15 @@ impl Tool for HttpFetch {
 #[derive(Debug, Clone)]
 struct Fetcher {
     policy: AddressPolicy,
-    client: Client,
+    client: LazyClient,
 }
 
 impl Fetcher {
     async fn fetch(&self, url: &str) -> Result<Value, Failure> {
         let mut url = self.check(url)?;
+        let client = self.client.get().map_err(|error| failed(&error))?;
         for _ in 0..=REDIRECTS_MAX {
-            let sent = self.client.get(url.clone()).header(ACCEPT, ACCEPTED).send().await;
+            let sent = client.get(url.clone()).header(ACCEPT, ACCEPTED).send().await;
             let answer = sent.map_err(|error| failed(&error))?;
             match redirect(&url, &answer) {
                 Some(next) => url = self.check(&next)?,

@@ -198,7 +198,7 @@ async fn a_question_outlasts_the_process_and_the_server() {
 #[tokio::test]
 async fn artifacts_are_written_listed_and_read_within_one_session() {
     let built_in = BuiltIn { addresses: AddressPolicy::default(), clock: Arc::new(SystemClock) };
-    let house = House::open(built_in.tools().unwrap());
+    let house = House::open(built_in.tools());
     let write = json!([
         {"tool": "artifact_write", "arguments": {"name": "plan.md", "text": "# Plan"}},
         {"tool": "artifact_write", "arguments": {"name": "text-response", "text": "mine"}},

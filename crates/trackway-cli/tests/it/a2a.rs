@@ -19,6 +19,7 @@ mod repeats;
 mod resumes;
 mod scenarios;
 mod sends;
+mod sizes;
 mod stalled;
 mod streams;
 mod subscribers;

@@ -2,6 +2,7 @@
 
 mod a2a;
 mod config;
+mod http2;
 mod jwt;
 mod keys;
 mod site;

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 use trackway_engine::Schemas;
 
 use super::*;
+use crate::{Kind, Program, ProgramFuture, ProgramInfo, Registry, RegistryError, Stage};
 
 fn form() -> Value {
     json!({"type": "object", "additionalProperties": false, "required": ["walletAddress", "amount"],
@@ -49,6 +50,55 @@ fn schemas_are_bounded_and_a_bad_one_is_a_problem() {
     assert!(matches!(book.learn(&json!({"type": "thing"})), Err(SchemaError::Invalid { .. })));
     let problems = book.check(&json!({"type": "thing"}), &json!(1));
     assert_eq!(problems[0].code, "schema");
+}
+
+/// Does nothing with an input of this schema.
+#[derive(Debug)]
+struct Idle(ProgramInfo);
+
+impl Idle {
+    fn with(input_schema: Value) -> Arc<Self> {
+        Arc::new(Self(ProgramInfo {
+            name: "idle".to_owned(),
+            kind: Kind::Workflow,
+            version: "1".to_owned(),
+            description: String::new(),
+            tags: vec![],
+            examples: vec![],
+            skills: vec![],
+            input_schema,
+            output_schema: Value::Null,
+            input_modes: vec![],
+            output_modes: vec![],
+            extensions: vec![],
+            deadline: None,
+        }))
+    }
+}
+
+impl Program for Idle {
+    fn info(&self) -> &ProgramInfo {
+        &self.0
+    }
+
+    fn run(&self, _: Stage, input: Value) -> ProgramFuture {
+        Box::pin(async { Ok(input) })
+    }
+}
+
+/// Issue 11, N4: the schema of a workflow is compiled when an input is first held against it. One beyond the
+/// bounds is refused before.
+#[test]
+fn schemas_are_compiled_at_their_first_use() {
+    let registry = Registry::new();
+    let schema = json!({"type": "object", "required": ["a"]});
+    registry.add(Idle::with(schema.clone())).unwrap();
+    assert_eq!(registry.schemas.lock().len(), 0);
+    assert_eq!(registry.schemas.check(&schema, &json!({})).len(), 1);
+    assert_eq!(registry.schemas.lock().len(), 1);
+    let large = json!({"description": "x".repeat(SCHEMA_BYTES_MAX)});
+    let refused = Registry::new().add(Idle::with(large));
+    assert!(matches!(refused, Err(RegistryError::BadSchema { .. })), "{refused:?}");
 }
 
 /// Proves X5: a schema cannot make the server fetch anything.

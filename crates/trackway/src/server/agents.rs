@@ -86,10 +86,7 @@ impl Server {
             addresses: AddressPolicy { allow_loopback: self.allow_loopback_targets },
             clock: Arc::new(SystemClock),
         };
-        let built_in = built_in
-            .tools()
-            .map_err(|source| ServerError::Outgoing { source: Box::new(source) })?;
-        let free = built_in.into_iter().filter(|tool| own.get(&tool.info().name).is_none());
+        let free = built_in.tools().into_iter().filter(|tool| own.get(&tool.info().name).is_none());
         Ok(own.list().cloned().chain(free).collect())
     }
 

@@ -34,8 +34,6 @@ pub enum ServerError {
     Listen { address: SocketAddr, source: std::io::Error },
     #[error("the runs cannot be read")]
     Read(#[source] trackway_ports::ReadError),
-    #[error("no client for outgoing calls can be made")]
-    Outgoing { source: Box<dyn std::error::Error + Send + Sync> },
     #[error(transparent)]
     TokenKeys(#[from] trackway_mcp::KeyRingError),
     #[error("the listener failed")]

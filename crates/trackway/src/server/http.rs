@@ -254,13 +254,10 @@ async fn interrupted() {
 fn router(runtime: Runtime, doors: Doors, entrance: Entrance) -> Router {
     let Doors { a2a: options, mcp, metrics, journal } = doors;
     let Entrance { gatekeeper, required } = entrance;
-    let door = runs::Door { runtime: runtime.clone(), journal, gatekeeper };
-    let health = Router::new()
-        .route("/livez", get(async || Json(json!({ "status": "alive" }))))
-        .route("/readyz", get(ready))
-        .with_state(runtime.clone());
+    let frames = options.frames.clone();
+    let door = runs::Door { runtime: runtime.clone(), journal, gatekeeper, frames };
     let app = Router::new()
-        .merge(health)
+        .merge(health(runtime.clone()))
         .merge(runs::router(door, options.body_bytes_max).layer(Extension(metrics)))
         .merge(trackway_a2a::router(runtime, options))
         .merge(mcp.map(|mcp| mcp.router()).unwrap_or_default())
@@ -271,6 +268,14 @@ fn router(runtime: Runtime, doors: Doors, entrance: Entrance) -> Router {
     app.layer(CatchPanicLayer::custom(|_: Box<dyn std::any::Any + Send>| {
         problem(StatusCode::INTERNAL_SERVER_ERROR, Code::StoreFailed, "something went wrong inside")
     }))
+}
+
+/// What supervisors ask: whether the process lives, and whether it can do its work.
+fn health(runtime: Runtime) -> Router {
+    Router::new()
+        .route("/livez", get(async || Json(json!({ "status": "alive" }))))
+        .route("/readyz", get(ready))
+        .with_state(runtime)
 }
 
 fn guarded(app: Router, required: bool) -> Router {
@@ -305,7 +310,11 @@ fn is_local_page(origin: &str) -> bool {
 }
 
 async fn ready(State(runtime): State<Runtime>) -> Response {
-    let failing = runtime.failing();
+    let mut failing = runtime.failing();
+    // Background work that has nothing to do does not notice that the store is away.
+    if runtime.check_store().await.is_err() {
+        failing.push("store");
+    }
     match runtime.broken() {
         None if failing.is_empty() => Json(json!({ "status": "ready" })).into_response(),
         None => {
@@ -358,54 +367,4 @@ pub(super) fn problem_with(
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Proves X5.
-    #[test]
-    fn only_pages_of_this_machine_are_local() {
-        for origin in
-            ["http://localhost:7420", "http://127.0.0.1", "https://[::1]:9", "http://127.9.9.9:1"]
-        {
-            assert!(is_local_page(origin), "{origin}");
-        }
-        for origin in [
-            "null",
-            "",
-            "http://example.com",
-            "http://localhost.example.com",
-            "http://10.0.0.1:7420",
-            "http://[::1].evil.example",
-            "http://localhost:1@evil.example",
-            "ftp://localhost",
-        ] {
-            assert!(!is_local_page(origin), "{origin}");
-        }
-    }
-
-    /// Proves X6: a name that somebody else made point here is not one of ours.
-    #[test]
-    fn only_names_of_this_machine_are_local() {
-        for host in ["localhost", "LocalHost:7420", "127.0.0.1:7420", "[::1]", "[::1]:80"] {
-            assert!(is_local_host(host), "{host}");
-        }
-        for host in [
-            "",
-            "evil.example:7420",
-            "localhost.evil.example",
-            "10.0.0.1",
-            "[::2]:80",
-            "[::1].evil.example",
-            "[::1]evil",
-            "[::1",
-            "localhost:1@evil",
-            "localhost:",
-            "localhost:99999",
-            "localhost:+1",
-            "127.0.0.1.evil.example",
-            "::1",
-        ] {
-            assert!(!is_local_host(host), "{host}");
-        }
-    }
-}
+mod tests;

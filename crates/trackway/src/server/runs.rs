@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 use axum::{
     Extension, Json, Router,
-    extract::DefaultBodyLimit,
+    extract::{DefaultBodyLimit, State},
     http::{HeaderMap, StatusCode, header},
     response::{IntoResponse, Response},
     routing::{get, post},
@@ -159,6 +159,7 @@ async fn definition(Asker { runs, .. }: Asker, Named(run): Named) -> Result<Resp
 }
 
 async fn follow(
+    State(Door { frames, .. }): State<Door>,
     Asker { runs, .. }: Asker,
     Named(run): Named,
     Params(params): Params<After>,
@@ -166,7 +167,7 @@ async fn follow(
 ) -> Result<Response, Refusal> {
     // Who comes back after a lost connection sends the header beside the address it began with.
     let after = stream::last_event_id(&headers).or(params.after).unwrap_or(0);
-    stream::updates(&runs, run, after).await
+    stream::updates(&runs, &frames, run, after).await
 }
 
 async fn cancel(asker: Asker, Named(run): Named) -> Result<Response, Refusal> {

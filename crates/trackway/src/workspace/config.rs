@@ -20,6 +20,7 @@ use std::{
 };
 
 use crate::{Auth, ConnectionLimits, Secret};
+use trackway_a2a::BLOCKING_TIMEOUT_DEFAULT;
 use trackway_agent::FIRST_ANSWER_TIMEOUT_DEFAULT;
 use trackway_runtime::ChildLimits;
 
@@ -128,6 +129,8 @@ pub struct Limits {
     pub public_url: Option<String>,
     pub body_max_bytes: usize,
     pub connections: ConnectionLimits,
+    /// How long a send waits for its task.
+    pub blocking_timeout: Duration,
 }
 
 /// `[a2a]`: how the door presents itself.
@@ -158,6 +161,7 @@ impl Default for Limits {
             public_url: None,
             body_max_bytes: 10 * 1024 * 1024,
             connections: ConnectionLimits::default(),
+            blocking_timeout: BLOCKING_TIMEOUT_DEFAULT,
         }
     }
 }

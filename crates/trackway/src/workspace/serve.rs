@@ -52,6 +52,7 @@ impl Server {
 pub fn apply(config: Config, mut server: Server) -> Result<Server, WorkspaceError> {
     server = server.auth(config.auth).body_bytes_max(config.server.body_max_bytes);
     server = server.connections(config.server.connections);
+    server = server.blocking_timeout(config.server.blocking_timeout);
     if let Some(url) = config.server.public_url {
         server = server.public_url(url);
     }

@@ -94,6 +94,7 @@ fn defaults(workspace: &Workspace) -> Vec<(&'static str, Value)> {
         ("server.header_timeout", seconds(connections.header_timeout)),
         ("server.body_timeout", seconds(connections.body_timeout)),
         ("server.idle_timeout", seconds(connections.idle_timeout)),
+        ("server.blocking_timeout", seconds(defaults.server.blocking_timeout)),
         ("a2a.grpc_reflection", json!(defaults.a2a.grpc_reflection)),
         ("a2a.grpc_in_card", json!(!defaults.a2a.grpc_hidden)),
         ("workflows.folders", json!(folders)),

@@ -487,6 +487,7 @@ fn what_is_shown_holds_no_secret() {
     push.secret = "(hidden)"  # trackway.toml, line 17
     retention.days = 60  # default
     retention.enabled = true  # default
+    server.blocking_timeout = "600s"  # default
     server.body_max_bytes = 10485760  # default
     server.body_timeout = "90s"  # default
     server.header_timeout = "10s"  # default
@@ -494,7 +495,6 @@ fn what_is_shown_holds_no_secret() {
     server.max_connections = 4096  # default
     workflows.folders = ["workflows"]  # default
     "#);
-    for secret in ["sign-with-this", "value-of-", "blue"] {
-        assert!(!shown.contains(secret), "{secret}");
-    }
+    let secrets = ["sign-with-this", "value-of-", "blue"];
+    assert!(!secrets.iter().any(|secret| shown.contains(secret)), "{shown}");
 }

@@ -138,7 +138,7 @@ workflow!(Consults, "consults", |probe, ctx, agent: String| -> Value {
 });
 
 /// The workflows, and an agent whose model has this script.
-fn with_agent(registry: Registry, script: &str) -> Registry {
+pub(crate) fn with_agent(registry: Registry, script: &str) -> Registry {
     let provider = Arc::new(Scripted::read("test", script).unwrap());
     let mut stock = Stock { default_model: "main".to_owned(), ..Stock::default() };
     stock.models.insert("main".to_owned(), Model { provider, price: None });

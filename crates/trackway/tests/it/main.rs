@@ -16,6 +16,7 @@ mod children;
 mod compile_fail;
 mod deadlines;
 mod faulty_store;
+mod first_answers;
 mod helpers;
 mod hooks;
 mod idempotency;

@@ -36,6 +36,28 @@ fn a_sleep_goes_on_while_no_process_runs() {
     assert_eq!(probe.count("gone"), 2, "it was dropped, and taken up again once");
 }
 
+/// Issue 11: who waits for a run waits no longer than the limit, and gets the run as it is then.
+#[test]
+fn waiting_for_a_run_ends_with_its_limit() {
+    let world = World::memory();
+    world.run(registry![Naps(Probe::new())], async |process| {
+        let run = start(&process, "naps", Value::Null).await;
+        let view = process.view(&trackway_testkit::at(run)).await.unwrap();
+        let limit = Duration::from_secs(60);
+        let mut waiting = std::pin::pin!(process.settled_within(view, limit));
+        // It waits from its first look on.
+        assert!(futures_util::poll!(&mut waiting).is_pending());
+        until(&process, run, |event| matches!(event, Event::Slept { .. })).await;
+        process.clock.advance(limit - Duration::from_millis(1));
+        assert!(futures_util::poll!(&mut waiting).is_pending());
+        process.clock.advance(Duration::from_millis(1));
+        let view = waiting.await.unwrap();
+        assert_eq!(view.state, StateName::Working);
+        let text = view.status_message().unwrap().parts[0].as_text();
+        assert_eq!(text, Some("good night"));
+    });
+}
+
 /// Proves X2.
 #[test]
 fn a_sleep_does_not_end_before_its_time() {

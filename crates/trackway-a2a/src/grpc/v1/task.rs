@@ -58,7 +58,7 @@ pub(super) fn item(item: &Item, place: &Place, history: History) -> pb::StreamRe
             Payload::Task(task)
         }
         Seen::Status(update, at) => {
-            let metadata = Metadata::new(update.resume, &update.output, update.parked.as_ref());
+            let metadata = Metadata::of_status(update, &item.omitted);
             Payload::StatusUpdate(pb::TaskStatusUpdateEvent {
                 task_id: place.run.to_string(),
                 context_id: place.session.to_string(),
@@ -72,7 +72,7 @@ pub(super) fn item(item: &Item, place: &Place, history: History) -> pb::StreamRe
             artifact: Some(written::artifact(&chunk.artifact)),
             append: chunk.append,
             last_chunk: chunk.last,
-            metadata: position(None),
+            metadata: position(value::of_metadata(&Metadata::of_artifact(&item.omitted))),
         }),
     };
     pb::StreamResponse { payload: Some(payload) }

@@ -85,7 +85,7 @@ fn options(allow_loopback: bool) -> OutgoingOptions {
 }
 
 fn outgoing(allow_loopback: bool) -> Outgoing {
-    Outgoing::new(options(allow_loopback)).unwrap()
+    Outgoing::new(options(allow_loopback))
 }
 
 fn knowing(allow_loopback: bool, names: &[(&'static str, &[&[&str]])]) -> Outgoing {
@@ -93,7 +93,7 @@ fn knowing(allow_loopback: bool, names: &[(&'static str, &[&[&str]])]) -> Outgoi
         |round: &&[&str]| round.iter().map(|text| text.parse().unwrap()).collect::<Vec<IpAddr>>();
     let names = names.iter().map(|(name, rounds)| (*name, rounds.iter().map(addresses).collect()));
     let lookup = Arc::new(Names(Mutex::new(names.collect())));
-    Outgoing::looking_up(options(allow_loopback), lookup).unwrap()
+    Outgoing::looking_up(options(allow_loopback), lookup)
 }
 
 fn target(url: String) -> Target {
@@ -119,7 +119,7 @@ fn again(result: Result<(), Undelivered>) -> String {
 async fn a_delivery_arrives_with_its_headers() {
     let receiver = Receiver::start().await;
     let secret = Some(b"Jefe".to_vec());
-    let outgoing = Outgoing::new(OutgoingOptions { secret, ..options(true) }).unwrap();
+    let outgoing = Outgoing::new(OutgoingOptions { secret, ..options(true) });
     let target = Target {
         token: Some("token-1".to_owned()),
         credentials: Some(Credentials { scheme: "Bearer".to_owned(), value: "c".to_owned() }),

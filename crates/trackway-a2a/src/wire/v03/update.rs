@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use trackway_domain as domain;
-use trackway_engine::StatusUpdate;
+use trackway_engine::{Omitted, StatusUpdate};
 
 use super::message::{Message, V03};
 use super::task::{Status, Task};
@@ -25,8 +25,12 @@ impl<'a> StreamItem<'a> {
     pub(crate) fn new(item: &'a Item, place: &'a Place, history: usize) -> Self {
         match &item.seen {
             Seen::Snapshot(snapshot) => Self::Task(Task::new(snapshot, place, history)),
-            Seen::Status(status, at) => Self::Status(TaskStatusUpdate::new(status, *at, place)),
-            Seen::Artifact(chunk) => Self::Artifact(TaskArtifactUpdate::new(chunk, place)),
+            Seen::Status(status, at) => {
+                Self::Status(TaskStatusUpdate::new(status, *at, place, &item.omitted))
+            }
+            Seen::Artifact(chunk) => {
+                Self::Artifact(TaskArtifactUpdate::new(chunk, place, &item.omitted))
+            }
         }
     }
 
@@ -49,7 +53,12 @@ pub(crate) struct TaskStatusUpdate<'a> {
 }
 
 impl<'a> TaskStatusUpdate<'a> {
-    fn new(update: &'a StatusUpdate, at: domain::Timestamp, place: &'a Place) -> Self {
+    fn new(
+        update: &'a StatusUpdate,
+        at: domain::Timestamp,
+        place: &'a Place,
+        omitted: &'a Omitted,
+    ) -> Self {
         Self {
             kind: "status-update",
             task_id: place.run,
@@ -60,7 +69,7 @@ impl<'a> TaskStatusUpdate<'a> {
                 timestamp: at,
             },
             last: update.last,
-            metadata: Metadata::new(update.resume, &update.output, update.parked.as_ref()),
+            metadata: Metadata::of_status(update, omitted),
         }
     }
 }
@@ -73,8 +82,8 @@ pub(crate) struct TaskArtifactUpdate<'a> {
 }
 
 impl<'a> TaskArtifactUpdate<'a> {
-    fn new(chunk: &'a domain::ArtifactChunk, place: &'a Place) -> Self {
-        Self { kind: "artifact-update", update: ArtifactUpdate::new(chunk, place) }
+    fn new(chunk: &'a domain::ArtifactChunk, place: &'a Place, omitted: &'a Omitted) -> Self {
+        Self { kind: "artifact-update", update: ArtifactUpdate::new(chunk, place, omitted) }
     }
 }
 

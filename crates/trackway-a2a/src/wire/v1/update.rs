@@ -3,7 +3,7 @@
 
 use serde::Serialize;
 use trackway_domain as domain;
-use trackway_engine::StatusUpdate;
+use trackway_engine::{Omitted, StatusUpdate};
 
 use super::{
     message::{Message, V1},
@@ -29,9 +29,11 @@ impl<'a> StreamItem<'a> {
         match &item.seen {
             Seen::Snapshot(snapshot) => Self::Task(Task::new(snapshot, place, history)),
             Seen::Status(status, at) => {
-                Self::StatusUpdate(TaskStatusUpdate::new(status, *at, place))
+                Self::StatusUpdate(TaskStatusUpdate::new(status, *at, place, &item.omitted))
             }
-            Seen::Artifact(chunk) => Self::ArtifactUpdate(ArtifactUpdate::new(chunk, place)),
+            Seen::Artifact(chunk) => {
+                Self::ArtifactUpdate(ArtifactUpdate::new(chunk, place, &item.omitted))
+            }
         }
     }
 
@@ -51,7 +53,12 @@ pub(crate) struct TaskStatusUpdate<'a> {
 }
 
 impl<'a> TaskStatusUpdate<'a> {
-    fn new(update: &'a StatusUpdate, at: domain::Timestamp, place: &'a Place) -> Self {
+    fn new(
+        update: &'a StatusUpdate,
+        at: domain::Timestamp,
+        place: &'a Place,
+        omitted: &'a Omitted,
+    ) -> Self {
         Self {
             task_id: place.run,
             context_id: place.session.as_str(),
@@ -60,7 +67,7 @@ impl<'a> TaskStatusUpdate<'a> {
                 message: update.message.as_ref().map(|message| Message::new(message, place)),
                 timestamp: at,
             },
-            metadata: Metadata::new(update.resume, &update.output, update.parked.as_ref()),
+            metadata: Metadata::of_status(update, omitted),
         }
     }
 }

@@ -147,7 +147,7 @@ async fn tasks_are_listed_page_by_page() {
 async fn push_configurations_are_kept_for_a_task() {
     let addresses = AddressPolicy { allow_loopback: true };
     let outgoing = OutgoingOptions { addresses, ..OutgoingOptions::default() };
-    let outgoing = Some(Outgoing::new(outgoing).unwrap());
+    let outgoing = Some(Outgoing::new(outgoing));
     let door = Door::with(trackway_a2a::Options { outgoing, ..Default::default() }).await;
     for way in WAYS {
         let client = client(&door, way, options());

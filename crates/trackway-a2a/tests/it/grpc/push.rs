@@ -15,7 +15,7 @@ use super::{
 async fn line() -> Line {
     let options = Options {
         default_agent: Some("script".into()),
-        outgoing: Some(Outgoing::new(OutgoingOptions::default()).unwrap()),
+        outgoing: Some(Outgoing::new(OutgoingOptions::default())),
         ..Options::default()
     };
     Line::with(options).await

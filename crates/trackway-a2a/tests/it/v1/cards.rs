@@ -161,7 +161,7 @@ async fn caches_are_told_what_the_form_depends_on() {
 /// Proves X5: in 1.0 an anonymous caller of an open server is served; in 0.3 it is refused.
 #[tokio::test]
 async fn the_extended_card_is_a_card_of_the_generation_that_asks() {
-    let outgoing = Outgoing::new(OutgoingOptions::default()).unwrap();
+    let outgoing = Outgoing::new(OutgoingOptions::default());
     let open =
         || Options { extended_card: true, outgoing: Some(outgoing.clone()), ..Options::default() };
     for way in WAYS {

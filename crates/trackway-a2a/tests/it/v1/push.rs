@@ -20,7 +20,7 @@ const PATIENCE: std::time::Duration = std::time::Duration::from_secs(30);
 /// A door that sends notifications; to this machine too, if need be.
 pub(crate) fn site(allow_loopback: bool) -> Site {
     let options = OutgoingOptions { addresses: AddressPolicy { allow_loopback }, secret: None };
-    let outgoing = Some(Outgoing::new(options).unwrap());
+    let outgoing = Some(Outgoing::new(options));
     Site::with(Options { outgoing, ..Options::default() })
 }
 

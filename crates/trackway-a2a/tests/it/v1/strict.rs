@@ -221,7 +221,7 @@ fn check_card(card: &Value) {
 /// Proves X5.
 #[tokio::test]
 async fn cards_of_1_0_hold_nothing_but_the_protocol() {
-    let outgoing = Some(Outgoing::new(OutgoingOptions::default()).unwrap());
+    let outgoing = Some(Outgoing::new(OutgoingOptions::default()));
     let options = Options { outgoing, extended_card: true, secured: true, ..Options::default() };
     let site = Site::with(options);
     for way in WAYS {

@@ -64,6 +64,12 @@ fn a_reply_resumes_the_one_open_question() {
             let log = log(&process, view.submission.run).await;
             assert_eq!(references(&log).len(), 1, "told of once");
             assert_eq!(references(&log)[0].references, [child.to_string()]);
+            // Issue 11, A11: an answer is told of with the workflow's description, as a dispatch is.
+            let about = json!({
+                "workflowName": "approve", "description": "Does approve.", "pluginId": "approve"
+            });
+            assert_eq!(references(&log)[0].metadata["referencedWorkflow"], about);
+            assert_eq!(desk.result(2, "reply")["metadata"], about);
             assert_eq!(children(&log), []);
             artifact(&view, "tool-call-answer_task");
             assert_eq!(desk.result(2, "reply")["outcome"], outcome, "{text}");

@@ -23,8 +23,19 @@ const STALLED_KIB_MAX: u64 = 1024;
 
 /// A subscription whose reader took the first bytes and then no more.
 async fn stall(server: &Server, dialect: Dialect, task: &Value, after: u64) -> TcpStream {
+    stall_with(RECEIVE_BUFFER_BYTES, server, dialect, task, after).await
+}
+
+/// The same with a buffer of this size in the operating system.
+async fn stall_with(
+    buffer: u32,
+    server: &Server,
+    dialect: Dialect,
+    task: &Value,
+    after: u64,
+) -> TcpStream {
     let socket = TcpSocket::new_v4().unwrap();
-    socket.set_recv_buffer_size(RECEIVE_BUFFER_BYTES).unwrap();
+    socket.set_recv_buffer_size(buffer).unwrap();
     let address = server.url("").trim_start_matches("http://").parse().unwrap();
     let mut stream = socket.connect(address).await.unwrap();
     let agent = "/a2a/agents/echo";
@@ -100,6 +111,55 @@ async fn heavy_readers_that_stop_reading_cost_bounded_memory_and_hold_up_nobody(
         "{before} KiB became {after} KiB with {STALLED} stalled readers"
     );
     let back: JoinSet<_> = stalled.drain(..Dialect::ALL.len()).map(places).collect();
+    for seen in back.join_all().await {
+        assert_eq!(seen, expected, "a reader that comes back misses nothing");
+    }
+}
+
+const SILENT: usize = 24;
+const LARGE_BYTES: usize = 4 * 1024 * 1024;
+/// Large enough to read megabytes through it, and much smaller than they are.
+const WIDE_BUFFER_BYTES: u32 = 256 * 1024;
+/// A tenth of what a reader would hold by itself is more than it needs, and less than the noise of an
+/// allocator; half of it is neither.
+const SILENT_KIB_MAX: u64 = LARGE_BYTES as u64 / 1024 / 2;
+
+/// A reader who has stopped in the middle of the first event, which is large.
+async fn stop_within(server: &Server, number: usize, task: &Value) -> TcpStream {
+    let dialect = Dialect::of(number);
+    let mut stream = stall_with(WIDE_BUFFER_BYTES, server, dialect, task, 0).await;
+    let mut begun = vec![0; 64 * 1024];
+    soon("the beginning of the event", stream.read_exact(&mut begun)).await.unwrap();
+    stream
+}
+
+/// Issue 11, S-L6: readers who stop in the middle of a large event share it. Without that each would hold the
+/// whole of it.
+#[tokio::test(flavor = "multi_thread")]
+async fn heavy_readers_that_stop_in_a_large_event_share_it() {
+    allow_connections(SILENT as u64 * 2);
+    let server = Server::start();
+    let echo = server.agent("echo");
+    let task = echo.settle(&data(json!({ "text": "x".repeat(LARGE_BYTES) }))).await.unwrap();
+    let mut expected: Vec<u64> = echo.replay(&task).await.iter().map(|event| event.pos).collect();
+    // Its place is in what was read before it stopped.
+    expected.remove(0);
+    // What reading costs by itself.
+    for number in 0..Dialect::ALL.len() {
+        assert_eq!(places(stop_within(&server, number, &task).await).await, expected);
+    }
+    let before = server.memory_peak_kib();
+    let mut silent = Vec::new();
+    for number in 0..SILENT {
+        silent.push(stop_within(&server, number, &task).await);
+    }
+    let after = server.memory_peak_kib();
+    eprintln!("{before} KiB at most before, {after} KiB with {SILENT} silent readers");
+    assert!(
+        after < before + SILENT as u64 * SILENT_KIB_MAX,
+        "{before} KiB became {after} KiB with {SILENT} silent readers"
+    );
+    let back: JoinSet<_> = silent.drain(..Dialect::ALL.len()).map(places).collect();
     for seen in back.join_all().await {
         assert_eq!(seen, expected, "a reader that comes back misses nothing");
     }

@@ -40,6 +40,38 @@ async fn a_model_does_not_approve_calls() {
     assert_eq!(fs::read_to_string(ledger).unwrap().lines().count(), 1);
 }
 
+/// Issue 11, A11: while an agent's own approval is open, text in the conversation goes to the model, and the
+/// approval stays open. What fits the approval answers it.
+#[tokio::test]
+async fn text_beside_an_agents_own_approval_goes_to_the_model() {
+    let desk = Desk::open(&[("agents/careful.md", CAREFUL)]).await;
+    let careful = desk.server.agent("careful");
+    desk.calls(&[("c1", "ledger_enter", json!({ "entry": "tea" }))]);
+    let asking = careful.stream(&text("Write tea.")).await;
+    assert_eq!(state(&asking), "input-required");
+    let task = &asking[0].result;
+
+    desk.says("It is about an entry.");
+    let beside = careful.stream(&after(task, "what is this about?")).await;
+    assert_eq!(
+        (state(&beside).as_str(), spoken(&beside).as_str()),
+        ("completed", "It is about an entry.")
+    );
+    assert_ne!(beside[0].result["id"], task["id"], "a turn of its own");
+    let heard = desk.model.asked().last().unwrap().body["messages"].to_string();
+    assert!(heard.contains("what is this about?"), "{heard}");
+    assert_eq!(careful.get(task).await["status"]["state"], "input-required");
+    let ledger = desk.server.data().join("ledger.txt");
+    assert!(!ledger.exists(), "nothing was called");
+
+    desk.says("It is written.");
+    let approved = data(json!({ "approved": true })).within(&task["contextId"]);
+    let rest = careful.stream(&approved).await;
+    assert_eq!((state(&rest).as_str(), spoken(&rest).as_str()), ("completed", "It is written."));
+    assert_eq!(rest[0].result["id"], task["id"]);
+    assert_eq!(fs::read_to_string(ledger).unwrap().lines().count(), 1);
+}
+
 /// Proves D5: a question to the agent is no signature, nor is any other sentence; `signature=…` is.
 #[tokio::test]
 async fn a_signature_is_given_and_not_said_by_the_way() {

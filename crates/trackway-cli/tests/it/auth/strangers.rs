@@ -9,7 +9,7 @@ use std::{
 
 use serde_json::{Value, json};
 
-use super::site::Site;
+use super::{http2, site::Site};
 use crate::support::Served;
 
 /// Connections that strangers open.
@@ -135,6 +135,84 @@ async fn a_request_must_name_this_machine() {
         let told = answer.split(' ').nth(1).unwrap_or_default();
         // A name that is none is refused before it is looked at.
         assert!(told == status || (status == "403" && told == "400"), "{host}: {answer}");
+    }
+}
+
+/// Issue 11, S-L7: over HTTP/2 in clear the name stands in `:authority`, and is held to the same rule.
+#[tokio::test]
+async fn a_request_over_http2_must_name_this_machine() {
+    let site = Site::new("");
+    let server = site.serve();
+    let address = server.url.strip_prefix("http://").unwrap();
+    for (authority, host, is_taken) in [
+        (Some("localhost"), None, true),
+        (Some(address), None, true),
+        (None, Some("localhost"), true),
+        (Some("evil.example"), None, false),
+        (Some("[::1].evil.example"), None, false),
+        (Some("localhost"), Some("evil.example"), false),
+        (Some("evil.example"), Some("localhost"), false),
+        (None, Some("evil.example"), false),
+        (None, None, false),
+    ] {
+        let answer = http2::get(address, "/livez", authority, host);
+        let said = format!("{authority:?} {host:?}: {answer:?}");
+        assert_eq!(answer.contains("alive"), is_taken, "{said}");
+        // What is no name at all is refused before anybody looks at it, without a body.
+        assert!(is_taken || answer.is_empty() || answer.contains("403"), "{said}");
+    }
+}
+
+/// Where the server of this site serves gRPC, beside HTTP.
+fn with_grpc(site: &Site) -> (Served, String) {
+    let server = site.serve_with_files(1_024, &["--grpc-listen", "127.0.0.1:0"]);
+    let grpc = server.grpc.clone().unwrap();
+    (server, grpc)
+}
+
+/// Issue 11, S-L7: a stranger who says nothing to gRPC, or no more than the preface, is shown out.
+#[test]
+fn silence_on_the_grpc_port_ends() {
+    let site = Site::new("[server]\nheader_timeout = \"100ms\"\nidle_timeout = \"1h\"\n");
+    let (_server, grpc) = with_grpc(&site);
+    for sent in [&b""[..], http2::PREFACE, &http2::hello()] {
+        let mut stream = TcpStream::connect(&grpc).unwrap();
+        stream.write_all(sent).unwrap();
+        let mut came = Vec::new();
+        // It returns when the server has closed the connection; one that is reset is closed too.
+        let _ = stream.read_to_end(&mut came);
+        assert!(!came.windows(4).any(|bytes| bytes == b"200 "), "{came:?}");
+    }
+}
+
+/// Issue 11, S-L7: strangers who hold connections to gRPC keep no known caller out, on either port.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn strangers_on_the_grpc_port_keep_nobody_out() {
+    let site = Site::new(
+        "[auth]\nrequired = true\n[server]\nmax_connections = 20\nheader_timeout = \"1h\"\n",
+    );
+    let key = site.key("acme", &["*"]);
+    let (mut server, grpc) = with_grpc(&site);
+    let (status, run) = echo(&server, &key, 10).await;
+    assert_eq!(status, 201, "{run}");
+    let mut strangers: Vec<_> = (0..STRANGERS)
+        .map(|number| {
+            let mut stream = TcpStream::connect(&grpc).unwrap();
+            // Every other one says hello.
+            let sent = if number % 2 == 0 { Vec::new() } else { http2::hello() };
+            stream.write_all(&sent).unwrap();
+            stream
+        })
+        .collect();
+    let (status, run) = echo(&server, &key, 10).await;
+    assert_eq!(status, 201, "the connection of a known caller is kept: {run}");
+    server.http = crate::support::client();
+    let (status, run) = echo(&server, &key, 10).await;
+    assert_eq!(status, 201, "and a new one is taken: {run}");
+    // The oldest have made room for the others.
+    for stranger in &mut strangers[..STRANGERS - 20] {
+        let mut came = Vec::new();
+        let _ = stranger.read_to_end(&mut came);
     }
 }
 

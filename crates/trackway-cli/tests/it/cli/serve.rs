@@ -104,3 +104,44 @@ async fn the_fault_point_crashes_and_recovery_goes_on() {
     assert_eq!(numbers, ["1", "2", "2", "3"]);
     assert_eq!(lines[1], lines[2]);
 }
+
+/// Starts that are ended while they take up what the process before them left.
+const STARTS: usize = 20;
+
+/// Issue 11, A10: a server that is told to end while it recovers, or while requests are under way, ends with
+/// 0, at whatever moment it is told.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn heavy_a_termination_during_recovery_is_no_failure() {
+    let folder = Folder::new();
+    let mut server = Served::start(&folder.data());
+    // A large run: an answer of 5 MB that does not fit.
+    let large = server.begin("invest", json!({ "walletAddress": "0x1" })).await;
+    server.asked(&large).await;
+    let wrong = json!({ "input": { "walletAddress": "x".repeat(5_000_000) } });
+    assert_eq!(server.post(&format!("/api/runs/{large}/resume"), &wrong).await.0, 422);
+    // One that writes all the time, so that each end comes in the middle of an append.
+    server.begin("ledger", json!({ "entries": 20_000 })).await;
+    for moment in 0..STARTS {
+        let run = server.begin("approve", json!({ "subject": "it" })).await;
+        server.restart();
+        // From nothing at all to several requests of which none was answered.
+        let under_way: Vec<_> = (0..moment % 4)
+            .map(|_| {
+                let cancel = format!("{}/api/runs/{run}/cancel", server.url);
+                tokio::spawn(server.http.post(cancel).json(&json!({})).send())
+            })
+            .collect();
+        // Each further round lets the server come a little further.
+        for _ in 0..moment / 4 {
+            server.get("/livez").await;
+        }
+        assert_eq!(server.terminate(), 0, "at moment {moment}");
+        for request in under_way {
+            // Answered or cut off, as it happens.
+            let _ = request.await.unwrap();
+        }
+        server.restart();
+        let (status, shown) = server.get(&format!("/api/runs/{run}")).await;
+        assert_eq!((status, &shown["id"]), (200, &json!(run)), "nothing is lost");
+    }
+}

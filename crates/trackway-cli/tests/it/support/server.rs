@@ -13,6 +13,8 @@ pub(crate) struct Served {
     data: PathBuf,
     process: Started,
     pub(crate) url: String,
+    /// Where gRPC is served, if it is.
+    pub(crate) grpc: Option<String>,
     pub(crate) http: Client,
 }
 
@@ -24,13 +26,13 @@ impl Served {
     /// With these environment variables.
     pub(crate) fn start_with(data: &Path, env: &[(&str, &str)]) -> Self {
         let (process, url) = launch(data, &[], env);
-        Self { data: data.to_owned(), process, url, http: client() }
+        Self { data: data.to_owned(), process, url, grpc: None, http: client() }
     }
 
     /// With these arguments.
     pub(crate) fn start_as(data: &Path, args: &[&str]) -> Self {
         let (process, url) = launch(data, args, &[]);
-        Self { data: data.to_owned(), process, url, http: client() }
+        Self { data: data.to_owned(), process, url, grpc: None, http: client() }
     }
 
     /// With these arguments, and no more than so many open files.
@@ -38,7 +40,8 @@ impl Served {
         let args = [&["serve", "--json", "--listen", "127.0.0.1:0"], args].concat();
         let command = trackway(&args).env("TRACKWAY_DATA", data).files(files);
         let (process, said) = announced(command.start());
-        Self { data: data.to_owned(), process, url: address(&said), http: client() }
+        let grpc = said["grpc"].as_str().map(str::to_owned);
+        Self { data: data.to_owned(), process, url: address(&said), grpc, http: client() }
     }
 
     /// Ends it as a power cut would.
@@ -57,6 +60,12 @@ impl Served {
     /// Ends it as Ctrl-C does, and returns its exit code.
     pub(crate) fn interrupt(&mut self) -> i32 {
         self.process.signal("INT");
+        self.process.exit_code()
+    }
+
+    /// Ends it as a supervisor does, and returns its exit code.
+    pub(crate) fn terminate(&mut self) -> i32 {
+        self.process.signal("TERM");
         self.process.exit_code()
     }
 

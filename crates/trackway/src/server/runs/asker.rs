@@ -7,6 +7,7 @@ use axum::{
     http::{HeaderMap, HeaderValue, header, request::Parts},
     response::{IntoResponse, Response},
 };
+use trackway_a2a::SharedFrames;
 use trackway_domain::{Code, RunId, Scopes};
 use trackway_ports::{Gatekeeper, Identity, Journal, Unrecognised, bearer};
 use trackway_runtime::Runtime;
@@ -21,6 +22,8 @@ pub(in crate::server) struct Door {
     pub(in crate::server) journal: Arc<dyn Journal>,
     /// Absent where everybody is the local caller.
     pub(in crate::server) gatekeeper: Option<Arc<dyn Gatekeeper>>,
+    /// Encoded updates that slow readers share.
+    pub(in crate::server) frames: SharedFrames,
 }
 
 /// Somebody who was recognised: their runs and sessions, and what they may do with them. Whoever is not, is refused

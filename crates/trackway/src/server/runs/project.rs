@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use trackway_domain::{self as domain, Event, Problem, RunId};
 use trackway_engine::{
-    Bounded, RunTrack, RunView, StatusUpdate, TrackNode, Update, Wanted, update,
+    Bounded, BoundedUpdate, Omitted, RunTrack, RunView, StatusUpdate, TrackNode, Update, Wanted,
+    update, value_bytes,
 };
 use trackway_ports::{RunRow, Stored};
 
@@ -20,6 +21,11 @@ use super::{
 ///
 /// The rest is in the run's events.
 const DETAIL_BYTES_MAX: usize = 16 * 1024 * 1024;
+
+/// Limit (HTTP): bytes of one update in a stream over REST.
+///
+/// As a run. The input of a run is no larger than the body of the request that brought it.
+const UPDATE_BYTES_MAX: usize = DETAIL_BYTES_MAX;
 
 /// How much of a run is shown at once.
 const WANTED: Wanted = Wanted { messages: usize::MAX, artifacts: true, bytes: DETAIL_BYTES_MAX };
@@ -76,7 +82,7 @@ impl From<&RunView> for RunDetail {
         }
         let whole = view.clone();
         let Bounded { view, omitted, .. } = whole.bounded(WANTED);
-        let (message, left) = (view.status_message(), !omitted.is_empty());
+        let message = view.status_message();
         Self {
             summary: RunSummary {
                 id: submission.run,
@@ -102,12 +108,21 @@ impl From<&RunView> for RunDetail {
             imported: view.imported,
             damaged: view.damaged.clone(),
             guided: None,
-            omitted: left.then(|| OmittedDetail {
-                messages: omitted.messages,
-                artifacts: omitted.artifacts.iter().map(ToString::to_string).collect(),
-            }),
+            omitted: OmittedDetail::of(&omitted),
             pos: view.pos,
         }
+    }
+}
+
+impl OmittedDetail {
+    fn of(omitted: &Omitted) -> Option<Self> {
+        let detail = || Self {
+            messages: omitted.messages,
+            artifacts: omitted.artifacts.iter().map(ToString::to_string).collect(),
+            parts: omitted.parts,
+            fields: omitted.fields.iter().map(ToString::to_string).collect(),
+        };
+        (!omitted.is_empty()).then(detail)
     }
 }
 
@@ -135,10 +150,20 @@ impl Question {
 }
 
 impl RunUpdate {
-    /// What people see of an event, where they see anything.
-    pub(crate) fn of(run: RunId, stored: &Stored) -> Option<Self> {
-        let (what, last) = match update(&stored.event)? {
-            Update::Submitted => (submitted(&stored.event)?, false),
+    /// What people see of an event, where they see anything, as far as it fits; and about how many bytes it
+    /// is.
+    pub(super) fn sized(run: RunId, stored: &Stored) -> Option<(Self, usize)> {
+        let BoundedUpdate { update, omitted, mut bytes } =
+            update(&stored.event)?.bounded(UPDATE_BYTES_MAX);
+        let omitted = OmittedDetail::of(&omitted);
+        let (what, last) = match update {
+            Update::Submitted => {
+                let what = submitted(&stored.event)?;
+                if let What::Task { input, .. } = &what {
+                    bytes += value_bytes(input);
+                }
+                (what, false)
+            }
             Update::Artifact(chunk) => {
                 let artifact = (&chunk.artifact).into();
                 (What::Artifact { artifact, append: chunk.append, last_chunk: chunk.last }, false)
@@ -148,7 +173,8 @@ impl RunUpdate {
                 (status_of(status, Question::put_by(&stored.event)), last)
             }
         };
-        Some(Self { pos: stored.pos, what, run_id: run, at: stored.at.to_string(), last })
+        let (pos, at) = (stored.pos, stored.at.to_string());
+        Some((Self { pos, what, run_id: run, at, last, omitted }, bytes))
     }
 }
 

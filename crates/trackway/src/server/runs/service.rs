@@ -242,12 +242,23 @@ impl Updates {
     /// The next update. `None` when the run has ended and everything was seen, or the engine stops.
     /// Dropping the future loses nothing.
     pub async fn next(&mut self) -> Result<Option<RunUpdate>, RunsError> {
+        Ok(self.next_sized().await?.map(|(update, _)| update))
+    }
+
+    /// The same, with about how many bytes it is.
+    pub(super) async fn next_sized(&mut self) -> Result<Option<(RunUpdate, usize)>, RunsError> {
         while let Some(stored) = self.watch.next().await? {
-            if let Some(update) = RunUpdate::of(self.run, &stored) {
-                return Ok(Some(update));
+            if let Some(sized) = RunUpdate::sized(self.run, &stored) {
+                return Ok(Some(sized));
             }
         }
         Ok(None)
+    }
+
+    /// The update that came last, once more.
+    pub(super) async fn again(&self) -> Result<Option<(RunUpdate, usize)>, RunsError> {
+        let stored = self.watch.again().await?;
+        Ok(stored.and_then(|stored| RunUpdate::sized(self.run, &stored)))
     }
 }
 

@@ -167,6 +167,17 @@ pub struct PendingStep {
 pub struct OmittedDetail {
     pub messages: usize,
     pub artifacts: Vec<String>,
+    /// How many parts of the status message, or of the piece of an artifact.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub parts: usize,
+    /// Whole fields, by their names.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fields: Vec<String>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands in a reference")]
+fn is_zero(number: &usize) -> bool {
+    *number == 0
 }
 
 /// The answer to a resume.
@@ -222,6 +233,9 @@ pub struct RunUpdate {
     /// Nothing follows.
     #[serde(rename = "final")]
     pub last: bool,
+    /// What is left out, since the update would be too large; the run's events have it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub omitted: Option<OmittedDetail>,
 }
 
 impl RunUpdate {

@@ -75,6 +75,7 @@ pub(super) struct Server {
     pub(super) header_timeout: Option<Text>,
     pub(super) body_timeout: Option<Text>,
     pub(super) idle_timeout: Option<Text>,
+    pub(super) blocking_timeout: Option<Text>,
 }
 
 #[derive(Debug, Default, Deserialize)]

@@ -216,6 +216,8 @@ fn limits(reader: &Reader<'_>, section: &file::Server) -> Limits {
     let header = span("server.header_timeout", section.header_timeout.as_ref());
     let body = span("server.body_timeout", section.body_timeout.as_ref());
     let idle = span("server.idle_timeout", section.idle_timeout.as_ref());
+    let blocking = span("server.blocking_timeout", section.blocking_timeout.as_ref());
+    limits.blocking_timeout = blocking.unwrap_or(limits.blocking_timeout);
     let connections = &mut limits.connections;
     connections.max = max.unwrap_or(connections.max);
     connections.header_timeout = header.unwrap_or(connections.header_timeout);

@@ -35,6 +35,7 @@ max_connections = 100
 header_timeout = "2s"
 body_timeout = "3s"
 idle_timeout = "4s"
+blocking_timeout = "5s"
 
 [a2a]
 default_agent = "echo"
@@ -71,9 +72,11 @@ fn every_setting_is_read() {
         idle_timeout: Duration::from_secs(4),
     };
     let public_url = Some("https://ann.example".to_owned());
-    assert_eq!(config.server, Limits { public_url, body_max_bytes: 2048, connections });
+    let blocking_timeout = Duration::from_secs(5);
+    let limits = Limits { public_url, body_max_bytes: 2048, connections, blocking_timeout };
+    assert_eq!(config.server, limits);
     let a2a = A2a {
-        default_agent: Some(Named { name: "echo".to_owned(), line: 33 }),
+        default_agent: Some(Named { name: "echo".to_owned(), line: 34 }),
         signing: None,
         grpc_reflection: true,
         grpc_hidden: true,

@@ -82,9 +82,11 @@ impl<'a> StreamItem<'a> {
         match &item.seen {
             Seen::Snapshot(snapshot) => Self::Task(Task::new(snapshot, place, history)),
             Seen::Status(status, at) => {
-                Self::StatusUpdate(TaskStatusUpdate::new(status, *at, place))
+                Self::StatusUpdate(TaskStatusUpdate::new(status, *at, place, &item.omitted))
             }
-            Seen::Artifact(chunk) => Self::ArtifactUpdate(ArtifactUpdate::new(chunk, place)),
+            Seen::Artifact(chunk) => {
+                Self::ArtifactUpdate(ArtifactUpdate::new(chunk, place, &item.omitted))
+            }
         }
     }
 

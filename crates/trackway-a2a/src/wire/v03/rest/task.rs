@@ -2,7 +2,7 @@
 
 use serde::{Serialize, Serializer};
 use trackway_domain::{RunId, StateName, Timestamp};
-use trackway_engine::StatusUpdate;
+use trackway_engine::{Omitted, StatusUpdate};
 
 use super::message::{Message, Rest};
 use crate::{
@@ -71,7 +71,12 @@ pub(crate) struct TaskStatusUpdate<'a> {
 }
 
 impl<'a> TaskStatusUpdate<'a> {
-    pub(super) fn new(update: &'a StatusUpdate, at: Timestamp, place: &'a Place) -> Self {
+    pub(super) fn new(
+        update: &'a StatusUpdate,
+        at: Timestamp,
+        place: &'a Place,
+        omitted: &'a Omitted,
+    ) -> Self {
         Self {
             task_id: place.run,
             context_id: place.session.as_str(),
@@ -81,7 +86,7 @@ impl<'a> TaskStatusUpdate<'a> {
                 timestamp: at,
             },
             last: update.last,
-            metadata: Metadata::new(update.resume, &update.output, update.parked.as_ref()),
+            metadata: Metadata::of_status(update, omitted),
         }
     }
 }

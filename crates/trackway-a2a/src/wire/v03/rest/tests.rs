@@ -112,7 +112,7 @@ fn defaults_may_be_written_or_left_out() {
 
 fn shown(seen: Seen) -> Value {
     let place = Place { run: RUN.parse().unwrap(), session: SessionId::new("ctx").unwrap() };
-    serde_json::to_value(StreamItem::new(&Item { pos: 1, seen }, &place, 10)).unwrap()
+    serde_json::to_value(StreamItem::new(&Item::whole(1, seen), &place, 10)).unwrap()
 }
 
 /// Proves L8, L10: nothing stands there that a strict reader of protobuf would not know.

@@ -19,7 +19,7 @@ fn shown(event: &Event) -> Value {
         Update::Artifact(chunk) => Seen::Artifact(chunk),
         Update::Submitted => unreachable!("shown as the Task"),
     };
-    serde_json::to_value(StreamItem::new(&Item { pos: 1, seen }, &place, 0)).unwrap()
+    serde_json::to_value(StreamItem::new(&Item::whole(1, seen), &place, 0)).unwrap()
 }
 
 fn op(kind: OpKind) -> Op {

@@ -1,0 +1,69 @@
+//! What happens to a task as a stream of server-sent events, whatever binding it is for.
+
+use trackway_domain::RunId;
+
+use crate::{
+    fault::Fault,
+    frames::FrameKey,
+    ops::{Follow, Item, Place},
+    sse::{Described, Feed},
+};
+
+/// How a binding writes the events of a task.
+pub(crate) trait Encoder: Send + Sync + 'static {
+    /// Everything that it does differently from others, but for what is around an event.
+    fn dialect(&self) -> &'static str;
+
+    /// What stands before and after each event.
+    fn around(&self) -> (&[u8], &[u8]) {
+        (b"", b"")
+    }
+
+    fn item(&self, out: &mut Vec<u8>, place: &Place, item: &Item);
+
+    /// The failure that ends a stream, with what stands around it.
+    fn fault(&self, out: &mut Vec<u8>, fault: &Fault);
+}
+
+pub(crate) struct TaskFeed<E> {
+    pub(crate) follow: Follow,
+    pub(crate) encoder: E,
+}
+
+impl<E: Encoder> Feed for TaskFeed<E> {
+    type Item = Item;
+    type Error = Fault;
+
+    async fn next(&mut self) -> Result<Option<Item>, Fault> {
+        self.follow.next().await
+    }
+
+    async fn again(&mut self) -> Result<Option<Item>, Fault> {
+        self.follow.again().await
+    }
+
+    fn describe(&self, item: &Item) -> Described {
+        let run: RunId = self.follow.place.run;
+        let key =
+            FrameKey { run, pos: item.pos, dialect: self.encoder.dialect(), scope: item.scope };
+        Described { pos: item.pos, bytes: item.bytes, key }
+    }
+
+    fn around(&self) -> (&[u8], &[u8]) {
+        self.encoder.around()
+    }
+
+    fn encode(&self, item: &Item, out: &mut Vec<u8>) {
+        self.encoder.item(out, &self.follow.place, item);
+    }
+
+    async fn close(&mut self, end: Result<(), Fault>) -> Vec<u8> {
+        let mut out = Vec::new();
+        if let Err(fault) = end {
+            out.extend_from_slice(b"data: ");
+            self.encoder.fault(&mut out, &fault);
+            out.extend_from_slice(b"\n\n");
+        }
+        out
+    }
+}

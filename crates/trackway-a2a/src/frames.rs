@@ -1,0 +1,199 @@
+//! Encoded events that the readers of a server share.
+//!
+//! A large event is encoded once for all who read it in the same form, and kept here while any of them is
+//! sent it. Readers have none of it themselves: each is handed a small piece at a time. Where there are too
+//! many bytes, the frame that nobody has taken a piece of for the longest goes, and who still needs it
+//! encodes it again. So what slow readers cost does not grow with the size of what they read.
+
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+use bytes::Bytes;
+use trackway_domain::{Pos, RunId};
+
+/// Limit (HTTP): encoded bytes of large events that readers share.
+///
+/// Several of the largest events. One that is larger by itself is kept alone.
+const FRAMES_BYTES_MAX: usize = 64 * 1024 * 1024;
+
+/// Limit (HTTP): size up to which an event is handed to a connection in one piece.
+pub(crate) const WHOLE_BYTES_MAX: usize = 64 * 1024;
+
+/// A connection takes up to sixteen pieces ahead of a reader who does not read: a quarter of a megabyte.
+///
+/// Limit (HTTP): piece of a larger event that is handed to a connection at a time.
+pub(crate) const PIECE_BYTES_MAX: usize = 16 * 1024;
+
+/// What a frame is known by: whoever has the same is sent the same bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct FrameKey {
+    pub run: RunId,
+    pub pos: Pos,
+    /// The protocol that it is encoded for.
+    pub dialect: &'static str,
+    pub scope: FrameScope,
+}
+
+/// What a frame shows as of its position.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum FrameScope {
+    /// The event.
+    Event,
+    /// The run, with so many messages of its history.
+    Run { history: usize },
+    /// The run as the answer to this one's message. Nobody else has it.
+    Reply { number: u64 },
+}
+
+impl FrameScope {
+    /// With a number that no other reply of this process has.
+    pub(crate) fn reply() -> Self {
+        static REPLIES: AtomicU64 = AtomicU64::new(0);
+        Self::Reply { number: REPLIES.fetch_add(1, Ordering::Relaxed) }
+    }
+}
+
+/// The frames of a server. Clones are the same.
+#[derive(Debug, Clone, Default)]
+pub struct SharedFrames {
+    /// A std mutex: sections look something up.
+    table: Arc<Mutex<Table>>,
+}
+
+#[derive(Debug, Default)]
+struct Table {
+    frames: HashMap<FrameKey, Frame>,
+    bytes: usize,
+    /// Counts pieces and frames, to tell which frame was used last.
+    uses: u64,
+}
+
+#[derive(Debug)]
+struct Frame {
+    encoded: Bytes,
+    readers: usize,
+    used: u64,
+}
+
+impl Table {
+    fn touch(&mut self, key: &FrameKey) -> Option<&mut Frame> {
+        self.uses += 1;
+        let frame = self.frames.get_mut(key)?;
+        frame.used = self.uses;
+        Some(frame)
+    }
+
+    fn insert(&mut self, key: FrameKey, encoded: Bytes) {
+        self.uses += 1;
+        self.bytes += encoded.len();
+        let frame = Frame { encoded, readers: 1, used: self.uses };
+        if let Some(before) = self.frames.insert(key, frame) {
+            self.bytes -= before.encoded.len();
+        }
+        while self.bytes > FRAMES_BYTES_MAX {
+            let others = self.frames.iter().filter(|(other, _)| **other != key);
+            let Some(oldest) = others.min_by_key(|(_, frame)| frame.used).map(|(key, _)| *key)
+            else {
+                break;
+            };
+            self.remove(&oldest);
+        }
+    }
+
+    fn remove(&mut self, key: &FrameKey) {
+        if let Some(frame) = self.frames.remove(key) {
+            self.bytes -= frame.encoded.len();
+        }
+    }
+}
+
+impl SharedFrames {
+    /// Begins to send a frame, which is encoded where nobody else is being sent it.
+    pub(crate) fn send(&self, key: FrameKey, encode: impl FnOnce() -> Vec<u8>) -> Sending {
+        let known = self.table().touch(&key).map(|frame| {
+            frame.readers += 1;
+            frame.encoded.len()
+        });
+        let len = known.unwrap_or_else(|| {
+            let encoded = shrunk(encode());
+            let len = encoded.len();
+            self.table().insert(key, encoded);
+            len
+        });
+        Sending { frames: self.clone(), key, sent: 0, len }
+    }
+
+    /// Bytes of all frames.
+    #[cfg(test)]
+    pub(crate) fn bytes(&self) -> usize {
+        self.table().bytes
+    }
+
+    fn table(&self) -> MutexGuard<'_, Table> {
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Without the room that encoding left.
+fn shrunk(mut encoded: Vec<u8>) -> Bytes {
+    encoded.shrink_to_fit();
+    encoded.into()
+}
+
+/// How far one reader has come with a frame. It has no bytes of it.
+#[derive(Debug)]
+pub(crate) struct Sending {
+    frames: SharedFrames,
+    key: FrameKey,
+    sent: usize,
+    len: usize,
+}
+
+impl Sending {
+    /// The next piece; none where the frame had to go, and has to be [restored](Self::restore).
+    pub(crate) fn piece(&mut self) -> Option<Vec<u8>> {
+        let encoded = self.frames.table().touch(&self.key)?.encoded.clone();
+        (encoded.len() == self.len).then(|| self.next_of(&encoded))
+    }
+
+    /// Brings the frame back, encoded once more, and gives the next piece. None where it is not what it was.
+    pub(crate) fn restore(&mut self, encoded: Vec<u8>) -> Option<Vec<u8>> {
+        if encoded.len() != self.len {
+            return None;
+        }
+        let piece = self.next_of(&encoded);
+        self.frames.table().insert(self.key, shrunk(encoded));
+        Some(piece)
+    }
+
+    /// A copy: a slice would keep the whole frame for as long as its reader does not read.
+    fn next_of(&mut self, encoded: &[u8]) -> Vec<u8> {
+        let begin = self.sent;
+        self.sent = self.len.min(begin + PIECE_BYTES_MAX);
+        encoded[begin..self.sent].to_vec()
+    }
+
+    pub(crate) fn is_done(&self) -> bool {
+        self.sent == self.len
+    }
+}
+
+impl Drop for Sending {
+    fn drop(&mut self) {
+        let mut table = self.frames.table();
+        let Some(frame) = table.frames.get_mut(&self.key) else { return };
+        // A frame that was restored does not know of everybody; who is left restores it again.
+        frame.readers = frame.readers.saturating_sub(1);
+        if frame.readers == 0 {
+            table.remove(&self.key);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

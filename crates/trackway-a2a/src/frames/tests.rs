@@ -1,0 +1,83 @@
+//! What readers share, and how many bytes of it there are.
+
+use super::*;
+
+const RUN: &str = "run_0199a0b1c2d37e4f8a9b0c1d2e3f4a5b";
+const MIB: usize = 1024 * 1024;
+
+fn key(pos: Pos) -> FrameKey {
+    let run = RUN.parse().unwrap();
+    FrameKey { run, pos, dialect: "test", scope: FrameScope::Event }
+}
+
+fn rest(sending: &mut Sending) -> usize {
+    let mut bytes = 0;
+    while !sending.is_done() {
+        let piece = sending.piece().unwrap();
+        assert!(piece.len() <= PIECE_BYTES_MAX);
+        bytes += piece.len();
+    }
+    bytes
+}
+
+/// Issue 11, S-L6: a frame is encoded and kept once, however many readers are at it, and goes with the last.
+#[test]
+fn readers_share_a_frame() {
+    let frames = SharedFrames::default();
+    let mut encoded = 0;
+    let mut readers: Vec<Sending> = (0..300)
+        .map(|_| {
+            frames.send(key(1), || {
+                encoded += 1;
+                vec![7; 4 * MIB]
+            })
+        })
+        .collect();
+    assert_eq!((encoded, frames.bytes()), (1, 4 * MIB));
+    for reader in &mut readers {
+        assert_eq!(rest(reader), 4 * MIB);
+    }
+    readers.truncate(1);
+    assert_eq!(frames.bytes(), 4 * MIB);
+    readers.clear();
+    assert_eq!(frames.bytes(), 0);
+}
+
+/// Issue 11, S-L6: all frames together have a bound. The one that was not used for the longest goes, and its
+/// reader goes on where it was once the frame is there again.
+#[test]
+fn frames_have_a_bound_in_bytes() {
+    let frames = SharedFrames::default();
+    let encode = || vec![7; 4 * MIB];
+    let mut slow = frames.send(key(0), encode);
+    assert_eq!(slow.piece().unwrap().len(), PIECE_BYTES_MAX);
+    let _others: Vec<Sending> = (1..40)
+        .map(|pos| {
+            let mut other = frames.send(key(pos), encode);
+            assert!(other.piece().is_some());
+            assert!(frames.bytes() <= FRAMES_BYTES_MAX, "{}", frames.bytes());
+            other
+        })
+        .collect();
+    assert_eq!(slow.piece(), None, "it had to make room");
+    assert_eq!(slow.restore(vec![7; 4 * MIB - 1]), None, "something else");
+    assert_eq!(slow.restore(encode()).unwrap().len(), PIECE_BYTES_MAX);
+    assert_eq!(2 * PIECE_BYTES_MAX + rest(&mut slow), 4 * MIB);
+    assert!(frames.bytes() <= FRAMES_BYTES_MAX);
+}
+
+/// One that is larger than all may be together is sent all the same.
+#[test]
+fn a_frame_beyond_the_bound_is_kept_alone() {
+    let frames = SharedFrames::default();
+    let _other = frames.send(key(1), || vec![7; MIB]);
+    let mut huge = frames.send(key(2), || vec![7; FRAMES_BYTES_MAX + 1]);
+    assert_eq!(frames.bytes(), FRAMES_BYTES_MAX + 1);
+    assert_eq!(rest(&mut huge), FRAMES_BYTES_MAX + 1);
+}
+
+/// The answer to one's own message is nobody else's.
+#[test]
+fn replies_are_not_shared() {
+    assert_ne!(FrameScope::reply(), FrameScope::reply());
+}

@@ -1,0 +1,85 @@
+//! Room for large events on their way over gRPC.
+//!
+//! What writes gRPC encodes an event as a whole and hands the whole to the connection, so a reader who does
+//! not read costs one event. All of them together have a bound: a stream whose next event finds no room ends,
+//! and its reader subscribes again after the position that it has come to.
+
+use std::sync::Arc;
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tonic::Status;
+
+use crate::frames::WHOLE_BYTES_MAX;
+
+/// Limit (A2A): bytes of large events that are on their way over gRPC.
+///
+/// Several of the largest events. One that is larger by itself needs all of it.
+const EVENTS_BYTES_MAX: usize = 64 * 1024 * 1024;
+
+/// What is left of it. Clones are the same.
+#[derive(Debug, Clone)]
+pub(crate) struct Room {
+    /// A permit for each kibibyte.
+    free: Arc<Semaphore>,
+}
+
+/// An event that is on its way; small ones take no room.
+#[derive(Debug)]
+pub(super) struct OnItsWay {
+    _permit: Option<OwnedSemaphorePermit>,
+}
+
+impl Default for Room {
+    fn default() -> Self {
+        Self { free: Arc::new(Semaphore::new(EVENTS_BYTES_MAX / 1024)) }
+    }
+}
+
+impl Room {
+    /// Takes room for an event of about so many bytes, until what it returns is dropped.
+    pub(super) fn take(&self, bytes: usize) -> Result<OnItsWay, Status> {
+        if bytes <= WHOLE_BYTES_MAX {
+            return Ok(OnItsWay { _permit: None });
+        }
+        let kib = u32::try_from(bytes.min(EVENTS_BYTES_MAX) / 1024).unwrap_or(u32::MAX);
+        match self.free.clone().try_acquire_many_owned(kib) {
+            Ok(permit) => Ok(OnItsWay { _permit: Some(permit) }),
+            Err(_) => Err(Status::resource_exhausted(
+                "too many large events are on their way to readers who do not read; subscribe again \
+                 after the last position",
+            )),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tonic::Code;
+
+    use super::*;
+
+    const MIB: usize = 1024 * 1024;
+
+    /// Issue 11, S-L6: what is on its way over gRPC has a bound in bytes, whoever does not read.
+    #[test]
+    fn large_events_on_their_way_have_a_bound() {
+        let room = Room::default();
+        let small: Vec<_> = (0..10_000).map(|_| room.take(1_000).unwrap()).collect();
+        let mut large = Vec::new();
+        let full = loop {
+            match room.take(4 * MIB) {
+                Ok(taken) => large.push(taken),
+                Err(full) => break full,
+            }
+        };
+        assert_eq!(
+            (large.len() * 4 * MIB, full.code()),
+            (EVENTS_BYTES_MAX, Code::ResourceExhausted)
+        );
+        assert!(room.take(1_000).is_ok(), "small ones go on");
+        large.pop();
+        assert!(room.take(4 * MIB).is_ok(), "one of them was read");
+        drop((small, large));
+        assert!(room.take(10 * EVENTS_BYTES_MAX).is_ok(), "one that is larger goes alone");
+    }
+}

@@ -1,0 +1,81 @@
+//! Tasks and events that are too large to be shown whole.
+
+use serde_json::{Value, json};
+
+use super::support::{Dialect, Event, Server, data};
+
+/// What a Task and an event may have, and room for what stands around it.
+const SHOWN_BYTES_MAX: usize = 16 * 1024 * 1024 + 64 * 1024;
+/// More than that.
+const TEXT_BYTES: usize = 17 * 1024 * 1024;
+
+fn server() -> Server {
+    let home = tempfile::tempdir().unwrap();
+    let config = "[server]\nbody_max_bytes = 67108864\n";
+    std::fs::write(home.path().join("trackway.toml"), config).unwrap();
+    Server::start_in(home, &[])
+}
+
+fn bytes(value: &Value) -> usize {
+    value.to_string().len()
+}
+
+/// Issue 11, S-M3: the answers about a task with a message and an artifact of 17 MB are bounded, and name what
+/// they leave out.
+#[tokio::test(flavor = "multi_thread")]
+async fn heavy_a_very_large_task_is_answered_within_its_bound() {
+    let server = server();
+    let echo = server.agent("echo");
+    let sent = data(json!({ "text": "x".repeat(TEXT_BYTES) }));
+    let task = echo.settle(&sent).await.unwrap();
+    let got = echo.get(&task).await;
+    for shown in [&task, &got] {
+        assert!(bytes(shown) < SHOWN_BYTES_MAX, "{}", bytes(shown));
+        assert_eq!(shown["status"]["state"], "completed");
+        let omitted = &shown["metadata"]["omitted"];
+        assert_eq!(omitted["artifacts"], json!(["echo.txt"]), "{omitted}");
+        assert_eq!(omitted["messages"], 1, "the message of 17 MB: {omitted}");
+        let history: Vec<&Value> = shown["history"].as_array().unwrap().iter().collect();
+        assert_eq!(shown["artifacts"], json!([]));
+        assert!(history.iter().all(|message| message["role"] == "agent"), "{history:?}");
+    }
+}
+
+/// Issue 11, S-M3: each event of a stream is bounded like a Task, in both generations and bindings, and says
+/// how much of it is left out. What is small comes whole.
+#[tokio::test(flavor = "multi_thread")]
+async fn heavy_a_very_large_event_is_streamed_within_its_bound() {
+    let server = server();
+    let sent = data(json!({ "text": "x".repeat(TEXT_BYTES) }));
+    let task = server.agent("echo").settle(&sent).await.unwrap();
+    for dialect in [Dialect::Rpc03, Dialect::Rest1] {
+        let stream = dialect.subscribe(&server, "echo", &task, Some(0)).await;
+        let events: Vec<Event> = stream.rest().await;
+        let largest = events.iter().map(|event| bytes(&event.result)).max().unwrap();
+        assert!(largest < SHOWN_BYTES_MAX, "{dialect:?}: {largest}");
+        // 1.0 wraps an event in a member that says what it is.
+        let bare = |event: &Event| match event.result.get("kind") {
+            Some(_) => event.result.clone(),
+            None => event.result.as_object().unwrap().values().next().unwrap().clone(),
+        };
+        let events: Vec<Value> = events.iter().map(bare).collect();
+        assert_eq!(events[0]["metadata"]["omitted"]["messages"], 1, "{dialect:?}");
+        let artifact = events.iter().find(|event| event.get("artifact").is_some()).unwrap();
+        assert_eq!(artifact["artifact"]["artifactId"], "echo.txt");
+        assert_eq!(artifact["metadata"]["omitted"]["parts"], 1, "{dialect:?}: {artifact}");
+        assert_eq!(artifact["lastChunk"], true);
+        let last = events.last().unwrap();
+        assert!(last.to_string().to_lowercase().contains("completed"), "{last}");
+        assert_eq!(last.pointer("/metadata/omitted"), None, "{last}");
+    }
+    // REST has updates of its own form.
+    let id = task["id"].as_str().unwrap();
+    let stream = server.http().get(server.url(&format!("/api/runs/{id}/stream?after=0")));
+    let text = stream.send().await.unwrap().text().await.unwrap();
+    let data = text.lines().filter_map(|line| line.strip_prefix("data: "));
+    let updates: Vec<Value> = data.map(|line| serde_json::from_str(line).unwrap()).collect();
+    let artifact = updates.iter().find(|update| update["type"] == "artifact").unwrap();
+    assert_eq!(artifact["omitted"]["parts"], 1);
+    assert!(bytes(artifact) < SHOWN_BYTES_MAX);
+    assert_eq!(updates.last().unwrap(), &json!({ "reason": "ended" }));
+}

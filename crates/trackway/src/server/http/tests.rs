@@ -1,0 +1,163 @@
+//! Names of this machine, and what supervisors are answered.
+
+use std::{sync::Arc, time::Duration};
+
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    net::TcpStream,
+};
+use trackway_domain::{Caller, Event};
+use trackway_runtime::{Registry, Submit};
+use trackway_testkit::{Outage, Process, Setup, World, at};
+
+use super::*;
+
+/// Proves X5.
+#[test]
+fn only_pages_of_this_machine_are_local() {
+    for origin in
+        ["http://localhost:7420", "http://127.0.0.1", "https://[::1]:9", "http://127.9.9.9:1"]
+    {
+        assert!(is_local_page(origin), "{origin}");
+    }
+    for origin in [
+        "null",
+        "",
+        "http://example.com",
+        "http://localhost.example.com",
+        "http://10.0.0.1:7420",
+        "http://[::1].evil.example",
+        "http://localhost:1@evil.example",
+        "ftp://localhost",
+    ] {
+        assert!(!is_local_page(origin), "{origin}");
+    }
+}
+
+/// Proves X6: a name that somebody else made point here is not one of ours.
+#[test]
+fn only_names_of_this_machine_are_local() {
+    for host in ["localhost", "LocalHost:7420", "127.0.0.1:7420", "[::1]", "[::1]:80"] {
+        assert!(is_local_host(host), "{host}");
+    }
+    for host in [
+        "",
+        "evil.example:7420",
+        "localhost.evil.example",
+        "10.0.0.1",
+        "[::2]:80",
+        "[::1].evil.example",
+        "[::1]evil",
+        "[::1",
+        "localhost:1@evil",
+        "localhost:",
+        "localhost:99999",
+        "localhost:+1",
+        "127.0.0.1.evil.example",
+        "::1",
+    ] {
+        assert!(!is_local_host(host), "{host}");
+    }
+}
+
+/// Sleeps for a minute.
+struct Naps;
+
+impl crate::Workflow for Naps {
+    const NAME: &'static str = "naps";
+    const DESCRIPTION: &'static str = "Sleeps for a minute.";
+    type Input = Value;
+    type Output = ();
+
+    async fn run(self: Arc<Self>, ctx: crate::Ctx, _input: Value) -> Result<(), crate::Stop> {
+        ctx.sleep(MINUTE).await;
+        Ok(())
+    }
+}
+
+const MINUTE: Duration = Duration::from_secs(60);
+
+/// What `/readyz` answers on a real socket: the status, the head and the body.
+async fn readiness(address: SocketAddr) -> (u16, String, Value) {
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    let request = "GET /readyz HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n";
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).await.unwrap();
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+    let status = head.split(' ').nth(1).unwrap().parse().unwrap();
+    (status, head.to_owned(), serde_json::from_str(body).unwrap())
+}
+
+/// Starts a run that sleeps, and returns when it does.
+async fn nap(process: &Process) {
+    let submit = Submit {
+        workflow: "naps".to_owned(),
+        input: Value::Null,
+        caller: Caller::local(),
+        session: None,
+        message: None,
+        hook: None,
+    };
+    let run = process.submit(submit).await.unwrap().view.submission.run;
+    let mut watch = process.watch(&at(run), 0).await.unwrap();
+    while let Some(stored) = watch.next().await.unwrap() {
+        if matches!(stored.event, Event::Slept { .. }) {
+            return;
+        }
+    }
+}
+
+/// Lets the time pass that background work pauses for, until `done` resolves.
+async fn passing(process: &Process, done: impl Future<Output = ()>) {
+    let time = async {
+        loop {
+            process.clock.advance(Duration::from_secs(5));
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::select! {
+        biased;
+        () = done => {}
+        () = time => {}
+    }
+}
+
+/// Issue 11, S-H2: a server whose store is away, or whose background work fails, says that it is not ready,
+/// and is ready again when they are back.
+#[test]
+fn readiness_follows_the_store_and_the_background_work() {
+    let outage = Arc::new(Outage::new());
+    let registry = Registry::new();
+    registry.add(Arc::new(crate::typed::Typed::new(Naps))).unwrap();
+    World::memory().run(Setup::from(registry).tap(outage.clone()), async |process| {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let app = health(process.runtime.clone()).layer(middleware::map_response(say_when));
+        tokio::spawn(axum::serve(listener, app).into_future());
+        let ready = (200, json!({ "status": "ready" }));
+        let (status, _, body) = readiness(address).await;
+        assert_eq!((status, body), ready);
+
+        nap(&process).await;
+        outage.begin();
+        let (status, head, body) = readiness(address).await;
+        assert_eq!((status, &body["code"]), (503, &json!("store-busy")));
+        assert_eq!(body["failing"], json!(["store"]), "nothing else has to be done now");
+        assert!(head.contains("retry-after: 1"), "{head}");
+
+        process.clock.advance(MINUTE);
+        process.until_failing("timers", true).await;
+        let (status, _, body) = readiness(address).await;
+        assert_eq!((status, &body["failing"]), (503, &json!(["timers", "store"])));
+
+        // The store is back; the timers have not tried again yet.
+        outage.end();
+        let (status, _, body) = readiness(address).await;
+        assert_eq!((status, &body["failing"]), (503, &json!(["timers"])));
+
+        passing(&process, process.until_failing("timers", false)).await;
+        let (status, _, body) = readiness(address).await;
+        assert_eq!((status, body), ready);
+    });
+}

@@ -1,0 +1,86 @@
+//! How long an agent waits for the first answer of what it dispatched, where the workflow itself says it.
+
+use std::{sync::Arc, time::Duration};
+
+use serde_json::{Value, json};
+use trackway::{Ctx, Server, Stop, Workflow};
+use trackway_domain::{Event, StateName};
+use trackway_runtime::Registry;
+use trackway_testkit::{Setup, World, at};
+
+use crate::{
+    helpers::with_agent,
+    kit::{ended, log, start, until},
+};
+
+/// Says nothing for an hour.
+struct Silent;
+
+impl Workflow for Silent {
+    const NAME: &'static str = "silent";
+    const DESCRIPTION: &'static str = "Says nothing for an hour.";
+    const FIRST_ANSWER_TIMEOUT: Option<Duration> = Some(Duration::from_secs(40));
+    type Input = Value;
+    type Output = ();
+
+    async fn run(self: Arc<Self>, ctx: Ctx, _input: Value) -> Result<(), Stop> {
+        ctx.sleep(Duration::from_secs(3_600)).await;
+        Ok(())
+    }
+}
+
+/// Calls a tool that does not return.
+const WRITTEN: &str = r#"
+id: silent
+name: Silent
+version: "1"
+firstAnswerTimeout: 70
+steps:
+  - id: hang
+    tool: { name: hang }
+"#;
+
+#[derive(serde::Deserialize, schemars::JsonSchema)]
+struct Nothing {}
+
+const SCRIPT: &str = r#"
+answers:
+  - user: go
+    calls: [{ tool: dispatch_workflow_silent, arguments: {} }]
+  - text: It takes longer.
+"#;
+
+/// The agent's turn rests until exactly the limit has passed on the clock, and is told of a timeout then.
+fn ends_with_its_limit(server: &Server, limit: Duration) {
+    let registry: Registry = with_agent(server.registry().unwrap(), SCRIPT);
+    let setup = Setup::from(registry).tools(Arc::new(server.tools().unwrap()));
+    World::memory().run(setup, async |process| {
+        let run = start(&process, "editor", json!({ "prompt": "go" })).await;
+        let slept = until(&process, run, |event| matches!(event, Event::Slept { .. })).await;
+        let Event::Slept { due, .. } = slept.event else { unreachable!("it was chosen") };
+        assert_eq!(due.since(slept.at), limit);
+        assert_eq!(process.view(&at(run)).await.unwrap().state, StateName::Working);
+        process.clock.advance_to(due);
+        assert_eq!(ended(&process, run).await.output["text"], "It takes longer.");
+        let log = log(&process, run).await;
+        let has = |chosen: fn(&Event) -> bool| log.iter().any(|stored| chosen(&stored.event));
+        assert!(has(|event| matches!(event, Event::Woke { .. })));
+        assert!(!has(|event| matches!(event, Event::RunAnswered { .. })), "nothing was answered");
+    });
+}
+
+/// Issue 11, A13: the constant of a workflow in Rust.
+#[test]
+fn the_wait_ends_with_the_limit_of_a_workflow() {
+    ends_with_its_limit(&Server::new().workflow(Silent), Duration::from_secs(40));
+}
+
+/// Issue 11, A13: `firstAnswerTimeout` of a definition.
+#[test]
+fn the_wait_ends_with_the_limit_of_a_definition() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("silent.yaml"), WRITTEN).unwrap();
+    let hang = |_: Nothing, _| std::future::pending::<Result<(), &str>>();
+    let server = Server::new().tool("hang", "Does not return.", hang);
+    ends_with_its_limit(&server.workflows([folder.path()]), Duration::from_secs(70));
+}
