@@ -175,7 +175,7 @@ impl AfterCommit {
             // hands the append in, under the head's lock.
             Err(error) => {
                 let tokio = self.live.core.tokio.clone();
-                tokio.spawn(async move { self.failed(error) });
+                tokio.spawn(async move { self.failed(&error) });
             }
         }
     }
@@ -216,10 +216,10 @@ impl AfterCommit {
     }
 
     /// The head was decided on something that is not so. It is void; the next user loads the run again.
-    fn failed(self, error: AppendError) {
+    fn failed(self, error: &AppendError) {
         let core = self.live.core.clone();
         drop(self.permits);
-        if let AppendError::Broken { reason } = &error {
+        if let AppendError::Broken { reason } = error {
             core.broken.send_if_modified(|known| {
                 let first = known.is_none();
                 if first {
@@ -241,7 +241,7 @@ impl AfterCommit {
         // What a program did on top of it is lost, its end perhaps; it goes on from what is durable. Of a run
         // that was not created nothing is.
         let was_created = *self.live.committed.borrow() > 0;
-        match &error {
+        match error {
             AppendError::Conflict { .. } | AppendError::Claimed(_) if was_created => {
                 core.wake(self.live.id);
             }

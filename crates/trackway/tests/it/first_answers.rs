@@ -5,12 +5,13 @@ use std::{sync::Arc, time::Duration};
 use serde_json::{Value, json};
 use trackway::{Ctx, Server, Stop, Workflow};
 use trackway_domain::{Event, StateName};
+use trackway_ports::Clock as _;
 use trackway_runtime::Registry;
 use trackway_testkit::{Setup, World, at};
 
 use crate::{
     helpers::with_agent,
-    kit::{ended, log, start, until},
+    kit::{ended, log, start},
 };
 
 /// Says nothing for an hour.
@@ -56,15 +57,14 @@ fn ends_with_its_limit(server: &Server, limit: Duration) {
     let setup = Setup::from(registry).tools(Arc::new(server.tools().unwrap()));
     World::memory().run(setup, async |process| {
         let run = start(&process, "editor", json!({ "prompt": "go" })).await;
-        let slept = until(&process, run, |event| matches!(event, Event::Slept { .. })).await;
-        let Event::Slept { due, .. } = slept.event else { unreachable!("it was chosen") };
-        assert_eq!(due.since(slept.at), limit);
+        let due = process.clock.now() + limit;
+        process.clock.until_asleep(due).await;
         assert_eq!(process.view(&at(run)).await.unwrap().state, StateName::Working);
         process.clock.advance_to(due);
         assert_eq!(ended(&process, run).await.output["text"], "It takes longer.");
         let log = log(&process, run).await;
         let has = |chosen: fn(&Event) -> bool| log.iter().any(|stored| chosen(&stored.event));
-        assert!(has(|event| matches!(event, Event::Woke { .. })));
+        assert!(has(|event| matches!(event, Event::Drawn { .. })), "that it was late is recorded");
         assert!(!has(|event| matches!(event, Event::RunAnswered { .. })), "nothing was answered");
     });
 }
