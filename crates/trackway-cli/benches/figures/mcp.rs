@@ -130,20 +130,20 @@ fn stdio(report: &mut Report) -> Result<()> {
 
     let sessions = report.count(SHORT_SESSIONS);
     let short = short(&mut agent, sessions)?;
-    short.add(report, STDIO[2], "target p50 <= 1 ms");
+    short.add(report, STDIO[2], "target p50 <= 1.5 x tools/list");
     let (mut walk, _) = Walk::start(&mut agent)?;
     for _ in 0..report.count(LONG) {
         walk.advance(&mut agent)?;
     }
     let long = long(&mut agent, &mut walk, sessions)?;
-    long.add(report, STDIO[3], "target p50 <= 1 ms");
+    long.add(report, STDIO[3], "target p50 <= 1.5 x tools/list");
     let ratio = |of: fn(&Advances) -> f64| of(&long) / of(&short);
     let wall = ratio(|one| one.times.percentile(50).as_secs_f64());
     let cpu = ratio(|one| one.cpu_us);
     report.add(
         STDIO[4],
         format!("p50 x {wall:.2}  CPU x {cpu:.2}"),
-        "target <= 1.2",
+        "target <= 1.1",
         json!({ "p50": wall, "cpu": cpu }),
     );
 
@@ -213,7 +213,7 @@ fn ready(report: &mut Report) -> Result<()> {
     each.sort();
     let middle = *each.get(each.len() / 2).context("no samples")?;
     let raw = json!({ "us": middle.as_micros() as u64 });
-    report.add("mcp start to ready (median of 9)", ms(middle), "target <= 30 ms", raw);
+    report.add("mcp start to ready (median of 9)", ms(middle), "target <= 15 ms", raw);
     Ok(())
 }
 
@@ -231,6 +231,6 @@ fn memory(report: &mut Report) -> Result<()> {
     // A file in the folder is read when somebody asks for it.
     agent.call("workflow_list", &json!({}))?;
     let mb = agent.wire.memory_mb()?;
-    report.add("mcp memory idle", format!("{mb:.1} MB"), "target <= 25 MB", json!({ "mb": mb }));
+    report.add("mcp memory idle", format!("{mb:.1} MB"), "target <= 20 MB", json!({ "mb": mb }));
     Ok(())
 }

@@ -131,15 +131,15 @@ pub(crate) fn rows(report: &mut Report) -> Result<()> {
         report.add(
             "start to ready, empty (median of 9)",
             ms(median),
-            "target <= 30 ms",
+            "target <= 15 ms",
             json!({ "us": us }),
         );
     }
     if report.wants("memory idle") {
         let mb = Served::start()?.process.memory_mb()?;
-        report.add("memory idle", format!("{mb:.1} MB"), "target <= 25 MB", json!({ "mb": mb }));
+        report.add("memory idle", format!("{mb:.1} MB"), "target <= 20 MB", json!({ "mb": mb }));
     }
-    for (count, target) in [(10_000, "target <= 30 MB"), (100_000, "target <= 50 MB")] {
+    for (count, target) in [(10_000, "target <= 25 MB"), (100_000, "target <= 35 MB")] {
         if report.wants(&format!("{count} waiting")) {
             waiting(report, count, target)?;
         }
@@ -175,7 +175,7 @@ fn waiting(report: &mut Report, count: usize, target: &str) -> Result<()> {
     drop(served);
     let served = Served::on(folder.path())?;
     let (ready, mb) = (served.ready, served.process.memory_mb()?);
-    let goal = if count == 10_000 { "target <= 300 ms" } else { "" };
+    let goal = if count == 10_000 { "target <= 50 ms" } else { "" };
     let raw = json!({ "us": ready.as_micros() as u64, "mb": mb });
     report.add(
         &format!("restart to ready with {count} waiting"),
