@@ -166,6 +166,11 @@ impl AfterCommit {
         if *self.live.committed.borrow() == 0 {
             void(&self.live);
         }
+        // Who waits for it decides again on what is durable.
+        let run = self.live.id;
+        for waiter in self.waiters {
+            let _ = waiter.answer.send(Err(AppendError::Conflict { run, expected: 0 }));
+        }
     }
 
     pub(crate) fn run(self, result: Result<Receipt, AppendError>) {
