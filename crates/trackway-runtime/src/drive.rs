@@ -281,6 +281,12 @@ impl Core {
             return Ok(());
         }
         head.program = std::sync::Weak::new();
+        // What it does not fit may have been answered in another way since it looked.
+        if matches!(command, Command::Park(_)) && inner.book().answered {
+            drop(head);
+            self.wake(live.id);
+            return Ok(());
+        }
         head.runnable = false;
         let attached = Attached { permit, ..Attached::default() };
         let ordered = self.order(live, &mut head, command, attached);

@@ -64,6 +64,8 @@ pub(crate) struct Book {
     /// The log is still being read: arrivals wait in `early`.
     pub(crate) filling: bool,
     early: Vec<Event>,
+    /// An answer arrived while the program runs.
+    pub(crate) answered: bool,
     /// The first op that the log does not hold.
     pub(crate) fresh: Option<Op>,
     /// Ops that wait for `live`.
@@ -128,6 +130,7 @@ impl Book {
             self.early.push(event.clone());
             return false;
         }
+        self.answered |= matches!(event, Event::Resumed { .. });
         self.put(event, false);
         self.driver.take().inspect(Waker::wake_by_ref).is_some()
     }

@@ -5,14 +5,15 @@ use std::{sync::Arc, time::Duration};
 
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
+use tokio::sync::watch;
 use trackway_agent::Approval;
-use trackway_domain::{Part, Reason, RunId, StateName};
+use trackway_domain::{Caller, Event, Part, Reason, RunId, StateName};
 use trackway_ports::Clock as _;
-use trackway_runtime::{Attempt, ReplayVerdict, RetryPolicy, replay_with};
+use trackway_runtime::{Attempt, ReplayVerdict, RetryPolicy, Submit, replay_with};
 use trackway_testkit::{CrashAt, Process, Reply, World, answer_to, at};
 
 use super::kit::{
-    Desk, children, echo, ended, log, references, rested, say, shout, spoken, turn, workflow,
+    Desk, children, echo, ended, log, references, rested, say, shout, spoken, turn, until, workflow,
 };
 
 fn approved(run: RunId) -> trackway_runtime::Deliver {
@@ -144,4 +145,57 @@ fn what_was_dispatched_outlives_a_turn_that_fails() {
         process.deliver(answer_to(child, "yes", json!({ "sure": true }))).await.unwrap();
         assert_eq!(ended(&process, child).await.state, StateName::Completed);
     });
+}
+
+/// Proves L14, X2: an answer that is there before a program is found not to fit another one is not lost.
+#[test]
+fn an_answer_to_a_parked_run_counts_while_the_run_is_looked_at_again() {
+    let (open, gate) = watch::channel(true);
+    let looks = Arc::new(watch::Sender::new(0));
+    let reads = workflow("reads", {
+        let looks = looks.clone();
+        move |stage, _| {
+            let (mut gate, looks) = (gate.clone(), looks.clone());
+            async move {
+                let prompt = vec![Part::text("Where?")];
+                let schema = json!({ "type": "string" });
+                let (op, answer) = stage.ask(Reason::InputRequired, prompt, schema, None).await;
+                if answer.input == "home" {
+                    looks.send_modify(|looks| *looks += 1);
+                    let _ = gate.wait_for(|open| *open).await;
+                    stage.misfit(&op.to_string(), "home is no address".to_owned()).await;
+                }
+                Ok(answer.input)
+            }
+        }
+    });
+    let desk = Desk::new().workflow(reads);
+    let run = desk.run(async |process| {
+        let run = start(&process, "reads").await;
+        rested(&process, run).await;
+        process.deliver(answer_to(run, "m1", json!("home"))).await.unwrap();
+        assert!(rested(&process, run).await.parked.is_some());
+        run
+    });
+    open.send_replace(false);
+    desk.run(async |process: Process| {
+        // A start looks at parked runs again.
+        looks.subscribe().wait_for(|looks| *looks == 2).await.unwrap();
+        process.deliver(answer_to(run, "m2", json!("::1"))).await.unwrap();
+        open.send_replace(true);
+        until(&process, run, |event| matches!(event, Event::Completed { .. })).await;
+        assert_eq!(process.view(&at(run)).await.unwrap().output, "::1");
+    });
+}
+
+async fn start(process: &Process, workflow: &str) -> RunId {
+    let submit = Submit {
+        workflow: workflow.to_owned(),
+        input: json!({ "text": "x" }),
+        caller: Caller::local(),
+        session: None,
+        message: None,
+        hook: None,
+    };
+    process.submit(submit).await.unwrap().view.submission.run
 }
