@@ -38,11 +38,11 @@ pub struct AgentSpec {
 #[serde(rename_all = "kebab-case")]
 pub enum Approval {
     /// Without asking.
-    Always,
+    Allow,
     /// When the user says yes.
     Ask,
     /// Not at all; the model is told.
-    Never,
+    Deny,
 }
 
 /// What one turn may use.

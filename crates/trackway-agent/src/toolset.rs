@@ -92,7 +92,7 @@ impl Toolset {
 
     /// What the model is shown: everything but what may never be called.
     pub fn specs(&self) -> Vec<Arc<ToolSpec>> {
-        let shown = self.tools.iter().filter(|offered| offered.approval != Approval::Never);
+        let shown = self.tools.iter().filter(|offered| offered.approval != Approval::Deny);
         shown.map(|offered| offered.spec.clone()).collect()
     }
 
@@ -191,15 +191,15 @@ impl<'a> Wanted<'a> {
 /// that lets least happen. What no pattern speaks of is called without asking.
 pub(crate) fn approval(approvals: &BTreeMap<String, Approval>, names: [&str; 2]) -> Approval {
     let strictness = |approval: Approval| match approval {
-        Approval::Always => 0,
+        Approval::Allow => 0,
         Approval::Ask => 1,
-        Approval::Never => 2,
+        Approval::Deny => 2,
     };
     approvals
         .iter()
         .filter(|(pattern, _)| names.iter().any(|name| matches_pattern(pattern, name)))
         .max_by_key(|(pattern, approval)| (pattern.len(), strictness(**approval)))
-        .map_or(Approval::Always, |(_, approval)| *approval)
+        .map_or(Approval::Allow, |(_, approval)| *approval)
 }
 
 #[cfg(test)]

@@ -86,13 +86,13 @@ impl Driver {
         let tools = self.workshop.toolset(&self.spec, &stock, &self.stage.programs());
         let mut specs = tools.specs();
         let open = self.still_open().await?;
-        let may_reply = route::reply_approval(&self.spec) != Approval::Never;
+        let may_reply = route::reply_approval(&self.spec) != Approval::Deny;
         if may_reply && open.iter().any(|note| !note.person_only) {
             specs.push(Arc::new(reply::spec()));
         }
         if self.has_dispatched || turn.has_dispatched() {
             let approval = toolset::approval(&self.spec.approvals, [STATUS_TOOL, STATUS_TOOL]);
-            specs.extend((approval != Approval::Never).then(|| Arc::new(tasks::spec())));
+            specs.extend((approval != Approval::Deny).then(|| Arc::new(tasks::spec())));
         }
         let (ended, takes_images) = (self.ended.clone(), provider.takes_images());
         let offer = Offer { tools: specs, open, ended, takes_images };

@@ -79,22 +79,22 @@ impl Route {
         };
         if call.tool == STATUS_TOOL {
             return match toolset::approval(&spec.approvals, [STATUS_TOOL, STATUS_TOOL]) {
-                Approval::Never => Self::Never,
+                Approval::Deny => Self::Never,
                 approval => Self::Status { ask: approval == Approval::Ask },
             };
         }
         if call.tool == REPLY_TOOL {
             return match reply_approval(spec) {
-                Approval::Never => Self::Never,
+                Approval::Deny => Self::Never,
                 Approval::Ask => Self::Reply { ask: true },
-                Approval::Always => Self::Reply { ask: !is_said(arguments) },
+                Approval::Allow => Self::Reply { ask: !is_said(arguments) },
             };
         }
         let offered = match tools.find(&call.tool) {
             Ok(offered) => offered,
             Err(unknown) => return Self::Nowhere { why: unknown.to_string() },
         };
-        if offered.approval == Approval::Never {
+        if offered.approval == Approval::Deny {
             return Self::Never;
         }
         Self::to(offered, arguments, repeats)

@@ -114,16 +114,16 @@ fn only_what_is_allowed_is_offered_in_a_stable_order() {
 /// What may never be called is not shown, and is still found, so that the model can be told.
 #[test]
 fn approvals_go_by_the_longest_pattern() {
-    use Approval::{Always, Ask, Never};
+    use Approval::{Allow, Ask, Deny};
     let approvals = [
         ("*", Ask),
-        ("files__*", Always),
+        ("files__*", Allow),
         ("files__write", Ask),
-        ("*__remove", Never),
+        ("*__remove", Deny),
         ("dispatch_workflow_pay", Ask),
-        ("pay.now", Never),
+        ("pay.now", Deny),
         ("echo*", Ask),
-        ("*echo", Always),
+        ("*echo", Allow),
     ];
     let agent = agent(&["*"], &["*"], &approvals);
     let workflows = ["pay", "pay.now", "echo"].map(workflow);
@@ -131,18 +131,18 @@ fn approvals_go_by_the_longest_pattern() {
     let set = Toolset::new(&agent, &workflows, &tools);
     let table = [
         ("dispatch_workflow_pay", Ask),
-        ("dispatch_workflow_pay_now", Never),
+        ("dispatch_workflow_pay_now", Deny),
         ("dispatch_workflow_echo", Ask),
-        ("files__read", Always),
+        ("files__read", Allow),
         ("files__write", Ask),
-        ("files__remove", Never),
+        ("files__remove", Deny),
         ("time", Ask),
     ];
     for (name, approval) in table {
         assert_eq!(set.find(name).unwrap().approval, approval, "{name}");
-        assert_eq!(names(&set).contains(&name.to_owned()), approval != Never, "{name}");
+        assert_eq!(names(&set).contains(&name.to_owned()), approval != Deny, "{name}");
     }
-    assert_eq!(approval(&BTreeMap::new(), ["a", "b"]), Always);
+    assert_eq!(approval(&BTreeMap::new(), ["a", "b"]), Allow);
 }
 
 #[test]
@@ -182,7 +182,7 @@ fn the_name_of_the_tool_that_answers_is_reserved() {
 
 #[test]
 fn an_unknown_tool_is_told_with_the_nearest_name() {
-    let all = agent(&["*"], &["*"], &[("secret", Approval::Never)]);
+    let all = agent(&["*"], &["*"], &[("secret", Approval::Deny)]);
     let set =
         Toolset::new(&all, &["echo", "invest"].map(workflow), &["files__read", "secret"].map(tool));
     let table = [

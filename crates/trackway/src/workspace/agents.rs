@@ -171,7 +171,9 @@ fn name(front: &mut Front<'_>, file: &Path) -> Option<String> {
 
 fn approvals(front: &mut Front<'_>) -> BTreeMap<String, Approval> {
     const CHOICES: [(&str, Approval); 3] =
-        [("always", Approval::Always), ("ask", Approval::Ask), ("never", Approval::Never)];
+        [("allow", Approval::Allow), ("ask", Approval::Ask), ("deny", Approval::Deny)];
+    // What they were called before.
+    const EARLIER: [(&str, &str); 2] = [("always", "allow"), ("never", "deny")];
     let mut approvals = BTreeMap::new();
     for tool in front.keys("/approvals", None) {
         let at = format!("/approvals/{}", escaped(&tool));
@@ -180,10 +182,14 @@ fn approvals(front: &mut Front<'_>) -> BTreeMap<String, Approval> {
             Some((_, approval)) => drop(approvals.insert(tool, *approval)),
             None => {
                 let finding = front.at(&at, format!("it is {written:?}"));
-                let meant = nearest(&written, CHOICES.map(|(name, _)| name));
+                let earlier = EARLIER.iter().find(|(name, _)| *name == written);
+                let meant = match earlier {
+                    Some((_, name)) => Some(*name),
+                    None => nearest(&written, CHOICES.map(|(name, _)| name)),
+                };
                 front.findings.push(match meant {
                     Some(meant) => finding.meant(Some(meant)),
-                    None => finding.suggest("write always, ask or never"),
+                    None => finding.suggest("write allow, ask or deny"),
                 });
             }
         }

@@ -62,7 +62,7 @@ description: Buys and sells.
 model: fast
 tools: ["time_now", "files__*"]
 workflows: [invest, "re*"]
-approvals: { "files__*": ask, time_now: never }
+approvals: { "files__*": ask, time_now: deny }
 budgets: { calls: 5, tokens: 1000, seconds: 60, cost: 0.5 }
 skills:
   - name: Trading
@@ -103,7 +103,7 @@ fn everything_that_can_be_said_is_read() {
     assert_eq!(spec.tools, ["time_now", "files__*"]);
     assert_eq!(spec.workflows, ["invest", "re*"]);
     assert_eq!(spec.approvals["files__*"], Approval::Ask);
-    assert_eq!(spec.approvals["time_now"], Approval::Never);
+    assert_eq!(spec.approvals["time_now"], Approval::Deny);
     let budgets = Budgets {
         calls: 5,
         tool_calls: TOOL_CALLS_DEFAULT,
@@ -159,7 +159,7 @@ name: two words
 desciption: x
 model: [fast]
 tools: time_now
-approvals: { time_now: alway, ledger_enter: sometimes }
+approvals: { time_now: alow, ledger_enter: sometimes, read_file: always, write_file: never }
 budgets: { calls: 0, token: 5, cost: -1 }
 skills: [{ name: x, tag: [] }]
 peers: ["${env:NOBODY}"]
@@ -175,9 +175,13 @@ peers: ["${env:NOBODY}"]
     error: agents/a.md, line 9: peers[0]: the environment has no variable "NOBODY"
       hint: set it, or write the value instead of ${env:NOBODY}
     error: agents/a.md, line 6: approvals.ledger_enter: it is "sometimes"
-      hint: write always, ask or never
-    error: agents/a.md, line 6: approvals.time_now: it is "alway"
-      hint: did you mean "always"?
+      hint: write allow, ask or deny
+    error: agents/a.md, line 6: approvals.read_file: it is "always"
+      hint: did you mean "allow"?
+    error: agents/a.md, line 6: approvals.time_now: it is "alow"
+      hint: did you mean "allow"?
+    error: agents/a.md, line 6: approvals.write_file: it is "never"
+      hint: did you mean "deny"?
     error: agents/a.md, line 7: budgets.token: there is no key "token"
       hint: did you mean "tokens"?
     error: agents/a.md, line 7: budgets.calls: it is not a whole number from 1 on
@@ -454,7 +458,7 @@ fn what_is_shown_holds_no_secret() {
     insta::assert_snapshot!(shown, @r#"
     a2a.grpc_in_card = true  # default
     a2a.grpc_reflection = false  # default
-    agents.broker.approvals = {"files__*":"ask","time_now":"never"}  # agents/a.md, line 7
+    agents.broker.approvals = {"files__*":"ask","time_now":"deny"}  # agents/a.md, line 7
     agents.broker.budgets = {"calls":5,"cost":0.5,"seconds":60,"tokens":1000,"tool_calls":100}  # agents/a.md, line 8
     agents.broker.description = "Buys and sells."  # agents/a.md, line 3
     agents.broker.model = "fast"  # agents/a.md, line 4

@@ -145,7 +145,7 @@ fn a_call_that_has_to_be_approved_is_made_with_a_yes_alone() {
 fn a_tool_that_may_never_be_called_is_not() {
     let calls = Arc::new(AtomicUsize::new(0));
     let mut desk = Desk::new().tool(counted(&calls)).tool(shout());
-    desk.spec.approvals.insert("count".to_owned(), Approval::Never);
+    desk.spec.approvals.insert("count".to_owned(), Approval::Deny);
     desk.calls(&[("c1", "count", json!({ "text": "x" }))]);
     desk.says("I see.");
     desk.run(async |process| {

@@ -267,7 +267,7 @@ fn what_the_user_has_not_said_is_put_to_them() {
 #[test]
 fn approvals_hold_for_answers_too() {
     for (approval, state) in
-        [(Approval::Ask, StateName::InputRequired), (Approval::Never, StateName::Completed)]
+        [(Approval::Ask, StateName::InputRequired), (Approval::Deny, StateName::Completed)]
     {
         let mut desk = Desk::new().workflow(asks_for("name", Reason::InputRequired, two_names()));
         desk.spec.approvals.insert("answer_task".to_owned(), approval);

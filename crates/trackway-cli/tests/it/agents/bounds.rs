@@ -8,7 +8,7 @@ use super::desk::{Desk, calling, references, spoken, state, why};
 use crate::a2a::support::{data, text};
 
 const CAREFUL: &str = "---\nname: careful\ntools: [ledger_enter, time_now]\n\
-approvals: { ledger_enter: ask, time_now: never, dispatch_workflow_echo: ask }\n---\nBe careful.\n";
+approvals: { ledger_enter: ask, time_now: deny, dispatch_workflow_echo: ask }\n---\nBe careful.\n";
 
 fn ledger(desk: &Desk) -> usize {
     let text = fs::read_to_string(desk.server.data().join("ledger.txt")).unwrap_or_default();

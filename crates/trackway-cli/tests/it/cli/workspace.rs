@@ -138,7 +138,7 @@ fn a_server_refuses_what_the_doctor_finds() {
 #[test]
 fn what_is_used_is_not_called_unused() {
     let careful = "---\nname: careful\nworkflows: [echo, rates, \"inv*\"]\n\
-                   approvals: { dispatch_workflow_echo: ask, rates: ask, \"invest\": never }\n---\n";
+                   approvals: { dispatch_workflow_echo: ask, rates: ask, \"invest\": deny }\n---\n";
     let rates = "id: rates\nname: Rates\ndescription: Rates.\nversion: \"1\"\nsteps:\n\
                  \x20 - { id: rate, agent: helper, prompt: Rate it. }\n";
     let files = [

@@ -9,7 +9,7 @@ use super::{read, told};
 fn limits_of_an_agents_file_are_read() {
     let agent = "---\nname: a\nworkflows: [invest]\nbudgets: { tool_calls: 7 }\nmodel_timeout: 30\n\
                  first_answer_timeouts: { invest: 90, gone: 5 }\n\
-                 approvals: { answer_task: ask, task_status: never }\n---\nx\n";
+                 approvals: { answer_task: ask, task_status: deny }\n---\nx\n";
     let (workspace, _) = read(&[("agents/a.md", agent)], &[]);
     let spec = &workspace.agents[0].spec;
     assert_eq!((spec.budgets.tool_calls, spec.model_timeout), (7, Some(30)));
