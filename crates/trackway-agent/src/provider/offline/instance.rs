@@ -69,10 +69,10 @@ impl Making<'_> {
     /// The least value that the schema allows.
     fn least(&mut self, schema: &Value, depth: usize) -> Value {
         let schema = resolve(self.root, schema);
-        let (Some(depth), Some(left)) = (depth.checked_sub(1), self.left.checked_sub(1)) else {
-            return Value::Null;
-        };
+        // Counted also where it is too deep to be filled: a list would take such values without end.
+        let Some(left) = self.left.checked_sub(1) else { return Value::Null };
         self.left = left;
+        let Some(depth) = depth.checked_sub(1) else { return Value::Null };
         let first = |key: &str| schema.get(key).and_then(|list| list.get(0));
         if let Some(value) = schema.get("const").or(schema.get("default")).or(first("enum")) {
             return value.clone();

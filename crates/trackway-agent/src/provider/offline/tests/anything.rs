@@ -116,7 +116,8 @@ fn a_schema_that_wants_too_much_is_answered() {
     let fields: serde_json::Map<String, Value> =
         names.iter().map(|name| ((*name).to_owned(), json!({ "$ref": "#" }))).collect();
     let endless = json!({ "type": "object", "properties": fields, "required": names });
-    for schema in [lists, endless] {
+    let own = json!({ "type": "array", "minItems": u64::MAX, "items": { "$ref": "#" } });
+    for schema in [lists, endless, own] {
         let formed = answer(&Request { output: Some(schema), ..request(vec![user("go")]) });
         assert!(formed.text.len() < 1_000_000);
     }
