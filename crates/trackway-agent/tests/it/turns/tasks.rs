@@ -82,6 +82,7 @@ fn the_first_answer_has_a_limit_for_each_workflow() {
         process.clock.until_asleep(limit).await;
         process.clock.advance_to(limit);
         ended(&process, run).await;
+        assert_eq!(desk.result(1, "c1")["outcome"], "timeout");
     });
 }
 
