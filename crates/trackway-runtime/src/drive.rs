@@ -80,27 +80,25 @@ impl Core {
 
     /// Drives a program that could not be polled before its submission was sent.
     pub(crate) fn drive_first_in_background(self: &Arc<Self>, first: FirstDrive) {
-        let (core, supervisor) = (self.clone(), Supervisor::new(self, RUNS));
-        self.tokio.spawn(async move {
-            core.drive_until_done(first.live.id, supervisor, Some(first)).await;
-        });
+        self.tokio.spawn(self.clone().driving(first));
     }
 
-    /// Polls the program of a run that was submitted and not handed to the store yet. What it does until it
+    /// Polls the program of a run that was submitted and not sent to the store yet. What it does until it
     /// has to wait goes there with the submission; the rest is driven in the background.
     pub(crate) fn drive_first(self: &Arc<Self>, first: FirstDrive) {
         let live = first.live.clone();
-        let (core, supervisor) = (self.clone(), Supervisor::new(self, RUNS));
-        let mut driving =
-            Box::pin(
-                async move { core.drive_until_done(first.live.id, supervisor, Some(first)).await },
-            );
+        let mut driving = Box::pin(self.clone().driving(first));
         // Spawning polls it again, with a waker that wakes somebody.
         let polled = driving.as_mut().poll(&mut Context::from_waker(Waker::noop()));
         live.release(self);
         if polled.is_pending() {
             self.tokio.spawn(driving);
         }
+    }
+
+    async fn driving(self: Arc<Self>, first: FirstDrive) {
+        let supervisor = Supervisor::new(&self, RUNS);
+        self.drive_until_done(first.live.id, supervisor, Some(first)).await;
     }
 
     /// The store did not take what the run did. It is driven again when the store takes something of it:
