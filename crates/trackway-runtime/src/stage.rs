@@ -17,14 +17,14 @@ use std::{
     fmt,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
     task::{Poll, Waker},
 };
 
 use tokio::sync::OwnedSemaphorePermit;
 use trackway_domain::{
-    Caller, Command, Event, Evidence, Failure, JSON_DEPTH_MAX, Message, Op, RunId, SessionId,
+    Caller, Command, Event, Evidence, Failure, JSON_DEPTH_MAX, Message, Op, RunId, Seq, SessionId,
     Submission, Timestamp, WorkflowRef,
 };
 use trackway_engine::{Refusal, Reply, Run};
@@ -64,6 +64,9 @@ pub(crate) struct Inner {
     book: Mutex<Book>,
     /// The run has ended: the program is dropped at its next await.
     stopped: AtomicBool,
+    /// The events up to the last outcome of a step that was recorded here; the submission where there was
+    /// none. What a replay finds is durable already.
+    steps_recorded: AtomicU64,
     /// The program's place among those that are in memory at once.
     room: Mutex<Option<OwnedSemaphorePermit>>,
 }
@@ -95,6 +98,7 @@ impl Inner {
             place,
             book: Mutex::new(Book::default()),
             stopped: AtomicBool::new(false),
+            steps_recorded: AtomicU64::new(1),
             room: Mutex::default(),
         })
     }
@@ -159,6 +163,18 @@ impl Inner {
         if let Some(driver) = book.driver.take() {
             driver.wake();
         }
+    }
+
+    /// The outcome of a step that a request waits for was ordered.
+    fn step_recorded(&self) {
+        let Some((_, live)) = self.live() else { return };
+        let seq = live.head().run.as_ref().map_or(1, |run| run.seq);
+        self.steps_recorded.fetch_max(seq, Ordering::AcqRel);
+    }
+
+    /// The events that are durable when a request begins.
+    fn steps_recorded(&self) -> Seq {
+        self.steps_recorded.load(Ordering::Acquire)
     }
 
     pub(crate) fn is_stopped(&self) -> bool {

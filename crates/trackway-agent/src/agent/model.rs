@@ -46,7 +46,8 @@ impl Driver {
     pub(super) async fn ask(&self, turn: &Turn) -> Result<Heard, Stop> {
         let mut work =
             |attempt: Attempt| -> BoxFuture<'_, _> { Box::pin(self.ask_now(turn, attempt)) };
-        let (_, outcome) = self.stage.read_step(MODEL_KEY, RetryPolicy::default(), &mut work).await;
+        let (_, outcome) =
+            self.stage.request_step(MODEL_KEY, RetryPolicy::default(), &mut work).await;
         match outcome {
             StepOutcome::Ok(value) => serde_json::from_value(value).map_err(stopped),
             StepOutcome::Err(failure) => Err(Stop::Failed(failure)),
@@ -188,7 +189,7 @@ impl Driver {
             Box::pin(self.compact_now(plan.clone(), time, attempt))
         };
         let (_, outcome) =
-            self.stage.read_step(COMPACT_KEY, RetryPolicy::default(), &mut work).await;
+            self.stage.request_step(COMPACT_KEY, RetryPolicy::default(), &mut work).await;
         match outcome {
             StepOutcome::Ok(value) => {
                 let compacted = Compacted::from_value(&value).map_err(stopped)?;

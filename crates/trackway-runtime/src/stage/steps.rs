@@ -43,11 +43,16 @@ impl Default for RetryPolicy {
     }
 }
 
-/// What is durable before a step's work begins.
-#[derive(Clone, Copy)]
-enum Durable {
-    Submission,
-    Records,
+/// What a step's work does elsewhere, which decides what must be durable around it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Effect {
+    /// It changes something: everything before it is durable when it begins.
+    Change,
+    /// It changes nothing but is not to be repeated without need, like the call of a model: outcomes of
+    /// changes and requests before it are durable when it begins.
+    Request,
+    /// It only looks: as for a request, and no request waits for its outcome.
+    Read,
 }
 
 /// Where a step is with its attempts.
@@ -57,7 +62,7 @@ struct Tries {
     number: u32,
     /// When the first one began.
     since: Option<Timestamp>,
-    durable: Durable,
+    effect: Effect,
 }
 
 /// What a step does; called once for each attempt.
@@ -82,18 +87,30 @@ impl Stage {
         policy: RetryPolicy,
         work: &mut StepWork<'_>,
     ) -> (Op, StepOutcome) {
-        self.step_once(key, policy, work, Durable::Records).await
+        self.step_once(key, policy, work, Effect::Change).await
     }
 
-    /// As [`Stage::step`], for work that changes nothing elsewhere, such as asking a model. It begins while
-    /// what was recorded before it is on its way to the store; of that the submission alone is durable.
+    /// As [`Stage::step`], for work that changes nothing elsewhere but costs something, such as asking a
+    /// model. The submission and the outcomes of earlier steps are durable when it begins; what else was
+    /// recorded before it may be on its way to the store.
+    pub async fn request_step(
+        &self,
+        key: &str,
+        policy: RetryPolicy,
+        work: &mut StepWork<'_>,
+    ) -> (Op, StepOutcome) {
+        self.step_once(key, policy, work, Effect::Request).await
+    }
+
+    /// As [`Stage::request_step`], for work that costs nothing, such as reading earlier runs: a request
+    /// does not wait for its outcome to be durable.
     pub async fn read_step(
         &self,
         key: &str,
         policy: RetryPolicy,
         work: &mut StepWork<'_>,
     ) -> (Op, StepOutcome) {
-        self.step_once(key, policy, work, Durable::Submission).await
+        self.step_once(key, policy, work, Effect::Read).await
     }
 
     async fn step_once(
@@ -101,16 +118,19 @@ impl Stage {
         key: &str,
         policy: RetryPolicy,
         work: &mut StepWork<'_>,
-        durable: Durable,
+        effect: Effect,
     ) -> (Op, StepOutcome) {
         let op = self.0.book().claim(OpKind::Step, key);
         let (mut number, mut since) = (1, None);
         loop {
             if !self.0.book().knows(&op) {
                 self.go_live(&op).await;
-                let tries = Tries { policy, number, since, durable };
+                let tries = Tries { policy, number, since, effect };
                 let command = self.attempt(&op, tries, work).await;
                 self.order(command).await;
+                if effect != Effect::Read {
+                    self.0.step_recorded();
+                }
             }
             match self.fact(&op).await {
                 Fact::Done(outcome) => return (op, outcome),
@@ -145,14 +165,14 @@ impl Stage {
 
     /// One attempt; the command that records what it came to.
     async fn attempt(&self, op: &Op, tries: Tries, work: &mut StepWork<'_>) -> Command {
-        let Tries { policy, number, since, durable } = tries;
+        let Tries { policy, number, since, effect } = tries;
         let Some((core, live)) = self.0.live() else {
             return std::future::pending().await;
         };
         let _active = guard::Active::at(self.0.clone());
-        let seq = match durable {
-            Durable::Submission => 1,
-            Durable::Records => live.head().run.as_ref().map_or(0, |run| run.seq),
+        let seq = match effect {
+            Effect::Change => live.head().run.as_ref().map_or(0, |run| run.seq),
+            Effect::Request | Effect::Read => self.0.steps_recorded(),
         };
         let is_durable = live.until_committed(seq).await == live::Durable::Yes;
         // Nor is anything done that could not be recorded.

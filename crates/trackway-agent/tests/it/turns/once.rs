@@ -1,17 +1,20 @@
 //! A process that ends in the middle of a call.
 
 use std::sync::{
-    Arc,
+    Arc, Mutex,
     atomic::{AtomicUsize, Ordering},
 };
 
+use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 use tokio::sync::Notify;
-use trackway_domain::{Part, StateName};
-use trackway_runtime::{Tool, ToolCall, ToolFuture, ToolInfo};
-use trackway_testkit::answer_to;
+use trackway_domain::{Caller, Event, Part, StateName};
+use trackway_runtime::{
+    Attempt, Program, RetryPolicy, Submit, Tool, ToolCall, ToolFuture, ToolInfo,
+};
+use trackway_testkit::{Gate, answer_to};
 
-use super::kit::{Desk, ended, rested, say, text_schema};
+use super::kit::{Desk, ended, rested, say, text_schema, workflow};
 
 /// A tool that never comes to its end in its first call.
 #[derive(Debug)]
@@ -105,4 +108,59 @@ fn a_call_that_has_asked_is_taken_up_with_the_answer() {
         ended(&process, run).await;
     });
     assert_eq!(desk.result(1, "c1"), "done");
+}
+
+/// Does one thing after the other, each as a step of its kind.
+fn three_steps(done: &Arc<Mutex<Vec<&'static str>>>) -> Arc<dyn Program> {
+    let done = done.clone();
+    workflow("steps", move |stage, input| {
+        let done = done.clone();
+        async move {
+            let once = RetryPolicy::default();
+            for kind in ["look", "act", "ask"] {
+                let mut work = |_: Attempt| -> BoxFuture<'_, _> {
+                    done.lock().unwrap().push(kind);
+                    Box::pin(async { Ok(Value::Null) })
+                };
+                match kind {
+                    "look" => stage.read_step(kind, once, &mut work).await,
+                    "act" => stage.step(kind, once, &mut work).await,
+                    _ => stage.request_step(kind, once, &mut work).await,
+                };
+            }
+            Ok(input)
+        }
+    })
+}
+
+/// Proves X2: what was done is on record before something is asked about it.
+#[test]
+fn an_outcome_is_durable_before_a_request_begins() {
+    let done = Arc::new(Mutex::default());
+    let desk = Desk::new().workflow(three_steps(&done));
+    let gate = Arc::new(Gate::new());
+    desk.world.run(desk.setup().tap(gate.clone()), async |process| {
+        let is_outcome_of_act = |event: &Event| match event {
+            Event::StepDone { op, .. } => &*op.key == "act",
+            _ => false,
+        };
+        gate.hold(move |append| append.events.iter().any(is_outcome_of_act));
+        let submit = Submit {
+            workflow: "steps".to_owned(),
+            input: json!({ "text": "" }),
+            caller: Caller::local(),
+            session: None,
+            message: None,
+            hook: None,
+        };
+        let run = process.submit(submit).await.unwrap().view.submission.run;
+        gate.withheld(1).await;
+        for _ in 0..64 {
+            tokio::task::yield_now().await;
+        }
+        assert_eq!(*done.lock().unwrap(), ["look", "act"]);
+        gate.release();
+        ended(&process, run).await;
+        assert_eq!(*done.lock().unwrap(), ["look", "act", "ask"]);
+    });
 }
