@@ -69,10 +69,10 @@ impl Door {
         visitor: Visitor,
     ) -> Result<Admitted<'_>, Fault> {
         let program = self.addressed(address, tenant.filter(|tenant| !tenant.is_empty()))?;
-        let Entrant { caller, standing } = visitor.enter(program.info())?;
+        let Entrant { access, standing } = visitor.enter(program.info())?;
         let activated = Activated::new(headers, program.info())?;
         let (runtime, options) = (&self.runtime, &self.options);
-        let agent = Agent { runtime, options, program, caller, standing };
+        let agent = Agent { runtime, options, program, access, standing };
         Ok(Admitted { agent, activated })
     }
 

@@ -1,7 +1,7 @@
 //! Who is calling, and whether they may. The one place where the door learns it.
 
 use axum::http::{HeaderMap, HeaderValue, header};
-use trackway_domain::{Caller, Code, Scopes};
+use trackway_domain::{Access, Code, Scopes};
 use trackway_ports::{Identity, Unrecognised, bearer};
 use trackway_runtime::ProgramInfo;
 
@@ -17,7 +17,7 @@ pub(crate) const NEXT_KEY: &str =
 /// Somebody at the door. Which workflow they want is not known yet.
 #[derive(Debug)]
 pub(crate) struct Visitor {
-    caller: Caller,
+    access: Access,
     standing: Standing,
     /// Absent where nobody is asked: everybody may do everything.
     scopes: Option<Scopes>,
@@ -26,7 +26,7 @@ pub(crate) struct Visitor {
 /// Somebody who may call a workflow.
 #[derive(Debug)]
 pub(crate) struct Entrant {
-    pub(crate) caller: Caller,
+    pub(crate) access: Access,
     pub(crate) standing: Standing,
 }
 
@@ -44,21 +44,21 @@ pub(crate) enum Standing {
 /// Who is behind a request. Without a gatekeeper whoever reaches the door is the configured caller.
 pub(crate) async fn recognise(headers: &HeaderMap, options: &Options) -> Result<Visitor, Fault> {
     let Some(gatekeeper) = &options.gatekeeper else {
-        let caller = options.default_caller.clone();
-        return Ok(Visitor { caller, standing: Standing::Unasked, scopes: None });
+        let access = Access::own(options.default_caller.clone());
+        return Ok(Visitor { access, standing: Standing::Unasked, scopes: None });
     };
     let carried = headers.get(header::AUTHORIZATION).map(HeaderValue::as_bytes);
     let carried = bearer(carried).map_err(|why| unrecognised(&why))?;
-    let Identity { caller, scopes } =
-        gatekeeper.identify(carried).await.map_err(|why| unrecognised(&why))?;
+    let identity = gatekeeper.identify(carried).await.map_err(|why| unrecognised(&why))?;
+    let (access, Identity { scopes, .. }) = (identity.access(), identity);
     let standing = carried.map_or(Standing::Silent, |_| Standing::Recognised);
-    Ok(Visitor { caller, standing, scopes: Some(scopes) })
+    Ok(Visitor { access, standing, scopes: Some(scopes) })
 }
 
 impl Visitor {
     /// Whether they may call this workflow.
     pub(crate) fn enter(self, info: &ProgramInfo) -> Result<Entrant, Fault> {
-        let Self { caller, standing, scopes } = self;
+        let Self { access, standing, scopes } = self;
         let called = || format!("agent:{}:call", info.name);
         match scopes {
             Some(scopes) if !scopes.allows(&scope(info)) && !scopes.allows(&called()) => {
@@ -69,7 +69,7 @@ impl Visitor {
                     format!("use a key with the scope {}", scope(info)),
                 ))
             }
-            Some(_) | None => Ok(Entrant { caller, standing }),
+            Some(_) | None => Ok(Entrant { access, standing }),
         }
     }
 }

@@ -10,7 +10,7 @@ mod working;
 use std::sync::Arc;
 
 use trackway_domain::{
-    ArtifactChunk, Caller, Code, Message, Pos, Problem, QuestionId, RunId, SessionId, Timestamp,
+    Access, ArtifactChunk, Code, Message, Pos, Problem, QuestionId, RunId, SessionId, Timestamp,
 };
 use trackway_engine::{Bounded, Omitted, ResumeMark, RunView, StatusUpdate, Wanted};
 use trackway_runtime::{Error, Program, ProgramInfo, RunAddress, Runtime};
@@ -40,7 +40,7 @@ pub(crate) struct Agent<'a> {
     pub(crate) runtime: &'a Runtime,
     pub(crate) options: &'a Options,
     pub(crate) program: Arc<dyn Program>,
-    pub(crate) caller: Caller,
+    pub(crate) access: Access,
     pub(crate) standing: Standing,
 }
 
@@ -202,7 +202,7 @@ impl Agent<'_> {
     fn address_of(&self, run: RunId) -> RunAddress {
         RunAddress {
             run,
-            caller: self.caller.clone(),
+            access: self.access.clone(),
             workflow: Some(self.workflow().name.clone()),
         }
     }

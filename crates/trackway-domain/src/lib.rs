@@ -4,6 +4,7 @@
 //! is no IO here, no clock and no async: a value of this crate means the same in the engine, in a
 //! store, in a test and on the screen. Wire names (A2A, MCP, …) live only in their front door.
 
+mod access;
 mod artifact;
 mod attempt;
 mod caller;
@@ -27,6 +28,7 @@ mod state;
 mod time;
 mod yields;
 
+pub use access::Access;
 pub use artifact::{Artifact, ArtifactChunk};
 pub use attempt::{
     Answer, Attempt, AttemptOutcome, Block, Branch, Checkpoint, Guided, Inputs, Need, Seal, Warning,

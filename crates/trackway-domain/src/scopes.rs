@@ -16,15 +16,20 @@ const SCOPE_BYTES_MAX: usize = 128;
 /// What a workflow or agent of some name may be asked to do, and how the permission for it is written.
 const FORMS: [(&str, &str); 2] = [("workflow", "run"), ("agent", "call")];
 
-/// One scope: `*`, `workflow:<name>:run` or `agent:<name>:call`. In a name `*` stands for any run of
-/// characters, and `workflow:*` is short for `workflow:*:run`.
+/// Opens the things of all users of the caller's tenant.
+const TENANT: &str = "tenant";
+
+/// One scope: `*`, `workflow:<name>:run`, `agent:<name>:call` or `tenant`. In a name `*` stands for any run
+/// of characters, and `workflow:*` is short for `workflow:*:run`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Scope(Arc<str>);
 
 /// A scope that could never permit anything.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{text:?} is not a scope: {why} (write `*`, `workflow:<name>:run` or `agent:<name>:call`)")]
+#[error(
+    "{text:?} is not a scope: {why} (write `*`, `workflow:<name>:run`, `agent:<name>:call` or `tenant`)"
+)]
 pub struct BadScope {
     pub text: String,
     pub why: &'static str,
@@ -51,7 +56,7 @@ impl FromStr for Scope {
         }
         let parts: Vec<&str> = text.split(':').collect();
         let (kind, name, verb) = match parts[..] {
-            ["*"] => return Ok(Self(text.into())),
+            ["*" | TENANT] => return Ok(Self(text.into())),
             [kind, "*"] => (kind, "*", "*"),
             [kind, name, verb] => (kind, name, verb),
             _ => return Err(bad("it has not the parts of one")),
@@ -117,7 +122,7 @@ impl Scopes {
         (Self(scopes), bad)
     }
 
-    /// Everything.
+    /// Every workflow and agent.
     pub fn all() -> Self {
         Self(vec![Scope("*".into())])
     }
@@ -132,6 +137,12 @@ impl Scopes {
 
     pub fn iter(&self) -> impl Iterator<Item = &Scope> {
         self.0.iter()
+    }
+
+    /// Whether the things of other users of the same tenant are open too. `*` alone does not say so: it is
+    /// about what may be run, and what somebody runs is their own.
+    pub fn open_tenant(&self) -> bool {
+        self.0.iter().any(|scope| &*scope.0 == TENANT)
     }
 
     /// Whether a permission such as `workflow:echo:run` is among them.

@@ -90,7 +90,7 @@ impl Door {
             return Ok(());
         }
         let position =
-            self.guide().look(&identity.caller, place.run, place.node, self.seal()).await?;
+            self.guide().look(&identity.access(), place.run, place.node, self.seal()).await?;
         if identity.scopes.allow_run(&position.workflow) {
             Ok(())
         } else {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use trackway_domain::{Caller, Code, Scopes};
+use trackway_domain::{Access, Caller, Code, Scopes};
 
 use crate::PortFuture;
 
@@ -17,6 +17,11 @@ impl Identity {
     /// The caller on a machine without auth, who may do everything.
     pub fn local() -> Self {
         Self { caller: Caller::local(), scopes: Scopes::all() }
+    }
+
+    /// Whose things they may use.
+    pub fn access(&self) -> Access {
+        Access::new(self.caller.clone(), &self.scopes)
     }
 }
 

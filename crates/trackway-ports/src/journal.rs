@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use trackway_domain::{Caller, NodeId, Pos, RunId, Seq, SessionId, Timestamp};
+use trackway_domain::{Access, Caller, NodeId, Pos, RunId, Seq, SessionId, Timestamp};
 
 use crate::{
     Append, AppendError, AskedPlace, AttemptKey, Claim, ClaimKey, Done, DueHook, DueTimer, Hook,
@@ -172,18 +172,19 @@ pub trait Journal: Send + Sync + fmt::Debug {
     /// The definition of that hash, as it was pinned.
     fn pinned(&self, hash: String) -> PortFuture<'_, Result<Option<String>, ReadError>>;
 
-    /// The caller's sessions, those that something was recorded in last coming first, at most `limit`.
+    /// The sessions that are covered, those that something was recorded in last coming first, at most
+    /// `limit`. Users who gave their sessions the same id are one session to somebody who may see both.
     fn sessions(
         &self,
-        caller: Caller,
+        access: Access,
         limit: usize,
     ) -> PortFuture<'_, Result<Vec<SessionRow>, ReadError>>;
 
-    /// The caller's runs in that session, newest first: all of them, whatever indexes say, or
+    /// The runs in that session that are covered, newest first: all of them, whatever indexes say, or
     /// [`ReadError::Damaged`] where the row of one is damaged.
     fn session_runs(
         &self,
-        caller: Caller,
+        access: Access,
         session: SessionId,
     ) -> PortFuture<'_, Result<Vec<RunRow>, ReadError>>;
 

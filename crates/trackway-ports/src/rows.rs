@@ -1,7 +1,8 @@
 //! What a store keeps beside the log: rows for finding things. All of it follows from the events.
 
 use trackway_domain::{
-    Caller, Errand, Event, Pos, RunId, Seq, SessionId, StateName, Timer, Timestamp, WorkflowRef,
+    Access, Caller, Errand, Event, Pos, RunId, Seq, SessionId, StateName, Timer, Timestamp,
+    WorkflowRef,
 };
 
 /// An event as stored.
@@ -35,16 +36,17 @@ pub struct RunRow {
 /// Which runs a listing shows. `None` means any.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct RunFilter {
-    pub tenant: Option<String>,
+    /// Only runs that are covered.
+    pub access: Option<Access>,
     pub session: Option<SessionId>,
     pub workflow: Option<String>,
     pub states: Vec<StateName>,
 }
 
-/// A listing of one tenant's runs by the time of their status, newest first. `None` means any.
+/// A listing of the runs that somebody may see by the time of their status, newest first. `None` means any.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunQuery {
-    pub tenant: String,
+    pub access: Access,
     pub session: Option<SessionId>,
     pub workflow: Option<String>,
     pub state: Option<StateName>,
@@ -56,17 +58,9 @@ pub struct RunQuery {
 }
 
 impl RunQuery {
-    /// The first page of everything that the tenant has.
-    pub fn of_tenant(tenant: &str, limit: usize) -> Self {
-        Self {
-            tenant: tenant.to_owned(),
-            session: None,
-            workflow: None,
-            state: None,
-            since: None,
-            after: None,
-            limit,
-        }
+    /// The first page of everything that is covered.
+    pub fn new(access: Access, limit: usize) -> Self {
+        Self { access, session: None, workflow: None, state: None, since: None, after: None, limit }
     }
 }
 

@@ -1,7 +1,7 @@
 //! What the doors ask of the runtime, and what they are answered.
 
 use serde_json::Value;
-use trackway_domain::{Caller, Message, Pos, QuestionId, RunId, SessionId};
+use trackway_domain::{Access, Caller, Message, Pos, QuestionId, RunId, SessionId};
 use trackway_engine::{Delivered, RunView};
 use trackway_ports::HookTarget;
 
@@ -21,12 +21,12 @@ pub struct Submit {
     pub hook: Option<NewHook>,
 }
 
-/// Which run, for whom, and through which workflow's address. A run of another caller's tenant, or of
+/// Which run, for whom, and through which workflow's address. A run that the access does not cover, or of
 /// another workflow than the one addressed, does not exist for this request.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunAddress {
     pub run: RunId,
-    pub caller: Caller,
+    pub access: Access,
     pub workflow: Option<String>,
 }
 

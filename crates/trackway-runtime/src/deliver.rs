@@ -35,13 +35,13 @@ impl Core {
     ) -> Result<LiveRef, Error> {
         let live = self.load_to_read(address.run).await?;
         let unknown = || Error::UnknownRun { run: address.run.to_string() };
-        let (tenant, workflow, parent) = {
+        let (owner, workflow, parent) = {
             let head = live.head();
             let submission = &head.run.as_ref().ok_or_else(unknown)?.submission;
             let workflow = submission.workflow.name.clone();
-            (submission.caller.tenant.clone(), workflow, submission.parent)
+            (submission.caller.clone(), workflow, submission.parent)
         };
-        if tenant != address.caller.tenant {
+        if !address.access.covers(&owner) {
             return Err(unknown());
         }
         let Some(name) = address.workflow.as_ref().filter(|name| **name != workflow) else {
@@ -93,7 +93,7 @@ impl Core {
         // Bound to the question that was open on arrival: while this message waits for its turn the
         // run may answer another and ask the next, which this message is not about.
         let question = deliver.question.or(open);
-        let key = self.claim_key(&deliver.to.caller, &deliver.message.id);
+        let key = self.claim_key(&deliver.to.access.caller, &deliver.message.id);
         let digest = digest(&workflow, &deliver.message);
         if let Some(claim) = self.options.journal.claim(key.clone()).await? {
             if claim.digest != digest || claim.run != live.id {

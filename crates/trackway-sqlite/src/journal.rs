@@ -8,7 +8,7 @@ use std::{
 };
 
 use tokio::sync::oneshot;
-use trackway_domain::{Caller, NodeId, Pos, RunId, Seq, SessionId, Timestamp};
+use trackway_domain::{Access, Caller, NodeId, Pos, RunId, Seq, SessionId, Timestamp};
 use trackway_ports::{
     Append, AppendError, AskedPlace, AttemptKey, Claim, ClaimKey, Done, DueHook, DueTimer, Faults,
     Hook, Journal, Lineage, LineageLimits, NoFaults, NodePlace, OutboxId, OutboxRow, PortFuture,
@@ -296,20 +296,20 @@ impl Journal for SqliteJournal {
 
     fn sessions(
         &self,
-        caller: Caller,
+        access: Access,
         limit: usize,
     ) -> PortFuture<'_, Result<Vec<SessionRow>, ReadError>> {
         let blobs = self.blobs();
-        Box::pin(self.readers.read(move |conn| read::sessions(conn, &blobs, &caller, limit)))
+        Box::pin(self.readers.read(move |conn| read::sessions(conn, &blobs, &access, limit)))
     }
 
     fn session_runs(
         &self,
-        caller: Caller,
+        access: Access,
         session: SessionId,
     ) -> PortFuture<'_, Result<Vec<RunRow>, ReadError>> {
         let blobs = self.blobs();
-        Box::pin(self.readers.read(move |conn| read::session_runs(conn, &blobs, &caller, &session)))
+        Box::pin(self.readers.read(move |conn| read::session_runs(conn, &blobs, &access, &session)))
     }
 
     fn remove(&self, removal: Removal) -> PortFuture<'_, Result<(), AppendError>> {

@@ -15,7 +15,7 @@ use futures_util::{
 };
 use serde_json::Value;
 use trackway_domain::{
-    Caller, Event, Message, MessageId, Part, Role, RunId, SessionId, Submission, Timestamp,
+    Access, Caller, Event, Message, MessageId, Part, Role, RunId, SessionId, Submission, Timestamp,
 };
 use trackway_engine::Delivered;
 use trackway_ports::{HookTarget, Stored};
@@ -298,7 +298,7 @@ pub fn hook(id: &str) -> NewHook {
 
 /// The address of a run, for the caller that every test is.
 pub fn at(run: RunId) -> RunAddress {
-    RunAddress { run, caller: Caller::local(), workflow: None }
+    RunAddress { run, access: Access::local(), workflow: None }
 }
 
 /// A message of one part.

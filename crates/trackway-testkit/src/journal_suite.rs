@@ -128,6 +128,7 @@ macro_rules! journal_suite {
                 runs_are_listed_newest_first_in_pages
                 every_filter_selects
                 filters_work_together
+                listings_show_what_the_access_covers
                 waiting_runs_are_found_by_caller_session_and_workflow
                 a_run_that_no_longer_waits_is_not_found
                 runnable_and_parked_runs_are_found_in_pages

@@ -12,7 +12,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use trackway_domain::{Caller, NodeId, Pos, RunId, Seq, SessionId, Timestamp};
+use trackway_domain::{Access, Caller, NodeId, Pos, RunId, Seq, SessionId, Timestamp};
 use trackway_ports::{
     Append, AppendError, AttemptKey, Claim, ClaimKey, Done, DueHook, DueTimer, Hook, Journal,
     Lineage, LineageLimits, NodePlace, OutboxId, OutboxRow, PortFuture, ReadError, Receipt,
@@ -341,18 +341,18 @@ impl Journal for MemoryJournal {
 
     fn sessions(
         &self,
-        caller: Caller,
+        access: Access,
         limit: usize,
     ) -> PortFuture<'_, Result<Vec<SessionRow>, ReadError>> {
-        self.read(move |contents| Ok(contents.sessions(&caller, limit)))
+        self.read(move |contents| Ok(contents.sessions(&access, limit)))
     }
 
     fn session_runs(
         &self,
-        caller: Caller,
+        access: Access,
         session: SessionId,
     ) -> PortFuture<'_, Result<Vec<RunRow>, ReadError>> {
-        self.read(move |contents| Ok(contents.session_runs(&caller, &session)))
+        self.read(move |contents| Ok(contents.session_runs(&access, &session)))
     }
 
     fn remove(&self, removal: Removal) -> PortFuture<'_, Result<(), AppendError>> {

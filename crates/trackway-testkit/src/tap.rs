@@ -2,7 +2,7 @@
 
 use std::{fmt, sync::Arc};
 
-use trackway_domain::{Caller, NodeId, Pos, RunId, Seq, SessionId, Timestamp};
+use trackway_domain::{Access, Caller, NodeId, Pos, RunId, Seq, SessionId, Timestamp};
 use trackway_ports::{
     Append, AppendError, AskedPlace, AttemptKey, Claim, ClaimKey, Done, DueHook, DueTimer, Hook,
     Journal, Lineage, LineageLimits, NodePlace, OutboxId, OutboxRow, PortFuture, ReadError,
@@ -225,18 +225,18 @@ impl Journal for Tapped {
 
     fn sessions(
         &self,
-        caller: Caller,
+        access: Access,
         limit: usize,
     ) -> PortFuture<'_, Result<Vec<SessionRow>, ReadError>> {
-        self.read(None, move |journal| journal.sessions(caller, limit))
+        self.read(None, move |journal| journal.sessions(access, limit))
     }
 
     fn session_runs(
         &self,
-        caller: Caller,
+        access: Access,
         session: SessionId,
     ) -> PortFuture<'_, Result<Vec<RunRow>, ReadError>> {
-        self.read(None, move |journal| journal.session_runs(caller, session))
+        self.read(None, move |journal| journal.session_runs(access, session))
     }
 
     // What follows writes, and is awaited as reads are: a dead process does neither.

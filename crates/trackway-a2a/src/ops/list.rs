@@ -51,7 +51,7 @@ impl Agent<'_> {
     ) -> Result<Page, Fault> {
         let size = page_size(query.page_size)?;
         let query = RunQuery {
-            tenant: self.caller.tenant.to_string(),
+            access: self.access.clone(),
             session: query.session,
             workflow: Some(self.workflow().name.clone()),
             state: query.state,

@@ -1,6 +1,6 @@
 //! Messages: which run one is for, and what its sender sees of it.
 
-use trackway_domain::{Message, MessageId, Pos, QuestionId, Role, RunId, SessionId};
+use trackway_domain::{Access, Message, MessageId, Pos, QuestionId, Role, RunId, SessionId};
 use trackway_engine::{Delivered, ResumeMark, RunView, input_from_parts};
 use trackway_ports::RunFilter;
 use trackway_runtime::{Deliver, Error, Hold, Kind, Submit, Submitted};
@@ -127,7 +127,8 @@ impl Agent<'_> {
         // With a session alone, what the message meant depended on what waited then: a repetition goes
         // where it went first. Without a session it can only have been a start, which knows its own.
         if incoming.session.is_some()
-            && let Some(run) = self.runtime.taken_by(&self.caller, &incoming.message.id).await?
+            && let Some(run) =
+                self.runtime.taken_by(&self.access.caller, &incoming.message.id).await?
         {
             let message = incoming.message.id.clone();
             return match self.deliver(run, incoming).await {
@@ -160,13 +161,13 @@ impl Agent<'_> {
             return Ok(None);
         };
         let filter = RunFilter {
-            tenant: Some(self.caller.tenant.to_string()),
+            access: Some(Access::own(self.access.caller.clone())),
             session: Some(session.clone()),
             workflow: Some(self.workflow().name.clone()),
             states: Vec::new(),
         };
         let newest = self.runtime.runs(filter, None, 1).await?.pop();
-        let Some(newest) = newest.filter(|row| row.caller == self.caller) else { return Ok(None) };
+        let Some(newest) = newest else { return Ok(None) };
         let answered = self.runtime.answered_question(&self.address_of(newest.id)).await?;
         let Some((question, state)) = answered.filter(|(_, state)| !state.is_interrupted()) else {
             return Ok(None);
@@ -190,7 +191,7 @@ impl Agent<'_> {
             return Ok(None);
         };
         let workflow = Some(self.workflow().name.as_str());
-        let waiting = self.runtime.waiting(&self.caller, session, workflow).await?;
+        let waiting = self.runtime.waiting(&self.access.caller, session, workflow).await?;
         let [run] = waiting.as_slice() else { return Ok(None) };
         // What does not answer an agent's own question is for its model: the next turn.
         if self.workflow().kind == Kind::Agent && incoming.question.is_none() {
@@ -218,7 +219,7 @@ impl Agent<'_> {
         let submit = Submit {
             workflow: self.workflow().name.clone(),
             input,
-            caller: self.caller.clone(),
+            caller: self.access.caller.clone(),
             session: incoming.session,
             message: Some(incoming.message),
             hook: incoming.push.map(|push| self.new_hook(push, Within::Send)).transpose()?,
@@ -234,7 +235,7 @@ impl Agent<'_> {
         if let Some(hook) = &hook
             && !self.has_room(&to, hook.id.as_deref()).await?
             // A repetition sets nothing: its configuration is among those that are there.
-            && self.runtime.taken_by(&self.caller, &incoming.message.id).await?.is_none()
+            && self.runtime.taken_by(&self.access.caller, &incoming.message.id).await?.is_none()
         {
             return Err(Error::HookRefused { reason: TOO_MANY.to_owned() });
         }

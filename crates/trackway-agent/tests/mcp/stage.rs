@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use trackway_agent::{BuiltIn, McpServers};
-use trackway_domain::{Caller, Failure, RunId, SessionId, StateName, StepOutcome};
+use trackway_domain::{Access, Caller, Failure, RunId, SessionId, StateName, StepOutcome};
 use trackway_engine::RunView;
 use trackway_outgoing::AddressPolicy;
 use trackway_runtime::{
@@ -121,7 +121,7 @@ impl House {
 
     /// The run once it waits or has ended.
     async fn settled(&self, caller: &Caller, run: RunId) -> RunView {
-        let place = trackway_runtime::RunAddress { caller: caller.clone(), ..at(run) };
+        let place = trackway_runtime::RunAddress { access: Access::own(caller.clone()), ..at(run) };
         let view = self.runtime.view(&place).await.unwrap();
         self.runtime.settled(view).await.unwrap()
     }

@@ -10,7 +10,7 @@ use anyhow::{Context, Result, ensure};
 use serde_json::json;
 use trackway::{Ctx, Server, Stop, Workflow};
 use trackway_cli::programs::Review;
-use trackway_domain::{Caller, Message, MessageId, Part, Role, StateName};
+use trackway_domain::{Access, Caller, Message, MessageId, Part, Role, StateName};
 use trackway_ports::Ids;
 use trackway_runtime::{Deliver, RunAddress, Runtime, Submit, SystemIds};
 
@@ -174,7 +174,7 @@ fn submit(workflow: &str, input: serde_json::Value) -> Submit {
 
 fn answer(view: &trackway_engine::RunView, data: serde_json::Value) -> Result<Deliver> {
     let id = MessageId::new(&SystemIds.uuid().to_string())?;
-    let to = RunAddress { run: view.submission.run, caller: Caller::local(), workflow: None };
+    let to = RunAddress { run: view.submission.run, access: Access::local(), workflow: None };
     let message = Message::new(id, Role::User, vec![Part::data(data)]);
     Ok(Deliver { to, session: None, message, question: None, hook: None })
 }

@@ -21,13 +21,14 @@ pub(crate) enum Keys {
 
 #[derive(Debug, Args)]
 pub(crate) struct CreateKey {
-    /// Tenant whose runs it sees
+    /// Tenant that its runs belong to
     #[arg(long, value_name = "NAME")]
     pub(crate) tenant: String,
     /// User that its runs belong to
     #[arg(long, value_name = "NAME")]
     pub(crate) user: String,
-    /// What it may do: `*`, `workflow:<name>:run` or `agent:<name>:call`; may be given several times
+    /// What it may do: `*`, `workflow:<name>:run`, `agent:<name>:call`; `tenant` opens what other users of
+    /// the tenant own. May be given several times
     #[arg(long = "scope", required = true, num_args = 1.., value_name = "SCOPE")]
     pub(crate) scopes: Vec<Scope>,
     /// Name by which it is revoked; one is made up unless given

@@ -4,7 +4,7 @@ use std::{path::PathBuf, str::FromStr, time::Duration};
 
 use clap::{Args, Subcommand, ValueEnum};
 use trackway::sessions::SignedBy;
-use trackway_domain::{Caller, NodeId, RunId, Seq, SessionId};
+use trackway_domain::{Access, Caller, NodeId, RunId, Seq, SessionId};
 
 use super::Data;
 use crate::span;
@@ -46,8 +46,8 @@ pub(crate) struct Whose {
 }
 
 impl Whose {
-    pub(crate) fn caller(&self) -> Caller {
-        Caller::new(&self.tenant, &self.user)
+    pub(crate) fn access(&self) -> Access {
+        Access::own(Caller::new(&self.tenant, &self.user))
     }
 }
 

@@ -41,7 +41,7 @@ pub(super) async fn sessions(command: Sessions) -> Result<Exit, Failure> {
 /// The sessions in a folder that must be there.
 fn reader(whose: &Whose) -> Result<SessionsReader, Failure> {
     let journal = Arc::new(place::existing(&whose.data.folder)?);
-    Ok(SessionsReader::of(journal, whose.caller()))
+    Ok(SessionsReader::of(journal, whose.access()))
 }
 
 /// The folder's store as one of its writers. A folder that is not there is made.

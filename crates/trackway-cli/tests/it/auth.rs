@@ -5,6 +5,7 @@ mod config;
 mod http2;
 mod jwt;
 mod keys;
+mod owners;
 mod site;
 mod strangers;
 mod tenants;

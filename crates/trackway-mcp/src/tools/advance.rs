@@ -46,7 +46,7 @@ pub(crate) async fn advance(
     advance.consent = asker.consent(door, identity, &advance, &retry)?;
     // At most twice: the second time the answer of the person is known.
     loop {
-        match door.guide().advance(&identity.caller, advance.clone()).await? {
+        match door.guide().advance(&identity.access(), advance.clone()).await? {
             Advanced::Position(position) => {
                 return Ok(answer::position(door.ring(), &position).into());
             }
@@ -79,11 +79,12 @@ async fn look(
             ..need("/ackToken")
         }]));
     }
-    let position = door.guide().look(&identity.caller, place.run, place.node, door.seal()).await?;
+    let position =
+        door.guide().look(&identity.access(), place.run, place.node, door.seal()).await?;
     if !identity.scopes.allow_run(&position.workflow) {
         return Err(Refusal::forbidden(&position.workflow));
     }
-    let recap = door.guide().recap(&identity.caller, &position).await?;
+    let recap = door.guide().recap(&identity.access(), &position).await?;
     Ok(answer::look(door.ring(), &position, &recap).into())
 }
 

@@ -54,7 +54,7 @@ async fn on_snapshot(
     door.permit(identity, place).await?;
     let done = door
         .guide()
-        .checkpoint(&identity.caller, place.run, place.node, notes, door.seal())
+        .checkpoint(&identity.access(), place.run, place.node, notes, door.seal())
         .await?;
     let tokens = answer::tokens(door.ring(), &done.position);
     let structured = json!({
@@ -81,7 +81,7 @@ async fn on_session(
         return Err(Refusal::forbidden(WorkflowRef::SESSION_NOTES));
     }
     let session = SessionId::new(session).map_err(|why| wrong("/sessionId", &why.to_string()))?;
-    let repeated = door.guide().checkpoint_session(&identity.caller, &session, notes).await?;
+    let repeated = door.guide().checkpoint_session(&identity.access(), &session, notes).await?;
     let structured = json!({
         "recorded": true,
         "repeated": repeated,

@@ -37,7 +37,7 @@ pub(crate) async fn resume(
         return Err(Refusal::arguments(Name::Resume.as_str(), vec![need]));
     }
     let permits = |workflow: &str| identity.scopes.allow_run(workflow);
-    let found = door.guide().resume(&identity.caller, &query, &permits).await?;
+    let found = door.guide().resume(&identity.access(), &query, &permits).await?;
     Ok(render(door, &query, &found))
 }
 

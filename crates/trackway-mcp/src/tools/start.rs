@@ -18,12 +18,12 @@ pub(crate) async fn start(
     let context = arguments.object("context").unwrap_or_default();
     let joins = Guide::names_session(&context);
     let start = Start { workflow, context, seal: door.seal() };
-    let position = door.guide().start(&identity.caller, start).await?;
+    let position = door.guide().start(&identity.access(), start).await?;
     if !joins {
         return Ok(answer::position(door.ring(), &position));
     }
     // The run has begun: a recap that cannot be read must not cost the caller its tokens.
-    match door.guide().recap(&identity.caller, &position).await {
+    match door.guide().recap(&identity.access(), &position).await {
         Ok(recap) => Ok(answer::look(door.ring(), &position, &recap)),
         Err(error) => {
             tracing::warn!(%error, "the recap of a session is left out");

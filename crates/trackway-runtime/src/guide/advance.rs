@@ -7,7 +7,7 @@
 
 use serde_json::Value;
 use trackway_domain::{
-    AckId, AttemptOutcome, Block, Caller, NodeId, Object, RunId, Seal, StateName,
+    Access, AckId, AttemptOutcome, Block, NodeId, Object, RunId, Seal, StateName,
 };
 use trackway_ports::{Append, AppendError, AttemptKey};
 
@@ -33,20 +33,20 @@ pub(super) const BLOCKED_ATTEMPTS_MAX: u32 = 100;
 impl Guide {
     pub(super) async fn answer(
         &self,
-        caller: &Caller,
+        access: &Access,
         mut advance: Advance,
     ) -> Result<Advanced, GuideError> {
         bounds::inputs(&advance.inputs)?;
         advance.inputs.notes = advance.inputs.notes.take().and_then(without_end);
         if is_empty(advance.inputs.output.as_ref())
-            && !self.asks_for_output(caller, &advance).await?
+            && !self.asks_for_output(access, &advance).await?
         {
             advance.inputs.output = None;
         }
         let Advance { run, node, ack, .. } = advance;
         let key = AttemptKey { run, node, ack, digest: digest(&advance.inputs) };
         for _ in 0..TRIES_MAX {
-            let (place, recorded) = self.asked(caller, &key).await?;
+            let (place, recorded) = self.asked(access, &key).await?;
             if let Some((node, attempt)) = recorded {
                 let again = answer::of_attempt(&place.row, &node, attempt);
                 return Ok(Advanced::Position(Box::new(again)));
@@ -68,8 +68,8 @@ impl Guide {
 
     /// Whether an output with nothing in it says something at this node. Where none is asked for it is the
     /// same answer as one without.
-    async fn asks_for_output(&self, caller: &Caller, at: &Advance) -> Result<bool, GuideError> {
-        let place = self.place(caller, at.run, at.node).await?;
+    async fn asks_for_output(&self, access: &Access, at: &Advance) -> Result<bool, GuideError> {
+        let place = self.place(access, at.run, at.node).await?;
         Ok(place.node.pending.is_some_and(|pending| pending.output.is_some()))
     }
 
@@ -133,12 +133,12 @@ impl Guide {
 
     pub(super) async fn see(
         &self,
-        caller: &Caller,
+        access: &Access,
         run: RunId,
         node: NodeId,
         seal: Seal,
     ) -> Result<Position, GuideError> {
-        let place = self.place(caller, run, node).await?;
+        let place = self.place(access, run, node).await?;
         self.seen(place, seal).await
     }
 

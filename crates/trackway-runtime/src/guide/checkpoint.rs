@@ -4,8 +4,8 @@
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use trackway_domain::{
-    Caller, Checkpoint, Event, Guided, MessageId, NodeId, RunId, Seal, Seq, SessionId, StateName,
-    Submission,
+    Access, Caller, Checkpoint, Event, Guided, MessageId, NodeId, RunId, Seal, Seq, SessionId,
+    StateName, Submission,
 };
 use trackway_ports::{Append, AppendError, Claim, ClaimKey};
 
@@ -20,7 +20,7 @@ use crate::submit::hex;
 impl Guide {
     pub(super) async fn note(
         &self,
-        caller: &Caller,
+        access: &Access,
         run: RunId,
         node: NodeId,
         notes: &str,
@@ -29,8 +29,8 @@ impl Guide {
         bounds::notes(notes)?;
         let notes = notes.trim_end();
         for _ in 0..TRIES_MAX {
-            let place = self.place(caller, run, node).await?;
-            let claim = claim(caller, run, Some(node), notes);
+            let place = self.place(access, run, node).await?;
+            let claim = claim(&access.caller, run, Some(node), notes);
             let repeated = match decide::ended(place.row.state) {
                 // Nothing more is recorded in it, but what was is still answered.
                 Some(state) => match self.is_claimed(&claim).await? {
@@ -57,22 +57,22 @@ impl Guide {
 
     pub(super) async fn note_session(
         &self,
-        caller: &Caller,
+        access: &Access,
         session: &SessionId,
         notes: &str,
     ) -> Result<bool, GuideError> {
         bounds::notes(notes)?;
         let notes = notes.trim_end();
-        let run = session::notes_run(caller, session);
+        let run = session::notes_run(&access.caller, session);
         for _ in 0..TRIES_MAX {
             let now = self.now();
             let head = self.head(run).await?;
             if head > 0 {
-                self.own_notebook(caller, session, run).await?;
+                self.own_notebook(access, session, run).await?;
             }
             let mut append = Append::new(run, head, now);
             if head == 0 {
-                let submission = notebook(caller, session, run);
+                let submission = notebook(&access.caller, session, run);
                 append.row = Some(decide::row(&submission, StateName::Completed, now));
                 append.events = vec![
                     Event::Submitted(Box::new(submission)),
@@ -81,7 +81,7 @@ impl Guide {
                 ];
             }
             append.events.push(noted(None, notes));
-            append.claim = Some(claim(caller, run, None, notes));
+            append.claim = Some(claim(&access.caller, run, None, notes));
             if let Some(repeated) = self.claiming(append).await? {
                 return Ok(repeated);
             }
@@ -93,11 +93,11 @@ impl Guide {
     /// notes go into a run that is another's, or that is no notebook.
     pub(super) async fn own_notebook(
         &self,
-        caller: &Caller,
+        access: &Access,
         session: &SessionId,
         run: RunId,
     ) -> Result<(), GuideError> {
-        let row = self.row(caller, run).await?;
+        let row = self.row(&Access::own(access.caller.clone()), run).await?;
         match row.session == *session && row.workflow == session::notes_workflow() {
             true => Ok(()),
             false => Err(GuideError::UnknownRun { run }),

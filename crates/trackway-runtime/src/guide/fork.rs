@@ -1,6 +1,6 @@
 //! Where a run is taken up by somebody who has none of its tokens.
 
-use trackway_domain::{Attempt, AttemptOutcome, Caller, Event, Guided, Node, NodeId, RunId};
+use trackway_domain::{Access, Attempt, AttemptOutcome, Event, Guided, Node, NodeId, RunId};
 
 use super::{Guide, GuideError, store::Next};
 
@@ -24,10 +24,10 @@ impl Guide {
     /// newest at which something was to be done, which is the one before the end.
     pub(super) async fn newest_point(
         &self,
-        caller: &Caller,
+        access: &Access,
         run: RunId,
     ) -> Result<NodeId, GuideError> {
-        self.row(caller, run).await?;
+        self.row(access, run).await?;
         let mut points = Points::default();
         self.each_event(run, |stored| {
             points.apply(&stored.event);

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use trackway_domain::{Caller, Event, Guided, Node, RunId, Seq};
+use trackway_domain::{Access, Event, Guided, Node, RunId, Seq};
 use trackway_ports::{Append, AppendError, Pinned, RunRow};
 
 use super::{
@@ -26,11 +26,11 @@ enum Last {
 impl Guide {
     pub(super) async fn move_on(
         &self,
-        caller: &Caller,
+        access: &Access,
         run: RunId,
     ) -> Result<Migrated, GuideError> {
         for _ in 0..TRIES_MAX {
-            let row = self.row(caller, run).await?;
+            let row = self.row(access, run).await?;
             if let Some(state) = decide::ended(row.state) {
                 return Err(GuideError::Ended { run, state });
             }

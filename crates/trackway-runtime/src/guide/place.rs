@@ -1,7 +1,7 @@
 //! Finding a node: by the index, and by the log itself where the index does not have it.
 
 use trackway_domain::{
-    Attempt, AttemptOutcome, Branch, Caller, Event, Guided, Node, NodeId, RunId, Seq,
+    Access, Attempt, AttemptOutcome, Branch, Event, Guided, Node, NodeId, RunId, Seq,
 };
 use trackway_ports::{AttemptKey, NodePlace, RunRow, Stored, attempt_of, node_of};
 
@@ -41,33 +41,33 @@ impl Guide {
     /// The node, for its caller. For anybody else there is no such run.
     pub(super) async fn place(
         &self,
-        caller: &Caller,
+        access: &Access,
         run: RunId,
         node: NodeId,
     ) -> Result<Place, GuideError> {
         let found = match self.indexed(run, node).await? {
             Some(found) => found,
-            None => self.mend(caller, run, node).await?,
+            None => self.mend(access, run, node).await?,
         };
-        placed(caller, run, node, found)
+        placed(access, run, node, found)
     }
 
     /// The node that an answer is for, and the record of this very answer, where there is one, with the
     /// node as it was then.
     pub(super) async fn asked(
         &self,
-        caller: &Caller,
+        access: &Access,
         key: &AttemptKey,
     ) -> Result<(Place, Option<(Node, Attempt)>), GuideError> {
         let AttemptKey { run, node, .. } = *key;
         let journal = &self.options.journal;
         let (place, stored) = match journal.asked(key.clone()).await {
-            Ok(Some(asked)) => (placed(caller, run, node, asked.place)?, asked.attempt),
+            Ok(Some(asked)) => (placed(access, run, node, asked.place)?, asked.attempt),
             // Something is wrong or lacking. One after the other: who may see the run comes before what
             // is damaged in it. The node before the attempt: an answer that is recorded between the two
             // reads is found by the second, and one that is recorded after it makes the append fail.
             Ok(None) | Err(_) => {
-                let place = self.place(caller, run, node).await?;
+                let place = self.place(access, run, node).await?;
                 let stored = journal.attempt(key.clone()).await;
                 (place, stored.map_err(|error| unreadable(run, error))?)
             }
@@ -87,11 +87,11 @@ impl Guide {
     /// The index does not have the node. The log is the truth: where it has it, the index is made anew.
     async fn mend(
         &self,
-        caller: &Caller,
+        access: &Access,
         run: RunId,
         node: NodeId,
     ) -> Result<NodePlace, GuideError> {
-        self.row(caller, run).await?;
+        self.row(access, run).await?;
         self.node_before(run, node, Seq::MAX).await?;
         tracing::warn!(%run, %node, "the index of a run is made anew from its log");
         let mended = self.options.journal.reindex(run).await;
@@ -100,10 +100,10 @@ impl Guide {
         found.ok_or_else(|| GuideError::Damaged { run, reason: "its index cannot be made".into() })
     }
 
-    pub(super) async fn row(&self, caller: &Caller, run: RunId) -> Result<RunRow, GuideError> {
+    pub(super) async fn row(&self, access: &Access, run: RunId) -> Result<RunRow, GuideError> {
         let row = self.options.journal.run(run).await;
         let row = row.map_err(|error| unreadable(run, error))?;
-        row.filter(|row| row.caller == *caller).ok_or(GuideError::UnknownRun { run })
+        row.filter(|row| access.covers(&row.caller)).ok_or(GuideError::UnknownRun { run })
     }
 
     /// Which branch the node was when it was made: whoever looks at it or does not get on from it is told
@@ -159,12 +159,12 @@ impl Guide {
 
 /// What was found, for its caller. For anybody else there is no such run.
 fn placed(
-    caller: &Caller,
+    access: &Access,
     run: RunId,
     node: NodeId,
     found: NodePlace,
 ) -> Result<Place, GuideError> {
-    if found.row.caller != *caller {
+    if !access.covers(&found.row.caller) {
         return Err(GuideError::UnknownRun { run });
     }
     let NodePlace { made, head, is_unadopted, row, branches, blocked } = found;

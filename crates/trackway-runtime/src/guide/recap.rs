@@ -6,7 +6,7 @@
 
 use serde_json::Value;
 use trackway_domain::{
-    Caller, Code, DocumentKind, Event, Guided, NodeId, Pending, RunId, SessionId, Timestamp,
+    Access, Code, DocumentKind, Event, Guided, NodeId, Pending, RunId, SessionId, Timestamp,
     Warning,
 };
 use trackway_engine::reduce_documents;
@@ -105,13 +105,13 @@ const SHORT: LineageLimits =
 
 impl Guide {
     /// What was recorded on the way to where the caller stands, beside it in the session, and after it.
-    pub async fn recap(&self, caller: &Caller, at: &Position) -> Result<Recap, GuideError> {
+    pub async fn recap(&self, access: &Access, at: &Position) -> Result<Recap, GuideError> {
         let lineage = self.lineage(at.run, at.node, WHOLE).await?;
         let mut recap = Builder::default();
         recap.path(at.run, None, &lineage);
         recap.recap.grew =
             lineage.children.iter().filter_map(|grown| growth(at.run, grown)).collect();
-        self.session_recap(caller, &at.session, at.run, &mut recap).await?;
+        self.session_recap(access, &at.session, at.run, &mut recap).await?;
         recap.documents(&lineage);
         Ok(recap.done())
     }
@@ -153,15 +153,15 @@ impl Guide {
     /// Notes on the session, and the newest ones of its other runs.
     async fn session_recap(
         &self,
-        caller: &Caller,
+        access: &Access,
         session: &SessionId,
         this: RunId,
         recap: &mut Builder,
     ) -> Result<(), GuideError> {
-        for stored in self.session_notes(caller, session).await? {
+        for stored in self.session_notes(access, session).await? {
             recap.checkpoint(None, None, &stored);
         }
-        let rows = self.session_rows(caller, session, RECAP_RUNS_MAX + 2).await?;
+        let rows = self.session_rows(access, session, RECAP_RUNS_MAX + 2).await?;
         let others =
             rows.iter().filter(|row| row.id != this && !row.workflow.holds_session_notes());
         for row in others.take(RECAP_RUNS_MAX) {
@@ -176,11 +176,11 @@ impl Guide {
 
     async fn session_notes(
         &self,
-        caller: &Caller,
+        access: &Access,
         session: &SessionId,
     ) -> Result<Vec<Stored>, GuideError> {
-        let run = session::notes_run(caller, session);
-        match self.own_notebook(caller, session, run).await {
+        let run = session::notes_run(&access.caller, session);
+        match self.own_notebook(access, session, run).await {
             Ok(()) => {}
             Err(GuideError::UnknownRun { .. }) => return Ok(Vec::new()),
             Err(error) => return Err(error),
@@ -192,19 +192,17 @@ impl Guide {
     /// The caller's newest runs in a session.
     pub(super) async fn session_rows(
         &self,
-        caller: &Caller,
+        access: &Access,
         session: &SessionId,
         limit: usize,
     ) -> Result<Vec<RunRow>, GuideError> {
         let filter = RunFilter {
-            tenant: Some(caller.tenant.to_string()),
+            access: Some(access.clone()),
             session: Some(session.clone()),
             ..RunFilter::default()
         };
         let rows = self.options.journal.runs(filter, None, limit).await;
-        let mut rows = rows.map_err(|error| GuideError::Store { reason: error.to_string() })?;
-        rows.retain(|row| row.caller == *caller);
-        Ok(rows)
+        rows.map_err(|error| GuideError::Store { reason: error.to_string() })
     }
 
     /// The newest events of a run, newest first.

@@ -1,7 +1,7 @@
 //! The way back in for somebody who has no token: by session, by ticket, by run or by words.
 
 use serde_json::Value;
-use trackway_domain::{Caller, Event, NodeId, Object, RunId, SessionId, Timestamp};
+use trackway_domain::{Access, Event, NodeId, Object, RunId, SessionId, Timestamp};
 use trackway_ports::{RunFilter, RunRow};
 
 use super::{
@@ -10,13 +10,10 @@ use super::{
 
 /// Limit (MCP): snapshots that workflow_resume returns.
 const RESUME_ITEMS_MAX: usize = 10;
-/// Limit (MCP): the caller's newest runs that workflow_resume searches.
+/// Limit (MCP): the newest runs that workflow_resume searches.
 const RESUME_RUNS_MAX: usize = 100;
-/// Rows that are gone through to find the caller's runs among those of the tenant.
-/// Limit (MCP): runs of the tenant that workflow_resume goes through to find the caller's.
-const RESUME_ROWS_MAX: usize = 2_000;
-/// Rows that are read at once.
-const PAGE_ROWS: usize = 200;
+/// Rows that are read for them; those that keep a session's notes are left out.
+const RESUME_ROWS: usize = 2 * RESUME_RUNS_MAX;
 /// Limit (MCP): runs of one session that workflow_resume searches.
 const RESUME_SESSION_RUNS_MAX: usize = 50;
 
@@ -58,16 +55,15 @@ impl Guide {
     /// The newest snapshots that the caller can go on from. `permits` says which workflows may be shown.
     pub async fn resume(
         &self,
-        caller: &Caller,
+        access: &Access,
         query: &str,
         permits: &(dyn Fn(&str) -> bool + Sync),
     ) -> Result<Resumed, GuideError> {
         let query = query.trim();
-        let (rows, query) = self.candidates(caller, query).await?;
+        let (rows, query) = self.candidates(access, query).await?;
         let mut found = Vec::new();
         for row in rows {
-            let is_one = row.caller == *caller
-                && !row.workflow.holds_session_notes()
+            let is_one = !row.workflow.holds_session_notes()
                 && decide::ended(row.state).is_none()
                 && permits(&row.workflow.name);
             if is_one && let Some(item) = self.resumable(&row, &query).await? {
@@ -82,46 +78,37 @@ impl Guide {
 
     async fn candidates(
         &self,
-        caller: &Caller,
+        access: &Access,
         query: &str,
     ) -> Result<(Vec<RunRow>, Query), GuideError> {
         if query.is_empty() {
-            return Ok((self.newest_rows(caller).await?, Query::Unfinished));
+            return Ok((self.newest_rows(access).await?, Query::Unfinished));
         }
         if let Ok(run) = query.parse::<RunId>() {
-            return match self.row(caller, run).await {
+            return match self.row(access, run).await {
                 Ok(row) => Ok((vec![row], Query::Named)),
                 Err(GuideError::UnknownRun { .. }) => Ok((Vec::new(), Query::Named)),
                 Err(error) => Err(error),
             };
         }
         if let Ok(session) = SessionId::new(query) {
-            let rows = self.session_rows(caller, &session, RESUME_SESSION_RUNS_MAX).await?;
+            let rows = self.session_rows(access, &session, RESUME_SESSION_RUNS_MAX).await?;
             if !rows.is_empty() {
                 return Ok((rows, Query::Named));
             }
         }
         let words = query.split_whitespace().map(str::to_lowercase).collect();
-        Ok((self.newest_rows(caller).await?, Query::Words(words)))
+        Ok((self.newest_rows(access).await?, Query::Words(words)))
     }
 
-    /// The caller's newest runs, as many as are searched.
-    async fn newest_rows(&self, caller: &Caller) -> Result<Vec<RunRow>, GuideError> {
-        let filter = RunFilter { tenant: Some(caller.tenant.to_string()), ..RunFilter::default() };
-        let (mut own, mut seen, mut before) = (Vec::new(), 0, None);
-        while own.len() < RESUME_RUNS_MAX && seen < RESUME_ROWS_MAX {
-            let page = self.options.journal.runs(filter.clone(), before, PAGE_ROWS).await;
-            let page = page.map_err(|error| GuideError::Store { reason: error.to_string() })?;
-            let Some(last) = page.last() else { break };
-            before = Some(last.id);
-            seen += page.len();
-            own.extend(
-                page.into_iter()
-                    .filter(|row| row.caller == *caller && !row.workflow.holds_session_notes()),
-            );
-        }
-        own.truncate(RESUME_RUNS_MAX);
-        Ok(own)
+    /// The newest runs that are covered, as many as are searched.
+    async fn newest_rows(&self, access: &Access) -> Result<Vec<RunRow>, GuideError> {
+        let filter = RunFilter { access: Some(access.clone()), ..RunFilter::default() };
+        let rows = self.options.journal.runs(filter, None, RESUME_ROWS).await;
+        let mut rows = rows.map_err(|error| GuideError::Store { reason: error.to_string() })?;
+        rows.retain(|row| !row.workflow.holds_session_notes());
+        rows.truncate(RESUME_RUNS_MAX);
+        Ok(rows)
     }
 
     /// The run as an item, if an outside agent drives it and it is what is looked for. One that cannot be

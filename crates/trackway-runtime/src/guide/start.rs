@@ -1,7 +1,7 @@
 //! Starting a run: no read, one append.
 
 use serde_json::Value;
-use trackway_domain::{Caller, RunId, Submission, WorkflowRef};
+use trackway_domain::{Access, RunId, Submission, WorkflowRef};
 use trackway_ports::{Append, AppendError, Pinned};
 
 use super::{
@@ -17,7 +17,7 @@ const IDS_TRIED_MAX: usize = 3;
 impl Guide {
     pub(super) async fn begin(
         &self,
-        caller: &Caller,
+        access: &Access,
         start: Start,
     ) -> Result<Position, GuideError> {
         bounds::context(&start.context)?;
@@ -31,7 +31,7 @@ impl Guide {
             run: RunId::compact(self.options.ids.uuid()),
             session,
             workflow: WorkflowRef { name: definition.id.clone(), version: hash.to_string() },
-            caller: caller.clone(),
+            caller: access.caller.clone(),
             input: Value::Object(start.context),
             message: None,
             parent: None,

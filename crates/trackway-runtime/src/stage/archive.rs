@@ -6,7 +6,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use trackway_domain::{
-    Caller, Event, Op, Question, QuestionId, RunId, Seq, SessionId, Timestamp, WorkflowRef,
+    Access, Event, Op, Question, QuestionId, RunId, Seq, SessionId, Timestamp, WorkflowRef,
 };
 use trackway_engine::RunView;
 use trackway_ports::{ReadError, RunFilter, RunRow, Stored};
@@ -41,20 +41,20 @@ pub enum Asker {
     Tool,
 }
 
-/// The logs of one session.
+/// The logs of one session, as far as they are the caller's.
 #[derive(Debug, Clone)]
 pub struct Archive {
     core: Arc<Core>,
     session: SessionId,
-    caller: Caller,
+    access: Access,
 }
 
 impl Stage {
     /// The logs of the run's session; none where a log is only checked.
     pub fn archive(&self) -> Option<Archive> {
         let (core, _) = self.0.live()?;
-        let (session, caller) = (self.session().clone(), self.caller().clone());
-        Some(Archive { core: core.clone(), session, caller })
+        let (session, access) = (self.session().clone(), Access::own(self.caller().clone()));
+        Some(Archive { core: core.clone(), session, access })
     }
 }
 
@@ -62,7 +62,7 @@ impl Archive {
     /// The session's runs, of one workflow or of any.
     fn of(&self, workflow: Option<String>) -> RunFilter {
         RunFilter {
-            tenant: Some(self.caller.tenant.to_string()),
+            access: Some(self.access.clone()),
             session: Some(self.session.clone()),
             workflow,
             states: Vec::new(),
@@ -86,7 +86,7 @@ impl Archive {
         let view = live.shown().view.clone();
         Ok(view.filter(|view| {
             let submission = &view.submission;
-            submission.session == self.session && submission.caller.tenant == self.caller.tenant
+            submission.session == self.session && self.access.covers(&submission.caller)
         }))
     }
 
@@ -131,7 +131,7 @@ impl Archive {
 
     /// The questions of the session that wait for an answer, the oldest run first.
     pub async fn questions(&self) -> Result<Vec<OpenQuestion>, Error> {
-        let (caller, session) = (self.caller.clone(), self.session.clone());
+        let (caller, session) = (self.access.caller.clone(), self.session.clone());
         let mut waiting =
             self.core.options.journal.waiting(caller, session, None, QUESTIONS_MAX).await?;
         waiting.sort_unstable();

@@ -6,8 +6,8 @@ use futures_util::future::{Either, select};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use trackway_domain::{
-    ChildOutcome, Command, Failure, FirstAnswer, Message, MessageId, NewChild, Op, OpKind, Problem,
-    QuestionId, RunId, normalize_integers,
+    Access, ChildOutcome, Command, Failure, FirstAnswer, Message, MessageId, NewChild, Op, OpKind,
+    Problem, QuestionId, RunId, normalize_integers,
 };
 use trackway_engine::Delivered;
 use trackway_ports::Pinned;
@@ -162,7 +162,8 @@ impl Stage {
         let Some((core, _)) = self.0.live() else {
             return std::future::pending().await;
         };
-        let to = RunAddress { run, caller: self.caller().clone(), workflow: None };
+        let access = Access::own(self.caller().clone());
+        let to = RunAddress { run, access, workflow: None };
         let deliver = Deliver { to, session: None, message, question, hook: None };
         let answered = core.deliver(deliver, Some(self.run())).await;
         answered.map(|answered| answered.delivered).map_err(|error| Failure::new(error.to_string()))

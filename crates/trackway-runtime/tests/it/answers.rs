@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use serde_json::json;
-use trackway_domain::{Branch, Caller, Inputs, NodeId, RunId, Seal};
+use trackway_domain::{Access, Branch, Caller, Inputs, NodeId, RunId, Seal};
 use trackway_runtime::{Advance, Advanced, Consent, GuideError};
 use trackway_testkit::MemoryJournal;
 use uuid::Uuid;
 
 use crate::kit::{
-    Library, advance, answer, answer_at, begin, caller, fitting, log, names, noted, output, seal,
+    Library, access, advance, answer, answer_at, begin, fitting, log, names, noted, output, seal,
     start, step, three, to_the_end,
 };
 
@@ -31,7 +31,7 @@ async fn a_run_goes_from_its_first_step_to_its_end() {
     let log = log(&journal, end.run).await;
     let told = ["submitted", "started", "opened", "attempted", "attempted", "attempted"];
     assert_eq!(names(&log), [&told[..], &["completed"]].concat());
-    let look = guide.look(&caller(), end.run, end.node, seal()).await.unwrap();
+    let look = guide.look(&access(), end.run, end.node, seal()).await.unwrap();
     assert_eq!((look.ack, look.pending), (None, None), "a look says that it is complete");
 }
 
@@ -70,7 +70,7 @@ async fn another_answer_to_the_same_node_is_another_branch() {
     let guide = library.guide(Arc::new(journal.clone()));
     let first = start(&guide).await;
     let mut seen: Vec<NodeId> = Vec::new();
-    let looked = guide.look(&caller(), first.run, first.node, seal()).await.unwrap();
+    let looked = guide.look(&access(), first.run, first.node, seal()).await.unwrap();
     assert_ne!(looked.ack, first.ack);
     for (index, sent) in [
         answer(&first, noted("a")),
@@ -92,7 +92,7 @@ async fn another_answer_to_the_same_node_is_another_branch() {
     let log = log(&journal, first.run).await;
     let completed = names(&log).iter().filter(|name| **name == "completed").count();
     assert_eq!(completed, 1, "a run completes once");
-    let look = guide.look(&caller(), first.run, first.node, seal()).await.unwrap();
+    let look = guide.look(&access(), first.run, first.node, seal()).await.unwrap();
     assert_eq!(look.branch, first.branch, "where it stands itself is as it was");
 }
 
@@ -113,9 +113,9 @@ async fn a_node_stays_the_branch_that_it_was() {
             let mut changed = three();
             changed["steps"][1]["title"] = json!("Otherwise");
             library.write("three.json", &changed);
-            assert!(!guide.migrate(&caller(), first.run).await.unwrap().nodes.is_empty());
+            assert!(!guide.migrate(&access(), first.run).await.unwrap().nodes.is_empty());
         }
-        let look = guide.look(&caller(), first.run, second.node, seal()).await.unwrap();
+        let look = guide.look(&access(), first.run, second.node, seal()).await.unwrap();
         assert_eq!((look.branch, look.advanced), (branch, false), "{moved}");
         let blocked = advance(&guide, answer(&look, Inputs::default())).await.unwrap();
         assert!(blocked.blocked.is_some());
@@ -159,8 +159,8 @@ async fn looking_changes_nothing() {
     let (library, journal) = (Library::new(), MemoryJournal::new());
     let guide = library.guide(Arc::new(journal.clone()));
     let first = start(&guide).await;
-    let one = guide.look(&caller(), first.run, first.node, seal()).await.unwrap();
-    let two = guide.look(&caller(), first.run, first.node, seal()).await.unwrap();
+    let one = guide.look(&access(), first.run, first.node, seal()).await.unwrap();
+    let two = guide.look(&access(), first.run, first.node, seal()).await.unwrap();
     assert!(one.ack != two.ack && one.ack != first.ack);
     assert_eq!((one.pending, one.guidance), (first.pending, first.guidance));
     assert_eq!(log(&journal, first.run).await.len(), 3);
@@ -177,7 +177,7 @@ async fn agreement_comes_before_the_record() {
     assert!(third.pending.as_ref().is_some_and(|pending| pending.confirm));
     let length = log(&journal, first.run).await.len();
     let asked = |consent| Advance { consent, ..answer(&third, Inputs::default()) };
-    let ask = guide.advance(&caller(), asked(Consent::ToBeAsked)).await;
+    let ask = guide.advance(&access(), asked(Consent::ToBeAsked)).await;
     assert!(matches!(ask, Ok(Advanced::AskFirst(_))), "{ask:?}");
     assert_eq!(log(&journal, first.run).await.len(), length, "nothing was recorded");
     let declined = advance(&guide, asked(Consent::Given(false))).await.unwrap();
@@ -196,7 +196,12 @@ async fn a_run_is_there_for_its_caller_alone() {
     let guide = library.guide(Arc::new(journal.clone()));
     let first = start(&guide).await;
     let unknown = GuideError::UnknownRun { run: first.run };
-    for other in [Caller::new("local", "eve"), Caller::new("other", "local")] {
+    let others = [
+        Access::own(Caller::new("local", "eve")),
+        Access::own(Caller::new("other", "local")),
+        Access::tenant(Caller::new("other", "local")),
+    ];
+    for other in others {
         let look = guide.look(&other, first.run, first.node, seal()).await;
         assert_eq!(look, Err(unknown.clone()));
         let sent = answer(&first, Inputs::default());
@@ -206,6 +211,10 @@ async fn a_run_is_there_for_its_caller_alone() {
         assert_eq!(guide.migrate(&other, first.run).await, Err(unknown.clone()));
     }
     assert_eq!(log(&journal, first.run).await.len(), 3);
+    let of_tenant = Access::tenant(Caller::new("local", "eve"));
+    let look = guide.look(&of_tenant, first.run, first.node, seal()).await.unwrap();
+    assert_eq!(look.node, first.node, "unless the whole tenant is open to them");
+    guide.advance(&of_tenant, answer(&first, Inputs::default())).await.unwrap();
 }
 
 /// Proves T8: what is not there is told by name.
@@ -222,7 +231,7 @@ async fn what_is_not_there_is_told() {
     let sent = answer_at(first.run, node, ack, Inputs::default());
     let unknown = GuideError::UnknownNode { run: first.run, node };
     assert_eq!(advance(&guide, sent).await, Err(unknown));
-    let none = guide.start(&caller(), begin("thre", &json!({}))).await;
+    let none = guide.start(&access(), begin("thre", &json!({}))).await;
     assert!(matches!(none, Err(GuideError::UnknownWorkflow { .. })), "{none:?}");
 }
 
@@ -232,7 +241,7 @@ async fn what_is_too_large_is_refused() {
     let (library, journal) = (Library::new(), MemoryJournal::new());
     let guide = library.guide(Arc::new(journal.clone()));
     let large = json!({ "text": "x".repeat(300_000) });
-    let refused = guide.start(&caller(), begin("three", &large)).await;
+    let refused = guide.start(&access(), begin("three", &large)).await;
     assert!(matches!(refused, Err(GuideError::TooLarge { what: "context", .. })), "{refused:?}");
     let first = start(&guide).await;
     let mut inputs = Inputs::default();
@@ -255,8 +264,8 @@ async fn a_session_is_found_by_what_the_context_names() {
     let (library, journal) = (Library::new(), MemoryJournal::new());
     let guide = library.guide(Arc::new(journal));
     let named = || begin("three", &json!({ "ticketId": "ACE-7" }));
-    let one = guide.start(&caller(), named()).await.unwrap();
-    let two = guide.start(&caller(), named()).await.unwrap();
+    let one = guide.start(&access(), named()).await.unwrap();
+    let two = guide.start(&access(), named()).await.unwrap();
     assert_eq!((one.session.as_str(), &one.session), ("ACE-7", &two.session));
     assert_ne!(one.run, two.run);
 }

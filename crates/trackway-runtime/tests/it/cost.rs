@@ -9,7 +9,7 @@ use trackway_domain::{Inputs, RunId};
 use trackway_ports::{Append, Done, Journal, PortFuture};
 use trackway_testkit::{MemoryJournal, Tap, Tapped};
 
-use crate::kit::{Library, advance, answer, caller, log, noted, seal, start};
+use crate::kit::{Library, access, advance, answer, log, noted, seal, start};
 
 /// Counts what goes through.
 #[derive(Debug, Default)]
@@ -49,7 +49,7 @@ async fn an_answer_costs_the_same_in_a_long_run() {
     assert_eq!(counts.take(), (1, 1), "an answer to a run of three events");
     while log(&journal, first.run).await.len() < 500 {
         for _ in 0..100 {
-            let look = guide.look(&caller(), first.run, first.node, seal()).await.unwrap();
+            let look = guide.look(&access(), first.run, first.node, seal()).await.unwrap();
             advance(&guide, answer(&look, Inputs::default())).await.unwrap();
         }
     }
@@ -61,17 +61,17 @@ async fn an_answer_costs_the_same_in_a_long_run() {
     assert_eq!(counts.take(), (1, 1), "a blocked answer");
     assert_eq!(advance(&guide, answer(&first, noted("a"))).await, Ok(second.clone()));
     assert_eq!(counts.take(), (1, 0), "a repetition");
-    guide.look(&caller(), first.run, first.node, seal()).await.unwrap();
+    guide.look(&access(), first.run, first.node, seal()).await.unwrap();
     assert_eq!(counts.take(), (1, 0), "a look");
-    let look = guide.look(&caller(), first.run, first.node, seal()).await.unwrap();
+    let look = guide.look(&access(), first.run, first.node, seal()).await.unwrap();
     counts.take();
-    guide.recap(&caller(), &look).await.unwrap();
+    guide.recap(&access(), &look).await.unwrap();
     let recap = counts.take();
     let short = start(&guide).await;
     counts.take();
-    guide.recap(&caller(), &short).await.unwrap();
+    guide.recap(&access(), &short).await.unwrap();
     assert_eq!(counts.take(), recap, "a recap of a long run and of a short one");
-    guide.checkpoint(&caller(), first.run, first.node, "notes", seal()).await.unwrap();
+    guide.checkpoint(&access(), first.run, first.node, "notes", seal()).await.unwrap();
     assert_eq!(counts.take(), (1, 1), "a checkpoint");
     let fresh = library.guide(Arc::new(Tapped::new(Arc::new(journal), counts.clone())));
     advance(&fresh, answer(&second, noted("c"))).await.unwrap();

@@ -9,7 +9,7 @@ use trackway_ports::RunFilter;
 use trackway_runtime::{Guide, GuideError, Position};
 use trackway_testkit::{CrashAt, Setup, World};
 
-use crate::kit::{Library, advance, answer, begin, caller, fitting, log, names, no_programs, seal};
+use crate::kit::{Library, access, advance, answer, begin, fitting, log, names, no_programs, seal};
 
 /// Far more points than one process reaches; the sweep ends earlier.
 const POINTS_MAX: usize = 1_000;
@@ -31,17 +31,17 @@ impl Agent {
         let told = self.told();
         let first = match told.first() {
             Some(first) => first.clone(),
-            None => self.hear(0, alive(guide.start(&caller(), begin("three", &json!({})))).await),
+            None => self.hear(0, alive(guide.start(&access(), begin("three", &json!({})))).await),
         };
         let second = self.answer(guide, 1, &first, fitting(&first, 1)).await;
         let blocked = self.answer(guide, 2, &second, Inputs::default()).await;
         assert!(blocked.blocked.is_some());
-        let (me, node) = (caller(), second.node);
+        let (me, node) = (access(), second.node);
         alive(guide.checkpoint(&me, first.run, node, "half way", seal())).await;
         let third = self.answer(guide, 3, &blocked, fitting(&blocked, 1)).await;
         let end = self.answer(guide, 4, &third, fitting(&third, 1)).await;
         assert_eq!(end.pending, None);
-        alive(guide.checkpoint_session(&caller(), &end.session, "all done")).await;
+        alive(guide.checkpoint_session(&access(), &end.session, "all done")).await;
     }
 
     async fn answer(&self, guide: &Guide, place: usize, at: &Position, inputs: Inputs) -> Position {

@@ -10,7 +10,7 @@ use trackway_sqlite::SqliteJournal;
 use trackway_testkit::MemoryJournal;
 use uuid::Uuid;
 
-use crate::kit::{Library, advance, answer, caller, noted, output, seal, start, three, to_the_end};
+use crate::kit::{Library, access, advance, answer, noted, output, seal, start, three, to_the_end};
 
 /// Proves T12: whichever event is damaged, the error names this run, and the other run goes on.
 #[tokio::test]
@@ -29,10 +29,10 @@ async fn damage_stays_in_its_run() {
                 other => panic!("event {damaged}: {other:?}"),
             }
         }
-        let look = guide.look(&caller(), hurt.run, hurt.node, seal()).await;
+        let look = guide.look(&access(), hurt.run, hurt.node, seal()).await;
         let is_its = damaged == 3;
         assert_eq!(matches!(look, Err(GuideError::Damaged { .. })), is_its, "{damaged}: {look:?}");
-        let migrated = guide.migrate(&caller(), hurt.run).await;
+        let migrated = guide.migrate(&access(), hurt.run).await;
         assert!(matches!(migrated, Err(GuideError::Damaged { .. })), "{damaged}: {migrated:?}");
         to_the_end(&guide, well).await;
     }
@@ -53,7 +53,7 @@ async fn a_lost_index_is_made_anew_from_the_log() {
     assert_eq!(forked.branch, Branch { forked: true, index: 1, siblings: 2 });
     lose_index(folder.path());
     let node = NodeId::new(Uuid::from_u128(5));
-    let gone = guide.look(&caller(), first.run, node, seal()).await;
+    let gone = guide.look(&access(), first.run, node, seal()).await;
     assert_eq!(gone, Err(GuideError::UnknownNode { run: first.run, node }));
     to_the_end(&guide, second).await;
     journal.close().await;

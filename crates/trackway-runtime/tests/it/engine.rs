@@ -7,11 +7,11 @@ use trackway_runtime::{Deliver, GuideError, RunAddress};
 use trackway_testkit::{World, message};
 
 use crate::kit::{
-    Library, advance, answer, caller, log, names, no_programs, output, seal, start, to_the_end,
+    Library, access, advance, answer, log, names, no_programs, output, seal, start, to_the_end,
 };
 
 fn address(run: RunId) -> RunAddress {
-    RunAddress { run, caller: caller(), workflow: None }
+    RunAddress { run, access: access(), workflow: None }
 }
 
 /// A canceled run takes no more answers; what was told is told again, and it can be looked at.
@@ -22,7 +22,7 @@ fn a_canceled_run_is_over_and_stays_so() {
         let guide = library.guide_in(&world, &process);
         let first = start(&guide).await;
         let second = advance(&guide, answer(&first, Inputs::default())).await.unwrap();
-        let noted = guide.checkpoint(&caller(), first.run, first.node, "n", seal()).await.unwrap();
+        let noted = guide.checkpoint(&access(), first.run, first.node, "n", seal()).await.unwrap();
         let view = process.cancel(&address(first.run)).await.unwrap();
         assert_eq!(view.state, StateName::Canceled);
         (first, second, noted)
@@ -34,16 +34,16 @@ fn a_canceled_run_is_over_and_stays_so() {
         let sent = answer(&second, output(json!({ "n": 1 })));
         assert_eq!(advance(&guide, sent).await, Err(ended.clone()));
         assert_eq!(advance(&guide, answer(&first, Inputs::default())).await, Ok(second.clone()));
-        let look = guide.look(&caller(), second.run, second.node, seal()).await.unwrap();
+        let look = guide.look(&access(), second.run, second.node, seal()).await.unwrap();
         assert_eq!((&look.pending, look.ack), (&second.pending, None), "there is no answering it");
         let over = look.blocked.unwrap();
         assert_eq!(over.code, "run-ended");
         assert!(over.message.contains("was canceled"), "{over:?}");
-        let fresh = guide.checkpoint(&caller(), first.run, first.node, "m", seal()).await;
+        let fresh = guide.checkpoint(&access(), first.run, first.node, "m", seal()).await;
         assert_eq!(fresh, Err(ended.clone()));
-        let known = guide.checkpoint(&caller(), first.run, first.node, "n", seal()).await;
+        let known = guide.checkpoint(&access(), first.run, first.node, "n", seal()).await;
         assert!(known.unwrap().repeated);
-        assert_eq!(guide.migrate(&caller(), first.run).await, Err(ended));
+        assert_eq!(guide.migrate(&access(), first.run).await, Err(ended));
     });
 }
 

@@ -8,7 +8,7 @@ use trackway_runtime::{GuideError, Position};
 use trackway_testkit::MemoryJournal;
 
 use crate::kit::{
-    Library, advance, answer, begin, caller, log, names, output, seal, start, step, three,
+    Library, access, advance, answer, begin, log, names, output, seal, start, step, three,
     to_the_end,
 };
 
@@ -42,7 +42,7 @@ async fn a_run_goes_on_when_its_file_changes_or_goes() {
     assert_eq!(warned(&second), ["definition-changed"]);
     library.remove("three.json");
     let guide = library.guide(Arc::new(journal.reopen()));
-    let look = guide.look(&caller(), second.run, second.node, seal()).await.unwrap();
+    let look = guide.look(&access(), second.run, second.node, seal()).await.unwrap();
     assert_eq!((warned(&look), look.guidance.len()), (vec!["definition-missing"], 1));
     let third = advance(&guide, answer(&second, output(json!({ "n": 1 })))).await.unwrap();
     assert_eq!(warned(&third), ["definition-missing"]);
@@ -60,20 +60,20 @@ async fn a_run_is_migrated_where_somebody_asks_for_it() {
     let second = advance(&guide, answer(&first, Inputs::default())).await.unwrap();
     let blocked = answer(&second, output(json!("no")));
     let stuck = advance(&guide, blocked.clone()).await.unwrap();
-    let same = guide.migrate(&caller(), first.run).await.unwrap();
+    let same = guide.migrate(&access(), first.run).await.unwrap();
     assert_eq!((same.from, same.nodes), (same.to, vec![]), "there is nothing to do");
 
     library.write("three.json", &reworded());
     let guide = library.guide(Arc::new(journal.reopen()));
-    let moved = guide.migrate(&caller(), first.run).await.unwrap();
+    let moved = guide.migrate(&access(), first.run).await.unwrap();
     assert_eq!((&moved.from, &moved.nodes), (&first.hash, &vec![second.node]));
-    let look = guide.look(&caller(), second.run, second.node, seal()).await.unwrap();
+    let look = guide.look(&access(), second.run, second.node, seal()).await.unwrap();
     assert_eq!((prompt(&look), &look.hash), ("Do two, in other words.", &moved.to));
     assert_eq!(warned(&look), [""; 0]);
     assert_eq!(advance(&guide, blocked).await, Ok(stuck), "told as it was before");
     let third = advance(&guide, answer(&second, output(json!({ "n": 1 })))).await.unwrap();
     assert_eq!((step(&third), &third.hash), (Some("three"), &moved.to));
-    let again = guide.migrate(&caller(), first.run).await.unwrap();
+    let again = guide.migrate(&access(), first.run).await.unwrap();
     assert!(again.nodes.is_empty());
     let log = log(&journal, first.run).await;
     assert_eq!(names(&log)[3..], ["attempted", "attempted", "repinned", "attempted"]);
@@ -89,7 +89,7 @@ async fn a_run_that_does_not_fit_stays_as_it_is() {
     let mut without = three();
     without["steps"].as_array_mut().unwrap().remove(1);
     library.write("three.json", &without);
-    let refused = guide.migrate(&caller(), first.run).await;
+    let refused = guide.migrate(&access(), first.run).await;
     assert!(matches!(refused, Err(GuideError::CannotMigrate { .. })), "{refused:?}");
     assert_eq!(log(&journal, first.run).await.len(), 4);
     to_the_end(&guide, second).await;
@@ -108,9 +108,9 @@ async fn a_start_says_what_the_context_lacks() {
     });
     library.write("wants.json", &wants);
     let guide = library.guide(Arc::new(journal));
-    let refused = guide.start(&caller(), begin("wants", &json!({}))).await;
+    let refused = guide.start(&access(), begin("wants", &json!({}))).await;
     let Err(GuideError::MissingContext(block)) = refused else { panic!("{refused:?}") };
     assert_eq!(block.needs[0].pointer, "/context/goal");
-    let started = guide.start(&caller(), begin("wants", &json!({ "goal": "x" }))).await;
+    let started = guide.start(&access(), begin("wants", &json!({ "goal": "x" }))).await;
     assert!(started.is_ok(), "{started:?}");
 }

@@ -4,7 +4,7 @@ use std::{path::PathBuf, sync::Arc};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use trackway_domain::{AckId, Caller, Event, Inputs, NodeId, RunId, Seal};
+use trackway_domain::{Access, AckId, Event, Inputs, NodeId, RunId, Seal};
 use trackway_ports::{Ids, Journal, NoFaults};
 use trackway_runtime::{
     Advance, Advanced, Catalogue, Consent, Guide, GuideError, GuideOptions, Position, Registry,
@@ -101,8 +101,8 @@ pub(crate) fn no_programs() -> Registry {
     Registry::default()
 }
 
-pub(crate) fn caller() -> Caller {
-    Caller::local()
+pub(crate) fn access() -> Access {
+    Access::local()
 }
 
 pub(crate) fn seal() -> Seal {
@@ -115,7 +115,7 @@ pub(crate) fn begin(workflow: &str, context: &Value) -> Start {
 }
 
 pub(crate) async fn start(guide: &Guide) -> Position {
-    guide.start(&caller(), begin("three", &json!({}))).await.expect("it starts")
+    guide.start(&access(), begin("three", &json!({}))).await.expect("it starts")
 }
 
 /// The answer that carries these inputs to where the position stands.
@@ -146,7 +146,7 @@ pub(crate) fn fitting(position: &Position, number: u32) -> Inputs {
 }
 
 pub(crate) async fn advance(guide: &Guide, advance: Advance) -> Result<Position, GuideError> {
-    match guide.advance(&caller(), advance).await? {
+    match guide.advance(&access(), advance).await? {
         Advanced::Position(position) => Ok(*position),
         Advanced::AskFirst(pending) => panic!("{} asks first", pending.step),
     }

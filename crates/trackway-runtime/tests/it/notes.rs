@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use trackway_domain::{Caller, Event, Guided, Inputs, SessionId, StateName, Timestamp};
+use trackway_domain::{Access, Caller, Event, Guided, Inputs, SessionId, StateName, Timestamp};
 use trackway_ports::{Append, Journal as _, RunFilter, RunRow};
 use trackway_runtime::GuideError;
 use trackway_testkit::MemoryJournal;
 
-use crate::kit::{Library, advance, answer, caller, log, names, seal, start};
+use crate::kit::{Library, access, advance, answer, log, names, seal, start};
 
 /// Proves T14: notes advance nothing, and the same notes are recorded once.
 #[tokio::test]
@@ -16,7 +16,7 @@ async fn notes_on_a_node_are_recorded_once() {
     let guide = library.guide(Arc::new(journal.clone()));
     let first = start(&guide).await;
     let note = async |text: &str| {
-        guide.checkpoint(&caller(), first.run, first.node, text, seal()).await.unwrap()
+        guide.checkpoint(&access(), first.run, first.node, text, seal()).await.unwrap()
     };
     let noted = note("half way").await;
     assert!(!noted.repeated);
@@ -24,12 +24,12 @@ async fn notes_on_a_node_are_recorded_once() {
     assert!(note("half way").await.repeated);
     assert!(!note("further").await.repeated);
     let second = advance(&guide, answer(&first, Inputs::default())).await.unwrap();
-    let elsewhere = guide.checkpoint(&caller(), first.run, second.node, "half way", seal()).await;
+    let elsewhere = guide.checkpoint(&access(), first.run, second.node, "half way", seal()).await;
     assert!(!elsewhere.unwrap().repeated, "another node");
     let log = log(&journal, first.run).await;
     assert_eq!(names(&log)[3..], ["checkpointed", "checkpointed", "attempted", "checkpointed"]);
     let reopened = library.guide(Arc::new(journal.reopen()));
-    let again = reopened.checkpoint(&caller(), first.run, first.node, "half way", seal()).await;
+    let again = reopened.checkpoint(&access(), first.run, first.node, "half way", seal()).await;
     assert!(again.unwrap().repeated);
 }
 
@@ -39,11 +39,11 @@ async fn notes_on_a_session_need_no_run() {
     let (library, journal) = (Library::new(), MemoryJournal::new());
     let guide = library.guide(Arc::new(journal.clone()));
     let session = SessionId::new("ACE-7").unwrap();
-    let eve = Caller::new("local", "eve");
+    let eve = Access::own(Caller::new("local", "eve"));
     for number in 0..20 {
         let note = format!("note {number}");
-        assert_eq!(guide.checkpoint_session(&caller(), &session, &note).await, Ok(false));
-        assert_eq!(guide.checkpoint_session(&caller(), &session, &note).await, Ok(true));
+        assert_eq!(guide.checkpoint_session(&access(), &session, &note).await, Ok(false));
+        assert_eq!(guide.checkpoint_session(&access(), &session, &note).await, Ok(true));
     }
     assert_eq!(guide.checkpoint_session(&eve, &session, "note 0").await, Ok(false));
     let rows = journal.runs(RunFilter::default(), None, 10).await.unwrap();
@@ -59,7 +59,7 @@ async fn notes_on_a_session_need_no_run() {
             }
             _ => false,
         };
-        let expected = if row.caller == eve { 1 } else { 20 };
+        let expected = if row.caller == eve.caller { 1 } else { 20 };
         assert_eq!(log[3..].iter().filter(noted).count(), expected);
     }
 }
@@ -72,7 +72,7 @@ async fn notes_on_a_session_go_nowhere_else() {
     let session = SessionId::new("ACE-7").unwrap();
     let origin = MemoryJournal::new();
     let guide = library.guide(Arc::new(origin.clone()));
-    guide.checkpoint_session(&caller(), &session, "mine").await.unwrap();
+    guide.checkpoint_session(&access(), &session, "mine").await.unwrap();
     let row = origin.runs(RunFilter::default(), None, 1).await.unwrap().remove(0);
     let mut renamed = row.workflow.clone();
     renamed.name = "review".to_owned();
@@ -87,7 +87,7 @@ async fn notes_on_a_session_go_nowhere_else() {
         append.row = Some(other);
         journal.append_all(vec![append]).await.unwrap();
         let guide = library.guide(Arc::new(journal.clone()));
-        let refused = guide.checkpoint_session(&caller(), &session, "mine").await;
+        let refused = guide.checkpoint_session(&access(), &session, "mine").await;
         assert_eq!(refused, Err(GuideError::UnknownRun { run: row.id }));
         assert_eq!(log(&journal, row.id).await.len(), 1);
     }

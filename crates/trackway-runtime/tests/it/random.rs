@@ -13,7 +13,7 @@ use trackway_sqlite::SqliteJournal;
 use trackway_testkit::{CountingIds, MemoryJournal};
 
 use self::model::{Came, Model};
-use crate::kit::{Library, answer_at, caller, fitting, noted, seal, start};
+use crate::kit::{Library, access, answer_at, fitting, noted, seal, start};
 
 /// One call. Numbers choose among what there is, whatever there is.
 #[derive(Debug, Clone)]
@@ -112,13 +112,13 @@ impl Play {
             Call::Look { run, node } => {
                 let Some((run, node)) = self.model.pick(run, node) else { return };
                 let look = self.model.node(run, node);
-                let seen = guide.look(&caller(), look.run, look.id, seal()).await.unwrap();
+                let seen = guide.look(&access(), look.run, look.id, seal()).await.unwrap();
                 self.model.looked(run, node, &seen);
             }
             Call::Note { run, node, text } => {
                 let Some((run, node)) = self.model.pick(run, node) else { return };
                 let (at, text) = (self.model.node(run, node), format!("note {text}"));
-                let noted = guide.checkpoint(&caller(), at.run, at.id, &text, seal()).await;
+                let noted = guide.checkpoint(&access(), at.run, at.id, &text, seal()).await;
                 let noted = noted.unwrap();
                 self.model.noted(run, node, text, noted.repeated);
             }
@@ -126,7 +126,7 @@ impl Play {
                 let Some((sent, told)) = self.model.answered(run, answer) else { return };
                 // Whatever the door knows of a person's agreement: a repetition asks nobody.
                 let sent = Advance { consent: Consent::ToBeAsked, ..sent };
-                let again = guide.advance(&caller(), sent).await;
+                let again = guide.advance(&access(), sent).await;
                 assert_eq!(again, Ok(Advanced::Position(Box::new(told))));
             }
             Call::Advance { run, node, ack, inputs, consent } => {
@@ -145,7 +145,7 @@ impl Play {
                     _ => Consent::Implied,
                 };
                 let sent = Advance { consent, ..answer_at(at.run, at.id, ack, inputs) };
-                let came = match guide.advance(&caller(), sent.clone()).await.unwrap() {
+                let came = match guide.advance(&access(), sent.clone()).await.unwrap() {
                     Advanced::AskFirst(_) => Came::AskedFirst,
                     Advanced::Position(position) => Came::Told(position),
                 };

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use serde_json::json;
-use trackway_domain::{Caller, Inputs, SessionId};
+use trackway_domain::{Access, Caller, Inputs, SessionId};
 use trackway_runtime::{GuideError, Position, Recap};
 use trackway_testkit::MemoryJournal;
 
-use crate::kit::{Library, advance, answer, begin, caller, noted, output, seal};
+use crate::kit::{Library, access, advance, answer, begin, noted, output, seal};
 
 fn texts(recap: &Recap) -> Vec<&str> {
     recap.notes.iter().map(|note| note.text.as_str()).collect()
@@ -19,7 +19,7 @@ fn checkpoints(recap: &Recap) -> Vec<&str> {
 
 async fn start_in(guide: &trackway_runtime::Guide, session: &str) -> Position {
     let begin = begin("three", &json!({ "ticketId": session }));
-    guide.start(&caller(), begin).await.unwrap()
+    guide.start(&access(), begin).await.unwrap()
 }
 
 /// Proves T14: a look shows the notes and checkpoints on the way, what grew, and the session's notes;
@@ -30,12 +30,12 @@ async fn what_agents_record_is_read_by_agents() {
     let guide = library.guide(Arc::new(MemoryJournal::new()));
     let first = start_in(&guide, "ACE-7").await;
     let second = advance(&guide, answer(&first, noted("Notes of one."))).await.unwrap();
-    guide.checkpoint(&caller(), second.run, second.node, "Half of two.", seal()).await.unwrap();
+    guide.checkpoint(&access(), second.run, second.node, "Half of two.", seal()).await.unwrap();
     let session = SessionId::new("ACE-7").unwrap();
-    guide.checkpoint_session(&caller(), &session, "A session note.").await.unwrap();
+    guide.checkpoint_session(&access(), &session, "A session note.").await.unwrap();
     let third = advance(&guide, answer(&second, output(json!({ "n": 7 })))).await.unwrap();
 
-    let recap = guide.recap(&caller(), &third).await.unwrap();
+    let recap = guide.recap(&access(), &third).await.unwrap();
     assert_eq!(texts(&recap), ["Notes of one."]);
     assert_eq!(recap.notes[0].step.as_deref(), Some("one"), "the step that it was written at");
     let mut told = checkpoints(&recap);
@@ -43,7 +43,7 @@ async fn what_agents_record_is_read_by_agents() {
     assert_eq!(told, ["A session note.", "Half of two."]);
     assert!(recap.grew.is_empty());
 
-    let recap = guide.recap(&caller(), &first).await.unwrap();
+    let recap = guide.recap(&access(), &first).await.unwrap();
     assert!(recap.notes.is_empty(), "nothing was answered on the way to the first step");
     let [grown] = recap.grew.as_slice() else { panic!("{recap:?}") };
     assert_eq!(grown.node, third.node, "the end of the branch");
@@ -52,18 +52,18 @@ async fn what_agents_record_is_read_by_agents() {
 
     // A branch that was begun beside it.
     let fork = advance(&guide, answer(&first, noted("Another way."))).await.unwrap();
-    let recap = guide.recap(&caller(), &fork).await.unwrap();
+    let recap = guide.recap(&access(), &fork).await.unwrap();
     assert_eq!(texts(&recap), ["Another way."]);
-    assert_eq!(guide.recap(&caller(), &first).await.unwrap().grew.len(), 2);
+    assert_eq!(guide.recap(&access(), &first).await.unwrap().grew.len(), 2);
 
     // Another run of the session, and one of another.
     let other = start_in(&guide, "ACE-7").await;
-    let recap = guide.recap(&caller(), &other).await.unwrap();
+    let recap = guide.recap(&access(), &other).await.unwrap();
     assert!(checkpoints(&recap).contains(&"A session note."), "{recap:?}");
     assert_eq!(recap.notes[0].workflow.as_deref(), Some("three"), "{recap:?}");
     assert_eq!(recap.notes[0].run, Some(first.run));
     let stranger = start_in(&guide, "ACE-8").await;
-    assert_eq!(guide.recap(&caller(), &stranger).await.unwrap(), Recap::default());
+    assert_eq!(guide.recap(&access(), &stranger).await.unwrap(), Recap::default());
 }
 
 /// Proves T14: a recap has a bound in bytes; the newest is kept, and what is cut is said.
@@ -78,12 +78,12 @@ async fn a_recap_is_bounded() {
         &json!({ "trackway": 1, "id": "long", "name": "Long", "description": "Many.", "version": "1", "steps": steps }),
     );
     let guide = library.guide(Arc::new(MemoryJournal::new()));
-    let mut at = guide.start(&caller(), begin("long", &json!({}))).await.unwrap();
+    let mut at = guide.start(&access(), begin("long", &json!({}))).await.unwrap();
     for number in 0..50 {
         let notes = format!("note {number} {}", "x".repeat(3_000));
         at = advance(&guide, answer(&at, noted(&notes))).await.unwrap();
     }
-    let recap = guide.recap(&caller(), &at).await.unwrap();
+    let recap = guide.recap(&access(), &at).await.unwrap();
     let bytes: usize = texts(&recap).iter().map(|text| text.len()).sum();
     assert!(bytes <= 12 * 1_024, "{bytes}");
     assert!(recap.is_cut);
@@ -98,16 +98,16 @@ async fn a_run_is_found_again_without_tokens() {
     let library = Library::new();
     let guide = library.guide(Arc::new(MemoryJournal::new()));
     let first = guide
-        .start(&caller(), begin("three", &json!({ "ticketId": "ACE-7", "prId": "PR-55" })))
+        .start(&access(), begin("three", &json!({ "ticketId": "ACE-7", "prId": "PR-55" })))
         .await
         .unwrap();
     let second = advance(&guide, answer(&first, noted("The login retries twice."))).await.unwrap();
     let other = start_in(&guide, "ACE-8").await;
-    let eve = Caller::new("local", "eve");
+    let eve = Access::own(Caller::new("local", "eve"));
     let hers = guide.start(&eve, begin("three", &json!({ "ticketId": "ACE-7" }))).await.unwrap();
 
     let find = async |query: &str| {
-        let found = guide.resume(&caller(), query, &|_| true).await.unwrap();
+        let found = guide.resume(&access(), query, &|_| true).await.unwrap();
         found.items.iter().map(|item| (item.run, item.node)).collect::<Vec<_>>()
     };
     let tip = (first.run, second.node);
@@ -122,11 +122,11 @@ async fn a_run_is_found_again_without_tokens() {
     for query in ["nothing like it", &hers.run.to_string(), "ACE-9"] {
         assert!(find(query).await.is_empty(), "{query}");
     }
-    let item = guide.resume(&caller(), "ACE-7", &|_| true).await.unwrap().items.remove(0);
+    let item = guide.resume(&access(), "ACE-7", &|_| true).await.unwrap().items.remove(0);
     assert_eq!((item.title.as_str(), item.workflow.as_str()), ("Three", "three"));
     assert_eq!(item.step.as_ref().map(|(id, _)| id.as_str()), Some("two"));
     assert_eq!(texts(&item.recap), ["The login retries twice."]);
-    let none = guide.resume(&caller(), "", &|_| false).await.unwrap();
+    let none = guide.resume(&access(), "", &|_| false).await.unwrap();
     assert!(none.items.is_empty(), "a workflow that may not be run is not shown");
 
     // One that is complete is found by name, and is not among the unfinished.
@@ -154,8 +154,8 @@ async fn white_space_at_the_end_of_notes_makes_no_other_answer() {
     assert!(other.branch.forked);
     let none = advance(&guide, answer(&first, Inputs::default())).await.unwrap();
     assert_eq!(advance(&guide, answer(&first, noted(" \n"))).await, Ok(none));
-    guide.checkpoint(&caller(), first.run, first.node, "half", seal()).await.unwrap();
-    let again = guide.checkpoint(&caller(), first.run, first.node, "half\n", seal()).await;
+    guide.checkpoint(&access(), first.run, first.node, "half", seal()).await.unwrap();
+    let again = guide.checkpoint(&access(), first.run, first.node, "half\n", seal()).await;
     assert!(again.unwrap().repeated);
 }
 
@@ -201,7 +201,7 @@ async fn a_context_that_stays_is_stored_once() {
     let guide = library.guide(Arc::new(journal.clone()));
     let context =
         json!({ "ticket": "A", "text": "x".repeat(100_000), "list": ["y".repeat(50_000)] });
-    let mut at = guide.start(&caller(), begin("big", &context)).await.unwrap();
+    let mut at = guide.start(&access(), begin("big", &context)).await.unwrap();
     for number in 0..30 {
         let mut inputs = noted("n");
         if number == 10 {

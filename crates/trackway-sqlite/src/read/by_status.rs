@@ -1,4 +1,4 @@
-//! Listing one tenant's runs by the time of their status.
+//! Listing the runs that somebody may see by the time of their status.
 
 use rusqlite::{Connection, params_from_iter, types::Value};
 use trackway_ports::{ReadError, RunPage, RunQuery};
@@ -42,12 +42,16 @@ pub(super) fn page_sql(condition: &str) -> String {
 
 /// Which runs the query asks for, on whatever page, and the values that belong to it.
 pub(super) fn condition(query: &RunQuery) -> (String, Vec<Value>) {
-    let RunQuery { tenant, session, workflow, state, since, after: _, limit: _ } = query;
+    let RunQuery { access, session, workflow, state, since, after: _, limit: _ } = query;
     let text = |text: &str| Value::Text(text.to_owned());
-    // The plus keeps SQLite from walking through a whole tenant for the runs of one session.
-    let tenant_is = if session.is_some() { "+tenant = ?" } else { "tenant = ?" };
+    // The plus keeps SQLite from walking through all runs of a caller for those of one session.
+    let (tenant_is, user_is) = match session {
+        Some(_) => ("+tenant = ?", " AND +user = ?"),
+        None => ("tenant = ?", " AND user = ?"),
+    };
     let parts = [
-        (tenant_is, Some(text(tenant))),
+        (tenant_is, Some(text(&access.caller.tenant))),
+        (user_is, access.user().map(text)),
         (" AND session = ?", session.as_ref().map(|session| text(session.as_str()))),
         (" AND workflow = ?", workflow.as_deref().map(text)),
         (" AND state = ?", state.map(|state| text(state.as_str()))),

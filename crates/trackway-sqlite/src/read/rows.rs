@@ -1,7 +1,9 @@
 //! Reading what is kept beside the log: listings of runs, timers, the outbox and claims.
 
+use std::fmt::Write as _;
+
 use rusqlite::{Connection, OptionalExtension as _, Row, ToSql, params};
-use trackway_domain::{Caller, RunId, SessionId, Timestamp};
+use trackway_domain::{Access, Caller, RunId, SessionId, Timestamp};
 use trackway_ports::{
     Claim, ClaimKey, DueTimer, OutboxId, OutboxRow, ReadError, RunFilter, RunRow,
 };
@@ -26,10 +28,13 @@ pub(crate) fn runs(
     let before = before.map_or_else(|| AFTER_ALL_RUNS.to_owned(), |run| run.to_string());
     let session = filter.session.as_ref().map(SessionId::as_str);
     let states = (!filter.states.is_empty()).then(|| json::to_text(&filter.states));
+    let tenant = filter.access.as_ref().map(|access| &access.caller.tenant);
+    let user = filter.access.as_ref().and_then(Access::user);
     let values = [Some(&before as &dyn ToSql)]
         .into_iter()
         .chain([
-            filter.tenant.as_ref().map(|value| value as _),
+            tenant.as_ref().map(|value| value as _),
+            user.as_ref().map(|value| value as _),
             session.as_ref().map(|value| value as _),
             filter.workflow.as_ref().map(|value| value as _),
             states.as_ref().map(|value| value as _),
@@ -43,12 +48,16 @@ pub(crate) fn runs(
 /// The listing's SQL. Its values: where to begin, then those of the filter in the order of its fields.
 pub(super) fn runs_sql(filter: &RunFilter) -> String {
     let mut sql = run_sql("WHERE id < ?");
-    match (&filter.tenant, &filter.session) {
-        // The plus keeps SQLite from walking through a whole tenant for the runs of one session.
-        (Some(_), Some(_)) => sql.push_str(" AND +tenant = ? AND session = ?"),
-        (Some(_), None) => sql.push_str(" AND tenant = ?"),
-        (None, Some(_)) => sql.push_str(" AND session = ?"),
-        (None, None) => {}
+    // The plus keeps SQLite from walking through all runs of a caller for those of one session.
+    let plus = if filter.session.is_some() { "+" } else { "" };
+    if let Some(access) = &filter.access {
+        let _ = write!(sql, " AND {plus}tenant = ?");
+        if access.user().is_some() {
+            let _ = write!(sql, " AND {plus}user = ?");
+        }
+    }
+    if filter.session.is_some() {
+        sql.push_str(" AND session = ?");
     }
     if filter.workflow.is_some() {
         sql.push_str(" AND workflow = ?");

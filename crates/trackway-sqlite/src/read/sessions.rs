@@ -1,4 +1,4 @@
-//! A caller's sessions, and the runs of one.
+//! The sessions that somebody may see, and the runs of one.
 //!
 //! Both walk through all runs of the store: this is for a person who asks now and then. A row per session
 //! that is up to date would be paid for by every append, and an index alone would say nothing of a run
@@ -10,7 +10,7 @@ use std::{
 };
 
 use rusqlite::{Connection, Params};
-use trackway_domain::{Caller, Event, RunId, Seq, SessionId, Timestamp, WorkflowRef};
+use trackway_domain::{Access, Caller, Event, RunId, Seq, SessionId, Timestamp, WorkflowRef};
 use trackway_ports::{ReadError, RunRow, SessionRow};
 
 use crate::{FolderBlobs, error::read_error};
@@ -34,12 +34,12 @@ pub(super) const RUNS_OF_SESSION: &str = "SELECT id FROM runs WHERE session = ?1
 pub(crate) fn sessions(
     conn: &Connection,
     blobs: &FolderBlobs,
-    caller: &Caller,
+    access: &Access,
     limit: usize,
 ) -> Result<Vec<SessionRow>, ReadError> {
     let moment = conn.unchecked_transaction().map_err(read_error)?;
-    let ids = indexed(&moment, RUNS_OF_TENANT, [&*caller.tenant])?;
-    let found = gather(&moment, blobs, &ids, |whose| *whose.caller == *caller)?;
+    let ids = indexed(&moment, RUNS_OF_TENANT, [&*access.caller.tenant])?;
+    let found = gather(&moment, blobs, &ids, |whose| access.covers(whose.caller))?;
     let whole = found.whole.into_values().map(|Known { row, head }| Run {
         id: row.id,
         session: row.session,
@@ -72,13 +72,13 @@ pub(crate) fn sessions(
 pub(crate) fn session_runs(
     conn: &Connection,
     blobs: &FolderBlobs,
-    caller: &Caller,
+    access: &Access,
     session: &SessionId,
 ) -> Result<Vec<RunRow>, ReadError> {
     let moment = conn.unchecked_transaction().map_err(read_error)?;
     let ids = indexed(&moment, RUNS_OF_SESSION, [session.as_str()])?;
     let found = gather(&moment, blobs, &ids, |whose| {
-        *whose.caller == *caller && *whose.session == *session
+        access.covers(whose.caller) && *whose.session == *session
     })?;
     match found.damaged.first() {
         None => Ok(found.whole.into_values().rev().map(|known| known.row).collect()),

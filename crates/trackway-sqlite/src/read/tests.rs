@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use rusqlite::Connection;
-use trackway_domain::{SessionId, StateName};
+use trackway_domain::{Access, SessionId, StateName};
 use trackway_ports::{RunFilter, RunQuery};
 
 use super::{
@@ -86,14 +86,14 @@ fn listings_walk_an_index_from_its_new_end() {
     let folder = tempfile::tempdir().unwrap();
     let conn = Database::create(folder.path(), Duration::from_secs(1)).unwrap().writer().unwrap();
     let any = RunFilter::default;
-    let of_tenant = RunFilter { tenant: Some(String::new()), ..any() };
-    let of_session = RunFilter { session: Some(SessionId::new("s").unwrap()), ..of_tenant.clone() };
+    let own = RunFilter { access: Some(Access::local()), ..any() };
+    let of_session = RunFilter { session: Some(SessionId::new("s").unwrap()), ..own.clone() };
     let by_id = "SEARCH runs USING PRIMARY KEY (id<?)";
     check(&conn, &runs_sql(&any()), &[by_id]);
     check(
         &conn,
-        &runs_sql(&of_tenant),
-        &["SEARCH runs USING INDEX runs_by_tenant (tenant=? AND id<?)"],
+        &runs_sql(&own),
+        &["SEARCH runs USING INDEX runs_by_user (tenant=? AND user=? AND id<?)"],
     );
     check(
         &conn,
@@ -108,22 +108,20 @@ fn listings_walk_an_index_from_its_new_end() {
 fn listings_by_status_walk_their_index_and_count_in_it() {
     let folder = tempfile::tempdir().unwrap();
     let conn = Database::create(folder.path(), Duration::from_secs(1)).unwrap().writer().unwrap();
-    let of_tenant = RunQuery::of_tenant("t", 9);
-    let of_state = RunQuery {
-        workflow: Some("w".to_owned()),
-        state: Some(StateName::Failed),
-        ..of_tenant.clone()
-    };
-    for query in [&of_tenant, &of_state] {
+    let own = RunQuery::new(Access::local(), 9);
+    let of_state =
+        RunQuery { workflow: Some("w".to_owned()), state: Some(StateName::Failed), ..own.clone() };
+    for query in [&own, &of_state] {
         let (all, _) = condition(query);
         let (page, next) = (page_sql(&all), page_sql(&format!("{all}{BEHIND}")));
-        check(&conn, &page, &["SEARCH runs USING INDEX runs_by_status (tenant=?)"]);
-        let behind = "SEARCH runs USING INDEX runs_by_status (tenant=? AND (status_at,id)<(?,?))";
+        check(&conn, &page, &["SEARCH runs USING INDEX runs_by_status (tenant=? AND user=?)"]);
+        let behind = "SEARCH runs USING INDEX runs_by_status \
+                      (tenant=? AND user=? AND (status_at,id)<(?,?))";
         check(&conn, &next, &[behind]);
         let counted = &plan(&conn, &count_sql(&all))[0];
         assert!(counted.starts_with("SEARCH runs USING COVERING INDEX"), "{counted}");
     }
-    let of_session = RunQuery { session: Some(SessionId::new("s").unwrap()), ..of_tenant };
+    let of_session = RunQuery { session: Some(SessionId::new("s").unwrap()), ..own };
     let (all, _) = condition(&of_session);
     let searched = &plan(&conn, &page_sql(&all))[0];
     assert_eq!(searched, "SEARCH runs USING INDEX runs_by_session (session=?)");

@@ -1,6 +1,6 @@
 //! Opening: a fresh folder, an old one, a newer one, and reading beside a running server.
 
-use trackway_domain::Timestamp;
+use trackway_domain::{Access, Caller, Timestamp};
 use trackway_ports::{AppendError, Journal as _, RunFilter, RunPlace, RunQuery};
 use trackway_sqlite::{OpenError, SqliteJournal};
 
@@ -24,7 +24,7 @@ async fn a_fresh_folder_is_made_and_brought_up_to_date() {
         })
         .unwrap()
     };
-    assert_eq!(pragma("user_version"), "Integer(6)");
+    assert_eq!(pragma("user_version"), "Integer(7)");
     assert_eq!(pragma("journal_mode"), "wal");
     assert_eq!(pragma("integrity_check"), "ok");
 }
@@ -55,7 +55,10 @@ async fn a_database_of_the_first_release_is_migrated() {
     .unwrap();
     drop(conn);
     let journal = SqliteJournal::open(folder.path()).unwrap();
-    let page = journal.runs_by_status(RunQuery::of_tenant("t", 9)).await.unwrap();
+    let page = journal
+        .runs_by_status(RunQuery::new(Access::tenant(Caller::new("t", "u")), 9))
+        .await
+        .unwrap();
     assert_eq!((page.rows.len(), page.total), (1, 1));
     assert_eq!(page.rows[0].place(), RunPlace { status_at: Timestamp(7), id: run(1) });
     assert_eq!(page.rows[0].created_at, Timestamp(5));

@@ -1,7 +1,7 @@
 //! The index of runs: listings, waiting runs, runs to be driven.
 
-use trackway_domain::{Caller, RunId, StateName, WorkflowRef};
-use trackway_ports::{Journal, RunFilter, RunRow};
+use trackway_domain::{Access, Caller, RunId, StateName, WorkflowRef};
+use trackway_ports::{Journal, RunFilter, RunQuery, RunRow};
 
 use super::{StoreUnderTest, samples::*};
 
@@ -98,6 +98,11 @@ async fn write_sixteen(journal: &dyn Journal) {
     }
 }
 
+/// The owner of its runs in that tenant.
+fn owner(tenant: &str) -> Access {
+    Access::own(Caller::new(tenant, "user"))
+}
+
 /// The runs of `write_sixteen` whose bit at this place is set, newest first.
 fn with_bit(place: u32) -> Vec<u128> {
     let set = (0..16_u128).filter(|number| number >> place & 1 == 1);
@@ -109,7 +114,7 @@ pub async fn every_filter_selects<S: StoreUnderTest>() {
     let (_store, journal) = fresh::<S>().await;
     write_sixteen(&*journal).await;
     let any = RunFilter::default;
-    let tenant = RunFilter { tenant: Some("t1".to_owned()), ..any() };
+    let tenant = RunFilter { access: Some(owner("t1")), ..any() };
     assert_eq!(listed(&*journal, tenant).await, with_bit(0));
     let one_session = RunFilter { session: Some(session("s1")), ..any() };
     assert_eq!(listed(&*journal, one_session).await, with_bit(1));
@@ -119,7 +124,7 @@ pub async fn every_filter_selects<S: StoreUnderTest>() {
     assert_eq!(listed(&*journal, state).await, with_bit(3));
     let every_state = RunFilter { states: StateName::ALL.to_vec(), ..any() };
     assert_eq!(listed(&*journal, every_state).await.len(), 16);
-    let unknown = RunFilter { tenant: Some("t".to_owned()), ..any() };
+    let unknown = RunFilter { access: Some(owner("t")), ..any() };
     assert!(listed(&*journal, unknown).await.is_empty());
 }
 
@@ -131,7 +136,7 @@ pub async fn filters_work_together<S: StoreUnderTest>() {
     for left_out in 0..16_u128 {
         let used = |place: u32| left_out >> place & 1 == 0;
         let filter = RunFilter {
-            tenant: used(0).then(|| "t1".to_owned()),
+            access: used(0).then(|| owner("t1")),
             session: used(1).then(|| session("s1")),
             workflow: used(2).then(|| "w1".to_owned()),
             states: if used(3) { vec![StateName::Completed] } else { vec![] },
@@ -145,6 +150,51 @@ pub async fn filters_work_together<S: StoreUnderTest>() {
         let page = journal.runs(filter, Some(run(16)), 2).await.unwrap();
         let rest: Vec<u128> = expected.into_iter().filter(|n| *n < 16).take(2).collect();
         assert_eq!(ids(&page), rest);
+    }
+}
+
+/// Proves X6: a listing shows what the access covers, in its own order, whoever's it is.
+pub async fn listings_show_what_the_access_covers<S: StoreUnderTest>() {
+    let (_store, journal) = fresh::<S>().await;
+    let owners = [("t", "ann"), ("t", "bob"), ("other", "ann"), ("t", "ann"), ("t", "bob")];
+    for (number, (tenant, user)) in (1..).zip(owners) {
+        let mut row = row(number);
+        row.caller = Caller::new(tenant, user);
+        row.status_at = at(i64::try_from(number).unwrap());
+        write(&*journal, writing_row(row)).await;
+    }
+    let ann = || Caller::new("t", "ann");
+    let eve = || Caller::new("t", "eve");
+    let table = [
+        (Access::own(ann()), vec![4, 1]),
+        (Access::tenant(ann()), vec![5, 4, 2, 1]),
+        (Access::own(eve()), vec![]),
+        (Access::tenant(eve()), vec![5, 4, 2, 1]),
+        (Access::own(Caller::new("other", "ann")), vec![3]),
+        (Access::tenant(Caller::new("nobody", "ann")), vec![]),
+    ];
+    for (access, expected) in table {
+        let filter =
+            |session| RunFilter { access: Some(access.clone()), session, ..RunFilter::default() };
+        for filter in [filter(None), filter(Some(session("session")))] {
+            assert_eq!(listed(&*journal, filter.clone()).await, expected, "{filter:?}");
+            let page = journal.runs(filter, Some(run(5)), 2).await.unwrap();
+            let rest: Vec<u128> = expected.iter().copied().filter(|n| *n < 5).take(2).collect();
+            assert_eq!(ids(&page), rest, "{access:?}");
+        }
+        for session in [None, Some(session("session"))] {
+            let query = RunQuery { session, ..RunQuery::new(access.clone(), 2) };
+            let page = journal.runs_by_status(query.clone()).await.unwrap();
+            assert_eq!(page.total, expected.len() as u64, "{access:?}");
+            assert_eq!(ids(&page.rows), expected[..expected.len().min(2)], "{access:?}");
+            let after = page.rows.last().map(RunRow::place);
+            let rest = journal.runs_by_status(RunQuery { after, ..query }).await.unwrap().rows;
+            assert_eq!(ids(&rest), expected[page.rows.len()..], "{access:?}");
+        }
+        let runs = journal.session_runs(access.clone(), session("session")).await.unwrap();
+        assert_eq!(ids(&runs), expected, "{access:?}");
+        let sessions = journal.sessions(access.clone(), ALL).await.unwrap();
+        assert_eq!(sessions.len(), usize::from(!expected.is_empty()), "{access:?}");
     }
 }
 

@@ -1,6 +1,6 @@
 //! Sessions, the events' own times, and the removal of runs.
 
-use trackway_domain::{Caller, ChildOutcome, StateName, Timestamp};
+use trackway_domain::{Access, Caller, ChildOutcome, StateName, Timestamp};
 use trackway_ports::{
     AppendError, HookChange, HookTarget, Journal, OutboxChange, OutboxItem, Removal, RunFilter,
     SessionRow, TimerChange,
@@ -9,7 +9,11 @@ use trackway_ports::{
 use super::{StoreUnderTest, samples::*, trees::*};
 
 async fn sessions(journal: &dyn Journal, user: &str, limit: usize) -> Vec<SessionRow> {
-    journal.sessions(Caller::new("tenant", user), limit).await.unwrap()
+    journal.sessions(owner(user), limit).await.unwrap()
+}
+
+fn owner(user: &str) -> Access {
+    Access::own(Caller::new("tenant", user))
 }
 
 fn ids(rows: &[SessionRow]) -> Vec<&str> {
@@ -40,7 +44,8 @@ pub async fn sessions_are_listed_by_their_newest_record<S: StoreUnderTest>() {
     assert_eq!(ids(&sessions(&*journal, "user", ALL).await), ["c", "b", "a"]);
     assert_eq!(ids(&sessions(&*journal, "other", ALL).await), ["c", "d"]);
     assert!(sessions(&*journal, "nobody", ALL).await.is_empty());
-    let elsewhere = journal.sessions(Caller::new("elsewhere", "user"), ALL).await.unwrap();
+    let elsewhere =
+        journal.sessions(Access::own(Caller::new("elsewhere", "user")), ALL).await.unwrap();
     assert!(elsewhere.is_empty());
 
     // An event alone, without a change of the run's row, is news.
@@ -58,8 +63,7 @@ pub async fn sessions_are_listed_by_their_newest_record<S: StoreUnderTest>() {
     assert_eq!(listed[0], expected);
     assert!(sessions(&*journal, "user", 0).await.is_empty());
 
-    let of =
-        |name: &str, user: &str| journal.session_runs(Caller::new("tenant", user), session(name));
+    let of = |name: &str, user: &str| journal.session_runs(owner(user), session(name));
     let runs: Vec<_> = of("a", "user").await.unwrap().iter().map(|row| row.id).collect();
     assert_eq!(runs, [run(4), run(1)]);
     assert_eq!(of("c", "other").await.unwrap().len(), 1);

@@ -1,6 +1,6 @@
 //! Listings by the time of the status: order, pages, filters, totals.
 
-use trackway_domain::{Caller, StateName, Timestamp};
+use trackway_domain::{Access, Caller, StateName, Timestamp};
 use trackway_ports::{Journal, RunPlace, RunQuery, RunRow};
 
 use super::{StoreUnderTest, samples::*};
@@ -12,8 +12,12 @@ async fn publish(journal: &dyn Journal, number: u128, status_at: i64) {
     write(journal, writing_row(row)).await;
 }
 
+fn of(tenant: &str, limit: usize) -> RunQuery {
+    RunQuery::new(Access::own(Caller::new(tenant, "user")), limit)
+}
+
 fn all() -> RunQuery {
-    RunQuery::of_tenant("tenant", ALL)
+    of("tenant", ALL)
 }
 
 /// The ids on the page, in its order, and the total.
@@ -84,7 +88,7 @@ pub async fn every_part_of_a_query_selects<S: StoreUnderTest>() {
     write_thirty_two(&*journal).await;
     for asked in 0..16_u128 {
         let bit = |place: u32| asked >> place & 1 == 1;
-        let mut query = RunQuery::of_tenant("t1", ALL);
+        let mut query = of("t1", ALL);
         query.session = bit(0).then(|| session("s1"));
         query.workflow = bit(1).then(|| "w1".to_owned());
         query.state = bit(2).then_some(StateName::Completed);
@@ -95,10 +99,10 @@ pub async fn every_part_of_a_query_selects<S: StoreUnderTest>() {
         let total = expected.len() as u64;
         assert_eq!(page(&*journal, query.clone()).await, (expected, total), "for {query:?}");
     }
-    let nobody = RunQuery::of_tenant("nobody", ALL);
+    let nobody = of("nobody", ALL);
     assert_eq!(page(&*journal, nobody).await, (vec![], 0));
     for (since, total) in [(i64::MIN, 16), (1_000, 16), (1_001, 8), (2_001, 0)] {
-        let query = RunQuery { since: Some(at(since)), ..RunQuery::of_tenant("t0", ALL) };
+        let query = RunQuery { since: Some(at(since)), ..of("t0", ALL) };
         assert_eq!(page(&*journal, query).await.1, total, "since {since}");
     }
 }
@@ -120,7 +124,7 @@ pub async fn a_run_moves_to_the_front_with_its_status<S: StoreUnderTest>() {
 pub async fn the_total_counts_what_matches_on_any_page<S: StoreUnderTest>() {
     let (_store, journal) = fresh::<S>().await;
     write_thirty_two(&*journal).await;
-    let mut query = RunQuery::of_tenant("t1", 3);
+    let mut query = of("t1", 3);
     query.state = Some(StateName::Failed);
     assert_eq!(page(&*journal, query.clone()).await, (vec![24, 22, 20], 8));
     query.after = Some(RunPlace { status_at: Timestamp(2_000), id: run(20) });

@@ -264,8 +264,8 @@ impl Contents {
 }
 
 fn is_asked_for(query: &RunQuery, row: &RunRow) -> bool {
-    let RunQuery { tenant, session, workflow, state, since, after: _, limit: _ } = query;
-    **tenant == *row.caller.tenant
+    let RunQuery { access, session, workflow, state, since, after: _, limit: _ } = query;
+    access.covers(&row.caller)
         && session.as_ref().is_none_or(|name| *name == row.session)
         && workflow.as_ref().is_none_or(|name| *name == row.workflow.name)
         && state.is_none_or(|state| state == row.state)
@@ -273,8 +273,8 @@ fn is_asked_for(query: &RunQuery, row: &RunRow) -> bool {
 }
 
 fn matches(filter: &RunFilter, row: &RunRow) -> bool {
-    let RunFilter { tenant, session, workflow, states } = filter;
-    tenant.as_deref().is_none_or(|name| name == &*row.caller.tenant)
+    let RunFilter { access, session, workflow, states } = filter;
+    access.as_ref().is_none_or(|access| access.covers(&row.caller))
         && session.as_ref().is_none_or(|name| *name == row.session)
         && workflow.as_ref().is_none_or(|name| *name == row.workflow.name)
         && (states.is_empty() || states.contains(&row.state))

@@ -5,7 +5,7 @@ use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
 };
 
-use trackway_domain::{AttemptOutcome, Caller, Errand, Event, NodeId, RunId, Seq, SessionId};
+use trackway_domain::{Access, AttemptOutcome, Errand, Event, NodeId, RunId, Seq, SessionId};
 use trackway_ports::{
     AppendError, AttemptKey, Lineage, LineageLimits, NodePlace, Pinned, ReadError, Removal,
     RunHead, RunRow, SessionRow, Stored, attempt_of, node_of,
@@ -101,9 +101,9 @@ impl Contents {
         Ok(self.events(run, seq.saturating_sub(1), 1)?.pop())
     }
 
-    pub(super) fn sessions(&self, caller: &Caller, limit: usize) -> Vec<SessionRow> {
+    pub(super) fn sessions(&self, access: &Access, limit: usize) -> Vec<SessionRow> {
         let mut found = BTreeMap::<&SessionId, SessionRow>::new();
-        for row in self.rows.values().filter(|row| row.caller == *caller) {
+        for row in self.rows.values().filter(|row| access.covers(&row.caller)) {
             let newest = self.logs.get(&row.id).and_then(|log| log.last());
             let updated_at = newest.map_or(row.status_at, |record| record.at);
             let session = found.entry(&row.session).or_insert_with(|| SessionRow {
@@ -122,9 +122,9 @@ impl Contents {
         found
     }
 
-    pub(super) fn session_runs(&self, caller: &Caller, session: &SessionId) -> Vec<RunRow> {
+    pub(super) fn session_runs(&self, access: &Access, session: &SessionId) -> Vec<RunRow> {
         let newest_first = self.rows.values().rev();
-        let of_session = |row: &&RunRow| row.caller == *caller && row.session == *session;
+        let of_session = |row: &&RunRow| access.covers(&row.caller) && row.session == *session;
         newest_first.filter(of_session).cloned().collect()
     }
 

@@ -21,7 +21,7 @@ impl SessionsReader {
         id: &SessionId,
         signer: &BundleSigner,
     ) -> Result<String, SessionsError> {
-        let mut rows = log::rows(&*self.journal, &self.caller, id).await?;
+        let mut rows = log::rows(&*self.journal, &self.access, id).await?;
         if rows.is_empty() {
             return Err(self.unknown(id).await?);
         }

@@ -85,7 +85,7 @@ impl SessionsReader {
                 let why = "the bundle has it twice".to_owned();
                 return Err(BadBundle::Run { run: run.run_id, why });
             }
-            runs.push(check(run, &bundle.session_id, &self.caller)?);
+            runs.push(check(run, &bundle.session_id, &self.access.caller)?);
         }
         // A child is of its parent's session. One that names another run could report to a stranger's.
         let orphan = |run: &&Checked| run.row.parent.is_some_and(|parent| !ids.contains(&parent));
@@ -102,7 +102,7 @@ impl SessionsReader {
         let refused =
             |why: &str| Err(SessionsError::Bundle(BadBundle::Run { run: id, why: why.to_owned() }));
         let Some(row) = self.journal.run(id).await? else { return Ok(false) };
-        if row.caller != self.caller {
+        if row.caller != self.access.caller {
             return refused("it is here already and belongs to another caller");
         }
         let log = log::read(&*self.journal, id).await?;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use trackway_domain::{Caller, Event, RunId, Seq, SessionId, StateName, Submission, Timestamp};
+use trackway_domain::{Access, Event, RunId, Seq, SessionId, StateName, Submission, Timestamp};
 use trackway_engine::{RunTrack, RunView};
 use trackway_ports::{Journal, ReadError, RunFilter, RunRow, Stored};
 
@@ -120,13 +120,13 @@ impl Log {
     }
 }
 
-/// The caller's runs in that session.
+/// The runs in that session that are covered.
 pub(super) async fn rows(
     journal: &dyn Journal,
-    caller: &Caller,
+    access: &Access,
     session: &SessionId,
 ) -> Result<Vec<RunRow>, ReadError> {
-    journal.session_runs(caller.clone(), session.clone()).await
+    journal.session_runs(access.clone(), session.clone()).await
 }
 
 /// Every run that matches, newest first.

@@ -6,7 +6,7 @@
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use serde::Serialize;
-use trackway_domain::{Caller, SessionId, Timestamp};
+use trackway_domain::{Access, Caller, SessionId, Timestamp};
 use trackway_engine::SessionView;
 use trackway_ports::{AppendError, Journal, ReadError, Removal, RunFilter, RunHead, RunRow};
 
@@ -62,7 +62,7 @@ impl Prune {
         caller: Caller,
         session: SessionId,
     ) -> Result<Option<Pruned>, SessionsError> {
-        let rows = match log::rows(journal, &caller, &session).await {
+        let rows = match log::rows(journal, &Access::own(caller.clone()), &session).await {
             Ok(rows) => rows,
             // It stays, as any damaged session does, and keeps no other from going.
             Err(ReadError::Damaged { .. }) => return Ok(None),

@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use trackway_agent::Bill;
-use trackway_domain::{Caller, SessionId};
+use trackway_domain::{Access, SessionId};
 use trackway_engine::SessionView;
 use trackway_ports::{Journal, ReadError};
 
@@ -13,27 +13,27 @@ use super::{SessionDetail, SessionGraph, SessionSummary, SessionUsage, SessionsE
 /// Limit (Sessions): sessions that are searched for a similar id.
 const NEAR_MAX: usize = 500;
 
-/// One caller's sessions. Reading needs a store that was opened for reading only.
+/// The sessions that somebody may see. Reading needs a store that was opened for reading only.
 #[derive(Debug, Clone)]
 pub struct SessionsReader {
     pub(super) journal: Arc<dyn Journal>,
-    pub(super) caller: Caller,
+    pub(super) access: Access,
 }
 
 impl SessionsReader {
     /// For the caller on a machine without auth.
     pub fn local(journal: Arc<dyn Journal>) -> Self {
-        Self::of(journal, Caller::local())
+        Self::of(journal, Access::local())
     }
 
-    pub fn of(journal: Arc<dyn Journal>, caller: Caller) -> Self {
-        Self { journal, caller }
+    pub fn of(journal: Arc<dyn Journal>, access: Access) -> Self {
+        Self { journal, access }
     }
 
     /// The sessions, those that something was recorded in last coming first.
     pub async fn list(&self, limit: usize) -> Result<Vec<SessionSummary>, SessionsError> {
         let mut sessions = Vec::new();
-        for row in self.journal.sessions(self.caller.clone(), limit).await? {
+        for row in self.journal.sessions(self.access.clone(), limit).await? {
             let runs = row.workflows.iter().filter(|workflow| !workflow.holds_session_notes());
             let names: Vec<&str> = runs.map(|workflow| workflow.name.as_str()).collect();
             let workflows: BTreeSet<&str> = names.iter().copied().collect();
@@ -50,7 +50,7 @@ impl SessionsReader {
 
     /// Everything that the log tells of a session.
     pub async fn view(&self, id: &SessionId) -> Result<SessionView, SessionsError> {
-        let rows = log::rows(&*self.journal, &self.caller, id).await?;
+        let rows = log::rows(&*self.journal, &self.access, id).await?;
         if rows.is_empty() {
             return Err(self.unknown(id).await?);
         }
@@ -63,7 +63,7 @@ impl SessionsReader {
 
     /// The session's runs and documents.
     pub async fn show(&self, id: &SessionId) -> Result<SessionDetail, SessionsError> {
-        let rows = log::rows(&*self.journal, &self.caller, id).await?;
+        let rows = log::rows(&*self.journal, &self.access, id).await?;
         if rows.is_empty() {
             return Err(self.unknown(id).await?);
         }
@@ -104,7 +104,7 @@ impl SessionsReader {
     }
 
     pub(super) async fn unknown(&self, id: &SessionId) -> Result<SessionsError, ReadError> {
-        let known = self.journal.sessions(self.caller.clone(), NEAR_MAX).await?;
+        let known = self.journal.sessions(self.access.clone(), NEAR_MAX).await?;
         let known = known.into_iter().map(|row| row.id.to_string()).collect();
         Ok(SessionsError::Unknown { id: id.clone(), known })
     }

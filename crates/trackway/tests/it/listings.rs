@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::Value;
-use trackway_domain::{Caller, RunId};
+use trackway_domain::{Access, RunId};
 use trackway_ports::RunQuery;
 use trackway_testkit::{Process, World, at};
 
@@ -16,7 +16,7 @@ const SECOND: Duration = Duration::from_secs(1);
 
 /// The runs in the order of the listing. Each must stand there with what its view shows.
 async fn listed(process: &Process) -> Vec<RunId> {
-    let query = RunQuery::of_tenant(&Caller::local().tenant, 100);
+    let query = RunQuery::new(Access::local(), 100);
     let page = process.runs_by_status(query).await.unwrap();
     assert_eq!(page.rows.len() as u64, page.total);
     for row in &page.rows {

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use trackway::api::ForkRequest;
-use trackway_domain::Caller;
+use trackway_domain::Access;
 use trackway_runtime::GuideError;
 
 use super::guided::{self, Desk};
@@ -59,18 +59,18 @@ async fn hand_over(args: &Fork) -> Result<Exit, Failure> {
         .hint("name the node with --node; `trackway sessions graph` shows which there are")
         .exit(Exit::Usage));
     }
-    let caller = Caller::local();
+    let access = Access::local();
     let workspace = args.within.workspace.as_deref();
     let folders = Folders { workflows: args.workflows.clone() };
     let desk = Desk::open(&args.place.data.folder, &folders, workspace)?;
     let looked = async {
         let node = match args.node {
             Some(name) => name.of(args.id).ok_or(GuideError::UnknownRun { run: args.id })?,
-            None => desk.guide.newest(&caller, args.id).await?,
+            None => desk.guide.newest(&access, args.id).await?,
         };
         let seal = trackway_mcp::seal(&desk.ring);
-        let position = desk.guide.look(&caller, args.id, node, seal).await?;
-        let recap = desk.guide.recap(&caller, &position).await?;
+        let position = desk.guide.look(&access, args.id, node, seal).await?;
+        let recap = desk.guide.recap(&access, &position).await?;
         Ok((position, recap))
     };
     let told = looked.await.map(|(mut position, recap)| {

@@ -1,14 +1,14 @@
 //! `trackway runs migrate`: a run that an agent drives goes on by its workflow as it is written now.
 
 use serde_json::json;
-use trackway_domain::Caller;
+use trackway_domain::Access;
 
 use super::guided::{Desk, refused};
 use crate::{args::Migrate, exit::Exit, failure::Failure, output};
 
 pub(in crate::commands) async fn migrate(args: Migrate) -> Result<Exit, Failure> {
     let desk = Desk::open(&args.data.folder, &args.folders, None)?;
-    let migrated = desk.guide.migrate(&Caller::local(), args.id).await;
+    let migrated = desk.guide.migrate(&Access::local(), args.id).await;
     desk.close().await;
     let migrated = migrated.map_err(|error| refused(&error))?;
     if args.json {

@@ -17,7 +17,8 @@ pub(super) async fn find(args: &FindToken) -> Result<Exit, Failure> {
         Failure::of(&error).code(error.code().as_str()).hint("a stateToken begins with st.v1.")
     })?;
     let row = journal.run(run).await.map_err(|error| Failure::of(&error))?;
-    let row = row.filter(|row| row.caller == args.whose.caller()).ok_or_else(|| unknown(run))?;
+    let row =
+        row.filter(|row| args.whose.access().covers(&row.caller)).ok_or_else(|| unknown(run))?;
     let view = super::reader(&args.whose)?.view(&row.session).await?;
     let graph = SessionGraph::from(&view);
     let found = graph.nodes.iter().find(|it| it.run_id == run && it.id == node);

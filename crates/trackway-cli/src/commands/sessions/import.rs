@@ -14,7 +14,7 @@ const BUNDLE_BYTES_MAX: u64 = 1024 * 1024 * 1024;
 pub(super) async fn import(args: &Import) -> Result<Exit, Failure> {
     let file = read(args)?;
     let journal = super::writer(&args.whose.data.folder)?;
-    let sessions = SessionsReader::of(journal.clone(), args.whose.caller());
+    let sessions = SessionsReader::of(journal.clone(), args.whose.access());
     let done = sessions.import(&file, args.signed_by.as_ref()).await;
     journal.close().await;
     let done = done?;

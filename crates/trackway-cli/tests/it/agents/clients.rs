@@ -164,7 +164,7 @@ async fn an_agent_over_json_rpc_0_3() {
 /// What a key, another tenant's key and no key are good for, over each binding.
 async fn keys(generation: Generation) {
     let desk = desk("[auth]\nrequired = true\n").await;
-    let (acme, bolt) = (desk.key("acme"), desk.key("bolt"));
+    let (acme, bolt) = (desk.key("acme", "ann"), desk.key("bolt", "ann"));
     for binding in ["GRPC", "HTTP+JSON", "JSONRPC"] {
         let helper = address(&desk, generation, binding);
         let mut known = Official::start(generation, binding, Some(&acme));

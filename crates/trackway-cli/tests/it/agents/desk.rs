@@ -38,8 +38,8 @@ impl Desk {
     }
 
     /// A key for everything, of this tenant.
-    pub(super) fn key(&self, tenant: &str) -> String {
-        let args = ["keys", "create", "--tenant", tenant, "--user", "ann", "--scope", "*"];
+    pub(super) fn key(&self, tenant: &str, user: &str) -> String {
+        let args = ["keys", "create", "--tenant", tenant, "--user", user, "--scope", "*"];
         let made = trackway(&args).env("TRACKWAY_DATA", self.server.data()).finish("").expect(0);
         made.stdout.trim_end().to_owned()
     }

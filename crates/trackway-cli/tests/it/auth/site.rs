@@ -82,7 +82,11 @@ impl Site {
 
     /// A key of the data folder.
     pub(super) fn key(&self, tenant: &str, scopes: &[&str]) -> String {
-        let args = ["keys", "create", "--tenant", tenant, "--user", "ann", "--json", "--scope"];
+        self.key_of(tenant, "ann", scopes)
+    }
+
+    pub(super) fn key_of(&self, tenant: &str, user: &str, scopes: &[&str]) -> String {
+        let args = ["keys", "create", "--tenant", tenant, "--user", user, "--json", "--scope"];
         let created = self.trackway(&[&args, scopes].concat()).expect(0);
         created.json()["key"].as_str().unwrap().to_owned()
     }

@@ -8,7 +8,7 @@ use trackway_domain::{
 use trackway_ports::Journal;
 use trackway_runtime::{Advance, Consent, Guide, Position};
 
-use crate::kit::{caller, log, names, seal, step};
+use crate::kit::{access, log, names, seal, step};
 
 /// The steps of the workflow, and the end after them.
 const STEPS: [Option<&str>; 4] = [Some("one"), Some("two"), Some("three"), None];
@@ -166,7 +166,7 @@ impl Model {
             let state = if complete { StateName::Completed } else { StateName::Working };
             assert_eq!((row.state, row.runnable, row.parked), (state, false, false));
             for at in &run.nodes {
-                let seen = guide.look(&caller(), at.run, at.id, seal()).await.unwrap();
+                let seen = guide.look(&access(), at.run, at.id, seal()).await.unwrap();
                 assert_eq!(
                     (seen.pending, seen.hash),
                     (at.shown.pending.clone(), at.shown.hash.clone())

@@ -6,7 +6,7 @@ use std::{
 };
 
 use tempfile::TempDir;
-use trackway_domain::{Caller, NodeId, RunId, SessionId};
+use trackway_domain::{Access, NodeId, RunId, SessionId};
 use trackway_ports::{AttemptKey, Journal, NodePlace, ReadError, RunRow, SessionRow, Stored};
 use trackway_ports::{attempt_of, node_of};
 use trackway_sqlite::SqliteJournal;
@@ -72,7 +72,7 @@ impl Site {
             Trail::session_notes(place, name).checkpoint(None, name).write(&journal).await;
         }
         let mut sessions = Vec::new();
-        for listed in journal.sessions(Caller::local(), 9).await.unwrap() {
+        for listed in journal.sessions(Access::local(), 9).await.unwrap() {
             sessions.push(read(&journal, listed).await);
         }
         assert_eq!(sessions.len(), NAMES.len());
@@ -101,7 +101,7 @@ impl Site {
     /// Looks at everything of every session. What is served must be as it was written.
     pub(super) async fn look(&self, journal: &dyn Journal) -> Vec<Found> {
         let mut found = Vec::new();
-        let listed = journal.sessions(Caller::local(), 9).await;
+        let listed = journal.sessions(Access::local(), 9).await;
         for session in &self.sessions {
             let mut one = Found::default();
             one.check(listed.as_ref().map_err(Clone::clone), |listed| {
@@ -121,7 +121,7 @@ impl Site {
 
 impl Session {
     async fn look(&self, journal: &dyn Journal, found: &mut Found) {
-        let rows = journal.session_runs(Caller::local(), self.id.clone()).await;
+        let rows = journal.session_runs(Access::local(), self.id.clone()).await;
         found.same(rows, &self.rows);
         for row in &self.rows {
             found.same(journal.run(row.id).await, &Some(row.clone()));
@@ -178,7 +178,7 @@ impl Found {
 }
 
 async fn read(journal: &dyn Journal, listed: SessionRow) -> Session {
-    let rows = journal.session_runs(Caller::local(), listed.id.clone()).await.unwrap();
+    let rows = journal.session_runs(Access::local(), listed.id.clone()).await.unwrap();
     let (mut logs, mut nodes, mut attempts) = (Vec::new(), Vec::new(), Vec::new());
     for RunRow { id: run, .. } in &rows {
         let log = whole_log(journal, *run).await.unwrap();

@@ -43,12 +43,14 @@ impl FromRequestParts<Door> for Asker {
             Some(gatekeeper) => identify(&**gatekeeper, &parts.headers).await,
             None => Ok(Identity::local()),
         };
-        let Identity { caller, scopes } = identity.map_err(|error| {
+        let identity = identity.map_err(|error| {
             tracing::debug!(path = parts.uri.path(), %error, "a request was refused");
             Refusal::from(error).into_response()
         })?;
-        let sessions = SessionsReader::of(door.journal.clone(), caller.clone());
-        Ok(Self { runs: Runs::of(door.runtime.clone(), caller), sessions, scopes })
+        let access = identity.access();
+        let sessions = SessionsReader::of(door.journal.clone(), access.clone());
+        let runs = Runs::of(door.runtime.clone(), access);
+        Ok(Self { runs, sessions, scopes: identity.scopes })
     }
 }
 
@@ -72,7 +74,7 @@ impl Asker {
             .hint("it needs the scope *"))
     }
 
-    /// As [`Self::may_run`], for the workflow of a run. One of another tenant does not exist.
+    /// As [`Self::may_run`], for the workflow of a run, where the run exists for them.
     pub(super) async fn may_act_on(&self, run: RunId) -> Result<(), Refusal> {
         // Spares a look at the run where it would change nothing.
         if self.scopes.is_all() {

@@ -1,14 +1,14 @@
 //! A page of runs, from wherever their rows are read.
 
-use trackway_domain::{Caller, RunId};
+use trackway_domain::{Access, RunId};
 use trackway_ports::{RunFilter, RunRow};
 
 use super::shapes::{ListFilter, RunList, RunSummary};
 
-/// Runs of the caller's tenant that match. The run that keeps a session's own notes is no work of anybody
+/// Runs that are covered and match. The run that keeps a session's own notes is no work of anybody
 /// and is left out, unless its workflow is asked for.
 pub(super) async fn list<E, F>(
-    caller: &Caller,
+    access: &Access,
     filter: ListFilter,
     read: impl Fn(RunFilter, Option<RunId>, usize) -> F,
 ) -> Result<RunList, E>
@@ -17,8 +17,8 @@ where
 {
     let ListFilter { workflow, states, session, mut before, limit } = filter;
     let hides_notes = workflow.is_none();
-    let tenant = Some(caller.tenant.to_string());
-    let wanted = RunFilter { tenant, session, workflow, states };
+    let access = Some(access.clone());
+    let wanted = RunFilter { access, session, workflow, states };
     let mut runs = Vec::new();
     while runs.len() < limit {
         let room = limit - runs.len();

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use trackway_agent::Bill;
-use trackway_domain::{Caller, Pos, RunId};
+use trackway_domain::{Access, Pos, RunId};
 use trackway_ports::{FORMAT_NEWEST, Journal, ReadError, RunRow};
 
 use super::{
@@ -19,18 +19,18 @@ const READ_EVENTS: usize = 256;
 #[derive(Debug, Clone)]
 pub struct RunsReader {
     journal: Arc<dyn Journal>,
-    caller: Caller,
+    access: Access,
 }
 
 impl RunsReader {
     /// For the caller on a machine without auth.
     pub fn local(journal: Arc<dyn Journal>) -> Self {
-        Self { journal, caller: Caller::local() }
+        Self { journal, access: Access::local() }
     }
 
     pub async fn list(&self, filter: ListFilter) -> Result<RunList, ReadError> {
         let read = |wanted, before, limit| self.journal.runs(wanted, before, limit);
-        list(&self.caller, filter, read).await
+        list(&self.access, filter, read).await
     }
 
     /// `None` where there is no such run. A damaged one is shown up to the damage.
@@ -83,7 +83,7 @@ impl RunsReader {
     }
 
     fn may_see(&self, row: &RunRow) -> bool {
-        row.caller.tenant == self.caller.tenant
+        self.access.covers(&row.caller)
     }
 }
 

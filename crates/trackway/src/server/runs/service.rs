@@ -4,7 +4,7 @@
 use serde_json::Value;
 use trackway_agent::Bill;
 use trackway_domain::{
-    Caller, Code, Event, JSON_DEPTH_MAX, Message, MessageId, Part, Pos, Role, RunId, SessionId,
+    Access, Code, Event, JSON_DEPTH_MAX, Message, MessageId, Part, Pos, Role, RunId, SessionId,
     StateName, is_too_deep,
 };
 use trackway_engine::{Delivered, RunTrack};
@@ -51,23 +51,23 @@ impl RunsError {
 #[derive(Debug, Clone)]
 pub struct Runs {
     runtime: Runtime,
-    caller: Caller,
+    access: Access,
 }
 
 impl Runs {
     /// For the caller on a machine without auth.
     pub fn local(runtime: Runtime) -> Self {
-        Self::of(runtime, Caller::local())
+        Self::of(runtime, Access::local())
     }
 
-    /// For this caller: runs of other tenants do not exist.
-    pub fn of(runtime: Runtime, caller: Caller) -> Self {
-        Self { runtime, caller }
+    /// Runs that the access does not cover do not exist.
+    pub fn of(runtime: Runtime, access: Access) -> Self {
+        Self { runtime, access }
     }
 
     pub async fn list(&self, filter: ListFilter) -> Result<RunList, RunsError> {
         let read = |wanted, before, limit| self.runtime.runs(wanted, before, limit);
-        Ok(list(&self.caller, filter, read).await?)
+        Ok(list(&self.access, filter, read).await?)
     }
 
     /// Answered when the run is durable.
@@ -78,7 +78,7 @@ impl Runs {
             Value::String(text) => said(vec![Part::text(text)]),
             input => message(input)?,
         };
-        let caller = self.caller.clone();
+        let caller = self.access.caller.clone();
         let submit = Submit {
             workflow,
             input,
@@ -227,7 +227,7 @@ impl Runs {
     }
 
     fn address(&self, run: RunId) -> RunAddress {
-        RunAddress { run, caller: self.caller.clone(), workflow: None }
+        RunAddress { run, access: self.access.clone(), workflow: None }
     }
 }
 

@@ -48,7 +48,7 @@ impl Place {
     }
 
     pub(super) fn of(&self, caller: Caller) -> SessionsReader {
-        SessionsReader::of(self.journal.clone(), caller)
+        SessionsReader::of(self.journal.clone(), trackway_domain::Access::own(caller))
     }
 
     pub(super) fn signer(&self) -> BundleSigner {

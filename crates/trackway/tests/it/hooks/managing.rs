@@ -1,6 +1,7 @@
 //! Setting, showing and removing hooks.
 
 use tokio::sync::Semaphore;
+use trackway_domain::Access;
 use trackway_engine::RunView;
 use trackway_ports::{Hook, HookTarget, PortFuture, Stored};
 use trackway_runtime::{Error, RunAddress, Undelivered};
@@ -48,7 +49,7 @@ fn hooks_of_another_tenant_do_not_exist() {
     world.run(setup(&postbox), async |process| {
         let run = start(&process, "talks", Value::Null, Some(hook("h"))).await;
         settled(&process, run).await;
-        let other = RunAddress { caller: Caller::new("other", "user"), ..at(run) };
+        let other = RunAddress { access: Access::own(Caller::new("other", "user")), ..at(run) };
         let elsewhere = RunAddress { workflow: Some("counts".to_owned()), ..at(run) };
         for address in [&other, &elsewhere] {
             let unknown = |error: Error| matches!(error, Error::UnknownRun { .. });
