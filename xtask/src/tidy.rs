@@ -32,6 +32,7 @@ const RULES: &[Rule] = &[
     rust::not_too_long,
     rust::no_ignored_tests,
     rust::no_unexplained_sleep,
+    rust::one_file_appends,
     text::no_trailing_whitespace,
     text::no_tabs,
     text::no_marks,

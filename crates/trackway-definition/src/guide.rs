@@ -1,13 +1,13 @@
 //! The caller drives: what an outside agent is asked at each node, and where its answer leads.
 //!
-//! A node keeps the [`Standing`]'s walk and context, and hands both back with the next answer. What an
+//! A node keeps the [`StepState`]'s walk and context, and hands both back with the next answer. What an
 //! answer lacks is a [`Block`]: nothing has moved then, and the same walk is answered again.
 
 mod pending;
 mod repin;
 
 use serde_json::Value;
-use trackway_domain::{Block, DocumentChange, DocumentKind, Inputs, Object, Pending, Warning};
+use trackway_domain::{Block, DocumentChange, DocumentKind, Inputs, Object, StepState};
 
 pub(crate) use self::pending::text as prompt_text;
 pub use self::repin::repin;
@@ -18,22 +18,8 @@ use crate::{
     walk::{Mode, Root, Walk, Walker, lost},
 };
 
-/// Where a run stands after a start or an answer.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Standing {
-    /// Where the interpreter stands; kept with the node and given back with its answer.
-    pub walk: Value,
-    /// The context of the step at hand; within a workflow inside another one, the inner one's.
-    pub context: Object,
-    /// None when the workflow is complete.
-    pub pending: Option<Pending>,
-    /// What this adds to the session's documents.
-    pub documents: Vec<DocumentChange>,
-    pub warnings: Vec<Warning>,
-}
-
 /// The first step of a new run.
-pub fn open(definition: &Definition, context: &Object) -> Result<Standing, Block> {
+pub fn open(definition: &Definition, context: &Object) -> Result<StepState, Block> {
     check_input(definition, context)?;
     let mut walker = Walker::begin(definition, Mode::Caller, Root::default(), context.clone())?;
     let step = walker.go()?;
@@ -46,7 +32,7 @@ pub fn advance(
     walk: &Value,
     context: &Object,
     inputs: &Inputs,
-) -> Result<Standing, Block> {
+) -> Result<StepState, Block> {
     let mut walker = resume(definition, walk, context)?;
     let step = walker.here().ok_or_else(complete)?;
     let prompt = asked::prompt(step).ok_or_else(|| lost("the place is not at a step"))?;
@@ -88,7 +74,7 @@ fn standing(
     mut walker: Walker<'_>,
     step: Option<&Step>,
     mut documents: Vec<DocumentChange>,
-) -> Result<Standing, Block> {
+) -> Result<StepState, Block> {
     let pending = step.map(|step| pending::pending(&mut walker, step)).transpose()?;
     let stopped = walker.stop();
     documents.extend(stopped.emitted.into_iter().map(|emitted| DocumentChange {
@@ -101,7 +87,7 @@ fn standing(
     let walk = serde_json::to_value(&stopped.walk)
         .map_err(|error| lost(format!("the place cannot be written: {error}")))?;
     let warnings = stopped.warnings;
-    Ok(Standing { walk, context: stopped.context, pending, documents, warnings })
+    Ok(StepState { walk, context: stopped.context, pending, documents, warnings })
 }
 
 fn complete() -> Block {

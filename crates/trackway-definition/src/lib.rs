@@ -37,7 +37,7 @@ mod text;
 mod walk;
 
 pub use fault::Fault;
-pub use guide::{Standing, advance, open, repin};
+pub use guide::{advance, open, repin};
 pub use model::Definition;
 pub use published::file_schema;
 pub use read::{Draft, Format, Unreadable, read};

@@ -103,6 +103,11 @@ pub struct Branch {
     pub siblings: u32,
 }
 
+impl Branch {
+    /// The first answer to a node, and the start of a run.
+    pub const FIRST: Self = Self { forked: false, index: 0, siblings: 1 };
+}
+
 /// Something worth knowing that stopped nothing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Warning {

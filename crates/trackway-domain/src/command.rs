@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
-    Caller, ChildOutcome, Evidence, Failure, FirstAnswer, Message, MessageId, Op, Problem,
-    QuestionId, Retry, RunId, Seq, SessionId, StepOutcome, Timer, Timestamp, WaitingRun,
+    Caller, ChildOutcome, Evidence, Failure, FirstAnswer, GuidedCommand, Message, MessageId, Op,
+    Problem, QuestionId, Retry, RunId, Seq, SessionId, StepOutcome, Timer, Timestamp, WaitingRun,
     WorkflowRef, Yield,
 };
 
@@ -75,6 +75,8 @@ pub enum Command {
     Park(Evidence),
     /// It fits again.
     Unpark,
+    /// What an outside agent does with a run that it drives.
+    Guided(Box<GuidedCommand>),
 }
 
 /// What a child begins with, beside what it has from its parent.
@@ -119,6 +121,32 @@ pub struct Submission {
     /// The run and its event that this one goes on from, with everything up to there as its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forked_from: Option<ForkPoint>,
+}
+
+impl Submission {
+    /// Of a run that nobody else asked for and nothing limits.
+    pub fn new(
+        run: RunId,
+        session: SessionId,
+        workflow: WorkflowRef,
+        caller: Caller,
+        input: Value,
+    ) -> Self {
+        Self {
+            run,
+            session,
+            workflow,
+            caller,
+            input,
+            message: None,
+            parent: None,
+            awaited: false,
+            deadline: None,
+            guided: false,
+            exit: None,
+            forked_from: None,
+        }
+    }
 }
 
 /// A point in a run's log.

@@ -13,6 +13,7 @@ mod command;
 mod document;
 mod errand;
 mod event;
+mod guided;
 mod ids;
 mod integer;
 mod message;
@@ -39,13 +40,14 @@ pub use command::{Command, Delivery, ForkPoint, NewChild, Reading, Submission};
 pub use document::{DocumentChange, DocumentKind};
 pub use errand::Errand;
 pub use event::{Event, Late, Resume, Retry, WorkflowRef};
+pub use guided::{AnsweredNode, Consent, GuidedCommand, NodeAnswer};
 pub use ids::{
     ACK_BYTES, AckId, ArtifactId, BadId, MessageId, NODE_BYTES, NodeId, QuestionId, RUN_BYTES,
     RunId, SessionId,
 };
 pub use integer::normalize_integers;
 pub use message::{Message, Role};
-pub use node::{Expected, Node, Pending, WantedFact};
+pub use node::{Expected, Node, Pending, StepState, WantedFact};
 pub use op::{BadOp, Op, OpKind, Timer};
 pub use outcome::{
     AnswerKind, ChildOutcome, Evidence, Failure, FirstAnswer, StepOutcome, WaitingRun,

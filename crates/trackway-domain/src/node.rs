@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{NodeId, Object, Seq};
+use crate::{DocumentChange, NodeId, Object, Seq, Warning};
 
 /// A point in a run from which it can go on. A run that an outside agent drives is a tree of these:
 /// each answer to a node makes another one, and two answers to the same node make two branches.
@@ -28,6 +28,20 @@ pub struct Node {
     /// What is to be done next; none when the workflow is complete here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pending: Option<Pending>,
+}
+
+/// Where a guided run stands after a start or an answer, as the interpreter of its definition says.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StepState {
+    /// Where the interpreter stands; kept with the node and given back with its answer.
+    pub walk: Value,
+    /// The context of the step at hand; within a workflow inside another one, the inner one's.
+    pub context: Object,
+    /// None when the workflow is complete.
+    pub pending: Option<Pending>,
+    /// What this adds to the session's documents.
+    pub documents: Vec<DocumentChange>,
+    pub warnings: Vec<Warning>,
 }
 
 /// The step that a node waits for.

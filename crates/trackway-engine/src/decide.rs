@@ -17,11 +17,15 @@ mod adopt;
 mod children;
 mod deliver;
 mod ends;
+mod guided;
 mod park;
 mod steps;
 mod timers;
 mod waiting;
 mod yields;
+
+pub use adopt::import;
+pub use guided::accepts as guided_run_accepts;
 
 /// Decides one command. `run` is `None` only for a run that does not exist yet.
 ///
@@ -30,6 +34,7 @@ mod yields;
 pub fn decide(run: Option<&Run>, command: Command, env: Env<'_>) -> Result<Decision, Refusal> {
     let (run, command) = match (run, command) {
         (None, Command::Submit(submission)) => return Ok(submit(submission)),
+        (None, Command::Guided(command)) => return created(guided::begin(*command, env)?),
         (Some(_), Command::Submit(_)) => return Err(Refusal::AlreadySubmitted),
         (None, _) => return Err(Refusal::NotSubmitted),
         (Some(run), command) => (run, command),
@@ -57,6 +62,7 @@ pub fn decide(run: Option<&Run>, command: Command, env: Env<'_>) -> Result<Decis
         Command::Adopt => adopt::adopt(run)?,
         Command::Park(evidence) => park::park(run, evidence, env)?,
         Command::Unpark => park::unpark(run),
+        Command::Guided(command) => guided::decide(run, *command, env)?,
     };
     legal(&run.state, &decision.events)?;
     decision.effects.extend(waiting::owed(run, &decision.events));
@@ -75,6 +81,12 @@ fn submit(submission: Box<Submission>) -> Decision {
         effects.push(Effect::SetTimer(Timer::Deadline, due));
     }
     Decision { events: vec![Event::Submitted(submission)], effects, ..Decision::default() }
+}
+
+/// A run that begins with more than its submission.
+fn created(decision: Decision) -> Result<Decision, Refusal> {
+    legal(&State::Submitted, decision.events.get(1..).unwrap_or_default())?;
+    Ok(decision)
 }
 
 /// Takes the events along the table without changing anything.

@@ -1,6 +1,9 @@
 //! What follows from a decision: effects on the world, and the answer to whoever sent the command.
 
-use trackway_domain::{Errand, Event, Problem, QuestionId, RunId, Submission, Timer, Timestamp};
+use trackway_domain::{
+    Answer, Attempt, Errand, Event, Node, Pending, Problem, QuestionId, RunId, Submission, Timer,
+    Timestamp,
+};
 
 /// The result of [`crate::decide`]. Effects are carried out after the events are durable, never before.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -33,6 +36,20 @@ pub enum Reply {
     Asked(QuestionId),
     ChildStarted(RunId),
     Delivered(Delivered),
+    Guided(Box<GuidedReply>),
+}
+
+/// What became of a guided run's command.
+#[derive(Debug, Clone, PartialEq)]
+pub enum GuidedReply {
+    Opened {
+        node: Node,
+        answer: Answer,
+    },
+    Attempted(Attempt),
+    /// The answer would advance a step that wants a person's agreement, which the door can get. Nothing
+    /// is recorded.
+    ConsentNeeded(Pending),
 }
 
 /// What became of a message.

@@ -12,6 +12,7 @@ mod effect;
 mod env;
 #[cfg(test)]
 mod fixture;
+mod fork;
 mod input;
 mod prompt;
 mod refusal;
@@ -23,9 +24,10 @@ mod update;
 mod view;
 
 pub use bounded::{Bounded, BoundedUpdate, Omitted, Wanted, value_bytes};
-pub use decide::decide;
-pub use effect::{Decision, Delivered, Effect, Reply};
+pub use decide::{decide, guided_run_accepts, import};
+pub use effect::{Decision, Delivered, Effect, GuidedReply, Reply};
 pub use env::{Env, Schemas};
+pub use fork::{CannotFork, Fork, Forked, fork};
 pub use input::{input_from_parts, read_answer, required_names, yes_or_no};
 pub use refusal::{IllegalTransition, Refusal};
 pub use run::{Asked, Awaited, Heard, OpenChild, Run};

@@ -1,9 +1,9 @@
 //! Why a command changes nothing.
 
-use trackway_domain::{QuestionId, StateName};
+use trackway_domain::{Block, QuestionId, StateName};
 
 /// A command that the run, as it stands, does not take. Nothing was changed.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum Refusal {
     #[error("the run has ended ({state})")]
     Ended { state: StateName },
@@ -17,6 +17,9 @@ pub enum Refusal {
     NotSubmitted,
     #[error("the run exists already")]
     AlreadySubmitted,
+    /// Nothing more that does not fit is recorded at this node; what fits still is.
+    #[error("too many answers to this step did not fit: {}", .0.message)]
+    TooManyAttempts(Box<Block>),
     #[error(transparent)]
     Illegal(#[from] IllegalTransition),
 }

@@ -11,7 +11,9 @@ use std::{collections::VecDeque, fmt, sync::Arc};
 use trackway_domain::{Command, Seq, Submission, Timestamp};
 use trackway_ports::{Append, Pinned};
 
-use crate::{command::Attached, commit::AfterCommit, core::Core, drive::FirstDrive, live::LiveRef};
+use crate::{
+    append, command::Attached, commit::AfterCommit, core::Core, drive::FirstDrive, live::LiveRef,
+};
 
 /// Events that are joined. Beyond it a longer append saves nothing more per event.
 /// Limit (Runtime): events that one append joins.
@@ -110,7 +112,7 @@ impl Order {
         let Self { mut append, mut after } = self;
         let children = after.take_starts(&mut append.starts);
         core.reach("runtime:ordered");
-        core.options.journal.append(append, Box::new(move |result| after.run(result)));
+        append::send(&*core.options.journal, append, Box::new(move |result| after.run(result)));
         for child in children {
             let mut head = child.head();
             head.buffer.awaits_parent = false;

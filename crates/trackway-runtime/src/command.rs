@@ -5,13 +5,14 @@ use std::sync::Arc;
 
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 use trackway_domain::{Command, Event, RunId, Seq, Timestamp};
-use trackway_engine::{Decision, Delivered, Env, Refusal, Reply, Run, StatusTime, decide, shows};
+use trackway_engine::{Decision, Delivered, Env, Refusal, Reply, Run, StatusTime, decide};
 use trackway_ports::{
     Append, AppendError, Claim, ClaimKey, HookChange, OutboxChange, OutboxId, Pinned, RunRow,
 };
 
 use crate::{
     Error,
+    append::{append_of, row_of},
     buffer::Order,
     commit::{AfterCommit, Commit},
     core::Core,
@@ -120,15 +121,14 @@ impl Core {
         if attached.with_program && wakes_program {
             head.buffer.keep();
         }
-        let mut append = Append::new(live.id, expected, now);
-        let mut after = AfterCommit::new(live.clone(), events.clone(), now, attached.permit);
+        let mut append = append_of(live.id, expected, now, events.clone());
+        let mut after = AfterCommit::new(live.clone(), events, now, attached.permit);
         // Where a run begins with it, they are that run's.
         append.pins = after.sort_effects(self, head, effects, &mut append, attached.pins);
         if let Some(id) = attached.settles {
             append.outbox.push(OutboxChange::Remove(id));
         }
         append.hooks = attached.hooks;
-        append.tells = events.iter().any(shows);
         append.row = changed_row(head);
         append.claim = attached.claim.map(|(key, digest)| {
             let reply = recorded_reply(&reply);
@@ -139,7 +139,6 @@ impl Core {
             head.claims.insert(key.clone(), (digest.clone(), reply.clone()));
             Claim { key, run: live.id, digest, reply }
         });
-        append.events = events;
         let seq = expected + append.events.len() as Seq;
         if is_nothing(&append) {
             return Ordered { reply, seq, commit: None };
@@ -244,7 +243,8 @@ impl Core {
     }
 }
 
-fn fold(head: &mut Head, events: &[Event], now: Timestamp) -> Result<(), Refusal> {
+/// Folds events into the head.
+pub(crate) fn fold(head: &mut Head, events: &[Event], now: Timestamp) -> Result<(), Refusal> {
     for event in events {
         match (&mut head.run, event) {
             (Some(run), event) => {
@@ -271,19 +271,7 @@ pub(crate) fn changed_row(head: &mut Head) -> Option<RunRow> {
     if head.row.replace(marks) == Some(marks) {
         return None;
     }
-    let submission = &run.submission;
-    Some(RunRow {
-        id: submission.run,
-        session: submission.session.clone(),
-        caller: submission.caller.clone(),
-        workflow: submission.workflow.clone(),
-        parent: submission.parent,
-        state,
-        runnable,
-        parked,
-        created_at: run.created_at,
-        status_at: marks.status_at,
-    })
+    Some(row_of(run, marks))
 }
 
 fn is_nothing(append: &Append) -> bool {
@@ -305,6 +293,7 @@ fn recorded_reply(reply: &Reply) -> serde_json::Value {
         Reply::Done
         | Reply::Asked(_)
         | Reply::ChildStarted(_)
+        | Reply::Guided(_)
         | Reply::Delivered(Delivered::Noted) => serde_json::Value::Null,
     }
 }

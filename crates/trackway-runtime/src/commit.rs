@@ -3,18 +3,19 @@
 use std::sync::{Arc, Weak};
 
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
-use trackway_domain::{Event, Pos, Timestamp};
+use trackway_domain::{Event, Pos, RunId, Seq, Timestamp};
 use trackway_engine::{Effect, RunView};
 use trackway_ports::{
     Append, AppendError, OutboxChange, OutboxId, Pinned, Receipt, Stored, TimerChange,
 };
 
 use crate::{
+    Observer,
     buffer::NewChild,
-    command::Wants,
+    command::{Wants, changed_row, fold},
     core::Core,
     drive::FirstDrive,
-    live::{Head, LiveRef, Shown, TAIL_EVENTS_MAX},
+    live::{Head, Live, LiveRef, Shown, TAIL_EVENTS_MAX},
     stage::Inner,
 };
 
@@ -196,7 +197,8 @@ impl AfterCommit {
             started.committed(Receipt { first, hooks: false });
             first += events;
         }
-        let commits = show(&self.live, self.events, self.at, receipt, &self.waiters);
+        let observer = core.options.observer.as_deref();
+        let commits = show(&self.live, self.events, self.at, receipt, &self.waiters, observer);
         if let Some(program) = self.stop.upgrade() {
             program.stop();
         }
@@ -279,13 +281,53 @@ fn void(live: &LiveRef) -> bool {
     program.is_some()
 }
 
+/// Events that are durable in a log, and were not decided on the head here.
+#[derive(Debug)]
+pub(crate) struct Appended {
+    pub(crate) run: RunId,
+    /// Number of the last event before them.
+    pub(crate) expected: Seq,
+    /// Absent where the run was not in memory when they were written.
+    pub(crate) events: Option<Vec<Event>>,
+    pub(crate) at: Timestamp,
+    pub(crate) receipt: Receipt,
+}
+
+impl Appended {
+    /// Takes the events into the head, and into what is shown of it. False where the head is not as old as
+    /// they are; one that has been read since has them.
+    pub(crate) fn fold_into(self, live: &Live) -> bool {
+        let mut head = live.head();
+        if head.void || head.damaged.is_some() {
+            return false;
+        }
+        let (Some(seq), Some(events)) = (head.run.as_ref().map(|run| run.seq), self.events) else {
+            return false;
+        };
+        let committed = *live.committed.borrow();
+        if committed >= self.expected + events.len() as Seq {
+            return true;
+        }
+        if (seq, committed) != (self.expected, self.expected)
+            || fold(&mut head, &events, self.at).is_err()
+        {
+            return false;
+        }
+        // The append brought the row with it.
+        let _ = changed_row(&mut head);
+        show(live, events, self.at, self.receipt, &[], None);
+        true
+    }
+}
+
 /// Folds committed events into what is shown, and tells watchers. Returns what each waiter is answered.
 fn show(
-    live: &LiveRef,
+    live: &Live,
     events: Vec<Event>,
     at: Timestamp,
     receipt: Receipt,
     waiters: &[Waiter],
+    observer: Option<&dyn Observer>,
 ) -> Vec<Commit> {
     let mut shown = live.shown();
     let before = shown.view.as_ref().map_or(0, |view| view.pos);
@@ -306,7 +348,7 @@ fn show(
             }
             (None, _) => {}
         }
-        if let (Some(observer), Some(view)) = (&live.core.options.observer, &shown.view) {
+        if let (Some(observer), Some(view)) = (observer, &shown.view) {
             observer.committed(&view.submission, &event);
         }
         let seq = shown.view.as_ref().map_or(0, |view| view.seq);

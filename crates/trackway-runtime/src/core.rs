@@ -10,6 +10,7 @@ use trackway_ports::{ClaimKey, Stored};
 use crate::{
     Error, Options, Program,
     ancestry::Descendants,
+    commit::Appended,
     errand::ErrandLocks,
     hooks::Hooks,
     live::{Durable, LiveRef, Lives, RowMarks},
@@ -151,9 +152,12 @@ impl Core {
         reading.await.unwrap_or(Err(Error::Stopping))
     }
 
-    /// The run's log has gone on without its head here, which is void now: the next user loads it again.
-    pub(crate) fn gone_on(&self, run: RunId) {
-        if let Some(live) = self.lives.find(run) {
+    /// The run's log has gone on without its head here. Where that is as old as the append, it takes the
+    /// events in; else it is void, and the next user loads the run again.
+    pub(crate) fn on_append(&self, appended: Appended) {
+        if let Some(live) = self.lives.find(appended.run)
+            && !appended.fold_into(&live)
+        {
             live.head().void = true;
             self.lives.forget(&live);
             // Whoever waits on this head must look again.

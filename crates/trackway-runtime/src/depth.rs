@@ -28,6 +28,7 @@ pub(crate) fn command_too_deep(command: &Command) -> bool {
         | Command::FinishStep { outcome: StepOutcome::Err(_), .. }
         | Command::End(Err(_))
         | Command::Submit(_)
+        | Command::Guided(_)
         | Command::RetryStep(_)
         | Command::Sleep { .. }
         | Command::Withdraw { .. }

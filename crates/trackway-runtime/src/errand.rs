@@ -15,6 +15,7 @@ use trackway_ports::OutboxId;
 
 use crate::{
     Error, Program,
+    append::{self, settle_errand},
     command::{Attached, Wants},
     core::Core,
     supervise::Supervisor,
@@ -199,20 +200,10 @@ impl Core {
     /// Strikes an errand about a run that does not exist: there is no log to do it in.
     async fn strike(&self, id: OutboxId) -> Result<(), Error> {
         let _permit = self.permit().await?;
-        let (done, struck) = tokio::sync::oneshot::channel();
-        self.options.journal.append(
-            trackway_ports::Append {
-                outbox: vec![trackway_ports::OutboxChange::Remove(id)],
-                ..trackway_ports::Append::new(RunId::new(id.0), 0, self.now())
-            },
-            Box::new(move |result| {
-                let _ = done.send(result);
-            }),
-        );
-        match struck.await {
-            Ok(Ok(_)) => Ok(()),
-            Ok(Err(error)) => Err(Error::append(&error)),
-            Err(_) => Err(Error::Stopping),
+        let append = settle_errand(id, self.now());
+        match append::commit(&*self.options.journal, append).await {
+            Ok(_) => Ok(()),
+            Err(error) => Err(Error::append(&error)),
         }
     }
 }

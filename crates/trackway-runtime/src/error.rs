@@ -86,6 +86,7 @@ impl Error {
             Refusal::NotSettled
             | Refusal::NotSubmitted
             | Refusal::AlreadySubmitted
+            | Refusal::TooManyAttempts(_)
             | Refusal::Illegal(_) => Self::Store { reason: refusal.to_string() },
         }
     }

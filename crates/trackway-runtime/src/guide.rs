@@ -6,10 +6,10 @@ mod api;
 mod bounds;
 mod checkpoint;
 mod context;
-mod decide;
 mod definitions;
 mod digest;
 mod ends;
+mod execute;
 mod fork;
 mod migrate;
 mod place;
@@ -25,12 +25,12 @@ use tokio::sync::Semaphore;
 use trackway_domain::{Access, NodeId, Object, RunId, Seal, SessionId};
 use trackway_ports::{Clock, Faults, Ids, Journal};
 
-pub use api::{Advance, Advanced, Checkpointed, Consent, GuideError, Migrated, Position, Start};
+pub use api::{Advance, Advanced, Checkpointed, GuideError, Migrated, Position, Start};
 pub use recap::{Recap, RecapDocument, RecapGrowth, RecapNote};
 pub use resume::{Resumable, Resumed};
 
 use self::definitions::Definitions;
-use crate::{Catalogue, Runtime};
+use crate::{Catalogue, Runtime, SchemaBook};
 
 /// Appends under way at once. Enough to fill a group commit several times over; beyond it, callers wait
 /// for their turn instead of growing a queue.
@@ -53,6 +53,7 @@ pub struct GuideOptions {
 pub struct Guide {
     options: GuideOptions,
     definitions: Arc<Definitions>,
+    schemas: Arc<SchemaBook>,
     appends: Arc<Semaphore>,
     /// Whose watchers are told of what is recorded here.
     runtime: Option<Runtime>,
@@ -63,6 +64,7 @@ impl Guide {
         Self {
             options,
             definitions: Arc::default(),
+            schemas: Arc::default(),
             appends: Arc::new(Semaphore::new(APPENDS_MAX)),
             runtime: None,
         }

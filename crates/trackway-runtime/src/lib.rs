@@ -8,6 +8,7 @@
 mod ancestry;
 mod answer_types;
 mod api;
+mod append;
 mod buffer;
 mod catalogue;
 mod command;
@@ -43,14 +44,14 @@ mod written;
 
 pub use ancestry::ChildLimits;
 pub use api::{Answered, Deliver, Hold, NewHook, RunAddress, Submit, Submitted};
+pub use append::{CopiedLog, import_logs};
 pub use catalogue::{
     Catalogue, Invalid, Known, Listing, NotKnown, Unwatchable, Watching, watch_paths,
 };
 pub use error::Error;
-pub use fork::CannotFork;
 pub use guide::{
-    Advance, Advanced, Checkpointed, Consent, Guide, GuideError, GuideOptions, Migrated, Position,
-    Recap, RecapDocument, RecapGrowth, RecapNote, Resumable, Resumed, Start,
+    Advance, Advanced, Checkpointed, Guide, GuideError, GuideOptions, Migrated, Position, Recap,
+    RecapDocument, RecapGrowth, RecapNote, Resumable, Resumed, Start,
 };
 pub use messenger::{Messenger, Undelivered};
 pub use observer::Observer;
@@ -69,6 +70,8 @@ pub use supervise::Supervisor;
 pub use tool::{Tool, ToolCall, ToolFuture, ToolInfo, ToolOutput, Tools};
 /// What somebody probably meant by a name that is not known.
 pub use trackway_definition::nearest;
+pub use trackway_domain::Consent;
+pub use trackway_engine::CannotFork;
 pub use value_type::ValueType;
 pub use watch::Watch;
 pub use world::{SteadyClock, SystemClock, SystemIds};

@@ -12,7 +12,8 @@ use trackway_ports::{Hook, HookChange, RunFilter, RunPage, RunQuery, RunRow};
 
 use crate::{
     Answered, Deliver, Error, NewHook, Options, Registry, ReplayVerdict, RunAddress, Submit,
-    Submitted, Supervisor, Watch, core::Core, hooks, recovery, replay::replay_in_time, timers,
+    Submitted, Supervisor, Watch, commit::Appended, core::Core, hooks, recovery,
+    replay::replay_in_time, timers,
 };
 
 /// A running Trackway engine. Cheap to clone; every door holds one.
@@ -256,10 +257,14 @@ impl Runtime {
 
     /// Somebody else has written to the run's log: who watches it sees that, and what is decided about
     /// it is decided on the newer log.
-    pub(crate) fn gone_on(&self, run: RunId) {
+    pub(crate) fn on_append(&self, appended: Appended) {
         let core = self.core.clone();
         // Apart from this thread, which may be one that hands in an append and holds a run's lock.
-        self.core.tokio.spawn(async move { core.gone_on(run) });
+        self.core.tokio.spawn(async move { core.on_append(appended) });
+    }
+
+    pub(crate) fn is_in_memory(&self, run: RunId) -> bool {
+        self.core.lives.find(run).is_some()
     }
 
     /// Runs in memory at the moment: those that are doing something or are being watched.

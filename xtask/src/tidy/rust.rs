@@ -70,3 +70,28 @@ pub(super) fn no_unexplained_sleep(tree: &Tree) -> Vec<Finding> {
     }
     findings
 }
+
+/// The only file that makes appends and hands them to a store: what it is given was decided by the engine.
+const APPENDS: &str = "crates/trackway-runtime/src/append.rs";
+
+/// Stores take appends, and the testkit plays the runtime for them.
+const STORES: [&str; 3] =
+    ["crates/trackway-ports/", "crates/trackway-sqlite/", "crates/trackway-testkit/"];
+
+/// One way into the log.
+pub(super) fn one_file_appends(tree: &Tree) -> Vec<Finding> {
+    let is_caller = |file: &&File| {
+        file.path.starts_with("crates/")
+            && file.path != APPENDS
+            && !file.is_test()
+            && !file.path.contains("/benches/")
+            && !STORES.iter().any(|store| file.path.starts_with(store))
+    };
+    let appends = |line: &str| {
+        ["Append::new(", "journal.append(", "journal.append_all("]
+            .iter()
+            .any(|call| line.contains(call))
+    };
+    let message = format!("let the engine decide it, and append it by {APPENDS}");
+    tree.rust_files().filter(is_caller).flat_map(|file| file.find(appends, &message)).collect()
+}

@@ -3,7 +3,7 @@
 use serde_json::Value;
 use trackway_domain::{Block, Object};
 
-use super::{Standing, resume, standing};
+use super::{StepState, resume, standing};
 use crate::{
     asked,
     model::{Definition, LoopOver, Step, StepKind},
@@ -19,7 +19,7 @@ pub fn repin(
     to: &Definition,
     walk: &Value,
     context: &Object,
-) -> Result<Standing, Block> {
+) -> Result<StepState, Block> {
     let mut walker = resume(from, walk, context)?;
     walker.lay_names_down();
     let way = walker.way();

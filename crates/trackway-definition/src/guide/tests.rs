@@ -16,13 +16,13 @@ mod scopes;
 use serde_json::{Value, json};
 use trackway_domain::{Inputs, Object};
 
-use super::{Standing, advance, open};
+use super::{StepState, advance, open};
 use crate::{model::Definition, testing::object};
 
 /// A run under way.
 struct Agent {
     definition: Definition,
-    standing: Standing,
+    standing: StepState,
 }
 
 impl Agent {
@@ -32,15 +32,15 @@ impl Agent {
     }
 
     /// Answers the pending step.
-    fn send(&mut self, inputs: &Inputs) -> &Standing {
-        let Standing { walk, context, .. } = &self.standing;
+    fn send(&mut self, inputs: &Inputs) -> &StepState {
+        let StepState { walk, context, .. } = &self.standing;
         self.standing =
             advance(&self.definition, walk, context, inputs).expect("the answer advances");
         &self.standing
     }
 
     fn blocked(&self, inputs: &Inputs) -> Value {
-        let Standing { walk, context, .. } = &self.standing;
+        let StepState { walk, context, .. } = &self.standing;
         let block = advance(&self.definition, walk, context, inputs).expect_err("it is blocked");
         json!(block)
     }

@@ -7,28 +7,25 @@
 
 use serde_json::Value;
 use trackway_domain::{
-    Access, AckId, AttemptOutcome, Block, NodeId, Object, RunId, Seal, StateName,
+    Access, AckId, AnsweredNode, Block, Branch, Consent, GuidedCommand, NodeAnswer, NodeId, Object,
+    RunId, Seal, StateName,
 };
-use trackway_ports::{Append, AppendError, AttemptKey};
+use trackway_engine::{GuidedReply, Refusal, guided_run_accepts};
+use trackway_ports::AttemptKey;
 
 use super::{
-    Advance, Advanced, Consent, Guide, GuideError, Position,
+    Advance, Advanced, Guide, GuideError, Position,
     answer::{self, Look},
-    bounds, context,
-    decide::{self, Closed, Verdict},
+    bounds,
     digest::digest,
+    execute::{Executed, With, indexed, refused},
     place::Place,
-    store::unwritable,
 };
 
 /// Lost races in a row before an answer is given up. Each is lost to an append that somebody else got
 /// through, so the run goes on in any case; losing this often takes as many agents at one run.
 /// Limit (Sessions): lost races before an answer is refused.
 pub(super) const TRIES_MAX: usize = 50;
-
-/// Limit (MCP): blocked answers to one snapshot that are recorded. An agent that is wrong so often does
-/// not learn from the answer; one that fits is still taken, and advances.
-pub(super) const BLOCKED_ATTEMPTS_MAX: u32 = 100;
 
 impl Guide {
     pub(super) async fn answer(
@@ -51,13 +48,14 @@ impl Guide {
                 let again = answer::of_attempt(&place.row, &node, attempt);
                 return Ok(Advanced::Position(Box::new(again)));
             }
-            match decide::closed(place.asked()) {
-                None => {}
-                Some(Closed::Ended(state)) => return Err(GuideError::Ended { run, state }),
-                Some(Closed::Complete) => {
-                    let seen = self.seen(place, advance.seal).await?;
-                    return Ok(Advanced::Position(Box::new(seen)));
-                }
+            match guided_run_accepts(place.row.state, place.is_unadopted) {
+                // One that nobody has adopted can be looked at where it is complete.
+                Err(Refusal::NotAdopted) if place.node.pending.is_none() => {}
+                accepts => accepts.map_err(|refusal| refused(run, refusal))?,
+            }
+            if place.node.pending.is_none() {
+                let seen = self.seen(place, advance.seal).await?;
+                return Ok(Advanced::Position(Box::new(seen)));
             }
             if let Some(advanced) = self.attempt(place, &advance, &key).await? {
                 return Ok(advanced);
@@ -76,59 +74,56 @@ impl Guide {
     /// One try. None where somebody else was faster, and it is to be looked at again.
     async fn attempt(
         &self,
-        mut place: Place,
+        place: Place,
         advance: &Advance,
         key: &AttemptKey,
     ) -> Result<Option<Advanced>, GuideError> {
         let (run, node) = (key.run, &place.node);
-        if place.is_unadopted {
-            return Err(GuideError::NotAdopted { run });
-        }
         let workflow = &place.row.workflow.name;
         let definition = self.definition(run, workflow, &node.definition).await?;
         let context = self.whole_context(run, node).await?;
-        let came_to =
+        let result =
             trackway_definition::advance(&definition, &node.walk, &context, &advance.inputs);
-        if let Ok(standing) = &came_to {
-            bounds::context(&standing.context)?;
+        if let Ok(step) = &result {
+            bounds::context(&step.context)?;
         }
-        let mut drift = self.drift(workflow, &node.definition).await;
-        if drift.is_none() && place.branches > 0 {
-            drift = self.damage_below(run, node.id).await?;
+        let mut warning = self.drift(workflow, &node.definition).await;
+        if warning.is_none() && place.branches > 0 {
+            warning = self.damage_below(run, node.id).await?;
         }
-        if came_to.is_err() || advance.consent == Consent::Given(false) {
-            place.came_as = Some(self.came_as(&place).await?);
-        }
-        let node = &place.node;
-        let now = self.now();
-        let verdict = self.decided(now, (run, place.head + 1), |world| {
-            decide::answered(place.asked(), advance, key.digest.clone(), came_to, drift, world)
-        });
-        let recorded = match verdict {
-            Verdict::AskFirst(pending) => return Ok(Some(Advanced::AskFirst(pending))),
-            Verdict::Record(mut recorded) => {
-                if let AttemptOutcome::Advanced(made) = &mut recorded.attempt.outcome {
-                    context::pack(made, node, &context, place.made);
-                }
-                *recorded
-            }
+        // Only who does not get on is told of the branch that the node is; it may have to be read.
+        let stays = result.is_err() || advance.consent == Consent::Given(false);
+        let branch = if stays { self.came_as(&place).await? } else { Branch::FIRST };
+        let at = AnsweredNode {
+            node: node.clone(),
+            context,
+            seq: place.made,
+            branches: place.branches,
+            blocked: place.blocked,
+            branch,
         };
-        if let AttemptOutcome::Blocked(block) = &recorded.attempt.outcome
-            && place.blocked >= BLOCKED_ATTEMPTS_MAX
-        {
-            return Err(GuideError::TooManyAttempts { run, block: block.clone() });
-        }
-        let mut append = Append::new(run, place.head, now);
-        append.events = recorded.events();
-        append.row = recorded.completes.map(|completion| completion.row);
-        match self.commit(append).await {
-            Ok(()) => {
-                let position = answer::of_attempt(&place.row, node, recorded.attempt);
-                Ok(Some(Advanced::Position(Box::new(position))))
+        let answer = NodeAnswer {
+            at,
+            ack: key.ack,
+            digest: key.digest.clone(),
+            inputs: advance.inputs.clone(),
+            consent: advance.consent,
+            seal: advance.seal.clone(),
+            result,
+            warning,
+        };
+        let command = GuidedCommand::Answer(Box::new(answer));
+        let indexed = indexed(&place.row, place.head, place.is_unadopted);
+        let executed = self.execute(run, Some(indexed), command, With::default()).await?;
+        let Executed::Done(Some(reply)) = executed else { return Ok(None) };
+        Ok(match *reply {
+            GuidedReply::Attempted(attempt) => {
+                let position = answer::of_attempt(&place.row, node, attempt);
+                Some(Advanced::Position(Box::new(position)))
             }
-            Err(AppendError::Conflict { .. }) => Ok(None),
-            Err(error) => Err(unwritable(&error)),
-        }
+            GuidedReply::ConsentNeeded(pending) => Some(Advanced::AskFirst(pending)),
+            GuidedReply::Opened { .. } => None,
+        })
     }
 
     pub(super) async fn see(
@@ -145,10 +140,10 @@ impl Guide {
     /// The node as it is, with a fresh ack.
     pub(super) async fn seen(&self, place: Place, seal: Seal) -> Result<Position, GuideError> {
         let branch = self.came_as(&place).await?;
-        let over = match decide::ended(place.row.state) {
-            Some(state) => Some(over(place.row.id, state)),
-            None if place.is_unadopted => Some(unadopted(place.row.id)),
-            None => None,
+        let over = match guided_run_accepts(place.row.state, place.is_unadopted) {
+            Ok(()) => None,
+            Err(Refusal::Ended { state }) => Some(over(place.row.id, state)),
+            Err(_) => Some(unadopted(place.row.id)),
         };
         let Place { node, row, .. } = place;
         let workflow = &row.workflow.name;

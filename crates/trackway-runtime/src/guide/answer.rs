@@ -1,9 +1,12 @@
 //! From what is recorded to what is said. A repetition is made of the record alone.
 
-use trackway_domain::{AckId, Answer, Attempt, AttemptOutcome, Block, Branch, Node, Seal, Warning};
+use trackway_domain::{
+    AckId, Answer, Attempt, AttemptOutcome, Block, Branch, Node, RunId, Seal, SessionId,
+    Submission, Warning,
+};
 use trackway_ports::RunRow;
 
-use super::{Position, decide::Opening};
+use super::Position;
 
 /// What an answer to `node` came to.
 pub(super) fn of_attempt(row: &RunRow, node: &Node, attempt: Attempt) -> Position {
@@ -18,9 +21,14 @@ pub(super) fn of_attempt(row: &RunRow, node: &Node, attempt: Attempt) -> Positio
 }
 
 /// The first node of a run, with the workflow's rules.
-pub(super) fn of_opening(opening: Opening, guidance: Vec<String>) -> Position {
-    let Opening { node, answer, row, .. } = opening;
-    Position { guidance, ..told(&row, node, answer) }
+pub(super) fn of_opening(
+    submission: &Submission,
+    node: Node,
+    answer: Answer,
+    guidance: Vec<String>,
+) -> Position {
+    let Submission { run, session, workflow, .. } = submission;
+    Position { guidance, ..position(*run, session, &workflow.name, node, answer) }
 }
 
 /// A node as it is, for somebody who looks at it again.
@@ -43,11 +51,21 @@ pub(super) fn of_look(row: &RunRow, node: Node, look: Look) -> Position {
 }
 
 fn told(row: &RunRow, node: Node, answer: Answer) -> Position {
+    position(row.id, &row.session, &row.workflow.name, node, answer)
+}
+
+fn position(
+    run: RunId,
+    session: &SessionId,
+    workflow: &str,
+    node: Node,
+    answer: Answer,
+) -> Position {
     let Answer { ack, branch, warnings, seal } = answer;
     Position {
-        run: row.id,
-        session: row.session.clone(),
-        workflow: row.workflow.name.clone(),
+        run,
+        session: session.clone(),
+        workflow: workflow.to_owned(),
         hash: node.definition,
         node: node.id,
         ack,

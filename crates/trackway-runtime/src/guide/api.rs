@@ -2,8 +2,8 @@
 
 use trackway_definition::{Fault, model::Unheeded};
 use trackway_domain::{
-    AckId, Block, Branch, Code, Inputs, NodeId, Object, Pending, RunId, Seal, SessionId, StateName,
-    Warning,
+    AckId, Block, Branch, Code, Consent, Inputs, NodeId, Object, Pending, RunId, Seal, SessionId,
+    StateName, Warning,
 };
 
 #[derive(Debug, Clone, PartialEq)]
@@ -21,16 +21,6 @@ pub struct Advance {
     pub inputs: Inputs,
     pub consent: Consent,
     pub seal: Seal,
-}
-
-/// How a person's agreement is had where a step wants it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Consent {
-    /// The answer itself is the agreement: the agent was told to ask.
-    Implied,
-    /// The door can ask, and has not yet.
-    ToBeAsked,
-    Given(bool),
 }
 
 /// What an answer came to.

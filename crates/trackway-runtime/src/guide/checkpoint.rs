@@ -4,16 +4,17 @@
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use trackway_domain::{
-    Access, Caller, Checkpoint, Event, Guided, MessageId, NodeId, RunId, Seal, Seq, SessionId,
-    StateName, Submission,
+    Access, Caller, GuidedCommand, MessageId, NodeId, RunId, Seal, Seq, SessionId, Submission,
 };
-use trackway_ports::{Append, AppendError, Claim, ClaimKey};
+use trackway_ports::{Claim, ClaimKey, RunRow};
 
 use super::{
     Checkpointed, Guide, GuideError,
     advance::{TRIES_MAX, too_busy},
-    bounds, decide, session,
-    store::{guided, unreadable, unwritable},
+    bounds,
+    execute::{Executed, With, indexed},
+    session,
+    store::unreadable,
 };
 use crate::submit::hex;
 
@@ -31,21 +32,17 @@ impl Guide {
         for _ in 0..TRIES_MAX {
             let place = self.place(access, run, node).await?;
             let claim = claim(&access.caller, run, Some(node), notes);
-            let repeated = match decide::ended(place.row.state) {
+            let run = indexed(&place.row, place.head, place.is_unadopted);
+            let notes = notes.to_owned();
+            let command = GuidedCommand::Checkpoint { node: Some(node), notes };
+            let with = With { claim: Some(claim.clone()), ..With::default() };
+            let repeated = match self.execute(place.row.id, Some(run), command, with).await {
+                Ok(Executed::Done(_)) => Some(false),
+                Ok(Executed::Repeated) => Some(true),
+                Ok(Executed::Lost) => None,
                 // Nothing more is recorded in it, but what was is still answered.
-                Some(state) => match self.is_claimed(&claim).await? {
-                    true => Some(true),
-                    false => return Err(GuideError::Ended { run, state }),
-                },
-                None if place.is_unadopted => {
-                    return Err(GuideError::NotAdopted { run });
-                }
-                None => {
-                    let mut append = Append::new(run, place.head, self.now());
-                    append.events = vec![noted(Some(node), notes)];
-                    append.claim = Some(claim);
-                    self.claiming(append).await?
-                }
+                Err(GuideError::Ended { .. }) if self.is_claimed(&claim).await? => Some(true),
+                Err(error) => return Err(error),
             };
             if let Some(repeated) = repeated {
                 let position = self.seen(place, seal).await?;
@@ -64,26 +61,23 @@ impl Guide {
         bounds::notes(notes)?;
         let notes = notes.trim_end();
         let run = session::notes_run(&access.caller, session);
+        let claim = claim(&access.caller, run, None, notes);
+        let with = || With { claim: Some(claim.clone()), ..With::default() };
         for _ in 0..TRIES_MAX {
-            let now = self.now();
-            let head = self.head(run).await?;
-            if head > 0 {
-                self.own_notebook(access, session, run).await?;
-            }
-            let mut append = Append::new(run, head, now);
-            if head == 0 {
-                let submission = notebook(&access.caller, session, run);
-                append.row = Some(decide::row(&submission, StateName::Completed, now));
-                append.events = vec![
-                    Event::Submitted(Box::new(submission)),
-                    Event::Started,
-                    Event::Completed { output: Value::Null, message_id: None },
-                ];
-            }
-            append.events.push(noted(None, notes));
-            append.claim = Some(claim(&access.caller, run, None, notes));
-            if let Some(repeated) = self.claiming(append).await? {
-                return Ok(repeated);
+            let seq = self.head(run).await?;
+            let notes = notes.to_owned();
+            let (known, command) = if seq > 0 {
+                let row = self.own_notebook(access, session, run).await?;
+                let command = GuidedCommand::Checkpoint { node: None, notes };
+                (Some(indexed(&row, seq, false)), command)
+            } else {
+                let submission = Box::new(notebook(&access.caller, session, run));
+                (None, GuidedCommand::OpenNotes { submission, notes })
+            };
+            match self.execute(run, known, command, with()).await? {
+                Executed::Done(_) => return Ok(false),
+                Executed::Repeated => return Ok(true),
+                Executed::Lost => {}
             }
         }
         Err(too_busy(run))
@@ -96,21 +90,11 @@ impl Guide {
         access: &Access,
         session: &SessionId,
         run: RunId,
-    ) -> Result<(), GuideError> {
+    ) -> Result<RunRow, GuideError> {
         let row = self.row(&Access::own(access.caller.clone()), run).await?;
         match row.session == *session && row.workflow == session::notes_workflow() {
-            true => Ok(()),
+            true => Ok(row),
             false => Err(GuideError::UnknownRun { run }),
-        }
-    }
-
-    /// Whether the same had been recorded before. None where the race was lost.
-    async fn claiming(&self, append: Append) -> Result<Option<bool>, GuideError> {
-        match self.commit(append).await {
-            Ok(()) => Ok(Some(false)),
-            Err(AppendError::Claimed(_)) => Ok(Some(true)),
-            Err(AppendError::Conflict { .. }) => Ok(None),
-            Err(error) => Err(unwritable(&error)),
         }
     }
 
@@ -142,26 +126,11 @@ impl Guide {
     }
 }
 
-fn noted(node: Option<NodeId>, notes: &str) -> Event {
-    guided(Guided::Checkpointed(Checkpoint { node, notes: notes.to_owned() }))
-}
-
 /// The run that holds a session's own notes. It has no steps, and is complete from its start.
 fn notebook(caller: &Caller, session: &SessionId, run: RunId) -> Submission {
-    Submission {
-        run,
-        session: session.clone(),
-        workflow: session::notes_workflow(),
-        caller: caller.clone(),
-        input: Value::Null,
-        message: None,
-        parent: None,
-        deadline: None,
-        guided: true,
-        exit: None,
-        forked_from: None,
-        awaited: false,
-    }
+    let (session, caller) = (session.clone(), caller.clone());
+    let submission = Submission::new(run, session, session::notes_workflow(), caller, Value::Null);
+    Submission { guided: true, ..submission }
 }
 
 fn claim(caller: &Caller, run: RunId, node: Option<NodeId>, notes: &str) -> Claim {

@@ -3,15 +3,17 @@
 
 use std::collections::BTreeMap;
 
-use trackway_domain::{Access, Event, Guided, Node, RunId, Seq};
-use trackway_ports::{Append, AppendError, Pinned, RunRow};
+use trackway_domain::{Access, Event, GuidedCommand, Node, RunId, Seq};
+use trackway_engine::guided_run_accepts;
+use trackway_ports::{Pinned, RunRow};
 
 use super::{
     Guide, GuideError, Migrated,
     advance::{TRIES_MAX, too_busy},
-    bounds, decide,
+    bounds,
     ends::Ends,
-    store::{Next, guided, unwritable},
+    execute::{Executed, With, indexed, refused},
+    store::Next,
 };
 use crate::Known;
 
@@ -31,13 +33,9 @@ impl Guide {
     ) -> Result<Migrated, GuideError> {
         for _ in 0..TRIES_MAX {
             let row = self.row(access, run).await?;
-            if let Some(state) = decide::ended(row.state) {
-                return Err(GuideError::Ended { run, state });
-            }
             let (ends, head, last) = self.ends(run).await?;
-            if last == Last::Imported {
-                return Err(GuideError::NotAdopted { run });
-            }
+            guided_run_accepts(row.state, last == Last::Imported)
+                .map_err(|refusal| refused(run, refusal))?;
             if !ends.guided {
                 let why = "no outside agent drives it".into();
                 return Err(GuideError::CannotMigrate { run, why });
@@ -52,15 +50,13 @@ impl Guide {
             if moved.is_empty() {
                 return Ok(migrated);
             }
-            let mut append = Append::new(run, head, self.now());
-            append.pins =
-                vec![Pinned { hash: migrated.to.clone(), body: known.definition.normal() }];
-            append.events =
-                moved.into_iter().map(|node| guided(Guided::Repinned { node })).collect();
-            match self.commit(append).await {
-                Ok(()) => return Ok(migrated),
-                Err(AppendError::Conflict { .. }) => {}
-                Err(error) => return Err(unwritable(&error)),
+            let pins = vec![Pinned { hash: migrated.to.clone(), body: known.definition.normal() }];
+            let indexed = indexed(&row, head, false);
+            let command = GuidedCommand::Repin { nodes: moved };
+            let with = With { pins, ..With::default() };
+            match self.execute(run, Some(indexed), command, with).await? {
+                Executed::Lost => {}
+                Executed::Done(_) | Executed::Repeated => return Ok(migrated),
             }
         }
         Err(too_busy(run))

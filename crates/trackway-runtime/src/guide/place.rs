@@ -7,7 +7,6 @@ use trackway_ports::{AttemptKey, NodePlace, RunRow, Stored, attempt_of, node_of}
 
 use super::{
     Guide, GuideError,
-    decide::{Asked, ONLY_BRANCH},
     store::{Next, unreadable, unwritable},
 };
 
@@ -28,13 +27,6 @@ pub(super) struct Place {
     pub(super) blocked: u32,
     /// Which branch it was when it was made. None where it was read anew since: then the log knows.
     pub(super) came_as: Option<Branch>,
-}
-
-impl Place {
-    pub(super) fn asked(&self) -> Asked<'_> {
-        let came_as = self.came_as.unwrap_or(ONLY_BRANCH);
-        Asked { node: &self.node, branches: self.branches, came_as, row: &self.row }
-    }
 }
 
 impl Guide {
@@ -118,7 +110,7 @@ impl Guide {
             if found.is_some() { Next::Enough } else { Next::More }
         })
         .await?;
-        Ok(found.unwrap_or(ONLY_BRANCH))
+        Ok(found.unwrap_or(Branch::FIRST))
     }
 
     /// The node as the log had it before that event.

@@ -181,7 +181,7 @@ impl Guide {
     ) -> Result<Vec<Stored>, GuideError> {
         let run = session::notes_run(&access.caller, session);
         match self.own_notebook(access, session, run).await {
-            Ok(()) => {}
+            Ok(_) => {}
             Err(GuideError::UnknownRun { .. }) => return Ok(Vec::new()),
             Err(error) => return Err(error),
         }

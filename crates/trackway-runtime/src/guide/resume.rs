@@ -2,11 +2,10 @@
 
 use serde_json::Value;
 use trackway_domain::{Access, Event, NodeId, Object, RunId, SessionId, Timestamp};
+use trackway_engine::guided_run_accepts;
 use trackway_ports::{RunFilter, RunRow};
 
-use super::{
-    Guide, GuideError, Recap, decide, recap::newest_snapshot, session::ids_in, store::unreadable,
-};
+use super::{Guide, GuideError, Recap, recap::newest_snapshot, session::ids_in, store::unreadable};
 
 /// Limit (MCP): snapshots that workflow_resume returns.
 const RESUME_ITEMS_MAX: usize = 10;
@@ -64,7 +63,7 @@ impl Guide {
         let mut found = Vec::new();
         for row in rows {
             let is_one = !row.workflow.holds_session_notes()
-                && decide::ended(row.state).is_none()
+                && guided_run_accepts(row.state, false).is_ok()
                 && permits(&row.workflow.name);
             if is_one && let Some(item) = self.resumable(&row, &query).await? {
                 found.push(item);

@@ -1,12 +1,16 @@
 //! Starting a run: no read, one append.
 
 use serde_json::Value;
-use trackway_domain::{Access, RunId, Submission, WorkflowRef};
-use trackway_ports::{Append, AppendError, Pinned};
+use trackway_domain::{Access, GuidedCommand, RunId, Submission, WorkflowRef};
+use trackway_engine::GuidedReply;
+use trackway_ports::Pinned;
 
 use super::{
-    Guide, GuideError, Position, Start, advance::too_busy, answer, bounds, decide, session,
-    store::unwritable,
+    Guide, GuideError, Position, Start,
+    advance::too_busy,
+    answer, bounds,
+    execute::{Executed, With},
+    session,
 };
 use crate::Known;
 
@@ -24,48 +28,34 @@ impl Guide {
         let known = self.startable(&start.workflow).await?;
         let Known { definition, hash, .. } = known;
         let session = session::session_of(&start.context, || self.options.ids.uuid())?;
-        let standing = trackway_definition::open(&definition, &start.context)
+        let step = trackway_definition::open(&definition, &start.context)
             .map_err(GuideError::MissingContext)?;
-        bounds::context(&standing.context)?;
-        let mut submission = Submission {
-            run: RunId::compact(self.options.ids.uuid()),
-            session,
-            workflow: WorkflowRef { name: definition.id.clone(), version: hash.to_string() },
-            caller: access.caller.clone(),
-            input: Value::Object(start.context),
-            message: None,
-            parent: None,
-            deadline: None,
-            guided: true,
-            exit: None,
-            forked_from: None,
-            awaited: false,
-        };
+        bounds::context(&step.context)?;
+        let workflow = WorkflowRef { name: definition.id.clone(), version: hash.to_string() };
+        let input = Value::Object(start.context);
         let pins = vec![Pinned { hash: hash.to_string(), body: definition.normal() }];
+        let mut id = RunId::compact(self.options.ids.uuid());
         for _ in 0..IDS_TRIED_MAX {
-            let now = self.now();
-            let at = (submission.run, decide::OPENED_AT);
-            let opening = self.decided(now, at, |world| {
-                decide::opened(submission.clone(), standing.clone(), start.seal.clone(), world)
-            });
-            let mut append = Append::new(submission.run, 0, now);
-            append.events = opening.events.clone();
-            append.row = Some(opening.row.clone());
-            append.pins = pins.clone();
-            match self.commit(append).await {
-                Ok(()) => {
-                    self.definitions.keep(&hash, definition.clone());
-                    let rules = self.rules(&definition).await;
-                    return Ok(answer::of_opening(opening, rules));
-                }
-                // Another run has this id already: half of an id is time, the rest is short.
-                Err(AppendError::Conflict { .. }) => {
-                    submission.run = RunId::compact(self.options.ids.uuid());
-                }
-                Err(error) => return Err(unwritable(&error)),
+            let (session, caller) = (session.clone(), access.caller.clone());
+            let submission = Submission::new(id, session, workflow.clone(), caller, input.clone());
+            let submission = Submission { guided: true, ..submission };
+            let command = GuidedCommand::Open {
+                submission: Box::new(submission.clone()),
+                step: Box::new(step.clone()),
+                seal: start.seal.clone(),
+            };
+            let with = With { pins: pins.clone(), ..With::default() };
+            if let Executed::Done(Some(reply)) = self.execute(id, None, command, with).await?
+                && let GuidedReply::Opened { node, answer } = *reply
+            {
+                self.definitions.keep(&hash, definition.clone());
+                let rules = self.rules(&definition).await;
+                return Ok(answer::of_opening(&submission, node, answer, rules));
             }
+            // Another run has this id already: half of an id is time, the rest is short.
+            id = RunId::compact(self.options.ids.uuid());
         }
-        Err(too_busy(submission.run))
+        Err(too_busy(id))
     }
 
     /// The definition under that id, if nothing is in it that we would have to leave out.

@@ -1,62 +1,18 @@
-//! Reading and writing: one append at a time and per call, answered after its commit.
+//! Reading: logs, definitions and what the folders hold.
 
 use std::sync::Arc;
 
-use tokio::sync::oneshot;
 use trackway_definition::Definition;
-use trackway_domain::{Event, NodeId, RunId, Seq, Timestamp};
-use trackway_engine::shows;
-use trackway_ports::{Append, AppendError, ReadError, Stored};
+use trackway_domain::{RunId, Seq};
+use trackway_ports::{AppendError, ReadError, Stored};
 
-use super::{Guide, GuideError, decide::World};
+use super::{Guide, GuideError};
 use crate::{Known, NotKnown};
 
 /// Events read at once where a whole log is gone through.
 const PAGE_EVENTS: usize = 256;
 
 impl Guide {
-    pub(super) fn now(&self) -> Timestamp {
-        self.options.clock.now()
-    }
-
-    /// Decides about a run whose event of this number may make a node.
-    pub(super) fn decided<T>(
-        &self,
-        now: Timestamp,
-        (run, seq): (RunId, Seq),
-        decide: impl FnOnce(World<'_>) -> T,
-    ) -> T {
-        let ids = || self.options.ids.uuid();
-        let node = NodeId::at(run, seq).unwrap_or_else(|| NodeId::new(ids()));
-        decide(World { now, ids: &ids, node })
-    }
-
-    /// Hands in an append and waits until it is durable. Whoever watches the run in this process is told
-    /// of it, also where the caller has gone meanwhile.
-    pub(super) async fn commit(&self, mut append: Append) -> Result<(), AppendError> {
-        // Never closed, so acquiring fails only if that changes.
-        let room = self.appends.clone().acquire_owned().await;
-        append.tells = append.events.iter().any(shows);
-        let (tell, told) = oneshot::channel();
-        let (run, runtime) = (append.run, self.runtime.clone());
-        self.options.faults.reach("guide:ordered");
-        let done = move |result: Result<_, AppendError>| {
-            drop(room);
-            if result.is_ok()
-                && let Some(runtime) = runtime
-            {
-                runtime.gone_on(run);
-            }
-            // Nobody listens where the caller has gone.
-            let _ = tell.send(result);
-        };
-        self.options.journal.append(append, Box::new(done));
-        let ended = || AppendError::Broken { reason: "the store has ended".into() };
-        told.await.map_err(|_| ended())??;
-        self.options.faults.reach("guide:committed");
-        Ok(())
-    }
-
     /// Shows the run's events after `after`, in order and page by page, until `see` has seen enough.
     pub(super) async fn each_event(
         &self,
@@ -188,8 +144,4 @@ pub(super) fn unwritable(error: &AppendError) -> GuideError {
             GuideError::Store { reason: error.to_string() }
         }
     }
-}
-
-pub(super) fn guided(guided: trackway_domain::Guided) -> Event {
-    Event::Guided(Box::new(guided))
 }

@@ -1,10 +1,15 @@
 //! Guided runs beside the engine: it shows them and can cancel them, and never drives them.
 
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering},
+};
+
 use serde_json::json;
 use trackway_domain::{Inputs, Part, RunId, StateName};
-use trackway_ports::RunFilter;
+use trackway_ports::{PortFuture, RunFilter};
 use trackway_runtime::{Deliver, GuideError, RunAddress};
-use trackway_testkit::{World, message};
+use trackway_testkit::{Setup, Tap, World, message};
 
 use crate::kit::{
     Library, access, advance, answer, log, names, no_programs, output, seal, start, to_the_end,
@@ -95,11 +100,24 @@ fn the_engine_never_drives_a_guided_run() {
     });
 }
 
-/// Who watches a run through the engine of the same process sees what is recorded by a guide.
+/// Counts how often the events of a run are read.
+#[derive(Debug, Default)]
+struct EventReads(AtomicUsize);
+
+impl Tap for EventReads {
+    fn before_read(&self, run: Option<RunId>) -> PortFuture<'_, ()> {
+        self.0.fetch_add(usize::from(run.is_some()), Ordering::SeqCst);
+        Box::pin(std::future::ready(()))
+    }
+}
+
+/// Who watches a run through the engine of the same process sees what is recorded by a guide. The engine
+/// takes it from the append, and reads nothing for it.
 #[test]
 fn a_watcher_beside_the_guide_sees_every_answer() {
     let (library, world) = (Library::new(), World::memory());
-    world.run(no_programs(), async |process| {
+    let reads = Arc::new(EventReads::default());
+    world.run(Setup::from(no_programs()).tap(reads.clone()), async |process| {
         let guide = library.guide_in(&world, &process);
         let first = start(&guide).await;
         let mut watch = process.watch(&address(first.run), 0).await.unwrap();
@@ -112,6 +130,7 @@ fn a_watcher_beside_the_guide_sees_every_answer() {
             seen.clone()
         };
         assert_eq!(next(3).await, ["submitted", "started", "opened"]);
+        reads.0.store(0, Ordering::SeqCst);
         // The watcher waits while the guide records.
         let (seen, second) = tokio::join!(next(1), async {
             tokio::task::yield_now().await;
@@ -121,5 +140,8 @@ fn a_watcher_beside_the_guide_sees_every_answer() {
         to_the_end(&guide, second).await;
         assert_eq!(next(3).await[4..], ["attempted", "attempted", "completed"]);
         assert_eq!(watch.next().await.unwrap(), None);
+        assert_eq!(reads.0.load(Ordering::SeqCst), 3, "the guide reads for each of three answers");
+        let view = process.view(&address(first.run)).await.unwrap();
+        assert_eq!((view.state, view.seq), (StateName::Completed, 7));
     });
 }

@@ -8,10 +8,10 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use serde::Serialize;
-use trackway_domain::{Caller, Event, JSON_DEPTH_MAX, RunId, SessionId, StateName, Timestamp};
-use trackway_engine::{RunTrack, Schemas as _, StatusTime};
-use trackway_ports::{Append, AppendError, Pinned, RunRow, decode};
-use trackway_runtime::SchemaBook;
+use trackway_domain::{Caller, Event, JSON_DEPTH_MAX, RunId, SessionId, Timestamp};
+use trackway_engine::{RunTrack, Schemas as _, StatusTime, import};
+use trackway_ports::{AppendError, Pinned, RunRow, decode};
+use trackway_runtime::{CopiedLog, SchemaBook, import_logs};
 
 use super::{
     BadBundle, SessionsError, SessionsReader, SignedBy,
@@ -121,8 +121,8 @@ impl SessionsReader {
 
     /// In one transaction, so that nobody ever sees a part of a session.
     async fn write(&self, runs: Vec<Checked>, pins: &[Pinned]) -> Result<(), SessionsError> {
-        let appends = runs.into_iter().map(|run| append(run, pins)).collect();
-        match self.journal.append_all(appends).await {
+        let logs = runs.into_iter().map(|run| log_of(run, pins)).collect();
+        match import_logs(&*self.journal, logs).await {
             Ok(()) => Ok(()),
             Err(AppendError::Conflict { run, .. }) => {
                 let why = "somebody else wrote it here at the same time; import again".to_owned();
@@ -133,33 +133,19 @@ impl SessionsReader {
     }
 }
 
-fn append(mut run: Checked, pins: &[Pinned]) -> Append {
-    let id = run.row.id;
+fn log_of(mut run: Checked, pins: &[Pinned]) -> CopiedLog {
     let at = run.stamps.last().copied().unwrap_or_default();
-    // Whatever its log says: what could go on waits for somebody here who wants that. An outside agent can
-    // go on with a guided run that is complete, and finds it without a token of its own.
-    if may_go_on(&run.row, run.guided) {
-        run.events.push(Event::Imported);
-        run.stamps.push(at);
-    }
+    let decided = import(&run.row.workflow, run.row.state, run.guided);
+    run.stamps.extend(decided.iter().map(|_| at));
+    run.events.extend(decided);
     let needs =
         |pin: &&Pinned| run.definitions.contains(&pin.hash) || run.row.workflow.version == pin.hash;
-    Append {
+    CopiedLog {
         pins: pins.iter().filter(needs).cloned().collect(),
         events: run.events,
-        row: Some(run.row),
-        tells: false,
+        row: run.row,
         stamps: run.stamps,
-        ..Append::new(id, 0, at)
-    }
-}
-
-/// Whether anybody could go on with the run where it came from.
-fn may_go_on(row: &RunRow, guided: bool) -> bool {
-    match guided {
-        true if row.workflow.holds_session_notes() => false,
-        true => !row.state.is_terminal() || row.state == StateName::Completed,
-        false => !row.state.is_terminal(),
+        timers: Vec::new(),
     }
 }
 

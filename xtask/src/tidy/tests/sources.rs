@@ -31,6 +31,22 @@ fn long_files_are_found_except_tests() {
 }
 
 #[test]
+fn only_one_file_appends() {
+    let rule = rust::one_file_appends;
+    let line = "    let append = Append::new(run, 0, now);\n";
+    let sends = "    self.options.journal.append(append, done);\n";
+    check(rule, &[("crates/trackway-runtime/src/append.rs", line)], &[]);
+    check(rule, &[("crates/trackway-sqlite/src/journal.rs", sends)], &[]);
+    check(rule, &[("crates/trackway-runtime/src/fork/tests.rs", line)], &[]);
+    let path = "crates/trackway-runtime/src/fork.rs";
+    check(
+        rule,
+        &[(path, &format!("{line}{sends}"))],
+        &[&format!("{path}:1"), &format!("{path}:2")],
+    );
+}
+
+#[test]
 fn ignored_tests_are_found() {
     let rule = rust::no_ignored_tests;
     check(rule, &[("a.rs", "#[test]\nfn ignore() {}\n")], &[]);

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use trackway_domain::{Block, Inputs};
 
 use super::{Agent, obedient::until_it_goes};
-use crate::guide::{Standing, advance, open};
+use crate::guide::{StepState, advance, open};
 use crate::model::{LoopOver, Source, Step, StepKind};
 use crate::testing::{count, definition, each, facts, map, object, prompt, repeat};
 
@@ -158,14 +158,14 @@ proptest! {
             context["list"] = list;
         }
         let definition = definition(steps);
-        let checked = |came: Result<Standing, Block>| {
+        let checked = |came: Result<StepState, Block>| {
             came.as_ref().err().into_iter().for_each(points_at_no_item);
             came
         };
         let start = |inputs: &Inputs| checked(open(&definition, &inputs.context));
         let mut standing = until_it_goes("start", json!({"context": context}), start);
         while standing.pending.is_some() {
-            let Standing { walk, context, .. } = &standing;
+            let StepState { walk, context, .. } = &standing;
             let answer = |inputs: &Inputs| checked(advance(&definition, walk, context, inputs));
             standing = until_it_goes("answer", json!({}), answer);
         }

@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 use trackway_domain::{Block, Inputs};
 
-use super::super::{Standing, advance, open};
+use super::super::{StepState, advance, open};
 use crate::read::tests::corpus;
 use crate::{
     Definition, Format, read,
@@ -58,8 +58,8 @@ fn inputs(arguments: &Value) -> Inputs {
 pub(super) fn until_it_goes(
     what: &str,
     mut arguments: Value,
-    act: impl Fn(&Inputs) -> Result<Standing, Block>,
-) -> Standing {
+    act: impl Fn(&Inputs) -> Result<StepState, Block>,
+) -> StepState {
     let mut last = None;
     for _ in 0..TRIES_MAX {
         match act(&inputs(&arguments)) {
@@ -74,12 +74,12 @@ pub(super) fn until_it_goes(
 }
 
 /// Drives a definition to its end; the ids of the steps on the way, and the last standing.
-fn obey(definition: &Definition) -> (Vec<String>, Standing) {
+fn obey(definition: &Definition) -> (Vec<String>, StepState) {
     let start = |inputs: &Inputs| open(definition, &inputs.context);
     let mut standing = until_it_goes(&definition.id, json!({}), start);
     let mut steps = Vec::new();
     while let Some(pending) = &standing.pending {
-        let Standing { walk, context, .. } = &standing;
+        let StepState { walk, context, .. } = &standing;
         let what = format!("{} {}", definition.id, pending.step);
         let mut output = pending.output.as_ref().map(|expected| expected.example.clone());
         output.iter_mut().for_each(choose);

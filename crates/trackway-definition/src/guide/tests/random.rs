@@ -4,7 +4,7 @@ use proptest::{collection::vec, option, prelude::*};
 use serde_json::{Value, json};
 use trackway_domain::Inputs;
 
-use super::super::{Standing, advance, open, repin};
+use super::super::{StepState, advance, open, repin};
 use crate::{
     Definition,
     drive::{self, Action, Move, Stuck, Turn},
@@ -150,11 +150,11 @@ fn answer_all(definition: &Definition, answers: &[Inputs]) {
         }
         // The same definition again: the same step, though a loop's names are put up anew.
         if let Ok(same) = repin(definition, definition, &standing.walk, &standing.context) {
-            let step = |standing: &Standing| Some(standing.pending.as_ref()?.step.clone());
+            let step = |standing: &StepState| Some(standing.pending.as_ref()?.step.clone());
             assert_eq!(step(&same), step(&standing));
         }
         let inputs = answers.next().unwrap_or(&enough);
-        let Standing { walk, context, .. } = &standing;
+        let StepState { walk, context, .. } = &standing;
         let next = advance(definition, walk, context, inputs);
         let text = serde_json::to_string(walk).expect("it can be written");
         let again = serde_json::from_str(&text).expect("it can be read");

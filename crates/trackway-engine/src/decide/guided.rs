@@ -1,0 +1,221 @@
+//! Guided runs: an outside agent drives from node to node, and every answer is recorded once.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+use trackway_domain::{
+    AckId, Answer, AnsweredNode, Attempt, AttemptOutcome, Block, Branch, Checkpoint, Consent,
+    Event, Guided, GuidedCommand, Need, Node, NodeAnswer, NodeId, Pending, RunId, Seal, Seq,
+    StateName, StepState, Submission,
+};
+
+use crate::{Decision, Env, GuidedReply, Refusal, Reply, Run};
+
+/// Number of the event that makes the first node: it is submitted and started before.
+const OPENED_AT: Seq = 3;
+
+/// Limit (MCP): blocked answers to one snapshot that are recorded. An agent that is wrong so often does
+/// not learn from the answer; one that fits is still taken, and advances.
+const BLOCKED_ATTEMPTS_MAX: u32 = 100;
+
+/// Bytes from which on a fact is kept where it is. A reference costs some thirty.
+const KEPT_BYTES_MIN: usize = 512;
+/// Events that one node may refer to: each is one more read for whoever answers the node. A node that would
+/// need more holds its whole context, and those after it refer to it.
+/// Limit (Sessions): earlier events that a snapshot refers to for its facts.
+const KEPT_EVENTS_MAX: usize = 4;
+
+/// Creates a run.
+pub(super) fn begin(command: GuidedCommand, env: Env<'_>) -> Result<Decision, Refusal> {
+    match command {
+        GuidedCommand::Open { submission, step, seal } => Ok(open(submission, *step, seal, env)),
+        // It has no steps, and is complete from its start.
+        GuidedCommand::OpenNotes { submission, notes } => Ok(Decision {
+            events: vec![
+                Event::Submitted(submission),
+                Event::Started,
+                completed(Value::Null),
+                noted(None, notes),
+            ],
+            ..Decision::default()
+        }),
+        GuidedCommand::Answer(_)
+        | GuidedCommand::Checkpoint { .. }
+        | GuidedCommand::Repin { .. } => Err(Refusal::NotSubmitted),
+    }
+}
+
+pub(super) fn decide(run: &Run, command: GuidedCommand, env: Env<'_>) -> Result<Decision, Refusal> {
+    accepts(run.state.name(), run.imported)?;
+    let events = match command {
+        GuidedCommand::Open { .. } | GuidedCommand::OpenNotes { .. } => {
+            return Err(Refusal::AlreadySubmitted);
+        }
+        GuidedCommand::Answer(sent) => return answer(run, *sent, env),
+        GuidedCommand::Checkpoint { node, notes } => vec![noted(node, notes)],
+        GuidedCommand::Repin { nodes } => {
+            nodes.into_iter().map(|node| guided(Guided::Repinned { node })).collect()
+        }
+    };
+    Ok(Decision { events, ..Decision::default() })
+}
+
+/// Whether anything more is recorded in a guided run. One that completed is not over: an agent that goes
+/// back to an earlier node grows another branch.
+pub fn accepts(state: StateName, imported: bool) -> Result<(), Refusal> {
+    if state.is_terminal() && state != StateName::Completed {
+        return Err(Refusal::Ended { state });
+    }
+    if imported { Err(Refusal::NotAdopted) } else { Ok(()) }
+}
+
+/// Begins a run. One whose workflow has nothing to do is complete from its start.
+fn open(submission: Box<Submission>, step: StepState, seal: Seal, env: Env<'_>) -> Decision {
+    let StepState { walk, context, pending, documents, warnings } = step;
+    let is_complete = pending.is_none();
+    let node = Node {
+        id: node_id(submission.run, OPENED_AT, env),
+        parent: None,
+        definition: submission.workflow.version.clone(),
+        walk,
+        context,
+        kept: BTreeMap::new(),
+        pending,
+    };
+    let ack = (!is_complete).then(|| fresh_ack(env));
+    let answer = Answer { ack, branch: Branch::FIRST, warnings, seal };
+    let opened = Guided::Opened { node: node.clone(), answer: answer.clone(), documents };
+    let mut events = vec![Event::Submitted(submission), Event::Started, guided(opened)];
+    events.extend(is_complete.then(|| completed(Value::Null)));
+    let reply = Reply::Guided(Box::new(GuidedReply::Opened { node, answer }));
+    Decision { events, reply, ..Decision::default() }
+}
+
+/// Judges an answer by what the interpreter made of it.
+fn answer(run: &Run, sent: NodeAnswer, env: Env<'_>) -> Result<Decision, Refusal> {
+    let NodeAnswer { at, ack, digest, inputs, consent, seal, result, warning } = sent;
+    let wants_agreement = at.node.pending.as_ref().filter(|pending| pending.confirm);
+    let result = match (result, wants_agreement, consent) {
+        (Ok(_), Some(pending), Consent::ToBeAsked) => {
+            let reply = Reply::Guided(Box::new(GuidedReply::ConsentNeeded(pending.clone())));
+            return Ok(Decision { reply, ..Decision::default() });
+        }
+        (Ok(_), Some(pending), Consent::Given(false)) => Err(declined(pending)),
+        (result, _, _) => result,
+    };
+    let (outcome, documents, warnings) = match result {
+        Err(block) if at.blocked >= BLOCKED_ATTEMPTS_MAX => {
+            return Err(Refusal::TooManyAttempts(Box::new(block)));
+        }
+        Err(block) => (AttemptOutcome::Blocked(block), Vec::new(), Vec::new()),
+        Ok(StepState { walk, context, pending, documents, warnings }) => {
+            let mut node = Node {
+                id: node_id(run.id(), run.seq + 1, env),
+                parent: Some(at.node.id),
+                definition: at.node.definition.clone(),
+                walk,
+                context,
+                kept: BTreeMap::new(),
+                pending,
+            };
+            keep_large_facts(&mut node, &at);
+            (AttemptOutcome::Advanced(node), documents, warnings)
+        }
+    };
+    let is_complete = is_complete(&outcome);
+    let answer = Answer {
+        ack: (!is_complete).then(|| fresh_ack(env)),
+        branch: branch(&outcome, &at),
+        warnings: warning.into_iter().chain(warnings).collect(),
+        seal,
+    };
+    // The first branch that gets to its end completes the run.
+    let completes = is_complete && run.state.name() == StateName::Working;
+    let output = completes.then(|| inputs.output.clone().unwrap_or_default());
+    let attempt = Attempt { node: at.node.id, ack, digest, inputs, outcome, answer, documents };
+    let attempted = guided(Guided::Attempted(attempt.clone()));
+    let events = std::iter::once(attempted).chain(output.map(completed)).collect();
+    let reply = Reply::Guided(Box::new(GuidedReply::Attempted(attempt)));
+    Ok(Decision { events, reply, ..Decision::default() })
+}
+
+/// Where the node of the answer stands among those that its parent went on to. One that is blocked goes
+/// nowhere: the node is the one that was answered, and no fork was made.
+fn branch(outcome: &AttemptOutcome, at: &AnsweredNode) -> Branch {
+    match outcome {
+        AttemptOutcome::Advanced(_) => {
+            let index = at.branches;
+            Branch { forked: index > 0, index, siblings: index.saturating_add(1) }
+        }
+        AttemptOutcome::Blocked(_) => at.branch,
+    }
+}
+
+fn is_complete(outcome: &AttemptOutcome) -> bool {
+    matches!(outcome, AttemptOutcome::Advanced(node) if node.pending.is_none())
+}
+
+/// Takes out of a new node the large facts that the answered one has already: the node names the event
+/// that holds them. That event holds the value itself, so nothing is followed further than one step.
+fn keep_large_facts(node: &mut Node, at: &AnsweredNode) {
+    let mut kept = BTreeMap::new();
+    for (name, value) in &node.context {
+        if at.context.get(name) == Some(value) && is_large(value) {
+            kept.insert(name.clone(), at.node.kept.get(name).copied().unwrap_or(at.seq));
+        }
+    }
+    if kept.values().collect::<BTreeSet<_>>().len() > KEPT_EVENTS_MAX {
+        return;
+    }
+    for name in kept.keys() {
+        // In its place, so that the order of the names stays.
+        node.context.insert(name.clone(), Value::Null);
+    }
+    node.kept = kept;
+}
+
+fn is_large(value: &Value) -> bool {
+    match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+        Value::String(text) => text.len() >= KEPT_BYTES_MIN,
+        Value::Array(_) | Value::Object(_) => value.to_string().len() >= KEPT_BYTES_MIN,
+    }
+}
+
+fn declined(pending: &Pending) -> Block {
+    Block {
+        code: "confirmation-declined".into(),
+        message: format!("The user did not agree to {:?}; nothing was advanced.", pending.title),
+        needs: vec![Need {
+            pointer: "/ackToken".into(),
+            message: "Ask the user what to change. When they agree, send the same call with the \
+                      ackToken of this answer."
+                .into(),
+            ..Need::default()
+        }],
+    }
+}
+
+/// The id of a node follows from the event that makes it, where the run's id is a compact one.
+fn node_id(run: RunId, seq: Seq, env: Env<'_>) -> NodeId {
+    NodeId::at(run, seq).unwrap_or_else(|| NodeId::new((env.ids)()))
+}
+
+fn fresh_ack(env: Env<'_>) -> AckId {
+    AckId::compact((env.ids)())
+}
+
+fn noted(node: Option<NodeId>, notes: String) -> Event {
+    guided(Guided::Checkpointed(Checkpoint { node, notes }))
+}
+
+fn completed(output: Value) -> Event {
+    Event::Completed { output, message_id: None }
+}
+
+fn guided(guided: Guided) -> Event {
+    Event::Guided(Box::new(guided))
+}
+
+#[cfg(test)]
+mod tests;

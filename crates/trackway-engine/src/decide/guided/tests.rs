@@ -1,0 +1,320 @@
+//! Tables: what is known of a node and what the interpreter says, against what is written and said.
+
+use std::cell::Cell;
+
+use serde_json::json;
+use trackway_domain::{
+    AckId, Caller, Command, DocumentChange, DocumentKind, Inputs, Object, RunId, Seal, SessionId,
+    Timestamp, Warning, WorkflowRef,
+};
+use uuid::Uuid;
+
+use super::*;
+use crate::fixture::FewSchemas;
+
+const HASH: &str = "sha256-0";
+const NOW: Timestamp = Timestamp::from_millis(7);
+
+/// What the node was when it was made.
+const SECOND: Branch = Branch { forked: true, index: 1, siblings: 2 };
+
+fn id(number: u128) -> Uuid {
+    Uuid::from_u128(number)
+}
+
+fn pending(confirm: bool) -> Pending {
+    let text = |text: &str| text.to_owned();
+    Pending {
+        step: text("s"),
+        title: text("S"),
+        prompt: text("Do."),
+        confirm,
+        output: None,
+        facts: Vec::new(),
+    }
+}
+
+fn node(pending: Option<Pending>) -> Node {
+    Node {
+        id: NodeId::new(id(1)),
+        parent: None,
+        definition: HASH.into(),
+        walk: json!(1),
+        context: Object::new(),
+        kept: BTreeMap::new(),
+        pending,
+    }
+}
+
+fn submission() -> Box<Submission> {
+    let session = SessionId::new("s").expect("a session id");
+    let workflow = WorkflowRef { name: "w".into(), version: HASH.into() };
+    let submission =
+        Submission::new(RunId::new(id(2)), session, workflow, Caller::local(), json!({}));
+    Box::new(Submission { guided: true, ..submission })
+}
+
+fn run_in(state: StateName) -> Run {
+    Run::indexed(submission(), Timestamp::from_millis(1), state, 4, false)
+}
+
+fn step(pending: Option<Pending>) -> StepState {
+    let change =
+        DocumentChange { name: "d".into(), kind: DocumentKind::Log, key: None, value: json!(1) };
+    StepState {
+        walk: json!(2),
+        context: Object::new(),
+        pending,
+        documents: vec![change],
+        warnings: vec![warning("loop-bound")],
+    }
+}
+
+fn warning(code: &str) -> Warning {
+    Warning::new(code, code)
+}
+
+fn block() -> Block {
+    Block { code: "output-invalid".into(), message: "no".into(), needs: Vec::new() }
+}
+
+/// What becomes of an answer at a node with so many branches, in a run of that state.
+struct Case {
+    confirm: bool,
+    consent: Consent,
+    branches: u32,
+    blocked: u32,
+    state: StateName,
+    result: Result<StepState, Block>,
+}
+
+impl Case {
+    fn plain(result: Result<StepState, Block>) -> Self {
+        let (consent, state) = (Consent::Implied, StateName::Working);
+        Self { confirm: false, consent, branches: 0, blocked: 0, state, result }
+    }
+
+    fn decide(self) -> Result<(Vec<Event>, GuidedReply), Refusal> {
+        let at = AnsweredNode {
+            node: node(Some(pending(self.confirm))),
+            context: Object::new(),
+            seq: 3,
+            branches: self.branches,
+            blocked: self.blocked,
+            branch: SECOND,
+        };
+        let answer = NodeAnswer {
+            at,
+            ack: AckId::new(id(3)),
+            digest: "digest".into(),
+            inputs: Inputs { output: Some(json!("done")), ..Inputs::default() },
+            consent: self.consent,
+            seal: Seal { key: "k".into(), text: 1 },
+            result: self.result,
+            warning: Some(warning("definition-changed")),
+        };
+        decided(Some(&run_in(self.state)), GuidedCommand::Answer(Box::new(answer)))
+    }
+
+    fn recorded(self) -> (Vec<Event>, Attempt) {
+        match self.decide() {
+            Ok((events, GuidedReply::Attempted(attempt))) => (events, attempt),
+            other => panic!("it is recorded: {other:?}"),
+        }
+    }
+}
+
+/// By the one door that decisions have.
+fn decided(
+    run: Option<&Run>,
+    command: GuidedCommand,
+) -> Result<(Vec<Event>, GuidedReply), Refusal> {
+    let next = Cell::new(100);
+    let ids = || {
+        next.set(next.get() + 1);
+        id(next.get())
+    };
+    let env = Env { now: NOW, ids: &ids, schemas: &FewSchemas };
+    let decision = crate::decide(run, Command::Guided(Box::new(command)), env)?;
+    assert!(decision.effects.is_empty(), "nothing drives a guided run");
+    match decision.reply {
+        Reply::Guided(reply) => Ok((decision.events, *reply)),
+        reply => panic!("{reply:?}"),
+    }
+}
+
+fn names(events: &[Event]) -> Vec<&'static str> {
+    events.iter().map(Event::name).collect()
+}
+
+/// Proves T6: the first answer is no fork, each later one is, and all of them go on.
+#[test]
+fn branches_are_numbered_in_the_order_of_their_answers() {
+    for branches in 0..4 {
+        let case = Case { branches, ..Case::plain(Ok(step(Some(pending(false))))) };
+        let answer = case.recorded().1.answer;
+        let expected = Branch { forked: branches > 0, index: branches, siblings: branches + 1 };
+        assert_eq!(answer.branch, expected);
+    }
+}
+
+#[test]
+fn an_advance_records_the_node_with_its_parent_its_documents_and_its_warnings() {
+    let (events, attempt) = Case::plain(Ok(step(Some(pending(false))))).recorded();
+    assert_eq!(names(&events), ["attempted"]);
+    let AttemptOutcome::Advanced(next) = &attempt.outcome else { panic!("it advances") };
+    assert_eq!((next.id, next.parent), (NodeId::new(id(101)), Some(NodeId::new(id(1)))));
+    assert_eq!(next.definition, HASH);
+    assert_eq!((&next.walk, attempt.documents.len()), (&json!(2), 1));
+    assert_eq!(attempt.answer.ack, Some(AckId::compact(id(102))));
+    let codes: Vec<_> = attempt.answer.warnings.iter().map(|one| one.code.as_str()).collect();
+    assert_eq!(codes, ["definition-changed", "loop-bound"]);
+    assert_eq!((attempt.ack, attempt.digest.as_str()), (AckId::new(id(3)), "digest"));
+    assert_eq!(attempt.answer.seal, Seal { key: "k".into(), text: 1 });
+}
+
+#[test]
+fn what_is_blocked_makes_no_node_and_is_no_fork() {
+    for branches in [0, 1, 3] {
+        let (events, attempt) = Case { branches, ..Case::plain(Err(block())) }.recorded();
+        assert_eq!(names(&events), ["attempted"]);
+        assert_eq!(attempt.outcome, AttemptOutcome::Blocked(block()));
+        assert!(attempt.documents.is_empty());
+        let answer = attempt.answer;
+        assert_eq!(answer.branch, SECOND, "the node stays what it was");
+        assert_eq!(answer.ack, Some(AckId::compact(id(101))), "a fresh one");
+    }
+}
+
+#[test]
+fn the_first_branch_to_end_completes_the_run_and_later_ones_do_not() {
+    let ends = |state| Case { state, ..Case::plain(Ok(step(None))) }.recorded();
+    let (events, first) = ends(StateName::Working);
+    assert_eq!(names(&events), ["attempted", "completed"]);
+    assert_eq!(first.answer.ack, None, "nothing is pending");
+    assert_eq!(events[1], completed(json!("done")));
+    let (events, _) = ends(StateName::Completed);
+    assert_eq!(names(&events), ["attempted"]);
+}
+
+#[test]
+fn agreement_is_asked_for_only_where_the_answer_would_advance() {
+    let asks = |confirm, consent, result| {
+        let case = Case { confirm, consent, ..Case::plain(result) };
+        let (events, reply) = case.decide().unwrap();
+        let asks = matches!(reply, GuidedReply::ConsentNeeded(_));
+        assert_eq!(events.is_empty(), asks, "nothing is recorded before a person agreed");
+        asks
+    };
+    let fine = || Ok(step(None));
+    assert!(asks(true, Consent::ToBeAsked, fine()));
+    assert!(!asks(false, Consent::ToBeAsked, fine()), "the step wants none");
+    assert!(!asks(true, Consent::ToBeAsked, Err(block())), "it would be blocked anyway");
+    assert!(!asks(true, Consent::Implied, fine()));
+    assert!(!asks(true, Consent::Given(true), fine()));
+    assert!(!asks(true, Consent::Given(false), fine()));
+}
+
+#[test]
+fn what_a_person_declines_is_blocked_and_says_what_to_do() {
+    let outcome = |consent, result| {
+        let case = Case { confirm: true, consent, ..Case::plain(result) };
+        case.recorded().1.outcome
+    };
+    let AttemptOutcome::Blocked(declined) = outcome(Consent::Given(false), Ok(step(None))) else {
+        panic!("it does not advance")
+    };
+    assert_eq!(declined.code, "confirmation-declined");
+    assert_eq!(declined.needs[0].pointer, "/ackToken");
+    for consent in [Consent::Given(true), Consent::Implied] {
+        assert!(is_complete(&outcome(consent, Ok(step(None)))), "{consent:?}");
+    }
+    let still = outcome(Consent::Given(false), Err(block()));
+    assert_eq!(still, AttemptOutcome::Blocked(block()), "what is wrong comes first");
+}
+
+/// Proves T6: a run that completed is not over, one that somebody ended is; one from elsewhere is adopted
+/// first.
+#[test]
+fn a_run_that_somebody_ended_takes_no_answer_and_a_completed_one_does() {
+    let decide =
+        |state| Case { state, ..Case::plain(Ok(step(Some(pending(false))))) }.decide().map(drop);
+    for state in [StateName::Working, StateName::Completed] {
+        assert_eq!(decide(state), Ok(()));
+    }
+    for state in [StateName::Canceled, StateName::Failed, StateName::Rejected] {
+        assert_eq!(decide(state), Err(Refusal::Ended { state }));
+    }
+    let imported = Run { imported: true, ..run_in(StateName::Working) };
+    let notes = GuidedCommand::Checkpoint { node: None, notes: "n".into() };
+    assert_eq!(decided(Some(&imported), notes), Err(Refusal::NotAdopted));
+}
+
+/// Proves B-L15: an agent that does not learn from its answers fills no log.
+#[test]
+fn blocked_answers_to_one_node_are_recorded_up_to_a_number() {
+    let of = |blocked, result| Case { blocked, ..Case::plain(result) }.decide().map(drop);
+    assert_eq!(of(BLOCKED_ATTEMPTS_MAX - 1, Err(block())), Ok(()));
+    let refused = Err(Refusal::TooManyAttempts(Box::new(block())));
+    assert_eq!(of(BLOCKED_ATTEMPTS_MAX, Err(block())), refused);
+    assert_eq!(of(BLOCKED_ATTEMPTS_MAX, Ok(step(None))), Ok(()), "what fits is taken");
+}
+
+#[test]
+fn a_run_opens_with_its_first_node_and_without_one_is_complete() {
+    let open = |pending| {
+        let (submission, step) = (submission(), Box::new(step(pending)));
+        decided(None, GuidedCommand::Open { submission, step, seal: Seal::default() }).unwrap()
+    };
+    let (events, GuidedReply::Opened { node, answer }) = open(Some(pending(false))) else {
+        panic!("it opens")
+    };
+    assert_eq!(names(&events), ["submitted", "started", "opened"]);
+    assert_eq!(answer.branch, Branch::FIRST);
+    assert_eq!(answer.ack, Some(AckId::compact(id(102))));
+    assert_eq!((node.parent, node.definition.as_str()), (None, HASH));
+    let (events, GuidedReply::Opened { answer, .. }) = open(None) else { panic!("it opens") };
+    assert_eq!(names(&events), ["submitted", "started", "opened", "completed"]);
+    assert_eq!(answer.ack, None);
+}
+
+/// The node at an event of number `seq`, with a whole context.
+fn answered(node: &Node, context: &Object, seq: Seq) -> AnsweredNode {
+    let (node, context, branch) = (node.clone(), context.clone(), Branch::FIRST);
+    AnsweredNode { node, context, seq, branches: 0, blocked: 0, branch }
+}
+
+fn with_context(context: &Value) -> Node {
+    Node { context: context.as_object().cloned().unwrap_or_default(), ..node(None) }
+}
+
+#[test]
+fn large_facts_that_did_not_change_are_kept_where_they_are() {
+    let large = "x".repeat(1_000);
+    let first = with_context(&json!({ "a": large, "b": large, "c": 1 }));
+    let whole = first.context.clone();
+    let mut second =
+        with_context(&json!({ "a": large, "b": format!("{large}y"), "c": 1, "d": large }));
+    let second_whole = second.context.clone();
+    keep_large_facts(&mut second, &answered(&first, &whole, 3));
+    assert_eq!(second.kept, BTreeMap::from([("a".to_owned(), 3)]));
+    assert_eq!(second.context["a"], Value::Null);
+    assert_eq!((&second.context["c"], second.context["d"].is_string()), (&json!(1), true));
+    let mut third = with_context(&Value::Object(second_whole.clone()));
+    keep_large_facts(&mut third, &answered(&second, &second_whole, 4));
+    let expected = [("a", 3), ("b", 4), ("d", 4)].map(|(name, seq)| (name.to_owned(), seq));
+    assert_eq!(third.kept, BTreeMap::from(expected), "a points to where it is, not further");
+}
+
+#[test]
+fn a_node_refers_to_few_events() {
+    let large = json!("x".repeat(1_000));
+    let names: Vec<String> = (0..6).map(|number| format!("k{number}")).collect();
+    let context = Value::Object(names.iter().map(|name| (name.clone(), large.clone())).collect());
+    let mut before = with_context(&context);
+    let whole = before.context.clone();
+    before.kept = names.iter().cloned().zip(10..).collect();
+    let mut after = with_context(&context);
+    keep_large_facts(&mut after, &answered(&before, &whole, 20));
+    assert!(after.kept.is_empty() && after.context == whole, "it is whole again");
+}

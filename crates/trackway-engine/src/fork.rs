@@ -1,0 +1,113 @@
+//! Forks: another run that begins with a part of this one's log. What is recorded there is not done
+//! again; from the point on it goes its own way, and the original is not touched.
+
+use trackway_domain::{Event, ForkPoint, RunId, Seq, SessionId, Submission, Timestamp};
+
+use crate::{IllegalTransition, Run};
+
+/// Why a run cannot be forked at a point.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum CannotFork {
+    #[error("it is guided: an agent forks it by answering an older state token")]
+    Guided,
+    #[error("it has no event {at}; its last is {last}")]
+    NoEvent { at: Seq, last: Seq },
+    #[error("it has ended at event {at}; the last point to go on from is {last}")]
+    Ended { at: Seq, last: Seq },
+    #[error("its child {child} is at work there, and reports to the original alone")]
+    OpenChild { child: RunId },
+    #[error("its first event is not `submitted`")]
+    NotSubmitted,
+    #[error(transparent)]
+    Illegal(#[from] IllegalTransition),
+}
+
+/// What is asked for.
+#[derive(Debug, Clone)]
+pub struct Fork {
+    /// Of the new run.
+    pub id: RunId,
+    /// The last event that both have; without one, where the run could go on last: before the answer to
+    /// its last question, else before its end.
+    pub at: Option<Seq>,
+    /// Into another session it goes whole.
+    pub session: Option<SessionId>,
+    pub now: Timestamp,
+}
+
+/// A new run and its log.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Forked {
+    pub run: Run,
+    pub events: Vec<Event>,
+    /// How many of the events are the original's.
+    pub copied: usize,
+}
+
+/// Forks the run of this log.
+pub fn fork(log: &[&Event], fork: Fork) -> Result<Forked, CannotFork> {
+    let at = point(log, &fork)?;
+    let prefix = &log[..usize::try_from(at).unwrap_or(usize::MAX).min(log.len())];
+    let Some((Event::Submitted(original), rest)) = prefix.split_first() else {
+        return Err(CannotFork::NotSubmitted);
+    };
+    if original.guided {
+        return Err(CannotFork::Guided);
+    }
+    let Fork { id, session, now, at: _ } = fork;
+    let submission = Submission {
+        run: id,
+        // It reports to nobody, and a deadline of the original is not its own.
+        parent: None,
+        deadline: None,
+        forked_from: Some(ForkPoint { run: original.run, seq: at }),
+        session: session.unwrap_or_else(|| original.session.clone()),
+        ..(**original).clone()
+    };
+    let mut run = Run::begin(Box::new(submission.clone()), now);
+    let mut events = vec![Event::Submitted(Box::new(submission))];
+    for event in rest {
+        run.apply(event)?;
+        events.push((*event).clone());
+    }
+    let has_ended = run.state.name().is_terminal();
+    if let Some(child) = run.children.first().filter(|_| !has_ended) {
+        return Err(CannotFork::OpenChild { child: child.run });
+    }
+    let copied = events.len();
+    // Whoever forks an imported run has looked at it.
+    if run.imported {
+        run.apply(&Event::Adopted)?;
+        events.push(Event::Adopted);
+    }
+    Ok(Forked { run, events, copied })
+}
+
+/// The event after which the new run goes its own way.
+fn point(log: &[&Event], fork: &Fork) -> Result<Seq, CannotFork> {
+    let end = log.len() as Seq;
+    let last = if fork.session.is_some() { end } else { last_point(log) };
+    let asked = log.iter().rposition(|event| matches!(event, Event::Asked { .. }));
+    let at = fork.at.unwrap_or(match asked {
+        Some(index) if fork.session.is_none() => index as Seq + 1,
+        Some(_) | None => last,
+    });
+    if at == 0 || at > end {
+        return Err(CannotFork::NoEvent { at, last: end });
+    }
+    if at > last { Err(CannotFork::Ended { at, last }) } else { Ok(at) }
+}
+
+/// The last event after which the run had not ended.
+fn last_point(log: &[&Event]) -> Seq {
+    let ends = |event: &&Event| {
+        matches!(
+            event,
+            Event::Completed { .. }
+                | Event::Failed { .. }
+                | Event::Canceled
+                | Event::Rejected { .. }
+        )
+    };
+    log.iter().position(ends).unwrap_or(log.len()) as Seq
+}

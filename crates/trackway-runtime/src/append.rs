@@ -1,0 +1,102 @@
+//! The one way into the log: nothing else makes an append or hands one to the store (tidy checks it).
+
+use tokio::sync::oneshot;
+use trackway_domain::{Event, RunId, Seq, Timestamp};
+use trackway_engine::{Refusal, Run, shows};
+use trackway_ports::{
+    Append, AppendError, Done, Journal, OutboxChange, OutboxId, Pinned, Receipt, RunRow,
+    TimerChange,
+};
+
+use crate::live::RowMarks;
+
+/// The append of a decision, with its events. What goes with them is set by who decided.
+pub(crate) fn append_of(run: RunId, expected: Seq, at: Timestamp, events: Vec<Event>) -> Append {
+    let tells = events.iter().any(shows);
+    Append { events, tells, ..Append::new(run, expected, at) }
+}
+
+/// The append that settles an errand and is about no run's log.
+pub(crate) fn settle_errand(id: OutboxId, at: Timestamp) -> Append {
+    Append { outbox: vec![OutboxChange::Remove(id)], ..Append::new(RunId::new(id.0), 0, at) }
+}
+
+/// A whole log that was recorded under another id or in another store.
+#[derive(Debug, Clone)]
+pub struct CopiedLog {
+    pub row: RunRow,
+    pub events: Vec<Event>,
+    /// When each of them was recorded.
+    pub stamps: Vec<Timestamp>,
+    pub timers: Vec<TimerChange>,
+    pub pins: Vec<Pinned>,
+}
+
+impl CopiedLog {
+    pub(crate) fn append(self, at: Timestamp) -> Append {
+        let Self { row, events, stamps, timers, pins } = self;
+        let fresh = Append::new(row.id, 0, at);
+        Append { events, row: Some(row), timers, tells: false, pins, stamps, ..fresh }
+    }
+}
+
+/// Writes logs that were recorded elsewhere, all of them or none.
+pub async fn import_logs(journal: &dyn Journal, logs: Vec<CopiedLog>) -> Result<(), AppendError> {
+    let append = |log: CopiedLog| {
+        let at = log.stamps.last().copied().unwrap_or_default();
+        log.append(at)
+    };
+    journal.append_all(logs.into_iter().map(append).collect()).await
+}
+
+/// Hands an append to the store.
+pub(crate) fn send(journal: &dyn Journal, append: Append, done: Done) {
+    journal.append(append, done);
+}
+
+/// Hands it over and waits until it is durable.
+pub(crate) async fn commit(journal: &dyn Journal, append: Append) -> Result<Receipt, AppendError> {
+    let (answer, answered) = oneshot::channel();
+    // Nobody listens where the caller has gone.
+    let done = move |result| drop(answer.send(result));
+    send(journal, append, Box::new(done));
+    let ended = || AppendError::Broken { reason: "the store has ended".into() };
+    answered.await.map_err(|_| ended())?
+}
+
+/// Folds events into a run, which begins with the first where there is none.
+pub(crate) fn fold(
+    run: Option<Run>,
+    events: &[Event],
+    at: Timestamp,
+) -> Result<Option<Run>, Refusal> {
+    let mut folded = run;
+    for event in events {
+        match (&mut folded, event) {
+            (Some(run), event) => run.apply(event)?,
+            (none @ None, Event::Submitted(submission)) => {
+                *none = Some(Run::begin(submission.clone(), at));
+            }
+            (None, _) => return Err(Refusal::NotSubmitted),
+        }
+    }
+    Ok(folded)
+}
+
+/// The run's row.
+pub(crate) fn row_of(run: &Run, marks: RowMarks) -> RunRow {
+    let RowMarks { state, runnable, parked, status_at } = marks;
+    let submission = &run.submission;
+    RunRow {
+        id: submission.run,
+        session: submission.session.clone(),
+        caller: submission.caller.clone(),
+        workflow: submission.workflow.clone(),
+        parent: submission.parent,
+        state,
+        runnable,
+        parked,
+        created_at: run.created_at,
+        status_at,
+    }
+}
