@@ -22,7 +22,7 @@ mod store;
 use std::sync::Arc;
 
 use tokio::sync::Semaphore;
-use trackway_domain::{Access, NodeId, Object, RunId, Seal, SessionId};
+use trackway_domain::Object;
 use trackway_ports::{Clock, Faults, Ids, Journal};
 
 pub use api::{Advance, Advanced, Checkpointed, GuideError, Migrated, Position, Start};
@@ -85,59 +85,5 @@ impl Guide {
 
     pub fn catalogue(&self) -> &Catalogue {
         &self.options.catalogue
-    }
-
-    /// Begins a run, pinned to the definition as it is now.
-    pub async fn start(&self, access: &Access, start: Start) -> Result<Position, GuideError> {
-        self.begin(access, start).await
-    }
-
-    /// The node again, with a fresh ack. Nothing is recorded.
-    pub async fn look(
-        &self,
-        access: &Access,
-        run: RunId,
-        node: NodeId,
-        seal: Seal,
-    ) -> Result<Position, GuideError> {
-        self.see(access, run, node, seal).await
-    }
-
-    /// Answers a node. The same answer again is told what it was told.
-    pub async fn advance(&self, access: &Access, advance: Advance) -> Result<Advanced, GuideError> {
-        self.answer(access, advance).await
-    }
-
-    /// Records notes on a node; the same notes on the same node are recorded once.
-    pub async fn checkpoint(
-        &self,
-        access: &Access,
-        run: RunId,
-        node: NodeId,
-        notes: &str,
-        seal: Seal,
-    ) -> Result<Checkpointed, GuideError> {
-        self.note(access, run, node, notes, seal).await
-    }
-
-    /// Records notes on a session, which is made where there is none of that id. True where the same
-    /// notes had been recorded before.
-    pub async fn checkpoint_session(
-        &self,
-        access: &Access,
-        session: &SessionId,
-        notes: &str,
-    ) -> Result<bool, GuideError> {
-        self.note_session(access, session, notes).await
-    }
-
-    /// The node from which somebody goes on who has none of the run's tokens.
-    pub async fn newest(&self, access: &Access, run: RunId) -> Result<NodeId, GuideError> {
-        self.newest_point(access, run).await
-    }
-
-    /// Reads the unfinished ends of a run by the definition as it is now.
-    pub async fn migrate(&self, access: &Access, run: RunId) -> Result<Migrated, GuideError> {
-        self.move_on(access, run).await
     }
 }

@@ -28,7 +28,8 @@ use super::{
 pub(super) const TRIES_MAX: usize = 50;
 
 impl Guide {
-    pub(super) async fn answer(
+    /// Answers a node. The same answer again is told what it was told.
+    pub async fn advance(
         &self,
         access: &Access,
         mut advance: Advance,
@@ -126,7 +127,8 @@ impl Guide {
         })
     }
 
-    pub(super) async fn see(
+    /// The node again, with a fresh ack. Nothing is recorded.
+    pub async fn look(
         &self,
         access: &Access,
         run: RunId,

@@ -19,7 +19,8 @@ use super::{
 use crate::submit::hex;
 
 impl Guide {
-    pub(super) async fn note(
+    /// Records notes on a node; the same notes on the same node are recorded once.
+    pub async fn checkpoint(
         &self,
         access: &Access,
         run: RunId,
@@ -52,7 +53,9 @@ impl Guide {
         Err(too_busy(run))
     }
 
-    pub(super) async fn note_session(
+    /// Records notes on a session, which is made where there is none of that id. True where the same
+    /// notes had been recorded before.
+    pub async fn checkpoint_session(
         &self,
         access: &Access,
         session: &SessionId,

@@ -20,13 +20,9 @@ struct Point {
 }
 
 impl Guide {
-    /// The newest node at which something is to be done and nobody has done it; where there is none, the
-    /// newest at which something was to be done, which is the one before the end.
-    pub(super) async fn newest_point(
-        &self,
-        access: &Access,
-        run: RunId,
-    ) -> Result<NodeId, GuideError> {
+    /// The node from which somebody goes on who has none of the run's tokens: the newest at which something
+    /// is to be done and nobody has done it; where there is none, the one before the end.
+    pub async fn newest(&self, access: &Access, run: RunId) -> Result<NodeId, GuideError> {
         self.row(access, run).await?;
         let mut points = Points::default();
         self.each_event(run, |stored| {

@@ -26,11 +26,8 @@ enum Last {
 }
 
 impl Guide {
-    pub(super) async fn move_on(
-        &self,
-        access: &Access,
-        run: RunId,
-    ) -> Result<Migrated, GuideError> {
+    /// Reads the unfinished ends of a run by the definition as it is now.
+    pub async fn migrate(&self, access: &Access, run: RunId) -> Result<Migrated, GuideError> {
         for _ in 0..TRIES_MAX {
             let row = self.row(access, run).await?;
             let (ends, head, last) = self.ends(run).await?;

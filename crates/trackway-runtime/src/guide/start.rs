@@ -19,11 +19,8 @@ use crate::Known;
 const IDS_TRIED_MAX: usize = 3;
 
 impl Guide {
-    pub(super) async fn begin(
-        &self,
-        access: &Access,
-        start: Start,
-    ) -> Result<Position, GuideError> {
+    /// Begins a run, pinned to the definition as it is now.
+    pub async fn start(&self, access: &Access, start: Start) -> Result<Position, GuideError> {
         bounds::context(&start.context)?;
         let known = self.startable(&start.workflow).await?;
         let Known { definition, hash, .. } = known;
