@@ -347,6 +347,11 @@ impl From<Error> for Fault {
                 let message = "the server cannot store anything at the moment";
                 Self::new(Kind::Internal, code, message, "ask the operator; the server's log has the details")
             }
+            Error::Internal { reason } => {
+                tracing::error!(reason, "something went wrong inside");
+                let message = "something went wrong inside";
+                Self::new(Kind::Internal, code, message, "ask the operator; the server's log has the details")
+            }
             Error::Stopping => Self::new(
                 Kind::Internal,
                 code,

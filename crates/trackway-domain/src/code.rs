@@ -33,6 +33,8 @@ pub enum Code {
     StoreBusy,
     /// The store cannot write; the process must be restarted.
     StoreFailed,
+    /// Something went wrong inside that no request should lead to: a defect.
+    Internal,
     /// Another process holds the data folder.
     DataInUse,
     /// A body, message or name is larger than its bound.
@@ -74,7 +76,7 @@ pub enum Code {
 }
 
 impl Code {
-    pub const ALL: [Self; 33] = [
+    pub const ALL: [Self; 34] = [
         Self::InvalidInput,
         Self::InvalidRequest,
         Self::UnknownWorkflow,
@@ -89,6 +91,7 @@ impl Code {
         Self::DamagedLog,
         Self::StoreBusy,
         Self::StoreFailed,
+        Self::Internal,
         Self::DataInUse,
         Self::TooLarge,
         Self::InvalidWorkflow,
@@ -126,6 +129,7 @@ impl Code {
             Self::DamagedLog => "damaged-log",
             Self::StoreBusy => "store-busy",
             Self::StoreFailed => "store-failed",
+            Self::Internal => "internal",
             Self::DataInUse => "data-in-use",
             Self::TooLarge => "too-large",
             Self::InvalidWorkflow => "invalid-workflow",

@@ -205,7 +205,7 @@ fn binding(identity: &Identity, advance: &Advance) -> Vec<u8> {
 
 fn codec(door: &Door) -> Result<RequestStateCodec, Refusal> {
     RequestStateCodec::try_new(door.ring().derived(b"mcp request state")).map_err(|error| {
-        Refusal::new(Code::StoreFailed, error.to_string(), "Tell the user; nothing was recorded.")
+        Refusal::new(Code::Internal, error.to_string(), "Tell the user; nothing was recorded.")
     })
 }
 

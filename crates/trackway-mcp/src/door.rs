@@ -325,7 +325,7 @@ async fn off_the_loop<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, Refusal> {
     tokio::task::spawn_blocking(work).await.map_err(|error| {
-        Refusal::new(Code::StoreFailed, error.to_string(), "Send the same call again.")
+        Refusal::new(Code::Internal, error.to_string(), "Send the same call once more.")
     })
 }
 

@@ -192,7 +192,7 @@ async fn errors_as_json(request: Request, next: Next) -> Response {
         if text.is_empty() { status.canonical_reason().unwrap_or_default() } else { &text };
     let code = match status {
         StatusCode::PAYLOAD_TOO_LARGE => Code::TooLarge,
-        _ if status.is_server_error() => Code::StoreFailed,
+        _ if status.is_server_error() => Code::Internal,
         _ => Code::InvalidRequest,
     };
     let mut told = problem(status, code, detail);

@@ -194,6 +194,9 @@ fn next(error: &GuideError) -> String {
             "Nothing was recorded. Send the same call again in a moment.".to_owned()
         }
         GuideError::Stopping => "Send the same call again when the server is back.".to_owned(),
+        GuideError::Internal { .. } => {
+            "Tell the user that something went wrong inside the server; its log says what.".to_owned()
+        }
         GuideError::Store { .. } => {
             "Tell the user that the store has failed; the same call can be sent again after a restart.".to_owned()
         }

@@ -105,20 +105,9 @@ impl Core {
             tracing::warn!(run = %of, workflow = workflow.name, "nothing here can run its exit steps");
             return self.settle(of, id).await;
         };
-        let submission = Submission {
-            run: exit,
-            session,
-            workflow,
-            caller,
-            input,
-            message: None,
-            parent: None,
-            awaited: false,
-            deadline: program.info().deadline.map(|span| self.now() + span),
-            guided: false,
-            exit: None,
-            forked_from: None,
-        };
+        let deadline = program.info().deadline.map(|span| self.now() + span);
+        let submission = Submission::new(exit, session, workflow, caller, input);
+        let submission = Submission { deadline, ..submission };
         self.create_owed(id, submission, &*program).await
     }
 

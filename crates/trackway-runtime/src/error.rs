@@ -46,6 +46,9 @@ pub enum Error {
     Unavailable { reason: String },
     #[error("the store has failed: {reason}")]
     Store { reason: String },
+    /// A defect: nothing that is asked should lead to it.
+    #[error("something went wrong inside: {reason}")]
+    Internal { reason: String },
     #[error("the server is stopping")]
     Stopping,
 }
@@ -71,6 +74,7 @@ impl Error {
             Self::Damaged { .. } => Code::DamagedLog,
             Self::Unavailable { .. } => Code::StoreBusy,
             Self::Store { .. } => Code::StoreFailed,
+            Self::Internal { .. } => Code::Internal,
             Self::Stopping => Code::Stopping,
         }
     }
@@ -87,7 +91,7 @@ impl Error {
             | Refusal::NotSubmitted
             | Refusal::AlreadySubmitted
             | Refusal::TooManyAttempts(_)
-            | Refusal::Illegal(_) => Self::Store { reason: refusal.to_string() },
+            | Refusal::Illegal(_) => Self::Internal { reason: refusal.to_string() },
         }
     }
 
@@ -95,8 +99,9 @@ impl Error {
         match error {
             AppendError::Unavailable { reason } => Self::Unavailable { reason: reason.clone() },
             AppendError::Closed => Self::Stopping,
-            AppendError::Conflict { .. } | AppendError::Claimed(_) | AppendError::Broken { .. } => {
-                Self::Store { reason: error.to_string() }
+            AppendError::Broken { .. } => Self::Store { reason: error.to_string() },
+            AppendError::Conflict { .. } | AppendError::Claimed(_) => {
+                Self::Internal { reason: error.to_string() }
             }
         }
     }

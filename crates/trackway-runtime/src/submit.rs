@@ -68,7 +68,7 @@ impl Core {
             }
             Err(NotCreated::Claimed(claim)) => self.repeated(*claim, sent).await,
             Err(NotCreated::Exists) => {
-                Err(Error::Store { reason: "a fresh run id was taken".into() })
+                Err(Error::Internal { reason: "a fresh run id was taken".into() })
             }
             Err(NotCreated::Failed(error)) => Err(error),
         }

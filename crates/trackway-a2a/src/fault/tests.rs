@@ -34,6 +34,7 @@ fn runtime_errors_become_the_errors_of_the_protocol() {
         ),
         (Error::Damaged { run: run(), reason: "secret".into() }, -32603, "damaged-log"),
         (Error::Store { reason: "disk at secret".into() }, -32603, "store-failed"),
+        (Error::Internal { reason: "at secret".into() }, -32603, "internal"),
         (Error::Stopping, -32603, "stopping"),
     ] {
         let fault = Fault::from(error);

@@ -176,5 +176,5 @@ fn other() -> Status {
     let message = "something went wrong inside";
     let next = "ask the operator; the server's log has the details";
     tracing::error!("an operation of gRPC came to what it cannot come to");
-    status(&Fault::new(Kind::Internal, Code::StoreFailed, message, next))
+    status(&Fault::new(Kind::Internal, Code::Internal, message, next))
 }

@@ -189,5 +189,5 @@ fn unadopted(run: RunId) -> Block {
 
 pub(super) fn too_busy(run: RunId) -> GuideError {
     let reason = format!("{run} is changed by too many at once; send the same call again");
-    GuideError::Store { reason }
+    GuideError::Unavailable { reason }
 }

@@ -114,6 +114,9 @@ pub enum GuideError {
     Stopping,
     #[error("the store has failed: {reason}")]
     Store { reason: String },
+    /// A defect: nothing that is asked should lead to it.
+    #[error("something went wrong inside: {reason}")]
+    Internal { reason: String },
 }
 
 impl GuideError {
@@ -135,6 +138,7 @@ impl GuideError {
             Self::Unavailable { .. } => Code::StoreBusy,
             Self::Stopping => Code::Stopping,
             Self::Store { .. } => Code::StoreFailed,
+            Self::Internal { .. } => Code::Internal,
         }
     }
 }

@@ -133,6 +133,6 @@ pub(super) fn refused(run: RunId, refusal: Refusal) -> GuideError {
         | Refusal::NotSettled
         | Refusal::NotSubmitted
         | Refusal::AlreadySubmitted
-        | Refusal::Illegal(_) => GuideError::Store { reason: refusal.to_string() },
+        | Refusal::Illegal(_) => GuideError::Internal { reason: refusal.to_string() },
     }
 }

@@ -12,7 +12,10 @@ use trackway_domain::{
 use trackway_engine::reduce_documents;
 use trackway_ports::{Lineage, LineageLimits, RunFilter, RunRow, Stored, attempt_of, node_of};
 
-use super::{Guide, GuideError, Position, session, store::unreadable};
+use super::{
+    Guide, GuideError, Position, session,
+    store::{unlisted, unreadable},
+};
 
 /// Limit (MCP): snapshots that a recap goes back from the one that is looked at. Enough for the steps that
 /// matter to the next one; older ones are in the session's pages.
@@ -202,7 +205,7 @@ impl Guide {
             ..RunFilter::default()
         };
         let rows = self.options.journal.runs(filter, None, limit).await;
-        rows.map_err(|error| GuideError::Store { reason: error.to_string() })
+        rows.map_err(unlisted)
     }
 
     /// The newest events of a run, newest first.

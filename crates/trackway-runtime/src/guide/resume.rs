@@ -5,7 +5,12 @@ use trackway_domain::{Access, Event, NodeId, Object, RunId, SessionId, Timestamp
 use trackway_engine::guided_run_accepts;
 use trackway_ports::{RunFilter, RunRow};
 
-use super::{Guide, GuideError, Recap, recap::newest_snapshot, session::ids_in, store::unreadable};
+use super::{
+    Guide, GuideError, Recap,
+    recap::newest_snapshot,
+    session::ids_in,
+    store::{unlisted, unreadable},
+};
 
 /// Limit (MCP): snapshots that workflow_resume returns.
 const RESUME_ITEMS_MAX: usize = 10;
@@ -104,7 +109,7 @@ impl Guide {
     async fn newest_rows(&self, access: &Access) -> Result<Vec<RunRow>, GuideError> {
         let filter = RunFilter { access: Some(access.clone()), ..RunFilter::default() };
         let rows = self.options.journal.runs(filter, None, RESUME_ROWS).await;
-        let mut rows = rows.map_err(|error| GuideError::Store { reason: error.to_string() })?;
+        let mut rows = rows.map_err(unlisted)?;
         rows.retain(|row| !row.workflow.holds_session_notes());
         rows.truncate(RESUME_RUNS_MAX);
         Ok(rows)

@@ -79,7 +79,7 @@ impl Guide {
                 file: invalid.file.display().to_string(),
                 faults: invalid.errors,
             }),
-            Err(error) => Err(GuideError::Store { reason: error.to_string() }),
+            Err(error) => Err(GuideError::Internal { reason: error.to_string() }),
         }
     }
 
@@ -136,12 +136,23 @@ pub(super) fn unreadable(run: RunId, error: ReadError) -> GuideError {
     }
 }
 
+/// A listing that cannot be read.
+pub(super) fn unlisted(error: ReadError) -> GuideError {
+    match error {
+        ReadError::Damaged { run, .. } => unreadable(run, error),
+        ReadError::DamagedBlob { .. } => GuideError::Internal { reason: error.to_string() },
+        ReadError::Unavailable { reason } => GuideError::Unavailable { reason },
+        ReadError::Broken { .. } => GuideError::Store { reason: error.to_string() },
+    }
+}
+
 pub(super) fn unwritable(error: &AppendError) -> GuideError {
     match error {
         AppendError::Unavailable { reason } => GuideError::Unavailable { reason: reason.clone() },
         AppendError::Closed => GuideError::Stopping,
-        AppendError::Conflict { .. } | AppendError::Claimed(_) | AppendError::Broken { .. } => {
-            GuideError::Store { reason: error.to_string() }
+        AppendError::Broken { .. } => GuideError::Store { reason: error.to_string() },
+        AppendError::Conflict { .. } | AppendError::Claimed(_) => {
+            GuideError::Internal { reason: error.to_string() }
         }
     }
 }

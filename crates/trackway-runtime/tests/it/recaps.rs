@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use serde_json::json;
-use trackway_domain::{Access, Caller, Inputs, SessionId};
+use trackway_domain::{Access, Caller, Code, Inputs, SessionId};
 use trackway_runtime::{GuideError, Position, Recap};
-use trackway_testkit::MemoryJournal;
+use trackway_testkit::{MemoryJournal, Outage, Tapped};
 
-use crate::kit::{Library, access, advance, answer, begin, noted, output, seal};
+use crate::kit::{Library, access, advance, answer, begin, noted, output, seal, start};
 
 fn texts(recap: &Recap) -> Vec<&str> {
     recap.notes.iter().map(|note| note.text.as_str()).collect()
@@ -215,4 +215,20 @@ async fn a_context_that_stays_is_stored_once() {
     let log = crate::kit::log(&journal, at.run).await;
     let bytes: usize = log.iter().map(|event| serde_json::to_vec(event).unwrap().len()).sum();
     assert!(bytes < 4 * 150_000, "{bytes} bytes for 30 answers with 150 kB of context");
+}
+
+/// Proves X5: where the store is away, looking for runs can be tried again.
+#[tokio::test]
+async fn a_search_in_a_store_that_is_away_can_be_tried_again() {
+    let (library, outage) = (Library::new(), Arc::new(Outage::new()));
+    let journal = Tapped::new(Arc::new(MemoryJournal::new()), outage.clone());
+    let guide = library.guide(Arc::new(journal));
+    let first = start(&guide).await;
+    outage.begin();
+    for query in ["", first.session.as_str(), "words"] {
+        let refused = guide.resume(&access(), query, &|_| true).await.unwrap_err();
+        assert_eq!(refused.code(), Code::StoreBusy, "{query:?}: {refused}");
+    }
+    outage.end();
+    assert_eq!(guide.resume(&access(), "", &|_| true).await.unwrap().items.len(), 1);
 }

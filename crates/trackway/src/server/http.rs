@@ -266,7 +266,7 @@ fn router(runtime: Runtime, doors: Doors, entrance: Entrance) -> Router {
     // Where a key is needed, a page that has none can do nothing.
     let app = guarded(app, required).layer(middleware::map_response(say_when));
     app.layer(CatchPanicLayer::custom(|_: Box<dyn std::any::Any + Send>| {
-        problem(StatusCode::INTERNAL_SERVER_ERROR, Code::StoreFailed, "something went wrong inside")
+        problem(StatusCode::INTERNAL_SERVER_ERROR, Code::Internal, "something went wrong inside")
     }))
 }
 

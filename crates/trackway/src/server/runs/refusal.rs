@@ -110,6 +110,10 @@ impl From<RunsError> for Refusal {
                     Self::new(code, "the store has failed")
                         .hint("see the server's log, and start it again")
                 }
+                Error::Internal { reason } => {
+                    tracing::error!(reason, "something went wrong inside");
+                    Self::new(code, "something went wrong inside").hint("see the server's log")
+                }
                 Error::UnknownRun { .. }
                 | Error::SessionMismatch { .. }
                 | Error::Ended { .. }
@@ -153,7 +157,7 @@ const fn status(code: Code) -> StatusCode {
         | Code::ConfirmationUnclear
         | Code::DataInUse => StatusCode::CONFLICT,
         Code::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
-        Code::DamagedLog => StatusCode::INTERNAL_SERVER_ERROR,
+        Code::DamagedLog | Code::Internal => StatusCode::INTERNAL_SERVER_ERROR,
         Code::StoreBusy | Code::StoreFailed | Code::Stopping | Code::AuthUnavailable => {
             StatusCode::SERVICE_UNAVAILABLE
         }

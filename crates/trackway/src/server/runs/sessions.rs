@@ -48,7 +48,7 @@ impl From<SessionsError> for Refusal {
             other => {
                 // What went wrong inside is for the operator.
                 tracing::error!(%error, "a session could not be read");
-                Self::new(other.unwrap_or(Code::StoreFailed), "the session could not be read")
+                Self::new(other.unwrap_or(Code::Internal), "the session could not be read")
                     .hint("see the server's log")
             }
         }
