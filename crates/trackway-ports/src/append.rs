@@ -4,12 +4,18 @@ use serde::{Deserialize, Serialize};
 use trackway_domain::{Caller, Event, MessageId, Pos, RunId, Seq, Timer, Timestamp};
 use uuid::Uuid;
 
-use crate::{AppendError, HookChange, OutboxItem, Pinned, RunRow};
+use crate::{AppendError, Fence, HookChange, OutboxItem, Pinned, RunRow, WorkerId};
 
 /// What one decision writes. The store commits all of it or none of it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Append {
+    /// What it is looked up by when the answer to its commit was lost. Without one, it cannot be.
+    pub id: Option<AppendId>,
     pub run: RunId,
+    /// Who decided it. This worker does the errands that the append adds.
+    pub worker: Option<WorkerId>,
+    /// What it says about the driver of the run.
+    pub fence: Fence,
     /// Number of the last event that the decision saw; 0 for a new run. The append is refused with
     /// [`AppendError::Conflict`] when the log has gone on since.
     pub expected: Seq,
@@ -31,15 +37,17 @@ pub struct Append {
     pub stamps: Vec<Timestamp>,
     /// The caller's message behind this append, so that a repetition is recognised.
     pub claim: Option<Claim>,
-    /// The first appends of runs that begin with this one, one event each. Their events follow those of
-    /// this append without a gap.
+    /// The first appends of runs that begin with this one.
     pub starts: Vec<Append>,
 }
 
 impl Append {
     pub fn new(run: RunId, expected: Seq, at: Timestamp) -> Self {
         Self {
+            id: None,
             run,
+            worker: None,
+            fence: Fence::Open,
             expected,
             at,
             events: Vec::new(),
@@ -55,6 +63,10 @@ impl Append {
         }
     }
 }
+
+/// Chosen at random by who makes the append.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct AppendId(pub u64);
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum TimerChange {
@@ -98,15 +110,17 @@ pub struct Claim {
 }
 
 /// Proof that an append is durable.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Receipt {
-    /// Position of the append's first event; the others follow without a gap. For an append without
-    /// events, the position of the newest event in the store.
+    /// Position of the append's first event; the others follow without a gap. Positions grow with the log of
+    /// a run; those of different runs say nothing about which was first. Zero for an append without events.
     pub first: Pos,
-    /// This append made a hook of the run due, or left it so though it was told.
+    /// The same for each run that began with it.
+    pub starts: Vec<Pos>,
+    /// This append made a hook of the run due, or left it so though something was delivered.
     pub hooks: bool,
 }
 
-/// Called exactly once with the result of an append, in the order of commits, on the store's own
-/// thread. It must be short and must not block.
+/// Called exactly once with the result of an append, on a thread of the store. It must be short and must
+/// not block. The appends of one run are answered in their order.
 pub type Done = Box<dyn FnOnce(Result<Receipt, AppendError>) + Send>;

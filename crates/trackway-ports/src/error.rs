@@ -10,6 +10,9 @@ pub enum AppendError {
     /// Lost the race: the run's log has gone on. Load it again and decide anew.
     #[error("the log of {run} has gone on past event {expected}")]
     Conflict { run: RunId, expected: Seq },
+    /// Lost the run: another worker drives it, or has driven it since. Load it again.
+    #[error("{run} is driven by another worker")]
+    Fenced { run: RunId },
     /// The message was acted on before; this is what it led to.
     #[error("message {} was acted on before", .0.key.message)]
     Claimed(Box<Claim>),
@@ -17,12 +20,15 @@ pub enum AppendError {
     /// process, its disk is full, or the process has no descriptor left.
     #[error("the store cannot write now: {reason}")]
     Unavailable { reason: String },
+    /// Unknown: the answer to the commit was lost. [`Journal::receipt`](crate::Journal::receipt) says whether
+    /// it is there.
+    #[error("it is not known whether the store has written it: {reason}")]
+    Unknown { reason: String },
     /// Never: the store was closed before, and nothing of it was written.
     #[error("the store is closed")]
     Closed,
-    /// Unknown, and never again: the store cannot write any more. Whether this append is there, only the next start will
-    /// tell: after a failed sync nobody knows what the disk holds. Every later append fails the same
-    /// way until the process is started again.
+    /// Never: the store cannot write any more. Whether this append is there, only the next start will tell:
+    /// after a failed sync nobody knows what the disk holds. Every later append fails in the same way.
     #[error("the store cannot write: {reason}")]
     Broken { reason: String },
 }

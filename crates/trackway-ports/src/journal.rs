@@ -5,23 +5,24 @@ use std::fmt;
 use trackway_domain::{Access, Caller, NodeId, Pos, RunId, Seq, SessionId, Timestamp};
 
 use crate::{
-    Append, AppendError, AskedPlace, AttemptKey, Claim, ClaimKey, Done, DueHook, DueTimer, Hook,
-    Lineage, LineageLimits, NodePlace, OutboxId, OutboxRow, PortFuture, ReadError, Removal,
-    RunFilter, RunPage, RunQuery, RunRow, SessionRow, Stored,
+    Append, AppendError, AppendId, AskedPlace, AttemptKey, Claim, ClaimKey, Done, FeedCursor,
+    FeedPage, Hook, Leases, Lineage, LineageLimits, NodePlace, OutboxId, OutboxRow, PortFuture,
+    ReadError, Receipt, Removal, RunFilter, RunPage, RunQuery, RunRow, SessionRow, Stored,
 };
 
 /// An append-only log of events per run, with its indexes.
 ///
-/// What a caller may assume after a crash: an append whose `done` was called with `Ok` is there,
-/// whole; one whose `done` was not called is there whole or not at all. Appends handed in one after
-/// the other by one thread commit in that order, and `done` is called in that order.
+/// What a caller may assume after a crash: an append whose `done` was called with `Ok` is there, whole; one
+/// whose `done` was not called is there whole or not at all. Appends of one run that are handed in one after
+/// the other commit in that order. Nothing is promised about the order of different runs.
 ///
-/// A failure says what to do about it: [`AppendError::Unavailable`] and [`ReadError::Unavailable`] can be
-/// tried again, and the journal goes on. Appends of one run that were handed in after one that failed are
-/// refused as conflicts.
+/// A failure says what to do about it: [`AppendError`] and [`ReadError`]. Appends of one run that were
+/// handed in after one that failed are refused as conflicts.
 ///
 /// Reads see every append whose `done` was called before the read began.
-pub trait Journal: Send + Sync + fmt::Debug {
+///
+/// A journal has the [`Leases`] too, since an append is checked against them.
+pub trait Journal: Leases + Send + Sync + fmt::Debug {
     /// Hands in an append and returns at once. Many appends share one commit. Callers bound how many
     /// they have under way; the journal does not.
     fn append(&self, append: Append, done: Done);
@@ -29,6 +30,25 @@ pub trait Journal: Send + Sync + fmt::Debug {
     /// Appends to several runs, each of which is named once: all of it in one transaction, or nothing
     /// and the reason why the first of them was refused.
     fn append_all(&self, appends: Vec<Append>) -> PortFuture<'_, Result<(), AppendError>>;
+
+    /// Whether the append of that id is there, which followed event `expected` of the run and had at least
+    /// one event. What it says of hooks may be true though none is due.
+    fn receipt(
+        &self,
+        run: RunId,
+        expected: Seq,
+        id: AppendId,
+    ) -> PortFuture<'_, Result<Option<Receipt>, ReadError>>;
+
+    /// What is covered of the log behind the cursor, at most `limit` events and fewer where they are large.
+    /// The empty cursor is the beginning. An event that cannot be read is passed over. A cursor that is not
+    /// this store's own is [`ReadError::Broken`].
+    fn feed(
+        &self,
+        access: Access,
+        after: FeedCursor,
+        limit: usize,
+    ) -> PortFuture<'_, Result<FeedPage, ReadError>>;
 
     /// The run's events after `after`, oldest first, at most `limit` of them and fewer where they are
     /// large: only an empty list says that there are no more. An event that cannot be read ends the list
@@ -81,20 +101,13 @@ pub trait Journal: Send + Sync + fmt::Debug {
 
     fn claim(&self, key: ClaimKey) -> PortFuture<'_, Result<Option<Claim>, ReadError>>;
 
-    /// Runs whose program must be driven: runnable ones, and parked ones to be tried again. In order
-    /// of id, after `after`, at most `limit`.
+    /// Runs that are `runnable` or parked, whoever drives them, for looking at. In order of id, after
+    /// `after`, at most `limit`.
     fn runnable(
         &self,
         after: Option<RunId>,
         limit: usize,
     ) -> PortFuture<'_, Result<Vec<RunId>, ReadError>>;
-
-    /// Timers due at or before `now`, earliest first, at most `limit`.
-    fn timers_due(
-        &self,
-        now: Timestamp,
-        limit: usize,
-    ) -> PortFuture<'_, Result<Vec<DueTimer>, ReadError>>;
 
     /// When the newest event of the whole log was recorded; none where there is no event.
     fn newest_time(&self) -> PortFuture<'_, Result<Option<Timestamp>, ReadError>>;
@@ -102,7 +115,7 @@ pub trait Journal: Send + Sync + fmt::Debug {
     /// When the next timer after `now` is due.
     fn next_timer(&self, now: Timestamp) -> PortFuture<'_, Result<Option<Timestamp>, ReadError>>;
 
-    /// Outbox rows in order of id, after `after`, at most `limit`.
+    /// Outbox rows in order of id, after `after`, at most `limit`, for looking at.
     fn outbox(
         &self,
         after: Option<OutboxId>,
@@ -113,26 +126,6 @@ pub trait Journal: Send + Sync + fmt::Debug {
 
     /// The hooks of the run in the order in which they were added.
     fn hooks(&self, run: RunId) -> PortFuture<'_, Result<Vec<Hook>, ReadError>>;
-
-    /// Hooks due at or before `now`, earliest first, at most `limit`.
-    fn hooks_due(
-        &self,
-        now: Timestamp,
-        limit: usize,
-    ) -> PortFuture<'_, Result<Vec<Hook>, ReadError>> {
-        Box::pin(async move {
-            let due = self.hooks_due_except(now, Vec::new(), limit).await?;
-            Ok(due.into_iter().map(|due| due.hook).collect())
-        })
-    }
-
-    /// The same without those on runs of these tenants.
-    fn hooks_due_except(
-        &self,
-        now: Timestamp,
-        tenants: Vec<String>,
-        limit: usize,
-    ) -> PortFuture<'_, Result<Vec<DueHook>, ReadError>>;
 
     /// When the next hook after `now` is due.
     fn next_hook(&self, now: Timestamp) -> PortFuture<'_, Result<Option<Timestamp>, ReadError>>;

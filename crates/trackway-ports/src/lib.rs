@@ -7,34 +7,42 @@ mod append;
 mod blobs;
 mod error;
 mod faults;
+mod feed;
 mod guided;
 mod headers;
 mod hooks;
 mod identity;
 mod journal;
+mod leases;
 mod lineage;
 mod record;
 mod removal;
 mod rows;
+mod wakeups;
 mod world;
 
 use std::{future::Future, pin::Pin};
 
-pub use append::{Append, Claim, ClaimKey, Done, OutboxChange, OutboxId, Receipt, TimerChange};
+pub use append::{
+    Append, AppendId, Claim, ClaimKey, Done, OutboxChange, OutboxId, Receipt, TimerChange,
+};
 pub use blobs::{BlobHash, Blobs};
 pub use error::{AppendError, ReadError};
 pub use faults::{Faults, NoFaults};
+pub use feed::{FeedCursor, FeedEvent, FeedPage};
 pub use guided::{AskedPlace, AttemptKey, NodePlace, Pinned, SessionRow, attempt_of, node_of};
 pub use headers::{bearer, host_of, is_local_host};
 pub use hooks::{DueHook, Hook, HookChange, HookTarget};
 pub use identity::{Gatekeeper, Identity, Unrecognised};
 pub use journal::Journal;
+pub use leases::{ClaimedRun, Epoch, Fence, Lease, Leases, RunLease, WorkClaim, WorkerId};
 pub use lineage::{Growth, Lineage, LineageLimits, checkpointed, made_by};
 pub use record::{DecodeError, FORMAT_NEWEST, decode, encode};
 pub use removal::{Removal, RunHead};
 pub use rows::{DueTimer, OutboxRow, RunFilter, RunPage, RunPlace, RunQuery, RunRow, Stored};
 /// What an outbox row holds.
 pub use trackway_domain::Errand as OutboxItem;
+pub use wakeups::{Listener, LocalWakeups, Wakeup, Wakeups};
 pub use world::{Clock, Ids};
 
 /// The future that every port method returns: boxed, so that ports can be `dyn`.

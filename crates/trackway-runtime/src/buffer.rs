@@ -9,10 +9,15 @@
 use std::{collections::VecDeque, fmt, sync::Arc};
 
 use trackway_domain::{Command, Seq, Submission, Timestamp};
-use trackway_ports::{Append, Pinned};
+use trackway_ports::{Append, Fence, Pinned};
 
 use crate::{
-    append, command::Attached, commit::AfterCommit, core::Core, drive::FirstDrive, live::LiveRef,
+    append,
+    command::Attached,
+    commit::{AfterCommit, Lookup},
+    core::Core,
+    drive::FirstDrive,
+    live::LiveRef,
 };
 
 /// Events that are joined. Beyond it a longer append saves nothing more per event.
@@ -90,7 +95,11 @@ impl Order {
     /// has only one of.
     fn can_join(&self, next: &Self) -> bool {
         let Append { at, events, hooks, pins, stamps, claim, .. } = &next.append;
-        let alone = !hooks.is_empty() || !pins.is_empty() || !stamps.is_empty() || claim.is_some();
+        let alone = !hooks.is_empty()
+            || !pins.is_empty()
+            || !stamps.is_empty()
+            || claim.is_some()
+            || matches!(next.append.fence, Fence::Take(_));
         *at == self.append.at
             && !alone
             && self.append.events.len() + events.len() <= JOINED_EVENTS_MAX
@@ -112,7 +121,9 @@ impl Order {
         let Self { mut append, mut after } = self;
         let children = after.take_starts(&mut append.starts);
         core.reach("runtime:ordered");
-        append::send(&*core.options.journal, append, Box::new(move |result| after.run(result)));
+        let lookup = Lookup { expected: append.expected, id: append.id };
+        let done = move |result| after.run(result, lookup);
+        append::send(&*core.options.journal, append, Box::new(done));
         for child in children {
             let mut head = child.head();
             head.buffer.awaits_parent = false;

@@ -122,14 +122,21 @@ impl Core {
             head.buffer.keep();
         }
         let mut append = append_of(live.id, expected, now, events.clone());
+        let worker = self.worker.id();
+        append.id = Some(self.worker.append_id());
+        append.worker = Some(worker);
         let mut after = AfterCommit::new(live.clone(), events, now, attached.permit);
         // Where a run begins with it, they are that run's.
         append.pins = after.sort_effects(self, head, effects, &mut append, attached.pins);
+        append.fence = head.lease.fence(worker);
         if let Some(id) = attached.settles {
             append.outbox.push(OutboxChange::Remove(id));
         }
         append.hooks = attached.hooks;
         append.row = changed_row(head);
+        if append.row.as_ref().is_some_and(|row| !row.runnable && !row.parked) {
+            head.lease.end();
+        }
         append.claim = attached.claim.map(|(key, digest)| {
             let reply = recorded_reply(&reply);
             if head.claims.len() >= CLAIMS_MAX {
@@ -213,7 +220,9 @@ impl Core {
         };
         match commit.await {
             Ok(Ok(commit)) => Ok(Some((ordered.reply, commit))),
-            Ok(Err(AppendError::Conflict { .. } | AppendError::Claimed(_))) => Ok(None),
+            Ok(Err(
+                AppendError::Conflict { .. } | AppendError::Fenced { .. } | AppendError::Claimed(_),
+            )) => Ok(None),
             Ok(Err(error)) => Err(Error::append(&error)),
             Err(_) => Err(Error::Stopping),
         }

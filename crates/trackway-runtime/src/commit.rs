@@ -1,12 +1,12 @@
 //! After the commit, and only then: fold, tell, dispatch and answer.
 
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, Weak, atomic::Ordering};
 
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 use trackway_domain::{Event, Pos, RunId, Seq, Timestamp};
 use trackway_engine::{Effect, RunView};
 use trackway_ports::{
-    Append, AppendError, OutboxChange, OutboxId, Pinned, Receipt, Stored, TimerChange,
+    Append, AppendError, AppendId, OutboxChange, OutboxId, Pinned, Receipt, Stored, TimerChange,
 };
 
 use crate::{
@@ -17,6 +17,7 @@ use crate::{
     drive::FirstDrive,
     live::{Head, Live, LiveRef, Shown, TAIL_EVENTS_MAX},
     stage::Inner,
+    supervise::Supervisor,
 };
 
 /// A durable command.
@@ -108,7 +109,8 @@ impl AfterCommit {
                     // Whatever the stored row says, after a crash this run must be driven. Also where a
                     // program is there to see it: it may have been taken up again from a run that waits.
                     head.row = None;
-                    self.drive = head.program.strong_count() == 0;
+                    let is_driver = head.lease.take(core.worker.id());
+                    self.drive = is_driver && head.program.strong_count() == 0;
                 }
                 Effect::Stop => {
                     head.runnable = false;
@@ -165,7 +167,7 @@ impl AfterCommit {
     pub(crate) fn discard(self) {
         self.children.into_iter().for_each(NewChild::discard);
         if *self.live.committed.borrow() == 0 {
-            void(&self.live);
+            self.live.core.invalidate(&self.live);
         }
         // Who waits for it decides again on what is durable.
         let run = self.live.id;
@@ -174,9 +176,19 @@ impl AfterCommit {
         }
     }
 
-    pub(crate) fn run(self, result: Result<Receipt, AppendError>) {
+    pub(crate) fn run(self, result: Result<Receipt, AppendError>, lookup: Lookup) {
+        let live = &self.live;
         match result {
+            Ok(receipt) if live.is_unknown.load(Ordering::Acquire) => {
+                let tokio = live.core.tokio.clone();
+                tokio.spawn(async move { self.found(receipt, lookup).await });
+            }
             Ok(receipt) => self.committed(receipt),
+            Err(AppendError::Unknown { reason }) => {
+                live.is_unknown.store(true, Ordering::Release);
+                let tokio = live.core.tokio.clone();
+                tokio.spawn(async move { self.look_up(reason, lookup).await });
+            }
             // Apart from this thread: a store that refuses at once does so inside the very call that
             // hands the append in, under the head's lock.
             Err(error) => {
@@ -191,14 +203,16 @@ impl AfterCommit {
         core.reach("runtime:committed");
         drop(self.permits);
         // The runs that begin with it are there before anybody reads of them.
-        let mut first = receipt.first + self.events.len() as Pos;
-        for started in self.started {
-            let events = started.events.len() as Pos;
-            started.committed(Receipt { first, hooks: false });
-            first += events;
+        for (started, first) in self.started.into_iter().zip(receipt.starts) {
+            started.committed(Receipt { first, starts: Vec::new(), hooks: false });
         }
         let observer = core.options.observer.as_deref();
-        let commits = show(&self.live, self.events, self.at, receipt, &self.waiters, observer);
+        let has_events = !self.events.is_empty();
+        let tail = Tail { first: receipt.first, hooks: receipt.hooks, at: self.at };
+        let commits = show(&self.live, self.events, tail, &self.waiters, observer);
+        if has_events {
+            core.publish(&self.live);
+        }
         if let Some(program) = self.stop.upgrade() {
             program.stop();
         }
@@ -238,18 +252,20 @@ impl AfterCommit {
         }
         // Appends of one head may be told of in any order. Rows alone are written again by whoever wanted
         // them, and the run is driven again once for all that it lost.
-        let had_program = void(&self.live);
+        let had_program = core.invalidate(&self.live);
         let is_loss = had_program || !self.events.is_empty();
         let first_loss = is_loss && !std::mem::replace(&mut self.live.head().woken, true);
         // The runs that would have begun with it never were.
         for started in &self.started {
-            void(&started.live);
+            core.invalidate(&started.live);
         }
         // What a program did on top of it is lost, its end perhaps; it goes on from what is durable. Of a run
         // that was not created nothing is.
         let was_created = *self.live.committed.borrow() > 0;
         match error {
-            AppendError::Conflict { .. } | AppendError::Claimed(_) if was_created => {
+            AppendError::Conflict { .. } | AppendError::Fenced { .. } | AppendError::Claimed(_)
+                if was_created =>
+            {
                 core.wake(self.live.id);
             }
             AppendError::Unavailable { reason } if was_created && first_loss => {
@@ -264,21 +280,62 @@ impl AfterCommit {
     }
 }
 
-/// Nothing may be decided on this head any more; the next user loads the run again. True where a program
-/// was at work on it.
-fn void(live: &LiveRef) -> bool {
-    let program = {
-        let mut head = live.head();
-        head.void = true;
-        std::mem::take(&mut head.program).upgrade()
-    };
-    live.core.lives.forget(live);
-    // Whoever waits on this head must look again.
-    live.committed.send_modify(|_| {});
-    if let Some(program) = &program {
-        program.stop();
+/// What an append is looked up by.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Lookup {
+    /// Number of the last event before it.
+    pub(crate) expected: Seq,
+    pub(crate) id: Option<AppendId>,
+}
+
+/// The answer to a commit was lost: the store is asked whether it is there. Either way the run goes on from
+/// what the store holds.
+impl AfterCommit {
+    async fn look_up(self, reason: String, lookup: Lookup) {
+        let core = self.live.core.clone();
+        core.invalidate(&self.live);
+        let mut supervisor = Supervisor::new(&core, "lost answers");
+        loop {
+            let found = match lookup.id.filter(|_| !self.events.is_empty()) {
+                Some(id) => core.options.journal.receipt(self.live.id, lookup.expected, id).await,
+                // Rows alone are written again by whoever wanted them.
+                None => Ok(None),
+            };
+            match found {
+                Ok(Some(receipt)) => return self.found(receipt, lookup).await,
+                Ok(None) => return self.failed(&AppendError::Unavailable { reason }),
+                Err(error) => {
+                    if supervisor.failed(&error).await.is_break() {
+                        return self.failed(&AppendError::Closed);
+                    }
+                }
+            }
+        }
     }
-    program.is_some()
+
+    /// It is there. What follows a commit is done, but for what needs the head, which is void.
+    async fn found(self, receipt: Receipt, lookup: Lookup) {
+        let core = self.live.core.clone();
+        core.invalidate(&self.live);
+        drop(self.permits);
+        core.alarm.set(core.now());
+        core.hooks.ring();
+        core.send_errands(self.errands);
+        for started in self.started {
+            core.invalidate(&started.live);
+            core.wake(started.live.id);
+        }
+        core.wake(self.live.id);
+        let before = receipt.first.saturating_sub(1);
+        for waiter in self.waiters {
+            let seq = lookup.expected + waiter.events as Seq;
+            let commit = match core.view_at(self.live.id, seq).await {
+                Ok(view) => Ok(Commit { view: Some(view), before, hooks: receipt.hooks }),
+                Err(error) => Err(AppendError::Unavailable { reason: error.to_string() }),
+            };
+            let _ = waiter.answer.send(commit);
+        }
+    }
 }
 
 /// Events that are durable in a log, and were not decided on the head here.
@@ -315,17 +372,26 @@ impl Appended {
         }
         // The append brought the row with it.
         let _ = changed_row(&mut head);
-        show(live, events, self.at, self.receipt, &[], None);
+        let Receipt { first, hooks, .. } = self.receipt;
+        show(live, events, Tail { first, hooks, at: self.at }, &[], None);
         true
     }
+}
+
+/// What is known of events that were committed together.
+struct Tail {
+    /// Position of the first.
+    first: Pos,
+    /// A hook of the run has something to deliver.
+    hooks: bool,
+    at: Timestamp,
 }
 
 /// Folds committed events into what is shown, and tells watchers. Returns what each waiter is answered.
 fn show(
     live: &Live,
     events: Vec<Event>,
-    at: Timestamp,
-    receipt: Receipt,
+    Tail { first, hooks, at }: Tail,
     waiters: &[Waiter],
     observer: Option<&dyn Observer>,
 ) -> Vec<Commit> {
@@ -336,10 +402,10 @@ fn show(
     let mut answer = |shown: &Shown, events: usize| {
         while let Some(waiter) = unanswered.next_if(|waiter| waiter.events <= events) {
             let view = (waiter.wants == Wants::View).then(|| shown.view.clone()).flatten();
-            commits.push(Commit { view, before, hooks: receipt.hooks });
+            commits.push(Commit { view, before, hooks });
         }
     };
-    for (index, (event, pos)) in events.into_iter().zip(receipt.first..).enumerate() {
+    for (index, (event, pos)) in events.into_iter().zip(first..).enumerate() {
         answer(&shown, index);
         match (&mut shown.view, &event) {
             (Some(view), event) => view.apply(event, at, pos),

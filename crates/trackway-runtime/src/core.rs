@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
-use trackway_domain::{Caller, Event, MessageId, RunId, Timestamp, WorkflowRef};
+use trackway_domain::{Caller, Event, MessageId, RunId, Seq, Timestamp, WorkflowRef};
 use trackway_engine::{Run, RunView};
 use trackway_ports::{ClaimKey, Stored};
 
@@ -13,7 +13,8 @@ use crate::{
     commit::Appended,
     errand::ErrandLocks,
     hooks::Hooks,
-    live::{Durable, LiveRef, Lives, RowMarks},
+    lease::Worker,
+    live::{Durable, Live, LiveRef, Lives, RowMarks},
     supervise::Health,
     timers::Alarm,
 };
@@ -36,6 +37,7 @@ pub(crate) struct Core {
     pub(crate) hooks: Hooks,
     pub(crate) descendants: Descendants,
     pub(crate) health: Health,
+    pub(crate) worker: Worker,
     /// Effects are carried out on this tokio runtime, whatever thread a commit is announced on.
     pub(crate) tokio: tokio::runtime::Handle,
 }
@@ -45,6 +47,7 @@ impl Core {
         Arc::new(Self {
             appends: Arc::new(Semaphore::new(options.appends_max)),
             programs: Arc::new(Semaphore::new(options.programs_max)),
+            worker: Worker::new(&*options.ids, options.lease),
             options,
             lives: Lives::default(),
             broken: watch::Sender::new(None),
@@ -86,6 +89,14 @@ impl Core {
         };
         registry.keep_pinned(workflow, &body, &self.options.tools);
         Ok(registry.pinned(workflow))
+    }
+
+    /// Returns at that moment, if any.
+    pub(crate) async fn sleep_until(&self, moment: Option<Timestamp>) {
+        match moment {
+            Some(moment) => self.options.clock.sleep_until(moment).await,
+            None => std::future::pending().await,
+        }
     }
 
     pub(crate) fn reach(&self, point: &'static str) {
@@ -158,12 +169,27 @@ impl Core {
         if let Some(live) = self.lives.find(appended.run)
             && !appended.fold_into(&live)
         {
-            live.head().void = true;
-            self.lives.forget(&live);
-            // Whoever waits on this head must look again.
-            live.committed.send_modify(|_| {});
+            self.invalidate(&live);
         }
         self.hooks.ring();
+    }
+
+    /// Nothing may be decided on this head any more, and its program stops; the next user loads the run
+    /// again. True where a program was at work on it.
+    pub(crate) fn invalidate(&self, live: &Live) -> bool {
+        let program = {
+            let mut head = live.head();
+            head.void = true;
+            std::mem::take(&mut head.program).upgrade()
+        };
+        self.lives.forget(live);
+        // Whoever waits on this head must look again.
+        live.committed.send_modify(|_| {});
+        live.came_to_rest();
+        if let Some(program) = &program {
+            program.stop();
+        }
+        program.is_some()
     }
 
     /// Folds the run's events into its head and its view.
@@ -187,9 +213,14 @@ impl Core {
             None => true,
             Some(_) => self.options.journal.run(live.id).await?.is_none_or(|row| row.runnable),
         };
+        let lease = match run.submission.guided {
+            true => None,
+            false => self.options.journal.run_lease(live.id).await?,
+        };
         live.committed.send_replace(run.seq);
         {
             let mut head = live.head();
+            head.lease.set(lease.unwrap_or_default());
             head.runnable = runnable;
             head.status = view.status_time();
             head.row = Some(RowMarks {
@@ -203,6 +234,25 @@ impl Core {
         }
         live.shown().view = Some(view);
         Ok(())
+    }
+
+    /// The run as of that event.
+    pub(crate) async fn view_at(&self, id: RunId, seq: Seq) -> Result<RunView, Error> {
+        let mut folded: Option<(Run, RunView)> = None;
+        let mut after = 0;
+        while after < seq {
+            let page = self.options.journal.events(id, after, LOAD_PAGE_EVENTS).await?;
+            let Some(last) = page.last() else {
+                let reason = format!("event {} is missing", after + 1);
+                return Err(Error::Damaged { run: id, reason });
+            };
+            after = last.seq;
+            for stored in page.into_iter().filter(|stored| stored.seq <= seq) {
+                fold(&mut folded, stored, id)?;
+            }
+        }
+        let view = folded.map(|(_, view)| view);
+        view.ok_or_else(|| Error::UnknownRun { run: id.to_string() })
     }
 
     async fn fold_all(&self, id: RunId, folded: &mut Option<(Run, RunView)>) -> Result<(), Error> {

@@ -66,7 +66,8 @@ impl Core {
         head: &mut Head,
         submission: &Submission,
     ) -> Option<FirstDrive> {
-        if self.is_stopping() || self.broken.borrow().is_some() || submission.guided {
+        let is_held = self.worker.is_held();
+        if self.is_stopping() || self.broken.borrow().is_some() || submission.guided || !is_held {
             return None;
         }
         let program = self.options.registry.pinned(&submission.workflow)?;
@@ -175,7 +176,10 @@ impl Core {
         if self.is_stopping() || self.broken.borrow().is_some() {
             return Err(Error::Stopping);
         }
-        let live = self.load(run).await?;
+        let mut live = self.load(run).await?;
+        if !self.take_lease(&mut live).await? {
+            return Ok(());
+        }
         let Some((inner, input, seq)) = take_up(&live) else {
             return Ok(());
         };

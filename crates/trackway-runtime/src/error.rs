@@ -98,9 +98,10 @@ impl Error {
     pub(crate) fn append(error: &AppendError) -> Self {
         match error {
             AppendError::Unavailable { reason } => Self::Unavailable { reason: reason.clone() },
+            AppendError::Unknown { .. } => Self::Unavailable { reason: error.to_string() },
             AppendError::Closed => Self::Stopping,
             AppendError::Broken { .. } => Self::Store { reason: error.to_string() },
-            AppendError::Conflict { .. } | AppendError::Claimed(_) => {
+            AppendError::Conflict { .. } | AppendError::Fenced { .. } | AppendError::Claimed(_) => {
                 Self::Internal { reason: error.to_string() }
             }
         }

@@ -15,7 +15,7 @@ use std::{
 
 use tokio::sync::Notify;
 use trackway_domain::{RunId, Timestamp};
-use trackway_ports::{DueHook, Hook, ReadError};
+use trackway_ports::{DueHook, Hook, ReadError, WorkClaim};
 
 use self::slots::Slots;
 use crate::{Error, Messenger, core::Core, supervise::Supervisor};
@@ -77,7 +77,7 @@ pub(crate) async fn run(core: Arc<Core>, messenger: Arc<dyn Messenger>) {
             biased;
             _ = stopping.wait_for(|stop| *stop) => return,
             () = core.hooks.bell.notified() => {}
-            () = until(&core, next) => {}
+            () = core.sleep_until(next) => {}
         }
     }
 }
@@ -100,7 +100,8 @@ async fn look(
         }
         // Those at work are due too, until they are told.
         let limit = free + serving + core.hooks.passed_over().len();
-        let due = core.options.journal.hooks_due_except(now, except.clone(), limit).await?;
+        let claim = WorkClaim { worker: core.worker.id(), now, limit };
+        let due = core.options.journal.claim_hooks(claim, except.clone()).await?;
         let mut blocked = BTreeSet::new();
         for DueHook { tenant, hook } in due {
             let name = name(&hook);
@@ -158,13 +159,6 @@ impl Drop for Turn {
         self.core.hooks.serving().release(&self.name);
         // It may have become due again after it was told, while it still counted as served.
         self.core.hooks.ring();
-    }
-}
-
-async fn until(core: &Core, moment: Option<Timestamp>) {
-    match moment {
-        Some(moment) => core.options.clock.sleep_until(moment).await,
-        None => std::future::pending().await,
     }
 }
 

@@ -22,13 +22,13 @@ mod error;
 mod fork;
 mod guide;
 mod hooks;
+mod lease;
 mod live;
 mod messenger;
 mod observer;
 mod options;
 mod program;
 mod reading;
-mod recovery;
 mod replay;
 mod runtime;
 mod schema;
@@ -38,6 +38,7 @@ mod supervise;
 mod timers;
 mod tool;
 mod value_type;
+mod wakeups;
 mod watch;
 mod world;
 mod written;
@@ -53,6 +54,7 @@ pub use guide::{
     Advance, Advanced, Checkpointed, Guide, GuideError, GuideOptions, Migrated, Position, Recap,
     RecapDocument, RecapGrowth, RecapNote, Resumable, Resumed, Start,
 };
+pub use lease::LeaseTerm;
 pub use messenger::{Messenger, Undelivered};
 pub use observer::Observer;
 pub use options::Options;

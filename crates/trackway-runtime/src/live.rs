@@ -5,7 +5,7 @@ use std::{
     ops::Deref,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError, Weak,
-        atomic::{AtomicUsize, Ordering},
+        atomic::{AtomicBool, AtomicUsize, Ordering},
     },
 };
 
@@ -14,7 +14,7 @@ use trackway_domain::{MessageId, QuestionId, RunId, Seq, StateName, Timestamp};
 use trackway_engine::{Run, RunView, StatusTime};
 use trackway_ports::{ClaimKey, Stored};
 
-use crate::{buffer::AppendBuffer, core::Core, stage::Inner};
+use crate::{buffer::AppendBuffer, core::Core, lease::HeadLease, stage::Inner};
 
 /// Newest events kept in memory for watchers that keep up; others read from the store. A watcher
 /// that falls further behind costs reads, never memory.
@@ -39,6 +39,9 @@ pub(crate) struct Live {
     pub(crate) arriving: Mutex<Vec<(QuestionId, MessageId)>>,
     /// Counts how often the program came to rest.
     pub(crate) rests: watch::Sender<u64>,
+    /// It is not known whether one of its appends is in the store: what is committed after it cannot be
+    /// folded in.
+    pub(crate) is_unknown: AtomicBool,
     users: AtomicUsize,
 }
 
@@ -47,6 +50,8 @@ pub(crate) struct Head {
     pub(crate) run: Option<Run>,
     /// The program that is being driven. Weak: the driver's task owns it.
     pub(crate) program: Weak<Inner>,
+    /// Who drives it.
+    pub(crate) lease: HeadLease,
     /// The program must be driven after a crash.
     pub(crate) runnable: bool,
     /// The last try to drive it failed: whether it has seen everything cannot be found out.
@@ -94,6 +99,7 @@ impl Live {
             committed: watch::Sender::new(0),
             arriving: Mutex::default(),
             rests: watch::Sender::new(0),
+            is_unknown: AtomicBool::new(false),
             users: AtomicUsize::new(0),
         }
     }
@@ -191,6 +197,10 @@ impl Lives {
     /// The run, where it is in memory. Not a use of it.
     pub(crate) fn find(&self, id: RunId) -> Option<Arc<Live>> {
         self.lock().get(&id).cloned()
+    }
+
+    pub(crate) fn all(&self) -> Vec<Arc<Live>> {
+        self.lock().values().cloned().collect()
     }
 
     /// Takes a void run out, so that the next user loads it afresh.

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use trackway_ports::{Clock, Faults, Ids, Journal, NoFaults};
+use trackway_ports::{Clock, Faults, Ids, Journal, NoFaults, Wakeups};
 
-use crate::{ChildLimits, Messenger, Observer, Registry, SystemClock, SystemIds, Tools};
+use crate::{ChildLimits, LeaseTerm, Messenger, Observer, Registry, SystemClock, SystemIds, Tools};
 
 /// Everything a [`crate::Runtime`] needs. The bounds have defaults that suit one machine.
 #[derive(Debug, Clone)]
@@ -17,6 +17,10 @@ pub struct Options {
     /// Whether runs that an earlier process left unfinished go on. A tool that only reads or cancels
     /// leaves them be.
     pub recover: bool,
+    /// How it holds the store.
+    pub lease: LeaseTerm,
+    /// How the nodes that share a store tell each other that a log has gone on.
+    pub wakeups: Option<Arc<dyn Wakeups>>,
     /// Whether a message that repeats an earlier one's id is told from a new one. Conformance suites,
     /// which use the same ids again and again, need every message to be new.
     pub recognise_messages: bool,
@@ -45,6 +49,8 @@ impl Options {
             ids: Arc::new(SystemIds),
             faults: Arc::new(NoFaults),
             recover: true,
+            lease: LeaseTerm::Sole,
+            wakeups: None,
             recognise_messages: true,
             tools: Arc::default(),
             child_limits: ChildLimits::default(),

@@ -12,7 +12,7 @@ use trackway_ports::{Hook, HookChange, RunFilter, RunPage, RunQuery, RunRow};
 
 use crate::{
     Answered, Deliver, Error, NewHook, Options, Registry, ReplayVerdict, RunAddress, Submit,
-    Submitted, Supervisor, Watch, commit::Appended, core::Core, hooks, recovery,
+    Submitted, Supervisor, Watch, commit::Appended, core::Core, hooks, lease,
     replay::replay_in_time, timers,
 };
 
@@ -26,16 +26,13 @@ impl Runtime {
     /// Starts the engine on the current tokio runtime. Runs that an earlier process left unfinished go
     /// on in the background, unless the options say otherwise.
     pub fn start(options: Options) -> Self {
-        let recover = options.recover;
         let core = Core::new(options);
         tokio::spawn(timers::run(core.clone()));
         if let Some(messenger) = core.options.messenger.clone() {
             tokio::spawn(hooks::run(core.clone(), messenger));
         }
-        if recover {
-            let newest = RunId::new(core.options.ids.uuid());
-            tokio::spawn(recovery::recover(core.clone(), newest));
-        }
+        tokio::spawn(lease::run(core.clone()));
+        core.listen();
         Self { core }
     }
 
@@ -309,6 +306,7 @@ impl Runtime {
     /// the store. What was acknowledged is durable; what was not goes on at the next start.
     pub async fn stop(&self) {
         self.core.stopping.send_replace(true);
+        self.core.release_lease().await;
         self.core.options.journal.close().await;
     }
 

@@ -103,7 +103,9 @@ impl Core {
         let commit = ordered.commit.ok_or(NotCreated::Failed(Error::Stopping))?;
         match commit.await {
             Ok(Ok(commit)) => Ok((commit, live)),
-            Ok(Err(AppendError::Conflict { .. })) => Err(NotCreated::Exists),
+            Ok(Err(AppendError::Conflict { .. } | AppendError::Fenced { .. })) => {
+                Err(NotCreated::Exists)
+            }
             Ok(Err(AppendError::Claimed(claim))) => Err(NotCreated::Claimed(claim)),
             Ok(Err(error)) => Err(NotCreated::Failed(Error::append(&error))),
             Err(_) => Err(NotCreated::Failed(Error::Stopping)),

@@ -5,7 +5,7 @@ use std::{collections::HashSet, ops::ControlFlow, sync::Arc};
 use futures_util::future::join_all;
 use tokio::sync::watch;
 use trackway_domain::{Command, Timestamp};
-use trackway_ports::DueTimer;
+use trackway_ports::{DueTimer, WorkClaim};
 
 use crate::{Error, core::Core, supervise::Supervisor};
 
@@ -76,7 +76,7 @@ pub(crate) async fn run(core: Arc<Core>) {
                 biased;
                 _ = stopping.wait_for(|stop| *stop) => return,
                 _ = alarm.changed() => {}
-                () = until(&core, next) => break,
+                () = core.sleep_until(next) => break,
             }
         }
     }
@@ -96,7 +96,8 @@ async fn look(
     passed_over: &mut HashSet<String>,
 ) -> Result<Next, Error> {
     let limit = BATCH_TIMERS + passed_over.len();
-    let mut due = core.options.journal.timers_due(now, limit).await?;
+    let claim = WorkClaim { worker: core.worker.id(), now, limit };
+    let mut due = core.options.journal.claim_timers(claim).await?;
     due.retain(|timer| !passed_over.contains(&name(timer)));
     if due.is_empty() {
         return Ok(Next::At(core.options.journal.next_timer(now).await?));
@@ -115,13 +116,6 @@ async fn look(
         }
     }
     transient.map_or(Ok(Next::Now), Err)
-}
-
-async fn until(core: &Core, moment: Option<Timestamp>) {
-    match moment {
-        Some(moment) => core.options.clock.sleep_until(moment).await,
-        None => std::future::pending().await,
-    }
 }
 
 async fn fire(core: &Arc<Core>, due: &DueTimer) -> Result<(), Error> {

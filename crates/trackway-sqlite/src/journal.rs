@@ -10,9 +10,10 @@ use std::{
 use tokio::sync::oneshot;
 use trackway_domain::{Access, Caller, NodeId, Pos, RunId, Seq, SessionId, Timestamp};
 use trackway_ports::{
-    Append, AppendError, AskedPlace, AttemptKey, Claim, ClaimKey, Done, DueHook, DueTimer, Faults,
-    Hook, Journal, Lineage, LineageLimits, NoFaults, NodePlace, OutboxId, OutboxRow, PortFuture,
-    ReadError, Removal, RunFilter, RunPage, RunQuery, RunRow, SessionRow, Stored,
+    Append, AppendError, AppendId, AskedPlace, AttemptKey, Claim, ClaimKey, Done, Faults,
+    FeedCursor, FeedPage, Hook, Journal, Lineage, LineageLimits, NoFaults, NodePlace, OutboxId,
+    OutboxRow, PortFuture, ReadError, Receipt, Removal, RunFilter, RunPage, RunQuery, RunRow,
+    SessionRow, Stored, WorkerId,
 };
 
 use crate::{
@@ -55,8 +56,10 @@ pub struct SqliteJournal {
     refusal: AppendError,
     /// Held while they are joined, so that a second `close` waits for the first.
     threads: Arc<Mutex<Vec<JoinHandle<()>>>>,
-    readers: Readers,
+    pub(crate) readers: Readers,
     blobs: FolderBlobs,
+    /// The worker that holds the store alone.
+    pub(crate) sole: Mutex<Option<WorkerId>>,
 }
 
 impl SqliteJournal {
@@ -84,6 +87,7 @@ impl SqliteJournal {
             threads: Arc::new(Mutex::new(threads)),
             readers: Readers::new(database),
             blobs,
+            sole: Mutex::default(),
         })
     }
 
@@ -97,6 +101,7 @@ impl SqliteJournal {
             threads: Arc::default(),
             readers: Readers::new(database),
             blobs: FolderBlobs::existing(folder),
+            sole: Mutex::default(),
         })
     }
 
@@ -118,7 +123,7 @@ impl SqliteJournal {
     }
 
     /// Hands in work that is no append, and waits for it.
-    fn wait_for(&self, upkeep: Upkeep) -> PortFuture<'_, Result<(), AppendError>> {
+    pub(crate) fn wait_for(&self, upkeep: Upkeep) -> PortFuture<'_, Result<(), AppendError>> {
         let (sender, receiver) = oneshot::channel();
         // Whoever has stopped waiting need not be told.
         let done: Done = Box::new(move |outcome| drop(sender.send(outcome.map(drop))));
@@ -140,6 +145,25 @@ impl Journal for SqliteJournal {
 
     fn append_all(&self, appends: Vec<Append>) -> PortFuture<'_, Result<(), AppendError>> {
         self.wait_for(Upkeep::Together(appends.into_iter().map(Prepared::new).collect()))
+    }
+
+    fn receipt(
+        &self,
+        run: RunId,
+        expected: Seq,
+        id: AppendId,
+    ) -> PortFuture<'_, Result<Option<Receipt>, ReadError>> {
+        Box::pin(self.readers.read(move |conn| read::receipt(conn, run, expected, id)))
+    }
+
+    fn feed(
+        &self,
+        access: Access,
+        after: FeedCursor,
+        limit: usize,
+    ) -> PortFuture<'_, Result<FeedPage, ReadError>> {
+        let blobs = self.blobs();
+        Box::pin(self.readers.read(move |conn| read::feed(conn, &blobs, &access, &after, limit)))
     }
 
     fn events(
@@ -216,14 +240,6 @@ impl Journal for SqliteJournal {
         Box::pin(self.readers.read(move |conn| read::runnable(conn, after, limit)))
     }
 
-    fn timers_due(
-        &self,
-        now: Timestamp,
-        limit: usize,
-    ) -> PortFuture<'_, Result<Vec<DueTimer>, ReadError>> {
-        Box::pin(self.readers.read(move |conn| read::timers_due(conn, now, limit)))
-    }
-
     fn newest_time(&self) -> PortFuture<'_, Result<Option<Timestamp>, ReadError>> {
         Box::pin(self.readers.read(read::newest_time))
     }
@@ -246,15 +262,6 @@ impl Journal for SqliteJournal {
 
     fn hooks(&self, run: RunId) -> PortFuture<'_, Result<Vec<Hook>, ReadError>> {
         Box::pin(self.readers.read(move |conn| read::hooks(conn, run)))
-    }
-
-    fn hooks_due_except(
-        &self,
-        now: Timestamp,
-        tenants: Vec<String>,
-        limit: usize,
-    ) -> PortFuture<'_, Result<Vec<DueHook>, ReadError>> {
-        Box::pin(self.readers.read(move |conn| read::hooks_due_except(conn, now, &tenants, limit)))
     }
 
     fn next_hook(&self, now: Timestamp) -> PortFuture<'_, Result<Option<Timestamp>, ReadError>> {

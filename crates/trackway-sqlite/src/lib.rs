@@ -14,6 +14,7 @@ mod database;
 mod error;
 mod journal;
 mod json;
+mod leases;
 mod marks;
 mod migrate;
 mod prepared;

@@ -5,7 +5,7 @@ use rusqlite::{Connection, TransactionBehavior};
 use crate::OpenError;
 
 /// Every migration ever released, in order. A released file never changes; a new one is added.
-const MIGRATIONS: [&str; 7] = [
+const MIGRATIONS: [&str; 8] = [
     include_str!("migrations/0001-first.sql"),
     include_str!("migrations/0002-status-time.sql"),
     include_str!("migrations/0003-hooks.sql"),
@@ -13,6 +13,7 @@ const MIGRATIONS: [&str; 7] = [
     include_str!("migrations/0005-checked-runs.sql"),
     include_str!("migrations/0006-lineage.sql"),
     include_str!("migrations/0007-runs-by-user.sql"),
+    include_str!("migrations/0008-leases.sql"),
 ];
 
 /// The version of a database that this program has brought up to date.

@@ -1,13 +1,14 @@
 //! Work made ready for the writer. Encoding happens on the caller's thread, since the writer's time is
 //! what bounds the store.
 
+use rusqlite::Connection;
 use trackway_domain::{Event, RunId, Seq, Timestamp};
 use trackway_ports::{
-    Append, BlobHash, Claim, Done, HookChange, OutboxChange, OutboxId, Pinned, Removal, RunRow,
-    TimerChange, encode,
+    Append, BlobHash, Claim, Done, Fence, HookChange, OutboxChange, OutboxId, Pinned, ReadError,
+    Removal, RunRow, TimerChange, WorkerId, encode,
 };
 
-use crate::{blobs::hash_of, json, marks::Marks};
+use crate::{blobs::hash_of, json, marks::Marks, read::worker_key};
 
 /// Largest event body that is kept in its row. SQLite reads bodies of this size faster than a file can
 /// be opened; beyond it they would push everything else out of the page cache and make every
@@ -34,7 +35,12 @@ pub(crate) enum Upkeep {
     Together(Vec<Prepared>),
     /// Make the run's rows in the index of guided runs anew.
     Reindex(RunId),
+    /// Change leases, or claim work.
+    Claim(ClaimWork),
 }
+
+/// Returns the runs whose driver it has changed. What it found goes its own way.
+pub(crate) type ClaimWork = Box<dyn Fn(&Connection) -> Result<Vec<RunId>, ReadError> + Send>;
 
 impl Job {
     pub(crate) fn is_append(&self) -> bool {
@@ -49,6 +55,12 @@ impl Work {
 }
 
 pub(crate) struct Prepared {
+    /// Its id as stored.
+    pub(crate) id: Option<i64>,
+    pub(crate) worker: Option<WorkerId>,
+    /// The worker as stored.
+    pub(crate) worker_key: Option<String>,
+    pub(crate) fence: Fence,
     pub(crate) run: RunId,
     /// The run's id as stored.
     pub(crate) key: String,
@@ -119,6 +131,10 @@ impl Prepared {
         let times = own.chain(std::iter::repeat(append.at));
         let records = append.events.iter().zip(times).map(Record::new).collect();
         Self {
+            id: append.id.map(|id| id.0.cast_signed()),
+            worker: append.worker,
+            worker_key: append.worker.map(worker_key),
+            fence: append.fence,
             run: append.run,
             key: append.run.to_string(),
             expected: append.expected,

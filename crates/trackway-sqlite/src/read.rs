@@ -7,8 +7,10 @@
 
 mod by_status;
 mod events;
+mod feed;
 mod guided;
 mod hooks;
+mod leases;
 mod lineage;
 mod rows;
 mod run;
@@ -22,11 +24,13 @@ use crate::error::read_error;
 
 pub(crate) use self::{
     by_status::runs_by_status,
-    events::{events, events_after_pos, is_damage},
+    events::{events, events_after_pos, is_damage, receipt},
+    feed::feed,
     guided::{asked, attempt, node, pinned},
-    hooks::{hook, hooks, hooks_due_except, next_hook},
+    hooks::{hook, hooks, next_hook},
+    leases::{due_hooks, due_timers, free_errands, free_runs, run_lease, worker, worker_key},
     lineage::{lineage, newest_events},
-    rows::{claim, newest_time, next_timer, outbox, runnable, runs, timers_due, waiting},
+    rows::{claim, newest_time, next_timer, outbox, runnable, runs, waiting},
     run::run,
     sessions::{session_runs, sessions},
 };

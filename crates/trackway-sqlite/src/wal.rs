@@ -60,7 +60,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let database = Database::create(folder.path(), Duration::from_secs(1)).unwrap();
         let conn = database.writer().unwrap();
-        for number in 0..10 {
+        for number in 0..30 {
             let value = (format!("name {number}"), "x".repeat(1_000));
             conn.execute("INSERT INTO meta (name, value) VALUES (?1, ?2)", value).unwrap();
         }

@@ -7,6 +7,7 @@
 mod guided;
 mod heads;
 mod hooks;
+pub(crate) mod leases;
 mod reindex;
 mod removal;
 mod statements;
@@ -282,7 +283,7 @@ fn blobs_of(work: &Work) -> impl Iterator<Item = (BlobHash, &[u8])> {
     let appends = match work {
         Work::Append(append) => std::slice::from_ref(&**append),
         Work::Upkeep(Upkeep::Together(appends)) => appends.as_slice(),
-        Work::Upkeep(Upkeep::Remove(_) | Upkeep::Reindex(_)) => &[],
+        Work::Upkeep(Upkeep::Remove(_) | Upkeep::Reindex(_) | Upkeep::Claim(_)) => &[],
     };
     let records = appends.iter().flat_map(Prepared::with_starts).flat_map(|it| &it.records);
     records.filter_map(|record| Some((record.blob?, record.body.as_bytes())))

@@ -275,10 +275,10 @@ impl Process {
         loop {
             let (outbox, ()) = join(self.journal.outbox(None, 1), tokio::task::yield_now()).await;
             let owed = self.alive(outbox.map_err(Error::from)).await;
-            let hooks = self.journal.hooks_due(Timestamp(i64::MAX), 1).await;
+            let hooks = self.journal.next_hook(Timestamp(i64::MIN)).await;
             let untold = self.alive(hooks.map_err(Error::from)).await;
             if owed.expect("the outbox can be read").is_empty()
-                && untold.expect("hooks can be read").is_empty()
+                && untold.expect("hooks can be read").is_none()
                 && self.runs_in_memory() == 0
             {
                 return;

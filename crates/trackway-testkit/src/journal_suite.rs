@@ -9,9 +9,11 @@
 
 pub mod claims;
 pub mod content;
+pub mod feed;
 pub mod guided;
 pub mod hooks;
 pub mod lasting;
+pub mod leases;
 pub mod log;
 pub mod outbox;
 pub mod rows;
@@ -53,6 +55,10 @@ macro_rules! journal_suite {
                 huge_numbers_read_back
                 fractions_read_back_exactly
                 a_deep_value_reads_back
+            }
+            feed {
+                the_feed_has_everything_that_is_covered
+                a_foreign_cursor_is_refused
             }
             guided {
                 a_node_is_found_with_its_run
@@ -96,11 +102,20 @@ macro_rules! journal_suite {
                 an_answer_may_lead_to_the_next_append
                 a_caller_that_went_away_disturbs_nobody
             }
+            leases {
+                a_stale_lease_writes_nothing
+                a_run_that_waits_can_be_taken
+                runs_of_a_lost_worker_are_claimed_once
+                a_sole_lease_ends_all_others
+                what_is_due_is_claimed_by_one_worker
+                claims_at_once_share_nothing
+                after_closing_nothing_is_claimed
+            }
             log {
                 an_append_reads_back_as_written
-                positions_grow_without_gaps
-                an_append_without_events_names_the_newest_position
-                answers_come_in_the_order_of_appends
+                positions_grow_with_the_log_of_a_run
+                answers_come_in_the_order_of_a_runs_appends
+                an_append_is_found_by_its_id
                 events_are_read_in_pages
                 events_are_read_after_a_position
                 an_unknown_run_has_no_events

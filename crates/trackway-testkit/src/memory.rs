@@ -5,6 +5,7 @@ mod blobs;
 mod contents;
 mod guided;
 mod hooks;
+mod leases;
 
 use std::{
     collections::VecDeque,
@@ -14,9 +15,10 @@ use std::{
 
 use trackway_domain::{Access, Caller, NodeId, Pos, RunId, Seq, SessionId, Timestamp};
 use trackway_ports::{
-    Append, AppendError, AttemptKey, Claim, ClaimKey, Done, DueHook, DueTimer, Hook, Journal,
-    Lineage, LineageLimits, NodePlace, OutboxId, OutboxRow, PortFuture, ReadError, Receipt,
-    Removal, RunFilter, RunPage, RunQuery, RunRow, SessionRow, Stored,
+    Append, AppendError, AppendId, AttemptKey, Claim, ClaimKey, ClaimedRun, Done, DueHook,
+    DueTimer, FeedCursor, FeedPage, Hook, Journal, Lease, Leases, Lineage, LineageLimits,
+    NodePlace, OutboxId, OutboxRow, PortFuture, ReadError, Receipt, Removal, RunFilter, RunLease,
+    RunPage, RunQuery, RunRow, SessionRow, Stored, WorkClaim, WorkerId,
 };
 
 pub use self::blobs::MemoryBlobs;
@@ -138,6 +140,21 @@ impl MemoryJournal {
         }
     }
 
+    /// A claim reads and writes.
+    fn claim_work<T: Send + 'static>(
+        &self,
+        claim: impl FnOnce(&mut Contents) -> T + Send + 'static,
+    ) -> PortFuture<'_, Result<T, ReadError>> {
+        Box::pin(async move {
+            match self.process().life {
+                Life::Killed => {}
+                Life::Closed => return Err(ReadError::Broken { reason: closed().to_string() }),
+                Life::Open | Life::Held => return Ok(claim(&mut self.contents())),
+            }
+            future::pending().await
+        })
+    }
+
     fn read<T: Send + 'static>(
         &self,
         read: impl FnOnce(&Contents) -> T + Send + 'static,
@@ -192,6 +209,24 @@ impl Journal for MemoryJournal {
 
     fn append_all(&self, appends: Vec<Append>) -> PortFuture<'_, Result<(), AppendError>> {
         self.write(move |contents| contents.append_all(appends))
+    }
+
+    fn receipt(
+        &self,
+        run: RunId,
+        expected: Seq,
+        id: AppendId,
+    ) -> PortFuture<'_, Result<Option<Receipt>, ReadError>> {
+        self.read(move |contents| Ok(contents.receipt(run, expected, id)))
+    }
+
+    fn feed(
+        &self,
+        access: Access,
+        after: FeedCursor,
+        limit: usize,
+    ) -> PortFuture<'_, Result<FeedPage, ReadError>> {
+        self.read(move |contents| contents.feed(&access, &after, limit))
     }
 
     fn events(
@@ -261,14 +296,6 @@ impl Journal for MemoryJournal {
         self.read(move |contents| Ok(contents.runnable(after, limit)))
     }
 
-    fn timers_due(
-        &self,
-        now: Timestamp,
-        limit: usize,
-    ) -> PortFuture<'_, Result<Vec<DueTimer>, ReadError>> {
-        self.read(move |contents| Ok(contents.timers_due(now, limit)))
-    }
-
     fn newest_time(&self) -> PortFuture<'_, Result<Option<Timestamp>, ReadError>> {
         self.read(|contents| Ok(contents.newest_time()))
     }
@@ -291,23 +318,6 @@ impl Journal for MemoryJournal {
 
     fn hooks(&self, run: RunId) -> PortFuture<'_, Result<Vec<Hook>, ReadError>> {
         self.read(move |contents| Ok(contents.hooks.of(run)))
-    }
-
-    fn hooks_due_except(
-        &self,
-        now: Timestamp,
-        tenants: Vec<String>,
-        limit: usize,
-    ) -> PortFuture<'_, Result<Vec<DueHook>, ReadError>> {
-        self.read(move |contents| {
-            let tenant = |hook: &Hook| {
-                let row = contents.rows.get(&hook.run);
-                row.map_or_else(String::new, |row| row.caller.tenant.to_string())
-            };
-            let due = contents.hooks.due(now).into_iter();
-            let due = due.map(|hook| DueHook { tenant: tenant(&hook), hook });
-            Ok(due.filter(|due| !tenants.contains(&due.tenant)).take(limit).collect())
-        })
     }
 
     fn next_hook(&self, now: Timestamp) -> PortFuture<'_, Result<Option<Timestamp>, ReadError>> {
@@ -376,6 +386,51 @@ impl Journal for MemoryJournal {
             }
         }
         Box::pin(future::ready(()))
+    }
+}
+
+impl Leases for MemoryJournal {
+    fn hold(
+        &self,
+        worker: WorkerId,
+        lease: Lease,
+        now: Timestamp,
+    ) -> PortFuture<'_, Result<(), AppendError>> {
+        self.write(move |contents| {
+            contents.workers.hold(worker, lease, now);
+            Ok(())
+        })
+    }
+
+    fn release(&self, worker: WorkerId) -> PortFuture<'_, Result<(), AppendError>> {
+        self.write(move |contents| {
+            contents.workers.release(worker);
+            Ok(())
+        })
+    }
+
+    fn run_lease(&self, run: RunId) -> PortFuture<'_, Result<Option<RunLease>, ReadError>> {
+        self.read(move |contents| Ok(contents.run_lease(run)))
+    }
+
+    fn claim_runs(&self, claim: WorkClaim) -> PortFuture<'_, Result<Vec<ClaimedRun>, ReadError>> {
+        self.claim_work(move |contents| contents.claim_runs(claim))
+    }
+
+    fn claim_errands(&self, claim: WorkClaim) -> PortFuture<'_, Result<Vec<OutboxRow>, ReadError>> {
+        self.claim_work(move |contents| contents.claim_errands(claim))
+    }
+
+    fn claim_timers(&self, claim: WorkClaim) -> PortFuture<'_, Result<Vec<DueTimer>, ReadError>> {
+        self.claim_work(move |contents| contents.claim_timers(claim))
+    }
+
+    fn claim_hooks(
+        &self,
+        claim: WorkClaim,
+        except: Vec<String>,
+    ) -> PortFuture<'_, Result<Vec<DueHook>, ReadError>> {
+        self.claim_work(move |contents| contents.claim_hooks(claim, &except))
     }
 }
 

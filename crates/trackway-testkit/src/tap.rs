@@ -4,9 +4,10 @@ use std::{fmt, sync::Arc};
 
 use trackway_domain::{Access, Caller, NodeId, Pos, RunId, Seq, SessionId, Timestamp};
 use trackway_ports::{
-    Append, AppendError, AskedPlace, AttemptKey, Claim, ClaimKey, Done, DueHook, DueTimer, Hook,
-    Journal, Lineage, LineageLimits, NodePlace, OutboxId, OutboxRow, PortFuture, ReadError,
-    Removal, RunFilter, RunPage, RunQuery, RunRow, SessionRow, Stored,
+    Append, AppendError, AppendId, AskedPlace, AttemptKey, Claim, ClaimKey, ClaimedRun, Done,
+    DueHook, DueTimer, FeedCursor, FeedPage, Hook, Journal, Lease, Leases, Lineage, LineageLimits,
+    NodePlace, OutboxId, OutboxRow, PortFuture, ReadError, Receipt, Removal, RunFilter, RunLease,
+    RunPage, RunQuery, RunRow, SessionRow, Stored, WorkClaim, WorkerId,
 };
 
 /// What stands between.
@@ -81,6 +82,24 @@ impl Journal for Tapped {
         self.tap.append(&self.journal, append, done);
     }
 
+    fn receipt(
+        &self,
+        run: RunId,
+        expected: Seq,
+        id: AppendId,
+    ) -> PortFuture<'_, Result<Option<Receipt>, ReadError>> {
+        self.read(Some(run), move |journal| journal.receipt(run, expected, id))
+    }
+
+    fn feed(
+        &self,
+        access: Access,
+        after: FeedCursor,
+        limit: usize,
+    ) -> PortFuture<'_, Result<FeedPage, ReadError>> {
+        self.read(None, move |journal| journal.feed(access, after, limit))
+    }
+
     fn events(
         &self,
         run: RunId,
@@ -149,14 +168,6 @@ impl Journal for Tapped {
         self.read(None, move |journal| journal.runnable(after, limit))
     }
 
-    fn timers_due(
-        &self,
-        now: Timestamp,
-        limit: usize,
-    ) -> PortFuture<'_, Result<Vec<DueTimer>, ReadError>> {
-        self.read(None, move |journal| journal.timers_due(now, limit))
-    }
-
     fn newest_time(&self) -> PortFuture<'_, Result<Option<Timestamp>, ReadError>> {
         self.read(None, Journal::newest_time)
     }
@@ -179,15 +190,6 @@ impl Journal for Tapped {
 
     fn hooks(&self, run: RunId) -> PortFuture<'_, Result<Vec<Hook>, ReadError>> {
         self.read(None, move |journal| journal.hooks(run))
-    }
-
-    fn hooks_due_except(
-        &self,
-        now: Timestamp,
-        tenants: Vec<String>,
-        limit: usize,
-    ) -> PortFuture<'_, Result<Vec<DueHook>, ReadError>> {
-        self.read(None, move |journal| journal.hooks_due_except(now, tenants, limit))
     }
 
     fn next_hook(&self, now: Timestamp) -> PortFuture<'_, Result<Option<Timestamp>, ReadError>> {
@@ -255,5 +257,44 @@ impl Journal for Tapped {
     fn close(&self) -> PortFuture<'_, ()> {
         self.tap.close();
         self.journal.close()
+    }
+}
+
+impl Leases for Tapped {
+    fn hold(
+        &self,
+        worker: WorkerId,
+        lease: Lease,
+        now: Timestamp,
+    ) -> PortFuture<'_, Result<(), AppendError>> {
+        self.write(move |journal| journal.hold(worker, lease, now))
+    }
+
+    fn release(&self, worker: WorkerId) -> PortFuture<'_, Result<(), AppendError>> {
+        self.write(move |journal| journal.release(worker))
+    }
+
+    fn run_lease(&self, run: RunId) -> PortFuture<'_, Result<Option<RunLease>, ReadError>> {
+        self.read(None, move |journal| journal.run_lease(run))
+    }
+
+    fn claim_runs(&self, claim: WorkClaim) -> PortFuture<'_, Result<Vec<ClaimedRun>, ReadError>> {
+        self.read(None, move |journal| journal.claim_runs(claim))
+    }
+
+    fn claim_errands(&self, claim: WorkClaim) -> PortFuture<'_, Result<Vec<OutboxRow>, ReadError>> {
+        self.read(None, move |journal| journal.claim_errands(claim))
+    }
+
+    fn claim_timers(&self, claim: WorkClaim) -> PortFuture<'_, Result<Vec<DueTimer>, ReadError>> {
+        self.read(None, move |journal| journal.claim_timers(claim))
+    }
+
+    fn claim_hooks(
+        &self,
+        claim: WorkClaim,
+        except: Vec<String>,
+    ) -> PortFuture<'_, Result<Vec<DueHook>, ReadError>> {
+        self.read(None, move |journal| journal.claim_hooks(claim, except))
     }
 }

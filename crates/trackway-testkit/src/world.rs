@@ -11,8 +11,8 @@ use std::{
 
 use tempfile::TempDir;
 use trackway_domain::{RunId, Seq};
-use trackway_ports::Journal;
-use trackway_runtime::{Messenger, Options, Registry, Runtime, Tools};
+use trackway_ports::{Journal, Wakeups};
+use trackway_runtime::{LeaseTerm, Messenger, Options, Registry, Runtime, Tools};
 use trackway_sqlite::SqliteJournal;
 
 use crate::{
@@ -56,6 +56,9 @@ pub struct Setup {
     pub messenger: Option<Arc<dyn Messenger>>,
     /// What written workflows can have done.
     pub tools: Arc<Tools>,
+    pub lease: LeaseTerm,
+    /// How nodes tell each other.
+    pub wakeups: Option<Arc<dyn Wakeups>>,
 }
 
 /// A process: a runtime on the world's store.
@@ -84,11 +87,21 @@ impl From<Registry> for Setup {
             recover: true,
             messenger: None,
             tools: Arc::default(),
+            lease: LeaseTerm::Sole,
+            wakeups: None,
         }
     }
 }
 
 impl Setup {
+    /// One of several nodes on the same store.
+    #[must_use]
+    pub fn node(mut self, lease: Duration, wakeups: Arc<dyn Wakeups>) -> Self {
+        self.lease = LeaseTerm::Renewed(lease);
+        self.wakeups = Some(wakeups);
+        self
+    }
+
     #[must_use]
     pub fn tap(mut self, tap: Arc<dyn Tap>) -> Self {
         self.tap = Some(tap);
@@ -212,6 +225,12 @@ impl World {
         result.expect("a process without faults lives as long as its client")
     }
 
+    /// Another process on the store, beside the one whose client calls this. It lives until it is stopped
+    /// or its life is ended.
+    pub fn beside(&self, setup: impl Into<Setup>) -> Process {
+        self.open(setup.into()).0
+    }
+
     fn open(&self, setup: Setup) -> (Process, Arc<dyn Journal>) {
         let faults = setup.faults;
         let store: Arc<dyn Journal> = match &self.store {
@@ -238,6 +257,8 @@ impl World {
         options.recover = setup.recover;
         options.messenger = setup.messenger;
         options.tools = setup.tools;
+        options.lease = setup.lease;
+        options.wakeups = setup.wakeups;
         let process = Process {
             runtime: Runtime::start(options),
             journal,

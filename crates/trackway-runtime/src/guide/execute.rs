@@ -3,7 +3,7 @@
 use tokio::sync::oneshot;
 use trackway_domain::{Command, GuidedCommand, RunId, Seq, Submission};
 use trackway_engine::{Decision, Env, GuidedReply, Refusal, Reply, Run, decide};
-use trackway_ports::{Append, AppendError, Claim, Pinned, RunRow};
+use trackway_ports::{Append, AppendError, Claim, Pinned, Receipt, RunRow};
 
 use super::{Guide, GuideError, store::unwritable};
 use crate::{
@@ -100,10 +100,10 @@ impl Guide {
         let is_live = runtime.as_ref().is_some_and(|runtime| runtime.is_in_memory(run));
         let events = is_live.then(|| append.events.clone());
         let (answer, answered) = oneshot::channel();
-        let done = move |result: Result<_, AppendError>| {
+        let done = move |result: Result<Receipt, AppendError>| {
             drop(room);
             if let (Ok(receipt), Some(runtime)) = (&result, runtime) {
-                runtime.on_append(Appended { run, expected, events, at, receipt: *receipt });
+                runtime.on_append(Appended { run, expected, events, at, receipt: receipt.clone() });
             }
             // Nobody listens where the caller has gone.
             let _ = answer.send(result);

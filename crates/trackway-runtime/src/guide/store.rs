@@ -149,9 +149,10 @@ pub(super) fn unlisted(error: ReadError) -> GuideError {
 pub(super) fn unwritable(error: &AppendError) -> GuideError {
     match error {
         AppendError::Unavailable { reason } => GuideError::Unavailable { reason: reason.clone() },
+        AppendError::Unknown { .. } => GuideError::Unavailable { reason: error.to_string() },
         AppendError::Closed => GuideError::Stopping,
         AppendError::Broken { .. } => GuideError::Store { reason: error.to_string() },
-        AppendError::Conflict { .. } | AppendError::Claimed(_) => {
+        AppendError::Conflict { .. } | AppendError::Fenced { .. } | AppendError::Claimed(_) => {
             GuideError::Internal { reason: error.to_string() }
         }
     }

@@ -3,7 +3,7 @@
 use std::{panic::AssertUnwindSafe, sync::Arc};
 
 use futures_util::FutureExt as _;
-use trackway_domain::{Event, RunId, Seq};
+use trackway_domain::{RunId, Seq};
 use trackway_engine::{RunView, shows};
 use trackway_ports::{Hook, HookChange, Stored};
 
@@ -127,36 +127,9 @@ impl Telling<'_> {
             let shown = self.live.shown().view.clone();
             self.view = match shown.filter(|view| view.seq == stored.seq) {
                 Some(view) => Some(view),
-                None => Some(self.fold(stored.seq).await?),
+                None => Some(self.core.view_at(self.live.id, stored.seq).await?),
             };
         }
         self.view.clone().ok_or(Error::Stopping)
-    }
-
-    async fn fold(&self, seq: Seq) -> Result<RunView, Error> {
-        let journal = &self.core.options.journal;
-        let mut folded: Option<RunView> = None;
-        loop {
-            let after = folded.as_ref().map_or(0, |view| view.seq);
-            let left = usize::try_from(seq - after).unwrap_or(PAGE_EVENTS).min(PAGE_EVENTS);
-            for Stored { pos, at, event, .. } in journal.events(self.live.id, after, left).await? {
-                match (&mut folded, event) {
-                    (Some(view), event) => view.apply(&event, at, pos),
-                    (none @ None, Event::Submitted(submission)) => {
-                        *none = Some(RunView::begin(Arc::new(*submission), at, pos));
-                    }
-                    (None, _) => {}
-                }
-            }
-            match folded {
-                Some(view) if view.seq >= seq => return Ok(view),
-                // A log without a beginning, or that has become shorter: the run is damaged.
-                Some(ref view) if view.seq > after => {}
-                _ => {
-                    let reason = format!("event {} is missing", after + 1);
-                    return Err(Error::Damaged { run: self.live.id, reason });
-                }
-            }
-        }
     }
 }

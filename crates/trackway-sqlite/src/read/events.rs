@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, ErrorCode, OptionalExtension as _, Row, types::ValueRef};
 use trackway_domain::{Pos, RunId, Seq, Timestamp};
-use trackway_ports::{BlobHash, ReadError, Stored, decode};
+use trackway_ports::{AppendId, BlobHash, ReadError, Receipt, Stored, decode};
 
 use crate::{FolderBlobs, checksum::EventPlace, error::read_error};
 
@@ -11,7 +11,7 @@ use super::{Unreadable, parsed, run::least_head, scan};
 /// Events are handed out until their bodies exceed this: pages of small events stay long, and a page of
 /// large ones is no burden for whoever holds it.
 /// Limit (Store): page of events.
-const PAGE_BYTES_MAX: usize = 256 * 1024;
+pub(super) const PAGE_BYTES_MAX: usize = 256 * 1024;
 
 /// What [`read_event`] reads.
 pub(super) const EVENT_COLUMNS: &str = "pos, seq, at, format, crc, body, blob";
@@ -44,6 +44,23 @@ pub(crate) fn events(
     }
     tracing::error!(%run, after, %trouble, "the key of the events is damaged; they are read without it");
     Ok(found)
+}
+
+/// The append that was written behind that event of the run, where it has this id.
+pub(crate) fn receipt(
+    conn: &Connection,
+    run: RunId,
+    expected: Seq,
+    id: AppendId,
+) -> Result<Option<Receipt>, ReadError> {
+    let Ok(seq) = i64::try_from(expected.saturating_add(1)) else { return Ok(None) };
+    let sql = "SELECT pos FROM events WHERE run = ?1 AND seq = ?2 AND append = ?3";
+    let found = conn.prepare_cached(sql).and_then(|mut statement| {
+        let values = (run.to_string(), seq, id.0.cast_signed());
+        statement.query_row(values, |row| row.get::<_, i64>(0)).optional()
+    });
+    let receipt = |pos: i64| Receipt { first: pos.unsigned_abs(), starts: Vec::new(), hooks: true };
+    found.map(|pos| pos.map(receipt)).map_err(read_error)
 }
 
 /// The inner error is about the first event behind `after`.

@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use trackway_domain::{RunId, Timestamp};
-use trackway_ports::{DueHook, Hook, HookTarget, ReadError};
+use trackway_ports::{Hook, HookTarget, ReadError};
 
 use crate::{error::read_error, json};
 
@@ -24,26 +24,6 @@ pub(crate) fn hooks(conn: &Connection, run: RunId) -> Result<Vec<Hook>, ReadErro
     collect("hook", rows, usize::MAX, hook_row)
 }
 
-/// In the order of the index: whoever takes a few reads no more, but for those of tenants left out.
-pub(super) const DUE: &str = "SELECT run, id, target, after, due, failing_since, attempts,
-            ifnull((SELECT tenant FROM runs WHERE runs.id = hooks.run), '') AS tenant
-     FROM hooks
-     WHERE due <= ?1 AND tenant NOT IN (SELECT value FROM json_each(?2))
-     ORDER BY due, number";
-
-pub(crate) fn hooks_due_except(
-    conn: &Connection,
-    now: Timestamp,
-    tenants: &[String],
-    limit: usize,
-) -> Result<Vec<DueHook>, ReadError> {
-    let mut statement = conn.prepare_cached(DUE).map_err(read_error)?;
-    let rows = statement.query(params![now.millis(), json::to_text(&tenants)]);
-    collect("hook", rows.map_err(read_error)?, limit, |row| {
-        Ok(DueHook { tenant: row.get(7)?, hook: hook_row(row)? })
-    })
-}
-
 pub(super) const NEXT: &str = "SELECT due FROM hooks WHERE due > ?1 ORDER BY due LIMIT 1";
 
 pub(crate) fn next_hook(conn: &Connection, now: Timestamp) -> Result<Option<Timestamp>, ReadError> {
@@ -53,7 +33,7 @@ pub(crate) fn next_hook(conn: &Connection, now: Timestamp) -> Result<Option<Time
         .map_err(read_error)
 }
 
-fn hook_row(row: &Row<'_>) -> Result<Hook, Unreadable> {
+pub(super) fn hook_row(row: &Row<'_>) -> Result<Hook, Unreadable> {
     let moment = |column| -> Result<Option<Timestamp>, Unreadable> {
         Ok(row.get::<_, Option<i64>>(column)?.map(Timestamp::from_millis))
     };

@@ -4,15 +4,14 @@ use std::fmt::Write as _;
 
 use rusqlite::{Connection, OptionalExtension as _, Row, ToSql, params};
 use trackway_domain::{Access, Caller, RunId, SessionId, Timestamp};
-use trackway_ports::{
-    Claim, ClaimKey, DueTimer, OutboxId, OutboxRow, ReadError, RunFilter, RunRow,
-};
-use uuid::Uuid;
+use trackway_ports::{Claim, ClaimKey, OutboxId, OutboxRow, ReadError, RunFilter, RunRow};
 
 use crate::{error::read_error, json, prepared::outbox_key, readers::broken};
 
 use super::{
-    Unreadable, collect, parsed,
+    Unreadable, collect,
+    leases::errand_row,
+    parsed,
     run::{run_row, run_sql},
 };
 
@@ -131,25 +130,6 @@ pub(crate) fn runnable(
     collect("run", rows, limit, |row| parsed(row, 0))
 }
 
-pub(super) const TIMERS_DUE: &str =
-    "SELECT run, timer, due FROM timers WHERE due <= ?1 ORDER BY due, run, timer";
-
-pub(crate) fn timers_due(
-    conn: &Connection,
-    now: Timestamp,
-    limit: usize,
-) -> Result<Vec<DueTimer>, ReadError> {
-    let mut statement = conn.prepare_cached(TIMERS_DUE).map_err(read_error)?;
-    let rows = statement.query([now.millis()]).map_err(read_error)?;
-    collect("timer", rows, limit, |row| {
-        Ok(DueTimer {
-            run: parsed(row, 0)?,
-            timer: parsed(row, 1)?,
-            due: Timestamp::from_millis(row.get(2)?),
-        })
-    })
-}
-
 pub(crate) fn newest_time(conn: &Connection) -> Result<Option<Timestamp>, ReadError> {
     conn.prepare_cached("SELECT at FROM events ORDER BY pos DESC LIMIT 1")
         .and_then(|mut statement| statement.query_row([], |row| row.get(0)).optional())
@@ -177,12 +157,7 @@ pub(crate) fn outbox(
         .map_err(read_error)?;
     let after = after.map_or_else(String::new, outbox_key);
     let rows = statement.query([after]).map_err(read_error)?;
-    collect("outbox", rows, limit, |row| {
-        Ok(OutboxRow {
-            id: OutboxId(parsed::<Uuid>(row, 0)?),
-            item: json::from_text(row.get_ref(1)?.as_str()?).map_err(Unreadable::content)?,
-        })
-    })
+    collect("outbox", rows, limit, errand_row)
 }
 
 fn claim_row(row: &Row<'_>, key: ClaimKey) -> Result<Claim, Unreadable> {

@@ -4,8 +4,9 @@
 use std::collections::HashMap;
 
 use trackway_domain::RunId;
+use trackway_ports::WorkerId;
 
-/// Runs remembered: more than are at work at once, at about 50 bytes each. When it is full everything
+/// Runs remembered: more than are at work at once, at about 80 bytes each. When it is full everything
 /// is forgotten, which costs one lookup per run at work.
 /// Limit (Store): runs whose last position is remembered.
 const RUNS_MAX: usize = 32 * 1024;
@@ -18,12 +19,15 @@ pub(crate) struct Heads {
 }
 
 /// Where one run stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Head {
     /// Number of its newest event.
     pub(crate) seq: i64,
     /// It may have hooks. Where it has none, an append need not look for them.
     pub(crate) hooked: bool,
+    /// How often a worker has taken it.
+    pub(crate) epoch: i64,
+    pub(crate) driver: Option<WorkerId>,
 }
 
 impl Heads {

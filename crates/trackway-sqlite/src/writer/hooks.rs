@@ -30,14 +30,15 @@ impl<'conn> HookStatements<'conn> {
                  VALUES (?1, ?2, ?3, ?4, iif(?5 > ?4, ?6, NULL), 0)
                  ON CONFLICT (run, id) DO UPDATE
                  SET target = ?3, due = iif(?5 > after, ?6, NULL), failing_since = NULL,
-                     attempts = 0
+                     attempts = 0, worker = iif(?5 > after, worker, NULL)
                  RETURNING due IS NOT NULL",
             )?,
             remove: conn.prepare("DELETE FROM hooks WHERE run = ?1 AND id = ?2")?,
             told: conn.prepare(
                 "UPDATE hooks
                  SET after = max(after, ?3), due = iif(?4 > max(after, ?3), ?5, NULL),
-                     failing_since = NULL, attempts = 0
+                     failing_since = NULL, attempts = 0,
+                     worker = iif(?4 > max(after, ?3), worker, NULL)
                  WHERE run = ?1 AND id = ?2
                  RETURNING due IS NOT NULL",
             )?,

@@ -1,12 +1,13 @@
 //! The writer's SQL: every statement prepared once, and the writing of one append with them.
 
 use rusqlite::{Connection, OptionalExtension as _, Statement, params};
-use trackway_ports::{AppendError, Claim, FORMAT_NEWEST, Receipt, RunRow, TimerChange};
+use trackway_ports::{AppendError, Claim, FORMAT_NEWEST, Fence, Receipt, RunRow, TimerChange};
 
 use crate::{
     checksum::{EventPlace, RUN_COLUMNS, run_crc_after, run_crc_new},
     json,
     prepared::{ClaimWrite, OutboxWrite, Prepared, Record},
+    read::{worker, worker_key},
     writer::{
         Outcome,
         guided::GuidedStatements,
@@ -27,6 +28,7 @@ pub(crate) struct Statements<'conn> {
     put_run: Statement<'conn>,
     move_run: Statement<'conn>,
     lengthen_run: Statement<'conn>,
+    take_run: Statement<'conn>,
     set_timer: Statement<'conn>,
     clear_timer: Statement<'conn>,
     clear_timers: Statement<'conn>,
@@ -56,21 +58,23 @@ impl<'conn> Statements<'conn> {
             // another event under a number that is taken.
             head: conn.prepare(
                 "SELECT max(ifnull((SELECT max(seq) FROM events WHERE run = ?1), 0),
-                            ifnull((SELECT head FROM runs WHERE id = ?1), 0)),
-                        EXISTS (SELECT 1 FROM hooks WHERE run = ?1)",
+                            ifnull(known.head, 0)),
+                        EXISTS (SELECT 1 FROM hooks WHERE run = ?1),
+                        ifnull(known.epoch, 0), known.driver
+                 FROM (SELECT 1) LEFT JOIN runs AS known ON known.id = ?1",
             )?,
             add_event: conn.prepare(
-                "INSERT INTO events (pos, run, seq, at, kind, format, crc, body, blob)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+                "INSERT INTO events (pos, run, seq, at, kind, format, crc, body, blob, append)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
             )?,
             // What a run is called and whom it belongs to never changes, so that an update touches
             // only the indexes over its state.
             put_run: conn.prepare(&format!(
-                "INSERT INTO runs ({RUN_COLUMNS}, crc)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, {})
+                "INSERT INTO runs ({RUN_COLUMNS}, crc, epoch, driver)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, {}, ?14, ?15)
                  ON CONFLICT (id) DO UPDATE
                  SET state = ?8, runnable = ?9, parked = ?10, status_at = ?12, head = ?13,
-                     crc = {}",
+                     crc = {}, epoch = ?14, driver = ?15",
                 run_crc_new(),
                 run_crc_after(&[
                     ("state", "?8"),
@@ -91,15 +95,16 @@ impl<'conn> Statements<'conn> {
                 "UPDATE runs SET head = ?2, status_at = ?3, crc = {} WHERE id = ?1",
                 run_crc_after(&[("head", "?2"), ("status_at", "?3")]),
             ))?,
+            take_run: conn.prepare("UPDATE runs SET epoch = ?2, driver = ?3 WHERE id = ?1")?,
             set_timer: conn.prepare(
                 "INSERT INTO timers (run, timer, due) VALUES (?1, ?2, ?3)
-                 ON CONFLICT (run, timer) DO UPDATE SET due = ?3",
+                 ON CONFLICT (run, timer) DO UPDATE SET due = ?3, worker = NULL",
             )?,
             clear_timer: conn.prepare("DELETE FROM timers WHERE run = ?1 AND timer = ?2")?,
             clear_timers: conn.prepare("DELETE FROM timers WHERE run = ?1")?,
             add_outbox: conn.prepare(
-                "INSERT INTO outbox (id, body) VALUES (?1, ?2)
-                 ON CONFLICT (id) DO UPDATE SET body = ?2",
+                "INSERT INTO outbox (id, body, worker) VALUES (?1, ?2, ?3)
+                 ON CONFLICT (id) DO UPDATE SET body = ?2, worker = ?3",
             )?,
             remove_outbox: conn.prepare("DELETE FROM outbox WHERE id = ?1")?,
             find_claim: conn.prepare(
@@ -138,7 +143,10 @@ impl<'conn> Statements<'conn> {
 
     /// Where the run stands, as stored.
     pub(super) fn head(&mut self, run: &str) -> rusqlite::Result<Head> {
-        self.head.query_row([run], |row| Ok(Head { seq: row.get(0)?, hooked: row.get(1)? }))
+        self.head.query_row([run], |row| {
+            let (seq, hooked, epoch) = (row.get(0)?, row.get(1)?, row.get(2)?);
+            Ok(Head { seq, hooked, epoch, driver: worker(row.get(3)?) })
+        })
     }
 
     /// Pages in the write-ahead log that a checkpoint would still have to move.
@@ -167,14 +175,18 @@ impl<'conn> Statements<'conn> {
             heads.set(append.run, head);
             return Ok(Err(AppendError::Conflict { run: append.run, expected: append.expected }));
         }
+        if !passes(append.fence, head) {
+            heads.set(append.run, head);
+            return Ok(Err(AppendError::Fenced { run: append.run }));
+        }
         for start in &append.starts {
             if self.head(&start.key)?.seq != 0 {
                 return Ok(Err(AppendError::Conflict { run: start.run, expected: 0 }));
             }
         }
-        let receipt = self.put(append, head, heads, newest)?;
+        let mut receipt = self.put(append, head, heads, newest)?;
         for start in &append.starts {
-            self.put(start, Head { seq: 0, hooked: false }, heads, newest)?;
+            receipt.starts.push(self.put(start, Head::default(), heads, newest)?.first);
         }
         Ok(Ok(receipt))
     }
@@ -187,12 +199,13 @@ impl<'conn> Statements<'conn> {
         heads: &mut Heads,
         newest: &mut i64,
     ) -> rusqlite::Result<Receipt> {
-        let first = if append.records.is_empty() { *newest } else { *newest + 1 };
+        let first = if append.records.is_empty() { 0 } else { *newest + 1 };
         let mut seq = head.seq;
         for record in &append.records {
+            let id = append.id.filter(|_| seq == head.seq);
             seq += 1;
             *newest += 1;
-            self.add_event(append, seq, *newest, record)?;
+            self.add_event(append, seq, *newest, record, id)?;
             if let Some(marks) = &record.marks {
                 self.guided.note(&append.key, seq, marks)?;
             }
@@ -201,10 +214,11 @@ impl<'conn> Statements<'conn> {
             self.guided.pin(&append.key, pin)?;
         }
         let hooked = head.hooked || !append.hooks.is_empty();
-        heads.set(append.run, Head { seq, hooked });
-        self.write_rows(append, seq)?;
+        let head = Head { seq, hooked, ..driven_after(append, head) };
+        heads.set(append.run, head);
+        self.write_rows(append, head)?;
         let hooks = hooked && self.write_hooks(append, seq)?;
-        Ok(Receipt { first: first.unsigned_abs(), hooks })
+        Ok(Receipt { first: first.unsigned_abs(), starts: Vec::new(), hooks })
     }
 
     fn add_event(
@@ -213,6 +227,7 @@ impl<'conn> Statements<'conn> {
         seq: i64,
         pos: i64,
         record: &Record,
+        append_id: Option<i64>,
     ) -> rusqlite::Result<()> {
         let blob = record.blob.map(|hash| hash.to_string());
         let place = EventPlace { run: &append.key, seq, pos, at: record.at, format: FORMAT_NEWEST };
@@ -227,16 +242,23 @@ impl<'conn> Statements<'conn> {
                 FORMAT_NEWEST,
                 place.seal(record.crc),
                 body,
-                blob
+                blob,
+                append_id
             ])
             .map(drop)
     }
 
-    /// `newest` is the number of the run's newest event.
-    fn write_rows(&mut self, append: &Prepared, newest: i64) -> rusqlite::Result<()> {
+    /// `head` is where the run stands after it.
+    fn write_rows(&mut self, append: &Prepared, head: Head) -> rusqlite::Result<()> {
+        let newest = head.seq;
+        let takes = matches!(append.fence, Fence::Take(_));
         match &append.row {
-            Some(row) if append.expected == 0 || !self.move_run(row, newest)? => {
-                self.put_run(row, newest)?;
+            Some(row) if append.expected == 0 || takes || !self.move_run(row, newest)? => {
+                self.put_run(row, head)?;
+            }
+            None if takes => {
+                let driver = head.driver.map(worker_key);
+                self.take_run.execute(params![append.key, head.epoch, driver])?;
             }
             None if append.records.iter().any(|record| record.guided) => {
                 let at = append.records.last().map_or(append.at, |record| record.at);
@@ -257,7 +279,9 @@ impl<'conn> Statements<'conn> {
         }
         for change in &append.outbox {
             match change {
-                OutboxWrite::Add { id, body } => self.add_outbox.execute([id, body])?,
+                OutboxWrite::Add { id, body } => {
+                    self.add_outbox.execute(params![id, body, append.worker_key])?
+                }
                 OutboxWrite::Remove { id } => self.remove_outbox.execute([id])?,
             };
         }
@@ -298,7 +322,7 @@ impl<'conn> Statements<'conn> {
         Ok(moved > 0)
     }
 
-    fn put_run(&mut self, row: &RunRow, newest: i64) -> rusqlite::Result<()> {
+    fn put_run(&mut self, row: &RunRow, head: Head) -> rusqlite::Result<()> {
         self.put_run
             .execute(params![
                 row.id.to_string(),
@@ -313,7 +337,9 @@ impl<'conn> Statements<'conn> {
                 row.parked,
                 row.created_at.millis(),
                 row.status_at.millis(),
-                newest
+                head.seq,
+                head.epoch,
+                head.driver.map(worker_key)
             ])
             .map(drop)
     }
@@ -336,4 +362,23 @@ impl<'conn> Statements<'conn> {
             })
             .optional()
     }
+}
+
+/// Whether the append may be written beside, or by, the driver of its run.
+fn passes(fence: Fence, head: Head) -> bool {
+    match fence {
+        Fence::Open => true,
+        Fence::Held(epoch) => epoch.0.cast_signed() == head.epoch,
+        Fence::Take(epoch) => head.driver.is_none() && epoch.0.cast_signed() == head.epoch + 1,
+    }
+}
+
+/// Who drives the run after the append: nobody where it needs no driver.
+fn driven_after(append: &Prepared, head: Head) -> Head {
+    let (epoch, driver) = match append.fence {
+        Fence::Take(epoch) => (epoch.0.cast_signed(), append.worker),
+        Fence::Open | Fence::Held(_) => (head.epoch, head.driver),
+    };
+    let needs_none = append.row.as_ref().is_some_and(|row| !row.runnable && !row.parked);
+    Head { epoch, driver: driver.filter(|_| !needs_none), ..head }
 }

@@ -1,5 +1,5 @@
-//! Work that is not one append: removing runs, making the index of a run anew, and writing appends that
-//! belong together.
+//! Work that is not one append: removing runs, making the index of a run anew, claiming work, and writing
+//! appends that belong together.
 
 use rusqlite::Connection;
 use trackway_ports::{AppendError, BlobHash, ReadError, Receipt};
@@ -37,7 +37,7 @@ impl Writer {
                 removal.runs.iter().for_each(|run| heads.forget(run.run));
             }
             Upkeep::Together(appends) => appends.iter().for_each(|it| heads.forget(it.run)),
-            Upkeep::Reindex(_) => {}
+            Upkeep::Reindex(_) | Upkeep::Claim(_) => {}
         }
         let done = match upkeep {
             Upkeep::Remove(removal) => removal::remove(conn, statements, removal, newest),
@@ -46,6 +46,10 @@ impl Writer {
                 reindex::reindex(conn, &self.blobs, &mut statements.guided, *run)
                     .map(|()| Ok(Vec::new()))
             }
+            Upkeep::Claim(claim) => claim(conn).map_err(Failed::Read).map(|runs| {
+                runs.into_iter().for_each(|run| heads.forget(run));
+                Ok(Vec::new())
+            }),
         };
         let unneeded = match done {
             Ok(Ok(unneeded)) => unneeded,
@@ -64,7 +68,7 @@ impl Writer {
         }
         self.faults.reach("store:after-commit");
         self.sweep(conn, &unneeded);
-        Ok(Ok(Receipt { first: newest.unsigned_abs(), hooks: false }))
+        Ok(Ok(Receipt { first: 0, starts: Vec::new(), hooks: false }))
     }
 
     /// The runs that named these blobs are gone; a death before this leaves files that nobody needs.

@@ -3,10 +3,12 @@
 use std::{fs, path::Path};
 
 use trackway_ports::{
-    AppendError, HookChange, HookTarget, Journal as _, ReadError, RunFilter, RunRow,
+    AppendError, HookChange, HookTarget, Journal as _, Leases as _, ReadError, RunFilter, RunRow,
+    WorkClaim, WorkerId,
 };
 use trackway_sqlite::SqliteJournal;
 use trackway_testkit::journal_suite::trees::{advanced, guided, opening};
+use uuid::Uuid;
 
 use crate::helpers::*;
 
@@ -147,11 +149,11 @@ async fn damaged_rows_hide_no_others() {
     let journal = SqliteJournal::open(folder.path()).unwrap();
     execute(
         folder.path(),
-        "INSERT INTO outbox VALUES ('nonsense', '{}'),
+        "INSERT INTO outbox (id, body) VALUES ('nonsense', '{}'),
                 ('00000000000000000000000000000001', 'nonsense'),
                 ('00000000000000000000000000000002',
                  '{\"cancel-child\":{\"child\":\"run_00000000000000000000000000000001\"}}');
-         INSERT INTO timers VALUES ('nonsense', 'deadline', 1),
+         INSERT INTO timers (run, timer, due) VALUES ('nonsense', 'deadline', 1),
                 ('run_00000000000000000000000000000001', 'nonsense', 2),
                 ('run_00000000000000000000000000000001', 'deadline', 3);
          INSERT INTO runs (id, session, tenant, user, workflow, version, parent, state,
@@ -163,8 +165,11 @@ async fn damaged_rows_hide_no_others() {
                  1, 0, 0, 0);",
     );
     assert_eq!(journal.outbox(None, 1).await.unwrap().len(), 1);
-    let due = journal.timers_due(trackway_domain::Timestamp(9), 1).await;
-    assert_eq!(due.unwrap().len(), 1);
+    let worker = WorkerId(Uuid::from_u128(1));
+    let claim = WorkClaim { worker, now: trackway_domain::Timestamp(9), limit: 1 };
+    assert_eq!(journal.claim_timers(claim).await.unwrap().len(), 1);
+    assert_eq!(journal.claim_errands(claim).await.unwrap().len(), 1);
+    assert_eq!(journal.claim_runs(claim).await.unwrap().len(), 1);
     let runs = journal.runs(RunFilter::default(), None, 1).await.unwrap();
     assert_eq!(runs[0].id, run(1));
     assert_eq!(journal.runnable(None, 9).await.unwrap().len(), 2);
@@ -187,7 +192,10 @@ async fn a_damaged_hook_is_left_out() {
         .into();
     append(&journal, first).await.unwrap();
     execute(folder.path(), "UPDATE hooks SET target = '{\"token' WHERE id = 'a'");
-    let due = journal.hooks_due(trackway_domain::Timestamp(0), 1).await.unwrap();
+    let worker = WorkerId(Uuid::from_u128(1));
+    let claim = WorkClaim { worker, now: trackway_domain::Timestamp(0), limit: 1 };
+    let due = journal.claim_hooks(claim, Vec::new()).await.unwrap();
+    let due: Vec<_> = due.into_iter().map(|due| due.hook).collect();
     assert_eq!(due.iter().map(|hook| hook.id.as_str()).collect::<Vec<_>>(), ["b"]);
     assert_eq!(journal.hooks(run(1)).await.unwrap(), due);
     assert_eq!(journal.hook(run(1), "a".to_owned()).await.unwrap(), None);

@@ -24,7 +24,7 @@ async fn a_fresh_folder_is_made_and_brought_up_to_date() {
         })
         .unwrap()
     };
-    assert_eq!(pragma("user_version"), "Integer(7)");
+    assert_eq!(pragma("user_version"), "Integer(8)");
     assert_eq!(pragma("journal_mode"), "wal");
     assert_eq!(pragma("integrity_check"), "ok");
 }

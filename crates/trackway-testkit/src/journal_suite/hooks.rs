@@ -43,8 +43,8 @@ async fn hook(journal: &dyn Journal, run: RunId, id: &str) -> Hook {
 
 /// What is due at that moment: hook and moment, in order.
 async fn due(journal: &dyn Journal, now: i64) -> Vec<(String, i64)> {
-    let hooks = journal.hooks_due(at(now), ALL).await.unwrap();
-    hooks.into_iter().map(|hook| (hook.id, hook.due.unwrap().millis())).collect()
+    let due = journal.claim_hooks(claim_at(now, ALL), Vec::new()).await.unwrap();
+    due.into_iter().map(|it| (it.hook.id, it.hook.due.unwrap().millis())).collect()
 }
 
 fn names(hooks: &[Hook]) -> Vec<&str> {
@@ -247,7 +247,8 @@ pub async fn hooks_are_due_earliest_first_in_pages<S: StoreUnderTest>() {
     let all = [100, 200, 300].map(|moment: i64| (moment.to_string(), moment));
     assert_eq!(due(&*journal, 1_000).await, all);
     assert_eq!(due(&*journal, 200).await, all[..2]);
-    let page = journal.hooks_due(at(1_000), 2).await.unwrap();
+    let page = journal.claim_hooks(claim_at(1_000, 2), Vec::new()).await.unwrap();
+    let page: Vec<Hook> = page.into_iter().map(|due| due.hook).collect();
     assert_eq!(names(&page), ["100", "200"]);
     for (now, next) in [(0, Some(at(100))), (99, Some(at(100))), (100, Some(at(200))), (300, None)]
     {
@@ -268,7 +269,7 @@ pub async fn hooks_of_some_tenants_are_left_out<S: StoreUnderTest>() {
         [(vec![], "1 a, 2 b, 3 a, 4 c"), (vec!["a"], "2 b, 4 c"), (vec!["b", "c"], "1 a, 3 a")]
     {
         let except = except.into_iter().map(str::to_owned).collect();
-        let due = journal.hooks_due_except(at(9_000), except, ALL).await.unwrap();
+        let due = journal.claim_hooks(claim_at(9_000, ALL), except).await.unwrap();
         let due: Vec<_> = due.iter().map(|due| format!("{} {}", due.hook.id, due.tenant)).collect();
         assert_eq!(due.join(", "), left);
     }

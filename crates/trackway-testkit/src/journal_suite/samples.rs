@@ -9,7 +9,8 @@ use trackway_domain::{
     Timestamp, WorkflowRef,
 };
 use trackway_ports::{
-    Append, AppendError, Claim, ClaimKey, Journal, OutboxId, Receipt, RunRow, Stored,
+    Append, AppendError, Claim, ClaimKey, Journal, OutboxId, Receipt, RunRow, Stored, WorkClaim,
+    WorkerId,
 };
 use uuid::Uuid;
 
@@ -31,6 +32,15 @@ pub(super) fn run(number: u128) -> RunId {
 
 pub(super) fn outbox_id(number: u128) -> OutboxId {
     OutboxId(Uuid::from_u128(number))
+}
+
+pub(super) fn worker(number: u128) -> WorkerId {
+    WorkerId(Uuid::from_u128(number))
+}
+
+/// The claim of a worker that nobody else is beside.
+pub(super) fn claim_at(now: i64, limit: usize) -> WorkClaim {
+    WorkClaim { worker: worker(1), now: at(now), limit }
 }
 
 pub(super) fn at(millis: i64) -> Timestamp {

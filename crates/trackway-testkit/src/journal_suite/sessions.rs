@@ -112,7 +112,7 @@ pub async fn a_removed_run_is_gone_with_all_it_had<S: StoreUnderTest>() {
     assert!(kept.1.is_some());
     let listed = journal.runs(RunFilter::default(), None, ALL).await.unwrap();
     assert_eq!(listed.iter().map(|row| row.id).collect::<Vec<_>>(), [run(2)]);
-    let due: Vec<_> = journal.timers_due(at(99), ALL).await.unwrap();
+    let due: Vec<_> = journal.claim_timers(claim_at(99, ALL)).await.unwrap();
     assert_eq!(due.iter().map(|due| due.run).collect::<Vec<_>>(), [run(2)]);
     assert_eq!(journal.hooks(run(2)).await.unwrap().len(), 1);
     let own = claim(&Caller::new("tenant", "user"), "m2", run(2));

@@ -27,9 +27,11 @@ fn every_case_is_in_the_macro() {
     let files = [
         include_str!("claims.rs"),
         include_str!("content.rs"),
+        include_str!("feed.rs"),
         include_str!("guided.rs"),
         include_str!("hooks.rs"),
         include_str!("lasting.rs"),
+        include_str!("leases.rs"),
         include_str!("log.rs"),
         include_str!("outbox.rs"),
         include_str!("rows.rs"),

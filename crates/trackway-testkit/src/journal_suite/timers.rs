@@ -16,7 +16,7 @@ fn set(key: &str, due: i64) -> TimerChange {
 }
 
 async fn due(journal: &dyn Journal, now: i64) -> Vec<(RunId, Timer, i64)> {
-    let timers = journal.timers_due(at(now), ALL).await.unwrap();
+    let timers = journal.claim_timers(claim_at(now, ALL)).await.unwrap();
     timers.into_iter().map(|DueTimer { run, timer, due }| (run, timer, due.millis())).collect()
 }
 
@@ -33,7 +33,7 @@ pub async fn timers_are_due_earliest_first<S: StoreUnderTest>() {
         (run(1), timer("late"), 300),
     ];
     assert_eq!(due(&*journal, 1_000).await, all);
-    let page = journal.timers_due(at(1_000), 2).await.unwrap();
+    let page = journal.claim_timers(claim_at(1_000, 2)).await.unwrap();
     assert_eq!(page.len(), 2);
     assert_eq!(page[1].timer, timer("middle"));
 }

@@ -6,12 +6,12 @@ use std::{
     ops::Bound,
 };
 
-use super::{guided::Index, hooks::Hooks};
-use trackway_domain::{Caller, Event, Pos, RunId, Seq, SessionId, Timer, Timestamp};
+use super::{guided::Index, hooks::Hooks, leases::Workers};
+use trackway_domain::{Access, Caller, Event, Pos, RunId, Seq, SessionId, Timer, Timestamp};
 use trackway_ports::{
-    Append, AppendError, Claim, ClaimKey, DueTimer, FORMAT_NEWEST, OutboxChange, OutboxId,
-    OutboxItem, OutboxRow, ReadError, Receipt, RunFilter, RunPage, RunQuery, RunRow, Stored,
-    TimerChange, decode, encode,
+    Append, AppendError, AppendId, Claim, ClaimKey, FORMAT_NEWEST, FeedCursor, FeedEvent, FeedPage,
+    OutboxChange, OutboxId, OutboxItem, OutboxRow, ReadError, Receipt, RunFilter, RunPage,
+    RunQuery, RunRow, Stored, TimerChange, decode, encode,
 };
 
 #[derive(Debug, Default)]
@@ -24,6 +24,7 @@ pub(super) struct Contents {
     pub(super) claims: HashMap<ClaimKey, Claim>,
     pub(super) index: Index,
     pub(super) hooks: Hooks,
+    pub(super) workers: Workers,
 }
 
 #[derive(Debug)]
@@ -31,15 +32,14 @@ pub(super) struct Record {
     pos: Pos,
     pub(super) at: Timestamp,
     body: String,
+    /// The append that it is the first event of.
+    append: Option<AppendId>,
 }
 
 impl Contents {
     pub(super) fn append(&mut self, mut append: Append) -> Result<Receipt, AppendError> {
         self.judge(&append)?;
-        let first = match append.events.is_empty() {
-            true => self.newest,
-            false => self.newest + 1,
-        };
+        let first = if append.events.is_empty() { 0 } else { self.newest + 1 };
         for (place, event) in append.events.iter().enumerate() {
             self.newest += 1;
             let log = self.logs.entry(append.run).or_default();
@@ -47,11 +47,13 @@ impl Contents {
                 pos: self.newest,
                 at: append.stamps.get(place).copied().unwrap_or(append.at),
                 body: encode(event),
+                append: append.id.filter(|_| place == 0),
             });
             self.index.add(append.run, log.len() as Seq, event);
         }
+        let mut starts = Vec::new();
         for start in std::mem::take(&mut append.starts) {
-            self.append(start)?;
+            starts.push(self.append(start)?.first);
         }
         for pin in std::mem::take(&mut append.pins) {
             self.index.pin(append.run, pin);
@@ -64,8 +66,14 @@ impl Contents {
         for change in std::mem::take(&mut append.hooks) {
             hooks |= self.hooks.change(append.run, change, newest, append.at);
         }
+        let hooks_of_run = self.hooks.of(append.run);
+        self.workers.hooks.retain(|(run, id), _| {
+            let is_due = hooks_of_run.iter().any(|hook| hook.id == *id && hook.due.is_some());
+            *run != append.run || is_due
+        });
+        self.workers.write(&append);
         self.write_rows(append);
-        Ok(Receipt { first, hooks })
+        Ok(Receipt { first, starts, hooks })
     }
 
     /// All of them, or none.
@@ -82,10 +90,10 @@ impl Contents {
             return Err(AppendError::Claimed(Box::new(earlier.clone())));
         }
         append.starts.iter().try_for_each(|start| self.judge(start))?;
-        match self.head(append.run) == append.expected {
-            true => Ok(()),
-            false => Err(AppendError::Conflict { run: append.run, expected: append.expected }),
+        if self.head(append.run) != append.expected {
+            return Err(AppendError::Conflict { run: append.run, expected: append.expected });
         }
+        self.workers.judge(append)
     }
 
     pub(super) fn head(&self, run: RunId) -> Seq {
@@ -110,19 +118,30 @@ impl Contents {
         for change in append.timers {
             match change {
                 TimerChange::Set(timer, due) => {
+                    self.workers.timers.remove(&(append.run, timer.clone()));
                     self.timers.insert((append.run, timer), due);
                 }
                 TimerChange::Clear(timer) => {
+                    self.workers.timers.remove(&(append.run, timer.clone()));
                     self.timers.remove(&(append.run, timer));
                 }
-                TimerChange::ClearAll => self.timers.retain(|(run, _), _| *run != append.run),
+                TimerChange::ClearAll => {
+                    self.workers.timers.retain(|(run, _), _| *run != append.run);
+                    self.timers.retain(|(run, _), _| *run != append.run);
+                }
             }
         }
         for change in append.outbox {
             match change {
-                OutboxChange::Add(id, item) => self.outbox.insert(id, item),
-                OutboxChange::Remove(id) => self.outbox.remove(&id),
-            };
+                OutboxChange::Add(id, item) => {
+                    self.outbox.insert(id, item);
+                    self.workers.errands.extend(append.worker.map(|worker| (id, worker)));
+                }
+                OutboxChange::Remove(id) => {
+                    self.outbox.remove(&id);
+                    self.workers.errands.remove(&id);
+                }
+            }
         }
         if let Some(claim) = append.claim {
             self.claims.insert(claim.key.clone(), claim);
@@ -232,16 +251,42 @@ impl Contents {
             .collect()
     }
 
-    pub(super) fn timers_due(&self, now: Timestamp, limit: usize) -> Vec<DueTimer> {
-        let mut due: Vec<DueTimer> = self
-            .timers
-            .iter()
-            .filter(|(_, due)| **due <= now)
-            .map(|((run, timer), due)| DueTimer { run: *run, timer: timer.clone(), due: *due })
+    pub(super) fn receipt(&self, run: RunId, expected: Seq, id: AppendId) -> Option<Receipt> {
+        let index = usize::try_from(expected).ok()?;
+        let first = self.logs.get(&run)?.get(index)?;
+        (first.append == Some(id)).then(|| Receipt {
+            first: first.pos,
+            starts: Vec::new(),
+            hooks: true,
+        })
+    }
+
+    pub(super) fn feed(
+        &self,
+        access: &Access,
+        after: &FeedCursor,
+        limit: usize,
+    ) -> Result<FeedPage, ReadError> {
+        let foreign = |_| ReadError::Broken { reason: "the cursor is not of this store".into() };
+        let after: Pos = if after.0.is_empty() { 0 } else { after.0.parse().map_err(foreign)? };
+        let is_covered =
+            |run: &RunId| self.rows.get(run).is_some_and(|row| access.covers(&row.caller));
+        let logs = self.logs.keys().filter(|run| is_covered(run));
+        let mut events: Vec<FeedEvent> = logs
+            .flat_map(|run| {
+                let stored =
+                    self.events_after_pos(*run, after, limit.saturating_add(1)).unwrap_or_default();
+                stored.into_iter().map(|stored| FeedEvent { run: *run, stored })
+            })
             .collect();
-        due.sort_by_key(|timer| timer.due);
-        due.truncate(limit);
-        due
+        events.sort_by_key(|event| event.stored.pos);
+        let more = events.len() > limit;
+        events.truncate(limit);
+        let next = match (more, events.last()) {
+            (true, Some(last)) => last.stored.pos,
+            _ => self.newest.max(after),
+        };
+        Ok(FeedPage { events, next: FeedCursor(next.to_string()), more })
     }
 
     pub(super) fn newest_time(&self) -> Option<Timestamp> {

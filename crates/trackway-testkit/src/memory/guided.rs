@@ -162,6 +162,7 @@ impl Contents {
             }
         });
         self.hooks.forget(runs);
+        self.workers.forget(runs);
         let Index { pins, definitions, .. } = &mut self.index;
         pins.retain(|(run, _)| !runs.contains(run));
         definitions.retain(|hash, _| pins.iter().any(|(_, pinned)| pinned == hash));

@@ -139,7 +139,7 @@ fn unfinished_runs_go_on_after_a_read_has_failed() {
     outage.begin();
     let setup = Setup::from(registry![Works(probe)]).tap(outage.clone());
     world.run(setup, async |process| {
-        process.until_failing("recovery", true).await;
+        process.until_failing("lease", true).await;
         let refused = process.view(&at(run)).await;
         assert!(matches!(refused, Err(Error::Unavailable { .. })), "{refused:?}");
         outage.end();

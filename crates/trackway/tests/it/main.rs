@@ -23,6 +23,7 @@ mod idempotency;
 mod listings;
 mod memory;
 mod messages;
+mod nodes;
 mod parking;
 mod questions;
 mod random;

@@ -1,0 +1,121 @@
+//! Who does what, where several processes work on one store: a run is driven by one worker at a time, and
+//! what is due is done by one of them.
+//!
+//! Nothing here keeps a log right: that is what the expected number and the epoch of an append do. Leases
+//! and claims keep two workers from doing the same work.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use trackway_domain::{RunId, Timestamp};
+use uuid::Uuid;
+
+use crate::{AppendError, DueHook, DueTimer, OutboxRow, PortFuture, ReadError};
+
+/// One life of a process that drives runs. The next start is another worker.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct WorkerId(pub Uuid);
+
+impl fmt::Display for WorkerId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "worker_{}", self.0.simple())
+    }
+}
+
+/// Counts how often a run was taken by a worker. What was decided under an earlier epoch is refused.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
+)]
+pub struct Epoch(pub u64);
+
+impl Epoch {
+    #[must_use]
+    pub fn next(self) -> Self {
+        Self(self.0 + 1)
+    }
+}
+
+/// What an append says about the driver of its run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Fence {
+    /// It can be decided beside the driver, as a cancel can. Only `expected` counts.
+    #[default]
+    Open,
+    /// The driver decided it. Refused with [`AppendError::Fenced`] unless this is the run's epoch.
+    Held(Epoch),
+    /// The append's worker becomes the driver under this epoch. Refused with [`AppendError::Fenced`] unless
+    /// the run has no driver and its epoch is one less.
+    Take(Epoch),
+}
+
+/// For how long a worker is alive. Whatever a worker that is not alive drives, or has claimed, can be
+/// claimed by another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lease {
+    /// Until it is released, and alone: the lease of every other worker ends now. For a process that knows
+    /// by other means, a locked folder, that it is the only one.
+    Sole,
+    Until(Timestamp),
+}
+
+/// Who drives a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct RunLease {
+    pub epoch: Epoch,
+    /// A run has no driver while its row is neither `runnable` nor `parked`.
+    pub driver: Option<WorkerId>,
+}
+
+/// A run that a worker drives from now on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ClaimedRun {
+    pub run: RunId,
+    pub epoch: Epoch,
+}
+
+/// A worker asks for work. Nothing is given to two workers that are alive at `now`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WorkClaim {
+    pub worker: WorkerId,
+    pub now: Timestamp,
+    pub limit: usize,
+}
+
+/// Leases of workers, and claims of work.
+///
+/// What a caller may assume after a crash: a claim that was answered is durable and lasts as long as the
+/// lease of its worker.
+pub trait Leases: Send + Sync + fmt::Debug {
+    /// Begins the worker's lease, or extends it.
+    fn hold(
+        &self,
+        worker: WorkerId,
+        lease: Lease,
+        now: Timestamp,
+    ) -> PortFuture<'_, Result<(), AppendError>>;
+
+    /// Ends the worker's lease.
+    fn release(&self, worker: WorkerId) -> PortFuture<'_, Result<(), AppendError>>;
+
+    /// Who drives the run; none where it has no row.
+    fn run_lease(&self, run: RunId) -> PortFuture<'_, Result<Option<RunLease>, ReadError>>;
+
+    /// Runs to be driven that have no driver, or one that is not alive: `runnable` ones, and parked ones to
+    /// be tried again. Each gets the next epoch and this worker as its driver. In order of id.
+    fn claim_runs(&self, claim: WorkClaim) -> PortFuture<'_, Result<Vec<ClaimedRun>, ReadError>>;
+
+    /// Errands that nobody alive has claimed; an append claims those it adds for its worker. In order of id.
+    fn claim_errands(&self, claim: WorkClaim) -> PortFuture<'_, Result<Vec<OutboxRow>, ReadError>>;
+
+    /// Timers due at or before `now` that no other worker has claimed, earliest first. One that is set again
+    /// is free again.
+    fn claim_timers(&self, claim: WorkClaim) -> PortFuture<'_, Result<Vec<DueTimer>, ReadError>>;
+
+    /// Hooks due at or before `now` that no other worker has claimed, earliest first, without those on runs
+    /// of these tenants. One that has nothing more to deliver is free again.
+    fn claim_hooks(
+        &self,
+        claim: WorkClaim,
+        except: Vec<String>,
+    ) -> PortFuture<'_, Result<Vec<DueHook>, ReadError>>;
+}

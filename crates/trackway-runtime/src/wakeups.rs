@@ -1,0 +1,47 @@
+//! Wake-ups between nodes: what one appends, the others learn of, so that their watchers go on and a program
+//! sees an answer that came in elsewhere.
+
+use std::sync::Arc;
+
+use trackway_ports::Wakeup;
+
+use crate::{core::Core, live::Live};
+
+impl Core {
+    /// Tells the other nodes that the log of the run has gone on.
+    pub(crate) fn publish(&self, live: &Live) {
+        if let Some(wakeups) = &self.options.wakeups {
+            let seq = *live.committed.borrow();
+            wakeups.publish(Wakeup { run: live.id, seq, from: self.worker.id() });
+        }
+    }
+
+    /// Hears of what other nodes append, until the runtime stops.
+    pub(crate) fn listen(self: &Arc<Self>) {
+        let Some(wakeups) = &self.options.wakeups else { return };
+        let core = Arc::downgrade(self);
+        wakeups.listen(Box::new(move |wakeup| {
+            let Some(core) = core.upgrade().filter(|core| !core.is_stopping()) else {
+                return false;
+            };
+            if wakeup.from != core.worker.id() {
+                let tokio = core.tokio.clone();
+                // Apart from this thread, which may be one that has committed and holds a lock.
+                tokio.spawn(async move { core.on_wakeup(wakeup) });
+            }
+            true
+        }));
+    }
+
+    /// Another node has appended to the run. Who has an older head here looks again; a program that is
+    /// driven here goes on from what is in the log.
+    fn on_wakeup(self: &Arc<Self>, Wakeup { run, seq, .. }: Wakeup) {
+        let Some(live) = self.lives.find(run) else { return };
+        if *live.committed.borrow() >= seq {
+            return;
+        }
+        if self.invalidate(&live) {
+            self.wake(run);
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! Leases and claims on the database. A worker that holds it alone need not note its claims: there is
+//! nobody to see them.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rusqlite::Connection;
+use trackway_domain::{RunId, Timestamp};
+use trackway_ports::{
+    AppendError, ClaimedRun, DueHook, DueTimer, Lease, Leases, OutboxRow, PortFuture, ReadError,
+    RunLease, WorkClaim, WorkerId,
+};
+
+use crate::{SqliteJournal, prepared::Upkeep, read, writer::leases};
+
+impl SqliteJournal {
+    /// Runs a claim in a transaction of the writer, and returns what it found once that is durable. `taken`
+    /// names the runs whose driver it has changed.
+    fn claim_work<T: Send + 'static>(
+        &self,
+        claim: impl Fn(&Connection) -> Result<T, ReadError> + Send + 'static,
+        taken: impl Fn(&T) -> Vec<RunId> + Send + 'static,
+    ) -> PortFuture<'_, Result<T, ReadError>> {
+        let found = Arc::new(Mutex::new(None));
+        let slot = Arc::clone(&found);
+        let work = move |conn: &Connection| {
+            let claimed = claim(conn)?;
+            let runs = taken(&claimed);
+            *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(claimed);
+            Ok(runs)
+        };
+        let done = self.wait_for(Upkeep::Claim(Box::new(work)));
+        Box::pin(async move {
+            done.await.map_err(unclaimed)?;
+            let found = found.lock().unwrap_or_else(PoisonError::into_inner).take();
+            found.ok_or_else(|| ReadError::Broken { reason: "nothing was claimed".to_owned() })
+        })
+    }
+
+    fn is_sole(&self, worker: WorkerId) -> bool {
+        *self.sole() == Some(worker)
+    }
+
+    fn sole(&self) -> std::sync::MutexGuard<'_, Option<WorkerId>> {
+        self.sole.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Why a claim was not made, as its caller is told.
+fn unclaimed(error: AppendError) -> ReadError {
+    let reason = error.to_string();
+    match error {
+        AppendError::Unavailable { reason } => ReadError::Unavailable { reason },
+        _ => ReadError::Broken { reason },
+    }
+}
+
+impl Leases for SqliteJournal {
+    fn hold(
+        &self,
+        worker: WorkerId,
+        lease: Lease,
+        now: Timestamp,
+    ) -> PortFuture<'_, Result<(), AppendError>> {
+        *self.sole() = None;
+        let hold = move |conn: &Connection| {
+            leases::hold(conn, worker, lease, now.millis()).map(|()| Vec::new())
+        };
+        let held = self.wait_for(Upkeep::Claim(Box::new(hold)));
+        Box::pin(async move {
+            held.await?;
+            *self.sole() = (lease == Lease::Sole).then_some(worker);
+            Ok(())
+        })
+    }
+
+    fn release(&self, worker: WorkerId) -> PortFuture<'_, Result<(), AppendError>> {
+        let release = move |conn: &Connection| leases::release(conn, worker).map(|()| Vec::new());
+        self.wait_for(Upkeep::Claim(Box::new(release)))
+    }
+
+    fn run_lease(&self, run: RunId) -> PortFuture<'_, Result<Option<RunLease>, ReadError>> {
+        Box::pin(self.readers.read(move |conn| read::run_lease(conn, run)))
+    }
+
+    fn claim_runs(&self, claim: WorkClaim) -> PortFuture<'_, Result<Vec<ClaimedRun>, ReadError>> {
+        let runs = |claimed: &Vec<ClaimedRun>| claimed.iter().map(|it| it.run).collect();
+        self.claim_work(move |conn| leases::claim_runs(conn, claim), runs)
+    }
+
+    fn claim_errands(&self, claim: WorkClaim) -> PortFuture<'_, Result<Vec<OutboxRow>, ReadError>> {
+        self.claim_work(move |conn| leases::claim_errands(conn, claim), |_| Vec::new())
+    }
+
+    fn claim_timers(&self, claim: WorkClaim) -> PortFuture<'_, Result<Vec<DueTimer>, ReadError>> {
+        if self.is_sole(claim.worker) {
+            return Box::pin(self.readers.read(move |conn| read::due_timers(conn, claim)));
+        }
+        self.claim_work(move |conn| leases::claim_timers(conn, claim), |_| Vec::new())
+    }
+
+    fn claim_hooks(
+        &self,
+        claim: WorkClaim,
+        except: Vec<String>,
+    ) -> PortFuture<'_, Result<Vec<DueHook>, ReadError>> {
+        if self.is_sole(claim.worker) {
+            return Box::pin(self.readers.read(move |conn| read::due_hooks(conn, claim, &except)));
+        }
+        self.claim_work(move |conn| leases::claim_hooks(conn, claim, &except), |_| Vec::new())
+    }
+}

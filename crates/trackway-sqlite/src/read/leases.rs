@@ -1,0 +1,134 @@
+//! Reading who drives a run, and what a worker can claim.
+
+use rusqlite::{Connection, OptionalExtension as _, Row, ToSql};
+use trackway_domain::{RunId, Timestamp};
+use trackway_ports::{
+    ClaimedRun, DueHook, DueTimer, Epoch, OutboxId, OutboxRow, ReadError, RunLease, WorkClaim,
+    WorkerId,
+};
+use uuid::Uuid;
+
+use crate::{error::read_error, json};
+
+use super::{Unreadable, collect, hooks::hook_row, parsed};
+
+/// Workers that are alive at that moment, the second value of every claim.
+const ALIVE: &str = "(SELECT id FROM workers WHERE until > ?2)";
+
+/// A worker as stored.
+pub(crate) fn worker_key(worker: WorkerId) -> String {
+    worker.0.simple().to_string()
+}
+
+pub(crate) fn run_lease(conn: &Connection, run: RunId) -> Result<Option<RunLease>, ReadError> {
+    let sql = "SELECT epoch, driver FROM runs WHERE id = ?1";
+    let mut statement = conn.prepare_cached(sql).map_err(read_error)?;
+    let lease = statement.query_row([run.to_string()], |row| {
+        let driver: Option<String> = row.get(1)?;
+        Ok(RunLease { epoch: Epoch(row.get::<_, i64>(0)?.unsigned_abs()), driver: worker(driver) })
+    });
+    lease.optional().map_err(read_error)
+}
+
+/// A name that is damaged is that of somebody who is not alive.
+pub(crate) fn worker(key: Option<String>) -> Option<WorkerId> {
+    key.map(|key| WorkerId(key.parse().unwrap_or(Uuid::nil())))
+}
+
+/// The condition is written as in the index, so that SQLite sees that the index serves.
+pub(super) fn runs_sql() -> String {
+    format!(
+        "SELECT id, epoch FROM runs
+         WHERE (runnable = 1 OR parked = 1)
+           AND (driver IS NULL OR (driver <> ?1 AND driver NOT IN {ALIVE}))
+         ORDER BY id"
+    )
+}
+
+pub(crate) fn free_runs(conn: &Connection, claim: WorkClaim) -> Result<Vec<ClaimedRun>, ReadError> {
+    each(conn, "run", &runs_sql(), claim, &[], |row| {
+        let epoch = Epoch(row.get::<_, i64>(1)?.unsigned_abs());
+        Ok(ClaimedRun { run: parsed(row, 0)?, epoch })
+    })
+}
+
+pub(crate) fn free_errands(
+    conn: &Connection,
+    claim: WorkClaim,
+) -> Result<Vec<OutboxRow>, ReadError> {
+    let sql = format!(
+        "SELECT id, body FROM outbox
+         WHERE worker IS NULL OR (worker <> ?1 AND worker NOT IN {ALIVE})
+         ORDER BY id"
+    );
+    each(conn, "outbox", &sql, claim, &[], errand_row)
+}
+
+pub(super) fn errand_row(row: &Row<'_>) -> Result<OutboxRow, Unreadable> {
+    Ok(OutboxRow {
+        id: OutboxId(parsed::<Uuid>(row, 0)?),
+        item: json::from_text(row.get_ref(1)?.as_str()?).map_err(Unreadable::content)?,
+    })
+}
+
+/// What others have not claimed, and what this worker has.
+fn unclaimed() -> String {
+    format!("(worker IS NULL OR worker = ?1 OR worker NOT IN {ALIVE})")
+}
+
+pub(super) fn timers_sql() -> String {
+    format!(
+        "SELECT run, timer, due FROM timers WHERE due <= ?2 AND {}
+         ORDER BY due, run, timer",
+        unclaimed()
+    )
+}
+
+pub(crate) fn due_timers(conn: &Connection, claim: WorkClaim) -> Result<Vec<DueTimer>, ReadError> {
+    each(conn, "timer", &timers_sql(), claim, &[], |row| {
+        Ok(DueTimer {
+            run: parsed(row, 0)?,
+            timer: parsed(row, 1)?,
+            due: Timestamp::from_millis(row.get(2)?),
+        })
+    })
+}
+
+/// In the order of the index: whoever takes a few reads no more, but for those of tenants left out.
+pub(super) fn hooks_sql() -> String {
+    format!(
+        "SELECT run, id, target, after, due, failing_since, attempts,
+                ifnull((SELECT tenant FROM runs WHERE runs.id = hooks.run), '') AS tenant
+         FROM hooks
+         WHERE due <= ?2 AND {} AND tenant NOT IN (SELECT value FROM json_each(?3))
+         ORDER BY due, number",
+        unclaimed()
+    )
+}
+
+pub(crate) fn due_hooks(
+    conn: &Connection,
+    claim: WorkClaim,
+    except: &[String],
+) -> Result<Vec<DueHook>, ReadError> {
+    let except = json::to_text(&except);
+    each(conn, "hook", &hooks_sql(), claim, &[&except], |row| {
+        Ok(DueHook { tenant: row.get(7)?, hook: hook_row(row)? })
+    })
+}
+
+fn each<T>(
+    conn: &Connection,
+    what: &str,
+    sql: &str,
+    claim: WorkClaim,
+    more: &[&dyn ToSql],
+    read: impl Fn(&Row<'_>) -> Result<T, Unreadable>,
+) -> Result<Vec<T>, ReadError> {
+    let mut statement = conn.prepare_cached(sql).map_err(read_error)?;
+    let (worker, now) = (worker_key(claim.worker), claim.now.millis());
+    let first: [&dyn ToSql; 2] = [&worker, &now];
+    let values = first.iter().chain(more);
+    let rows = statement.query(rusqlite::params_from_iter(values)).map_err(read_error)?;
+    collect(what, rows, claim.limit, read)
+}

@@ -1,0 +1,88 @@
+//! The feed: everything that somebody may see, in pages.
+
+use trackway_domain::{Access, Caller};
+use trackway_ports::{FeedCursor, FeedPage, Journal, ReadError, RunRow};
+
+use super::{StoreUnderTest, samples::*};
+
+/// The numbers of the events on all pages, with their runs, and the last cursor.
+async fn all(journal: &dyn Journal, access: &Access, limit: usize) -> (Vec<String>, FeedCursor) {
+    behind(journal, access, FeedCursor::default(), limit).await
+}
+
+async fn behind(
+    journal: &dyn Journal,
+    access: &Access,
+    mut cursor: FeedCursor,
+    limit: usize,
+) -> (Vec<String>, FeedCursor) {
+    let mut seen = Vec::new();
+    loop {
+        let FeedPage { events, next, more } =
+            journal.feed(access.clone(), cursor, limit).await.unwrap();
+        assert!(events.len() <= limit);
+        seen.extend(events.iter().map(|it| format!("{} of {}", number(&it.stored), it.run)));
+        cursor = next;
+        if !more {
+            return (seen, cursor);
+        }
+    }
+}
+
+async fn begin(journal: &dyn Journal, id: u128, caller: Caller) {
+    let mut first = appending(run(id), 0, [1]);
+    first.row = Some(RunRow { caller, ..row(id) });
+    write(journal, first).await;
+}
+
+/// Proves X1, X6: a tenant's page shows what is covered, whole and in the order of each run.
+pub async fn the_feed_has_everything_that_is_covered<S: StoreUnderTest>() {
+    let (store, journal) = fresh::<S>().await;
+    let callers = [("a", "ann"), ("a", "bob"), ("b", "ann")];
+    for (id, (tenant, user)) in (1..).zip(callers) {
+        begin(&*journal, id, Caller::new(tenant, user)).await;
+    }
+    for seq in 1..5 {
+        for id in 1..=3 {
+            write(&*journal, appending(run(id), seq, [seq + 1])).await;
+        }
+    }
+    let of_run = |id: u128| (1..=5).map(move |number| format!("{number} of {}", run(id)));
+    let table = [
+        (Access::own(Caller::new("a", "ann")), vec![1]),
+        (Access::own(Caller::new("a", "bob")), vec![2]),
+        (Access::tenant(Caller::new("a", "ann")), vec![1, 2]),
+        (Access::own(Caller::new("b", "ann")), vec![3]),
+        (Access::own(Caller::new("b", "bob")), vec![]),
+    ];
+    for (access, runs) in table {
+        for limit in [1, 3, ALL] {
+            let (seen, _) = all(&*journal, &access, limit).await;
+            assert_eq!(seen.len(), 5 * runs.len(), "{access:?}, {limit} at once");
+            for id in &runs {
+                let name = run(*id).to_string();
+                let own = seen.iter().filter(|line| line.ends_with(&name)).cloned();
+                assert!(own.eq(of_run(*id)), "{access:?}, {limit} at once: {seen:?}");
+            }
+        }
+    }
+    // A cursor that was kept goes on in another process.
+    let access = Access::own(Caller::new("a", "ann"));
+    let (_, cursor) = all(&*journal, &access, 2).await;
+    write(&*journal, appending(run(1), 5, [6])).await;
+    write(&*journal, appending(run(2), 5, [6])).await;
+    let other = store.open().await;
+    let (seen, _) = behind(&*other, &access, cursor, ALL).await;
+    assert_eq!(seen, [format!("6 of {}", run(1))]);
+}
+
+/// Proves X6: a cursor comes from outside.
+pub async fn a_foreign_cursor_is_refused<S: StoreUnderTest>() {
+    let (_store, journal) = fresh::<S>().await;
+    begin(&*journal, 1, Caller::new("a", "ann")).await;
+    for text in ["x", "-1", "1.0", "99999999999999999999999", "1; DROP TABLE events", " "] {
+        let access = Access::own(Caller::new("a", "ann"));
+        let page = journal.feed(access, FeedCursor(text.to_owned()), 9).await;
+        assert!(matches!(page, Err(ReadError::Broken { .. })), "{text}: {page:?}");
+    }
+}

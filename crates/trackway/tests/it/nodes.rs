@@ -1,0 +1,264 @@
+//! Several nodes on one store: a run is driven by one of them, and by another when that one is lost.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+use serde_json::Value;
+use trackway_domain::{RunId, StateName};
+use trackway_ports::{Append, AppendError, Clock as _, Done, Journal, LocalWakeups, PortFuture};
+use trackway_runtime::Error;
+use trackway_testkit::{Outage, Process, Setup, Tap, World, at};
+
+use crate::kit::{Probe, answer, ended, names, settled, start, start_as};
+
+const LEASE: Duration = Duration::from_secs(30);
+
+workflow!(Works, "works", |probe, ctx, _input: Value| -> () {
+    let _at_work = probe.guard("stopped");
+    ctx.step("work", |_| async {
+        probe.gate("work").await;
+        Ok::<_, std::io::Error>(())
+    })
+    .await?;
+    ctx.ask::<()>("Enough?").await;
+    probe.mark("answered");
+    Ok(())
+});
+
+/// Two nodes, each with its own probe.
+struct Nodes {
+    wakeups: Arc<LocalWakeups>,
+    probes: [Probe; 2],
+}
+
+impl Nodes {
+    fn new() -> Self {
+        Self { wakeups: Arc::default(), probes: [Probe::new(), Probe::new()] }
+    }
+
+    fn setup(&self, number: usize) -> Setup {
+        let registry = registry![Works(self.probes[number].clone())];
+        Setup::from(registry).node(LEASE, self.wakeups.clone())
+    }
+}
+
+/// A tap behind which a node hears nothing from the store, as a process that is paused does; what it hands
+/// in still goes there.
+#[derive(Debug, Default)]
+struct Paused(AtomicBool);
+
+impl Tap for Paused {
+    fn before_read(&self, _run: Option<RunId>) -> PortFuture<'_, ()> {
+        Box::pin(async {
+            if self.0.load(Ordering::Acquire) {
+                std::future::pending().await
+            }
+        })
+    }
+}
+
+/// Lets the time of a lease go by, in steps that leave the others time to renew theirs.
+async fn outlast(world: &World, other: &Process) {
+    for _ in 0..8 {
+        let next = world.clock.now() + LEASE / 3;
+        world.clock.until_asleep(next).await;
+        world.clock.advance_to(next);
+        other.check_store().await.unwrap();
+    }
+}
+
+/// Proves X3, X2: the runs of a node that died go on elsewhere, and its steps without a record once more.
+#[test]
+fn the_runs_of_a_lost_node_go_on_at_another() {
+    for world in [World::memory(), World::sqlite()] {
+        let nodes = Nodes::new();
+        world.run(nodes.setup(0), async |stays| {
+            let setup = nodes.setup(1);
+            let life = setup.faults.life().clone();
+            let lost = world.beside(setup);
+            let run = start(&lost, "works", Value::Null).await;
+            nodes.probes[1].until("at work", 1).await;
+            life.end();
+            outlast(&world, &stays).await;
+            nodes.probes[0].until("at work", 1).await;
+            nodes.probes[0].open("work");
+            assert_eq!(settled(&stays, run).await.state, StateName::InputRequired);
+            answer(&stays, run, "a", Value::Null).await.unwrap();
+            assert_eq!(ended(&stays, run).await.state, StateName::Completed);
+        });
+    }
+}
+
+/// Proves X3: what a node decides that was paused beyond its lease is not written.
+#[test]
+fn a_paused_node_writes_nothing_after_its_lease() {
+    for world in [World::memory(), World::sqlite()] {
+        let nodes = Nodes::new();
+        world.run(nodes.setup(0), async |stays| {
+            let pause = Arc::new(Paused::default());
+            let paused = world.beside(nodes.setup(1).tap(pause.clone()));
+            let run = start(&paused, "works", Value::Null).await;
+            nodes.probes[1].until("at work", 1).await;
+            pause.0.store(true, Ordering::Release);
+            outlast(&world, &stays).await;
+            nodes.probes[0].until("at work", 1).await;
+            // It wakes up in the middle of its step, and is first to record it.
+            nodes.probes[1].open("work");
+            nodes.probes[1].until("stopped", 1).await;
+            nodes.probes[0].open("work");
+            settled(&stays, run).await;
+            let names = names(&stays, run).await;
+            let done = names.iter().filter(|name| **name == "step-done").count();
+            assert_eq!(done, 1, "{names:?}");
+        });
+    }
+}
+
+/// Proves X3: a node that cannot renew its lease stops before others take over, and goes on later.
+#[test]
+fn a_node_that_cannot_renew_its_lease_stops_driving() {
+    let (world, nodes) = (World::memory(), Nodes::new());
+    let outage = Arc::new(Outage::new());
+    world.run(nodes.setup(0).tap(outage.clone()), async |process| {
+        let probe = &nodes.probes[0];
+        let run = start(&process, "works", Value::Null).await;
+        probe.until("at work", 1).await;
+        world.clock.until_asleep(world.clock.now() + LEASE / 3).await;
+        outage.begin();
+        // Another worker would take over at the end of the lease; the clock stands still before it.
+        world.clock.advance(LEASE * 3 / 4);
+        probe.until("stopped", 1).await;
+        outage.end();
+        passing(&world, probe.until("at work", 2)).await;
+        probe.open("work");
+        assert_eq!(settled(&process, run).await.state, StateName::InputRequired);
+    });
+}
+
+/// Proves X3: any node takes an answer and drives the run on, and a watcher at another sees it.
+#[test]
+fn an_answer_at_another_node_drives_the_run_there() {
+    for world in [World::memory(), World::sqlite()] {
+        let nodes = Nodes::new();
+        world.run(nodes.setup(0), async |first| {
+            let second = world.beside(nodes.setup(1));
+            nodes.probes[0].open("work");
+            let run = start(&first, "works", Value::Null).await;
+            settled(&first, run).await;
+            let watched = ended(&first, run);
+            let answered = async { answer(&second, run, "a", Value::Null).await.unwrap() };
+            let (view, _) = tokio::join!(watched, answered);
+            assert_eq!(view.state, StateName::Completed);
+            assert_eq!(nodes.probes[1].count("answered"), 1);
+            assert_eq!(nodes.probes[0].count("answered"), 0);
+            second.stop().await;
+        });
+    }
+}
+
+/// Proves X3, L10: a cancel at one node stops the program at another.
+#[test]
+fn a_cancel_at_another_node_stops_the_program() {
+    for world in [World::memory(), World::sqlite()] {
+        let nodes = Nodes::new();
+        world.run(nodes.setup(0), async |first| {
+            let second = world.beside(nodes.setup(1));
+            let run = start(&first, "works", Value::Null).await;
+            nodes.probes[0].until("at work", 1).await;
+            let view = second.cancel(&at(run)).await.unwrap();
+            assert_eq!(view.state, StateName::Canceled);
+            nodes.probes[0].until("stopped", 1).await;
+            assert_eq!(ended(&first, run).await.state, StateName::Canceled);
+            second.stop().await;
+        });
+    }
+}
+
+/// Commits, or does not, and loses the answer, from this append on and for so many.
+#[derive(Debug)]
+struct LosesAnswers {
+    commits: bool,
+    from: usize,
+    count: usize,
+    seen: AtomicUsize,
+}
+
+impl Tap for LosesAnswers {
+    fn append(&self, journal: &Arc<dyn Journal>, append: Append, done: Done) {
+        let number = self.seen.fetch_add(1, Ordering::SeqCst);
+        if !(self.from..self.from + self.count).contains(&number) {
+            return journal.append(append, done);
+        }
+        let lost = || Err(AppendError::Unknown { reason: "the connection was cut".to_owned() });
+        match self.commits {
+            true => journal.append(append, Box::new(move |_| done(lost()))),
+            false => done(lost()),
+        }
+    }
+}
+
+/// Proves X2: what was committed is answered so though the answer of the store was lost, and done once.
+#[test]
+fn a_commit_whose_answer_was_lost_is_looked_up() {
+    for commits in [true, false] {
+        for from in 0..6 {
+            for count in [1, 2] {
+                lose_answers(commits, from, count);
+            }
+        }
+    }
+}
+
+fn lose_answers(commits: bool, from: usize, count: usize) {
+    let case = format!("{count} from {from}, committed: {commits}");
+    let (world, probe) = (World::memory(), Probe::new());
+    probe.open("work");
+    let tap = LosesAnswers { commits, from, count, seen: AtomicUsize::new(0) };
+    let setup = Setup::from(registry![Works(probe.clone())]).tap(Arc::new(tap));
+    world.run(setup, async |process| {
+        let again = |error: &Error| matches!(error, Error::Unavailable { .. });
+        let mut tries = 0;
+        let run = loop {
+            tries += 1;
+            match start_as(&process, "m", "works", Value::Null).await {
+                Ok(submitted) => break submitted.view.submission.run,
+                Err(error) => assert!(again(&error) && tries < 5, "{case}: {error}"),
+            }
+        };
+        passing(&world, settled(&process, run)).await;
+        let mut tries = 0;
+        loop {
+            tries += 1;
+            match passing(&world, answer(&process, run, "a", Value::Null)).await {
+                Ok(_) => break,
+                Err(error) => assert!(again(&error) && tries < 5, "{case}: {error}"),
+            }
+        }
+        let view = passing(&world, ended(&process, run)).await;
+        assert_eq!(view.state, StateName::Completed, "{case}");
+        let runs = process.runs(Default::default(), None, 9).await.unwrap();
+        assert_eq!(runs.len(), 1, "{case}");
+        if commits {
+            assert_eq!(probe.count("at work"), 1, "{case}: a step with a record was repeated");
+        }
+    });
+}
+
+/// Time goes on meanwhile: what failed is tried again after a pause.
+async fn passing<T>(world: &World, work: impl Future<Output = T>) -> T {
+    let passes = async {
+        loop {
+            world.clock.advance(Duration::from_millis(100));
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::select! {
+        done = work => done,
+        never = passes => never,
+    }
+}
