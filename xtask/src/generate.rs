@@ -1,5 +1,5 @@
 //! What is generated: pages from the code, so that they cannot say anything else than it (the states of a
-//! run and the limits), and the code of the `.proto` files.
+//! run, the limits, and the tests of each requirement), and the code of the `.proto` files.
 
 mod limits;
 mod states;
@@ -8,7 +8,7 @@ use std::fs;
 
 use anyhow::{Context, Result, bail};
 
-use crate::{process, repo};
+use crate::{process, repo, requirements};
 
 struct Page {
     path: &'static str,
@@ -18,6 +18,7 @@ struct Page {
 const PAGES: &[Page] = &[
     Page { path: "docs/states.md", generate: states::page },
     Page { path: "docs/limits.md", generate: limits::page },
+    Page { path: requirements::PAGE, generate: requirements::fresh },
 ];
 
 pub(crate) fn run(args: &[String]) -> Result<()> {

@@ -34,11 +34,12 @@ Usage: cargo xtask <command>
                            is no part of `ci` or `test`
   tidy                     check the repository's own rules
   audit                    check licences, and with cargo-deny, where it is installed, advisories
-  requirements PAGE [--missing] [--for LETTER]
-                           which tests prove which requirement of that page
+  requirements [--missing] [--for PART]
+                           which tests prove which requirement of docs/requirements.md; PART is a
+                           letter or an id
   corpus DIR               read the definition files of a folder and drive each to its end
-  generate [--check]       write docs/states.md and docs/limits.md from the code, and the code of
-                           the .proto files
+  generate [--check]       write docs/states.md, docs/limits.md and the tests in
+                           docs/requirements.md from the code, and the code of the .proto files
   bench [--quick] [PART…]
                            measure, in release mode, beside the servers of the official A2A SDKs;
                            PARTs choose rows by a part of their name; --quick goes through every

@@ -1,7 +1,10 @@
 //! Which tests prove which requirement.
 //!
-//! A test names what it proves in its doc comment, `/// Proves L7, L15.`; the ids come from the
-//! table rows of a page that the caller names.
+//! The requirements are the headings `### L7 Title` of `docs/requirements.md`. A test names what it proves
+//! in its doc comment: `Proves L7, L15.` or `Proves L7 and L15: why.` Here both are read; `page` writes the
+//! tests into the page, and a rule of tidy refuses ids that the page does not have.
+
+mod page;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,39 +13,40 @@ use anyhow::{Context, Result, bail};
 
 use crate::repo;
 
+pub(crate) use page::fresh;
+
+/// The page that defines every requirement.
+pub(crate) const PAGE: &str = "docs/requirements.md";
+
 pub(crate) fn run(args: &[String]) -> Result<()> {
     let options = Options::parse(args)?;
-    let page = fs::read_to_string(&options.page)
-        .with_context(|| format!("reading the page of requirements {}", options.page))?;
-    let ids: Vec<&str> = ids(&page).into_iter().filter(|id| options.wants(id)).collect();
+    let page = read_page()?;
+    let requirements = requirements(&page);
+    let wanted: Vec<&str> =
+        requirements.iter().map(|it| it.id).filter(|id| options.wants(id)).collect();
+    print!("{}", table(&wanted, &all_claims()?, options.missing_only));
+    Ok(())
+}
+
+fn read_page() -> Result<String> {
+    fs::read_to_string(repo::path(PAGE)).with_context(|| format!("reading {PAGE}"))
+}
+
+fn all_claims() -> Result<Vec<Claim>> {
     let mut claims = Vec::new();
     for path in repo::files()?.iter().filter(|path| path.ends_with(".rs")) {
-        if let Ok(text) = fs::read_to_string(repo::path(path)) {
-            claims.extend(claims_in(path, &text));
-        }
+        let text =
+            fs::read_to_string(repo::path(path)).with_context(|| format!("reading {path}"))?;
+        claims.extend(claims_in(path, &text));
     }
-    print!("{}", table(&ids, &claims, options.missing_only));
-    let wrong: Vec<&Claim> = claims
-        .iter()
-        .filter(|claim| options.wants(&claim.id) && !ids.contains(&claim.id.as_str()))
-        .collect();
-    for claim in &wrong {
-        println!("{}: `{}` is not a requirement", claim.test, claim.id);
-    }
-    if !wrong.is_empty() {
-        bail!(
-            "{} ids named by tests do not exist; write a comma list such as `Proves L1, L2.`",
-            wrong.len()
-        );
-    }
-    Ok(())
+    Ok(claims)
 }
 
 #[derive(Debug, Default)]
 struct Options {
-    page: String,
     missing_only: bool,
-    letter: Option<String>,
+    /// A letter or a whole id.
+    part: Option<String>,
 }
 
 impl Options {
@@ -53,43 +57,39 @@ impl Options {
             match arg.as_str() {
                 "--missing" => options.missing_only = true,
                 "--for" => match rest.next() {
-                    Some(letter) => options.letter = Some(letter.to_uppercase()),
-                    None => bail!("--for needs a letter, such as --for L"),
+                    Some(part) => options.part = Some(part.to_uppercase()),
+                    None => bail!("--for needs a letter or an id, such as --for L or --for L7"),
                 },
-                page if options.page.is_empty() && !page.starts_with('-') => {
-                    options.page = page.to_owned();
-                }
-                other => {
-                    bail!("`requirements` takes PAGE, --missing and --for LETTER, got: {other}")
-                }
+                other => bail!("`requirements` takes --missing and --for PART, got: {other}"),
             }
-        }
-        if options.page.is_empty() {
-            bail!("`requirements` needs the page whose tables name them");
         }
         Ok(options)
     }
 
     fn wants(&self, id: &str) -> bool {
-        self.letter.as_deref().is_none_or(|letter| id.starts_with(letter))
+        let Some(part) = &self.part else { return true };
+        if is_id(part) { id == part } else { id.starts_with(part.as_str()) }
     }
 }
 
-/// One requirement named by one test.
+/// A heading of the page.
 #[derive(Debug, PartialEq, Eq)]
-struct Claim {
-    id: String,
-    /// `path:line function`
-    test: String,
+pub(crate) struct Requirement<'a> {
+    pub(crate) id: &'a str,
+    pub(crate) line: usize,
 }
 
-/// The ids in the first column of the page's tables, in the page's order.
-fn ids(page: &str) -> Vec<&str> {
+/// The requirements in the page's order.
+pub(crate) fn requirements(page: &str) -> Vec<Requirement<'_>> {
     page.lines()
-        .filter_map(|line| line.strip_prefix("| "))
-        .filter_map(|row| row.split(" |").next())
-        .filter(|cell| is_id(cell))
+        .enumerate()
+        .filter_map(|(index, line)| Some(Requirement { id: heading(line)?, line: index + 1 }))
         .collect()
+}
+
+/// The id in a heading `### L7 Title`.
+fn heading(line: &str) -> Option<&str> {
+    line.strip_prefix("### ")?.split(' ').next().filter(|word| is_id(word))
 }
 
 fn is_id(word: &str) -> bool {
@@ -97,8 +97,17 @@ fn is_id(word: &str) -> bool {
     digits.is_some_and(|d| !d.is_empty() && d.bytes().all(|b| b.is_ascii_digit()))
 }
 
-/// Every `Proves …` in a doc comment that a function follows.
-fn claims_in(path: &str, text: &str) -> Vec<Claim> {
+/// One requirement named by one test.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Claim {
+    pub(crate) id: String,
+    pub(crate) path: String,
+    pub(crate) line: usize,
+    pub(crate) function: String,
+}
+
+/// The claims in the doc comments of a file's functions.
+pub(crate) fn claims_in(path: &str, text: &str) -> Vec<Claim> {
     let mut claims = Vec::new();
     let mut doc = String::new();
     for (index, line) in text.lines().enumerate() {
@@ -106,8 +115,12 @@ fn claims_in(path: &str, text: &str) -> Vec<Claim> {
         if let Some(sentence) = line.strip_prefix("///") {
             doc.push_str(sentence);
         } else if let Some(name) = function_name(line) {
-            let test = format!("{path}:{} {name}", index + 1);
-            claims.extend(proved(&doc).map(|id| Claim { id, test: test.clone() }));
+            claims.extend(proved(&doc).into_iter().map(|id| Claim {
+                id,
+                path: path.to_owned(),
+                line: index + 1,
+                function: name.to_owned(),
+            }));
             doc.clear();
         } else if line.is_empty() || line.ends_with([';', '}', '{']) {
             // Attributes may stand between the comment and the function; another item may not.
@@ -117,12 +130,31 @@ fn claims_in(path: &str, text: &str) -> Vec<Claim> {
     claims
 }
 
-/// The words of the comma list after `Proves`, up to the end of the sentence. Words that are no ids
-/// are kept, so that a range or a typing error is reported instead of lost.
-fn proved(doc: &str) -> impl Iterator<Item = String> {
-    let list = doc.split_once("Proves ").map_or("", |(_, rest)| rest);
-    let list = list.split(['.', ':', ';', '(']).next().unwrap_or_default();
-    list.split([',', ' ']).filter(|word| !word.is_empty()).map(str::to_owned)
+/// The lists after each `Proves`: ids with commas and `and` between them. The word where an id is due is
+/// kept whatever it is, so that a range or a typing error is reported instead of lost.
+fn proved(doc: &str) -> Vec<String> {
+    let mut ids: Vec<String> = Vec::new();
+    for list in doc.split("Proves ").skip(1) {
+        let mut is_due = true;
+        for word in list.split_whitespace() {
+            if word == "and" {
+                is_due = true;
+                continue;
+            }
+            if !is_due {
+                break;
+            }
+            let id = word.trim_end_matches(['.', ',', ':', ';']);
+            if !ids.iter().any(|known| known == id) {
+                ids.push(id.to_owned());
+            }
+            if word.ends_with(['.', ':', ';']) {
+                break;
+            }
+            is_due = word.ends_with(',');
+        }
+    }
+    ids
 }
 
 fn function_name(line: &str) -> Option<&str> {
@@ -134,9 +166,9 @@ fn function_name(line: &str) -> Option<&str> {
 }
 
 fn table(ids: &[&str], claims: &[Claim], missing_only: bool) -> String {
-    let mut by_id: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    let mut by_id: BTreeMap<&str, Vec<&Claim>> = BTreeMap::new();
     for claim in claims {
-        by_id.entry(&claim.id).or_default().push(&claim.test);
+        by_id.entry(&claim.id).or_default().push(claim);
     }
     let mut out = String::new();
     let mut missing = 0;
@@ -150,7 +182,8 @@ fn table(ids: &[&str], claims: &[Claim], missing_only: bool) -> String {
             Some(tests) => {
                 for (index, test) in tests.iter().enumerate() {
                     let label = if index == 0 { id } else { "" };
-                    out.push_str(&format!("{label:<4} {test}\n"));
+                    let Claim { path, line, function, .. } = test;
+                    out.push_str(&format!("{label:<4} {path}:{line} {function}\n"));
                 }
             }
         }

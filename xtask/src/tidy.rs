@@ -12,6 +12,7 @@ mod manifest;
 mod pages;
 mod paths;
 mod readme;
+mod requirements;
 mod rust;
 mod supply;
 mod text;
@@ -50,6 +51,7 @@ const RULES: &[Rule] = &[
     pages::every_code_has_a_page,
     pages::decisions_are_numbered,
     readme::starts_in_two_commands,
+    requirements::tests_name_requirements,
     supply::denied_stay_out,
     supply::duplicates_have_a_reason,
     supply::sources_are_crates_io,

@@ -15,7 +15,7 @@ use self::{
 /// length, and such that the test takes seconds.
 const STRIDE: usize = 701;
 
-/// Proves T12 and the field note on flipped bytes.
+/// Proves T12.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_flipped_byte_is_one_sessions_damage_or_none() {
     let site = Site::new().await;

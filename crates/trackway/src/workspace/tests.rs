@@ -272,7 +272,7 @@ provider = "offline"
     "#);
 }
 
-/// Proves X5, Interface 8: a variable that is missing is named, with its file and key.
+/// Proves X5: a variable that is missing is named, with its file and key.
 #[test]
 fn mistakes_in_models_are_told_together() {
     let config = r#"

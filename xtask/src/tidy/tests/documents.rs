@@ -1,6 +1,6 @@
-//! Rules for documents: named paths, error pages, decisions, the README's two commands.
+//! Rules for documents: named paths, error pages, decisions, the README's two commands, requirements.
 
-use super::super::{links, pages, readme};
+use super::super::{links, pages, readme, requirements};
 use super::check;
 
 const CODES: &str = "crates/trackway-domain/src/code.rs";
@@ -67,4 +67,15 @@ fn the_readme_starts_with_two_commands() {
     }
     check(rule, &[("README.md", "# T\n")], &["README.md:1"]);
     check(rule, &[], &[]);
+}
+
+#[test]
+fn a_test_names_requirements_that_exist() {
+    let rule = requirements::tests_name_requirements;
+    let page = ("docs/requirements.md", "## L. Life\n\n### L1 Born\n");
+    let good = ("crates/a/src/a.rs", "/// Proves L1.\n#[test]\nfn f() {}\n");
+    let bad = ("crates/a/src/b.rs", "/// Proves L1 and L2.\n#[test]\nfn f() {}\n");
+    check(rule, &[page, good], &[]);
+    check(rule, &[page, good, bad], &["crates/a/src/b.rs:3"]);
+    check(rule, &[good], &["crates/a/src/a.rs:3"]);
 }

@@ -31,7 +31,7 @@ fn tools(request: &Value) -> Vec<&str> {
     tools.iter().map(|tool| tool["function"]["name"].as_str().unwrap()).collect()
 }
 
-/// Proves D1, Interface 2, 3: the default agent is at the front and on the well-known card, others at
+/// Proves D1: the default agent is at the front and on the well-known card, others at
 /// their own addresses; each sees the tools and workflows that its file allows.
 #[tokio::test]
 async fn each_agent_has_its_address_card_and_tools() {

@@ -12,7 +12,7 @@ fn said(task: &Value) -> String {
     parts.iter().filter_map(|part| part["text"].as_str()).collect()
 }
 
-/// Proves P1, Interface 4: a blocking send has the whole turn in its task.
+/// Proves X1: a blocking send has the whole turn in its task.
 #[tokio::test]
 async fn a_blocking_send_has_the_whole_turn() {
     let desk = Desk::open(&[]).await;
@@ -31,7 +31,7 @@ async fn a_blocking_send_has_the_whole_turn() {
     assert!(history.contains("referenceTaskIds"), "{history}");
 }
 
-/// Proves P1: HTTP+JSON has the agent too.
+/// Proves X1: HTTP+JSON has the agent too.
 #[tokio::test]
 async fn http_and_json_have_the_agent_too() {
     let desk = Desk::open(&[]).await;

@@ -15,7 +15,7 @@ fn ledger(desk: &Desk) -> usize {
     text.lines().count()
 }
 
-/// Proves D7, Interface 3: the question shows tool and arguments, its answer resumes the same task, and a
+/// Proves D7: the question shows tool and arguments, its answer resumes the same task, and a
 /// restart in between changes nothing.
 #[tokio::test]
 async fn a_call_is_made_when_the_user_agrees() {
@@ -42,7 +42,7 @@ async fn a_call_is_made_when_the_user_agrees() {
     assert!(!tools.contains("time_now"), "what is never called is not offered: {tools}");
 }
 
-/// Proves Interface 3: a refusal is told to the model, which goes on; workflows may be asked for too.
+/// Proves X6: a refusal is told to the model, which goes on; workflows may be asked for too.
 #[tokio::test]
 async fn a_refusal_is_told_to_the_model() {
     let desk = Desk::open(&[("agents/careful.md", CAREFUL)]).await;
@@ -68,7 +68,7 @@ async fn a_refusal_is_told_to_the_model() {
     assert_eq!(ledger(&desk), 0);
 }
 
-/// Proves Interface 3, D7: two calls at once are two questions, and each answer is for its own.
+/// Proves D7: two calls at once are two questions, and each answer is for its own.
 #[tokio::test]
 async fn two_calls_at_once_are_two_questions() {
     let desk = Desk::open(&[("agents/careful.md", CAREFUL)]).await;
@@ -92,7 +92,7 @@ async fn two_calls_at_once_are_two_questions() {
     assert_eq!(ledger(&desk), 1);
 }
 
-/// Proves Interface 3: a model that goes round in circles is stopped by its budget, and the turn says so.
+/// Proves X5: a model that goes round in circles is stopped by its budget, and the turn says so.
 #[tokio::test]
 async fn a_budget_ends_the_turn_with_a_message() {
     let agent = "---\nname: busy\ntools: [time_now]\nbudgets: { calls: 3 }\n---\n";

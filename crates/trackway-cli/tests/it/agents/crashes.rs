@@ -78,7 +78,7 @@ async fn killed_between_two_model_calls_a_turn_goes_on() {
     assert_eq!(history(&desk), undisturbed().await);
 }
 
-/// Proves L13, X4, Interface 7: killed while text is streamed; what was shown of it is replaced.
+/// Proves L13, X4: killed while text is streamed; what was shown of it is replaced.
 #[tokio::test]
 async fn killed_while_the_model_speaks_a_turn_speaks_anew() {
     let mut desk = Desk::open(&[("agents/helper.md", AGENT)]).await;

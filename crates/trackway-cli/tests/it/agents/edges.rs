@@ -14,7 +14,7 @@ async fn runs(server: &Server) -> Vec<Value> {
     runs["runs"].as_array().unwrap_or_else(|| panic!("{runs}")).clone()
 }
 
-/// Proves D3, D6, Interface 6: the first act of `approve` is a question, and a no is a rejection.
+/// Proves D3, D6: the first act of `approve` is a question, and a no is a rejection.
 #[tokio::test]
 async fn an_approval_asks_first_and_a_no_rejects() {
     let desk = Desk::open(&[]).await;
@@ -88,7 +88,7 @@ async fn broken_calls_are_told_and_the_turn_goes_on() {
     assert_eq!(shown(&events).len(), 9, "four calls, four results, one text: {:?}", shown(&events));
 }
 
-/// Proves Interface 3: time and tokens are bounds too, and the turn says which was reached.
+/// Proves X5: time and tokens are bounds too, and the turn says which was reached.
 #[tokio::test]
 async fn time_and_tokens_end_a_turn() {
     let agent = "---\nname: helper\ntools: [time_now]\nbudgets: { seconds: 1 }\n---\n";

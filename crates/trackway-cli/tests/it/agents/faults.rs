@@ -6,7 +6,7 @@ use trackway_testkit::{ModelServer, Reply};
 use super::desk::{Desk, child, chunks, shown, spoken, state, why};
 use crate::a2a::support::text;
 
-/// Proves Interface 7: three attempts, then the turn has failed and says why.
+/// Proves X5: three attempts, then the turn has failed and says why.
 #[tokio::test]
 async fn a_model_that_never_answers_fails_the_turn() {
     let desk = Desk::open(&[]).await;
@@ -26,7 +26,7 @@ async fn a_model_that_never_answers_fails_the_turn() {
     assert_eq!(spoken(&next), "Here I am.");
 }
 
-/// Proves Interface 7: text of an attempt that broke off is replaced.
+/// Proves X5: text of an attempt that broke off is replaced.
 #[tokio::test]
 async fn text_of_a_broken_attempt_is_replaced() {
     let desk = Desk::open(&[]).await;
@@ -48,7 +48,7 @@ async fn text_of_a_broken_attempt_is_replaced() {
     assert_eq!(desk.model.asked().len(), 2);
 }
 
-/// Proves L10, L17, Interface 7: a canceled turn lets go of its model, and its children end with it.
+/// Proves L10, L17: a canceled turn lets go of its model, and its children end with it.
 #[tokio::test]
 async fn a_canceled_turn_leaves_nothing_behind() {
     let config = "[dispatch]\nfirst_answer_timeout = \"20ms\"\n";
@@ -72,7 +72,7 @@ async fn a_canceled_turn_leaves_nothing_behind() {
     assert!(shown(&events).contains(&"tool-result-dispatch_workflow_ledger".to_owned()));
 }
 
-/// Proves L10, Interface 7: a turn that waits for its user, for a tool, or for the next attempt is
+/// Proves L10: a turn that waits for its user, for a tool, or for the next attempt is
 /// canceled like any other.
 #[tokio::test]
 async fn a_turn_is_canceled_wherever_it_is() {

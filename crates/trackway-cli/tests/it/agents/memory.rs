@@ -14,7 +14,7 @@ fn request(desk: &Desk, number: usize) -> Value {
     Names::new().plain(&desk.model.asked()[number].body)
 }
 
-/// Proves the field note on lost parts: all parts of a message reach the model.
+/// Proves L2: all parts of a message reach the model.
 #[tokio::test]
 async fn every_part_reaches_the_model() {
     let desk = Desk::open(&[("agents/helper.md", AGENT)]).await;

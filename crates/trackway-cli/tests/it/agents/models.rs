@@ -6,7 +6,7 @@ use trackway_testkit::ModelServer;
 use super::desk::{Desk, KEY, serve, spoken, state};
 use crate::a2a::support::text;
 
-/// Proves D1, Interface 1: address, key and model of the environment reach the model server.
+/// Proves D1: address, key and model of the environment reach the model server.
 #[tokio::test]
 async fn the_environment_names_the_model() {
     let desk = Desk::open(&[]).await;
@@ -20,7 +20,7 @@ async fn the_environment_names_the_model() {
     assert_eq!(desk.model.asked().len(), 1);
 }
 
-/// Proves Interface 1, 9: without a model and without a key there are rules, and they say who they are.
+/// Proves X4: without a model and without a key there are rules, and they say who they are.
 #[tokio::test]
 async fn without_a_model_there_are_rules() {
     let server = serve(&[], &[]);
@@ -31,7 +31,7 @@ async fn without_a_model_there_are_rules() {
     assert!(told.iter().any(|event| event.contains("dispatch_workflow_echo")), "{told:#?}");
 }
 
-/// Proves Interface 2: a model with its own address, key and headers, with variables in them; the key of
+/// Proves X4, X6: a model with its own address, key and headers, with variables in them; the key of
 /// the environment does not go there.
 #[tokio::test]
 async fn a_model_of_the_file_has_its_own_address_key_and_headers() {

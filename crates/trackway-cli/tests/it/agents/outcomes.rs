@@ -36,7 +36,7 @@ async fn dispatched(desk: &Desk, workflow: &str, input: Value) -> (Vec<Event>, V
     (events, result)
 }
 
-/// Proves D3, Interface 5.
+/// Proves D3.
 #[tokio::test]
 async fn a_first_answer_is_the_result() {
     let desk = Desk::open(&[]).await;
@@ -51,7 +51,7 @@ async fn a_first_answer_is_the_result() {
     assert_eq!((told.get("message"), told.get("schema")), (None, None));
 }
 
-/// Proves D3, Interface 5.
+/// Proves D3.
 #[tokio::test]
 async fn a_rejection_is_told() {
     let desk = Desk::open(&[]).await;
@@ -63,7 +63,7 @@ async fn a_rejection_is_told() {
     assert_eq!(task["status"]["state"], "rejected");
 }
 
-/// Proves D3, Interface 5.
+/// Proves D3.
 #[tokio::test]
 async fn a_failure_is_told() {
     let desk = Desk::open(&[]).await;
@@ -73,7 +73,7 @@ async fn a_failure_is_told() {
     assert_eq!(task["status"]["state"], "failed");
 }
 
-/// Proves D3, Interface 5: a question that comes first is told with its schema, and stays open.
+/// Proves D3: a question that comes first is told with its schema, and stays open.
 #[tokio::test]
 async fn a_question_is_told_with_its_schema() {
     let desk = Desk::open(&[("workflows/confirms.yaml", CONFIRMS)]).await;
@@ -86,7 +86,7 @@ async fn a_question_is_told_with_its_schema() {
     assert_eq!(task["status"]["state"], "input-required");
 }
 
-/// Proves D3, Interface 5: what a workflow asks after an answer is told in the same form; here it wants a
+/// Proves D3: what a workflow asks after an answer is told in the same form; here it wants a
 /// signature.
 #[tokio::test]
 async fn a_wish_for_permission_is_told() {
@@ -108,7 +108,7 @@ async fn a_wish_for_permission_is_told() {
     assert_eq!(invest.get(&task).await["status"]["state"], "auth-required");
 }
 
-/// Proves D3, Interface 2, 5: a workflow that says nothing in time is told to be late, and goes on.
+/// Proves D3: a workflow that says nothing in time is told to be late, and goes on.
 #[tokio::test]
 async fn a_late_answer_is_a_timeout_and_the_task_goes_on() {
     let config = "[dispatch]\nfirst_answer_timeout = \"20ms\"\n";
@@ -123,7 +123,7 @@ async fn a_late_answer_is_a_timeout_and_the_task_goes_on() {
     assert_eq!(state(&rest), "completed");
 }
 
-/// Proves D1, D7, Interface 5: arguments that do not fit make no child, and the field is named.
+/// Proves D1, D7: arguments that do not fit make no child, and the field is named.
 #[tokio::test]
 async fn wrong_arguments_start_nothing() {
     let desk = Desk::open(&[]).await;

@@ -24,7 +24,7 @@ async fn described(server: &Server, description: &str) {
     soon("the changed agent", changed).await;
 }
 
-/// Proves the field note on hot reload: a turn in flight goes on with the agent that it began with, the
+/// A turn in flight goes on with the agent that it began with, the
 /// next one takes what is written now.
 #[tokio::test]
 async fn a_turn_in_flight_is_left_alone() {
@@ -52,7 +52,7 @@ async fn a_turn_in_flight_is_left_alone() {
     assert!(asked[2].body.get("tools").is_none_or(|tools| tools == &json!([])), "{asked:#?}");
 }
 
-/// Proves Interface 10: the workspace may be named by a variable.
+/// The workspace may be named by a variable.
 #[tokio::test]
 async fn a_workspace_may_be_elsewhere() {
     let elsewhere = tempfile::tempdir().unwrap();

@@ -11,7 +11,7 @@ use crate::a2a::support::text;
 const STEPS: &str = "id: steps\nname: Steps\ndescription: One step.\nversion: \"1\"\n\
 steps:\n  - { id: one, prompt: Do one. }\n";
 
-/// Proves Interface 3 and the field notes on MCP servers: its variables reach it, it is started once for
+/// Proves D7: its variables reach it, it is started once for
 /// all agents, and the model calls its tools by their names.
 #[tokio::test]
 async fn a_server_of_the_workspace_is_started_once_and_called() {

@@ -6,7 +6,7 @@ use trackway_testkit::{Latch, ModelServer};
 use super::desk::{Desk, child, chunks, references, shown, spoken, state};
 use crate::a2a::support::{data, text};
 
-/// Proves D8, Interface 4: pieces are streamed as they come; the first is new, later ones are appended. The
+/// Proves D8: pieces are streamed as they come; the first is new, later ones are appended. The
 /// last one says so, and has the whole text in place of them: some clients keep no other (issue 11, E1).
 #[tokio::test]
 async fn text_is_streamed_while_it_is_said() {
@@ -39,7 +39,7 @@ async fn text_is_streamed_while_it_is_said() {
     assert_eq!(task["artifacts"][0]["parts"], json!([{ "kind": "text", "text": "One two three" }]));
 }
 
-/// Proves D8, Interface 4: what is said before and after a call is one artifact, and only its last piece
+/// Proves D8: what is said before and after a call is one artifact, and only its last piece
 /// is the last.
 #[tokio::test]
 async fn text_around_a_call_is_one_artifact() {
@@ -55,7 +55,7 @@ async fn text_around_a_call_is_one_artifact() {
     assert_eq!(spoken(&events), "I try it.\n\nIt worked.");
 }
 
-/// Proves D2, D4, D5, Interface 4: call and result are artifacts with the call's id, the dispatch is one
+/// Proves D2, D4, D5: call and result are artifacts with the call's id, the dispatch is one
 /// `working` status of this child alone, and what the child makes is its own.
 #[tokio::test]
 async fn a_dispatch_is_shown_in_the_parents_stream() {
@@ -106,7 +106,7 @@ async fn a_dispatch_is_shown_in_the_parents_stream() {
     assert!(about["description"].as_str().unwrap().contains("receipt"), "{about}");
 }
 
-/// Proves D2, Interface 4: a child is a task of its own at the address of its workflow, and is answered
+/// Proves D2: a child is a task of its own at the address of its workflow, and is answered
 /// there.
 #[tokio::test]
 async fn a_child_is_a_task_of_its_own() {
@@ -172,7 +172,7 @@ async fn one_workflow_is_dispatched_again_and_again() {
     );
 }
 
-/// Proves Interface 4 for the newer protocol: the same turn, in its words.
+/// Proves D2, D4, D5, D8 for the newer protocol: the same turn, in its words.
 #[tokio::test]
 async fn the_newer_protocol_shows_the_same() {
     let desk = Desk::open(&[]).await;

@@ -72,7 +72,7 @@ fn not_found(answer: Result<Value, Refused>) {
     assert!(!format!("{refused:?}").contains("secret"), "{refused:?}");
 }
 
-/// Proves X6, C13: turn, child and context of one caller do not exist for another.
+/// Proves X6: turn, child and context of one caller do not exist for another.
 #[tokio::test]
 async fn a_turn_of_another_caller_does_not_exist() {
     for (tenant, user) in OTHERS {
@@ -91,7 +91,7 @@ async fn a_turn_of_another_caller_does_not_exist() {
     }
 }
 
-/// Proves X6, I10: in the same context another caller begins a conversation: the model is told nothing of what was
+/// Proves X6: in the same context another caller begins a conversation: the model is told nothing of what was
 /// said there, and its tools find nothing.
 #[tokio::test]
 async fn the_same_context_of_another_caller_is_another_conversation() {

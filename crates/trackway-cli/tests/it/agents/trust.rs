@@ -11,7 +11,7 @@ const CAREFUL: &str = "---\nname: careful\ntools: [ledger_enter]\n\
 approvals: { ledger_enter: ask }\n---\nBe careful.\n";
 const OTHER: &str = "---\nname: other\n---\nHelp.\n";
 
-/// Proves Interface 3: another turn of the session, and a model in it that answers for the user, does not
+/// Proves X6: another turn of the session, and a model in it that answers for the user, does not
 /// get a call approved. The user does.
 #[tokio::test]
 async fn a_model_does_not_approve_calls() {

@@ -71,7 +71,7 @@ fn described(agents: &[Value], name: &str, description: &str) -> bool {
     agents.iter().any(|agent| agent["name"] == name && agent["description"] == description)
 }
 
-/// Proves D1, Interface 2: an agent answers at its own address and, as the default one, at that of the
+/// Proves D1: an agent answers at its own address and, as the default one, at that of the
 /// server.
 #[tokio::test]
 async fn an_agent_answers_at_its_addresses() {
@@ -83,7 +83,7 @@ async fn an_agent_answers_at_its_addresses() {
     assert_eq!((&card["name"], &card["description"]), (&json!("helper"), &json!("Helps.")));
 }
 
-/// Proves the field note on hot reload: what is told as changed is what runs.
+/// What is reported as changed is what runs.
 #[tokio::test]
 async fn a_changed_file_is_what_runs() {
     let desk = Desk::new();

@@ -41,7 +41,7 @@ impl Desk {
 
 const AGENT: &str = "---\ndescription: Helps.\ntools: [time_now]\n---\nHelp.\n";
 
-/// Proves X5, Interface 8: a workspace without any mistake, and without a model.
+/// Proves X5: a workspace without any mistake, and without a model.
 #[test]
 fn an_empty_folder_can_be_used() {
     let desk = Desk::new(&[]);
@@ -63,7 +63,7 @@ fn an_empty_folder_can_be_used() {
     assert_eq!(report["defaultModel"], "openai/m");
 }
 
-/// Proves X5, Interface 8: unused things are named, and no error.
+/// Proves X5: unused things are named, and no error.
 #[test]
 fn what_nobody_uses_is_named() {
     let config = "[models.spare]\nprovider = \"offline\"\n";
@@ -82,7 +82,7 @@ fn what_nobody_uses_is_named() {
     assert_eq!(report["defaultAgent"], "helper");
 }
 
-/// Proves X5, Interface 8: each mistake is told with file, key and suggestion, by the doctor and by a
+/// Proves X5: each mistake is told with file, key and suggestion, by the doctor and by a
 /// server that does not start.
 #[test]
 fn a_server_refuses_what_the_doctor_finds() {
@@ -224,7 +224,7 @@ fn servers_that_do_not_run_are_named() {
     assert!(page.contains("warning: ") && page.contains("the disk is full"), "{page}");
 }
 
-/// Proves X6, Interface 8: what is in effect and where it came from; no secret is among it.
+/// Proves X6: what is in effect and where it came from; no secret is among it.
 #[test]
 fn the_configuration_is_shown_without_secrets() {
     let config =

@@ -134,7 +134,7 @@ impl Answer {
         }
     }
 
-    /// Proves T7 and the interface's rule on tokens: the text has those of the JSON and no others, each
+    /// Proves T7: the text has those of the JSON and no others, each
     /// once, alone on its line, in a fenced block.
     fn check_tokens(&self) {
         let named = ["stateToken", "ackToken"].map(|name| self.json[name].as_str());

@@ -28,7 +28,7 @@ fn review() -> Value {
     workflow("review", json!([first, step("after")]))
 }
 
-/// Proves T13 and the field note on blocks: a missing output is a block and no error; it names the
+/// Proves T13: a missing output is a block and no error; it names the
 /// field, the schema and what was sent, and putting the example at the pointer mends it.
 #[test]
 fn a_missing_output_is_mended_by_the_example() {
@@ -84,7 +84,7 @@ fn each_wrong_field_is_named() {
     assert_eq!(agent.advance(&blocked, mended).step(), "after");
 }
 
-/// Proves T4 for blocks and the field note on retries: the same call gets the same block, byte for byte,
+/// Proves T4 for blocks: the same call gets the same block, byte for byte,
 /// also after a restart; the fresh ack of it goes on.
 #[test]
 fn a_block_replays() {

@@ -17,7 +17,7 @@ fn edges(shop: &Shop) -> usize {
     shop.json(&["sessions", "graph", "S"])["edges"].as_array().unwrap().len()
 }
 
-/// Proves T9 and the interface on confirmation: a person who accepts is asked once, and a replay asks
+/// Proves T9, X6: a person who accepts is asked once, and a replay asks
 /// nobody, in both revisions.
 #[test]
 fn a_person_who_accepts_is_asked_once() {
@@ -39,7 +39,7 @@ fn a_person_who_accepts_is_asked_once() {
     }
 }
 
-/// Proves the interface on confirmation: declined or cancelled is blocked and nothing advances; the block
+/// Proves T9, X6: declined or cancelled is blocked and nothing advances; the block
 /// replays without asking, and its fresh ack asks again.
 #[test]
 fn a_person_who_declines_blocks() {
@@ -64,7 +64,7 @@ fn a_person_who_declines_blocks() {
     }
 }
 
-/// Proves the interface on confirmation: a client that cannot ask is told to, and its advance is the
+/// Proves T9, X6: a client that cannot ask is told to, and its advance is the
 /// agreement.
 #[test]
 fn a_client_that_cannot_ask_is_told_to() {

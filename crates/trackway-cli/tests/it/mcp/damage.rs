@@ -129,7 +129,7 @@ fn typed(answer: &Answer, what: &str) -> bool {
     true
 }
 
-/// Proves T12 and the field note on flipped bytes: damage anywhere in the rows of a session is an error
+/// Proves T12: damage anywhere in the rows of a session is an error
 /// of that session or does no harm, and never touches another.
 #[test]
 fn heavy_damaged_rows_hit_their_own_session_only() {

@@ -91,7 +91,7 @@ fn workflows_are_listed_and_inspected() {
     assert_eq!(agent.start_run("deep", json!({})).step(), "only");
 }
 
-/// Proves T1 and the field note on invalid files: they are listed with the reason, also by inspect and
+/// Proves T1: they are listed with the reason, also by inspect and
 /// start, and the others are there.
 #[test]
 fn an_invalid_file_is_listed_with_its_reason() {

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::shop::{Shop, three};
 
-/// Proves T3 and the field note on hashes: list, inspect and start show one hash.
+/// Proves T3: list, inspect and start show one hash.
 #[test]
 fn list_inspect_and_start_show_one_hash() {
     let shop = Shop::with(&[three()]);
@@ -20,7 +20,7 @@ fn list_inspect_and_start_show_one_hash() {
     assert_eq!(&agent.inspect("three").json["workflowHash"], listed);
 }
 
-/// Proves T3 and the field note on drift: a run goes on with what it began with when the file changes,
+/// Proves T3: a run goes on with what it began with when the file changes,
 /// and says so.
 #[test]
 fn a_changed_file_warns_and_changes_nothing() {

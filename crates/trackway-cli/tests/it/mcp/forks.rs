@@ -8,7 +8,7 @@ fn session(shop: &Shop) -> Value {
     shop.json(&["sessions", "show", "S"])
 }
 
-/// Proves T6 and the field note on dropped notes: other notes on a used pair are a new branch, in data
+/// Proves T6: other notes on a used pair are a new branch, in data
 /// and text; both branches go on, and nothing is overwritten.
 #[test]
 fn other_notes_make_a_branch() {

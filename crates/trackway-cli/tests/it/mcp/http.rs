@@ -43,7 +43,7 @@ fn the_contract_holds_over_http() {
     }
 }
 
-/// Proves the interface on confirmation over HTTP in both revisions.
+/// Proves T9, X6 over HTTP in both revisions.
 #[test]
 fn a_person_is_asked_over_http() {
     let mut first = step("first");
@@ -122,7 +122,7 @@ async fn post(url: &str, headers: &[(&str, &str)]) -> u16 {
     request.send().await.unwrap().status().as_u16()
 }
 
-/// Proves the interface on origins: a page of another site is refused, one of this machine is not.
+/// Proves X6: a page of another site is refused, one of this machine is not.
 #[tokio::test]
 async fn a_foreign_origin_is_refused() {
     let shop = Shop::with(&[three()]);

@@ -75,7 +75,7 @@ fn declared_outputs_become_documents() {
     assert_eq!(shown, [r#""b.rs""H""#, r#""a.rs""M""#, r#""c.rs""L""#], "{table}");
 }
 
-/// Proves T13, T14 and the field note on checkpoints: notes and checkpoints are documents; a checkpoint
+/// Proves T13, T14: notes and checkpoints are documents; a checkpoint
 /// advances nothing, shows its token, and the same notes stand once.
 #[test]
 fn notes_and_checkpoints_are_documents() {

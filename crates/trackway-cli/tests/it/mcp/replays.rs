@@ -73,7 +73,7 @@ fn one_attempt_at_once_within_a_process() {
     assert_eq!(edges(&shop, "S"), 1);
 }
 
-/// Proves T4 against the field note on advancing right after a start.
+/// Proves T4: an agent that advances right after a start.
 #[test]
 fn an_advance_right_after_a_start_works() {
     let shop = Shop::with(&[three()]);

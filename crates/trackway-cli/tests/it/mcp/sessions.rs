@@ -28,7 +28,7 @@ fn export(shop: &Shop, session: &str, file: &str, format: &str) -> Vec<u8> {
     fs::read(out).unwrap()
 }
 
-/// Proves T11, T12 and the interface on sessions: list, show and graph while the server runs.
+/// Proves T11, T12: list, show and graph while the server runs.
 #[test]
 fn sessions_are_shown_while_an_agent_works() {
     let shop = Shop::with(&[three()]);

@@ -77,7 +77,7 @@ fn a_replay_has_the_same_bytes_on_the_pipe() {
     assert_eq!(call("workflow_advance", pair), first);
 }
 
-/// Proves the field note on processes: a closed client ends the server, which leaves none behind.
+/// Proves T1: a closed client ends the server, which leaves none behind.
 #[test]
 fn a_closed_client_ends_the_server() {
     let shop = Shop::with(&[three()]);
@@ -91,7 +91,7 @@ fn a_closed_client_ends_the_server() {
     assert!(!is_alive(server));
 }
 
-/// Proves the same where the client says nothing at all, and where it goes in the middle of a call.
+/// Proves T1 also where the client says nothing at all, and where it goes in the middle of a call.
 #[test]
 fn a_client_that_goes_early_ends_the_server() {
     let shop = Shop::with(&[three()]);

@@ -82,7 +82,7 @@ fn a_foreign_token_is_told_apart() {
     refused(&mut agent, &own.state(), &start.ack(), "token-foreign", "ackToken");
 }
 
-/// Proves T2 and the field note on mixed up tokens: the error says which is which.
+/// Proves T2 for mixed up tokens: the error says which is which.
 #[test]
 fn swapped_tokens_are_told_apart() {
     let shop = Shop::with(&[three()]);
@@ -144,7 +144,7 @@ fn a_token_of_a_retired_key_is_expired() {
     refused(&mut agent, &own.state(), &start.ack(), "token-expired", "ackToken");
 }
 
-/// Proves the field note on glued text: what a chat puts around a token does no harm.
+/// Proves T2: what a chat puts around a token does no harm.
 #[test]
 fn quotes_and_spaces_around_a_token_do_no_harm() {
     let shop = Shop::with(&[three()]);

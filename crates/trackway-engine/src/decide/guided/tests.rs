@@ -250,7 +250,7 @@ fn a_run_that_somebody_ended_takes_no_answer_and_a_completed_one_does() {
     assert_eq!(decided(Some(&imported), notes), Err(Refusal::NotAdopted));
 }
 
-/// Proves B-L15: an agent that does not learn from its answers fills no log.
+/// Proves X5: an agent that does not learn from its answers fills no log.
 #[test]
 fn blocked_answers_to_one_node_are_recorded_up_to_a_number() {
     let of = |blocked, result| Case { blocked, ..Case::plain(result) }.decide().map(drop);

@@ -41,7 +41,7 @@ fn call(id: usize, name: &str, arguments: &Value) -> Value {
     json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params })
 }
 
-/// Proves X6, issue 11 S-M2: what nobody has fetched of a call that is over is not kept for somebody who
+/// Proves X5, X6: what nobody has fetched of a call that is over is not kept for somebody who
 /// might: it would be in memory for as long as the session is silent. The same call gives the same answer.
 #[tokio::test]
 async fn a_call_that_is_over_leaves_nothing_in_its_session() {
@@ -77,7 +77,7 @@ async fn a_call_that_is_over_leaves_nothing_in_its_session() {
     assert_eq!(Reply::to(&router, again).await.until("elicitation/create").await, "");
 }
 
-/// Proves X6, issue 11 S-M2: what the calls of a session bring is bounded in bytes, whatever their number.
+/// Proves X5, X6: what the calls of a session bring is bounded in bytes, whatever their number.
 #[tokio::test]
 async fn a_session_has_a_bounded_number_of_bytes_under_way() {
     let at = testing::Place::new();
@@ -103,7 +103,7 @@ async fn a_session_has_a_bounded_number_of_bytes_under_way() {
     assert_eq!(refused["error"]["retryable"], true, "{refused}");
 }
 
-/// Proves X6, issue 11 S-M2: calls that wait for a person stay when their client has gone, so one session
+/// Proves X5, X6: calls that wait for a person stay when their client has gone, so one session
 /// has a bounded number of them.
 #[tokio::test]
 async fn a_session_has_a_bounded_number_of_calls_under_way() {
