@@ -4,27 +4,21 @@
 //!
 //! What it does with a request, in this order: an answer of a given form is filled from JSON in the
 //! prompt; results of calls are told; `/run NAME key=value …`, JSON that names a workflow and `/help`
-//! are done as written; a reply to a question of its own is taken as the missing field; else the names
-//! and descriptions of the tools are compared with the user's words.
+//! are done as written; else a tool is looked for whose name stands among the user's words.
 
-mod assignments;
 mod fields;
-mod fill;
 mod instance;
 mod intent;
+mod line;
 mod menu;
-mod open;
-mod score;
 mod shape;
 mod tell;
-mod toolbox;
-mod written;
 
 use serde_json::Value;
 
 use self::intent::Intent;
-pub use self::written::written_fields;
-pub(crate) use self::written::{Line, written_field, written_value};
+pub use self::line::written_fields;
+pub(crate) use self::line::{Line, written_field, written_value};
 use super::{Deltas, Provider, spoken};
 use crate::conversation::{Answer, Arguments, Call, Entry, Finish, Piece, Request};
 
@@ -56,14 +50,11 @@ pub fn answer(request: &Request) -> Answer {
         return said(instance::fill(schema, &prompt).to_string());
     }
     match request.entries.last() {
-        Some(Entry::User { .. }) => match intent::understand(request) {
+        Some(Entry::User { pieces }) => match intent::understand(&request.tools, pieces) {
             Intent::Call { tool, arguments } => called(request, tool, Value::Object(arguments)),
-            Intent::Ask(ask) => said(ask.text()),
             Intent::Say(text) => said(text),
-            Intent::Lost => said(match open::questions(&request.open) {
-                Some(open) => open,
-                None => menu::greeting(&request.tools),
-            }),
+            Intent::Lost if request.open.is_empty() => said(menu::greeting(&request.tools)),
+            Intent::Lost => said(tell::open_questions(&request.open)),
         },
         Some(Entry::Result { .. }) => said(tell::results(&request.entries)),
         Some(Entry::Model { .. }) | None => said(menu::greeting(&request.tools)),

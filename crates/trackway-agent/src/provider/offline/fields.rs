@@ -3,10 +3,7 @@
 use serde_json::Value;
 use trackway_engine::required_names;
 
-use super::{
-    score,
-    shape::{Shape, resolve},
-};
+use super::shape::{Shape, resolve};
 
 /// One field of an object's schema.
 #[derive(Debug, Clone)]
@@ -38,13 +35,14 @@ pub(super) fn fields(root: &Value) -> Vec<Field<'_>> {
         .collect()
 }
 
-/// The field that a user means by a key: `walletAddress`, or however its words are put together.
+/// The field that a user means by a key: `walletAddress`, also written as `wallet_address`.
 pub(super) fn find<'a, 'b>(fields: &'b [Field<'a>], key: &str) -> Option<&'b Field<'a>> {
-    let said = score::pieces(key);
-    fields
-        .iter()
-        .find(|field| field.name == key)
-        .or_else(|| fields.iter().find(|field| score::pieces(field.name) == said))
+    let folded = |name: &str| {
+        name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+    };
+    let wanted: String = folded(key);
+    let mut alike = fields.iter().filter(|field| folded(field.name) == wanted);
+    fields.iter().find(|field| field.name == key).or_else(|| alike.next())
 }
 
 /// Whether the schema allows fields that it does not name.

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::{LABEL, fields, toolbox};
-use crate::conversation::ToolSpec;
+use super::{LABEL, fields};
+use crate::{conversation::ToolSpec, toolset::DISPATCH_PREFIX};
 
 /// Limit (Agents): tools that the offline rules name unasked.
 const GREETING_MAX: usize = 3;
@@ -11,6 +11,26 @@ const GREETING_MAX: usize = 3;
 const LISTED_MAX: usize = 40;
 /// Limit (Agents): characters of a tool's description that the offline rules show.
 const DESCRIPTION_MAX: usize = 160;
+
+/// The name that a user knows a tool by: workflows have their own.
+pub(super) fn user_name(tool: &str) -> &str {
+    tool.strip_prefix(DISPATCH_PREFIX).unwrap_or(tool)
+}
+
+pub(super) fn is_workflow(tool: &ToolSpec) -> bool {
+    tool.name.starts_with(DISPATCH_PREFIX)
+}
+
+/// The tool that a user means by a name. Workflows come first.
+pub(super) fn find<'a>(tools: &'a [Arc<ToolSpec>], name: &str) -> Option<&'a ToolSpec> {
+    // Tool names have no dots; workflow names may.
+    let wanted = name.replace(|c: char| !c.is_ascii_alphanumeric() && c != '-', "_");
+    let tools = || tools.iter().map(AsRef::as_ref);
+    let of = |matches: &dyn Fn(&ToolSpec) -> bool| tools().find(|tool| matches(tool));
+    of(&|tool| is_workflow(tool) && user_name(&tool.name) == wanted)
+        .or_else(|| of(&|tool| tool.name == name))
+        .or_else(|| of(&|tool| user_name(&tool.name).eq_ignore_ascii_case(&wanted)))
+}
 
 /// A few things that can be run, and how to see the rest.
 pub(super) fn greeting(tools: &[Arc<ToolSpec>]) -> String {
@@ -40,7 +60,7 @@ pub(super) fn everything(tools: &[Arc<ToolSpec>]) -> String {
 
 fn workflows_first(tools: &[Arc<ToolSpec>]) -> Vec<&ToolSpec> {
     let mut ordered: Vec<&ToolSpec> = tools.iter().map(AsRef::as_ref).collect();
-    ordered.sort_by_key(|tool| !toolbox::is_workflow(tool));
+    ordered.sort_by_key(|tool| !is_workflow(tool));
     ordered
 }
 
@@ -59,7 +79,7 @@ pub(super) fn one(tool: &ToolSpec) -> String {
     lines.join("\n")
 }
 
-/// `/run` with the fields that are needed, and what it does.
+/// A line that runs the tool, and what it does.
 fn line(tool: &ToolSpec) -> String {
     let description = short(&tool.description);
     if description.is_empty() {
@@ -68,9 +88,9 @@ fn line(tool: &ToolSpec) -> String {
     format!("{} — {description}", example(tool))
 }
 
-/// A line that runs the tool.
+/// A line that runs the tool: `/run` with the fields that are needed.
 pub(super) fn example(tool: &ToolSpec) -> String {
-    let mut line = format!("/run {}", toolbox::spoken(&tool.name));
+    let mut line = format!("/run {}", user_name(&tool.name));
     for field in fields::fields(&tool.schema).iter().filter(|field| field.required) {
         line.push_str(&format!(" {}={}", field.name, field.shape.example()));
     }

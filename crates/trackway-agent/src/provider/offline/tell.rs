@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use super::{fields, shape::plain, toolbox};
-use crate::conversation::{Entry, Piece};
+use super::{fields, menu, shape::plain};
+use crate::conversation::{Entry, OpenNote, Piece};
 
 /// Tells the results at the end of a conversation.
 pub(super) fn results(entries: &[Entry]) -> String {
@@ -17,7 +17,7 @@ pub(super) fn results(entries: &[Entry]) -> String {
 }
 
 fn result(tool: &str, pieces: &[Piece], failed: bool) -> String {
-    let name = toolbox::spoken(tool);
+    let name = menu::user_name(tool);
     // What came of a dispatch is JSON; images may stand behind it.
     if let Some((Piece::Text(first), images)) = pieces.split_first()
         && let Ok(dispatch) = serde_json::from_str::<Value>(first)
@@ -102,8 +102,23 @@ fn part(part: &Value) -> String {
     }
 }
 
+/// The questions that wait for the user, for a message that fits nothing: it may have been meant as an
+/// answer. One that answers by its form never comes here.
+pub(super) fn open_questions(open: &[OpenNote]) -> String {
+    let questions = open.iter().map(|OpenNote { task_id, workflow, asks, schema, .. }| {
+        let wanted = schema.as_ref().and_then(wanted);
+        let wanted = wanted.map(|wanted| format!("\n{wanted}")).unwrap_or_default();
+        format!("Task {task_id} of {workflow}: {asks}{wanted}")
+    });
+    format!(
+        "I cannot take this as an answer, and nothing else fits it. An answer can be written as \
+         name=value; /help shows what I can run.\n{}",
+        questions.collect::<Vec<_>>().join("\n")
+    )
+}
+
 /// Which fields an answer has to have.
-pub(super) fn wanted(schema: &Value) -> Option<String> {
+fn wanted(schema: &Value) -> Option<String> {
     let fields = fields::fields(schema);
     let lines = fields.iter().map(|field| {
         let presence = if field.required { "" } else { ", may be left out" };

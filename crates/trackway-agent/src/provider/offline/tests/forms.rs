@@ -19,7 +19,6 @@ fn a_line_runs_a_tool() {
             "/run echo text='it''s' chunks=3",
             r#"dispatch_workflow_echo {"chunks":3,"text":"it''s"}"#,
         ),
-        ("/run echo text=“so to say”", r#"dispatch_workflow_echo {"text":"so to say"}"#),
         (r#"/run echo text="a \"quote\"\n""#, r#"dispatch_workflow_echo {"text":"a \"quote\"\n"}"#),
         ("/run echo text=42", r#"dispatch_workflow_echo {"text":"42"}"#),
         ("/run echo text=hello big world", r#"dispatch_workflow_echo {"text":"hello big world"}"#),
@@ -78,22 +77,22 @@ fn what_is_attached_to_a_command_is_no_part_of_it() {
 /// Nothing is called with fields that a workflow does not have, or with values that do not fit.
 #[test]
 fn what_does_not_fit_is_said() {
-    let told = |line: &str| done(&[line]);
-    assert_snapshot!("unknown-name", told("/run ecco text=hello"));
-    assert_snapshot!("unknown-command", told("/walk echo"));
-    assert_snapshot!("unknown-field", told("/run echo txt=hello"));
-    assert_snapshot!("given-twice", told("/run echo text=a text=b"));
-    assert_snapshot!("not-a-number", told("/run echo text=a chunks=many"));
-    assert_snapshot!("not-a-choice", told("/run paint_wall colour=green coats=1"));
-    assert_snapshot!("bare-words", told("/run paint_wall red twice"));
+    assert_snapshot!("unknown-name", done("/run ecco text=hello"));
+    assert_snapshot!("unknown-command", done("/walk echo"));
+    assert_snapshot!("unknown-field", done("/run echo txt=hello"));
+    assert_snapshot!("given-twice", done("/run echo text=a text=b"));
+    assert_snapshot!("not-a-number", done("/run echo text=a chunks=many"));
+    assert_snapshot!("not-a-choice", done("/run paint_wall colour=green coats=1"));
+    assert_snapshot!("missing", done("/run paint_wall glossy=no"));
+    assert_snapshot!("bare-words", done("/run paint_wall red twice"));
 }
 
 #[test]
 fn help_lists_what_can_be_run() {
-    assert_snapshot!("help", done(&["/help"]));
-    assert_snapshot!("help-of-one", done(&["/help paint_wall"]));
-    assert_eq!(done(&["help"]), done(&["/help"]));
-    let greeting = done(&["Good morning!"]);
+    assert_snapshot!("help", done("/help"));
+    assert_snapshot!("help-of-one", done("/help paint_wall"));
+    assert_eq!(done("help"), done("/help"));
+    let greeting = done("Good morning!");
     assert_eq!(greeting.matches("/run ").count(), 3, "{greeting}");
     assert!(greeting.ends_with("2 more: help lists all of them, /help NAME explains one."));
     let mut bare = request(vec![user("hello")]);

@@ -1,0 +1,179 @@
+//! What somebody wrote on a line, as values of a schema: the same for a command, for a reply in a
+//! conversation and for a form at the terminal.
+//!
+//! `key=value`: quotes where there are spaces, JSON where a value is one, and plain words up to the next
+//! key.
+
+use serde_json::{Map, Value};
+
+use super::{
+    fields::{self, Field},
+    shape::{Kind, Shape},
+};
+
+/// Keys that are looked for. No tool has as many fields, and whatever a line holds is read in time that
+/// grows with its length.
+/// Limit (Agents): keys that the offline model looks for in one message.
+const PAIRS_MAX: usize = 100;
+
+/// A line of assignments.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct Assignments {
+    /// What stands before the first key.
+    pub before: String,
+    pub pairs: Vec<(String, RawValue)>,
+}
+
+/// A value that is still to be read by the schema of its field.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct RawValue {
+    /// What it is by its own form: an object, a list, or text in quotes.
+    json: Option<Value>,
+    /// As it stands on the line, without quotes.
+    pub text: String,
+}
+
+impl Assignments {
+    pub(super) fn read(line: &str) -> Self {
+        let mut found = Self::default();
+        let mut rest = line.trim();
+        let mut plain = String::new();
+        while !rest.is_empty() {
+            match key(rest).filter(|_| found.pairs.len() < PAIRS_MAX) {
+                Some((name, after)) => {
+                    found.put(&plain);
+                    plain.clear();
+                    let (value, after) = value(after);
+                    found.pairs.push((name.to_owned(), value));
+                    rest = after;
+                }
+                None => {
+                    let (word, after) = word(rest);
+                    plain.push_str(word);
+                    rest = after;
+                }
+            }
+        }
+        found.put(&plain);
+        found
+    }
+
+    /// Words without a key belong to the value before them, or stand before everything.
+    fn put(&mut self, plain: &str) {
+        let plain = plain.trim_end();
+        if plain.trim().is_empty() {
+            return;
+        }
+        match self.pairs.last_mut() {
+            None => plain.trim_start().clone_into(&mut self.before),
+            Some((_, value)) => {
+                value.json = None;
+                value.text.push_str(plain);
+            }
+        }
+    }
+}
+
+impl RawValue {
+    /// The value for a field of that shape, where it can be one.
+    pub(super) fn value(&self, shape: &Shape<'_>) -> Option<Value> {
+        match &self.json {
+            Some(json) if shape.takes(Kind::of(json)) && shape.choices.is_empty() => {
+                Some(json.clone())
+            }
+            _ => shape.read(&self.text),
+        }
+    }
+}
+
+/// An object that is written as `name=value …`, with nothing else on the line.
+pub fn written_fields(schema: &Value, line: &str) -> Option<Value> {
+    let fields = fields::fields(schema);
+    let Assignments { before, pairs } = Assignments::read(line);
+    if !before.is_empty() || pairs.is_empty() {
+        return None;
+    }
+    let one = |(key, raw): (String, RawValue)| {
+        let field = fields::find(&fields, &key)?;
+        Some((field.name.to_owned(), raw.value(&field.shape)?))
+    };
+    pairs.into_iter().map(one).collect::<Option<Map<_, _>>>().map(Value::Object)
+}
+
+/// A value that is written without a name.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Line {
+    pub value: Value,
+    /// It is the line itself, and any other would have done as well.
+    pub is_free: bool,
+}
+
+/// The line as the value of the one field that has to be there.
+pub(crate) fn written_field(schema: &Value, line: &str) -> Option<Line> {
+    let fields = fields::fields(schema);
+    let mut required = fields.iter().filter(|field| field.required);
+    let (Some(Field { name, shape, .. }), None) = (required.next(), required.next()) else {
+        return None;
+    };
+    let Line { value, is_free } = read(shape, line)?;
+    let value = Value::Object(Map::from_iter([((*name).to_owned(), value)]));
+    Some(Line { value, is_free })
+}
+
+/// The line as the value itself.
+pub(crate) fn written_value(schema: &Value, line: &str) -> Option<Line> {
+    read(&Shape::of(schema, schema), line)
+}
+
+fn read(shape: &Shape<'_>, line: &str) -> Option<Line> {
+    let value = shape.read(line)?;
+    let is_free = value.is_string() && shape.choices.is_empty();
+    Some(Line { value, is_free })
+}
+
+/// A key and what follows its sign.
+fn key(text: &str) -> Option<(&str, &str)> {
+    let length = text.find(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '-' | '.')))?;
+    let (name, after) = text.split_at(length);
+    let after = after.strip_prefix('=')?;
+    let starts_well = name.starts_with(|c: char| c.is_alphabetic() || c == '_');
+    starts_well.then_some((name, after))
+}
+
+/// The value at the start, and what follows it.
+fn value(text: &str) -> (RawValue, &str) {
+    if let Some((json, after)) = json_prefix(text).or_else(|| quoted(text)) {
+        let written = &text[..text.len() - after.len()];
+        let text = json.as_str().unwrap_or(written).to_owned();
+        return (RawValue { json: Some(json), text }, after);
+    }
+    let (word, after) = text.split_at(text.find(char::is_whitespace).unwrap_or(text.len()));
+    (RawValue { json: None, text: word.to_owned() }, after)
+}
+
+/// The object, list or text in double quotes that the line begins with, where a space or the end follows.
+fn json_prefix(text: &str) -> Option<(Value, &str)> {
+    let mut values = serde_json::Deserializer::from_str(text).into_iter::<Value>();
+    let value = values.next().filter(|_| text.starts_with(['{', '[', '"']))?.ok()?;
+    let after = &text[values.byte_offset()..];
+    ends(after).then_some((value, after))
+}
+
+/// Text in single quotes. An apostrophe inside of a word does not close: a quote closes where the word ends.
+fn quoted(text: &str) -> Option<(Value, &str)> {
+    let inside = text.strip_prefix('\'')?;
+    let mut closing = inside.match_indices('\'').map(|(at, _)| at);
+    let end = closing.find(|at| ends(&inside[at + 1..]))?;
+    Some((Value::from(&inside[..end]), &inside[end + 1..]))
+}
+
+fn ends(after: &str) -> bool {
+    after.chars().next().is_none_or(char::is_whitespace)
+}
+
+/// One word or the space before it.
+fn word(text: &str) -> (&str, &str) {
+    let is_space = text.starts_with(char::is_whitespace);
+    let end = text.find(|c: char| c.is_whitespace() != is_space).unwrap_or(text.len());
+    text.split_at(end)
+}
