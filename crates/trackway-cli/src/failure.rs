@@ -7,7 +7,7 @@ use trackway_domain::{Code, Problem};
 use trackway_ports::ReadError;
 use trackway_sqlite::OpenError;
 
-use crate::{exit::Exit, finding::Finding, output, suggest, text};
+use crate::{exit::Exit, finding::Finding, output, text};
 
 /// Printed as `error: …`, the causes below it, what is wrong in detail, and `hint: …` lines.
 #[derive(Debug)]
@@ -77,7 +77,7 @@ impl Failure {
         known: &[String],
     ) -> Self {
         let mut failure = Self::new(message).code(Code::UnknownWorkflow.as_str());
-        if let Some(meant) = suggest::closest(name, known) {
+        if let Some(meant) = trackway_definition::nearest(name, known) {
             failure = failure.hint(format!("did you mean {meant:?}?"));
         }
         failure.hint(format!("there are: {}", known.join(", ")))
@@ -275,7 +275,7 @@ impl From<KeyFileError> for Failure {
         match &error {
             KeyFileError::Unknown { id, known } => {
                 let failure = failure.exit(Exit::Usage);
-                match suggest::closest(id, known) {
+                match trackway_definition::nearest(id, known) {
                     Some(meant) => failure.hint(format!("did you mean {meant:?}?")),
                     None => failure.hint("`trackway keys list` shows which there are"),
                 }

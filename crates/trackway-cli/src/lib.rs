@@ -31,7 +31,7 @@ mod usage;
 
 use std::{io, process::ExitCode};
 
-pub(crate) use trackway::workspace::{self, config, finding, span, suggest};
+pub(crate) use trackway::workspace::{self, config, finding, span};
 
 use clap::Parser;
 use tokio::runtime::{Builder, Runtime};

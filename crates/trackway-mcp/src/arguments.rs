@@ -1,6 +1,7 @@
 //! The arguments of a call, checked by us: what is wrong is told as data, with what was probably meant.
 
 use serde_json::{Map, Value, json};
+use trackway_definition::nearest;
 use trackway_domain::{Need, Object, normalize_integers};
 
 use crate::refusal::Refusal;
@@ -178,36 +179,18 @@ pub(crate) fn meant<'a>(
         let letters = name.chars().filter(|c| c.is_alphanumeric());
         letters.flat_map(char::to_lowercase).collect()
     };
-    let written = plain(written);
-    let slips_max = (written.chars().count() / 3).clamp(1, 3);
-    let known: Vec<(String, &str)> = known.into_iter().map(|name| (plain(name), name)).collect();
-    let scored = known.iter().map(|(letters, name)| (slips(&written, letters), *name));
-    let (slips, name) = scored.min_by_key(|(slips, _)| *slips)?;
-    if slips <= slips_max {
+    let known: Vec<&str> = known.into_iter().collect();
+    if let Some(name) = nearest(written, known.iter().copied()) {
         return Some(name);
     }
+    let written = plain(written);
     let is_part = |part: &str, of: &str| part.len() >= PART_CHARS_MIN && of.contains(part);
-    let mut alike = known
-        .iter()
-        .filter(|(letters, _)| is_part(&written, letters) || is_part(letters, &written));
-    let (_, name) = alike.next()?;
-    alike.next().is_none().then_some(*name)
-}
-
-/// Letters to insert, drop or change to get from one word to the other.
-fn slips(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, from) in a.chars().enumerate() {
-        let mut corner = row[0];
-        row[0] = i + 1;
-        for (j, to) in b.iter().enumerate() {
-            let changed = corner + usize::from(from != *to);
-            corner = row[j + 1];
-            row[j + 1] = changed.min(row[j] + 1).min(corner + 1);
-        }
-    }
-    row[b.len()]
+    let mut alike = known.into_iter().filter(|name| {
+        let letters = plain(name);
+        is_part(&written, &letters) || is_part(&letters, &written)
+    });
+    let name = alike.next()?;
+    alike.next().is_none().then_some(name)
 }
 
 #[cfg(test)]

@@ -20,7 +20,6 @@ mod serve;
 pub mod shown;
 pub mod span;
 pub mod stock;
-pub mod suggest;
 #[cfg(test)]
 mod tests;
 

@@ -22,7 +22,7 @@ use crate::{
     args::{Sessions, Whose},
     exit::Exit,
     failure::Failure,
-    place, suggest,
+    place,
 };
 
 pub(super) async fn sessions(command: Sessions) -> Result<Exit, Failure> {
@@ -56,7 +56,7 @@ impl From<SessionsError> for Failure {
             failure = failure.code(code.as_str());
         }
         match error {
-            SessionsError::Unknown { id, known } => match suggest::closest(id.as_str(), &known) {
+            SessionsError::Unknown { id, known } => match trackway_definition::nearest(id.as_str(), &known) {
                 Some(meant) => failure.hint(format!("did you mean {meant:?}?")),
                 None => failure.hint("`trackway sessions list` shows which there are"),
             },

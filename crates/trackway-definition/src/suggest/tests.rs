@@ -18,6 +18,7 @@ fn a_slip_of_the_pen_finds_its_word() {
     check("tilte", Some("title"));
     check("outputContact", Some("outputContract"));
     check("boby", Some("body"));
+    check("output_contact", Some("outputContract"));
 }
 
 #[test]
@@ -41,4 +42,20 @@ fn far_words_and_short_words_find_nothing() {
 fn the_nearest_wins_over_the_first() {
     assert_eq!(nearest("whiles", ["while_2", "while"]), Some("while"));
     assert_eq!(nearest("forEach", ["for", "foreach"]), Some("foreach"));
+}
+
+/// Proves X5: a name that is mistyped at the terminal is recognised, and another word is not.
+#[test]
+fn names_of_workflows_are_recognised() {
+    let known = ["approve", "echo", "fails", "family", "invest", "ledger", "review"];
+    for (word, meant) in [
+        ("ecko", Some("echo")),
+        ("ehco", Some("echo")),
+        ("reveiw", Some("review")),
+        ("fail", Some("fails")),
+        ("invst", Some("invest")),
+        ("deploy", None),
+    ] {
+        assert_eq!(nearest(word, known), meant, "{word}");
+    }
 }

@@ -1,7 +1,8 @@
 //! Keys: how one is made, and by what it is recognised.
 
-use std::{fmt, fmt::Write, hash, io, str::FromStr};
+use std::{fmt, hash, io, str::FromStr};
 
+use data_encoding::{HEXLOWER, HEXLOWER_PERMISSIVE};
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 use trackway_domain::{Caller, Scopes};
@@ -47,7 +48,7 @@ impl Secret {
 
     /// A key that nobody has seen, from the operating system's source of randomness.
     pub fn fresh() -> io::Result<Self> {
-        Ok(Self(format!("{PREFIX}{}", hex(&random::<KEY_BYTES>()?))))
+        Ok(Self(format!("{PREFIX}{}", HEXLOWER.encode(&random::<KEY_BYTES>()?))))
     }
 
     /// The secret itself, for whom it is meant.
@@ -92,14 +93,8 @@ impl FromStr for KeyHash {
     type Err = BadKey;
 
     fn from_str(text: &str) -> Result<Self, BadKey> {
-        let digits: Option<Vec<u8>> =
-            text.chars().map(|c| c.to_digit(16).and_then(|digit| digit.try_into().ok())).collect();
-        let digits = digits.filter(|digits| digits.len() == 64).ok_or(BadKey::Hash)?;
-        let mut bytes = [0; 32];
-        for (byte, pair) in bytes.iter_mut().zip(digits.chunks(2)) {
-            *byte = pair[0] << 4 | pair[1];
-        }
-        Ok(Self(bytes))
+        let bytes = HEXLOWER_PERMISSIVE.decode(text.as_bytes()).ok();
+        bytes.and_then(|bytes| bytes.try_into().ok()).map(Self).ok_or(BadKey::Hash)
     }
 }
 
@@ -131,13 +126,13 @@ impl ApiKey {
 
     /// The hash as it is written down.
     pub(super) fn sha256(&self) -> String {
-        hex(&self.hash.0)
+        HEXLOWER.encode(&self.hash.0)
     }
 }
 
 /// An id for a key that was given none: short, since people type it to revoke the key.
 pub(super) fn fresh_id() -> io::Result<String> {
-    Ok(format!("key_{}", hex(&random::<6>()?)))
+    Ok(format!("key_{}", HEXLOWER.encode(&random::<6>()?)))
 }
 
 /// What is wrong with a name that a row or a log line will hold.
@@ -157,14 +152,6 @@ fn random<const N: usize>() -> io::Result<[u8; N]> {
     let mut bytes = [0; N];
     getrandom::fill(&mut bytes).map_err(io::Error::other)?;
     Ok(bytes)
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        // Writing to a string cannot fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }
 
 #[cfg(test)]

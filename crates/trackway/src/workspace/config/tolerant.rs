@@ -10,7 +10,6 @@ use toml::{
 };
 
 use super::file::File;
-use crate::workspace::suggest;
 
 /// A part of the file that cannot be read.
 #[derive(Debug)]
@@ -62,7 +61,7 @@ fn misread(error: &Error, key: String) -> Misread {
     let words: Vec<String> = message.split('`').skip(1).step_by(2).map(str::to_owned).collect();
     let meant = match words.split_first() {
         Some((written, known)) if message.starts_with("unknown field") => {
-            suggest::closest(written, known).map(str::to_owned)
+            trackway_definition::nearest(written, known).map(str::to_owned)
         }
         _ => None,
     };
