@@ -12,6 +12,7 @@ mod agent;
 pub mod approval;
 pub mod compact;
 pub mod conversation;
+pub mod form;
 mod mcp;
 mod name;
 pub mod pieces;
@@ -33,7 +34,6 @@ pub use mcp::{
     ConfigProblem, McpConfig, McpServers, Missing, Phase, Reach, ServerConfig, ServerStatus,
 };
 pub use name::{SERVER_MARK, in_plain_letters};
-pub use provider::offline::written_fields;
 pub use provider::{
     BadEndpoint, Delta, Deltas, Endpoint, Gather, HttpProvider, ModelError, Provider,
 };

@@ -3,7 +3,7 @@
 //! The form is a help, not a check: whether an answer satisfies the schema is judged where the run is.
 
 use serde_json::{Map, Value};
-use trackway_engine::required_names;
+use trackway_agent::form::{self, Shape, plain};
 
 /// What a person is asked for.
 #[derive(Debug, Clone, PartialEq)]
@@ -57,11 +57,17 @@ impl Form {
         let Some(object) = schema.as_object() else { return Self::Json };
         match object.get("properties").and_then(Value::as_object) {
             Some(_) if reaches_across(object) => Self::Json,
-            Some(properties) => Self::Fields(fields(schema, properties)),
-            None => match kind(object) {
-                Kind::Json => Self::Json,
-                kind => Self::One(field("", kind, true, object)),
-            },
+            // What must be there is asked first, in the order in which the schema requires it: the order
+            // of its properties is lost when JSON is read.
+            Some(_) => Self::Fields(form::fields(schema).iter().map(Field::of).collect()),
+            None => {
+                let shape = Shape::of(schema, schema);
+                let one = form::Field { name: "", required: true, description: None, shape };
+                match Field::of(&one) {
+                    Field { kind: Kind::Json, .. } => Self::Json,
+                    field => Self::One(field),
+                }
+            }
         }
     }
 }
@@ -75,80 +81,11 @@ fn reaches_across(object: &Map<String, Value>) -> bool {
         || (object.contains_key("if") && !only_wants)
 }
 
-fn fields(schema: &Value, properties: &Map<String, Value>) -> Vec<Field> {
-    let required: Vec<&str> = required_names(schema).collect();
-    let empty = Map::new();
-    let each = properties.iter().map(|(name, schema)| {
-        let schema = schema.as_object().unwrap_or(&empty);
-        field(name, kind(schema), required.contains(&name.as_str()), schema)
-    });
-    let mut fields: Vec<Field> = each.collect();
-    // What must be there is asked first, in the order in which the schema requires it: the order of its
-    // properties is lost when JSON is read.
-    fields.sort_by_key(|field| {
-        required.iter().position(|name| *name == field.name).unwrap_or(required.len())
-    });
-    fields
-}
-
-fn field(name: &str, kind: Kind, required: bool, schema: &Map<String, Value>) -> Field {
-    let default = schema.get("default").filter(|value| required && kind.can_default(value));
-    Field {
-        default: default.cloned(),
-        name: name.to_owned(),
-        kind,
-        required,
-        description: schema.get("description").and_then(Value::as_str).map(str::to_owned),
-        rules: rules(schema, default.is_some()),
-    }
-}
-
 /// Characters of a default that are shown.
 /// Limit (CLI): characters of a default that a question shows.
 const DEFAULT_SHOWN_MAX: usize = 60;
 
-fn kind(schema: &Map<String, Value>) -> Kind {
-    if let Some(choices) = choices(schema) {
-        return Kind::Choice(choices);
-    }
-    // `["string", "null"]` is how an optional string is written.
-    let types: Vec<&str> = match schema.get("type") {
-        Some(Value::String(one)) => vec![one],
-        Some(Value::Array(many)) => {
-            many.iter().filter_map(Value::as_str).filter(|name| *name != "null").collect()
-        }
-        _ => Vec::new(),
-    };
-    match types.as_slice() {
-        ["string"] => Kind::Text,
-        ["number"] => Kind::Number,
-        ["integer"] => Kind::Integer,
-        ["boolean"] => Kind::Boolean,
-        _ => Kind::Json,
-    }
-}
-
-/// The values of an `enum`, or of a `oneOf`/`anyOf` of constants and enums.
-fn choices(schema: &Map<String, Value>) -> Option<Vec<Value>> {
-    if let Some(values) = schema.get("enum").and_then(Value::as_array) {
-        return Some(values.iter().filter(|value| !value.is_null()).cloned().collect());
-    }
-    let branches = schema.get("oneOf").or_else(|| schema.get("anyOf"))?.as_array()?;
-    let mut values = Vec::new();
-    for branch in branches {
-        let branch = branch.as_object()?;
-        if branch.get("type").is_some_and(|kind| kind == "null") {
-            continue;
-        }
-        match branch.get("const") {
-            Some(value) => values.push(value.clone()),
-            None => values.extend(choices(branch)?),
-        }
-    }
-    (!values.is_empty()).then_some(values)
-}
-
-fn rules(schema: &Map<String, Value>, has_default: bool) -> Vec<String> {
+fn rules(schema: &Value, has_default: bool) -> Vec<String> {
     let words = [
         ("minimum", "at least"),
         ("exclusiveMinimum", "more than"),
@@ -170,6 +107,21 @@ fn rules(schema: &Map<String, Value>, has_default: bool) -> Vec<String> {
 }
 
 impl Field {
+    fn of(field: &form::Field<'_>) -> Self {
+        let form::Field { name, required, description, ref shape } = *field;
+        let (schema, kind) = (shape.schema(), Kind::of(shape));
+        let description = description.or_else(|| schema.get("description")?.as_str());
+        let default = schema.get("default").filter(|value| required && kind.can_default(value));
+        Self {
+            default: default.cloned(),
+            name: name.to_owned(),
+            kind,
+            required,
+            description: description.map(str::to_owned),
+            rules: rules(schema, default.is_some()),
+        }
+    }
+
     /// What stands before the place where the answer is typed.
     pub(crate) fn prompt(&self) -> String {
         let kind = match &self.kind {
@@ -247,6 +199,21 @@ pub(crate) fn skeleton(schema: &Value) -> String {
 }
 
 impl Kind {
+    fn of(shape: &Shape<'_>) -> Self {
+        if !shape.choices.is_empty() {
+            return Self::Choice(shape.choices.iter().copied().cloned().collect());
+        }
+        // `["string", "null"]` is how an optional string is written.
+        let kinds = shape.kinds.iter().filter(|kind| **kind != form::Kind::Null);
+        match kinds.collect::<Vec<_>>().as_slice() {
+            [form::Kind::Text] => Self::Text,
+            [form::Kind::Number] => Self::Number,
+            [form::Kind::Integer] => Self::Integer,
+            [form::Kind::Boolean] => Self::Boolean,
+            _ => Self::Json,
+        }
+    }
+
     /// Whether an empty line may stand for this value. Never for yes or no: agreement is typed.
     fn can_default(&self, value: &Value) -> bool {
         match self {
@@ -274,11 +241,6 @@ impl Kind {
 /// A typed line as JSON.
 pub(crate) fn json(line: &str) -> Result<Value, String> {
     serde_json::from_str(line).map_err(|error| format!("that is not JSON: {error}"))
-}
-
-/// A value as it is typed: strings without quotes.
-fn plain(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
 #[cfg(test)]

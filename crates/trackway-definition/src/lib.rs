@@ -41,5 +41,6 @@ pub use guide::{advance, open, repin};
 pub use model::Definition;
 pub use published::file_schema;
 pub use read::{Draft, Format, Unreadable, read};
+pub use schema::{Filling, example_value, resolved};
 pub use suggest::nearest;
 pub use text::{Located, TEXT_MAX, locate};

@@ -17,8 +17,10 @@ use crate::effort;
 
 use compiled::compiled;
 pub(crate) use example::made;
+pub use example::{Filling, example_value};
 pub(crate) use needs::cut;
 pub(crate) use place::put;
+pub use place::resolved;
 
 /// What is wrong with a value at a place of the call's arguments; nothing where it fits. `example` is a
 /// value that fits.

@@ -6,19 +6,14 @@
 //! prompt; results of calls are told; `/run NAME key=value …`, JSON that names a workflow and `/help`
 //! are done as written; else a tool is looked for whose name stands among the user's words.
 
-mod fields;
 mod instance;
 mod intent;
-mod line;
 mod menu;
-mod shape;
 mod tell;
 
 use serde_json::Value;
 
 use self::intent::Intent;
-pub use self::line::written_fields;
-pub(crate) use self::line::{Line, written_field, written_value};
 use super::{Deltas, Provider, spoken};
 use crate::conversation::{Answer, Arguments, Call, Entry, Finish, Piece, Request};
 

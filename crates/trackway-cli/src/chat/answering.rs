@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 
 use serde_json::{Map, Value};
-use trackway_agent::written_fields;
+use trackway_agent::form::written_fields;
 
 use crate::form::{self, Field, Form};
 

@@ -12,48 +12,135 @@ const DEPTH_MAX: usize = 8;
 /// Limit (Definitions): items of a list in an example.
 const ITEMS_MAX: u64 = 64;
 
-/// Text to make a text longer with.
-const FILLER: &str = "…";
+/// Lists in lists, and fields that lead back to their own object, ask for more than anybody reads.
+/// Limit (Definitions): values that are made for one example.
+const VALUES_MAX: usize = 2_000;
 
 /// No example needs a longer text than this.
 /// Limit (Definitions): characters of a text in an example.
 const TEXT_MAX: u64 = 4096;
 
-/// A value that fits a schema, if it is a plain one.
-pub(crate) fn made(root: &Value, schema: &Value) -> Value {
-    make(root, schema, 0, 0)
+/// What stands in an example where the schema leaves it open.
+#[derive(Debug, Clone, Copy)]
+pub struct Filling {
+    /// A text, and what a text is made longer with.
+    pub text: &'static str,
+    pub boolean: bool,
+    /// Items of a list for which no least number is given.
+    pub items: u64,
 }
 
-/// `number` tells the items of a list apart.
-fn make(root: &Value, schema: &Value, depth: usize, number: u64) -> Value {
-    let schema = resolved(root, schema);
-    if depth > DEPTH_MAX {
-        return Value::Null;
+/// For people and agents who are shown what a value looks like.
+const SHOWN: Filling = Filling { text: "…", boolean: true, items: 1 };
+
+/// A value that fits a schema, if it is a plain one.
+pub(crate) fn made(root: &Value, schema: &Value) -> Value {
+    Maker { root, filling: SHOWN, left: VALUES_MAX }.make(schema, 0, 0)
+}
+
+/// A value that fits a schema, if it is a plain one, filled with what the caller says. It is of bounded
+/// size whatever the schema asks for.
+pub fn example_value(schema: &Value, filling: Filling) -> Value {
+    Maker { root: schema, filling, left: VALUES_MAX }.make(schema, 0, 0)
+}
+
+struct Maker<'a> {
+    root: &'a Value,
+    filling: Filling,
+    /// Values that may still be made.
+    left: usize,
+}
+
+impl Maker<'_> {
+    /// `number` tells the items of a list apart.
+    fn make(&mut self, schema: &Value, depth: usize, number: u64) -> Value {
+        let schema = resolved(self.root, schema);
+        // Counted also where it is too deep: a list would take such values without end.
+        let Some(left) = self.left.checked_sub(1) else { return Value::Null };
+        self.left = left;
+        if depth > DEPTH_MAX {
+            return Value::Null;
+        }
+        let ready = [schema.get("const"), schema.pointer("/examples/0"), schema.get("default")];
+        if let Some(value) = ready.into_iter().flatten().next() {
+            return value.clone();
+        }
+        if let Some(options) =
+            schema.get("enum").and_then(Value::as_array).filter(|all| !all.is_empty())
+        {
+            return options[number as usize % options.len()].clone();
+        }
+        let own = self.typed(schema, depth, number);
+        let first = |key: &str| schema.get(key).and_then(|choices| choices.get(0));
+        if let Some(first) = first("oneOf").or(first("anyOf")) {
+            return joined(own, self.make(first, depth + 1, number));
+        }
+        let all = schema.get("allOf").and_then(Value::as_array).into_iter().flatten();
+        all.fold(own, |made, part| joined(made, self.make(part, depth + 1, number)))
     }
-    let ready = [schema.get("const"), schema.pointer("/examples/0"), schema.get("default")];
-    if let Some(value) = ready.into_iter().flatten().next() {
-        return value.clone();
-    }
-    if let Some(options) =
-        schema.get("enum").and_then(Value::as_array).filter(|all| !all.is_empty())
-    {
-        return options[number as usize % options.len()].clone();
-    }
-    for choices in ["oneOf", "anyOf"] {
-        if let Some(first) = schema.get(choices).and_then(|choices| choices.get(0)) {
-            return joined(
-                typed(root, schema, depth, number),
-                make(root, first, depth + 1, number),
-            );
+
+    fn typed(&mut self, schema: &Value, depth: usize, number: u64) -> Value {
+        match kind(schema) {
+            "object" => self.object(schema, depth),
+            "array" => self.list(schema, depth),
+            "string" => self.text(schema, number),
+            "integer" | "number" => amount(schema, number),
+            "boolean" => json!(self.filling.boolean),
+            _ => Value::Null,
         }
     }
-    if let Some(all) = schema.get("allOf").and_then(Value::as_array) {
-        let own = typed(root, schema, depth, number);
-        return all
-            .iter()
-            .fold(own, |made, part| joined(made, make(root, part, depth + 1, number)));
+
+    fn object(&mut self, schema: &Value, depth: usize) -> Value {
+        let mut object = Map::new();
+        let required = schema.get("required").and_then(Value::as_array).into_iter().flatten();
+        for name in required.filter_map(Value::as_str) {
+            let property = schema.get("properties").and_then(|all| all.get(name));
+            let other = schema.get("additionalProperties").filter(|schema| schema.is_object());
+            let made = match property.or(other) {
+                Some(property) => self.make(property, depth + 1, 0),
+                None => json!(self.filling.text),
+            };
+            object.insert(name.to_owned(), made);
+        }
+        Value::Object(object)
     }
-    typed(root, schema, depth, number)
+
+    fn list(&mut self, schema: &Value, depth: usize) -> Value {
+        let first =
+            schema.get("prefixItems").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+        let least = schema.get("minItems").and_then(Value::as_u64).unwrap_or(self.filling.items);
+        let most = schema.get("maxItems").and_then(Value::as_u64).unwrap_or(ITEMS_MAX);
+        let count = least.max(first.len() as u64).min(most).min(ITEMS_MAX);
+        let rest = schema.get("items").or(schema.get("contains"));
+        let items = (0..count).map(|number| match (first.get(number as usize), rest) {
+            (Some(schema), _) | (None, Some(schema)) => self.make(schema, depth + 1, number),
+            (None, None) => json!(format!("{}{}", self.filling.text, number + 1)),
+        });
+        Value::Array(items.collect())
+    }
+
+    fn text(&self, schema: &Value, number: u64) -> Value {
+        let filler = self.filling.text;
+        let mut text = match schema.get("format").and_then(Value::as_str) {
+            Some("date-time") => "2026-01-31T12:00:00Z",
+            Some("date") => "2026-01-31",
+            Some("time") => "12:00:00Z",
+            Some("email") => "someone@example.com",
+            Some("uri" | "iri" | "uri-reference") => "https://example.com/",
+            Some("uuid") => "01890a5d-ac96-774b-bcce-b302099a8057",
+            _ => filler,
+        }
+        .to_owned();
+        let least = schema.get("minLength").and_then(Value::as_u64).unwrap_or(0).min(TEXT_MAX);
+        let most = schema.get("maxLength").and_then(Value::as_u64).unwrap_or(TEXT_MAX);
+        if number > 0 {
+            text.push_str(&number.to_string());
+        }
+        while (text.chars().count() as u64) < least {
+            text.push_str(filler);
+        }
+        json!(text.chars().take(most as usize).collect::<String>())
+    }
 }
 
 /// Two halves of an object; of anything else, the later.
@@ -68,17 +155,6 @@ fn joined(first: Value, second: Value) -> Value {
     }
 }
 
-fn typed(root: &Value, schema: &Value, depth: usize, number: u64) -> Value {
-    match kind(schema) {
-        "object" => object(root, schema, depth),
-        "array" => list(root, schema, depth),
-        "string" => text(schema, number),
-        "integer" | "number" => amount(schema, number),
-        "boolean" => json!(true),
-        _ => Value::Null,
-    }
-}
-
 /// The type, or the one that the other keywords speak of. Where nothing is said, a text will do.
 fn kind(schema: &Value) -> &str {
     match schema.get("type") {
@@ -89,56 +165,6 @@ fn kind(schema: &Value) -> &str {
         _ if schema.get("minimum").is_some() || schema.get("maximum").is_some() => "number",
         _ => "string",
     }
-}
-
-fn object(root: &Value, schema: &Value, depth: usize) -> Value {
-    let mut object = Map::new();
-    let required = schema.get("required").and_then(Value::as_array).into_iter().flatten();
-    for name in required.filter_map(Value::as_str) {
-        let property = schema.get("properties").and_then(|all| all.get(name));
-        let other = schema.get("additionalProperties").filter(|schema| schema.is_object());
-        let made = match property.or(other) {
-            Some(property) => make(root, property, depth + 1, 0),
-            None => json!(FILLER),
-        };
-        object.insert(name.to_owned(), made);
-    }
-    Value::Object(object)
-}
-
-fn list(root: &Value, schema: &Value, depth: usize) -> Value {
-    let first = schema.get("prefixItems").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
-    let least = schema.get("minItems").and_then(Value::as_u64).unwrap_or(1);
-    let most = schema.get("maxItems").and_then(Value::as_u64).unwrap_or(ITEMS_MAX);
-    let count = least.max(first.len() as u64).min(most).min(ITEMS_MAX);
-    let rest = schema.get("items").or(schema.get("contains"));
-    let items = (0..count).map(|number| match (first.get(number as usize), rest) {
-        (Some(schema), _) | (None, Some(schema)) => make(root, schema, depth + 1, number),
-        (None, None) => json!(format!("{FILLER}{}", number + 1)),
-    });
-    Value::Array(items.collect())
-}
-
-fn text(schema: &Value, number: u64) -> Value {
-    let ready = match schema.get("format").and_then(Value::as_str) {
-        Some("date-time") => "2026-01-31T12:00:00Z",
-        Some("date") => "2026-01-31",
-        Some("time") => "12:00:00Z",
-        Some("email") => "someone@example.com",
-        Some("uri" | "iri" | "uri-reference") => "https://example.com/",
-        Some("uuid") => "01890a5d-ac96-774b-bcce-b302099a8057",
-        _ => "",
-    };
-    let least = schema.get("minLength").and_then(Value::as_u64).unwrap_or(0).min(TEXT_MAX);
-    let most = schema.get("maxLength").and_then(Value::as_u64).unwrap_or(TEXT_MAX);
-    let mut text = if ready.is_empty() { FILLER.to_owned() } else { ready.to_owned() };
-    if number > 0 {
-        text.push_str(&number.to_string());
-    }
-    while (text.chars().count() as u64) < least {
-        text.push_str(FILLER);
-    }
-    json!(text.chars().take(most as usize).collect::<String>())
 }
 
 fn amount(schema: &Value, number: u64) -> Value {

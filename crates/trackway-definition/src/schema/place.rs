@@ -14,7 +14,7 @@ pub(super) fn target<'a>(root: &'a Value, to: &str) -> Option<&'a Value> {
 }
 
 /// A schema, or the one that it is a mere reference to.
-pub(super) fn resolved<'a>(root: &'a Value, mut schema: &'a Value) -> &'a Value {
+pub fn resolved<'a>(root: &'a Value, mut schema: &'a Value) -> &'a Value {
     for _ in 0..HOPS_MAX {
         match schema.get("$ref").and_then(Value::as_str).and_then(|to| target(root, to)) {
             Some(next) => schema = next,

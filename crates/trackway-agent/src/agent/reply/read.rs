@@ -4,7 +4,7 @@ use serde_json::Value;
 use trackway_domain::{Part, Reason};
 use trackway_engine::input_from_parts;
 
-use crate::provider::offline::{Line, written_field, written_fields, written_value};
+use crate::form::{Line, written_field, written_fields, written_value};
 
 /// What a message may mean.
 #[derive(Debug, Clone, PartialEq)]

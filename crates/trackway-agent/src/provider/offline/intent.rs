@@ -4,14 +4,10 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::{
-    fields::{self, Field},
-    instance,
-    line::Assignments,
-    menu, text_of,
-};
+use super::{instance, menu, text_of};
 use crate::{
     conversation::{Piece, ToolSpec},
+    form::{self, Assignments, Field, Shape},
     toolset::{REPLY_TOOL, STATUS_TOOL},
 };
 
@@ -125,7 +121,7 @@ fn named_in_words(tools: &[Arc<ToolSpec>], text: &str) -> Intent {
 /// What a text says about a tool's fields: in JSON, as `key=value`, or behind the first word of a field's
 /// name. A plain word may be anything; an address, a number or a code is meant as a value.
 fn values(tool: &ToolSpec, text: &str) -> Map<String, Value> {
-    let fields = fields::fields(&tool.schema);
+    let fields = form::fields(&tool.schema);
     let mut found = Map::new();
     let words: Vec<&str> = text.split_whitespace().collect();
     for pair in words.windows(2) {
@@ -142,7 +138,7 @@ fn values(tool: &ToolSpec, text: &str) -> Map<String, Value> {
         }
     }
     for (key, raw) in Assignments::read(text).pairs {
-        if let Some(field) = fields::find(&fields, &key)
+        if let Some(field) = form::find(&fields, &key)
             && let Some(value) = raw.value(&field.shape)
         {
             found.insert(field.name.to_owned(), value);
@@ -155,15 +151,15 @@ fn values(tool: &ToolSpec, text: &str) -> Map<String, Value> {
 
 /// `/run` with what was written for the tool's fields.
 fn run(tool: &ToolSpec, given: Assignments) -> Intent {
-    let fields = fields::fields(&tool.schema);
+    let fields = form::fields(&tool.schema);
     let name = menu::user_name(&tool.name);
     let mut arguments = Map::new();
     for (key, raw) in given.pairs {
-        let field = fields::find(&fields, &key);
+        let field = form::find(&fields, &key);
         let key = field.map_or(key, |field| field.name.to_owned());
         let shape = match field {
             Some(field) => &field.shape,
-            None if fields::is_open(&tool.schema) => &fields::anything(),
+            None if form::is_open(&tool.schema) => &Shape::of(&Value::Null, &Value::Null),
             None => return explain(tool, &format!("{name} has no field {key}.")),
         };
         if arguments.contains_key(&key) {
@@ -194,7 +190,7 @@ fn run(tool: &ToolSpec, given: Assignments) -> Intent {
 
 /// Calls the tool, or says which fields it lacks.
 fn complete(tool: &ToolSpec, arguments: Map<String, Value>) -> Intent {
-    let fields = fields::fields(&tool.schema);
+    let fields = form::fields(&tool.schema);
     let missing: Vec<&str> = missing(&fields, &arguments).iter().map(|field| field.name).collect();
     if missing.is_empty() {
         return Intent::Call { tool: tool.name.clone(), arguments };

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::{LABEL, fields};
-use crate::{conversation::ToolSpec, toolset::DISPATCH_PREFIX};
+use super::LABEL;
+use crate::{conversation::ToolSpec, form::fields, toolset::DISPATCH_PREFIX};
 
 /// Limit (Agents): tools that the offline rules name unasked.
 const GREETING_MAX: usize = 3;
@@ -67,7 +67,7 @@ fn workflows_first(tools: &[Arc<ToolSpec>]) -> Vec<&ToolSpec> {
 /// One tool with all its fields.
 pub(super) fn one(tool: &ToolSpec) -> String {
     let mut lines = vec![line(tool)];
-    for field in fields::fields(&tool.schema) {
+    for field in fields(&tool.schema) {
         let presence = if field.required { "required" } else { "optional" };
         let mut line = format!("  {}: {}, {presence}", field.name, field.shape.in_words());
         if let Some(description) = field.description {
@@ -91,7 +91,7 @@ fn line(tool: &ToolSpec) -> String {
 /// A line that runs the tool: `/run` with the fields that are needed.
 pub(super) fn example(tool: &ToolSpec) -> String {
     let mut line = format!("/run {}", user_name(&tool.name));
-    for field in fields::fields(&tool.schema).iter().filter(|field| field.required) {
+    for field in fields(&tool.schema).iter().filter(|field| field.required) {
         line.push_str(&format!(" {}={}", field.name, field.shape.example()));
     }
     line

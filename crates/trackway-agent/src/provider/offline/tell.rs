@@ -2,8 +2,11 @@
 
 use serde_json::Value;
 
-use super::{fields, menu, shape::plain};
-use crate::conversation::{Entry, OpenNote, Piece};
+use super::menu;
+use crate::{
+    conversation::{Entry, OpenNote, Piece},
+    form::{fields, plain},
+};
 
 /// Tells the results at the end of a conversation.
 pub(super) fn results(entries: &[Entry]) -> String {
@@ -119,7 +122,7 @@ pub(super) fn open_questions(open: &[OpenNote]) -> String {
 
 /// Which fields an answer has to have.
 fn wanted(schema: &Value) -> Option<String> {
-    let fields = fields::fields(schema);
+    let fields = fields(schema);
     let lines = fields.iter().map(|field| {
         let presence = if field.required { "" } else { ", may be left out" };
         let about = field.description.map(|about| format!(": {about}")).unwrap_or_default();

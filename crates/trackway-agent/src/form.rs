@@ -1,26 +1,41 @@
-//! What a value may be by its schema, and the value that somebody meant by what they wrote.
+//! Schemas as people fill them in: the fields of an object, what each may be, and the value that somebody
+//! meant by what they wrote. The same for a command, for a reply in a conversation and at the terminal.
+
+mod line;
 
 use serde_json::Value;
-use trackway_engine::yes_or_no;
+use trackway_definition::resolved;
+use trackway_engine::{required_names, yes_or_no};
 
-/// How many references are followed from one schema, so that one that names itself ends.
-/// Limit (Agents): references that the offline model follows from one schema.
-const REFERENCES_MAX: usize = 8;
+pub use self::line::written_fields;
+pub(crate) use self::line::{Assignments, Line, written_field, written_value};
+
+/// Limit (Agents): levels of alternatives (`anyOf`) that are looked into for what a value may be.
+const ALTERNATIVES_MAX: usize = 8;
+
+/// One field of an object's schema.
+#[derive(Debug, Clone)]
+pub struct Field<'a> {
+    pub name: &'a str,
+    pub required: bool,
+    pub description: Option<&'a str>,
+    pub shape: Shape<'a>,
+}
 
 /// What a value may be.
 #[derive(Debug, Clone)]
-pub(super) struct Shape<'a> {
+pub struct Shape<'a> {
     root: &'a Value,
     schema: &'a Value,
     /// Empty where anything is allowed.
     pub kinds: Vec<Kind>,
     /// The only values allowed, where there are such.
     pub choices: Vec<&'a Value>,
-    pub format: Option<&'a str>,
+    format: Option<&'a str>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub enum Kind {
     Text,
     Integer,
     Number,
@@ -30,22 +45,45 @@ pub(super) enum Kind {
     Null,
 }
 
-/// The schema that references lead to.
-pub(super) fn resolve<'a>(root: &'a Value, schema: &'a Value) -> &'a Value {
-    let mut schema = schema;
-    for _ in 0..REFERENCES_MAX {
-        let target = schema.get("$ref").and_then(Value::as_str);
-        match target.and_then(|target| root.pointer(target.strip_prefix('#')?)) {
-            Some(target) => schema = target,
-            None => break,
-        }
-    }
-    schema
+/// The fields of an object's schema: the required ones in the schema's order, then the others.
+pub fn fields(root: &Value) -> Vec<Field<'_>> {
+    let object = resolved(root, root);
+    let Some(properties) = object.get("properties").and_then(Value::as_object) else {
+        return Vec::new();
+    };
+    let required: Vec<&str> = required_names(object).collect();
+    let optional = properties.keys().map(String::as_str).filter(|name| !required.contains(name));
+    let names = required.iter().copied().chain(optional);
+    names
+        .filter_map(|name| {
+            let written = properties.get(name)?;
+            let shape = Shape::of(root, written);
+            let description = [written, shape.schema()]
+                .into_iter()
+                .find_map(|schema| schema.get("description").and_then(Value::as_str));
+            Some(Field { name, required: required.contains(&name), description, shape })
+        })
+        .collect()
+}
+
+/// The field that a user means by a key: `walletAddress`, also written as `wallet_address`.
+pub(crate) fn find<'a, 'b>(fields: &'b [Field<'a>], key: &str) -> Option<&'b Field<'a>> {
+    let folded = |name: &str| {
+        name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+    };
+    let wanted: String = folded(key);
+    let mut alike = fields.iter().filter(|field| folded(field.name) == wanted);
+    fields.iter().find(|field| field.name == key).or_else(|| alike.next())
+}
+
+/// Whether the schema allows fields that it does not name.
+pub(crate) fn is_open(root: &Value) -> bool {
+    resolved(root, root).get("additionalProperties") != Some(&Value::Bool(false))
 }
 
 impl<'a> Shape<'a> {
-    pub(super) fn of(root: &'a Value, schema: &'a Value) -> Self {
-        let schema = resolve(root, schema);
+    pub fn of(root: &'a Value, schema: &'a Value) -> Self {
+        let schema = resolved(root, schema);
         let mut shape = Self {
             root,
             schema,
@@ -53,36 +91,38 @@ impl<'a> Shape<'a> {
             choices: Vec::new(),
             format: schema.get("format").and_then(Value::as_str),
         };
-        shape.learn(schema, REFERENCES_MAX);
+        if !shape.learn(schema, ALTERNATIVES_MAX) {
+            shape.choices.clear();
+        }
         shape
     }
 
-    /// Takes kinds and choices from the schema and its alternatives.
-    fn learn(&mut self, schema: &'a Value, depth: usize) {
-        let types = match schema.get("type") {
-            Some(Value::Array(types)) => types.iter().collect(),
-            Some(one) => vec![one],
-            None => Vec::new(),
-        };
-        for kind in types.into_iter().filter_map(|name| Kind::named(name.as_str()?)) {
-            self.admit(kind);
+    /// Takes kinds and choices from the schema and its alternatives. Whether nothing but the choices is
+    /// allowed.
+    fn learn(&mut self, schema: &'a Value, depth: usize) -> bool {
+        let list = |key: &str| schema.get(key).and_then(Value::as_array).into_iter().flatten();
+        for name in list("type").chain(schema.get("type")) {
+            if let Some(kind) = name.as_str().and_then(Kind::named) {
+                self.admit(kind);
+            }
         }
-        let choices = schema.get("enum").and_then(Value::as_array).into_iter().flatten();
-        for choice in choices.chain(schema.get("const")) {
+        let mut is_closed = schema.get("type").is_some_and(|kind| kind == "null");
+        for choice in list("enum").chain(schema.get("const")) {
+            is_closed = true;
             self.admit(Kind::of(choice));
             if !choice.is_null() {
                 self.choices.push(choice);
             }
         }
-        let Some(depth) = depth.checked_sub(1) else { return };
-        for key in ["anyOf", "oneOf"] {
-            let branches = schema.get(key).and_then(Value::as_array).into_iter().flatten();
-            for branch in branches {
-                let branch = resolve(self.root, branch);
-                self.format = self.format.or(branch.get("format").and_then(Value::as_str));
-                self.learn(branch, depth);
-            }
-        }
+        let branches: Vec<&Value> = list("anyOf").chain(list("oneOf")).collect();
+        let Some(depth) = depth.checked_sub(1).filter(|_| !branches.is_empty()) else {
+            return is_closed;
+        };
+        branches.into_iter().fold(true, |all_closed, branch| {
+            let branch = resolved(self.root, branch);
+            self.format = self.format.or(branch.get("format").and_then(Value::as_str));
+            self.learn(branch, depth) && all_closed
+        })
     }
 
     fn admit(&mut self, kind: Kind) {
@@ -92,32 +132,24 @@ impl<'a> Shape<'a> {
     }
 
     /// The schema itself, references followed.
-    pub(super) fn schema(&self) -> &'a Value {
+    pub fn schema(&self) -> &'a Value {
         self.schema
     }
 
-    pub(super) fn takes(&self, kind: Kind) -> bool {
+    pub(crate) fn takes(&self, kind: Kind) -> bool {
         self.kinds.is_empty() || self.kinds.contains(&kind)
     }
 
     /// Any text will do: no choices, and nothing that text has to look like.
-    pub(super) fn is_free_text(&self) -> bool {
+    pub(crate) fn is_free_text(&self) -> bool {
         self.kinds.contains(&Kind::Text)
             && self.kinds.iter().all(|kind| matches!(kind, Kind::Text | Kind::Null))
             && self.choices.is_empty()
             && self.format.is_none()
     }
 
-    /// A number, and nothing else.
-    pub(super) fn is_number(&self) -> bool {
-        let numbers = |kind: &Kind| matches!(kind, Kind::Integer | Kind::Number);
-        self.kinds.iter().any(numbers)
-            && self.kinds.iter().all(|kind| numbers(kind) || *kind == Kind::Null)
-            && self.choices.is_empty()
-    }
-
     /// The value that somebody wrote, if it can be one of this shape.
-    pub(super) fn read(&self, text: &str) -> Option<Value> {
+    pub(crate) fn read(&self, text: &str) -> Option<Value> {
         if !self.choices.is_empty() {
             return self.choices.iter().find(|choice| is_written(choice, text)).copied().cloned();
         }
@@ -158,7 +190,7 @@ impl<'a> Shape<'a> {
     }
 
     /// In words: `a number`, `one of a, b`.
-    pub(super) fn in_words(&self) -> String {
+    pub(crate) fn in_words(&self) -> String {
         if !self.choices.is_empty() {
             let choices: Vec<String> = self.choices.iter().map(|choice| plain(choice)).collect();
             return format!("one of {}", choices.join(", "));
@@ -169,7 +201,7 @@ impl<'a> Shape<'a> {
     }
 
     /// A value for an example line, as short as the schema allows.
-    pub(super) fn example(&self) -> String {
+    pub(crate) fn example(&self) -> String {
         let given = self.schema.get("examples").and_then(|examples| examples.get(0));
         let given = given.or_else(|| self.choices.first().copied());
         if let Some(value) = given.or_else(|| self.schema.get("default")) {
@@ -204,7 +236,7 @@ impl Kind {
         })
     }
 
-    pub(super) fn of(value: &Value) -> Self {
+    pub(crate) fn of(value: &Value) -> Self {
         match value {
             Value::Null => Self::Null,
             Value::Bool(_) => Self::Boolean,
@@ -230,7 +262,7 @@ impl Kind {
 }
 
 /// Text as it is, anything else as JSON.
-pub(super) fn plain(value: &Value) -> String {
+pub fn plain(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 

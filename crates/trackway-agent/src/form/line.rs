@@ -1,15 +1,9 @@
-//! What somebody wrote on a line, as values of a schema: the same for a command, for a reply in a
-//! conversation and for a form at the terminal.
-//!
-//! `key=value`: quotes where there are spaces, JSON where a value is one, and plain words up to the next
-//! key.
+//! What somebody wrote on a line, as values of a schema. `key=value`: quotes where there are spaces, JSON
+//! where a value is one, and plain words up to the next key.
 
 use serde_json::{Map, Value};
 
-use super::{
-    fields::{self, Field},
-    shape::{Kind, Shape},
-};
+use super::{Field, Kind, Shape, fields, find};
 
 /// Keys that are looked for. No tool has as many fields, and whatever a line holds is read in time that
 /// grows with its length.
@@ -18,7 +12,7 @@ const PAIRS_MAX: usize = 100;
 
 /// A line of assignments.
 #[derive(Debug, Default, PartialEq)]
-pub(super) struct Assignments {
+pub(crate) struct Assignments {
     /// What stands before the first key.
     pub before: String,
     pub pairs: Vec<(String, RawValue)>,
@@ -26,7 +20,7 @@ pub(super) struct Assignments {
 
 /// A value that is still to be read by the schema of its field.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct RawValue {
+pub(crate) struct RawValue {
     /// What it is by its own form: an object, a list, or text in quotes.
     json: Option<Value>,
     /// As it stands on the line, without quotes.
@@ -34,7 +28,7 @@ pub(super) struct RawValue {
 }
 
 impl Assignments {
-    pub(super) fn read(line: &str) -> Self {
+    pub(crate) fn read(line: &str) -> Self {
         let mut found = Self::default();
         let mut rest = line.trim();
         let mut plain = String::new();
@@ -76,7 +70,7 @@ impl Assignments {
 
 impl RawValue {
     /// The value for a field of that shape, where it can be one.
-    pub(super) fn value(&self, shape: &Shape<'_>) -> Option<Value> {
+    pub(crate) fn value(&self, shape: &Shape<'_>) -> Option<Value> {
         match &self.json {
             Some(json) if shape.takes(Kind::of(json)) && shape.choices.is_empty() => {
                 Some(json.clone())
@@ -88,13 +82,13 @@ impl RawValue {
 
 /// An object that is written as `name=value …`, with nothing else on the line.
 pub fn written_fields(schema: &Value, line: &str) -> Option<Value> {
-    let fields = fields::fields(schema);
+    let fields = fields(schema);
     let Assignments { before, pairs } = Assignments::read(line);
     if !before.is_empty() || pairs.is_empty() {
         return None;
     }
     let one = |(key, raw): (String, RawValue)| {
-        let field = fields::find(&fields, &key)?;
+        let field = find(&fields, &key)?;
         Some((field.name.to_owned(), raw.value(&field.shape)?))
     };
     pairs.into_iter().map(one).collect::<Option<Map<_, _>>>().map(Value::Object)
@@ -110,7 +104,7 @@ pub(crate) struct Line {
 
 /// The line as the value of the one field that has to be there.
 pub(crate) fn written_field(schema: &Value, line: &str) -> Option<Line> {
-    let fields = fields::fields(schema);
+    let fields = fields(schema);
     let mut required = fields.iter().filter(|field| field.required);
     let (Some(Field { name, shape, .. }), None) = (required.next(), required.next()) else {
         return None;
