@@ -4,12 +4,9 @@
 //! request is read by a binding, turned into the domain's words by the wire types of its generation,
 //! carried out by operations that know neither, and written back from the run's view. Protocols 1.0
 //! and 0.3 are served side by side.
-//!
-//! [`client`] is the other side: it speaks to agents anywhere, and shares nothing with the door.
 
 mod asked;
 mod card;
-pub mod client;
 mod discovery;
 mod door;
 mod extensions;

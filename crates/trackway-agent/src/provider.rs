@@ -19,7 +19,6 @@ mod responses;
 mod retry;
 pub mod scripted;
 mod spoken;
-mod sse;
 
 use std::{fmt, time::Duration};
 

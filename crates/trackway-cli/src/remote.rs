@@ -1,9 +1,8 @@
 //! The REST API of a server, from outside.
 
-mod sse;
-
 use std::time::Duration;
 
+use bytes::Bytes;
 use reqwest::{Client, Method, RequestBuilder, Response, Url};
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::Value;
@@ -15,6 +14,7 @@ use trackway::{
     },
 };
 use trackway_domain::{Pos, Problem, RunId};
+use trackway_outgoing::sse::{BadStream, Parser};
 
 use crate::{
     exit::Exit,
@@ -30,6 +30,9 @@ const SILENCE_MAX: Duration = Duration::from_secs(60);
 /// Answers come with the commit, which is a matter of milliseconds.
 /// Limit (CLI): time of a server's answer.
 const ANSWER_PATIENCE: Duration = Duration::from_secs(30);
+/// Longest event that is read: the largest artifact a run takes, and room around it.
+/// Limit (CLI): one event of a server's stream.
+const EVENT_BYTES_MAX: usize = 64 * 1024 * 1024;
 
 /// A server that is talked to. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -131,7 +134,8 @@ impl Api {
         let query = [("after", after.to_string())];
         let request = self.request(Method::GET, &[&run.to_string(), "stream"], &query);
         let response = self.accepted(request.send().await).await?;
-        Ok(Stream { api: self.clone(), response, parser: sse::Parser::default() })
+        let parser = Parser::new(EVENT_BYTES_MAX);
+        Ok(Stream { api: self.clone(), response, parser, received: Bytes::new() })
     }
 
     fn request(&self, method: Method, path: &[&str], query: &[(&str, String)]) -> RequestBuilder {
@@ -187,26 +191,26 @@ struct Card {
 pub(crate) struct Stream {
     api: Api,
     response: Response,
-    parser: sse::Parser,
+    parser: Parser,
+    /// Received and not read yet.
+    received: Bytes,
 }
 
 impl Stream {
     /// The next update; `None` when the run has ended. Dropping the future loses nothing.
     pub(crate) async fn next(&mut self) -> Result<Option<RunUpdate>, Failure> {
         loop {
-            while let Some(frame) = self.parser.next() {
+            while let Some(event) = self.parser.next(&mut self.received).map_err(unreadable)? {
                 let failed = |error| Failure::new("an update cannot be read").cause(&error);
-                match frame.event.as_deref() {
-                    None => return serde_json::from_str(&frame.data).map(Some).map_err(failed),
-                    Some("end") if frame.data.contains("\"ended\"") => return Ok(None),
-                    Some("end") => return Err(self.gone()),
-                    Some(_) => {}
+                match event.kind.as_str() {
+                    "" => return serde_json::from_str(&event.data).map(Some).map_err(failed),
+                    "end" if event.data.contains("\"ended\"") => return Ok(None),
+                    "end" => return Err(self.gone()),
+                    _ => {}
                 }
             }
             match self.response.chunk().await {
-                Ok(Some(chunk)) => self.parser.push(&chunk).map_err(|sse::TooLong| {
-                    Failure::new("the server sent an update that is too long")
-                })?,
+                Ok(Some(chunk)) => self.received = chunk,
                 Ok(None) => return Err(self.gone()),
                 Err(error) => return Err(self.gone().cause(&error.without_url())),
             }
@@ -216,6 +220,13 @@ impl Stream {
     fn gone(&self) -> Failure {
         Failure::new(format!("the server at {} went away before the run's end", self.api.url()))
             .hint("the run goes on when the server is started again")
+    }
+}
+
+fn unreadable(bad: BadStream) -> Failure {
+    match bad {
+        BadStream::TooLarge { .. } => Failure::new("the server sent an update that is too long"),
+        BadStream::NotUtf8 => Failure::new("an update cannot be read").cause(&bad),
     }
 }
 

@@ -28,6 +28,7 @@ pub(super) const ALLOWED: &[(&str, &[&str])] = &[
             "trackway-runtime",
         ],
     ),
+    ("trackway-a2a-client", &["trackway-domain", "trackway-outgoing"]),
     (
         "trackway-mcp",
         &["trackway-domain", "trackway-definition", "trackway-ports", "trackway-runtime"],

@@ -9,12 +9,12 @@ use reqwest::{
 };
 use serde_json::Value;
 use tokio::time::timeout;
+use trackway_outgoing::sse::{BadStream, Event, Parser};
 
 use super::{Bounds, failure, failure::Veil, unwelcome::Unwelcome};
 use crate::provider::{
     Delta, ModelError,
     format::{Format, Reader},
-    sse::{Event, NotText, Parser},
 };
 
 /// How much is read of an answer that is a failure: its complaint stands at its beginning.
@@ -147,7 +147,7 @@ impl Ask {
             return Err(failure::refused(status, &headers, &body, self.format.as_ref()));
         }
         let body = match content_type(&response).as_str() {
-            "text/event-stream" => Body::Events(Parser::default()),
+            "text/event-stream" => Body::Events(Parser::new(self.bounds.bytes)),
             // Whatever stands between us and the server, or a wrong address.
             "text/html" => {
                 let reason = "it is a page for people (text/html)".to_owned();
@@ -174,7 +174,7 @@ impl Reading {
                     let reason = format!("it is larger than {bytes_max} bytes");
                     return Err(ModelError::Unreadable { reason });
                 }
-                self.chunk(&chunk, out)
+                self.chunk(chunk, bytes_max, out)
             }
             Read::End => {
                 self.rest(out)?;
@@ -185,55 +185,54 @@ impl Reading {
         }
     }
 
-    fn chunk(&mut self, chunk: &[u8], out: &mut Vec<Delta>) -> Result<(), ModelError> {
-        let mut events = Vec::new();
+    fn chunk(
+        &mut self,
+        mut chunk: Bytes,
+        bytes_max: usize,
+        out: &mut Vec<Delta>,
+    ) -> Result<(), ModelError> {
         if matches!(self.body, Body::New) {
             self.body = match chunk.trim_ascii_start().first() {
                 None => return Ok(()),
                 Some(b'{' | b'[') => Body::Whole(Vec::new()),
-                Some(_) => Body::Events(Parser::default()),
+                Some(_) => Body::Events(Parser::new(bytes_max)),
             };
         }
-        let parsed = match &mut self.body {
-            Body::Events(parser) => parser.push(chunk, &mut events),
-            Body::Whole(bytes) => {
-                bytes.extend_from_slice(chunk);
-                Ok(())
+        match &mut self.body {
+            Body::Events(parser) => {
+                while let Some(event) = parser.next(&mut chunk).map_err(unreadable)? {
+                    self.reader.event(&event.kind, &event.data, out)?;
+                    if out.last() == Some(&Delta::Done) {
+                        return Ok(());
+                    }
+                }
             }
-            Body::New => Ok(()),
-        };
-        for Event { kind, data } in events {
-            self.reader.event(&kind, &data, out)?;
-            if out.last() == Some(&Delta::Done) {
-                return Ok(());
-            }
+            Body::Whole(bytes) => bytes.extend_from_slice(&chunk),
+            Body::New => {}
         }
-        parsed.map_err(not_text)
+        Ok(())
     }
 
     /// What stands at the end without an end of its own.
     fn rest(&mut self, out: &mut Vec<Delta>) -> Result<(), ModelError> {
-        let mut events = Vec::new();
         match &mut self.body {
-            Body::New => {}
-            // A part of a letter is a part of an answer.
+            Body::New => Ok(()),
             Body::Events(parser) => {
-                parser.finish(&mut events).map_err(|_| ModelError::Truncated)?;
+                // A part of a letter is a part of an answer.
+                let last = parser.finish().map_err(|_| ModelError::Truncated)?;
+                let Some(Event { kind, data, .. }) = last else { return Ok(()) };
+                self.reader.event(&kind, &data, out).map_err(|error| match error {
+                    // Half an event is no event.
+                    ModelError::Unreadable { .. } => ModelError::Truncated,
+                    other => other,
+                })
             }
             Body::Whole(bytes) => {
-                let data = String::from_utf8(std::mem::take(bytes)).map_err(|_| NotText);
-                events.push(Event { kind: String::new(), data: data.map_err(not_text)? });
+                let data = String::from_utf8(std::mem::take(bytes));
+                let data = data.map_err(|_| unreadable(BadStream::NotUtf8))?;
+                self.reader.event("", &data, out)
             }
         }
-        let whole = matches!(self.body, Body::Whole(_));
-        for Event { kind, data } in events {
-            self.reader.event(&kind, &data, out).map_err(|error| match error {
-                // Half an event is no event.
-                ModelError::Unreadable { .. } if !whole => ModelError::Truncated,
-                other => other,
-            })?;
-        }
-        Ok(())
     }
 
     fn end(&mut self, out: &mut Vec<Delta>) -> Result<(), ModelError> {
@@ -248,8 +247,12 @@ impl Reading {
     }
 }
 
-fn not_text(_: NotText) -> ModelError {
-    ModelError::Unreadable { reason: "it is not UTF-8".to_owned() }
+fn unreadable(bad: BadStream) -> ModelError {
+    let reason = match bad {
+        BadStream::NotUtf8 => "it is not UTF-8".to_owned(),
+        BadStream::TooLarge { .. } => bad.to_string(),
+    };
+    ModelError::Unreadable { reason }
 }
 
 /// Reads the end of a response behind the end of its answer, so that the next request need not open a

@@ -1,0 +1,115 @@
+//! What every exchange over HTTP has in common: who is speaking, bounds in size and time, failures.
+
+use std::time::Duration;
+
+use reqwest::{
+    RequestBuilder, Response, StatusCode,
+    header::{CONTENT_TYPE, RETRY_AFTER},
+};
+
+use super::{Binding, ClientError, Generation, Options, link::EVENT_BYTES_MAX};
+
+/// Largest answer that is read: as much as one event of a stream may hold, since both hold a Task.
+/// Limit (A2A): answer that our client reads.
+const ANSWER_BYTES_MAX: usize = EVENT_BYTES_MAX;
+
+/// How much is read of an answer that is a failure: enough for any refusal with its details.
+/// Limit (A2A): failed answer that our client reads.
+const FAILURE_BYTES_MAX: usize = 256 * 1024;
+
+/// How much of a failure that is no refusal is shown.
+/// Limit (A2A): text of an unknown failure that our client shows.
+const SHOWN_CHARS_MAX: usize = 200;
+
+/// The headers that say which protocol is spoken, by whom, and with which extensions.
+pub(super) fn introduced(
+    request: RequestBuilder,
+    generation: Generation,
+    options: &Options,
+) -> RequestBuilder {
+    let mut request = request;
+    if generation == Generation::V1 {
+        // Agents take a request without it for one of 0.3.
+        request = request.header("a2a-version", generation.version());
+    }
+    if !options.extensions.is_empty() {
+        request = request.header(generation.extensions_header(), options.extensions.join(", "));
+    }
+    if let Some(token) = &options.token {
+        request = request.bearer_auth(token);
+    }
+    request
+}
+
+/// The response to a request, if it is a success. What is none is read as the binding writes it.
+pub(super) async fn sent(
+    request: RequestBuilder,
+    binding: Option<Binding>,
+) -> Result<Response, ClientError> {
+    let doing = "sending the request";
+    let sent = request.send().await;
+    let response = sent.map_err(|source| ClientError::Transport { doing, source })?;
+    if response.status().is_success() || response.status() == StatusCode::NOT_MODIFIED {
+        return Ok(response);
+    }
+    Err(failure(response, binding).await)
+}
+
+/// What a response says that is no success: a refusal of the protocol, or only its status.
+async fn failure(response: Response, binding: Option<Binding>) -> ClientError {
+    let status = response.status().as_u16();
+    let seconds = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok());
+    // Dates are not read: they say nothing to whoever's clock differs.
+    let seconds = seconds.and_then(|text| text.trim().parse().ok());
+    let retry_after: Option<Duration> = seconds.map(Duration::from_secs);
+    let body = read(response, FAILURE_BYTES_MAX).await.unwrap_or_default();
+    let body = String::from_utf8_lossy(&body);
+    match binding.map(|binding| binding.answer(&body, status)) {
+        // The wait that was asked for is worth more than the words.
+        Some(Err(refused @ ClientError::Refused(_))) if retry_after.is_none() => refused,
+        _ => {
+            let body = body.chars().take(SHOWN_CHARS_MAX).collect();
+            ClientError::Status { status, retry_after, body }
+        }
+    }
+}
+
+pub(super) async fn text(response: Response) -> Result<String, ClientError> {
+    let body = read(response, ANSWER_BYTES_MAX).await?;
+    String::from_utf8(body).map_err(ClientError::malformed)
+}
+
+async fn read(mut response: Response, bytes_max: usize) -> Result<Vec<u8>, ClientError> {
+    let mut body = Vec::new();
+    loop {
+        let chunk = response.chunk().await.map_err(|source| {
+            let doing = "reading the answer";
+            ClientError::Transport { doing, source }
+        })?;
+        let Some(chunk) = chunk else {
+            return Ok(body);
+        };
+        if body.len() + chunk.len() > bytes_max {
+            return Err(ClientError::malformed(format_args!(
+                "it is larger than {bytes_max} bytes"
+            )));
+        }
+        body.extend_from_slice(&chunk);
+    }
+}
+
+pub(super) fn is_events(response: &Response) -> bool {
+    let kind = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    let kind = kind.and_then(|kind| kind.split(';').next()).unwrap_or_default();
+    kind.trim().eq_ignore_ascii_case("text/event-stream")
+}
+
+pub(super) async fn within<T>(
+    patience: Duration,
+    work: impl Future<Output = Result<T, ClientError>>,
+) -> Result<T, ClientError> {
+    match tokio::time::timeout(patience, work).await {
+        Ok(outcome) => outcome,
+        Err(_) => Err(ClientError::Timeout { after: patience }),
+    }
+}

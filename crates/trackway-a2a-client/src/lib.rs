@@ -1,0 +1,183 @@
+//! A client for agents of the A2A protocol, of 1.0 and of 0.3, over JSON-RPC or, in 1.0, over
+//! HTTP+JSON, both with server-sent events.
+//!
+//! [`Client::discover`] reads an agent's card and takes the newest generation that both know;
+//! everything after that is the same for both. Requests are tried again where that is safe, and
+//! streams ([`Updates`]) go on after a lost connection without gap or repetition, as far as the
+//! agent makes that possible.
+//!
+//! What is read here comes from any agent: it is taken as it is written, where its meaning is clear.
+
+mod binding;
+mod calls;
+mod card;
+mod error;
+mod generation;
+mod http;
+mod jsonrpc;
+mod link;
+mod options;
+mod peer;
+mod rest;
+mod retry;
+mod seen;
+mod types;
+mod updates;
+mod wire;
+
+use std::sync::Arc;
+
+use reqwest::{
+    Method, StatusCode, Url,
+    header::{ETAG, IF_NONE_MATCH},
+};
+
+use self::{
+    card::Choice,
+    peer::Peer,
+    retry::{Effect, retrying},
+};
+
+pub use self::{
+    binding::Binding,
+    card::{Card, Extension, Interface, Skill},
+    error::{ClientError, Refusal, RefusalKind},
+    generation::Generation,
+    options::{Backoff, Options, Resend},
+    types::{
+        Artifact, ArtifactId, ArtifactUpdate, Content, Envelope, File, FileSource, ListQuery,
+        Message, MessageId, Page, Part, PushAuthentication, PushConfig, Reply, Role, SendOptions,
+        StatusUpdate, Task, TaskState, TaskStatus, Update, Wait,
+    },
+    updates::Updates,
+};
+
+/// Where a card is, below the address of its agent.
+const CARD_PATH: &str = ".well-known/agent-card.json";
+
+/// One agent, as one caller speaks to it. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Client {
+    peer: Arc<Peer>,
+    found: Option<Arc<Found>>,
+}
+
+/// The card that a client was made from, and where it was.
+#[derive(Debug)]
+struct Found {
+    url: Url,
+    card: Card,
+}
+
+impl Client {
+    /// A client of the agent whose card is below `url`, at `.well-known/agent-card.json`, or of the
+    /// card itself if `url` ends so.
+    pub async fn discover(url: &str, options: Options) -> Result<Self, ClientError> {
+        let url = card_url(url)?;
+        let card = fetch_card(&url, &options, None).await?;
+        let card = card.ok_or_else(|| ClientError::malformed("nobody asked for a newer card"))?;
+        Self::of_card(url, card, options)
+    }
+
+    /// A client of an agent that speaks a generation over JSON-RPC at a known address.
+    pub fn at(url: &str, generation: Generation, options: Options) -> Result<Self, ClientError> {
+        Self::over(Binding::JsonRpc, url, generation, options)
+    }
+
+    /// A client of an agent whose binding is known too. HTTP+JSON is spoken in 1.0 only.
+    pub fn over(
+        binding: Binding,
+        url: &str,
+        generation: Generation,
+        options: Options,
+    ) -> Result<Self, ClientError> {
+        if !binding.is_of(generation) {
+            return Err(ClientError::Unsupported { operation: "speak HTTP+JSON", generation });
+        }
+        let choice = Choice { url: parsed(url)?, binding, generation, tenant: None };
+        Ok(Self { peer: Arc::new(Peer::new(choice, options)), found: None })
+    }
+
+    /// The agent as its card describes it now; `None` if the card has not changed, or there is none.
+    pub async fn refreshed(&self) -> Result<Option<Self>, ClientError> {
+        let Some(found) = &self.found else {
+            return Ok(None);
+        };
+        let options = &self.peer.options;
+        let newer = fetch_card(&found.url, options, found.card.etag.as_deref()).await?;
+        newer.map(|card| Self::of_card(found.url.clone(), card, options.clone())).transpose()
+    }
+
+    fn of_card(url: Url, card: Card, options: Options) -> Result<Self, ClientError> {
+        let choice = card.choose(&url, options.token.is_some())?;
+        let found = Some(Arc::new(Found { url, card }));
+        Ok(Self { peer: Arc::new(Peer::new(choice, options)), found })
+    }
+
+    /// The card, if the client was made from one.
+    pub fn card(&self) -> Option<&Card> {
+        self.found.as_ref().map(|found| &found.card)
+    }
+
+    pub fn generation(&self) -> Generation {
+        self.peer.generation
+    }
+
+    pub fn binding(&self) -> Binding {
+        self.peer.binding
+    }
+
+    /// Where requests go.
+    pub fn url(&self) -> &str {
+        self.peer.url.as_str()
+    }
+}
+
+/// Nothing follows this state. The unknown state of another agent may be any, and is not such.
+fn is_over(state: TaskState) -> bool {
+    state.is_terminal() && state != TaskState::Unknown
+}
+
+/// `None`: it is still the one of that tag.
+async fn fetch_card(
+    url: &Url,
+    options: &Options,
+    etag: Option<&str>,
+) -> Result<Option<Card>, ClientError> {
+    retrying(options, Effect::None, || {
+        http::within(options.timeout, async {
+            // The newest generation: an agent that shows each its own card shows that one.
+            let get = options.http.request(Method::GET, url.clone());
+            let mut get = http::introduced(get, Generation::V1, options);
+            if let Some(etag) = etag {
+                get = get.header(IF_NONE_MATCH, etag);
+            }
+            let response = http::sent(get, None).await?;
+            if response.status() == StatusCode::NOT_MODIFIED {
+                return Ok(None);
+            }
+            let etag = response.headers().get(ETAG).and_then(|etag| etag.to_str().ok());
+            let etag = etag.map(ToOwned::to_owned);
+            Card::read(&http::text(response).await?, etag).map(Some)
+        })
+    })
+    .await
+}
+
+fn card_url(url: &str) -> Result<Url, ClientError> {
+    let mut parsed = parsed(url)?;
+    if !parsed.path().ends_with(".json") {
+        let path = format!("{}/{CARD_PATH}", parsed.path().trim_end_matches('/'));
+        parsed.set_path(&path);
+    }
+    Ok(parsed)
+}
+
+fn parsed(url: &str) -> Result<Url, ClientError> {
+    let bad = |why: &str| ClientError::Address { url: url.to_owned(), why: why.to_owned() };
+    let parsed = Url::parse(url).map_err(|error| bad(&error.to_string()))?;
+    match parsed.scheme() {
+        "http" | "https" => Ok(parsed),
+        _ => Err(bad("only http:// and https:// are spoken")),
+    }
+}

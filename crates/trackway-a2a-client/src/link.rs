@@ -1,0 +1,86 @@
+//! One connection that carries events.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use reqwest::Response;
+use tokio::time::Instant;
+use trackway_outgoing::sse::{Event, Parser};
+
+use super::ClientError;
+
+/// Largest event, and therefore largest line. A Task with all its artifacts is one event; documents
+/// of ten megabytes in base64 are met, several in one task too.
+/// Limit (A2A): one event of a stream that our client reads.
+pub(super) const EVENT_BYTES_MAX: usize = 64 * 1024 * 1024;
+
+#[derive(Debug)]
+pub(super) struct Link {
+    response: Response,
+    parser: Parser,
+    /// Received and not read yet: at most what one read gave.
+    received: Bytes,
+    opened: Instant,
+    /// Anything came at all, if only a comment.
+    heard: bool,
+    pub(super) shown: Shown,
+}
+
+/// What a connection has brought so far.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Shown {
+    Nothing,
+    Updates,
+    /// The Task itself: the agent began anew, and not after the last event of another connection.
+    Snapshot,
+}
+
+#[derive(Debug)]
+pub(super) enum Received {
+    Event(Event),
+    /// The agent ended the stream in proper form.
+    End,
+    /// The connection broke, or nothing came for too long.
+    Broken(ClientError),
+    /// What came cannot be read.
+    Unreadable(ClientError),
+}
+
+impl Link {
+    /// `last_id`: of the last event before this connection.
+    pub(super) fn new(response: Response, last_id: Option<String>) -> Self {
+        Self {
+            response,
+            parser: Parser::after(last_id, EVENT_BYTES_MAX),
+            received: Bytes::new(),
+            opened: Instant::now(),
+            heard: false,
+            shown: Shown::Nothing,
+        }
+    }
+
+    /// Whether the connection was a good one: it brought something, and lasted.
+    pub(super) fn held(&self, steady: Duration) -> bool {
+        self.heard && self.opened.elapsed() >= steady
+    }
+
+    /// What comes next. Dropping the future loses nothing.
+    pub(super) async fn receive(&mut self, silence: Duration) -> Received {
+        loop {
+            match self.parser.next(&mut self.received) {
+                Ok(Some(event)) => return Received::Event(event),
+                Ok(None) => {}
+                Err(bad) => return Received::Unreadable(ClientError::malformed(bad)),
+            }
+            match tokio::time::timeout(silence, self.response.chunk()).await {
+                Ok(Ok(Some(chunk))) => (self.received, self.heard) = (chunk, true),
+                Ok(Ok(None)) => return Received::End,
+                Ok(Err(source)) => {
+                    let doing = "reading the stream";
+                    return Received::Broken(ClientError::Transport { doing, source });
+                }
+                Err(_) => return Received::Broken(ClientError::Timeout { after: silence }),
+            }
+        }
+    }
+}

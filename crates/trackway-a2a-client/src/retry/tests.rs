@@ -1,0 +1,64 @@
+//! What is tried again, and after how long.
+
+use super::*;
+use crate::{Refusal, RefusalKind};
+
+fn status(status: u16, retry_after: Option<u64>) -> ClientError {
+    let retry_after = retry_after.map(Duration::from_secs);
+    ClientError::Status { status, retry_after, body: String::new() }
+}
+
+#[test]
+fn only_what_passes_is_tried_again() {
+    for (code, expected) in [
+        (429, true),
+        (502, true),
+        (503, true),
+        (504, true),
+        (400, false),
+        (401, false),
+        (500, false),
+    ] {
+        for effect in [Effect::None, Effect::Once] {
+            assert_eq!(
+                is_passing(&status(code, None), effect, Resend::Refused),
+                expected,
+                "{code}"
+            );
+        }
+    }
+    let timeout = ClientError::Timeout { after: Duration::ZERO };
+    assert!(is_passing(&timeout, Effect::None, Resend::Lost));
+    assert!(!is_passing(&timeout, Effect::Once, Resend::Lost), "its time is over");
+    let refusal = |status| {
+        let kind = RefusalKind::Internal;
+        let data = serde_json::Value::Null;
+        let message = String::new();
+        ClientError::Refused(Box::new(Refusal { kind, code: -32603, message, data, status }))
+    };
+    assert!(!is_passing(&refusal(200), Effect::None, Resend::Lost));
+    assert!(is_passing(&refusal(503), Effect::Once, Resend::Refused));
+}
+
+#[test]
+fn waits_double_up_to_the_longest_and_differ() {
+    let backoff = Backoff { first: Duration::from_secs(1), longest: Duration::from_secs(10) };
+    for (failures, most) in [(0, 1), (1, 2), (2, 4), (3, 8), (4, 10), (31, 10), (32, 10), (99, 10)]
+    {
+        let most = Duration::from_secs(most);
+        for _ in 0..20 {
+            let wait = backoff.after(failures);
+            assert!(most / 2 <= wait && wait <= most, "{failures}: {wait:?}");
+        }
+    }
+    let waits: std::collections::HashSet<_> = (0..20).map(|_| backoff.after(4)).collect();
+    assert!(waits.len() > 1, "clients must not come back together");
+}
+
+#[test]
+fn an_agent_may_ask_for_a_longer_wait_within_reason() {
+    let backoff = Backoff { first: Duration::from_millis(1), longest: Duration::from_millis(1) };
+    assert_eq!(pause(&status(503, Some(7)), backoff, 0), Some(Duration::from_secs(7)));
+    assert_eq!(pause(&status(503, Some(3_600)), backoff, 0), None);
+    assert!(pause(&status(503, None), backoff, 0).unwrap() <= backoff.longest);
+}

@@ -1,0 +1,69 @@
+//! The client: against an agent that does what a script says, also the worst, and against the door.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod agent;
+mod calls;
+mod door;
+mod example;
+mod line;
+mod live;
+mod resumes;
+mod retries;
+mod scripted;
+
+use std::time::Duration;
+
+use trackway_a2a_client::{
+    Backoff, ClientError, Envelope, MessageId, Options, Part, Update, Updates,
+};
+
+/// Far longer than anything here takes: only a hang gets there.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Options that wait a millisecond where real ones wait for seconds.
+#[expect(clippy::disallowed_methods, reason = "the tests' own door: loopback only, no policy")]
+pub(crate) fn options() -> Options {
+    trackway_outgoing::install_tls();
+    let millisecond = Duration::from_millis(1);
+    Options {
+        backoff: Backoff { first: millisecond, longest: millisecond },
+        timeout: PATIENCE,
+        silence: PATIENCE,
+        retries: 2,
+        reconnects: 3,
+        ..Options::new(reqwest::Client::builder().no_proxy().build().unwrap())
+    }
+}
+
+pub(crate) fn said(id: &str, text: &str) -> Envelope {
+    Envelope::user(MessageId::new(id).unwrap(), vec![Part::text(text)])
+}
+
+/// All that a stream gives, and how it ends.
+pub(crate) async fn all(updates: &mut Updates) -> (Vec<Update>, Option<ClientError>) {
+    let mut seen = Vec::new();
+    loop {
+        match tokio::time::timeout(PATIENCE, updates.next()).await.expect("more, or an end") {
+            Ok(Some(update)) => seen.push(update),
+            Ok(None) => return (seen, None),
+            Err(error) => {
+                let after = updates.next().await;
+                assert!(matches!(after, Ok(None)), "nothing comes after an error");
+                return (seen, Some(error));
+            }
+        }
+    }
+}
+
+/// In short: `task:STATE`, `STATE`, `STATE!` for a last one, `+ARTIFACT`, `message`.
+pub(crate) fn shape(updates: &[Update]) -> Vec<String> {
+    let short = |update: &Update| match update {
+        Update::Task(task) => format!("task:{}", task.status.state),
+        Update::Status(update) if update.last => format!("{}!", update.status.state),
+        Update::Status(update) => update.status.state.to_string(),
+        Update::Artifact(update) => format!("+{}", update.chunk.artifact.id),
+        Update::Message(_) => "message".to_owned(),
+    };
+    updates.iter().map(short).collect()
+}

@@ -1,0 +1,164 @@
+//! When a request is tried again, and when it is not.
+
+use std::time::Duration;
+
+use serde_json::json;
+use trackway_a2a_client::{
+    ClientError, Envelope, Generation, Options, RefusalKind, Reply, Resend, SendOptions, TaskState,
+};
+
+use super::{
+    agent::{Agent, End, Step},
+    all, options, said,
+    scripted::{BOTH, bare_task, task},
+    shape,
+};
+
+async fn send(agent: &Agent, options: Options) -> Result<Reply, ClientError> {
+    let client = agent.client(Generation::V1, options);
+    client.send(&said("m-1", "hi"), &SendOptions::default()).await
+}
+
+fn done() -> Step {
+    Step::result(&task(Generation::V1, "completed", 1, &[]))
+}
+
+#[tokio::test]
+async fn a_busy_agent_is_asked_again_with_the_same_message() {
+    for status in [429, 502, 503, 504] {
+        let wait = "retry-after: 0\r\n";
+        let agent =
+            Agent::new([Step::status(status, wait), Step::status(status, ""), done()]).await;
+        let reply = send(&agent, options()).await.unwrap();
+        assert_eq!(reply.task().unwrap().status.state, TaskState::Completed);
+        let asked = agent.asked();
+        let same = asked.iter().all(|other| other.body == asked[0].body);
+        assert!(same && asked.len() == 3, "the same message under the same id: {asked:?}");
+    }
+}
+
+#[tokio::test]
+async fn an_agent_that_stays_busy_is_left_alone_after_the_last_try() {
+    let agent = Agent::new([503, 503, 503].map(|status| Step::status(status, ""))).await;
+    let error = send(&agent, options()).await.unwrap_err();
+    assert!(matches!(error, ClientError::Status { status: 503, .. }), "{error}");
+    assert_eq!(agent.asked().len(), 3);
+    let agent = Agent::new([Step::status(503, "retry-after: 3600\r\n")]).await;
+    let error = send(&agent, options()).await.unwrap_err();
+    let hour = Some(Duration::from_secs(3_600));
+    assert!(matches!(error, ClientError::Status { retry_after, .. } if retry_after == hour));
+}
+
+#[tokio::test]
+async fn a_lost_message_is_sent_again_only_where_that_is_said_to_be_safe() {
+    let agent = Agent::new([Step::Hang]).await;
+    let error = send(&agent, options()).await.unwrap_err();
+    assert!(matches!(error, ClientError::Transport { .. }), "{error:?}");
+    assert_eq!(agent.asked().len(), 1, "the agent may have acted on it");
+
+    let agent = Agent::new([Step::Hang, done()]).await;
+    let safe = Options { resend: Resend::Lost, ..options() };
+    send(&agent, safe).await.unwrap();
+    let asked = agent.asked();
+    assert_eq!(asked[0].body, asked[1].body);
+
+    // Reading does no harm.
+    for generation in BOTH {
+        let result = Step::result(&bare_task(generation, "working", 1, &[]));
+        let agent = Agent::new([Step::Hang, result]).await;
+        agent.client(generation, options()).get("t-1", None).await.unwrap();
+        assert_eq!(agent.asked().len(), 2);
+    }
+}
+
+#[tokio::test]
+async fn nobody_there_and_nobody_who_answers() {
+    let agent = Agent::new([]).await;
+    let url = agent.url.clone();
+    drop(agent);
+    // The port is free again; whoever gets it next is no agent.
+    let client = trackway_a2a_client::Client::at(&url, Generation::V1, options()).unwrap();
+    let error = client.get("t-1", None).await.unwrap_err();
+    assert!(matches!(error, ClientError::Transport { .. }), "{error:?}");
+
+    let agent = Agent::new([Step::Silence]).await;
+    let short = Options { rest_timeout: Duration::from_millis(500), ..options() };
+    let error = send(&agent, short).await.unwrap_err();
+    assert!(matches!(error, ClientError::Timeout { .. }), "{error:?}");
+    assert_eq!(agent.asked().len(), 1, "its time is over");
+}
+
+#[tokio::test]
+async fn a_stream_is_opened_again_like_a_send() {
+    for generation in BOTH {
+        let events = Step::events(&[task(generation, "completed", 1, &[])], End::Proper);
+        let agent = Agent::new([Step::status(503, ""), events]).await;
+        let client = agent.client(generation, options());
+        let mut updates = client.stream(&said("m-1", "hi"), &SendOptions::default()).await.unwrap();
+        assert_eq!(shape(&all(&mut updates).await.0), ["task:completed"]);
+        assert_eq!(agent.asked()[0].body, agent.asked()[1].body);
+    }
+}
+
+#[tokio::test]
+async fn refusals_have_their_names_and_are_final() {
+    for (code, kind) in [
+        (-32700, RefusalKind::Parse),
+        (-32600, RefusalKind::InvalidRequest),
+        (-32601, RefusalKind::MethodNotFound),
+        (-32602, RefusalKind::InvalidParams),
+        (-32603, RefusalKind::Internal),
+        (-32001, RefusalKind::TaskNotFound),
+        (-32002, RefusalKind::TaskNotCancelable),
+        (-32003, RefusalKind::PushNotificationNotSupported),
+        (-32004, RefusalKind::UnsupportedOperation),
+        (-32005, RefusalKind::ContentTypeNotSupported),
+        (-32006, RefusalKind::InvalidAgentResponse),
+        (-32007, RefusalKind::ExtendedCardNotConfigured),
+        (-32008, RefusalKind::ExtensionSupportRequired),
+        (-32009, RefusalKind::VersionNotSupported),
+        (-1, RefusalKind::Other),
+    ] {
+        let agent = Agent::new([Step::error(code, &json!({"next": "x"}))]).await;
+        let Err(ClientError::Refused(refusal)) = send(&agent, options()).await else {
+            panic!("{code} is a refusal");
+        };
+        assert_eq!((refusal.kind, refusal.code, refusal.status), (kind, code, 200));
+        assert_eq!((refusal.message.as_str(), &refusal.data["next"]), ("no", &json!("x")));
+    }
+    // A refusal may come with a status of its own, and a stream may be refused too.
+    let body = json!({"jsonrpc": "2.0", "id": null, "error": {"code": -32001, "message": "no"}});
+    let agent = Agent::new([Step::Answer(404, "", body.to_string())]).await;
+    let Err(ClientError::Refused(refusal)) = send(&agent, options()).await else { panic!() };
+    assert_eq!((refusal.kind, refusal.status), (RefusalKind::TaskNotFound, 404));
+    let agent = Agent::new([Step::error(-32602, &json!(null))]).await;
+    let client = agent.client(Generation::V03, options());
+    let error = client.stream(&said("m-1", "hi"), &SendOptions::default()).await.unwrap_err();
+    assert_eq!(error.refusal(), Some(RefusalKind::InvalidParams));
+}
+
+#[tokio::test]
+async fn garbage_is_malformed_and_not_asked_for_twice() {
+    let json = "content-type: application/json\r\n";
+    for step in [
+        Step::Answer(200, json, "<html>".to_owned()),
+        Step::Answer(200, json, String::new()),
+        Step::Answer(200, json, "{\"result\": 5}".to_owned()),
+        Step::Answer(200, json, "{}".to_owned()),
+        Step::result(&json!({"task": {"id": "t"}})),
+    ] {
+        let agent = Agent::new([step.clone()]).await;
+        let error = send(&agent, options()).await.unwrap_err();
+        assert!(matches!(error, ClientError::Malformed { .. }), "{step:?}: {error:?}");
+        assert_eq!(agent.asked().len(), 1);
+    }
+    let agent = Agent::new([done()]).await;
+    let client = agent.client(Generation::V1, options());
+    let envelope: Envelope = said("m-1", "hi");
+    let error = client.stream(&envelope, &SendOptions::default()).await.unwrap_err();
+    assert!(matches!(error, ClientError::Malformed { .. }), "a stream was asked for: {error:?}");
+    let agent = Agent::new([Step::status(401, "")]).await;
+    let error = send(&agent, options()).await.unwrap_err();
+    assert!(matches!(error, ClientError::Status { status: 401, .. }));
+    assert!(error.to_string().contains("an error page"));
+}

@@ -1,0 +1,81 @@
+//! What the scripted agent says, in the words of each generation.
+
+use serde_json::{Value, json};
+use trackway_a2a_client::Generation;
+
+pub(crate) const BOTH: [Generation; 2] = [Generation::V03, Generation::V1];
+
+fn state(generation: Generation, name: &str) -> Value {
+    match generation {
+        Generation::V03 => name.into(),
+        Generation::V1 => format!("TASK_STATE_{}", name.to_uppercase().replace('-', "_")).into(),
+    }
+}
+
+fn status(generation: Generation, name: &str, second: u32) -> Value {
+    json!({"state": state(generation, name), "timestamp": format!("2026-01-01T00:00:{second:02}Z")})
+}
+
+fn text(generation: Generation, text: &str) -> Value {
+    match generation {
+        Generation::V03 => json!({"kind": "text", "text": text}),
+        Generation::V1 => json!({ "text": text }),
+    }
+}
+
+fn item(generation: Generation, kind: &str, member: &str, mut item: Value) -> Value {
+    match generation {
+        Generation::V03 => {
+            item["kind"] = kind.into();
+            item
+        }
+        Generation::V1 => json!({ member: item }),
+    }
+}
+
+/// The task itself, as `get` and `cancel` answer.
+pub(crate) fn bare_task(
+    generation: Generation,
+    name: &str,
+    second: u32,
+    artifacts: &[&str],
+) -> Value {
+    let artifact = |id: &&str| json!({"artifactId": id, "parts": [text(generation, "x")]});
+    let mut task = json!({"id": "t-1", "contextId": "c-1", "status": status(generation, name, second),
+        "artifacts": artifacts.iter().map(artifact).collect::<Vec<_>>()});
+    if generation == Generation::V03 {
+        task["kind"] = "task".into();
+    }
+    task
+}
+
+/// As a stream and a send show it.
+pub(crate) fn task(generation: Generation, name: &str, second: u32, artifacts: &[&str]) -> Value {
+    item(generation, "task", "task", bare_task(generation, name, second, artifacts))
+}
+
+pub(crate) fn update(generation: Generation, name: &str, second: u32) -> Value {
+    let last = matches!(name, "completed" | "failed" | "canceled" | "rejected");
+    let mut update =
+        json!({"taskId": "t-1", "contextId": "c-1", "status": status(generation, name, second)});
+    if generation == Generation::V03 {
+        update["final"] = last.into();
+    }
+    item(generation, "status-update", "statusUpdate", update)
+}
+
+pub(crate) fn artifact(generation: Generation, id: &str) -> Value {
+    let artifact = json!({"artifactId": id, "parts": [text(generation, "x")]});
+    let update =
+        json!({"taskId": "t-1", "contextId": "c-1", "artifact": artifact, "lastChunk": true});
+    item(generation, "artifact-update", "artifactUpdate", update)
+}
+
+pub(crate) fn message(generation: Generation) -> Value {
+    let role = match generation {
+        Generation::V03 => "agent",
+        Generation::V1 => "ROLE_AGENT",
+    };
+    let message = json!({"messageId": "m-9", "role": role, "contextId": "c-1", "parts": [text(generation, "hello")]});
+    item(generation, "message", "message", message)
+}

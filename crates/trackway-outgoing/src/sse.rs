@@ -1,0 +1,153 @@
+//! Server-sent events as they arrive: bytes in, one event out at a time.
+//!
+//! Nothing is queued. A caller hands in what it received, takes the first whole event, and comes
+//! back with the rest; what is kept in between is less than one event. Text is decoded when a line
+//! is whole, so a chunk may end inside of a letter.
+
+use std::mem;
+
+use bytes::{Buf, Bytes};
+
+/// Longest id that is kept. It is sent back in a header, and servers take no longer ones.
+/// Limit (HTTP): event id that is kept of a stream.
+const ID_BYTES_MAX: usize = 1_024;
+
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Event {
+    /// Its type; empty where the server gave none.
+    pub kind: String,
+    pub data: String,
+    /// The newest id of the stream; it stays until another one comes.
+    pub id: Option<String>,
+}
+
+/// What makes a stream unreadable from here on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum BadStream {
+    #[error("an event is larger than {bytes_max} bytes")]
+    TooLarge { bytes_max: usize },
+    #[error("an event is not UTF-8")]
+    NotUtf8,
+}
+
+/// The state between two chunks. `retry` is skipped: whoever reads has its own pauses.
+#[derive(Debug)]
+pub struct Parser {
+    line: Vec<u8>,
+    kind: String,
+    data: String,
+    has_data: bool,
+    /// The id as the current event leaves it; it counts when that event is whole.
+    id: Option<String>,
+    /// The last byte was a carriage return: a newline right after it belongs to it.
+    after_return: bool,
+    /// No line has ended yet.
+    at_start: bool,
+    bytes_max: usize,
+}
+
+impl Parser {
+    /// `bytes_max` bounds an event, and therefore a line.
+    pub fn new(bytes_max: usize) -> Self {
+        Self::after(None, bytes_max)
+    }
+
+    /// `id`: the newest one of the connection before.
+    pub fn after(id: Option<String>, bytes_max: usize) -> Self {
+        Self {
+            line: Vec::new(),
+            kind: String::new(),
+            data: String::new(),
+            has_data: false,
+            id,
+            after_return: false,
+            at_start: true,
+            bytes_max,
+        }
+    }
+
+    /// The next whole event of what was received; `None` when all of `received` was used.
+    pub fn next(&mut self, received: &mut Bytes) -> Result<Option<Event>, BadStream> {
+        loop {
+            if received.is_empty() {
+                return Ok(None);
+            }
+            if mem::take(&mut self.after_return) && received.first() == Some(&b'\n') {
+                received.advance(1);
+                continue;
+            }
+            let Some(end) = received.iter().position(|byte| matches!(byte, b'\r' | b'\n')) else {
+                let rest = mem::take(received);
+                self.grow(&rest)?;
+                return Ok(None);
+            };
+            let rest = received.split_to(end);
+            self.grow(&rest)?;
+            // A return at the end of a chunk may have its newline in the next one.
+            self.after_return = received.first() == Some(&b'\r');
+            received.advance(1);
+            if let Some(event) = self.end_line()? {
+                return Ok(Some(event));
+            }
+        }
+    }
+
+    /// The stream is over. Some servers leave out the empty line after their last event, which is
+    /// given out here, for those who count it.
+    pub fn finish(&mut self) -> Result<Option<Event>, BadStream> {
+        if !self.line.is_empty() {
+            self.end_line()?;
+        }
+        Ok(self.end_event())
+    }
+
+    fn grow(&mut self, bytes: &[u8]) -> Result<(), BadStream> {
+        let bytes_max = self.bytes_max;
+        if self.line.len() + self.data.len() + bytes.len() > bytes_max {
+            return Err(BadStream::TooLarge { bytes_max });
+        }
+        self.line.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    fn end_line(&mut self) -> Result<Option<Event>, BadStream> {
+        let mut line = mem::take(&mut self.line);
+        if mem::take(&mut self.at_start) && line.starts_with(BYTE_ORDER_MARK) {
+            line.drain(..BYTE_ORDER_MARK.len());
+        }
+        if line.is_empty() {
+            return Ok(self.end_event());
+        }
+        let (name, value) = match line.iter().position(|byte| *byte == b':') {
+            Some(colon) => (&line[..colon], &line[colon + 1..]),
+            None => (&line[..], &[][..]),
+        };
+        let value = value.strip_prefix(b" ").unwrap_or(value);
+        match name {
+            b"data" => {
+                if mem::replace(&mut self.has_data, true) {
+                    self.data.push('\n');
+                }
+                self.data.push_str(str::from_utf8(value).map_err(|_| BadStream::NotUtf8)?);
+            }
+            b"event" => self.kind = String::from_utf8_lossy(value).into_owned(),
+            b"id" if value.len() <= ID_BYTES_MAX && !value.contains(&0) => {
+                self.id = str::from_utf8(value).ok().map(str::to_owned);
+            }
+            // Comments have an empty name.
+            _ => {}
+        }
+        Ok(None)
+    }
+
+    fn end_event(&mut self) -> Option<Event> {
+        let (kind, data) = (mem::take(&mut self.kind), mem::take(&mut self.data));
+        let id = || self.id.clone().filter(|id| !id.is_empty());
+        mem::take(&mut self.has_data).then(|| Event { kind, data, id: id() })
+    }
+}
+
+#[cfg(test)]
+mod tests;
