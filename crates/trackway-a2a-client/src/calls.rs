@@ -3,7 +3,7 @@
 use super::{
     Card, Client, ClientError, Envelope, Generation, ListQuery, Page, PushConfig, Reply,
     SendOptions, Task, TaskState, Updates, Wait,
-    generation::Operation,
+    operation::Operation,
     peer::Peer,
     retry::{Effect, retrying},
     updates::Origin,

@@ -156,7 +156,10 @@ impl Card {
     /// collect them.
     pub(super) fn choose(&self, from: &Url, secrets: bool) -> Result<Choice, ClientError> {
         let usable = |interface: &Interface| {
-            let generation = Generation::of_version(&interface.version)?;
+            let version = interface.version.trim();
+            // Some cards leave out the minor number.
+            let whole = || Generation::parse(&format!("{version}.0"));
+            let generation = Generation::parse(version).or_else(whole)?;
             let binding = Binding::named(&interface.binding, generation)?;
             let url = from.join(&interface.url).ok()?;
             let safe = url.scheme() == "https" || (url.scheme(), from.scheme()) == ("http", "http");

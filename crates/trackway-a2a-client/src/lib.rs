@@ -12,10 +12,10 @@ mod binding;
 mod calls;
 mod card;
 mod error;
-mod generation;
 mod http;
 mod jsonrpc;
 mod link;
+mod operation;
 mod options;
 mod peer;
 mod rest;
@@ -38,11 +38,12 @@ use self::{
     retry::{Effect, retrying},
 };
 
+pub use trackway_a2a_wire::Generation;
+
 pub use self::{
     binding::Binding,
     card::{Card, Extension, Interface, Skill},
     error::{ClientError, Refusal, RefusalKind},
-    generation::Generation,
     options::{Backoff, Options, Resend},
     types::{
         Artifact, ArtifactId, ArtifactUpdate, Content, Envelope, File, FileSource, ListQuery,

@@ -15,8 +15,9 @@ use serde_json::{Map, Value, value::RawValue};
 use super::{
     Binding, ClientError, Generation, Options,
     card::Choice,
-    generation::Operation,
-    http, jsonrpc, rest,
+    http, jsonrpc,
+    operation::Operation,
+    rest,
     retry::{Effect, retrying},
 };
 
@@ -58,7 +59,7 @@ impl Peer {
             Binding::JsonRpc => {
                 params.extend(tenant.map(|tenant| ("tenant".to_owned(), tenant.into())));
                 let id = self.requests.fetch_add(1, Ordering::Relaxed);
-                let body = jsonrpc::request(id, self.generation.method(operation), &params);
+                let body = jsonrpc::request(id, operation.method(self.generation), &params);
                 Request { method: Method::POST, url: self.url.clone(), body: Some(body) }
             }
             Binding::HttpJson => {

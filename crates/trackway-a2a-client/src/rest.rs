@@ -5,7 +5,7 @@ use reqwest::{Method, Url};
 use serde::Deserialize;
 use serde_json::{Map, Value, value::RawValue};
 
-use super::{ClientError, Refusal, RefusalKind, generation::Operation};
+use super::{ClientError, Refusal, RefusalKind, operation::Operation};
 
 /// Where an operation is: its method and address. What the path says is taken out of the parameters;
 /// the rest of them belongs into the body, or into the query where there is no body.

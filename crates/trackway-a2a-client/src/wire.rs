@@ -1,19 +1,18 @@
 //! JSON of both generations, from and to the types of this client.
 //!
-//! What the generations share has one shape (`shapes`), with the part as its parameter; what they
-//! do not share is a [`Dialect`] each. Fields that are not listed are ignored.
+//! What is written is `trackway_a2a_wire`'s. What is read has one shape (`shapes`), with the part as
+//! its parameter; fields that are not listed are ignored.
 
-mod dialect;
 mod push;
 mod shapes;
 mod v03;
-mod v1;
 
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Map, Value, json};
-use trackway_domain::Object;
+use trackway_a2a_wire::{self as written, Dialect, PartV1};
+use trackway_domain::{Object, StateName};
 
-use self::{dialect::Dialect, shapes::Message, v1::V1, v03::V03};
+use self::{shapes::Message, v03::PartV03};
 use super::{
     ClientError, Envelope, Generation, ListQuery, Page, Reply, SendOptions, Task, Update, Wait,
 };
@@ -29,19 +28,25 @@ pub(super) fn send_params(
     options: &SendOptions,
     wait: Option<Wait>,
 ) -> Params {
-    let (message, wait, push_key) = match generation {
+    let (dialect, wait, push_key) = match generation {
         Generation::V03 => (
-            value(&Message::<V03>::of(envelope)),
+            Dialect::V03,
             // Absent means not to wait, but not every agent knows that.
             wait.map(|wait| ("blocking", wait == Wait::Rest)),
             "pushNotificationConfig",
         ),
         Generation::V1 => (
-            value(&Message::<V1>::of(envelope)),
+            Dialect::V1,
             // Absent means to wait.
             wait.filter(|wait| *wait == Wait::No).map(|_| ("returnImmediately", true)),
             "taskPushNotificationConfig",
         ),
+    };
+    let message = written::Message {
+        message: &envelope.message,
+        context: envelope.context.as_deref(),
+        task: envelope.task.as_deref(),
+        dialect,
     };
     let mut configuration = Params::new();
     configuration.extend(wait.map(|(key, wait)| (key.to_owned(), wait.into())));
@@ -52,7 +57,7 @@ pub(super) fn send_params(
     put(
         &mut configuration,
         push_key,
-        options.push.as_ref().map(|config| push::config_value(generation, config)),
+        options.push.as_ref().map(|config| push::config(generation, config)),
     );
     let mut params = Params::new();
     put(&mut params, "message", Some(message));
@@ -74,9 +79,11 @@ pub(super) fn get_params(id: &str, history: Option<u32>) -> Params {
 }
 
 pub(super) fn list_params(query: &ListQuery) -> Params {
+    // What is unknown cannot be asked for.
+    let state = query.state.filter(|state| *state != StateName::Unknown);
     let mut params = Params::new();
     put(&mut params, "contextId", query.context.as_deref());
-    put(&mut params, "status", query.state.and_then(V1::state_out));
+    put(&mut params, "status", state.map(|state| Dialect::V1.state(state)));
     put(&mut params, "statusTimestampAfter", query.after.map(|after| after.to_string()));
     put(&mut params, "pageSize", query.page_size);
     put(&mut params, "pageToken", query.page_token.as_deref());
@@ -87,13 +94,13 @@ pub(super) fn list_params(query: &ListQuery) -> Params {
 
 pub(super) fn task(generation: Generation, json: &str) -> Result<Task, ClientError> {
     match generation {
-        Generation::V03 => read::<shapes::Task<V03>>(json)?.taken(),
-        Generation::V1 => read::<shapes::Task<V1>>(json)?.taken(),
+        Generation::V03 => read::<shapes::Task<PartV03>>(json)?.taken(),
+        Generation::V1 => read::<shapes::Task<PartV1>>(json)?.taken(),
     }
 }
 
 pub(super) fn page(json: &str) -> Result<Page, ClientError> {
-    let read: shapes::Page<V1> = read(json)?;
+    let read: shapes::Page<PartV1> = read(json)?;
     let tasks = read.tasks.unwrap_or_default().into_iter().map(shapes::Task::taken);
     Ok(Page {
         tasks: tasks.collect::<Result<_, _>>()?,
@@ -127,10 +134,12 @@ fn tagged(json: &str) -> Result<Update, ClientError> {
     }
     match read::<Tag>(json)?.kind.as_str() {
         "task" => Ok(Update::Task(task(Generation::V03, json)?)),
-        "message" => Ok(Update::Message(read::<Message<V03>>(json)?.taken()?)),
-        "status-update" => Ok(Update::Status(read::<shapes::StatusUpdate<V03>>(json)?.taken()?)),
+        "message" => Ok(Update::Message(read::<Message<PartV03>>(json)?.taken()?)),
+        "status-update" => {
+            Ok(Update::Status(read::<shapes::StatusUpdate<PartV03>>(json)?.taken()?))
+        }
         "artifact-update" => {
-            Ok(Update::Artifact(read::<shapes::ArtifactUpdate<V03>>(json)?.taken()?))
+            Ok(Update::Artifact(read::<shapes::ArtifactUpdate<PartV03>>(json)?.taken()?))
         }
         kind => Err(ClientError::malformed(format_args!("{kind:?} is no kind of item"))),
     }
@@ -138,10 +147,6 @@ fn tagged(json: &str) -> Result<Update, ClientError> {
 
 pub(super) fn read<T: DeserializeOwned>(json: &str) -> Result<T, ClientError> {
     serde_json::from_str(json).map_err(ClientError::malformed)
-}
-
-fn value<T: serde::Serialize>(shape: &T) -> Value {
-    serde_json::to_value(shape).expect("our shapes hold no map with keys other than strings")
 }
 
 fn put<T: serde::Serialize>(params: &mut Params, key: &str, value: Option<T>) {

@@ -17,7 +17,7 @@ use crate::{
     door::{Address, Door},
     fault::Fault,
     http,
-    version::Generation,
+    version::{self, Generation},
 };
 
 /// How long a client may keep a card without asking again. Cards change when the server is deployed
@@ -109,7 +109,7 @@ enum Form {
 
 impl Form {
     fn of(headers: &HeaderMap, uri: &Uri, options: &Options) -> Result<Self, Fault> {
-        Ok(match Generation::asked(headers, uri)? {
+        Ok(match version::asked(headers, uri)? {
             Some(generation) => Self::One(generation),
             None if options.is_strict_reader(headers) => Self::One(Generation::V1),
             None => Self::Union,

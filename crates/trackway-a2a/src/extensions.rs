@@ -10,10 +10,6 @@ use crate::{
     version::Generation,
 };
 
-/// The header's name in 1.0 and in 0.3.
-const NAME: HeaderName = HeaderName::from_static("a2a-extensions");
-const NAME_V03: HeaderName = HeaderName::from_static("x-a2a-extensions");
-
 /// Extensions that are in force for one request.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Activated(Vec<String>);
@@ -46,20 +42,16 @@ impl Activated {
         if self.0.is_empty() {
             return;
         }
-        let name = match generation {
-            Generation::V1 => NAME,
-            Generation::V03 => NAME_V03,
-        };
         if let Ok(list) = HeaderValue::from_str(&self.0.join(", ")) {
-            headers.insert(name, list);
+            headers.insert(HeaderName::from_static(generation.extensions_header()), list);
         }
     }
 }
 
 fn asked(headers: &HeaderMap) -> Vec<&str> {
-    [NAME, NAME_V03]
+    Generation::ALL
         .iter()
-        .flat_map(|name| headers.get_all(name))
+        .flat_map(|generation| headers.get_all(generation.extensions_header()))
         .filter_map(|value| value.to_str().ok())
         .flat_map(|list| list.split(','))
         .map(str::trim)

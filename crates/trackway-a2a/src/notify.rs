@@ -1,5 +1,6 @@
 //! Push notifications: the updates of a task as bodies of the generation that asked for them.
 
+use trackway_a2a_wire::Dialect;
 use trackway_engine::RunView;
 use trackway_ports::{Hook, PortFuture, Stored};
 use trackway_runtime::{Messenger, Undelivered};
@@ -9,7 +10,7 @@ use crate::{
     ops::{Push, Snapshot, item},
     push::{Credentials, Outgoing, Target},
     version::Generation,
-    wire::{v1, v03},
+    wire::{StreamItem, Task},
 };
 
 /// Tells clients of updates over HTTP.
@@ -60,11 +61,11 @@ fn body(
     let written = match generation {
         Generation::V1 => {
             let item = item(stored.clone())?;
-            let item = v1::StreamItem::new(&item, &place, HISTORY_MESSAGES_MAX);
+            let item = StreamItem::new(&item, &place, HISTORY_MESSAGES_MAX, Dialect::V1);
             ("application/a2a+json", serde_json::to_vec(&item))
         }
         Generation::V03 => {
-            let task = v03::Task::new(&snapshot, &place, HISTORY_MESSAGES_MAX);
+            let task = Task::new(&snapshot, &place, HISTORY_MESSAGES_MAX, Dialect::V03);
             ("application/json", serde_json::to_vec(&task))
         }
     };

@@ -12,6 +12,7 @@ use axum::{
 };
 use serde::Serialize;
 use serde_json::Value;
+use trackway_a2a_wire::Dialect;
 use trackway_domain::Code;
 
 use crate::{
@@ -73,7 +74,7 @@ async fn answer(
     body: Body,
 ) -> Result<Response, Refused> {
     let headers = &head.headers;
-    let asked = Generation::asked(headers, &head.uri)?;
+    let asked = version::asked(headers, &head.uri)?;
     let Route { generation, tenant, operation } =
         route(&head.method, path).map_err(|none| no_route(&none, head))?;
     if asked.is_some_and(|asked| asked != generation) {
@@ -111,14 +112,8 @@ async fn answer(
                 _ => Value::Null,
             };
             let (outcome, card) = (&outcome, &card);
-            match generation {
-                Generation::V1 => {
-                    http::json_of(StatusCode::OK, &wire::v1::Answer { outcome, card })
-                }
-                Generation::V03 => {
-                    http::json_of(StatusCode::OK, &wire::v03::rest::Answer { outcome, card })
-                }
-            }
+            let dialect = dialect(generation);
+            http::json_of(StatusCode::OK, &wire::Answer { outcome, card, dialect })
         }
     };
     activated.tell(generation, response.headers_mut());
@@ -126,17 +121,22 @@ async fn answer(
 }
 
 fn stream(door: &Door, streamed: Streamed, history: usize, generation: Generation) -> Response {
-    match (streamed, generation) {
-        (Streamed::Task(follow), _) => {
+    match streamed {
+        Streamed::Task(follow) => {
             let feed = TaskFeed { follow: *follow, encoder: Plain { history, generation } };
             sse::response(feed, door.options.frames.clone(), door.options.heartbeat)
         }
-        (Streamed::Message(said), Generation::V1) => {
-            sse::once(|out| http::write(out, &wire::v1::StreamItem::said(&said)))
+        Streamed::Message(said) => {
+            let dialect = dialect(generation);
+            sse::once(|out| http::write(out, &wire::StreamItem::said(&said, dialect)))
         }
-        (Streamed::Message(said), Generation::V03) => {
-            sse::once(|out| http::write(out, &wire::v03::rest::StreamItem::said(&said)))
-        }
+    }
+}
+
+fn dialect(generation: Generation) -> Dialect {
+    match generation {
+        Generation::V1 => Dialect::V1,
+        Generation::V03 => Dialect::V03Proto,
     }
 }
 
@@ -156,14 +156,8 @@ impl Encoder for Plain {
     }
 
     fn item(&self, out: &mut Vec<u8>, place: &Place, item: &Item) {
-        match self.generation {
-            Generation::V1 => {
-                http::write(out, &wire::v1::StreamItem::new(item, place, self.history));
-            }
-            Generation::V03 => {
-                http::write(out, &wire::v03::rest::StreamItem::new(item, place, self.history));
-            }
-        }
+        let dialect = dialect(self.generation);
+        http::write(out, &wire::StreamItem::new(item, place, self.history, dialect));
     }
 
     fn fault(&self, out: &mut Vec<u8>, fault: &Fault) {

@@ -3,46 +3,19 @@
 use axum::http::{HeaderMap, Uri};
 use trackway_domain::Code;
 
-use crate::fault::{Fault, Kind};
+pub(crate) use trackway_a2a_wire::Generation;
 
-/// A generation of the protocol. Patch versions are never told apart on the wire.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Generation {
-    V03,
-    V1,
-}
+use crate::fault::{Fault, Kind};
 
 /// Header and query parameter have the same name.
 const NAME: &str = "a2a-version";
 
-impl Generation {
-    pub(crate) const ALL: [Self; 2] = [Self::V1, Self::V03];
-
-    /// As it stands in cards, headers and stored configurations.
-    pub(crate) const fn as_str(self) -> &'static str {
-        match self {
-            Self::V03 => "0.3",
-            Self::V1 => "1.0",
-        }
-    }
-
-    /// The generation that a version names; whatever comes after major and minor is not looked at.
-    pub(crate) fn parse(version: &str) -> Option<Self> {
-        let mut numbers = version.trim().split('.');
-        match (numbers.next(), numbers.next()) {
-            (Some("1"), Some("0")) => Some(Self::V1),
-            (Some("0"), Some("3")) => Some(Self::V03),
-            _ => None,
-        }
-    }
-
-    /// What the request asks for; `None` where it does not say.
-    pub(crate) fn asked(headers: &HeaderMap, uri: &Uri) -> Result<Option<Self>, Fault> {
-        let header = headers.get(NAME).map(|value| value.to_str().unwrap_or("?"));
-        match header.or_else(|| queried(uri)).map(str::trim) {
-            None | Some("") => Ok(None),
-            Some(version) => Self::parse(version).map(Some).ok_or_else(|| unknown(version)),
-        }
+/// What a request asks for; `None` where it does not say.
+pub(crate) fn asked(headers: &HeaderMap, uri: &Uri) -> Result<Option<Generation>, Fault> {
+    let header = headers.get(NAME).map(|value| value.to_str().unwrap_or("?"));
+    match header.or_else(|| queried(uri)).map(str::trim) {
+        None | Some("") => Ok(None),
+        Some(version) => Generation::parse(version).map(Some).ok_or_else(|| unknown(version)),
     }
 }
 
@@ -59,7 +32,7 @@ pub(crate) fn unknown(version: &str) -> Fault {
         format!("protocol version {shown:?} is not spoken here"),
         "send A2A-Version: 1.0 or A2A-Version: 0.3; the card lists both",
     )
-    .knowing(Generation::ALL.iter().map(|known| known.as_str().to_owned()).collect())
+    .knowing(Generation::ALL.iter().map(|known| known.version().to_owned()).collect())
 }
 
 /// The address is one of another generation than the header names.
@@ -72,7 +45,7 @@ pub(crate) fn elsewhere(generation: Generation) -> Fault {
             "leave A2A-Version out, or use the addresses without /v1, which are those of 1.0"
         }
     };
-    let message = format!("protocol {} is spoken at this address", generation.as_str());
+    let message = format!("protocol {} is spoken at this address", generation.version());
     Fault::new(Kind::VersionNotSupported, Code::InvalidRequest, message, next)
 }
 
@@ -100,7 +73,7 @@ mod tests {
             if let Some(version) = header {
                 headers.insert(NAME, version.parse().unwrap());
             }
-            let asked = Generation::asked(&headers, &query.parse().unwrap());
+            let asked = asked(&headers, &query.parse().unwrap());
             assert_eq!(
                 asked.map_err(|fault| fault.kind.json_rpc()),
                 expected,

@@ -1,9 +1,16 @@
-//! Wire types: one folder per generation of the protocol, converted by hand from and to the domain.
+//! What is read and written. What is read has a folder per generation of the protocol, converted by hand
+//! to the domain; what is written has one form that knows the dialects.
 
-mod artifact;
+mod answer;
 pub(crate) mod details;
 pub(crate) mod metadata;
 mod object;
 pub(crate) mod sent;
+mod task;
+mod update;
 pub(crate) mod v03;
 pub(crate) mod v1;
+
+pub(crate) use answer::Answer;
+pub(crate) use task::Task;
+pub(crate) use update::StreamItem;

@@ -18,9 +18,11 @@ pub(super) const ALLOWED: &[(&str, &[&str])] = &[
         &["trackway-domain", "trackway-definition", "trackway-engine", "trackway-ports"],
     ),
     ("trackway-sqlite", &["trackway-domain", "trackway-ports"]),
+    ("trackway-a2a-wire", &["trackway-domain"]),
     (
         "trackway-a2a",
         &[
+            "trackway-a2a-wire",
             "trackway-domain",
             "trackway-engine",
             "trackway-outgoing",
@@ -28,7 +30,7 @@ pub(super) const ALLOWED: &[(&str, &[&str])] = &[
             "trackway-runtime",
         ],
     ),
-    ("trackway-a2a-client", &["trackway-domain", "trackway-outgoing"]),
+    ("trackway-a2a-client", &["trackway-a2a-wire", "trackway-domain", "trackway-outgoing"]),
     (
         "trackway-mcp",
         &["trackway-domain", "trackway-definition", "trackway-ports", "trackway-runtime"],

@@ -4,10 +4,9 @@ use std::mem;
 
 use super::{Connection, Origin, Rest, Updates, rest};
 use crate::{
-    ClientError, RefusalKind, Resend, Update, calls,
-    generation::Operation,
-    is_over,
+    ClientError, RefusalKind, Resend, Update, calls, is_over,
     link::Link,
+    operation::Operation,
     retry::{self, Effect},
     wire,
 };

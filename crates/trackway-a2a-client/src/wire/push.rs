@@ -1,32 +1,26 @@
 //! Push configurations: nested in 0.3, flat in 1.0.
 
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use trackway_a2a_wire as written;
 
-use super::{Params, put, read, value};
+use super::{Params, put, read};
 use crate::{ClientError, Generation, PushAuthentication, PushConfig};
 
 /// The configuration itself. `task_id` stands beside it in 1.0 only.
-#[derive(Debug, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Deserialize)]
 struct Config {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     id: Option<String>,
     url: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     token: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     authentication: Option<Authentication>,
 }
 
 /// `scheme` is of 1.0, `schemes` of 0.3.
-#[derive(Debug, Default, Serialize, Deserialize)]
+#[derive(Debug, Deserialize)]
 struct Authentication {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     scheme: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     schemes: Option<Vec<String>>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     credentials: Option<String>,
 }
 
@@ -39,38 +33,26 @@ struct Nested {
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Page {
-    #[serde(default)]
     configs: Option<Vec<Config>>,
-    #[serde(default)]
     next_page_token: Option<String>,
 }
 
 /// The configuration as a send carries it, where the task is the one of the message.
-pub(super) fn config_value(generation: Generation, config: &PushConfig) -> Value {
-    let authentication = config.authentication.as_ref().map(|sent| {
-        let credentials = sent.credentials.clone();
-        match generation {
-            Generation::V03 => {
-                let schemes = Some(vec![sent.scheme.clone()]);
-                Authentication { schemes, credentials, ..Authentication::default() }
-            }
-            Generation::V1 => {
-                let scheme = Some(sent.scheme.clone());
-                Authentication { scheme, credentials, ..Authentication::default() }
-            }
-        }
-    });
-    value(&Config {
-        id: config.id.clone(),
-        url: config.url.clone(),
-        token: config.token.clone(),
-        authentication,
-    })
+pub(super) fn config(generation: Generation, config: &PushConfig) -> written::PushConfig<'_> {
+    let known = config.authentication.as_ref();
+    written::PushConfig {
+        id: config.id.as_deref(),
+        url: &config.url,
+        token: config.token.as_deref(),
+        authentication: known.map(|known| (&*known.scheme, known.credentials.as_deref())),
+        task: None,
+        generation,
+    }
 }
 
 /// The parameters that set a configuration.
 pub(crate) fn push_set_params(generation: Generation, task: &str, config: &PushConfig) -> Params {
-    let config = config_value(generation, config);
+    let config = json!(self::config(generation, config));
     let mut params = Params::new();
     match (generation, config) {
         (Generation::V1, Value::Object(config)) => params = config,

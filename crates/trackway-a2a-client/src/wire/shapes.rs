@@ -1,84 +1,80 @@
-//! What both generations write alike, with the part and the names left to the dialect.
+//! What both generations write alike, as it is read; the part says which of them wrote it.
 
-use std::marker::PhantomData;
+use std::fmt::Debug;
 
-use serde::{Deserialize, Deserializer, Serialize};
-use serde_json::Value;
-use trackway_domain::{self as domain, ArtifactId, MessageId, Object, Timestamp};
+use serde::{Deserialize, de::DeserializeOwned};
+use trackway_a2a_wire::{Dialect, NotOneContent, PartV1};
+use trackway_domain::{self as domain, ArtifactId, MessageId, Object, StateName, Timestamp};
 
-use super::{dialect::Dialect, v1::V1};
 use crate::{self as client, ClientError, Envelope, Update};
 
-#[derive(Debug, Serialize, Deserialize)]
+/// A part as it is written.
+pub(super) trait Reading: Debug + DeserializeOwned {
+    const DIALECT: Dialect;
+
+    fn read(self) -> Result<domain::Part, ClientError>;
+}
+
+impl Reading for PartV1 {
+    const DIALECT: Dialect = Dialect::V1;
+
+    fn read(self) -> Result<domain::Part, ClientError> {
+        self.part().map_err(|NotOneContent| {
+            ClientError::malformed("a part holds exactly one of text, raw, url and data")
+        })
+    }
+}
+
+#[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", bound = "")]
-pub(super) struct Message<D: Dialect> {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    kind: Option<String>,
+pub(super) struct Message<P: Reading> {
     message_id: String,
     role: String,
     #[serde(default)]
-    parts: Vec<D::Part>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    parts: Vec<P>,
     context_id: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     task_id: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     metadata: Option<Object>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     reference_task_ids: Option<Vec<String>>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     extensions: Option<Vec<String>>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", bound = "")]
-pub(super) struct Artifact<D: Dialect> {
+pub(super) struct Artifact<P: Reading> {
     artifact_id: String,
-    #[serde(default)]
     name: Option<String>,
-    #[serde(default)]
     description: Option<String>,
     #[serde(default)]
-    parts: Vec<D::Part>,
-    #[serde(default)]
+    parts: Vec<P>,
     metadata: Option<Object>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(bound = "")]
-struct Status<D: Dialect> {
+struct Status<P: Reading> {
     state: String,
-    #[serde(default)]
-    message: Option<Message<D>>,
-    #[serde(default)]
+    message: Option<Message<P>>,
     timestamp: Option<String>,
-    #[serde(skip)]
-    dialect: PhantomData<D>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", bound = "")]
-pub(super) struct Task<D: Dialect> {
+pub(super) struct Task<P: Reading> {
     id: String,
-    #[serde(default)]
     context_id: Option<String>,
-    status: Status<D>,
-    #[serde(default)]
-    artifacts: Option<Vec<Artifact<D>>>,
-    #[serde(default)]
-    history: Option<Vec<Message<D>>>,
-    #[serde(default)]
+    status: Status<P>,
+    artifacts: Option<Vec<Artifact<P>>>,
+    history: Option<Vec<Message<P>>>,
     metadata: Option<Object>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", bound = "")]
-pub(super) struct StatusUpdate<D: Dialect> {
+pub(super) struct StatusUpdate<P: Reading> {
     task_id: String,
-    #[serde(default)]
     context_id: Option<String>,
-    status: Status<D>,
-    #[serde(default)]
+    status: Status<P>,
     metadata: Option<Object>,
     #[serde(default, rename = "final")]
     last: bool,
@@ -86,16 +82,12 @@ pub(super) struct StatusUpdate<D: Dialect> {
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", bound = "")]
-pub(super) struct ArtifactUpdate<D: Dialect> {
+pub(super) struct ArtifactUpdate<P: Reading> {
     task_id: String,
-    #[serde(default)]
     context_id: Option<String>,
-    artifact: Artifact<D>,
-    #[serde(default)]
+    artifact: Artifact<P>,
     append: Option<bool>,
-    #[serde(default)]
     last_chunk: Option<bool>,
-    #[serde(default)]
     metadata: Option<Object>,
 }
 
@@ -103,49 +95,29 @@ pub(super) struct ArtifactUpdate<D: Dialect> {
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct StreamResponse {
-    #[serde(default)]
-    task: Option<Task<V1>>,
-    #[serde(default)]
-    message: Option<Message<V1>>,
-    #[serde(default)]
-    status_update: Option<StatusUpdate<V1>>,
-    #[serde(default)]
-    artifact_update: Option<ArtifactUpdate<V1>>,
+    task: Option<Task<PartV1>>,
+    message: Option<Message<PartV1>>,
+    status_update: Option<StatusUpdate<PartV1>>,
+    artifact_update: Option<ArtifactUpdate<PartV1>>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", bound = "")]
-pub(super) struct Page<D: Dialect> {
-    #[serde(default)]
-    pub(super) tasks: Option<Vec<Task<D>>>,
-    #[serde(default)]
+pub(super) struct Page<P: Reading> {
+    pub(super) tasks: Option<Vec<Task<P>>>,
     pub(super) next_page_token: Option<String>,
-    #[serde(default)]
     pub(super) total_size: Option<u64>,
 }
 
-impl<D: Dialect> Message<D> {
-    pub(super) fn of(envelope: &Envelope) -> Self {
-        let message = &envelope.message;
-        let listed = |list: &Vec<String>| (!list.is_empty()).then(|| list.clone());
-        Self {
-            kind: D::TAGGED.then(|| "message".to_owned()),
-            message_id: message.id.to_string(),
-            role: D::role_out(message.role).to_owned(),
-            parts: message.parts.iter().map(D::part_out).collect(),
-            context_id: envelope.context.clone(),
-            task_id: envelope.task.clone(),
-            metadata: (!message.metadata.is_empty()).then(|| message.metadata.clone()),
-            reference_task_ids: listed(&message.references),
-            extensions: listed(&message.extensions),
-        }
-    }
-
+impl<P: Reading> Message<P> {
     pub(super) fn taken(self) -> Result<Envelope, ClientError> {
+        let role = P::DIALECT.role_named(&self.role);
         let message = domain::Message {
             id: MessageId::new(&self.message_id).map_err(ClientError::malformed)?,
-            role: D::role_in(&self.role)?,
-            parts: parts::<D>(self.parts)?,
+            role: role.ok_or_else(|| {
+                ClientError::malformed(format_args!("{:?} is no role", self.role))
+            })?,
+            parts: parts::<P>(self.parts)?,
             metadata: self.metadata.unwrap_or_default(),
             references: self.reference_task_ids.unwrap_or_default(),
             extensions: self.extensions.unwrap_or_default(),
@@ -154,30 +126,31 @@ impl<D: Dialect> Message<D> {
     }
 }
 
-impl<D: Dialect> Artifact<D> {
+impl<P: Reading> Artifact<P> {
     fn taken(self) -> Result<domain::Artifact, ClientError> {
         Ok(domain::Artifact {
             id: ArtifactId::new(&self.artifact_id).map_err(ClientError::malformed)?,
             name: filled(self.name),
             description: filled(self.description),
-            parts: parts::<D>(self.parts)?,
+            parts: parts::<P>(self.parts)?,
             metadata: self.metadata.unwrap_or_default(),
         })
     }
 }
 
-impl<D: Dialect> Status<D> {
+impl<P: Reading> Status<P> {
     fn taken(self) -> Result<client::TaskStatus, ClientError> {
         let message = self.message.map(Message::taken).transpose()?;
         Ok(client::TaskStatus {
-            state: D::state_in(&self.state),
+            // States that are not known here are those of a later protocol, or none.
+            state: P::DIALECT.state_named(&self.state).unwrap_or(StateName::Unknown),
             message: message.map(|envelope| envelope.message),
             timestamp: self.timestamp.as_deref().and_then(moment),
         })
     }
 }
 
-impl<D: Dialect> Task<D> {
+impl<P: Reading> Task<P> {
     pub(super) fn taken(self) -> Result<client::Task, ClientError> {
         let artifacts = self.artifacts.unwrap_or_default().into_iter().map(Artifact::taken);
         let history = self.history.unwrap_or_default().into_iter();
@@ -193,20 +166,20 @@ impl<D: Dialect> Task<D> {
     }
 }
 
-impl<D: Dialect> StatusUpdate<D> {
+impl<P: Reading> StatusUpdate<P> {
     pub(super) fn taken(self) -> Result<client::StatusUpdate, ClientError> {
         let status = self.status.taken()?;
         Ok(client::StatusUpdate {
             task: named(self.task_id)?,
             context: filled(self.context_id),
-            last: self.last || (!D::TAGGED && client::is_over(status.state)),
+            last: self.last || (!P::DIALECT.is_tagged() && client::is_over(status.state)),
             status,
             metadata: self.metadata.unwrap_or_default(),
         })
     }
 }
 
-impl<D: Dialect> ArtifactUpdate<D> {
+impl<P: Reading> ArtifactUpdate<P> {
     pub(super) fn taken(self) -> Result<client::ArtifactUpdate, ClientError> {
         let chunk = domain::ArtifactChunk {
             artifact: self.artifact.taken()?,
@@ -237,15 +210,8 @@ impl StreamResponse {
     }
 }
 
-/// Whether a field is there at all; a null is there.
-pub(super) fn present<'de, D: Deserializer<'de>>(
-    deserializer: D,
-) -> Result<Option<Value>, D::Error> {
-    Value::deserialize(deserializer).map(Some)
-}
-
-fn parts<D: Dialect>(parts: Vec<D::Part>) -> Result<Vec<domain::Part>, ClientError> {
-    parts.into_iter().map(D::part_in).collect()
+fn parts<P: Reading>(parts: Vec<P>) -> Result<Vec<domain::Part>, ClientError> {
+    parts.into_iter().map(P::read).collect()
 }
 
 /// Text that an agent left empty says nothing.

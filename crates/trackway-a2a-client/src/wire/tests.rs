@@ -60,10 +60,8 @@ fn a_task_is_the_same_in_both_generations() {
 #[test]
 fn every_state_has_its_name_and_unheard_of_ones_are_unknown() {
     for state in StateName::ALL {
-        assert_eq!(V03::state_in(V03::state_out(state).unwrap()), state);
-        match V1::state_out(state) {
-            Some(name) => assert_eq!(V1::state_in(name), state),
-            None => assert_eq!(state, StateName::Unknown),
+        for dialect in [Dialect::V03, Dialect::V03Proto, Dialect::V1] {
+            assert_eq!(dialect.state_named(dialect.state(state)), Some(state));
         }
     }
     for (generation, name) in [

@@ -18,7 +18,7 @@ use crate::{
     extensions::Activated,
     fault::{Fault, Kind},
     ops::{Call, Follow, History, Item, Outcome, PageOf, Place, Said, Streamed},
-    version::Generation,
+    version::{self, Generation},
 };
 
 /// A stream of answers. It is pulled, so a reader that stops reading stops everything behind it.
@@ -80,9 +80,9 @@ pub(super) fn page_of(size: i32, token: String) -> PageOf {
 
 /// The service's name says which generation it speaks; a header may agree.
 fn check_version(generation: Generation, headers: &HeaderMap) -> Result<(), Fault> {
-    match Generation::asked(headers, &Uri::default())? {
+    match version::asked(headers, &Uri::default())? {
         Some(asked) if asked != generation => {
-            let message = format!("this service speaks protocol {}", generation.as_str());
+            let message = format!("this service speaks protocol {}", generation.version());
             let next = "for 1.0 call lf.a2a.v1.A2AService, for 0.3 a2a.v1.A2AService";
             Err(Fault::new(Kind::VersionNotSupported, Code::InvalidRequest, message, next))
         }

@@ -6,6 +6,7 @@ use axum::{
     response::Response,
 };
 use serde_json::{Value, value::RawValue};
+use trackway_a2a_wire::Dialect;
 
 use super::{Malformed, Request, parse, refusal, v1, v03, write};
 use crate::{
@@ -16,14 +17,14 @@ use crate::{
     identity::Visitor,
     ops::{Call, Item, Outcome, Place, Streamed},
     sse,
-    version::Generation,
+    version::{self, Generation},
     wire,
 };
 
 /// Answers one request at an agent's address.
 pub(crate) async fn serve(door: &Door, address: &Address, head: &Parts, body: Body) -> Response {
     // What cannot be read has no method; it is refused in the form that its header asks for.
-    let asked = Generation::asked(&head.headers, &head.uri);
+    let asked = version::asked(&head.headers, &head.uri);
     let shape = asked.as_ref().ok().copied().flatten().unwrap_or(Generation::V03);
     let headers = &head.headers;
     if !http::is_json(headers) {
@@ -115,12 +116,8 @@ fn is_resubscription(request: &Request<'_>, generation: Generation) -> bool {
 fn success(id: &RawValue, outcome: &Outcome, card: &Value, generation: Generation) -> Vec<u8> {
     // Most Tasks fit; a longer one grows it.
     let mut body = Vec::with_capacity(2_048);
-    match generation {
-        Generation::V1 => write(&mut body, id, Ok(wire::v1::Answer { outcome, card }), generation),
-        Generation::V03 => {
-            write(&mut body, id, Ok(wire::v03::Answer { outcome, card }), generation);
-        }
-    }
+    let dialect = dialect(generation);
+    write(&mut body, id, Ok(wire::Answer { outcome, card, dialect }), generation);
     body
 }
 
@@ -131,18 +128,23 @@ fn stream(
     history: usize,
     generation: Generation,
 ) -> Response {
-    match (streamed, generation) {
-        (Streamed::Task(follow), _) => {
+    match streamed {
+        Streamed::Task(follow) => {
             let encoder = Envelope::new(id, history, generation);
             let feed = TaskFeed { follow: *follow, encoder };
             sse::response(feed, door.options.frames.clone(), door.options.heartbeat)
         }
-        (Streamed::Message(said), Generation::V1) => sse::once(|out| {
-            write(out, id, Ok(wire::v1::StreamItem::said(&said)), generation);
+        Streamed::Message(said) => sse::once(|out| {
+            let item = wire::StreamItem::said(&said, dialect(generation));
+            write(out, id, Ok(item), generation);
         }),
-        (Streamed::Message(said), Generation::V03) => sse::once(|out| {
-            write(out, id, Ok(wire::v03::StreamItem::said(&said)), generation);
-        }),
+    }
+}
+
+fn dialect(generation: Generation) -> Dialect {
+    match generation {
+        Generation::V1 => Dialect::V1,
+        Generation::V03 => Dialect::V03,
     }
 }
 
@@ -176,14 +178,8 @@ impl Encoder for Envelope {
     }
 
     fn item(&self, out: &mut Vec<u8>, place: &Place, item: &Item) {
-        match self.generation {
-            Generation::V1 => {
-                http::write(out, &wire::v1::StreamItem::new(item, place, self.history));
-            }
-            Generation::V03 => {
-                http::write(out, &wire::v03::StreamItem::new(item, place, self.history));
-            }
-        }
+        let dialect = dialect(self.generation);
+        http::write(out, &wire::StreamItem::new(item, place, self.history, dialect));
     }
 
     fn fault(&self, out: &mut Vec<u8>, fault: &Fault) {

@@ -98,7 +98,7 @@ impl Push {
             url: self.url,
             token: self.token,
             authentication: self.authentication,
-            protocol: self.generation.as_str().to_owned(),
+            protocol: self.generation.version().to_owned(),
         };
         let target = serde_json::to_value(stored).expect("texts can be written as JSON");
         NewHook { id: self.id, target: HookTarget(target) }

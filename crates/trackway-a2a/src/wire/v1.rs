@@ -3,19 +3,13 @@
 //! The protocol is defined by its protobuf messages and their JSON form: fields that hold their
 //! default may be left out, enums are written by name, either spelling of a field name is read.
 
-mod answer;
 mod call;
 mod card;
 mod incoming;
 mod int;
-mod message;
 mod params;
 mod push;
-mod state;
-mod task;
-mod update;
 
-pub(crate) use answer::Answer;
 pub(crate) use call::{
     cancel, get, get_push, list, list_pushes, remove_push, send, set_push, stream, subscribe,
 };
@@ -25,4 +19,6 @@ pub(crate) use params::{
     GetParams, ListParams, ListPushesParams, PushIdParams, SendParams, TaskParams, TenantParams,
 };
 pub(crate) use push::PushConfig;
-pub(crate) use update::StreamItem;
+
+#[cfg(test)]
+mod tests;

@@ -1,16 +1,19 @@
 //! Parts: what each generation writes, and that nothing is lost on the way there and back.
 
 use serde_json::{Value, json};
-use trackway_domain::{File, FileSource, Object, Part};
+use trackway_a2a_wire::{Dialect, PartV1};
+use trackway_domain::{Artifact, ArtifactId, File, FileSource, Object, Part};
 
-use super::super::{dialect::Dialect, v1::V1, v03::V03};
+use super::super::{shapes::Reading, v03::PartV03};
 
-fn there<D: Dialect>(part: &Part) -> Value {
-    serde_json::to_value(D::part_out(part)).unwrap()
+fn there(dialect: Dialect, part: &Part) -> Value {
+    let artifact = Artifact::new(ArtifactId::new("a").unwrap(), vec![part.clone()]);
+    let written = trackway_a2a_wire::Artifact { artifact: &artifact, dialect };
+    serde_json::to_value(written).unwrap()["parts"][0].take()
 }
 
-fn back<D: Dialect>(json: Value) -> Option<Part> {
-    D::part_in(serde_json::from_value(json).ok()?).ok()
+fn back<P: Reading>(json: Value) -> Option<Part> {
+    serde_json::from_value::<P>(json).ok()?.read().ok()
 }
 
 fn file(source: FileSource) -> Part {
@@ -60,24 +63,24 @@ fn every_part_is_written_as_its_generation_says_and_comes_back_as_it_was() {
             json!({"url": "https://x/a", "filename": "a.txt", "mediaType": "text/plain", "metadata": {"k": 1}}),
         ),
     ] {
-        assert_eq!(there::<V03>(&part), old);
-        assert_eq!(there::<V1>(&part), new);
-        assert_eq!(back::<V03>(old), Some(part.clone()));
-        assert_eq!(back::<V1>(new), Some(part));
+        assert_eq!(there(Dialect::V03, &part), old);
+        assert_eq!(there(Dialect::V1, &part), new);
+        assert_eq!(back::<PartV03>(old), Some(part.clone()));
+        assert_eq!(back::<PartV1>(new), Some(part));
     }
 }
 
 #[test]
 fn what_others_write_is_understood() {
     let markdown =
-        back::<V1>(json!({"text": "*", "mediaType": "text/markdown", "filename": "a.md"}));
+        back::<PartV1>(json!({"text": "*", "mediaType": "text/markdown", "filename": "a.md"}));
     let expected = Part::text("*").with("mimeType", "text/markdown").with("filename", "a.md");
     assert_eq!(markdown, Some(expected));
     let padded = json!({"text": "x", "mediaType": "", "filename": "", "metadata": null});
-    assert_eq!(back::<V1>(padded), Some(Part::text("x")));
+    assert_eq!(back::<PartV1>(padded), Some(Part::text("x")));
     // A mark without the wrapping is left alone.
     let marked = json!({"kind": "data", "data": {"v": 1}, "metadata": {"data_part_compat": true}});
-    assert_eq!(back::<V03>(marked).unwrap().as_data(), Some(&json!({"v": 1})));
+    assert_eq!(back::<PartV03>(marked).unwrap().as_data(), Some(&json!({"v": 1})));
 }
 
 #[test]
@@ -90,11 +93,11 @@ fn a_part_without_its_content_is_refused() {
         json!({"kind": "video", "text": "x"}),
         json!({"text": "x"}),
     ] {
-        assert_eq!(back::<V03>(json.clone()), None, "{json}");
+        assert_eq!(back::<PartV03>(json.clone()), None, "{json}");
     }
     for json in
         [json!({}), json!({"metadata": {}}), json!({"text": "x", "url": "y"}), json!({"raw": 1})]
     {
-        assert_eq!(back::<V1>(json.clone()), None, "{json}");
+        assert_eq!(back::<PartV1>(json.clone()), None, "{json}");
     }
 }

@@ -1,6 +1,7 @@
 //! From what was sent to what the domain knows: messages and parts.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
+use trackway_a2a_wire::{take_references, unwrapped};
 use trackway_domain::{Content, File, FileSource, Object, Part};
 
 use super::given;
@@ -11,10 +12,7 @@ use crate::{
         value,
     },
     ops::Incoming,
-    wire::{
-        sent::{self, check_count, wrong},
-        v03::{take_references, unwrapped},
-    },
+    wire::sent::{self, check_count, wrong},
 };
 
 /// The message of a send, checked. Paths in faults point into the request.

@@ -1,6 +1,7 @@
 //! Messages, parts and artifacts as they are written.
 
 use serde_json::Value;
+use trackway_a2a_wire::{DATA_PART_COMPAT, with_references};
 use trackway_domain::{self as domain, Content, Object, Role, RunId};
 
 use crate::{
@@ -9,7 +10,6 @@ use crate::{
         value,
     },
     ops::{Place, Said},
-    wire::v03::{DATA_PART_COMPAT, with_references},
 };
 
 pub(super) fn message(message: &domain::Message, place: &Place) -> pb::Message {

@@ -62,7 +62,7 @@ fn interface(known: &Interface) -> pb::AgentInterface {
         url: known.url.clone(),
         protocol_binding: known.binding.as_str().to_owned(),
         tenant: known.tenant.clone().unwrap_or_default(),
-        protocol_version: known.generation.as_str().to_owned(),
+        protocol_version: known.generation.version().to_owned(),
     }
 }
 

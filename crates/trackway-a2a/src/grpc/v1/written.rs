@@ -1,6 +1,7 @@
 //! Messages, parts and artifacts as they are written.
 
-use trackway_domain::{self as domain, Content, Object, Role, RunId};
+use trackway_a2a_wire::beside;
+use trackway_domain::{self as domain, Content, Role, RunId};
 
 use crate::{
     grpc::{
@@ -70,10 +71,4 @@ fn part(part: &domain::Part) -> pb::Part {
         filename: name.unwrap_or_default().to_owned(),
         media_type: mime_type.unwrap_or_default().to_owned(),
     }
-}
-
-/// Name and type of a text or data part, which the domain keeps among the metadata.
-fn beside(metadata: &Object) -> (Option<&str>, Option<&str>) {
-    let text = |name: &str| metadata.get(name).and_then(serde_json::Value::as_str);
-    (text("filename"), text("mimeType"))
 }

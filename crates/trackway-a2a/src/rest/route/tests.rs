@@ -6,7 +6,7 @@ fn routed(method: &Method, path: &str) -> String {
     match route(method, path) {
         Ok(route) => {
             let tenant = route.tenant.map(|tenant| format!("{tenant} ")).unwrap_or_default();
-            format!("{} {tenant}{:?}", route.generation.as_str(), route.operation)
+            format!("{} {tenant}{:?}", route.generation.version(), route.operation)
         }
         Err(NoRoute::Unknown(_)) => "404".to_owned(),
         Err(NoRoute::Method(_, allowed)) => format!("405 {allowed}"),

@@ -1,8 +1,9 @@
 //! From what was sent to what the domain knows: messages, parts, files.
 
-use trackway_domain::{Content, File, FileSource, Object, Part};
+use trackway_a2a_wire::unwrapped;
+use trackway_domain::{Content, File, FileSource, Part};
 
-use super::{message::DATA_PART_COMPAT, params};
+use super::params;
 use crate::{
     fault::Fault,
     ops::Incoming,
@@ -64,18 +65,6 @@ fn part(index: usize, sent: params::Part) -> Result<Part, Fault> {
         }
     };
     Ok(Part { content, metadata })
-}
-
-/// Data of 0.3 is an object; the SDKs carry any other value as `{"value": …}` with a mark.
-pub(crate) fn unwrapped(data: serde_json::Value, metadata: &mut Object) -> serde_json::Value {
-    let marked = metadata.get(DATA_PART_COMPAT).is_some_and(|mark| mark == true);
-    match data {
-        serde_json::Value::Object(mut fields) if marked && fields.contains_key("value") => {
-            metadata.remove(DATA_PART_COMPAT);
-            fields.remove("value").unwrap_or_default()
-        }
-        data => data,
-    }
 }
 
 fn file(index: usize, sent: params::File) -> Result<File, Fault> {

@@ -1,6 +1,6 @@
-//! Push notification configurations as they are read and written.
+//! Push notification configurations as they are read.
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use crate::{
     fault::Fault,
@@ -88,47 +88,5 @@ impl PushConfig {
             authentication,
             generation: Generation::V03,
         })
-    }
-}
-
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct Written<'a> {
-    task_id: &'a str,
-    push_notification_config: WrittenConfig<'a>,
-}
-
-#[derive(Debug, Serialize)]
-struct WrittenConfig<'a> {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    id: Option<&'a str>,
-    url: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    token: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    authentication: Option<WrittenSchemes<'a>>,
-}
-
-#[derive(Debug, Serialize)]
-struct WrittenSchemes<'a> {
-    schemes: [&'a str; 1],
-    #[serde(skip_serializing_if = "Option::is_none")]
-    credentials: Option<&'a str>,
-}
-
-impl<'a> Written<'a> {
-    pub(super) fn new(task: &'a str, push: &'a Push) -> Self {
-        Self {
-            task_id: task,
-            push_notification_config: WrittenConfig {
-                id: push.id.as_deref(),
-                url: &push.url,
-                token: push.token.as_deref(),
-                authentication: push.authentication.as_ref().map(|known| WrittenSchemes {
-                    schemes: [&known.scheme],
-                    credentials: known.credentials.as_deref(),
-                }),
-            },
-        }
     }
 }

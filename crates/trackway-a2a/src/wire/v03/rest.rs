@@ -2,12 +2,8 @@
 //!
 //! Clients of this binding read strictly: nothing may stand here that those messages do not have.
 
-mod answer;
-mod message;
 mod params;
-mod task;
 
-pub(crate) use answer::{Answer, StreamItem};
 pub(crate) use params::{PushParams, SendParams};
 
 #[cfg(test)]

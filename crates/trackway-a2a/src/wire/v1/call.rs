@@ -1,12 +1,12 @@
 //! From requests to calls.
 
+use trackway_a2a_wire::Dialect;
 use trackway_domain::{Pos, SessionId, Timestamp};
 
 use super::{
     incoming::incoming,
     params::{GetParams, ListParams, ListPushesParams, PushIdParams, SendParams, TaskParams},
     push::{PushConfig, given},
-    state,
 };
 use crate::{
     asked,
@@ -64,7 +64,7 @@ pub(crate) fn list(params: ListParams) -> Result<Call, Fault> {
     let state = match given(params.status).as_deref() {
         // What protobuf calls unspecified is a filter that was not given.
         None | Some("TASK_STATE_UNSPECIFIED") => None,
-        Some(name) => Some(state::read(name).ok_or_else(|| {
+        Some(name) => Some(Dialect::V1.state_named(name).ok_or_else(|| {
             let why = format!("status: {name:?} is not a state");
             Fault::param("/params/status", why, "send a name such as TASK_STATE_WORKING")
         })?),

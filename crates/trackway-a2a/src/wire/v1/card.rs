@@ -42,7 +42,7 @@ fn interface(known: &card::Interface) -> Value {
     let mut written = json!({
         "url": known.url,
         "protocolBinding": known.binding.as_str(),
-        "protocolVersion": known.generation.as_str(),
+        "protocolVersion": known.generation.version(),
     });
     if let Some(tenant) = &known.tenant {
         written["tenant"] = json!(tenant);

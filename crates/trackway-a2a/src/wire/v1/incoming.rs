@@ -1,5 +1,6 @@
 //! From what was sent to what the domain knows: messages and parts.
 
+use trackway_a2a_wire::{NotOneContent, PartV1};
 use trackway_domain::{Content, File, FileSource, Part};
 
 use super::{params, push::given};
@@ -35,41 +36,22 @@ pub(super) fn incoming(sent: params::Message) -> Result<Incoming, Fault> {
     .incoming()
 }
 
-fn part(index: usize, sent: params::Part) -> Result<Part, Fault> {
-    let mut metadata = sent.metadata.unwrap_or_default();
-    let (filename, media_type) = (given(sent.filename), given(sent.media_type));
-    let file = |source| {
-        let name = filename.clone();
-        Content::File(File { name, mime_type: media_type.clone(), source })
-    };
-    let content = match (sent.text, sent.raw, sent.url, sent.data) {
-        (Some(text), None, None, None) => Content::Text(text),
-        (None, Some(raw), None, None) if is_base64(&raw) => file(FileSource::Base64(raw)),
-        (None, Some(_), None, None) => {
+fn part(index: usize, sent: PartV1) -> Result<Part, Fault> {
+    let part = sent.part().map_err(|NotOneContent| {
+        let why = "a part has exactly one of `text`, `raw`, `url` and `data`";
+        wrong(&format!("parts/{index}"), why, "send one of the four")
+    })?;
+    match &part.content {
+        Content::File(File { source: FileSource::Base64(raw), .. }) if !is_base64(raw) => {
             let next = "encode the bytes with the standard base64 alphabet";
-            return Err(wrong(&format!("parts/{index}/raw"), "this is not base64", next));
+            Err(wrong(&format!("parts/{index}/raw"), "this is not base64", next))
         }
-        (None, None, Some(url), None) if !url.is_empty() => file(FileSource::Uri(url)),
-        (None, None, Some(_), None) => {
+        Content::File(File { source: FileSource::Uri(url), .. }) if url.is_empty() => {
             let next = "send the file's address";
-            return Err(wrong(&format!("parts/{index}/url"), "it is empty", next));
+            Err(wrong(&format!("parts/{index}/url"), "it is empty", next))
         }
-        (None, None, None, Some(data)) => Content::Data(data),
-        _ => {
-            let why = "a part has exactly one of `text`, `raw`, `url` and `data`";
-            return Err(wrong(&format!("parts/{index}"), why, "send one of the four"));
-        }
-    };
-    if !matches!(content, Content::File(_)) {
-        // The domain keeps these of text and data where 0.3 has them: among the metadata.
-        let beside = [("mimeType", media_type), ("filename", filename)];
-        for (name, value) in beside {
-            if let Some(value) = value {
-                metadata.insert(name.to_owned(), value.into());
-            }
-        }
+        _ => Ok(part),
     }
-    Ok(Part { content, metadata })
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Requests as they are read. Fields that are not listed are ignored, as the specification asks.
 
 use serde::Deserialize;
-use serde_json::Value;
+use trackway_a2a_wire::PartV1;
 
 use super::{int::Int, push::PushConfig};
 use crate::wire::object::Object;
@@ -36,7 +36,7 @@ pub(crate) struct Message {
     #[serde(alias = "message_id")]
     pub(crate) message_id: String,
     pub(crate) role: String,
-    pub(crate) parts: Vec<Object<Part>>,
+    pub(crate) parts: Vec<Object<PartV1>>,
     #[serde(default, alias = "context_id")]
     pub(crate) context_id: Option<String>,
     #[serde(default, alias = "task_id")]
@@ -47,27 +47,6 @@ pub(crate) struct Message {
     pub(crate) extensions: Option<Vec<String>>,
     #[serde(default, alias = "reference_task_ids")]
     pub(crate) reference_task_ids: Option<Vec<String>>,
-}
-
-/// One of the four contents, and what may stand beside any of them.
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Part {
-    #[serde(default)]
-    pub(crate) text: Option<String>,
-    #[serde(default)]
-    pub(crate) raw: Option<String>,
-    #[serde(default)]
-    pub(crate) url: Option<String>,
-    /// A null is a value here.
-    #[serde(default, deserialize_with = "present")]
-    pub(crate) data: Option<Value>,
-    #[serde(default)]
-    pub(crate) metadata: Option<trackway_domain::Object>,
-    #[serde(default)]
-    pub(crate) filename: Option<String>,
-    #[serde(default, alias = "media_type")]
-    pub(crate) media_type: Option<String>,
 }
 
 /// `GetTask`.
@@ -141,8 +120,4 @@ pub(crate) struct ListPushesParams {
 pub(crate) struct TenantParams {
     #[serde(default)]
     pub(crate) tenant: Option<String>,
-}
-
-fn present<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
-    Value::deserialize(deserializer).map(Some)
 }

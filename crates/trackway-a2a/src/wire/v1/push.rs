@@ -1,6 +1,6 @@
-//! Push notification configurations as they are read and written.
+//! Push notification configurations as they are read.
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use crate::{
     fault::Fault,
@@ -77,55 +77,6 @@ impl PushConfig {
 /// An empty text is one that was not given.
 pub(super) fn given(text: Option<String>) -> Option<String> {
     text.filter(|text| !text.is_empty())
-}
-
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct Written<'a> {
-    id: &'a str,
-    task_id: &'a str,
-    url: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    token: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    authentication: Option<WrittenAuthentication<'a>>,
-}
-
-#[derive(Debug, Serialize)]
-struct WrittenAuthentication<'a> {
-    scheme: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    credentials: Option<&'a str>,
-}
-
-impl<'a> Written<'a> {
-    pub(super) fn new(task: &'a str, push: &'a Push) -> Self {
-        Self {
-            id: push.id.as_deref().unwrap_or_default(),
-            task_id: task,
-            url: &push.url,
-            token: push.token.as_deref(),
-            authentication: push.authentication.as_ref().map(|known| WrittenAuthentication {
-                scheme: &known.scheme,
-                credentials: known.credentials.as_deref(),
-            }),
-        }
-    }
-}
-
-/// The reply to a list of them.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct WrittenList<'a> {
-    configs: Vec<Written<'a>>,
-    next_page_token: &'a str,
-}
-
-impl<'a> WrittenList<'a> {
-    pub(super) fn new(task: &'a str, pushes: &'a [Push], next: &'a str) -> Self {
-        let configs = pushes.iter().map(|push| Written::new(task, push)).collect();
-        Self { configs, next_page_token: next }
-    }
 }
 
 #[cfg(test)]

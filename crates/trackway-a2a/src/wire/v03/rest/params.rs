@@ -2,6 +2,7 @@
 
 use serde::Deserialize;
 use serde_json::Value;
+use trackway_a2a_wire::take_references;
 
 use crate::{
     fault::Fault,
@@ -110,7 +111,7 @@ impl From<Message> for params::Message {
     fn from(sent: Message) -> Self {
         let given = |text: Option<String>| text.filter(|text| !text.is_empty());
         let mut metadata = sent.metadata.unwrap_or_default();
-        let references = v03::take_references(&mut metadata);
+        let references = take_references(&mut metadata);
         Self {
             kind: None,
             message_id: sent.message_id,

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
+use trackway_a2a_wire::Dialect;
 use trackway_domain::{
     ArtifactChunk, Caller, Content, Event, File, FileSource, Message, MessageId, Part, Role,
     SessionId, Submission, Timestamp, WorkflowRef,
@@ -13,6 +14,7 @@ use super::*;
 use crate::{
     fault::Fault,
     ops::{Call, Incoming, Item, Outcome, Place, Reply, Seen, Snapshot, Wait},
+    wire::{Answer, StreamItem},
 };
 
 const RUN: &str = "run_0199a0b1c2d37e4f8a9b0c1d2e3f4a5b";
@@ -53,7 +55,8 @@ fn snapshot() -> Snapshot {
 }
 
 fn written(outcome: &Outcome) -> Value {
-    serde_json::to_value(Answer { outcome, card: &Value::Null }).unwrap()
+    serde_json::to_value(Answer { outcome, card: &Value::Null, dialect: Dialect::V03Proto })
+        .unwrap()
 }
 
 /// Proves L2.
@@ -112,7 +115,8 @@ fn defaults_may_be_written_or_left_out() {
 
 fn shown(seen: Seen) -> Value {
     let place = Place { run: RUN.parse().unwrap(), session: SessionId::new("ctx").unwrap() };
-    serde_json::to_value(StreamItem::new(&Item::whole(1, seen), &place, 10)).unwrap()
+    serde_json::to_value(StreamItem::new(&Item::whole(1, seen), &place, 10, Dialect::V03Proto))
+        .unwrap()
 }
 
 /// Proves L8, L10: nothing stands there that a strict reader of protobuf would not know.

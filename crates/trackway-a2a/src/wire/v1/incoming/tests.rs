@@ -1,10 +1,11 @@
 //! Messages as clients of 1.0 send them, and the same as they go out again.
 
 use serde_json::{Value, json};
-use trackway_domain::{Role, SessionId};
+use trackway_a2a_wire::{Dialect, Message};
+use trackway_domain::Role;
 
 use super::*;
-use crate::{fault::Detail, ops::Place, wire::v1::message::Message};
+use crate::fault::Detail;
 
 const RUN: &str = "run_0199a0b1c2d37e4f8a9b0c1d2e3f4a5b";
 
@@ -26,8 +27,9 @@ fn with(change: Value) -> Value {
 /// What a part is to the domain, and what is written of it afterwards.
 fn through(part: &Value) -> (Part, Value) {
     let message = read(&with(json!({"parts": [part]}))).unwrap().message;
-    let place = Place { run: RUN.parse().unwrap(), session: SessionId::new("ctx").unwrap() };
-    let mut written = serde_json::to_value(Message::new(&message, &place)).unwrap();
+    let written =
+        Message::<&str> { message: &message, context: None, task: None, dialect: Dialect::V1 };
+    let mut written = serde_json::to_value(written).unwrap();
     (message.parts[0].clone(), written["parts"][0].take())
 }
 

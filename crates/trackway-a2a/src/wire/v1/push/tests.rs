@@ -1,16 +1,17 @@
 //! Push notification configurations of 1.0, read and written.
 
 use serde_json::{Value, json};
+use trackway_a2a_wire::Dialect;
 
 use super::*;
-use crate::{fault::Detail, ops::Outcome, wire::v1::Answer};
+use crate::{fault::Detail, ops::Outcome, wire::Answer};
 
 fn read(sent: Value) -> Result<Push, Fault> {
     serde_json::from_value::<PushConfig>(sent).expect("of the right types").push("/params")
 }
 
 fn written(outcome: &Outcome) -> Value {
-    serde_json::to_value(Answer { outcome, card: &Value::Null }).unwrap()
+    serde_json::to_value(Answer { outcome, card: &Value::Null, dialect: Dialect::V1 }).unwrap()
 }
 
 /// Proves X6: what a client set is what it gets back, whole.

@@ -3,16 +3,16 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
+use trackway_a2a_wire::Dialect;
 use trackway_domain::{
-    ArtifactChunk, ArtifactId, Caller, Event, MessageId, Op, OpKind, Part, Question, Reason,
-    Resume, Role, SessionId, Submission, WorkflowRef,
+    self as domain, ArtifactChunk, ArtifactId, Caller, Event, MessageId, Op, OpKind, Part,
+    Question, Reason, Resume, Role, SessionId, StateName, Submission, Timestamp, WorkflowRef,
 };
-use trackway_engine::ResumeMark;
+use trackway_engine::{ResumeMark, RunView};
 
-use super::*;
 use crate::{
-    ops::{self, Outcome, Page, Reply, Said},
-    wire::v1::Answer,
+    ops::{self, Outcome, Page, Reply, Said, Snapshot},
+    wire::Answer,
 };
 
 const RUN: &str = "run_0199a0b1c2d37e4f8a9b0c1d2e3f4a5b";
@@ -79,7 +79,7 @@ fn snapshot(events: &[Event]) -> Snapshot {
 }
 
 fn written(outcome: &Outcome) -> Value {
-    serde_json::to_value(Answer { outcome, card: &Value::Null }).unwrap()
+    serde_json::to_value(Answer { outcome, card: &Value::Null, dialect: Dialect::V1 }).unwrap()
 }
 
 fn shown(snapshot: Snapshot, history: usize) -> Value {

@@ -1,13 +1,17 @@
 //! What a stream of 1.0 carries for each thing that happens to a run.
 
 use serde_json::{Value, json};
+use trackway_a2a_wire::Dialect;
 use trackway_domain::{
-    ArtifactChunk, ArtifactId, Event, MessageId, Op, OpKind, Part, Problem, Question, Reason,
-    Resume, Role, SessionId, StateName, Timestamp,
+    self as domain, ArtifactChunk, ArtifactId, Event, MessageId, Op, OpKind, Part, Problem,
+    Question, Reason, Resume, Role, SessionId, StateName, Timestamp,
 };
 use trackway_engine::{Update, update};
 
-use super::*;
+use crate::{
+    ops::{Item, Place, Seen},
+    wire::StreamItem,
+};
 
 const RUN: &str = "run_0199a0b1c2d37e4f8a9b0c1d2e3f4a5b";
 const QUESTION: &str = "qst_0199a0b1c2d37e4f8a9b0c1d2e3f4a5c";
@@ -19,7 +23,7 @@ fn shown(event: &Event) -> Value {
         Update::Artifact(chunk) => Seen::Artifact(chunk),
         Update::Submitted => unreachable!("shown as the Task"),
     };
-    serde_json::to_value(StreamItem::new(&Item::whole(1, seen), &place, 0)).unwrap()
+    serde_json::to_value(StreamItem::new(&Item::whole(1, seen), &place, 0, Dialect::V1)).unwrap()
 }
 
 fn op(kind: OpKind) -> Op {

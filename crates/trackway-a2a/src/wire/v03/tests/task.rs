@@ -3,17 +3,20 @@
 use std::sync::Arc;
 
 use serde_json::json;
+use trackway_a2a_wire::{Artifact, Dialect};
 use trackway_domain::{
-    ArtifactChunk, ArtifactId, Caller, Event, MessageId, Op, OpKind, Part, Question, Reason,
-    Resume, Role, SessionId, Submission, WorkflowRef,
+    self as domain, ArtifactChunk, ArtifactId, Caller, Event, MessageId, Op, OpKind, Part,
+    Question, Reason, Resume, Role, SessionId, StateName, Submission, Timestamp, WorkflowRef,
 };
 
 use serde_json::Value;
 use trackway_domain::{Evidence, Problem};
-use trackway_engine::ResumeMark;
+use trackway_engine::{ResumeMark, RunView};
 
-use super::*;
-use crate::ops::Answer;
+use crate::{
+    ops::{Answer, Snapshot},
+    wire::Task,
+};
 
 const RUN: &str = "run_0199a0b1c2d37e4f8a9b0c1d2e3f4a5b";
 const QUESTION: &str = "qst_0199a0b1c2d37e4f8a9b0c1d2e3f4a5c";
@@ -74,7 +77,7 @@ fn view(events: &[Event]) -> RunView {
 }
 
 fn shown(snapshot: &Snapshot, history: usize) -> Value {
-    serde_json::to_value(Task::new(snapshot, &snapshot.place(), history)).unwrap()
+    serde_json::to_value(Task::new(snapshot, &snapshot.place(), history, Dialect::V03)).unwrap()
 }
 
 fn plain(view: RunView) -> Snapshot {
@@ -224,7 +227,8 @@ fn files_and_odd_data_keep_the_shape_of_the_protocol() {
         Part { content: domain::Content::Data(json!({})), metadata: domain::Object::new() },
     ];
     let artifact = domain::Artifact::new(ArtifactId::new("x").unwrap(), parts);
-    let shown = serde_json::to_value(Artifact::<V03>::new(&artifact)).unwrap();
+    let shown =
+        serde_json::to_value(Artifact { artifact: &artifact, dialect: Dialect::V03 }).unwrap();
     assert_eq!(
         shown["parts"],
         json!([

@@ -1,13 +1,17 @@
 //! The source's four patterns: what goes out for each thing a workflow says.
 
 use serde_json::{Value, json};
+use trackway_a2a_wire::Dialect;
 use trackway_domain::{
     Artifact, ArtifactChunk, ArtifactId, Event, Message, MessageId, Op, OpKind, Part, Problem,
     Question, Reason, Resume, Role, SessionId, StateName, Timestamp,
 };
 use trackway_engine::{Update, update};
 
-use super::*;
+use crate::{
+    ops::{Item, Place, Seen},
+    wire::StreamItem,
+};
 
 const RUN: &str = "run_0199a0b1c2d37e4f8a9b0c1d2e3f4a5b";
 const QUESTION: &str = "qst_0199a0b1c2d37e4f8a9b0c1d2e3f4a5c";
@@ -19,7 +23,7 @@ fn shown(event: &Event) -> Value {
         Update::Artifact(chunk) => Seen::Artifact(chunk),
         Update::Submitted => unreachable!("shown as the Task"),
     };
-    serde_json::to_value(StreamItem::new(&Item::whole(1, seen), &place, 0)).unwrap()
+    serde_json::to_value(StreamItem::new(&Item::whole(1, seen), &place, 0, Dialect::V03)).unwrap()
 }
 
 fn op(kind: OpKind) -> Op {

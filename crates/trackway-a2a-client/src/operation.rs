@@ -1,0 +1,47 @@
+//! The operations, and what each generation of the protocol calls them on JSON-RPC.
+
+use trackway_a2a_wire::Generation;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Operation {
+    Send,
+    Stream,
+    Get,
+    List,
+    Cancel,
+    Subscribe,
+    PushSet,
+    PushGet,
+    PushList,
+    PushDelete,
+    ExtendedCard,
+}
+
+impl Operation {
+    pub(super) const fn method(self, generation: Generation) -> &'static str {
+        let (old, new) = match self {
+            Self::Send => ("message/send", "SendMessage"),
+            Self::Stream => ("message/stream", "SendStreamingMessage"),
+            Self::Get => ("tasks/get", "GetTask"),
+            // 0.3 has no such method; nobody asks for it there.
+            Self::List => ("tasks/list", "ListTasks"),
+            Self::Cancel => ("tasks/cancel", "CancelTask"),
+            Self::Subscribe => ("tasks/resubscribe", "SubscribeToTask"),
+            Self::PushSet => {
+                ("tasks/pushNotificationConfig/set", "CreateTaskPushNotificationConfig")
+            }
+            Self::PushGet => ("tasks/pushNotificationConfig/get", "GetTaskPushNotificationConfig"),
+            Self::PushList => {
+                ("tasks/pushNotificationConfig/list", "ListTaskPushNotificationConfigs")
+            }
+            Self::PushDelete => {
+                ("tasks/pushNotificationConfig/delete", "DeleteTaskPushNotificationConfig")
+            }
+            Self::ExtendedCard => ("agent/getAuthenticatedExtendedCard", "GetExtendedAgentCard"),
+        };
+        match generation {
+            Generation::V03 => old,
+            Generation::V1 => new,
+        }
+    }
+}

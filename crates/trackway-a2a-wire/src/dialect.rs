@@ -1,0 +1,111 @@
+//! The dialects, and what each calls things.
+
+use std::fmt;
+
+use trackway_domain::{Role, StateName};
+
+/// A generation of the protocol. Patch versions are never told apart on the wire. The newer is the
+/// greater.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Generation {
+    V03,
+    V1,
+}
+
+impl Generation {
+    /// The newest first.
+    pub const ALL: [Self; 2] = [Self::V1, Self::V03];
+
+    /// The generation that a version names; whatever comes after major and minor is not looked at.
+    pub fn parse(version: &str) -> Option<Self> {
+        let mut numbers = version.trim().split('.');
+        match (numbers.next(), numbers.next()) {
+            (Some("1"), Some("0")) => Some(Self::V1),
+            (Some("0"), Some("3")) => Some(Self::V03),
+            _ => None,
+        }
+    }
+
+    /// Where requests and responses name extensions.
+    pub const fn extensions_header(self) -> &'static str {
+        match self {
+            Self::V03 => "x-a2a-extensions",
+            Self::V1 => "a2a-extensions",
+        }
+    }
+
+    /// Major and minor, as cards, headers and stored configurations have it.
+    pub const fn version(self) -> &'static str {
+        match self {
+            Self::V03 => "0.3",
+            Self::V1 => "1.0",
+        }
+    }
+}
+
+impl fmt::Display for Generation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.version())
+    }
+}
+
+/// The forms of JSON that are spoken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Dialect {
+    /// Protocol 0.3 on JSON-RPC: tasks, messages, updates and parts name their kind in a field.
+    V03,
+    /// Protocol 0.3 on HTTP+JSON: the JSON form of its protobuf messages. Its readers are strict, so
+    /// nothing may stand there that those messages do not have.
+    V03Proto,
+    /// Protocol 1.0 on both: the JSON form of its protobuf messages.
+    V1,
+}
+
+impl Dialect {
+    pub const fn generation(self) -> Generation {
+        match self {
+            Self::V03 | Self::V03Proto => Generation::V03,
+            Self::V1 => Generation::V1,
+        }
+    }
+
+    /// Whether a thing names its kind; else the member that it is wrapped in does.
+    pub const fn is_tagged(self) -> bool {
+        matches!(self, Self::V03)
+    }
+
+    pub const fn role(self, role: Role) -> &'static str {
+        match (self, role) {
+            (Self::V03, Role::User) => "user",
+            (Self::V03, Role::Agent) => "agent",
+            (Self::V03Proto | Self::V1, Role::User) => "ROLE_USER",
+            (Self::V03Proto | Self::V1, Role::Agent) => "ROLE_AGENT",
+        }
+    }
+
+    pub fn role_named(self, name: &str) -> Option<Role> {
+        [Role::User, Role::Agent].into_iter().find(|role| self.role(*role) == name)
+    }
+
+    /// `unknown` is nothing that a task of 1.0 can be in; it is what protobuf calls unspecified.
+    pub const fn state(self, state: StateName) -> &'static str {
+        let (tagged, proto) = match state {
+            StateName::Submitted => ("submitted", "TASK_STATE_SUBMITTED"),
+            StateName::Working => ("working", "TASK_STATE_WORKING"),
+            StateName::InputRequired => ("input-required", "TASK_STATE_INPUT_REQUIRED"),
+            StateName::AuthRequired => ("auth-required", "TASK_STATE_AUTH_REQUIRED"),
+            StateName::Completed => ("completed", "TASK_STATE_COMPLETED"),
+            StateName::Failed => ("failed", "TASK_STATE_FAILED"),
+            // With two l, in this dialect alone.
+            StateName::Canceled if matches!(self, Self::V03Proto) => ("", "TASK_STATE_CANCELLED"),
+            StateName::Canceled => ("canceled", "TASK_STATE_CANCELED"),
+            StateName::Rejected => ("rejected", "TASK_STATE_REJECTED"),
+            StateName::Unknown => ("unknown", "TASK_STATE_UNSPECIFIED"),
+        };
+        if self.is_tagged() { tagged } else { proto }
+    }
+
+    pub fn state_named(self, name: &str) -> Option<StateName> {
+        StateName::ALL.into_iter().find(|state| self.state(*state) == name)
+    }
+}

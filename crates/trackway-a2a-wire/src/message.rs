@@ -1,0 +1,90 @@
+//! Messages and artifacts as they are written.
+
+use serde::{Serialize, Serializer, ser::SerializeMap};
+use trackway_domain as domain;
+
+use crate::{Dialect, part::Part, with_references};
+
+/// A message and where it belongs. `T` is the id of its task.
+#[derive(Debug, Clone, Copy)]
+pub struct Message<'a, T = &'a str> {
+    pub message: &'a domain::Message,
+    pub context: Option<&'a str>,
+    pub task: Option<T>,
+    pub dialect: Dialect,
+}
+
+impl<T: Serialize> Serialize for Message<'_, T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self { message, dialect, .. } = *self;
+        let mut fields = serializer.serialize_map(None)?;
+        if dialect.is_tagged() {
+            fields.serialize_entry("kind", "message")?;
+        }
+        fields.serialize_entry("messageId", message.id.as_str())?;
+        if let Some(context) = self.context {
+            fields.serialize_entry("contextId", context)?;
+        }
+        if let Some(task) = &self.task {
+            fields.serialize_entry("taskId", task)?;
+        }
+        fields.serialize_entry("role", dialect.role(message.role))?;
+        let parts = Parts { parts: &message.parts, dialect };
+        if dialect == Dialect::V03Proto {
+            fields.serialize_entry("content", &parts)?;
+            let metadata = with_references(message);
+            if !metadata.is_empty() {
+                fields.serialize_entry("metadata", &*metadata)?;
+            }
+        } else {
+            fields.serialize_entry("parts", &parts)?;
+            if !message.metadata.is_empty() {
+                fields.serialize_entry("metadata", &message.metadata)?;
+            }
+            if !message.references.is_empty() {
+                fields.serialize_entry("referenceTaskIds", &message.references)?;
+            }
+        }
+        if !message.extensions.is_empty() {
+            fields.serialize_entry("extensions", &message.extensions)?;
+        }
+        fields.end()
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+pub struct Artifact<'a> {
+    pub artifact: &'a domain::Artifact,
+    pub dialect: Dialect,
+}
+
+impl Serialize for Artifact<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self { artifact, dialect } = *self;
+        let mut fields = serializer.serialize_map(None)?;
+        fields.serialize_entry("artifactId", artifact.id.as_str())?;
+        if let Some(name) = &artifact.name {
+            fields.serialize_entry("name", name)?;
+        }
+        if let Some(description) = &artifact.description {
+            fields.serialize_entry("description", description)?;
+        }
+        fields.serialize_entry("parts", &Parts { parts: &artifact.parts, dialect })?;
+        if !artifact.metadata.is_empty() {
+            fields.serialize_entry("metadata", &artifact.metadata)?;
+        }
+        fields.end()
+    }
+}
+
+struct Parts<'a> {
+    parts: &'a [domain::Part],
+    dialect: Dialect,
+}
+
+impl Serialize for Parts<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let dialect = self.dialect;
+        serializer.collect_seq(self.parts.iter().map(|part| Part { part, dialect }))
+    }
+}

@@ -1,0 +1,201 @@
+//! Parts as they are written, and what of a part or message has no field of its own in a dialect.
+
+use std::borrow::Cow;
+
+use serde::{Serialize, Serializer, ser::SerializeMap};
+use serde_json::Value;
+use trackway_domain::{self as domain, Content, File, FileSource, Message, Object};
+
+use crate::Dialect;
+
+/// Mark of a data part whose value is no object and is therefore wrapped: data of 0.3 is an object.
+/// The official SDKs use the same, so a value comes back as it was.
+pub const DATA_PART_COMPAT: &str = "data_part_compat";
+
+/// Text and data have no place of their own for these in the domain: their metadata keep them.
+pub(crate) const MIME_TYPE: &str = "mimeType";
+pub(crate) const FILENAME: &str = "filename";
+
+const REFERENCES: &str = "referenceTaskIds";
+
+pub(crate) struct Part<'a> {
+    pub(crate) part: &'a domain::Part,
+    pub(crate) dialect: Dialect,
+}
+
+impl Serialize for Part<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let fields = serializer.serialize_map(None)?;
+        match self.dialect {
+            Dialect::V1 => v1(self.part, fields),
+            Dialect::V03 | Dialect::V03Proto => v03(self.part, self.dialect, fields),
+        }
+    }
+}
+
+/// The content's own name says what it is.
+fn v1<M: SerializeMap>(part: &domain::Part, mut fields: M) -> Result<M::Ok, M::Error> {
+    let metadata = &part.metadata;
+    let (filename, media_type) = match &part.content {
+        Content::Text(text) => {
+            fields.serialize_entry("text", text)?;
+            beside(metadata)
+        }
+        Content::Data(data) => {
+            fields.serialize_entry("data", data)?;
+            beside(metadata)
+        }
+        Content::File(file) => {
+            match &file.source {
+                FileSource::Base64(bytes) => fields.serialize_entry("raw", bytes)?,
+                FileSource::Uri(uri) => fields.serialize_entry("url", uri)?,
+            }
+            (file.name.as_deref(), file.mime_type.as_deref())
+        }
+    };
+    if !metadata.is_empty() {
+        fields.serialize_entry("metadata", metadata)?;
+    }
+    if let Some(filename) = filename {
+        fields.serialize_entry("filename", filename)?;
+    }
+    if let Some(media_type) = media_type {
+        fields.serialize_entry("mediaType", media_type)?;
+    }
+    fields.end()
+}
+
+/// Name and type of a text or data part, which the domain keeps among the metadata.
+pub fn beside(metadata: &Object) -> (Option<&str>, Option<&str>) {
+    let text = |name: &str| metadata.get(name).and_then(Value::as_str);
+    (text(FILENAME), text(MIME_TYPE))
+}
+
+/// The kind says what it is on JSON-RPC; the protobuf form has the same members and no kind.
+fn v03<M: SerializeMap>(
+    part: &domain::Part,
+    dialect: Dialect,
+    mut fields: M,
+) -> Result<M::Ok, M::Error> {
+    let kind = match &part.content {
+        Content::Text(_) => "text",
+        Content::Data(_) => "data",
+        Content::File(_) => "file",
+    };
+    if dialect.is_tagged() {
+        fields.serialize_entry("kind", kind)?;
+    }
+    let mut wrapped = false;
+    match &part.content {
+        Content::Text(text) => fields.serialize_entry(kind, text)?,
+        Content::Data(data) => {
+            wrapped = !data.is_object();
+            fields.serialize_entry(kind, &Data { data, wrapped, dialect })?;
+        }
+        Content::File(file) => fields.serialize_entry(kind, &FileOf { file, dialect })?,
+    }
+    if wrapped {
+        fields.serialize_entry("metadata", &Marked(&part.metadata))?;
+    } else if !part.metadata.is_empty() {
+        fields.serialize_entry("metadata", &part.metadata)?;
+    }
+    fields.end()
+}
+
+/// Data inside of what stands around it: a message of protobuf, and an object where it is none.
+struct Data<'a> {
+    data: &'a Value,
+    wrapped: bool,
+    dialect: Dialect,
+}
+
+impl Serialize for Data<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self { data, wrapped, dialect } = *self;
+        let around = match (dialect.is_tagged(), wrapped) {
+            (true, false) => return data.serialize(serializer),
+            (true, true) => "value",
+            (false, _) => "data",
+        };
+        let mut fields = serializer.serialize_map(Some(1))?;
+        if around == "data" {
+            fields.serialize_entry(around, &Data { data, wrapped, dialect: Dialect::V03 })?;
+        } else {
+            fields.serialize_entry(around, data)?;
+        }
+        fields.end()
+    }
+}
+
+struct Marked<'a>(&'a Object);
+
+impl Serialize for Marked<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut entries = serializer.serialize_map(Some(self.0.len() + 1))?;
+        for (key, value) in self.0.iter().filter(|(key, _)| *key != DATA_PART_COMPAT) {
+            entries.serialize_entry(key, value)?;
+        }
+        entries.serialize_entry(DATA_PART_COMPAT, &true)?;
+        entries.end()
+    }
+}
+
+struct FileOf<'a> {
+    file: &'a File,
+    dialect: Dialect,
+}
+
+impl Serialize for FileOf<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let (name, content) = match (&self.file.source, self.dialect.is_tagged()) {
+            (FileSource::Base64(bytes), true) => ("bytes", bytes),
+            (FileSource::Base64(bytes), false) => ("fileWithBytes", bytes),
+            (FileSource::Uri(uri), true) => ("uri", uri),
+            (FileSource::Uri(uri), false) => ("fileWithUri", uri),
+        };
+        let mut fields = serializer.serialize_map(None)?;
+        if let Some(name) = &self.file.name {
+            fields.serialize_entry("name", name)?;
+        }
+        if let Some(kind) = &self.file.mime_type {
+            fields.serialize_entry("mimeType", kind)?;
+        }
+        fields.serialize_entry(name, content)?;
+        fields.end()
+    }
+}
+
+/// A value as it was before it was wrapped.
+pub fn unwrapped(data: Value, metadata: &mut Object) -> Value {
+    let marked = metadata.get(DATA_PART_COMPAT).is_some_and(|mark| mark == true);
+    match data {
+        Value::Object(mut fields) if marked && fields.contains_key("value") => {
+            metadata.remove(DATA_PART_COMPAT);
+            fields.remove("value").unwrap_or_default()
+        }
+        data => data,
+    }
+}
+
+/// The metadata of a message, with the tasks that it refers to.
+///
+/// JSON-RPC of 0.3 has a field for them. The protobuf messages of 0.3, which its gRPC and HTTP+JSON speak,
+/// have not: there they stand among the metadata, under the same name.
+pub fn with_references(message: &Message) -> Cow<'_, Object> {
+    if message.references.is_empty() {
+        return Cow::Borrowed(&message.metadata);
+    }
+    let mut metadata = message.metadata.clone();
+    metadata.insert(REFERENCES.to_owned(), message.references.as_slice().into());
+    Cow::Owned(metadata)
+}
+
+/// Takes the tasks that a message refers to out of its metadata. Anything but a list of ids is the client's
+/// own, and stays.
+pub fn take_references(metadata: &mut Object) -> Vec<String> {
+    let Some(Value::Array(items)) = metadata.get(REFERENCES) else { return Vec::new() };
+    let ids = items.iter().map(|item| item.as_str().map(str::to_owned));
+    let Some(ids) = ids.collect::<Option<Vec<String>>>() else { return Vec::new() };
+    metadata.remove(REFERENCES);
+    ids
+}

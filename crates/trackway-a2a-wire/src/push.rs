@@ -1,0 +1,67 @@
+//! Push notification configurations as they are written.
+
+use std::fmt;
+
+use serde::{Serialize, Serializer, ser::SerializeMap};
+
+use crate::Generation;
+
+/// Where and how notifications go.
+#[derive(Clone, Copy)]
+pub struct PushConfig<'a> {
+    pub id: Option<&'a str>,
+    pub url: &'a str,
+    pub token: Option<&'a str>,
+    /// A scheme and credentials of it.
+    pub authentication: Option<(&'a str, Option<&'a str>)>,
+    /// The task, where it is written inside: in 1.0. In 0.3 it stands around the configuration.
+    pub task: Option<&'a str>,
+    pub generation: Generation,
+}
+
+/// It holds secrets.
+impl fmt::Debug for PushConfig<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("PushConfig(…)")
+    }
+}
+
+impl Serialize for PushConfig<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut fields = serializer.serialize_map(None)?;
+        let url = Some(self.url);
+        for (name, text) in
+            [("id", self.id), ("taskId", self.task), ("url", url), ("token", self.token)]
+        {
+            if let Some(text) = text {
+                fields.serialize_entry(name, text)?;
+            }
+        }
+        if let Some((scheme, credentials)) = self.authentication {
+            let generation = self.generation;
+            let authentication = Authentication { scheme, credentials, generation };
+            fields.serialize_entry("authentication", &authentication)?;
+        }
+        fields.end()
+    }
+}
+
+struct Authentication<'a> {
+    scheme: &'a str,
+    credentials: Option<&'a str>,
+    generation: Generation,
+}
+
+impl Serialize for Authentication<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut fields = serializer.serialize_map(None)?;
+        match self.generation {
+            Generation::V03 => fields.serialize_entry("schemes", &[self.scheme])?,
+            Generation::V1 => fields.serialize_entry("scheme", self.scheme)?,
+        }
+        if let Some(credentials) = self.credentials {
+            fields.serialize_entry("credentials", credentials)?;
+        }
+        fields.end()
+    }
+}

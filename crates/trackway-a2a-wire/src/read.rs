@@ -1,0 +1,63 @@
+//! A part of 1.0 as it is read.
+
+use serde::{Deserialize, Deserializer};
+use serde_json::Value;
+use trackway_domain::{self as domain, Content, File, FileSource, Object};
+
+use crate::part::{FILENAME, MIME_TYPE};
+
+/// One of the four contents, and what may stand beside any of them. Either spelling of a name is
+/// read, as the JSON form of protobuf has it.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PartV1 {
+    text: Option<String>,
+    raw: Option<String>,
+    url: Option<String>,
+    /// A null is a value here.
+    #[serde(default, deserialize_with = "present")]
+    data: Option<Value>,
+    metadata: Option<Object>,
+    filename: Option<String>,
+    #[serde(alias = "media_type")]
+    media_type: Option<String>,
+}
+
+/// A part has no content, or more than one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NotOneContent;
+
+impl PartV1 {
+    /// Whether a file's bytes or address can be used is not looked at.
+    pub fn part(self) -> Result<domain::Part, NotOneContent> {
+        let mut metadata = self.metadata.unwrap_or_default();
+        // An empty text is one that was not given.
+        let name = self.filename.filter(|name| !name.is_empty());
+        let mime_type = self.media_type.filter(|kind| !kind.is_empty());
+        let source = match (self.text, self.raw, self.url, self.data) {
+            (Some(text), None, None, None) => Err(Content::Text(text)),
+            (None, Some(raw), None, None) => Ok(FileSource::Base64(raw)),
+            (None, None, Some(url), None) => Ok(FileSource::Uri(url)),
+            (None, None, None, Some(data)) => Err(Content::Data(data)),
+            _ => return Err(NotOneContent),
+        };
+        let content = match source {
+            Ok(source) => Content::File(File { name, mime_type, source }),
+            Err(content) => {
+                // The domain keeps these of text and data where 0.3 has them: among the metadata.
+                for (key, value) in [(MIME_TYPE, mime_type), (FILENAME, name)] {
+                    if let Some(value) = value {
+                        metadata.insert(key.to_owned(), value.into());
+                    }
+                }
+                content
+            }
+        };
+        Ok(domain::Part { content, metadata })
+    }
+}
+
+/// Whether a field is there at all; a null is there.
+fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(deserializer).map(Some)
+}

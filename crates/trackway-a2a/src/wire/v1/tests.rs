@@ -1,0 +1,4 @@
+//! What goes out.
+
+mod task;
+mod update;
