@@ -8,6 +8,7 @@ mod pb;
 mod perform;
 mod refusal;
 mod room;
+mod shared;
 mod status;
 mod v03;
 mod v1;

@@ -5,7 +5,6 @@ mod card;
 mod incoming;
 mod name;
 mod push;
-mod task;
 mod written;
 
 use std::sync::Arc;
@@ -59,7 +58,7 @@ impl A2aService for Service {
             let (incoming, wait, history) = sent(asked)?;
             Ok(Call::Send { incoming, wait, history })
         };
-        self.perform(request, read).await?.answer(task::reply)
+        self.perform(request, read).await?.answer(written::reply)
     }
 
     async fn send_streaming_message(
@@ -70,7 +69,7 @@ impl A2aService for Service {
             let (incoming, _, history) = sent(asked)?;
             Ok(Call::Stream { incoming, history })
         };
-        self.perform(request, read).await?.stream(task::item, task::said)
+        self.perform(request, read).await?.stream(written::item, written::said)
     }
 
     async fn get_task(
@@ -81,7 +80,7 @@ impl A2aService for Service {
             let history = history(asked.history_length, "/params/historyLength")?;
             Ok(Call::Get { task: name::task(&asked.name, "name")?, history })
         };
-        self.perform(request, read).await?.answer(task::only)
+        self.perform(request, read).await?.answer(written::only)
     }
 
     async fn cancel_task(
@@ -91,7 +90,7 @@ impl A2aService for Service {
         let read = |asked: pb::CancelTaskRequest, _: &HeaderMap| {
             Ok(Call::Cancel { task: name::task(&asked.name, "name")? })
         };
-        self.perform(request, read).await?.answer(task::only)
+        self.perform(request, read).await?.answer(written::only)
     }
 
     async fn task_subscription(
@@ -104,7 +103,7 @@ impl A2aService for Service {
             let history = asked::HISTORY_MESSAGES_MAX;
             Ok(Call::Subscribe { task, after, ended: Ended::Shown, history })
         };
-        self.perform(request, read).await?.stream(task::item, task::said)
+        self.perform(request, read).await?.stream(written::item, written::said)
     }
 
     async fn create_task_push_notification_config(

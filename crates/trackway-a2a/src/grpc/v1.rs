@@ -3,7 +3,6 @@
 mod card;
 mod incoming;
 mod push;
-mod task;
 mod written;
 
 use std::sync::Arc;
@@ -58,7 +57,7 @@ impl A2aService for Service {
             let (incoming, wait, history) = sent(asked)?;
             Ok(Call::Send { incoming, wait, history })
         };
-        self.perform(request, read).await?.answer(task::reply)
+        self.perform(request, read).await?.answer(written::reply)
     }
 
     async fn send_streaming_message(
@@ -69,7 +68,7 @@ impl A2aService for Service {
             let (incoming, _, history) = sent(asked)?;
             Ok(Call::Stream { incoming, history })
         };
-        self.perform(request, read).await?.stream(task::item, task::said)
+        self.perform(request, read).await?.stream(written::item, written::said)
     }
 
     async fn get_task(
@@ -80,14 +79,14 @@ impl A2aService for Service {
             let history = history(asked.history_length, "/params/historyLength")?;
             Ok(Call::Get { task: id(asked.id, "id")?, history })
         };
-        self.perform(request, read).await?.answer(task::only)
+        self.perform(request, read).await?.answer(written::only)
     }
 
     async fn list_tasks(
         &self,
         request: Request<pb::ListTasksRequest>,
     ) -> Result<Response<pb::ListTasksResponse>, Status> {
-        self.perform(request, |asked, _| list(asked)).await?.answer(task::page)
+        self.perform(request, |asked, _| list(asked)).await?.answer(written::page)
     }
 
     async fn cancel_task(
@@ -97,7 +96,7 @@ impl A2aService for Service {
         let read = |asked: pb::CancelTaskRequest, _: &HeaderMap| {
             Ok(Call::Cancel { task: id(asked.id, "id")? })
         };
-        self.perform(request, read).await?.answer(task::only)
+        self.perform(request, read).await?.answer(written::only)
     }
 
     async fn subscribe_to_task(
@@ -110,7 +109,7 @@ impl A2aService for Service {
             let history = asked::HISTORY_MESSAGES_MAX;
             Ok(Call::Subscribe { task, after, ended: Ended::Refused, history })
         };
-        self.perform(request, read).await?.stream(task::item, task::said)
+        self.perform(request, read).await?.stream(written::item, written::said)
     }
 
     async fn create_task_push_notification_config(
@@ -188,7 +187,7 @@ fn list(asked: pb::ListTasksRequest) -> Result<Call, Fault> {
         let why = format!("contextId: {bad}");
         Fault::param("/params/contextId", why, "send the contextId of a task, or none")
     })?;
-    let state = task::state_named(asked.status).map_err(|number| {
+    let state = written::state_named(asked.status).map_err(|number| {
         let why = format!("status: {number} is not a state");
         Fault::param("/params/status", why, "send a state such as TASK_STATE_WORKING")
     })?;

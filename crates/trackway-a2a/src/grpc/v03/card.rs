@@ -1,29 +1,19 @@
 //! The card.
 
 use crate::{
-    card::{self, Binding, Card, Declared, Interface, SCHEME, SCHEME_DESCRIPTION},
-    grpc::{
-        pb::v03::{self as pb, security_scheme::Scheme},
-        value,
-    },
+    card::{Binding, Card, Interface, SCHEME, SCHEME_DESCRIPTION},
+    grpc::{pb::v03 as pb, shared, value},
     version::Generation,
     wire::v03::PROTOCOL_VERSION,
 };
+
+shared::cards! {}
 
 /// Only addresses at which 0.3 is spoken are named; one of JSON-RPC is always among them.
 pub(super) fn card(card: &Card<'_>) -> pb::AgentCard {
     let info = card.info;
     let spoken = || card.interfaces.iter().filter(|known| known.generation == Generation::V03);
     let preferred = spoken().find(|known| known.binding == Binding::JsonRpc);
-    let skill = |known: card::Skill<'_>| pb::AgentSkill {
-        id: known.id.to_owned(),
-        name: known.id.to_owned(),
-        description: known.description.to_owned(),
-        tags: known.tags.into_iter().map(str::to_owned).collect(),
-        examples: known.examples.to_vec(),
-        input_modes: info.input_modes.clone(),
-        output_modes: info.output_modes.clone(),
-    };
     let mut written = pb::AgentCard {
         name: info.name.clone(),
         description: info.description.clone(),
@@ -32,11 +22,11 @@ pub(super) fn card(card: &Card<'_>) -> pb::AgentCard {
         capabilities: Some(pb::AgentCapabilities {
             streaming: true,
             push_notifications: card.push,
-            extensions: card.extensions.iter().map(extension).collect(),
+            extensions: extensions(card),
         }),
         default_input_modes: info.input_modes.clone(),
         default_output_modes: info.output_modes.clone(),
-        skills: card.skills().into_iter().map(skill).collect(),
+        skills: skills(card),
         supports_authenticated_extended_card: card.extended,
         preferred_transport: Binding::JsonRpc.as_str().to_owned(),
         additional_interfaces: spoken().map(interface).collect(),
@@ -44,12 +34,7 @@ pub(super) fn card(card: &Card<'_>) -> pb::AgentCard {
         ..Default::default()
     };
     if card.secured {
-        let scheme = pb::HttpAuthSecurityScheme {
-            description: SCHEME_DESCRIPTION.to_owned(),
-            scheme: "Bearer".to_owned(),
-        };
-        let scheme = pb::SecurityScheme { scheme: Some(Scheme::HttpAuthSecurityScheme(scheme)) };
-        written.security_schemes.insert(SCHEME.to_owned(), scheme);
+        written.security_schemes.insert(SCHEME.to_owned(), scheme());
         let scopes = pb::StringList { list: card.scopes.clone() };
         written.security.push(pb::Security { schemes: [(SCHEME.to_owned(), scopes)].into() });
     }
@@ -58,13 +43,4 @@ pub(super) fn card(card: &Card<'_>) -> pb::AgentCard {
 
 fn interface(known: &Interface) -> pb::AgentInterface {
     pb::AgentInterface { url: known.url.clone(), transport: known.binding.as_str().to_owned() }
-}
-
-fn extension(known: &Declared<'_>) -> pb::AgentExtension {
-    pb::AgentExtension {
-        uri: known.uri.to_owned(),
-        description: known.description.to_owned(),
-        required: known.required,
-        params: known.params.as_object().map(value::structure),
-    }
 }

@@ -2,13 +2,14 @@
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use trackway_a2a_wire::{take_references, unwrapped};
-use trackway_domain::{Content, File, FileSource, Object, Part};
+use trackway_domain::{Content, File, FileSource, Part};
 
-use super::given;
+use super::{given, written::speaker};
 use crate::{
     fault::Fault,
     grpc::{
         pb::v03::{self as pb, file_part::File as Source, part::Part as Sent},
+        shared::{check_speaker, metadata, not_json},
         value,
     },
     ops::Incoming,
@@ -17,16 +18,7 @@ use crate::{
 
 /// The message of a send, checked. Paths in faults point into the request.
 pub(super) fn incoming(message: pb::Message) -> Result<Incoming, Fault> {
-    match message.role() {
-        pb::Role::User => {}
-        pb::Role::Agent => {
-            let next = "send ROLE_USER: what a client says has that role";
-            return Err(wrong("role", "a client cannot speak as the agent", next));
-        }
-        pb::Role::Unspecified => {
-            return Err(wrong("role", "it is missing", "send ROLE_USER"));
-        }
-    }
+    check_speaker(speaker(&message))?;
     check_count(message.content.len())?;
     let parts = message.content.into_iter().enumerate().map(|(index, sent)| part(index, sent));
     let mut metadata = metadata(message.metadata, "metadata")?;
@@ -71,13 +63,4 @@ fn part(index: usize, part: pb::Part) -> Result<Part, Fault> {
         }
     };
     Ok(Part { content, metadata })
-}
-
-fn metadata(sent: Option<prost_types::Struct>, place: &str) -> Result<Object, Fault> {
-    let read = sent.map(value::object).transpose().map_err(|why| not_json(place, why))?;
-    Ok(read.unwrap_or_default())
-}
-
-fn not_json(place: &str, why: value::NotJson) -> Fault {
-    wrong(place, &why.to_string(), "send what JSON can say")
 }

@@ -1,26 +1,16 @@
 //! The card.
 
 use crate::{
-    card::{self, Card, Declared, Interface, SCHEME, SCHEME_DESCRIPTION},
+    card::{Card, Interface, SCHEME, SCHEME_DESCRIPTION},
     door::Door,
-    grpc::{
-        pb::v1::{self as pb, security_scheme::Scheme},
-        value,
-    },
+    grpc::{pb::v1 as pb, shared, value},
     wire::v1,
 };
 
+shared::cards! {}
+
 pub(super) fn card(card: &Card<'_>, door: &Door) -> pb::AgentCard {
     let info = card.info;
-    let skill = |known: card::Skill<'_>| pb::AgentSkill {
-        id: known.id.to_owned(),
-        name: known.id.to_owned(),
-        description: known.description.to_owned(),
-        tags: known.tags.into_iter().map(str::to_owned).collect(),
-        examples: known.examples.to_vec(),
-        input_modes: info.input_modes.clone(),
-        output_modes: info.output_modes.clone(),
-    };
     let mut written = pb::AgentCard {
         name: info.name.clone(),
         description: info.description.clone(),
@@ -29,12 +19,12 @@ pub(super) fn card(card: &Card<'_>, door: &Door) -> pb::AgentCard {
         capabilities: Some(pb::AgentCapabilities {
             streaming: Some(true),
             push_notifications: Some(card.push),
-            extensions: card.extensions.iter().map(extension).collect(),
+            extensions: extensions(card),
             extended_agent_card: Some(card.extended),
         }),
         default_input_modes: info.input_modes.clone(),
         default_output_modes: info.output_modes.clone(),
-        skills: card.skills().into_iter().map(skill).collect(),
+        skills: skills(card),
         signatures: door
             .options
             .signer
@@ -44,12 +34,7 @@ pub(super) fn card(card: &Card<'_>, door: &Door) -> pb::AgentCard {
         ..Default::default()
     };
     if card.secured {
-        let scheme = pb::HttpAuthSecurityScheme {
-            description: SCHEME_DESCRIPTION.to_owned(),
-            scheme: "Bearer".to_owned(),
-        };
-        let scheme = pb::SecurityScheme { scheme: Some(Scheme::HttpAuthSecurityScheme(scheme)) };
-        written.security_schemes.insert(SCHEME.to_owned(), scheme);
+        written.security_schemes.insert(SCHEME.to_owned(), scheme());
         let scopes = pb::StringList { list: card.scopes.clone() };
         let schemes = [(SCHEME.to_owned(), scopes)].into();
         written.security_requirements.push(pb::SecurityRequirement { schemes });
@@ -63,15 +48,6 @@ fn interface(known: &Interface) -> pb::AgentInterface {
         protocol_binding: known.binding.as_str().to_owned(),
         tenant: known.tenant.clone().unwrap_or_default(),
         protocol_version: known.generation.version().to_owned(),
-    }
-}
-
-fn extension(known: &Declared<'_>) -> pb::AgentExtension {
-    pb::AgentExtension {
-        uri: known.uri.to_owned(),
-        description: known.description.to_owned(),
-        required: known.required,
-        params: known.params.as_object().map(value::structure),
     }
 }
 

@@ -1,13 +1,14 @@
 //! From what was sent to what the domain knows: messages and parts.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
-use trackway_domain::{Content, File, FileSource, Object, Part};
+use trackway_domain::{Content, File, FileSource, Part};
 
-use super::given;
+use super::{given, written::speaker};
 use crate::{
     fault::Fault,
     grpc::{
         pb::v1::{self as pb, part::Content as Sent},
+        shared::{check_speaker, metadata, not_json},
         value,
     },
     ops::Incoming,
@@ -16,16 +17,7 @@ use crate::{
 
 /// The message of a send, checked. Paths in faults point into the request.
 pub(super) fn incoming(message: pb::Message) -> Result<Incoming, Fault> {
-    match message.role() {
-        pb::Role::User => {}
-        pb::Role::Agent => {
-            let next = "send ROLE_USER: what a client says has that role";
-            return Err(wrong("role", "a client cannot speak as the agent", next));
-        }
-        pb::Role::Unspecified => {
-            return Err(wrong("role", "it is missing", "send ROLE_USER"));
-        }
-    }
+    check_speaker(speaker(&message))?;
     check_count(message.parts.len())?;
     let parts = message.parts.into_iter().enumerate().map(|(index, sent)| part(index, sent));
     sent::Sent {
@@ -72,13 +64,4 @@ fn part(index: usize, part: pb::Part) -> Result<Part, Fault> {
         }
     }
     Ok(Part { content, metadata })
-}
-
-fn metadata(sent: Option<prost_types::Struct>, place: &str) -> Result<Object, Fault> {
-    let read = sent.map(value::object).transpose().map_err(|why| not_json(place, why))?;
-    Ok(read.unwrap_or_default())
-}
-
-fn not_json(place: &str, why: value::NotJson) -> Fault {
-    wrong(place, &why.to_string(), "send what JSON can say")
 }

@@ -136,8 +136,8 @@ fn waiting_is_the_default() {
 
 #[test]
 fn states_have_their_numbers() {
-    assert_eq!(task::state_named(0), Ok(None));
-    assert_eq!(task::state_named(5), Ok(Some(StateName::Canceled)));
-    assert_eq!(task::state_named(6), Ok(Some(StateName::InputRequired)));
-    assert_eq!(task::state_named(-1), Err(-1));
+    assert_eq!(written::state_named(0), Ok(None));
+    assert_eq!(written::state_named(5), Ok(Some(StateName::Canceled)));
+    assert_eq!(written::state_named(6), Ok(Some(StateName::InputRequired)));
+    assert_eq!(written::state_named(-1), Err(-1));
 }

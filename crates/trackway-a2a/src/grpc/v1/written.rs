@@ -1,35 +1,52 @@
-//! Messages, parts and artifacts as they are written.
+//! Messages, tasks and what streams carry, as they are written.
 
 use trackway_a2a_wire::beside;
-use trackway_domain::{self as domain, Content, Role, RunId};
+use trackway_domain::{Content, FileSource, Message, Part, Role, RunId};
 
 use crate::{
     grpc::{
         pb::v1::{self as pb, part::Content as Written},
-        value,
+        shared, value,
     },
-    ops::{Place, Said},
+    ops::{Page, Place, Said},
 };
 
-pub(super) fn message(message: &domain::Message, place: &Place) -> pb::Message {
-    at(message, place.session.as_str(), Some(place.run))
-}
+shared::tasks! { message: Message, status: message, canceled: Canceled }
 
-/// An answer that belongs to no task.
-pub(super) fn said(said: &Said) -> pb::Message {
-    at(&said.message, said.session.as_str(), None)
-}
-
-fn at(message: &domain::Message, context_id: &str, task: Option<RunId>) -> pb::Message {
-    let role = match message.role {
-        Role::User => pb::Role::User,
-        Role::Agent => pb::Role::Agent,
+pub(super) fn page(outcome: &Outcome) -> Option<pb::ListTasksResponse> {
+    let Outcome::Page { page: Page { tasks, next, size, total }, history, artifacts } = outcome
+    else {
+        return None;
     };
+    let listed = |snapshot: &Snapshot| {
+        let mut task = task(snapshot, &snapshot.place(), *history);
+        if !artifacts {
+            task.artifacts.clear();
+        }
+        task
+    };
+    Some(pb::ListTasksResponse {
+        tasks: tasks.iter().map(listed).collect(),
+        next_page_token: next.clone(),
+        page_size: i32::try_from(*size).unwrap_or(i32::MAX),
+        total_size: i32::try_from(*total).unwrap_or(i32::MAX),
+    })
+}
+
+/// The state of a filter; none where it is unspecified, the number itself where it is no state.
+pub(super) fn state_named(number: i32) -> Result<Option<StateName>, i32> {
+    let named = pb::TaskState::try_from(number).map_err(|_| number)?;
+    Ok(StateName::ALL
+        .into_iter()
+        .find(|known| named != pb::TaskState::Unspecified && state(*known) == named))
+}
+
+fn message_at(message: &Message, context_id: &str, task: Option<RunId>) -> pb::Message {
     pb::Message {
         message_id: message.id.to_string(),
         context_id: context_id.to_owned(),
         task_id: task.map(|run| run.to_string()).unwrap_or_default(),
-        role: role.into(),
+        role: role(message.role).into(),
         parts: message.parts.iter().map(part).collect(),
         metadata: value::metadata(&message.metadata),
         extensions: message.extensions.clone(),
@@ -37,17 +54,7 @@ fn at(message: &domain::Message, context_id: &str, task: Option<RunId>) -> pb::M
     }
 }
 
-pub(super) fn artifact(artifact: &domain::Artifact) -> pb::Artifact {
-    pb::Artifact {
-        artifact_id: artifact.id.to_string(),
-        name: artifact.name.clone().unwrap_or_default(),
-        description: artifact.description.clone().unwrap_or_default(),
-        parts: artifact.parts.iter().map(part).collect(),
-        metadata: value::metadata(&artifact.metadata),
-    }
-}
-
-fn part(part: &domain::Part) -> pb::Part {
+fn part(part: &Part) -> pb::Part {
     let (content, name, mime_type) = match &part.content {
         Content::Text(text) => {
             let (name, mime_type) = beside(&part.metadata);
@@ -59,8 +66,8 @@ fn part(part: &domain::Part) -> pb::Part {
         }
         Content::File(file) => {
             let source = match &file.source {
-                domain::FileSource::Base64(text) => Written::Raw(value::bytes(text)),
-                domain::FileSource::Uri(uri) => Written::Url(uri.clone()),
+                FileSource::Base64(text) => Written::Raw(value::bytes(text)),
+                FileSource::Uri(uri) => Written::Url(uri.clone()),
             };
             (source, file.name.as_deref(), file.mime_type.as_deref())
         }

@@ -1,0 +1,218 @@
+//! What the protobuf messages of both generations have in common: the same fields under the same names, in
+//! types that know nothing of each other. A function that is the same for both is therefore a macro.
+
+use prost_types::Struct;
+use trackway_domain::{Object, Role};
+
+use super::value::{self, NotJson};
+use crate::{fault::Fault, wire::sent::wrong};
+
+/// Whether a client's message may be one of that speaker.
+pub(super) fn check_speaker(speaker: Option<Role>) -> Result<(), Fault> {
+    match speaker {
+        Some(Role::User) => Ok(()),
+        Some(Role::Agent) => {
+            let next = "send ROLE_USER: what a client says has that role";
+            Err(wrong("role", "a client cannot speak as the agent", next))
+        }
+        None => Err(wrong("role", "it is missing", "send ROLE_USER")),
+    }
+}
+
+/// The metadata at a place of the message.
+pub(super) fn metadata(sent: Option<Struct>, place: &str) -> Result<Object, Fault> {
+    let read = sent.map(value::object).transpose().map_err(|why| not_json(place, why))?;
+    Ok(read.unwrap_or_default())
+}
+
+pub(super) fn not_json(place: &str, why: NotJson) -> Fault {
+    wrong(place, &why.to_string(), "send what JSON can say")
+}
+
+/// Tasks, updates and messages of the generation whose messages are `pb`, where the macro is used. Beside it
+/// stand `message_at` and `part`, which differ. Named are the variant of a payload that is a message, the
+/// message of a status, the state `canceled`, and the mark of a last update if there is one.
+macro_rules! tasks {
+    (
+        message: $message:ident,
+        status: $status:ident,
+        canceled: $canceled:ident $(,
+        last: $last:ident)?
+    ) => {
+        use pb::{send_message_response as sent, stream_response::Payload};
+        use trackway_domain::{Artifact, StateName, Timestamp};
+
+        use crate::{
+            ops::{History, Item, Outcome, Reply, Seen, Snapshot},
+            wire::metadata::Metadata,
+        };
+
+        /// What a send came to.
+        pub(super) fn reply(outcome: &Outcome) -> Option<pb::SendMessageResponse> {
+            let Outcome::Reply(reply, history) = outcome else { return None };
+            let payload = match reply {
+                Reply::Task(snapshot) => {
+                    sent::Payload::Task(task(snapshot, &snapshot.place(), *history))
+                }
+                Reply::Message(answer) => sent::Payload::$message(message_said(answer)),
+            };
+            Some(pb::SendMessageResponse { payload: Some(payload) })
+        }
+
+        pub(super) fn only(outcome: &Outcome) -> Option<pb::Task> {
+            let Outcome::Task(snapshot, history) = outcome else { return None };
+            Some(task(snapshot, &snapshot.place(), *history))
+        }
+
+        /// One thing that a stream shows. Its metadata says after which position to go on: gRPC has no
+        /// other place for it.
+        pub(super) fn item(item: &Item, place: &Place, history: History) -> pb::StreamResponse {
+            let position = |metadata| value::positioned(metadata, item.pos);
+            let payload = match &item.seen {
+                Seen::Snapshot(snapshot) => {
+                    let mut task = task(snapshot, place, history);
+                    task.metadata = position(task.metadata);
+                    Payload::Task(task)
+                }
+                Seen::Status(update, at) => {
+                    let metadata = Metadata::of_status(update, &item.omitted);
+                    Payload::StatusUpdate(pb::TaskStatusUpdateEvent {
+                        task_id: place.run.to_string(),
+                        context_id: place.session.to_string(),
+                        status: Some(status(update.state, update.message.as_ref(), *at, place)),
+                        $($last: update.last,)?
+                        metadata: position(value::of_metadata(&metadata)),
+                    })
+                }
+                Seen::Artifact(chunk) => Payload::ArtifactUpdate(pb::TaskArtifactUpdateEvent {
+                    task_id: place.run.to_string(),
+                    context_id: place.session.to_string(),
+                    artifact: Some(artifact(&chunk.artifact)),
+                    append: chunk.append,
+                    last_chunk: chunk.last,
+                    metadata: position(value::of_metadata(&Metadata::of_artifact(&item.omitted))),
+                }),
+            };
+            pb::StreamResponse { payload: Some(payload) }
+        }
+
+        /// The stream of an answer that needs no task.
+        pub(super) fn said(answer: &Said) -> pb::StreamResponse {
+            pb::StreamResponse { payload: Some(Payload::$message(message_said(answer))) }
+        }
+
+        fn task(snapshot: &Snapshot, place: &Place, history: History) -> pb::Task {
+            let view = &snapshot.view;
+            let said = view.status_message().map(|said| &**said);
+            let older = view.history().count().saturating_sub(history);
+            let newest = view.history().skip(older);
+            pb::Task {
+                id: place.run.to_string(),
+                context_id: place.session.to_string(),
+                status: Some(status(view.state, said, view.status_at, place)),
+                artifacts: view.artifacts.iter().map(|known| artifact(known)).collect(),
+                history: newest.map(|said| message(said, place)).collect(),
+                metadata: value::of_metadata(&Metadata::of(snapshot)),
+            }
+        }
+
+        fn status(
+            state: StateName,
+            said: Option<&Message>,
+            at: Timestamp,
+            place: &Place,
+        ) -> pb::TaskStatus {
+            pb::TaskStatus {
+                state: self::state(state).into(),
+                $status: said.map(|said| message(said, place)),
+                timestamp: Some(value::moment(at)),
+            }
+        }
+
+        /// `unknown` is nothing that a task can be in here; it is what protobuf calls unspecified.
+        const fn state(state: StateName) -> pb::TaskState {
+            match state {
+                StateName::Submitted => pb::TaskState::Submitted,
+                StateName::Working => pb::TaskState::Working,
+                StateName::InputRequired => pb::TaskState::InputRequired,
+                StateName::AuthRequired => pb::TaskState::AuthRequired,
+                StateName::Completed => pb::TaskState::Completed,
+                StateName::Failed => pb::TaskState::Failed,
+                StateName::Canceled => pb::TaskState::$canceled,
+                StateName::Rejected => pb::TaskState::Rejected,
+                StateName::Unknown => pb::TaskState::Unspecified,
+            }
+        }
+
+        const fn role(role: Role) -> pb::Role {
+            match role {
+                Role::User => pb::Role::User,
+                Role::Agent => pb::Role::Agent,
+            }
+        }
+
+        /// Who speaks, if it was sent.
+        pub(super) fn speaker(message: &pb::Message) -> Option<Role> {
+            [Role::User, Role::Agent].into_iter().find(|known| role(*known) == message.role())
+        }
+
+        pub(super) fn message(message: &Message, place: &Place) -> pb::Message {
+            message_at(message, place.session.as_str(), Some(place.run))
+        }
+
+        /// An answer that belongs to no task.
+        fn message_said(said: &Said) -> pb::Message {
+            message_at(&said.message, said.session.as_str(), None)
+        }
+
+        fn artifact(artifact: &Artifact) -> pb::Artifact {
+            pb::Artifact {
+                artifact_id: artifact.id.to_string(),
+                name: artifact.name.clone().unwrap_or_default(),
+                description: artifact.description.clone().unwrap_or_default(),
+                parts: artifact.parts.iter().map(part).collect(),
+                metadata: value::metadata(&artifact.metadata),
+            }
+        }
+    };
+}
+
+/// What cards of the generation whose messages are `pb` say alike.
+macro_rules! cards {
+    () => {
+        fn skills(card: &Card<'_>) -> Vec<pb::AgentSkill> {
+            let skill = |known: crate::card::Skill<'_>| pb::AgentSkill {
+                id: known.id.to_owned(),
+                name: known.id.to_owned(),
+                description: known.description.to_owned(),
+                tags: known.tags.into_iter().map(str::to_owned).collect(),
+                examples: known.examples.to_vec(),
+                input_modes: card.info.input_modes.clone(),
+                output_modes: card.info.output_modes.clone(),
+            };
+            card.skills().into_iter().map(skill).collect()
+        }
+
+        fn extensions(card: &Card<'_>) -> Vec<pb::AgentExtension> {
+            let extension = |known: &crate::card::Declared<'_>| pb::AgentExtension {
+                uri: known.uri.to_owned(),
+                description: known.description.to_owned(),
+                required: known.required,
+                params: known.params.as_object().map(value::structure),
+            };
+            card.extensions.iter().map(extension).collect()
+        }
+
+        /// How callers prove who they are.
+        fn scheme() -> pb::SecurityScheme {
+            let scheme = pb::HttpAuthSecurityScheme {
+                description: SCHEME_DESCRIPTION.to_owned(),
+                scheme: "Bearer".to_owned(),
+            };
+            let scheme = pb::security_scheme::Scheme::HttpAuthSecurityScheme(scheme);
+            pb::SecurityScheme { scheme: Some(scheme) }
+        }
+    };
+}
+
+pub(super) use {cards, tasks};
