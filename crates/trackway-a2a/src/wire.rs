@@ -5,6 +5,8 @@ mod answer;
 pub(crate) mod details;
 pub(crate) mod metadata;
 mod object;
+#[cfg(test)]
+mod samples;
 pub(crate) mod sent;
 mod task;
 mod update;

@@ -1,23 +1,19 @@
 //! HTTP+JSON of 0.3, which is the JSON form of its protobuf messages and not that of its JSON-RPC.
 
-use std::sync::Arc;
-
 use serde_json::{Value, json};
 use trackway_a2a_wire::Dialect;
-use trackway_domain::{
-    ArtifactChunk, Caller, Content, Event, File, FileSource, Message, MessageId, Part, Role,
-    SessionId, Submission, Timestamp, WorkflowRef,
-};
-use trackway_engine::{RunView, Update, update};
+use trackway_domain::{ArtifactChunk, Content, Event, File, FileSource, Part, Timestamp};
+use trackway_engine::{Update, update};
 
 use super::*;
 use crate::{
     fault::Fault,
-    ops::{Call, Incoming, Item, Outcome, Place, Reply, Seen, Snapshot, Wait},
-    wire::{Answer, StreamItem},
+    ops::{Call, Incoming, Outcome, Reply, Seen, Wait},
+    wire::{
+        Answer,
+        samples::{RUN, item, snapshot},
+    },
 };
-
-const RUN: &str = "run_0199a0b1c2d37e4f8a9b0c1d2e3f4a5b";
 
 fn sent(change: &Value) -> Result<Call, Fault> {
     let mut params = json!({"message": {"messageId": "m-1", "role": "ROLE_USER",
@@ -33,25 +29,6 @@ fn incoming(content: &Value) -> Result<Incoming, Fault> {
         Call::Send { incoming, .. } => Ok(*incoming),
         other => panic!("{other:?}"),
     }
-}
-
-fn snapshot() -> Snapshot {
-    let message = Message::new(MessageId::new("m-1").unwrap(), Role::User, vec![Part::text("go")]);
-    let submission = Submission {
-        run: RUN.parse().unwrap(),
-        session: SessionId::new("ctx").unwrap(),
-        workflow: WorkflowRef { name: "invest".into(), version: "1".into() },
-        caller: Caller::local(),
-        input: json!({}),
-        message: Some(message),
-        parent: None,
-        awaited: false,
-        deadline: None,
-        guided: false,
-        exit: None,
-        forked_from: None,
-    };
-    Snapshot::of(RunView::begin(Arc::new(submission), Timestamp(0), 10))
 }
 
 fn written(outcome: &Outcome) -> Value {
@@ -114,9 +91,7 @@ fn defaults_may_be_written_or_left_out() {
 }
 
 fn shown(seen: Seen) -> Value {
-    let place = Place { run: RUN.parse().unwrap(), session: SessionId::new("ctx").unwrap() };
-    serde_json::to_value(StreamItem::new(&Item::whole(1, seen), &place, 10, Dialect::V03Proto))
-        .unwrap()
+    item(seen, Dialect::V03Proto)
 }
 
 /// Proves L8, L10: nothing stands there that a strict reader of protobuf would not know.
@@ -129,10 +104,10 @@ fn a_task_and_its_updates() {
         "history": [{"messageId": "m-1", "contextId": "ctx", "taskId": RUN, "role": "ROLE_USER",
             "content": [{"text": "go"}]}],
     });
-    let reply = Outcome::Reply(Reply::Task(Box::new(snapshot())), 10);
+    let reply = Outcome::Reply(Reply::Task(Box::new(snapshot(&[]))), 10);
     assert_eq!(written(&reply), json!({ "task": task }));
-    assert_eq!(written(&Outcome::Task(Box::new(snapshot()), 10)), task);
-    assert_eq!(shown(Seen::Snapshot(Box::new(snapshot()))), json!({ "task": task }));
+    assert_eq!(written(&Outcome::Task(Box::new(snapshot(&[])), 10)), task);
+    assert_eq!(shown(Seen::Snapshot(Box::new(snapshot(&[])))), json!({ "task": task }));
     let Some(Update::Status(canceled)) = update(&Event::Canceled) else { panic!("a status") };
     assert_eq!(
         shown(Seen::Status(Box::new(canceled), Timestamp(0))),

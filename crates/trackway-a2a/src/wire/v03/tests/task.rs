@@ -1,94 +1,27 @@
 //! Tasks, whole, as they go out.
 
-use std::sync::Arc;
-
-use serde_json::json;
+use serde_json::{Value, json};
 use trackway_a2a_wire::{Artifact, Dialect};
-use trackway_domain::{
-    self as domain, ArtifactChunk, ArtifactId, Caller, Event, MessageId, Op, OpKind, Part,
-    Question, Reason, Resume, Role, SessionId, StateName, Submission, Timestamp, WorkflowRef,
-};
-
-use serde_json::Value;
-use trackway_domain::{Evidence, Problem};
-use trackway_engine::{ResumeMark, RunView};
+use trackway_domain::{self as domain, ArtifactId, Event, Evidence, Part, Problem, StateName};
+use trackway_engine::ResumeMark;
 
 use crate::{
     ops::{Answer, Snapshot},
-    wire::Task,
+    wire::{
+        Task,
+        samples::{QUESTION, RUN, asked, form, id, looking, resumed, snapshot},
+    },
 };
-
-const RUN: &str = "run_0199a0b1c2d37e4f8a9b0c1d2e3f4a5b";
-const QUESTION: &str = "qst_0199a0b1c2d37e4f8a9b0c1d2e3f4a5c";
-
-fn message(id: &str, role: Role, text: &str) -> domain::Message {
-    domain::Message::new(MessageId::new(id).unwrap(), role, vec![Part::text(text)])
-}
-
-fn started() -> RunView {
-    let submission = Submission {
-        run: RUN.parse().unwrap(),
-        session: SessionId::new("ctx").unwrap(),
-        workflow: WorkflowRef { name: "invest".into(), version: "1".into() },
-        caller: Caller::local(),
-        input: json!({}),
-        message: Some(message("m-1", Role::User, "go")),
-        parent: None,
-        awaited: false,
-        deadline: None,
-        guided: false,
-        exit: None,
-        forked_from: None,
-    };
-    RunView::begin(Arc::new(submission), Timestamp(0), 10)
-}
-
-fn op(kind: OpKind) -> Op {
-    Op { kind, key: "k".into(), occurrence: 0 }
-}
-
-fn asked() -> Event {
-    let question = Question {
-        id: QUESTION.parse().unwrap(),
-        reason: Reason::InputRequired,
-        prompt: vec![Part::text("How much?")],
-        schema: json!({"type": "object"}),
-        answer_type: None,
-    };
-    Event::Asked { op: op(OpKind::Ask), question, message_id: MessageId::new("a-2").unwrap() }
-}
-
-fn resumed() -> Event {
-    let resume = Resume {
-        question: QUESTION.parse().unwrap(),
-        message: message("m-2", Role::User, "5"),
-        order: 2,
-        concurrent: true,
-    };
-    Event::Resumed { resume, input: json!(5), awaited_by: None, replaces: false }
-}
-
-fn view(events: &[Event]) -> RunView {
-    let mut view = started();
-    for (index, event) in events.iter().enumerate() {
-        view.apply(event, Timestamp(1_000 * (index as i64 + 1)), 11 + index as u64);
-    }
-    view
-}
 
 fn shown(snapshot: &Snapshot, history: usize) -> Value {
     serde_json::to_value(Task::new(snapshot, &snapshot.place(), history, Dialect::V03)).unwrap()
-}
-
-fn plain(view: RunView) -> Snapshot {
-    Snapshot::of(view)
 }
 
 /// Proves L8, L18.
 #[test]
 fn a_run_that_was_just_submitted() {
     assert_eq!(
-        shown(&plain(started()), 1_000),
+        shown(&snapshot(&[]), 1_000),
         json!({
             "kind": "task",
             "id": RUN,
@@ -106,24 +39,7 @@ fn a_run_that_was_just_submitted() {
 /// Proves L3, L4, L6.
 #[test]
 fn a_run_that_waits_shows_its_question_its_artifacts_and_what_was_said() {
-    let artifact = domain::Artifact {
-        name: Some("Form".into()),
-        ..domain::Artifact::new(
-            ArtifactId::new("form.json").unwrap(),
-            vec![Part::data(json!({"a": 1}))],
-        )
-    };
-    let events = [
-        Event::Started,
-        Event::Status {
-            op: op(OpKind::Status),
-            state: StateName::Working,
-            message: message("a-1", Role::Agent, "looking"),
-        },
-        Event::Artifact { op: op(OpKind::Ask), chunk: ArtifactChunk::from(artifact) },
-        asked(),
-    ];
-    let task = shown(&plain(view(&events)), 1_000);
+    let task = shown(&snapshot(&[Event::Started, looking(), form(), asked()]), 1_000);
     assert_eq!(
         task["status"],
         json!({
@@ -151,9 +67,9 @@ fn a_run_that_waits_shows_its_question_its_artifacts_and_what_was_said() {
 
 #[test]
 fn history_shows_the_newest_and_zero_omits_it() {
-    let view = view(&[Event::Started, asked(), resumed()]);
+    let snapshot = snapshot(&[Event::Started, asked(), resumed(2)]);
     let ids = |history: usize| {
-        let task = shown(&plain(view.clone()), history);
+        let task = shown(&snapshot, history);
         let list = task.get("history")?.as_array()?.clone();
         Some(list.iter().map(|m| m["messageId"].as_str().unwrap().to_owned()).collect::<Vec<_>>())
     };
@@ -166,9 +82,9 @@ fn history_shows_the_newest_and_zero_omits_it() {
 /// Proves L9, L16.
 #[test]
 fn resume_metadata_is_the_answers_own_else_that_of_the_request_which_resumed() {
-    let view = view(&[Event::Started, asked(), resumed()]);
+    let snapshot = snapshot(&[Event::Started, asked(), resumed(2)]);
     let resumed = json!({"concurrentRequest": true, "requestOrder": 2, "primaryResume": true});
-    assert_eq!(shown(&plain(view.clone()), 0)["metadata"], resumed);
+    assert_eq!(shown(&snapshot, 0)["metadata"], resumed);
     let problem = Problem {
         path: "/amount".into(),
         code: "type".into(),
@@ -179,7 +95,7 @@ fn resume_metadata_is_the_answers_own_else_that_of_the_request_which_resumed() {
     };
     let mark = ResumeMark { order: 3, concurrent: true, primary: false };
     let answer = Some(Answer { mark, problems: vec![problem] });
-    let late = Snapshot { answer, ..Snapshot::of(view) };
+    let late = Snapshot { answer, ..snapshot };
     assert_eq!(
         shown(&late, 0)["metadata"],
         json!({"concurrentRequest": true, "requestOrder": 3, "primaryResume": false,
@@ -189,20 +105,18 @@ fn resume_metadata_is_the_answers_own_else_that_of_the_request_which_resumed() {
 
 #[test]
 fn output_and_evidence_are_metadata_too() {
-    let done =
-        view(&[Event::Started, Event::Completed { output: json!({"sum": 3}), message_id: None }]);
-    assert_eq!(shown(&plain(done), 0)["metadata"], json!({"output": {"sum": 3}}));
+    let done = snapshot(&[
+        Event::Started,
+        Event::Completed { output: json!({"sum": 3}), message_id: None },
+    ]);
+    assert_eq!(shown(&done, 0)["metadata"], json!({"output": {"sum": 3}}));
     let evidence = Evidence {
         message: "the code asks for step:b#0".into(),
         asked: Some("step:b#0".into()),
         recorded: Some("step:a#0".into()),
     };
-    let parked = Event::Parked {
-        evidence,
-        state: StateName::Working,
-        message_id: MessageId::new("a-9").unwrap(),
-    };
-    let parked = shown(&plain(view(&[Event::Started, parked])), 0);
+    let parked = Event::Parked { evidence, state: StateName::Working, message_id: id("a-9") };
+    let parked = shown(&snapshot(&[Event::Started, parked]), 0);
     assert_eq!(parked["status"]["state"], "working");
     assert_eq!(
         parked["metadata"],

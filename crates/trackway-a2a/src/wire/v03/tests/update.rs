@@ -3,35 +3,14 @@
 use serde_json::{Value, json};
 use trackway_a2a_wire::Dialect;
 use trackway_domain::{
-    Artifact, ArtifactChunk, ArtifactId, Event, Message, MessageId, Op, OpKind, Part, Problem,
-    Question, Reason, Resume, Role, SessionId, StateName, Timestamp,
-};
-use trackway_engine::{Update, update};
-
-use crate::{
-    ops::{Item, Place, Seen},
-    wire::StreamItem,
+    Artifact, ArtifactChunk, ArtifactId, Event, Message, OpKind, Part, Problem, Question, Reason,
+    Role, StateName,
 };
 
-const RUN: &str = "run_0199a0b1c2d37e4f8a9b0c1d2e3f4a5b";
-const QUESTION: &str = "qst_0199a0b1c2d37e4f8a9b0c1d2e3f4a5c";
+use crate::wire::samples::{self, QUESTION, RUN, id, op, resume, resumed};
 
 fn shown(event: &Event) -> Value {
-    let place = Place { run: RUN.parse().unwrap(), session: SessionId::new("ctx").unwrap() };
-    let seen = match update(event).expect("a visible event") {
-        Update::Status(status) => Seen::Status(Box::new(status), Timestamp(0)),
-        Update::Artifact(chunk) => Seen::Artifact(chunk),
-        Update::Submitted => unreachable!("shown as the Task"),
-    };
-    serde_json::to_value(StreamItem::new(&Item::whole(1, seen), &place, 0, Dialect::V03)).unwrap()
-}
-
-fn op(kind: OpKind) -> Op {
-    Op { kind, key: "k".into(), occurrence: 0 }
-}
-
-fn id(text: &str) -> MessageId {
-    MessageId::new(text).unwrap()
+    samples::shown(event, Dialect::V03)
 }
 
 fn status(state: &str, last: bool, parts: &Value) -> Value {
@@ -126,16 +105,10 @@ fn pattern_4_a_rejection() {
     assert_eq!(shown(&event), status("rejected", true, &parts));
 }
 
-fn resume(order: u32) -> Resume {
-    let message = Message::new(id("m-2"), Role::User, vec![Part::text("5")]);
-    Resume { question: QUESTION.parse().unwrap(), message, order, concurrent: order > 1 }
-}
-
 /// Proves L9, L16.
 #[test]
 fn the_working_of_a_resume_says_which_request_it_was() {
-    let event =
-        Event::Resumed { resume: resume(1), input: json!(5), awaited_by: None, replaces: false };
+    let event = resumed(1);
     assert_eq!(
         shown(&event),
         json!({

@@ -1,82 +1,17 @@
 //! Tasks of 1.0, whole, as they go out: alone, as the answer to a send, and on a page.
 
-use std::sync::Arc;
-
 use serde_json::{Value, json};
 use trackway_a2a_wire::Dialect;
-use trackway_domain::{
-    self as domain, ArtifactChunk, ArtifactId, Caller, Event, MessageId, Op, OpKind, Part,
-    Question, Reason, Resume, Role, SessionId, StateName, Submission, Timestamp, WorkflowRef,
-};
-use trackway_engine::{ResumeMark, RunView};
+use trackway_domain::{Event, Role, SessionId};
+use trackway_engine::ResumeMark;
 
 use crate::{
     ops::{self, Outcome, Page, Reply, Said, Snapshot},
-    wire::Answer,
+    wire::{
+        Answer,
+        samples::{QUESTION, RUN, asked, form, looking, message, resumed, snapshot},
+    },
 };
-
-const RUN: &str = "run_0199a0b1c2d37e4f8a9b0c1d2e3f4a5b";
-const QUESTION: &str = "qst_0199a0b1c2d37e4f8a9b0c1d2e3f4a5c";
-
-fn message(id: &str, role: Role, text: &str) -> domain::Message {
-    domain::Message::new(MessageId::new(id).unwrap(), role, vec![Part::text(text)])
-}
-
-fn op(kind: OpKind) -> Op {
-    Op { kind, key: "k".into(), occurrence: 0 }
-}
-
-fn asked() -> Event {
-    let question = Question {
-        id: QUESTION.parse().unwrap(),
-        reason: Reason::InputRequired,
-        prompt: vec![Part::text("How much?")],
-        schema: json!({"type": "object"}),
-        answer_type: None,
-    };
-    Event::Asked { op: op(OpKind::Ask), question, message_id: MessageId::new("a-2").unwrap() }
-}
-
-fn form() -> Event {
-    let id = ArtifactId::new("form.json").unwrap();
-    let artifact = domain::Artifact {
-        name: Some("Form".into()),
-        ..domain::Artifact::new(id, vec![Part::data(json!({"a": 1}))])
-    };
-    Event::Artifact { op: op(OpKind::Ask), chunk: ArtifactChunk::from(artifact) }
-}
-
-fn resumed() -> Event {
-    let resume = Resume {
-        question: QUESTION.parse().unwrap(),
-        message: message("m-2", Role::User, "5"),
-        order: 2,
-        concurrent: true,
-    };
-    Event::Resumed { resume, input: json!(5), awaited_by: None, replaces: false }
-}
-
-fn snapshot(events: &[Event]) -> Snapshot {
-    let submission = Submission {
-        run: RUN.parse().unwrap(),
-        session: SessionId::new("ctx").unwrap(),
-        workflow: WorkflowRef { name: "invest".into(), version: "1".into() },
-        caller: Caller::local(),
-        input: json!({}),
-        message: Some(message("m-1", Role::User, "go")),
-        parent: None,
-        awaited: false,
-        deadline: None,
-        guided: false,
-        exit: None,
-        forked_from: None,
-    };
-    let mut view = RunView::begin(Arc::new(submission), Timestamp(0), 10);
-    for (index, event) in events.iter().enumerate() {
-        view.apply(event, Timestamp(1_000 * (index as i64 + 1)), 11 + index as u64);
-    }
-    Snapshot::of(view)
-}
 
 fn written(outcome: &Outcome) -> Value {
     serde_json::to_value(Answer { outcome, card: &Value::Null, dialect: Dialect::V1 }).unwrap()
@@ -108,13 +43,8 @@ fn a_run_that_was_just_submitted_alone_and_wrapped() {
 /// Proves L3, L4, L6.
 #[test]
 fn a_run_that_waits_shows_its_question_its_artifacts_and_what_was_said() {
-    let looking = Event::Status {
-        op: op(OpKind::Status),
-        state: StateName::Working,
-        message: message("a-1", Role::Agent, "looking"),
-    };
     assert_eq!(
-        shown(snapshot(&[Event::Started, looking, form(), asked()]), 1_000),
+        shown(snapshot(&[Event::Started, looking(), form(), asked()]), 1_000),
         json!({
             "id": RUN,
             "contextId": "ctx",
@@ -139,7 +69,7 @@ fn a_run_that_waits_shows_its_question_its_artifacts_and_what_was_said() {
 #[test]
 fn history_shows_the_newest_and_zero_omits_it() {
     let ids = |history: usize| {
-        let task = shown(snapshot(&[Event::Started, asked(), resumed()]), history);
+        let task = shown(snapshot(&[Event::Started, asked(), resumed(2)]), history);
         let list = task.get("history")?.as_array()?.clone();
         Some(list.iter().map(|m| m["messageId"].as_str().unwrap().to_owned()).collect::<Vec<_>>())
     };
@@ -151,7 +81,7 @@ fn history_shows_the_newest_and_zero_omits_it() {
 /// Proves L9, L16.
 #[test]
 fn what_trackway_adds_is_metadata() {
-    let resumed = || snapshot(&[Event::Started, asked(), resumed()]);
+    let resumed = || snapshot(&[Event::Started, asked(), resumed(2)]);
     assert_eq!(
         shown(resumed(), 0)["metadata"],
         json!({"concurrentRequest": true, "requestOrder": 2, "primaryResume": true})

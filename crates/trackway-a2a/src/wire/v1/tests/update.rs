@@ -3,35 +3,14 @@
 use serde_json::{Value, json};
 use trackway_a2a_wire::Dialect;
 use trackway_domain::{
-    self as domain, ArtifactChunk, ArtifactId, Event, MessageId, Op, OpKind, Part, Problem,
-    Question, Reason, Resume, Role, SessionId, StateName, Timestamp,
-};
-use trackway_engine::{Update, update};
-
-use crate::{
-    ops::{Item, Place, Seen},
-    wire::StreamItem,
+    self as domain, ArtifactChunk, ArtifactId, Event, OpKind, Part, Problem, Question, Reason,
+    Role, StateName,
 };
 
-const RUN: &str = "run_0199a0b1c2d37e4f8a9b0c1d2e3f4a5b";
-const QUESTION: &str = "qst_0199a0b1c2d37e4f8a9b0c1d2e3f4a5c";
+use crate::wire::samples::{self, QUESTION, RUN, id, op, resume, resumed};
 
 fn shown(event: &Event) -> Value {
-    let place = Place { run: RUN.parse().unwrap(), session: SessionId::new("ctx").unwrap() };
-    let seen = match update(event).expect("a visible event") {
-        Update::Status(status) => Seen::Status(Box::new(status), Timestamp(0)),
-        Update::Artifact(chunk) => Seen::Artifact(chunk),
-        Update::Submitted => unreachable!("shown as the Task"),
-    };
-    serde_json::to_value(StreamItem::new(&Item::whole(1, seen), &place, 0, Dialect::V1)).unwrap()
-}
-
-fn op(kind: OpKind) -> Op {
-    Op { kind, key: "k".into(), occurrence: 0 }
-}
-
-fn id(text: &str) -> MessageId {
-    MessageId::new(text).unwrap()
+    samples::shown(event, Dialect::V1)
 }
 
 fn status(state: &str, parts: &Value) -> Value {
@@ -54,11 +33,6 @@ fn question() -> Question {
         schema: json!({"type": "object"}),
         answer_type: None,
     }
-}
-
-fn resume(order: u32) -> Resume {
-    let message = domain::Message::new(id("m-2"), Role::User, vec![Part::text("5")]);
-    Resume { question: QUESTION.parse().unwrap(), message, order, concurrent: order > 1 }
 }
 
 /// Proves L2, L3, L18.
@@ -121,12 +95,7 @@ fn a_question_and_its_repetition_with_the_errors() {
 #[test]
 fn the_working_of_a_resume_says_which_request_it_was() {
     assert_eq!(
-        shown(&Event::Resumed {
-            resume: resume(1),
-            input: json!(5),
-            awaited_by: None,
-            replaces: false
-        }),
+        shown(&resumed(1)),
         json!({"statusUpdate": {
             "taskId": RUN, "contextId": "ctx",
             "status": {"state": "TASK_STATE_WORKING", "timestamp": "1970-01-01T00:00:00.000Z"},

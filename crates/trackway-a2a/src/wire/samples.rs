@@ -1,0 +1,103 @@
+//! A run for the tests, and what happens to it: the same for every dialect.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use trackway_a2a_wire::Dialect;
+use trackway_domain::{
+    Artifact, ArtifactChunk, ArtifactId, Caller, Event, Message, MessageId, Op, OpKind, Part,
+    Question, Reason, Resume, Role, SessionId, StateName, Submission, Timestamp, WorkflowRef,
+};
+use trackway_engine::{RunView, Update, update};
+
+use super::StreamItem;
+use crate::ops::{Item, Place, Seen, Snapshot};
+
+pub(crate) const RUN: &str = "run_0199a0b1c2d37e4f8a9b0c1d2e3f4a5b";
+pub(crate) const QUESTION: &str = "qst_0199a0b1c2d37e4f8a9b0c1d2e3f4a5c";
+
+pub(crate) fn id(text: &str) -> MessageId {
+    MessageId::new(text).unwrap()
+}
+
+pub(crate) fn message(id: &str, role: Role, text: &str) -> Message {
+    Message::new(self::id(id), role, vec![Part::text(text)])
+}
+
+pub(crate) fn op(kind: OpKind) -> Op {
+    Op { kind, key: "k".into(), occurrence: 0 }
+}
+
+pub(crate) fn looking() -> Event {
+    let message = message("a-1", Role::Agent, "looking");
+    Event::Status { op: op(OpKind::Status), state: StateName::Working, message }
+}
+
+pub(crate) fn form() -> Event {
+    let id = ArtifactId::new("form.json").unwrap();
+    let artifact = Artifact {
+        name: Some("Form".into()),
+        ..Artifact::new(id, vec![Part::data(json!({"a": 1}))])
+    };
+    Event::Artifact { op: op(OpKind::Ask), chunk: ArtifactChunk::from(artifact) }
+}
+
+pub(crate) fn asked() -> Event {
+    let question = Question {
+        id: QUESTION.parse().unwrap(),
+        reason: Reason::InputRequired,
+        prompt: vec![Part::text("How much?")],
+        schema: json!({"type": "object"}),
+        answer_type: None,
+    };
+    Event::Asked { op: op(OpKind::Ask), question, message_id: id("a-2") }
+}
+
+/// The request that was so many in order at the question.
+pub(crate) fn resume(order: u32) -> Resume {
+    let message = message("m-2", Role::User, "5");
+    Resume { question: QUESTION.parse().unwrap(), message, order, concurrent: order > 1 }
+}
+
+pub(crate) fn resumed(order: u32) -> Event {
+    Event::Resumed { resume: resume(order), input: json!(5), awaited_by: None, replaces: false }
+}
+
+/// The run after events, one in each second.
+pub(crate) fn snapshot(events: &[Event]) -> Snapshot {
+    let submission = Submission {
+        run: RUN.parse().unwrap(),
+        session: SessionId::new("ctx").unwrap(),
+        workflow: WorkflowRef { name: "invest".into(), version: "1".into() },
+        caller: Caller::local(),
+        input: json!({}),
+        message: Some(message("m-1", Role::User, "go")),
+        parent: None,
+        awaited: false,
+        deadline: None,
+        guided: false,
+        exit: None,
+        forked_from: None,
+    };
+    let mut view = RunView::begin(Arc::new(submission), Timestamp(0), 10);
+    for (index, event) in events.iter().enumerate() {
+        view.apply(event, Timestamp(1_000 * (index as i64 + 1)), 11 + index as u64);
+    }
+    Snapshot::of(view)
+}
+
+/// What a stream shows.
+pub(crate) fn item(seen: Seen, dialect: Dialect) -> Value {
+    let place = Place { run: RUN.parse().unwrap(), session: SessionId::new("ctx").unwrap() };
+    serde_json::to_value(StreamItem::new(&Item::whole(1, seen), &place, 10, dialect)).unwrap()
+}
+
+/// What a stream shows of an event.
+pub(crate) fn shown(event: &Event, dialect: Dialect) -> Value {
+    let seen = match update(event).expect("a visible event") {
+        Update::Status(status) => Seen::Status(Box::new(status), Timestamp(0)),
+        Update::Artifact(chunk) => Seen::Artifact(chunk),
+        Update::Submitted => unreachable!("shown as the Task"),
+    };
+    item(seen, dialect)
+}
