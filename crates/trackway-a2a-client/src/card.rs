@@ -78,34 +78,22 @@ struct Read {
     description: String,
     #[serde(default)]
     version: String,
-    #[serde(default)]
     capabilities: Option<Capabilities>,
-    #[serde(default)]
     skills: Option<Vec<Skill>>,
-    #[serde(default)]
     supported_interfaces: Option<Vec<Supported>>,
-    #[serde(default)]
     protocol_version: Option<String>,
-    #[serde(default)]
     url: Option<String>,
-    #[serde(default)]
     preferred_transport: Option<String>,
-    #[serde(default)]
     additional_interfaces: Option<Vec<Additional>>,
-    #[serde(default)]
     supports_authenticated_extended_card: Option<bool>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Capabilities {
-    #[serde(default)]
     streaming: Option<bool>,
-    #[serde(default)]
     push_notifications: Option<bool>,
-    #[serde(default)]
     extended_agent_card: Option<bool>,
-    #[serde(default)]
     extensions: Option<Vec<Extension>>,
 }
 
@@ -116,7 +104,6 @@ struct Supported {
     protocol_binding: String,
     #[serde(default)]
     protocol_version: String,
-    #[serde(default)]
     tenant: Option<String>,
 }
 

@@ -17,9 +17,7 @@ struct Envelope<'a> {
 /// The id of the response is not looked at: each has its own connection or exchange.
 #[derive(Deserialize)]
 struct Answer {
-    #[serde(default)]
     result: Option<Box<RawValue>>,
-    #[serde(default)]
     error: Option<Failed>,
 }
 

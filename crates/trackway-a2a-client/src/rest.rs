@@ -57,7 +57,6 @@ pub(super) fn route(
 
 #[derive(Deserialize)]
 struct Answer {
-    #[serde(default)]
     error: Option<Failed>,
 }
 

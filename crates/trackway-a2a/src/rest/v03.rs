@@ -47,7 +47,7 @@ pub(super) fn call(operation: Operation<'_>, head: &Parts, body: &[u8]) -> Resul
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct GetQuery {
-    #[serde(default, alias = "history_length")]
+    #[serde(alias = "history_length")]
     history_length: Option<i64>,
 }
 

@@ -84,16 +84,16 @@ pub(super) fn tenant(head: &Parts, body: &[u8]) -> Option<String> {
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct GetQuery {
-    #[serde(default, alias = "history_length")]
+    #[serde(alias = "history_length")]
     history_length: Option<Int>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct PageQuery {
-    #[serde(default, alias = "page_size")]
+    #[serde(alias = "page_size")]
     page_size: Option<Int>,
-    #[serde(default, alias = "page_token")]
+    #[serde(alias = "page_token")]
     page_token: Option<String>,
 }
 

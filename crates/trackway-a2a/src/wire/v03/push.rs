@@ -25,18 +25,14 @@ pub(crate) struct SetPushParams {
 #[serde(rename_all = "camelCase")]
 pub(crate) struct PushIdParams {
     pub(crate) id: String,
-    #[serde(default)]
     pub(crate) push_notification_config_id: Option<String>,
 }
 
 #[derive(Deserialize)]
 pub(crate) struct PushConfig {
-    #[serde(default)]
     id: Option<String>,
     url: String,
-    #[serde(default)]
     token: Option<String>,
-    #[serde(default)]
     authentication: Option<Object<Schemes>>,
 }
 
@@ -44,7 +40,6 @@ pub(crate) struct PushConfig {
 struct Schemes {
     #[serde(default)]
     schemes: Vec<String>,
-    #[serde(default)]
     credentials: Option<String>,
 }
 

@@ -12,25 +12,18 @@ use crate::{
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct PushConfig {
-    #[serde(default)]
     pub(crate) tenant: Option<String>,
-    #[serde(default)]
     id: Option<String>,
-    #[serde(default, alias = "task_id")]
+    #[serde(alias = "task_id")]
     pub(crate) task_id: Option<String>,
-    #[serde(default)]
     url: Option<String>,
-    #[serde(default)]
     token: Option<String>,
-    #[serde(default)]
     authentication: Option<Object<Sent>>,
 }
 
 #[derive(Deserialize)]
 struct Sent {
-    #[serde(default)]
     scheme: Option<String>,
-    #[serde(default)]
     credentials: Option<String>,
 }
 

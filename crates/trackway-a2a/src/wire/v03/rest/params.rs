@@ -17,20 +17,18 @@ use crate::{
 #[derive(Debug, Deserialize)]
 pub(crate) struct SendParams {
     message: Object<Message>,
-    #[serde(default)]
     configuration: Option<Object<Configuration>>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Configuration {
-    #[serde(default, alias = "accepted_output_modes")]
+    #[serde(alias = "accepted_output_modes")]
     accepted_output_modes: Option<Vec<String>>,
-    #[serde(default)]
     blocking: Option<bool>,
-    #[serde(default, alias = "history_length")]
+    #[serde(alias = "history_length")]
     history_length: Option<i64>,
-    #[serde(default, alias = "push_notification")]
+    #[serde(alias = "push_notification")]
     push_notification: Option<Object<PushConfig>>,
 }
 
@@ -41,38 +39,31 @@ struct Message {
     message_id: String,
     role: String,
     content: Vec<Object<Part>>,
-    #[serde(default, alias = "context_id")]
+    #[serde(alias = "context_id")]
     context_id: Option<String>,
-    #[serde(default, alias = "task_id")]
+    #[serde(alias = "task_id")]
     task_id: Option<String>,
-    #[serde(default)]
     metadata: Option<trackway_domain::Object>,
-    #[serde(default)]
     extensions: Option<Vec<String>>,
 }
 
 #[derive(Debug, Deserialize)]
 struct Part {
-    #[serde(default)]
     text: Option<String>,
-    #[serde(default)]
     file: Option<Object<File>>,
-    #[serde(default)]
     data: Option<Object<Data>>,
-    #[serde(default)]
     metadata: Option<trackway_domain::Object>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct File {
-    #[serde(default, alias = "file_with_uri")]
+    #[serde(alias = "file_with_uri")]
     file_with_uri: Option<String>,
-    #[serde(default, alias = "file_with_bytes")]
+    #[serde(alias = "file_with_bytes")]
     file_with_bytes: Option<String>,
-    #[serde(default, alias = "mime_type")]
+    #[serde(alias = "mime_type")]
     mime_type: Option<String>,
-    #[serde(default)]
     name: Option<String>,
 }
 
@@ -161,7 +152,7 @@ impl From<Part> for params::Part {
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct PushParams {
-    #[serde(default, alias = "config_id")]
+    #[serde(alias = "config_id")]
     config_id: Option<String>,
     config: Option<Object<Named>>,
     #[serde(alias = "push_notification_config")]
