@@ -8,7 +8,6 @@ mod import;
 mod key;
 pub(crate) mod log;
 mod markdown;
-mod pdf;
 mod prune;
 mod reader;
 mod shapes;
@@ -17,7 +16,6 @@ pub use bundle::BadBundle;
 pub use error::SessionsError;
 pub use import::Imported;
 pub use key::{BadSigner, SignedBy, fingerprint};
-pub use pdf::PdfError;
 pub use prune::{Prune, Pruned};
 pub use reader::SessionsReader;
 pub use shapes::{

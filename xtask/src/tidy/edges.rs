@@ -9,6 +9,7 @@ use super::tree::Tree;
 /// Dev-dependencies are free, since tests look at the whole; the testkit is for them alone.
 pub(super) const ALLOWED: &[(&str, &[&str])] = &[
     ("trackway-domain", &[]),
+    ("trackway-documents", &[]),
     ("trackway-outgoing", &[]),
     ("trackway-engine", &["trackway-domain"]),
     ("trackway-ports", &["trackway-domain"]),
@@ -81,6 +82,7 @@ pub(super) const ALLOWED: &[(&str, &[&str])] = &[
             "trackway-domain",
             "trackway-agent",
             "trackway-definition",
+            "trackway-documents",
             "trackway-engine",
             "trackway-mcp",
             "trackway-outgoing",

@@ -51,10 +51,7 @@ fn writer(folder: &Path) -> Result<Arc<dyn Journal>, Failure> {
 
 impl From<SessionsError> for Failure {
     fn from(error: SessionsError) -> Self {
-        let mut failure = Self::of(&error);
-        if let Some(code) = error.code() {
-            failure = failure.code(code.as_str());
-        }
+        let failure = Self::of(&error).code(error.code().as_str());
         match error {
             SessionsError::Unknown { id, known } => match trackway_definition::nearest(id.as_str(), &known) {
                 Some(meant) => failure.hint(format!("did you mean {meant:?}?")),

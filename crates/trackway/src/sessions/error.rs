@@ -3,7 +3,7 @@
 use trackway_domain::{Code, RunId, SessionId};
 use trackway_ports::{AppendError, ReadError};
 
-use super::{BadBundle, PdfError};
+use super::BadBundle;
 
 #[derive(Debug, thiserror::Error)]
 pub enum SessionsError {
@@ -19,17 +19,15 @@ pub enum SessionsError {
     #[error("{run} cannot be exported: {reason}")]
     Damaged { run: RunId, reason: String },
     #[error(transparent)]
-    Pdf(#[from] PdfError),
-    #[error(transparent)]
     Read(#[from] ReadError),
     #[error(transparent)]
     Append(#[from] AppendError),
 }
 
 impl SessionsError {
-    /// What a person can read up on, where there is something.
-    pub fn code(&self) -> Option<Code> {
-        Some(match self {
+    /// What a person can read up on.
+    pub fn code(&self) -> Code {
+        match self {
             Self::Unknown { .. } => Code::UnknownSession,
             Self::Bundle(_) => Code::BadBundle,
             Self::Damaged { .. }
@@ -40,7 +38,6 @@ impl SessionsError {
             | Self::Append(AppendError::Unavailable { .. }) => Code::StoreBusy,
             Self::Append(AppendError::Closed) => Code::Stopping,
             Self::Read(ReadError::Broken { .. }) | Self::Append(_) => Code::StoreFailed,
-            Self::Pdf(_) => return None,
-        })
+        }
     }
 }

@@ -8,7 +8,6 @@ mod values;
 use trackway_domain::DocumentKind;
 use trackway_engine::{Document, RunTrack, SessionNote, SessionView};
 
-pub(super) use source::options;
 use source::{inside, one_line};
 
 pub(super) fn page(view: &SessionView) -> String {

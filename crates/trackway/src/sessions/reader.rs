@@ -91,12 +91,6 @@ impl SessionsReader {
         Ok(super::markdown::page(&view))
     }
 
-    /// The same page as PDF.
-    pub async fn pdf(&self, id: &SessionId) -> Result<Vec<u8>, SessionsError> {
-        let page = self.markdown(id).await?;
-        Ok(super::pdf::pages(&format!("Session {id}"), &page)?)
-    }
-
     /// The session's own notes as Markdown, oldest first.
     pub async fn notes(&self, id: &SessionId) -> Result<String, SessionsError> {
         let view = self.view(id).await?;

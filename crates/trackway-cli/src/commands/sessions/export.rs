@@ -4,6 +4,7 @@ use std::io::{ErrorKind, Write as _};
 
 use serde_json::json;
 use trackway::sessions::{SessionsReader, fingerprint};
+use trackway_documents::pdf;
 use trackway_mcp::KeyRing;
 use trackway_ports::Clock as _;
 use trackway_runtime::SystemClock;
@@ -22,7 +23,11 @@ pub(super) async fn export(args: &Export) -> Result<Exit, Failure> {
     let content = match args.format {
         ExportFormat::Bundle => bundle(args, &reader, &mut told).await?.into_bytes(),
         ExportFormat::Markdown => reader.markdown(&args.id).await?.into_bytes(),
-        ExportFormat::Pdf => reader.pdf(&args.id).await?,
+        ExportFormat::Pdf => {
+            let page = reader.markdown(&args.id).await?;
+            pdf::from_markdown(&format!("Session {}", args.id), &page)
+                .map_err(|error| Failure::of(&error))?
+        }
     };
     write(args, &content)?;
     if args.whose.json {

@@ -38,18 +38,15 @@ pub(super) async fn show(
 impl From<SessionsError> for Refusal {
     fn from(error: SessionsError) -> Self {
         match error.code() {
-            Some(code @ (Code::UnknownSession | Code::BadBundle)) => {
-                Self::new(code, error.to_string())
-            }
-            Some(code @ Code::StoreBusy) => {
+            code @ (Code::UnknownSession | Code::BadBundle) => Self::new(code, error.to_string()),
+            code @ Code::StoreBusy => {
                 tracing::warn!(%error, "the store is busy");
                 Self::new(code, "the store is busy").hint("send the same request again")
             }
-            other => {
+            code => {
                 // What went wrong inside is for the operator.
                 tracing::error!(%error, "a session could not be read");
-                Self::new(other.unwrap_or(Code::Internal), "the session could not be read")
-                    .hint("see the server's log")
+                Self::new(code, "the session could not be read").hint("see the server's log")
             }
         }
     }

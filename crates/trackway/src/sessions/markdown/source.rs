@@ -7,7 +7,7 @@ use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 const LEVEL_MAX: usize = 6;
 
 /// The parts of Markdown that pages are written in.
-pub(in crate::sessions) fn options() -> Options {
+fn options() -> Options {
     Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS
 }
 

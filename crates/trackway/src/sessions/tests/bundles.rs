@@ -123,7 +123,7 @@ async fn a_refusal_says_why() {
     for signer in [hex(theirs), fingerprint(&theirs)] {
         let signer = signer.parse().unwrap();
         let refused = other.sessions().import(bundle.as_bytes(), Some(&signer)).await.unwrap_err();
-        assert_eq!(refused.code(), Some(Code::BadBundle));
+        assert_eq!(refused.code(), Code::BadBundle);
         assert!(refused.to_string().contains(&fingerprint(&mine)), "{refused}");
     }
     for signer in [hex(mine), fingerprint(&mine)] {

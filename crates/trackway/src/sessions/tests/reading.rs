@@ -59,7 +59,7 @@ async fn sessions_belong_to_their_caller() {
     let ada = Caller::new("acme", "ada");
     Trail::guided(9, "ticket-8", "review").caller(&ada).open("a").write(&*place.journal).await;
     let refused = place.of(ada.clone()).view(&ticket()).await.unwrap_err();
-    assert_eq!(refused.code(), Some(Code::UnknownSession));
+    assert_eq!(refused.code(), Code::UnknownSession);
     let SessionsError::Unknown { known, .. } = refused else { panic!("{refused:?}") };
     assert_eq!(known, ["ticket-8"]);
     let mine = place.sessions().view(&SessionId::new("ticket-8").unwrap()).await;
@@ -86,5 +86,5 @@ async fn a_damaged_run_is_shown_without_the_damage() {
     assert!(reader.markdown(&ticket()).await.unwrap().contains("**Damaged:**"));
     let place = Place::empty();
     let refused = reader.bundle(&ticket(), &place.signer()).await.unwrap_err();
-    assert_eq!(refused.code(), Some(Code::DamagedLog));
+    assert_eq!(refused.code(), Code::DamagedLog);
 }

@@ -1,8 +1,12 @@
 //! Markdown as blocks: what stands below each other on a page.
 
-use pulldown_cmark::{Event, Parser, Tag, TagEnd};
+use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
-use super::{super::markdown::options, letters::Style};
+use super::letters::Style;
+
+/// The parts of Markdown beyond its core that are set.
+const EXTENSIONS: Options =
+    Options::ENABLE_TABLES.union(Options::ENABLE_STRIKETHROUGH).union(Options::ENABLE_TASKLISTS);
 
 /// A piece of text that looks the same throughout. A line break inside it is one on the page too.
 #[derive(Debug, Clone, PartialEq)]
@@ -36,7 +40,7 @@ pub(super) enum Block {
 
 pub(super) fn blocks(markdown: &str) -> Vec<Block> {
     let mut builder = Builder::default();
-    for event in Parser::new_ext(markdown, options()) {
+    for event in Parser::new_ext(markdown, EXTENSIONS) {
         builder.take(event);
     }
     builder.flush();

@@ -48,10 +48,10 @@ fn everything_fits_the_page() {
 #[test]
 fn a_page_becomes_a_pdf() {
     let lines = "Grüße, Ελλάδα, Привет, שלום, 日本, →, ☑, 🙂\n\n".repeat(200);
-    let pdf = pages("T", &lines).unwrap();
+    let pdf = from_markdown("T", &lines).unwrap();
     assert!(pdf.starts_with(b"%PDF-"));
     assert!(pdf.trim_ascii_end().ends_with(b"%%EOF"));
     assert!(pdf.windows(9).any(|part| part == b"/FontFile" || part == b"ToUnicode"));
-    assert_eq!(pdf, pages("T", &lines).unwrap());
-    assert!(pages("", "").unwrap().starts_with(b"%PDF-"), "an empty page is one too");
+    assert_eq!(pdf, from_markdown("T", &lines).unwrap());
+    assert!(from_markdown("", "").unwrap().starts_with(b"%PDF-"), "an empty page is one too");
 }

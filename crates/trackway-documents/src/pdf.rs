@@ -24,7 +24,8 @@ impl PdfError {
     }
 }
 
-pub(super) fn pages(title: &str, markdown: &str) -> Result<Vec<u8>, PdfError> {
+/// The document: the same bytes for the same text. The title is what a viewer shows as the file's name.
+pub fn from_markdown(title: &str, markdown: &str) -> Result<Vec<u8>, PdfError> {
     let letters = Letters::load()?;
     let lines = layout::lines(&letters, &block::blocks(markdown));
     draw::document(&letters, title, &lines)

@@ -1,0 +1,3 @@
+//! Documents for people: text in, the bytes of a file out.
+
+pub mod pdf;
