@@ -1,12 +1,11 @@
 //! What happens to a task as a stream of server-sent events, whatever binding it is for.
 
 use trackway_domain::RunId;
+use trackway_http::sse::{Described, Feed, FrameKey};
 
 use crate::{
     fault::Fault,
-    frames::FrameKey,
     ops::{Follow, Item, Place},
-    sse::{Described, Feed},
 };
 
 /// How a binding writes the events of a task.

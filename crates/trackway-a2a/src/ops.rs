@@ -13,12 +13,12 @@ use trackway_domain::{
     Access, ArtifactChunk, Code, Message, Pos, Problem, QuestionId, RunId, SessionId, Timestamp,
 };
 use trackway_engine::{Bounded, Omitted, ResumeMark, RunView, StatusUpdate, Wanted};
+use trackway_http::sse::FrameScope;
 use trackway_runtime::{Error, Program, ProgramInfo, RunAddress, Runtime};
 
 use crate::{
     Options,
     fault::{Fault, Kind},
-    frames::FrameScope,
     identity::{NEXT_KEY, Standing},
 };
 

@@ -4,9 +4,10 @@ use std::{sync::Arc, time::Duration};
 
 use axum::http::{HeaderMap, header};
 use trackway_domain::Caller;
+use trackway_http::sse::SharedFrames;
 use trackway_ports::Gatekeeper;
 
-use crate::{Outgoing, SharedFrames, Signer};
+use crate::{Outgoing, Signer};
 
 /// Longer than most tasks take, and than most clients and proxies wait. Without it a send to a task that
 /// never rests would keep its connection for ever.

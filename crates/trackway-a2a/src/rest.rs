@@ -14,6 +14,7 @@ use serde::Serialize;
 use serde_json::Value;
 use trackway_a2a_wire::Dialect;
 use trackway_domain::Code;
+use trackway_http::sse;
 
 use crate::{
     door::{Address, Admitted, Door},
@@ -21,7 +22,6 @@ use crate::{
     feed::{Encoder, TaskFeed},
     http,
     ops::{Item, Outcome, Place, Streamed},
-    sse,
     version::{self, Generation},
     wire::{self, details::Details},
 };

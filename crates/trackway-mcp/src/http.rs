@@ -2,16 +2,14 @@
 
 mod batch;
 mod body;
-mod origin;
 mod sessions;
 
 use std::{sync::Arc, time::Duration};
 
 use axum::{
     Router,
-    body::Body,
     extract::{Request, State},
-    http::{HeaderMap, Method, StatusCode, header},
+    http::{Method, StatusCode, header},
     middleware::{self, Next},
     response::{IntoResponse, Response},
     routing::any_service,
@@ -23,9 +21,9 @@ use rmcp::{
         session::local::{LocalSessionManager, SessionConfig},
     },
 };
-use serde_json::json;
 use trackway_domain::{Caller, Code};
-use trackway_ports::{Gatekeeper, Identity, Unrecognised, bearer};
+use trackway_http::{Gate, Refusal, identify, origin, problem};
+use trackway_ports::{Identity, Unrecognised};
 
 pub(crate) use self::sessions::SessionCalls;
 use self::sessions::Sessions;
@@ -44,12 +42,12 @@ const ERROR_BYTES_MAX: usize = 64 * 1024;
 pub struct HttpDoor<H = Door> {
     door: H,
     /// Absent where everybody is the local caller.
-    gatekeeper: Option<Arc<dyn Gatekeeper>>,
+    gatekeeper: Gate,
     config: StreamableHttpServerConfig,
 }
 
 impl<H: ServerHandler + Clone> HttpDoor<H> {
-    pub fn new(door: H, gatekeeper: Option<Arc<dyn Gatekeeper>>, body_bytes_max: usize) -> Self {
+    pub fn new(door: H, gatekeeper: Gate, body_bytes_max: usize) -> Self {
         // Which hosts are ours is the server's business; it asks before anything comes here.
         let config = StreamableHttpServerConfig::default()
             .disable_allowed_hosts()
@@ -82,7 +80,7 @@ impl<H: ServerHandler + Clone> HttpDoor<H> {
             .layer(middleware::from_fn(batch::answer_each))
             .layer(middleware::from_fn_with_state(sessions, keep_sessions))
             .layer(middleware::from_fn_with_state(self.gatekeeper.clone(), recognise))
-            .layer(middleware::from_fn(origin::refuse_foreign_pages))
+            .layer(middleware::from_fn(origin::own_pages_only))
             .layer(middleware::from_fn(errors_as_json))
     }
 
@@ -93,17 +91,10 @@ impl<H: ServerHandler + Clone> HttpDoor<H> {
 }
 
 /// Finds out who asks, before the body is read.
-async fn recognise(
-    State(gatekeeper): State<Option<Arc<dyn Gatekeeper>>>,
-    mut request: Request,
-    next: Next,
-) -> Response {
-    let identity = match &gatekeeper {
-        None => Identity::local(),
-        Some(gatekeeper) => match identify(&**gatekeeper, request.headers()).await {
-            Ok(identity) => identity,
-            Err(why) => return unrecognised(&why),
-        },
+async fn recognise(State(gate): State<Gate>, mut request: Request, next: Next) -> Response {
+    let identity = match identify(&gate, request.headers()).await {
+        Ok(identity) => identity,
+        Err(why) => return unrecognised(&why).into_response(),
     };
     request.extensions_mut().insert(identity);
     next.run(request).await
@@ -146,29 +137,18 @@ async fn keep_sessions(
     response
 }
 
-async fn identify(
-    gatekeeper: &dyn Gatekeeper,
-    headers: &HeaderMap,
-) -> Result<Identity, Unrecognised> {
-    let carried = headers.get(header::AUTHORIZATION).map(header::HeaderValue::as_bytes);
-    gatekeeper.identify(bearer(carried)?).await
-}
-
-fn unrecognised(why: &Unrecognised) -> Response {
+fn unrecognised(why: &Unrecognised) -> Refusal {
     match why {
         Unrecognised::Missing | Unrecognised::Wrong { .. } => {
             let detail = format!(
                 "{why}; send the header Authorization: Bearer KEY (keys are made with `trackway keys create`)"
             );
-            let mut response = problem(StatusCode::UNAUTHORIZED, why.code(), &detail);
-            let scheme = header::HeaderValue::from_static("Bearer");
-            response.headers_mut().insert(header::WWW_AUTHENTICATE, scheme);
-            response
+            Refusal::new(why.code(), detail)
         }
         Unrecognised::Unavailable { reason } => {
             tracing::error!(reason, "callers cannot be recognised");
             let detail = "the server cannot check keys at the moment; try again in a moment";
-            problem(StatusCode::SERVICE_UNAVAILABLE, why.code(), detail)
+            Refusal::new(why.code(), detail)
         }
     }
 }
@@ -203,19 +183,6 @@ async fn errors_as_json(request: Request, next: Next) -> Response {
         }
     }
     told
-}
-
-/// An error as RFC 9457 has it, with our stable code.
-fn problem(status: StatusCode, code: Code, detail: &str) -> Response {
-    let body = json!({
-        "type": format!("docs/errors/{code}.md"),
-        "title": status.canonical_reason(),
-        "status": status.as_u16(),
-        "code": code.as_str(),
-        "detail": detail,
-    });
-    let kind = [(header::CONTENT_TYPE, "application/problem+json")];
-    (status, kind, Body::from(body.to_string())).into_response()
 }
 
 #[cfg(test)]

@@ -14,6 +14,7 @@ pub(super) const ALLOWED: &[(&str, &[&str])] = &[
     ("trackway-engine", &["trackway-domain"]),
     ("trackway-ports", &["trackway-domain"]),
     ("trackway-definition", &["trackway-domain"]),
+    ("trackway-http", &["trackway-domain", "trackway-ports"]),
     (
         "trackway-runtime",
         &["trackway-domain", "trackway-definition", "trackway-engine", "trackway-ports"],
@@ -26,6 +27,7 @@ pub(super) const ALLOWED: &[(&str, &[&str])] = &[
             "trackway-a2a-wire",
             "trackway-domain",
             "trackway-engine",
+            "trackway-http",
             "trackway-outgoing",
             "trackway-ports",
             "trackway-runtime",
@@ -34,7 +36,13 @@ pub(super) const ALLOWED: &[(&str, &[&str])] = &[
     ("trackway-a2a-client", &["trackway-a2a-wire", "trackway-domain", "trackway-outgoing"]),
     (
         "trackway-mcp",
-        &["trackway-domain", "trackway-definition", "trackway-ports", "trackway-runtime"],
+        &[
+            "trackway-domain",
+            "trackway-definition",
+            "trackway-http",
+            "trackway-ports",
+            "trackway-runtime",
+        ],
     ),
     (
         "trackway-agent",
@@ -57,6 +65,7 @@ pub(super) const ALLOWED: &[(&str, &[&str])] = &[
             "trackway-ports",
             "trackway-runtime",
             "trackway-sqlite",
+            "trackway-http",
             "trackway-a2a",
             "trackway-agent",
             "trackway-mcp",

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tonic::Status;
 
-use crate::frames::WHOLE_BYTES_MAX;
+use trackway_http::sse::WHOLE_BYTES_MAX;
 
 /// Limit (A2A): bytes of large events that are on their way over gRPC.
 ///

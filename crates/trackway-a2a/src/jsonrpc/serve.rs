@@ -7,6 +7,7 @@ use axum::{
 };
 use serde_json::{Value, value::RawValue};
 use trackway_a2a_wire::Dialect;
+use trackway_http::sse;
 
 use super::{Malformed, Request, parse, refusal, v1, v03, write};
 use crate::{
@@ -16,7 +17,6 @@ use crate::{
     http,
     identity::Visitor,
     ops::{Call, Item, Outcome, Place, Streamed},
-    sse,
     version::{self, Generation},
     wire,
 };

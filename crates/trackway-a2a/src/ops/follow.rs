@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use trackway_domain::{Event, Pos};
 use trackway_engine::{BoundedUpdate, Omitted, RunView, StatusUpdate, Update, update};
+use trackway_http::sse::FrameScope;
 use trackway_ports::Stored;
 use trackway_runtime::Watch;
 
 use super::{
     History, Item, Place, STREAMED_BYTES_MAX, Seen, Snapshot, send::rests, working::Shows,
 };
-use crate::{asked::HISTORY_MESSAGES_MAX, fault::Fault, frames::FrameScope};
+use crate::{asked::HISTORY_MESSAGES_MAX, fault::Fault};
 
 #[derive(Debug)]
 pub(crate) struct Follow {

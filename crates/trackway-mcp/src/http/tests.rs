@@ -1,10 +1,13 @@
 //! HTTP: who is let in, and that every error is JSON.
 
-use axum::http::{Method, Request as HttpRequest};
-use serde_json::Value;
+use axum::{
+    body::Body,
+    http::{HeaderMap, Method, Request as HttpRequest},
+};
+use serde_json::{Value, json};
 use tower::ServiceExt as _;
 use trackway_domain::Scopes;
-use trackway_ports::PortFuture;
+use trackway_ports::{Gatekeeper, PortFuture};
 
 use super::*;
 use crate::testing;

@@ -8,18 +8,17 @@ use std::{
 
 use axum::{
     Extension, Json, Router,
-    extract::{Request, State},
+    extract::State,
     http::{HeaderValue, Method, StatusCode, Uri, header},
-    middleware::{self, Next},
+    middleware,
     response::{IntoResponse, Response},
     routing::get,
 };
 use futures_util::stream;
-use serde_json::{Value, json};
+use serde_json::json;
 use tokio::{net::TcpListener, sync::oneshot};
-use tower_http::catch_panic::CatchPanicLayer;
-use trackway_domain::{Code, Object};
-use trackway_ports::{host_of, is_local_host};
+use trackway_domain::Code;
+use trackway_http::{Refusal, catch_panics, origin, problem};
 use trackway_runtime::{Runtime, Watching};
 
 use super::{
@@ -255,7 +254,7 @@ fn router(runtime: Runtime, doors: Doors, entrance: Entrance) -> Router {
     let Doors { a2a: options, mcp, metrics, journal } = doors;
     let Entrance { gatekeeper, required } = entrance;
     let frames = options.frames.clone();
-    let door = runs::Door { runtime: runtime.clone(), journal, gatekeeper, frames };
+    let door = runs::Door { runtime: runtime.clone(), journal, gate: gatekeeper, frames };
     let app = Router::new()
         .merge(health(runtime.clone()))
         .merge(runs::router(door, options.body_bytes_max).layer(Extension(metrics)))
@@ -265,9 +264,7 @@ fn router(runtime: Runtime, doors: Doors, entrance: Entrance) -> Router {
         .method_not_allowed_fallback(wrong_method);
     // Where a key is needed, a page that has none can do nothing.
     let app = guarded(app, required).layer(middleware::map_response(say_when));
-    app.layer(CatchPanicLayer::custom(|_: Box<dyn std::any::Any + Send>| {
-        problem(StatusCode::INTERNAL_SERVER_ERROR, Code::Internal, "something went wrong inside")
-    }))
+    catch_panics(app)
 }
 
 /// What supervisors ask: whether the process lives, and whether it can do its work.
@@ -279,34 +276,7 @@ fn health(runtime: Runtime) -> Router {
 }
 
 fn guarded(app: Router, required: bool) -> Router {
-    if required { app } else { app.layer(middleware::from_fn(refuse_foreign_pages)) }
-}
-
-/// A page of another site, open in a browser on this machine, must not act here: without auth the
-/// loopback address is all that protects the server. Only browsers send `Origin`, and not always; but
-/// whoever makes a name of theirs point here sends that name as `Host`.
-async fn refuse_foreign_pages(request: Request, next: Next) -> Response {
-    let headers = request.headers();
-    let foreign = |name, is_local: fn(&str) -> bool| {
-        headers.get_all(name).iter().any(|value| !value.to_str().is_ok_and(is_local))
-    };
-    // Over HTTP/2 the name stands in the address of the request.
-    let authority = request.uri().authority();
-    let unnamed = authority.is_none() && !headers.contains_key(header::HOST);
-    let elsewhere = authority.is_some_and(|authority| !is_local_host(authority.as_str()));
-    let detail = if foreign(header::ORIGIN, is_local_page) {
-        "requests from pages of other sites are not taken"
-    } else if unnamed || elsewhere || foreign(header::HOST, is_local_host) {
-        "without auth, requests are taken under this machine's own names only: localhost, 127.0.0.1"
-    } else {
-        return next.run(request).await;
-    };
-    problem(StatusCode::FORBIDDEN, Code::InvalidRequest, detail)
-}
-
-/// Whether an `Origin` names this machine.
-fn is_local_page(origin: &str) -> bool {
-    host_of(origin).is_some_and(is_local_host)
+    if required { app } else { app.layer(middleware::from_fn(origin::local_only)) }
 }
 
 async fn ready(State(runtime): State<Runtime>) -> Response {
@@ -319,10 +289,9 @@ async fn ready(State(runtime): State<Runtime>) -> Response {
         None if failing.is_empty() => Json(json!({ "status": "ready" })).into_response(),
         None => {
             let detail = format!("{} is failing and is tried again", failing.join(", "));
-            let more = Object::from_iter([("failing".to_owned(), json!(failing))]);
-            problem_with(StatusCode::SERVICE_UNAVAILABLE, Code::StoreBusy, &detail, more)
+            Refusal::new(Code::StoreBusy, detail).with("failing", json!(failing)).into_response()
         }
-        Some(reason) => problem(StatusCode::SERVICE_UNAVAILABLE, Code::StoreFailed, &reason),
+        Some(reason) => Refusal::new(Code::StoreFailed, reason).into_response(),
     }
 }
 
@@ -343,27 +312,6 @@ async fn not_found(uri: Uri) -> Response {
 async fn wrong_method(method: Method, uri: Uri) -> Response {
     let detail = format!("{} does not take {method}", uri.path());
     problem(StatusCode::METHOD_NOT_ALLOWED, Code::InvalidRequest, &detail)
-}
-
-/// An error as RFC 9457 has it, with our stable code.
-pub(super) fn problem(status: StatusCode, code: Code, detail: &str) -> Response {
-    problem_with(status, code, detail, Object::new())
-}
-
-/// The same with members of its own.
-pub(super) fn problem_with(
-    status: StatusCode,
-    code: Code,
-    detail: &str,
-    mut body: Object,
-) -> Response {
-    body.insert("type".into(), format!("docs/errors/{code}.md").into());
-    body.insert("title".into(), status.canonical_reason().into());
-    body.insert("status".into(), status.as_u16().into());
-    body.insert("code".into(), code.as_str().into());
-    body.insert("detail".into(), detail.into());
-    let content_type = [(header::CONTENT_TYPE, "application/problem+json")];
-    (status, content_type, Value::Object(body).to_string()).into_response()
 }
 
 #[cfg(test)]

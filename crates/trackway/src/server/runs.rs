@@ -5,7 +5,6 @@
 
 mod asker;
 mod content;
-mod extract;
 mod listing;
 mod project;
 mod reader;
@@ -27,11 +26,10 @@ use axum::{
 use serde::Deserialize;
 use serde_json::json;
 use trackway_domain::{Code, Pos, RunId, SessionId, StateName};
+use trackway_http::{Authenticated, Body, Params, Refusal};
 
 use super::metrics::Metrics;
-use asker::Asker;
-use extract::{Body, Named, Params};
-use refusal::Refusal;
+use asker::{Asker, Named};
 
 pub(super) use asker::Door;
 pub use content::{Artifact, File, Message, Part, PartContent};
@@ -110,7 +108,7 @@ fn states(text: &str) -> Result<Vec<StateName>, Refusal> {
 }
 
 async fn start(asker: Asker, Body(request): Body<StartRequest>) -> Result<Response, Refusal> {
-    asker.may_run(&request.workflow)?;
+    asker.authenticated.may_run(&request.workflow)?;
     let run = asker.runs.start(request).await?;
     let location = [(header::LOCATION, format!("/api/runs/{}", run.summary.id))];
     Ok((StatusCode::CREATED, location, Json(run)).into_response())
@@ -118,10 +116,10 @@ async fn start(asker: Asker, Body(request): Body<StartRequest>) -> Result<Respon
 
 /// What this process has done. The numbers are of all tenants.
 async fn metrics(
-    asker: Asker,
+    caller: Authenticated,
     Extension(metrics): Extension<Arc<Metrics>>,
 ) -> Result<Response, Refusal> {
-    asker.may_see_all()?;
+    caller.may_see_all()?;
     let kind = [(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")];
     Ok((kind, metrics.text()).into_response())
 }

@@ -23,9 +23,9 @@ use axum::{
 use http_body::{Frame, SizeHint};
 use tokio::time::Sleep;
 use trackway_domain::Code;
+use trackway_http::problem;
 
 use super::{Connection, Guarded, table};
-use crate::server::http::problem;
 
 tokio::task_local! {
     /// The connection of the request that this task answers.

@@ -1,18 +1,17 @@
-//! Who asks, learnt from the request before anything else is read of it.
+//! Who asks, and what of the store and the engine is theirs.
 
 use std::sync::Arc;
 
 use axum::{
-    extract::FromRequestParts,
-    http::{HeaderMap, HeaderValue, header, request::Parts},
-    response::{IntoResponse, Response},
+    extract::{FromRef, FromRequestParts, Path},
+    http::request::Parts,
 };
-use trackway_a2a::SharedFrames;
-use trackway_domain::{Code, RunId, Scopes};
-use trackway_ports::{Gatekeeper, Identity, Journal, Unrecognised, bearer};
+use trackway_domain::{BadId, Code, RunId};
+use trackway_http::{Authenticated, Gate, Refusal, sse::SharedFrames};
+use trackway_ports::Journal;
 use trackway_runtime::Runtime;
 
-use super::{refusal::Refusal, service::Runs};
+use super::service::Runs;
 use crate::sessions::SessionsReader;
 
 /// What every request needs.
@@ -20,74 +19,59 @@ use crate::sessions::SessionsReader;
 pub(in crate::server) struct Door {
     pub(in crate::server) runtime: Runtime,
     pub(in crate::server) journal: Arc<dyn Journal>,
-    /// Absent where everybody is the local caller.
-    pub(in crate::server) gatekeeper: Option<Arc<dyn Gatekeeper>>,
+    pub(in crate::server) gate: Gate,
     /// Encoded updates that slow readers share.
     pub(in crate::server) frames: SharedFrames,
 }
 
-/// Somebody who was recognised: their runs and sessions, and what they may do with them. Whoever is not, is refused
-/// before the body is read.
+impl FromRef<Door> for Gate {
+    fn from_ref(door: &Door) -> Self {
+        door.gate.clone()
+    }
+}
+
+/// The runs and sessions of whoever asks, and what they may do with them.
 #[derive(Debug)]
 pub(super) struct Asker {
     pub(super) runs: Runs,
     pub(super) sessions: SessionsReader,
-    scopes: Scopes,
+    pub(super) authenticated: Authenticated,
 }
 
 impl FromRequestParts<Door> for Asker {
-    type Rejection = Response;
+    type Rejection = Refusal;
 
-    async fn from_request_parts(parts: &mut Parts, door: &Door) -> Result<Self, Response> {
-        let identity = match &door.gatekeeper {
-            Some(gatekeeper) => identify(&**gatekeeper, &parts.headers).await,
-            None => Ok(Identity::local()),
-        };
-        let identity = identity.map_err(|error| {
-            tracing::debug!(path = parts.uri.path(), %error, "a request was refused");
-            Refusal::from(error).into_response()
-        })?;
-        let access = identity.access();
+    async fn from_request_parts(parts: &mut Parts, door: &Door) -> Result<Self, Refusal> {
+        let authenticated = Authenticated::from_request_parts(parts, door).await?;
+        let access = authenticated.0.access();
         let sessions = SessionsReader::of(door.journal.clone(), access.clone());
         let runs = Runs::of(door.runtime.clone(), access);
-        Ok(Self { runs, sessions, scopes: identity.scopes })
+        Ok(Self { runs, sessions, authenticated })
     }
 }
 
 impl Asker {
-    /// Whether runs of this workflow may be started, answered and cancelled.
-    pub(super) fn may_run(&self, workflow: &str) -> Result<(), Refusal> {
-        if self.scopes.allow_run(workflow) {
-            return Ok(());
-        }
-        let detail = format!("this key may not run {workflow:?}");
-        Err(Refusal::new(Code::Forbidden, detail)
-            .hint(&format!("it needs the scope workflow:{workflow}:run or agent:{workflow}:call")))
-    }
-
-    /// Whether what is no tenant's own may be seen.
-    pub(super) fn may_see_all(&self) -> Result<(), Refusal> {
-        if self.scopes.is_all() {
-            return Ok(());
-        }
-        Err(Refusal::new(Code::Forbidden, "this key may not see what others do")
-            .hint("it needs the scope *"))
-    }
-
-    /// As [`Self::may_run`], for the workflow of a run, where the run exists for them.
+    /// As [`Authenticated::may_run`], for the workflow of a run, where the run exists for them.
     pub(super) async fn may_act_on(&self, run: RunId) -> Result<(), Refusal> {
         // Spares a look at the run where it would change nothing.
-        if self.scopes.is_all() {
+        if self.authenticated.may_run_all() {
             return Ok(());
         }
-        self.may_run(&self.runs.workflow(run).await?)
+        self.authenticated.may_run(&self.runs.workflow(run).await?)
     }
 }
 
-async fn identify(
-    gatekeeper: &dyn Gatekeeper,
-    headers: &HeaderMap,
-) -> Result<Identity, Unrecognised> {
-    let carried = headers.get(header::AUTHORIZATION).map(HeaderValue::as_bytes);
-    gatekeeper.identify(bearer(carried)?).await
+/// The run that the path names. Text that names no run is an unknown run.
+pub(super) struct Named(pub(super) RunId);
+
+impl<S: Send + Sync> FromRequestParts<S> for Named {
+    type Rejection = Refusal;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Refusal> {
+        let Path(text) = Path::<String>::from_request_parts(parts, state)
+            .await
+            .map_err(|rejection| Refusal::new(Code::InvalidRequest, rejection.body_text()))?;
+        let run = text.parse();
+        run.map(Self).map_err(|why: BadId| Refusal::new(Code::UnknownRun, why.to_string()))
+    }
 }

@@ -8,8 +8,9 @@ use axum::{
 use serde::Deserialize;
 use serde_json::json;
 use trackway_domain::{Code, SessionId};
+use trackway_http::{Params, Refusal};
 
-use super::{Refusal, asker::Asker, bounded, extract::Params};
+use super::{asker::Asker, bounded};
 use crate::sessions::SessionsError;
 
 #[derive(Debug, Deserialize)]

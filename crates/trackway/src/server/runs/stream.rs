@@ -4,11 +4,13 @@ use std::time::Duration;
 
 use axum::{http::HeaderMap, response::Response};
 use serde_json::json;
-use trackway_a2a::{Described, Feed, FrameKey, FrameScope, SharedFrames, sse_response};
 use trackway_domain::{Pos, RunId};
+use trackway_http::{
+    Refusal,
+    sse::{self, Described, Feed, FrameKey, FrameScope, SharedFrames},
+};
 
 use super::{
-    refusal::Refusal,
     service::{Runs, RunsError, Updates},
     shapes::RunUpdate,
 };
@@ -28,7 +30,7 @@ pub(super) async fn updates(
 ) -> Result<Response, Refusal> {
     let updates = runs.updates(run, after).await?;
     let following = Following { runs: runs.clone(), run, updates };
-    Ok(sse_response(following, frames.clone(), HEARTBEAT))
+    Ok(sse::response(following, frames.clone(), HEARTBEAT))
 }
 
 /// The position that a client saw last, by which browsers come back after a lost connection.

@@ -1,5 +1,7 @@
 //! Server-sent events: the frames, the heartbeat, and the pace of the reader.
 
+mod frames;
+
 use std::{fmt, io, io::Write, time::Duration};
 
 use axum::{
@@ -12,7 +14,8 @@ use futures_util::{FutureExt, stream};
 use tokio::time::{Instant, timeout_at};
 use trackway_domain::Pos;
 
-use crate::frames::{FrameKey, Sending, SharedFrames, WHOLE_BYTES_MAX};
+use self::frames::Sending;
+pub use self::frames::{FrameKey, FrameScope, SharedFrames, WHOLE_BYTES_MAX};
 
 /// Events that are ready at once share one chunk up to this size: enough to make a long replay cheap. The
 /// connection keeps up to sixteen chunks for a reader that does not take them, and writes them at once for
@@ -71,7 +74,7 @@ pub fn response(feed: impl Feed, frames: SharedFrames, heartbeat: Duration) -> R
 }
 
 /// A stream of one event.
-pub(crate) fn once(encode: impl FnOnce(&mut Vec<u8>)) -> Response {
+pub fn once(encode: impl FnOnce(&mut Vec<u8>)) -> Response {
     let mut out = b"data: ".to_vec();
     encode(&mut out);
     out.extend_from_slice(b"\n\n");

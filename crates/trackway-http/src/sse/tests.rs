@@ -5,8 +5,8 @@ use std::{collections::VecDeque, convert::Infallible};
 use futures_util::StreamExt as _;
 use trackway_domain::RunId;
 
+use super::frames::PIECE_BYTES_MAX;
 use super::*;
-use crate::frames::{FrameScope, PIECE_BYTES_MAX};
 
 const RUN: &str = "run_0199a0b1c2d37e4f8a9b0c1d2e3f4a5b";
 

@@ -22,12 +22,12 @@ use trackway_domain::{Pos, RunId};
 const FRAMES_BYTES_MAX: usize = 64 * 1024 * 1024;
 
 /// Limit (HTTP): size up to which an event is handed to a connection in one piece.
-pub(crate) const WHOLE_BYTES_MAX: usize = 64 * 1024;
+pub const WHOLE_BYTES_MAX: usize = 64 * 1024;
 
 /// A connection takes up to sixteen pieces ahead of a reader who does not read: a quarter of a megabyte.
 ///
 /// Limit (HTTP): piece of a larger event that is handed to a connection at a time.
-pub(crate) const PIECE_BYTES_MAX: usize = 16 * 1024;
+pub(super) const PIECE_BYTES_MAX: usize = 16 * 1024;
 
 /// What a frame is known by: whoever has the same is sent the same bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -52,7 +52,7 @@ pub enum FrameScope {
 
 impl FrameScope {
     /// With a number that no other reply of this process has.
-    pub(crate) fn reply() -> Self {
+    pub fn reply() -> Self {
         static REPLIES: AtomicU64 = AtomicU64::new(0);
         Self::Reply { number: REPLIES.fetch_add(1, Ordering::Relaxed) }
     }
@@ -114,7 +114,7 @@ impl Table {
 
 impl SharedFrames {
     /// Begins to send a frame, which is encoded where nobody else is being sent it.
-    pub(crate) fn send(&self, key: FrameKey, encode: impl FnOnce() -> Vec<u8>) -> Sending {
+    pub(super) fn send(&self, key: FrameKey, encode: impl FnOnce() -> Vec<u8>) -> Sending {
         let known = self.table().touch(&key).map(|frame| {
             frame.readers += 1;
             frame.encoded.len()
@@ -130,7 +130,7 @@ impl SharedFrames {
 
     /// Bytes of all frames.
     #[cfg(test)]
-    pub(crate) fn bytes(&self) -> usize {
+    pub(super) fn bytes(&self) -> usize {
         self.table().bytes
     }
 
@@ -147,7 +147,7 @@ fn shrunk(mut encoded: Vec<u8>) -> Bytes {
 
 /// How far one reader has come with a frame. It has no bytes of it.
 #[derive(Debug)]
-pub(crate) struct Sending {
+pub(super) struct Sending {
     frames: SharedFrames,
     key: FrameKey,
     sent: usize,
@@ -156,13 +156,13 @@ pub(crate) struct Sending {
 
 impl Sending {
     /// The next piece; none where the frame had to go, and has to be [restored](Self::restore).
-    pub(crate) fn piece(&mut self) -> Option<Vec<u8>> {
+    pub(super) fn piece(&mut self) -> Option<Vec<u8>> {
         let encoded = self.frames.table().touch(&self.key)?.encoded.clone();
         (encoded.len() == self.len).then(|| self.next_of(&encoded))
     }
 
     /// Brings the frame back, encoded once more, and gives the next piece. None where it is not what it was.
-    pub(crate) fn restore(&mut self, encoded: Vec<u8>) -> Option<Vec<u8>> {
+    pub(super) fn restore(&mut self, encoded: Vec<u8>) -> Option<Vec<u8>> {
         if encoded.len() != self.len {
             return None;
         }
@@ -178,7 +178,7 @@ impl Sending {
         encoded[begin..self.sent].to_vec()
     }
 
-    pub(crate) fn is_done(&self) -> bool {
+    pub(super) fn is_done(&self) -> bool {
         self.sent == self.len
     }
 }

@@ -1,0 +1,132 @@
+//! A request that was not done, as a problem (RFC 9457) with a code of the catalogue.
+
+use std::any::Any;
+
+use axum::{
+    Router,
+    http::{HeaderValue, StatusCode, header},
+    response::{IntoResponse, Response},
+};
+use serde_json::{Value, json};
+use tower_http::catch_panic::CatchPanicLayer;
+use trackway_domain::{Code, Object, Problem};
+use trackway_ports::Unrecognised;
+
+/// Why a request was not done. Nothing was changed by it, unless the door that made it says otherwise.
+#[derive(Debug)]
+pub struct Refusal {
+    status: StatusCode,
+    code: Code,
+    detail: String,
+    /// Members beside those of the standard.
+    more: Object,
+}
+
+impl Refusal {
+    /// With the status that the code has.
+    pub fn new(code: Code, detail: impl Into<String>) -> Self {
+        Self { status: status(code), code, detail: detail.into(), more: Object::new() }
+    }
+
+    #[must_use]
+    pub fn with_status(mut self, status: StatusCode) -> Self {
+        self.status = status;
+        self
+    }
+
+    /// What to do about it.
+    #[must_use]
+    pub fn hint(self, hint: &str) -> Self {
+        self.with("hint", json!(hint))
+    }
+
+    #[must_use]
+    pub fn with(mut self, member: &str, value: Value) -> Self {
+        self.more.insert(member.to_owned(), value);
+        self
+    }
+
+    /// A value that does not satisfy its schema.
+    pub fn invalid(detail: impl Into<String>, errors: &[Problem], schema: &Value) -> Self {
+        Self::new(Code::InvalidInput, detail)
+            .with("errors", json!(errors))
+            .with("schema", schema.clone())
+    }
+}
+
+impl IntoResponse for Refusal {
+    fn into_response(self) -> Response {
+        let Self { status, code, detail, more: mut body } = self;
+        body.insert("type".into(), format!("docs/errors/{code}.md").into());
+        body.insert("title".into(), status.canonical_reason().into());
+        body.insert("status".into(), status.as_u16().into());
+        body.insert("code".into(), code.as_str().into());
+        body.insert("detail".into(), detail.into());
+        let content_type = [(header::CONTENT_TYPE, "application/problem+json")];
+        let mut response = (status, content_type, Value::Object(body).to_string()).into_response();
+        if code == Code::Unauthenticated {
+            let bearer = HeaderValue::from_static("Bearer");
+            response.headers_mut().insert(header::WWW_AUTHENTICATE, bearer);
+        }
+        response
+    }
+}
+
+/// A problem with a status of its own and nothing beside the members of the standard.
+pub fn problem(status: StatusCode, code: Code, detail: &str) -> Response {
+    Refusal::new(code, detail).with_status(status).into_response()
+}
+
+/// Answers with a problem where a handler panics. What went wrong is for the operator.
+pub fn catch_panics(app: Router) -> Router {
+    app.layer(CatchPanicLayer::custom(|_: Box<dyn Any + Send>| {
+        Refusal::new(Code::Internal, "something went wrong inside").into_response()
+    }))
+}
+
+impl From<Unrecognised> for Refusal {
+    fn from(error: Unrecognised) -> Self {
+        let refusal = Self::new(error.code(), error.to_string());
+        match error {
+            Unrecognised::Missing | Unrecognised::Wrong { .. } => {
+                refusal.hint("send the header `Authorization: Bearer KEY`")
+            }
+            Unrecognised::Unavailable { .. } => refusal.hint("try again in a minute"),
+        }
+    }
+}
+
+/// The status that a code has over HTTP.
+const fn status(code: Code) -> StatusCode {
+    match code {
+        Code::InvalidInput
+        | Code::InvalidWorkflow
+        | Code::UnsupportedWorkflow
+        | Code::MissingContext
+        | Code::BadBundle => StatusCode::UNPROCESSABLE_ENTITY,
+        Code::InvalidRequest
+        | Code::TokenMalformed
+        | Code::TokenChanged
+        | Code::TokenForeign
+        | Code::TokenExpired
+        | Code::TokenSwapped
+        | Code::AckOfOtherRun
+        | Code::AckOfOtherSnapshot => StatusCode::BAD_REQUEST,
+        Code::Unauthenticated => StatusCode::UNAUTHORIZED,
+        Code::Forbidden | Code::SwitchedOff => StatusCode::FORBIDDEN,
+        Code::UnknownWorkflow | Code::UnknownRun | Code::UnknownSession => StatusCode::NOT_FOUND,
+        Code::SessionMismatch
+        | Code::NotAdopted
+        | Code::RunEnded
+        | Code::MessageReused
+        | Code::ReplayMismatch
+        | Code::TooManyAttempts
+        | Code::ConfirmationUnclear
+        | Code::DataInUse => StatusCode::CONFLICT,
+        Code::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+        Code::DamagedLog | Code::Internal => StatusCode::INTERNAL_SERVER_ERROR,
+        Code::StoreBusy | Code::StoreFailed | Code::Stopping | Code::AuthUnavailable => {
+            StatusCode::SERVICE_UNAVAILABLE
+        }
+    }
+}
