@@ -49,25 +49,12 @@ mod auth;
 mod child;
 mod ctx;
 mod server;
-pub mod sessions;
 mod step;
 mod stop;
 mod tool;
 mod typed;
 mod workflow;
 pub mod workspace;
-
-/// Runs as the REST API shows them, for programs that talk to it or hold the engine themselves.
-pub mod api {
-    pub use trackway_agent::{Bill, Spent};
-
-    pub use crate::server::runs::{
-        Artifact, EventPage, EventRecord, File, ForkRequest, GuidedDetail, ListFilter, Message,
-        OmittedDetail, Part, PartContent, PendingStep, PinnedDefinition, Question, ResumeMark,
-        ResumeRequest, Resumed, RunDetail, RunList, RunSummary, RunUpdate, Runs, RunsError,
-        RunsReader, StartRequest, Updates, What,
-    };
-}
 
 pub use ask::Ask;
 pub use auth::{
@@ -84,11 +71,14 @@ pub use server::{
 pub use step::{Step, StepFailed};
 pub use stop::{Stop, reject};
 pub use trackway_a2a::{BadSigningKey, Signer};
+/// Runs as the REST API shows them, for programs that talk to it or hold the engine themselves.
+pub use trackway_api as api;
 pub use trackway_domain::{
     Artifact, ArtifactChunk, ArtifactId, BadScope, Caller, ChildOutcome, Content, Evidence, File,
     FileSource, IntoParts, Message, MessageId, Part, Role, RunId, Scopes, StateName, Timestamp,
     WorkflowRef,
 };
 pub use trackway_runtime::{Attempt, ChildLimits, Extension, RetryPolicy};
+pub use trackway_sessions as sessions;
 pub use workflow::Workflow;
 pub use workspace::WorkspaceError;

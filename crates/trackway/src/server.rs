@@ -10,7 +10,6 @@ mod mcp;
 mod metrics;
 mod replay;
 mod retention;
-pub(crate) mod runs;
 mod written;
 
 use std::{

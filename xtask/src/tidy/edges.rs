@@ -56,6 +56,28 @@ pub(super) const ALLOWED: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "trackway-sessions",
+        &[
+            "trackway-domain",
+            "trackway-agent",
+            "trackway-engine",
+            "trackway-ports",
+            "trackway-runtime",
+        ],
+    ),
+    (
+        "trackway-api",
+        &[
+            "trackway-domain",
+            "trackway-agent",
+            "trackway-engine",
+            "trackway-http",
+            "trackway-ports",
+            "trackway-runtime",
+            "trackway-sessions",
+        ],
+    ),
+    (
         "trackway",
         &[
             "trackway-domain",
@@ -68,7 +90,9 @@ pub(super) const ALLOWED: &[(&str, &[&str])] = &[
             "trackway-http",
             "trackway-a2a",
             "trackway-agent",
+            "trackway-api",
             "trackway-mcp",
+            "trackway-sessions",
         ],
     ),
     (

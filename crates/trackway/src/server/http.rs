@@ -7,7 +7,7 @@ use std::{
 };
 
 use axum::{
-    Extension, Json, Router,
+    Json, Router,
     extract::State,
     http::{HeaderValue, Method, StatusCode, Uri, header},
     middleware,
@@ -25,8 +25,8 @@ use super::{
     ConnectionLimits, DataFolder, Doors, Entrance, ServerError,
     agents::Employed,
     connections::{Connections, Guarded, Info, info, track},
+    metrics,
     retention::Retention,
-    runs,
 };
 use crate::Auth;
 
@@ -254,10 +254,14 @@ fn router(runtime: Runtime, doors: Doors, entrance: Entrance) -> Router {
     let Doors { a2a: options, mcp, metrics, journal } = doors;
     let Entrance { gatekeeper, required } = entrance;
     let frames = options.frames.clone();
-    let door = runs::Door { runtime: runtime.clone(), journal, gate: gatekeeper, frames };
+    let body_bytes_max = options.body_bytes_max;
+    let gate = gatekeeper.clone();
+    let rest =
+        trackway_api::Door { runtime: runtime.clone(), journal, gate, frames, body_bytes_max };
     let app = Router::new()
         .merge(health(runtime.clone()))
-        .merge(runs::router(door, options.body_bytes_max).layer(Extension(metrics)))
+        .merge(metrics::router(gatekeeper, metrics))
+        .merge(trackway_api::router(rest))
         .merge(trackway_a2a::router(runtime, options))
         .merge(mcp.map(|mcp| mcp.router()).unwrap_or_default())
         .fallback(not_found)

@@ -19,8 +19,15 @@ mod table;
 
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
+use axum::{
+    Extension, Router,
+    http::header,
+    response::{IntoResponse, Response},
+    routing::get,
+};
 use trackway_agent::{CallRecord, McpServers, Phase, Place, model_call};
 use trackway_domain::{Event, OpKind, StateName, StepOutcome, Submission};
+use trackway_http::{Authenticated, Gate, Refusal};
 use trackway_runtime::{Kind, Observer, Registry};
 
 use table::{Family, Table};
@@ -121,6 +128,20 @@ impl Metrics {
             self.add(&TOOL_CALLS, &[(AGENT, agent), (TOOL, tool), (OUTCOME, outcome)], 1.0);
         }
     }
+}
+
+pub(super) fn router(gate: Gate, metrics: Arc<Metrics>) -> Router {
+    Router::new().route("/metrics", get(show)).layer(Extension(metrics)).with_state(gate)
+}
+
+/// The numbers are of all tenants.
+async fn show(
+    caller: Authenticated,
+    Extension(metrics): Extension<Arc<Metrics>>,
+) -> Result<Response, Refusal> {
+    caller.may_see_all()?;
+    let kind = [(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")];
+    Ok((kind, metrics.text()).into_response())
 }
 
 impl Observer for Metrics {

@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use trackway_ports::{Clock as _, Journal};
 use trackway_runtime::{Supervisor, SystemClock};
 
-use crate::sessions::{Prune, SessionsError};
+use trackway_sessions::{Prune, SessionsError};
 
 /// Ages are counted in days; looking more often would find nothing.
 const EVERY: Duration = Duration::from_secs(24 * 60 * 60);

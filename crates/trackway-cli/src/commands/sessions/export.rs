@@ -71,6 +71,7 @@ async fn bundle(
     let ring = KeyRing::open(&args.whose.data.folder, SystemClock.now())
         .map_err(|error| Failure::of(&error))?;
     let signer = ring.bundle_signer();
-    told["signedBy"] = fingerprint(&signer.public_key()).into();
-    Ok(reader.bundle(&args.id, &signer).await?)
+    let public_key = signer.public_key();
+    told["signedBy"] = fingerprint(&public_key).into();
+    Ok(reader.bundle(&args.id, public_key, |bytes| signer.sign(bytes)).await?)
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use trackway::sessions::{GraphNode, SessionDetail, SessionGraph};
 use trackway_domain::NodeId;
-use trackway_mcp::KeyRing;
+use trackway_mcp::{AckPlace, KeyRing, NodePlace};
 
 use crate::{args::GraphSession, exit::Exit, failure::Failure, output, text};
 
@@ -20,7 +20,7 @@ pub(super) async fn graph(args: &GraphSession) -> Result<Exit, Failure> {
         };
         // They are of the folder's keys, and not of the session: the same session has others elsewhere.
         let graph = match &ring {
-            Some(ring) => graph.with_token_hashes(ring),
+            Some(ring) => with_token_hashes(graph, ring),
             None => graph,
         };
         output::json(&graph)?;
@@ -30,6 +30,19 @@ pub(super) async fn graph(args: &GraphSession) -> Result<Exit, Failure> {
         output::line(&text::printable(&line))?;
     }
     Ok(Exit::Done)
+}
+
+/// With the hashes of the tokens, by which a token from a chat is recognised.
+fn with_token_hashes(mut graph: SessionGraph, ring: &KeyRing) -> SessionGraph {
+    for node in &mut graph.nodes {
+        let place = NodePlace { run: node.run_id, node: node.id };
+        node.state_token_hashes = ring.state_token_hashes(place);
+    }
+    for edge in &mut graph.edges {
+        let place = NodePlace { run: edge.run_id, node: edge.from };
+        edge.ack_token_hashes = ring.ack_token_hashes(AckPlace { place, ack: edge.ack });
+    }
+    graph
 }
 
 fn drawn(session: &SessionDetail, graph: &SessionGraph) -> Vec<String> {

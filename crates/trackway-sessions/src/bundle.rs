@@ -8,7 +8,6 @@ use data_encoding::HEXLOWER;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use trackway_domain::{RunId, Seq, SessionId, Timestamp};
-use trackway_mcp::BundleSigner;
 
 use super::{SignedBy, key};
 
@@ -92,13 +91,14 @@ impl Bundle {
         session_id: SessionId,
         runs: Vec<BundledRun>,
         definitions: Vec<BundledDefinition>,
-        signer: &BundleSigner,
+        public_key: [u8; 32],
+        sign: impl FnOnce(&[u8]) -> [u8; 64],
     ) -> Self {
         let digest = digest(&Content(VERSION, &session_id, &runs, &definitions));
         let signature = BundledSignature {
             algorithm: ALGORITHM.to_owned(),
-            public_key: HEXLOWER.encode(&signer.public_key()),
-            value: key::sign(signer, &digest),
+            public_key: HEXLOWER.encode(&public_key),
+            value: key::signature(sign, &digest),
         };
         Self { version: VERSION, session_id, runs, definitions, digest, signature }
     }

@@ -5,9 +5,7 @@ use trackway_domain::{Caller, Code};
 use trackway_testkit::Trail;
 
 use super::kit::{Place, ticket};
-use crate::sessions::{
-    BadBundle, SessionDetail, SessionGraph, SessionsError, SessionsReader, fingerprint,
-};
+use crate::{BadBundle, SessionDetail, SessionGraph, SessionsError, SessionsReader, fingerprint};
 
 async fn refusal(place: &Place, file: &[u8]) -> BadBundle {
     match place.sessions().import(file, None).await {
@@ -30,7 +28,7 @@ async fn an_import_gives_the_same_lineage_and_documents() {
     assert_eq!(bundle, origin.bundle().await, "the same session gives the same file");
     let done = other.sessions().import(bundle.as_bytes(), None).await.unwrap();
     assert_eq!((done.imported.len(), done.skipped.len()), (3, 0));
-    assert_eq!(done.signed_by, fingerprint(&origin.signer().public_key()));
+    assert_eq!(done.signed_by, fingerprint(&origin.public_key()));
     assert_eq!(seen(&other).await, seen(&origin).await);
     let pinned = Trail::guided(1, "ticket-7", "review").append().pins.remove(0);
     assert_eq!(other.journal.pinned(pinned.hash).await.unwrap(), Some(pinned.body));
@@ -42,7 +40,7 @@ async fn an_import_gives_the_same_lineage_and_documents() {
 
     let again = other.sessions().import(bundle.as_bytes(), None).await.unwrap();
     assert_eq!((again.imported.len(), again.skipped.len()), (0, 3), "twice is fine");
-    let onwards = other.sessions().bundle(&ticket(), &other.signer()).await.unwrap();
+    let onwards = other.bundle().await;
     let third = Place::empty();
     third.sessions().import(onwards.as_bytes(), None).await.unwrap();
     assert_eq!(seen(&third).await, seen(&origin).await, "and so is a third folder");
@@ -116,7 +114,7 @@ async fn a_refusal_says_why() {
     assert_eq!(refusal(&other, compact.as_bytes()).await, BadBundle::Rewritten);
     let changed = bundle.replacen("second way", "another way", 1);
     assert_eq!(refusal(&other, changed.as_bytes()).await, BadBundle::Changed);
-    let (mine, theirs) = (origin.signer().public_key(), other.signer().public_key());
+    let (mine, theirs) = (origin.public_key(), other.public_key());
     let hex = |key: [u8; 32]| key.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
     let claimed = bundle.replacen(&hex(mine), &hex(theirs), 1);
     assert_eq!(refusal(&other, claimed.as_bytes()).await, BadBundle::Signature);
@@ -135,7 +133,7 @@ async fn a_refusal_says_why() {
 /// Proves T16: what was signed and is still no session is refused too, without a panic.
 #[tokio::test]
 async fn a_signed_bundle_with_a_wrong_log_is_refused() {
-    use crate::sessions::bundle::{Bundle, BundledDefinition, BundledEvent};
+    use crate::bundle::{Bundle, BundledDefinition, BundledEvent};
     type Change = Box<dyn Fn(&mut Bundle)>;
     let (origin, other) = (Place::with_session().await, Place::empty());
     let good = Bundle::open(origin.bundle().await.as_bytes(), None).unwrap();
@@ -189,7 +187,7 @@ async fn a_signed_bundle_with_a_wrong_log_is_refused() {
             "a definition too many",
             Box::new(|bundle| {
                 let body = "{}".to_owned();
-                let hash = crate::sessions::bundle::hash(body.as_bytes());
+                let hash = crate::bundle::hash(body.as_bytes());
                 bundle.definitions.push(BundledDefinition { hash, body });
             }),
         ),
@@ -198,7 +196,10 @@ async fn a_signed_bundle_with_a_wrong_log_is_refused() {
         let mut bad = good.clone();
         change(&mut bad);
         let Bundle { session_id, runs, definitions, .. } = bad;
-        let text = Bundle::sealed(session_id, runs, definitions, &origin.signer()).to_text();
+        let text = Bundle::sealed(session_id, runs, definitions, origin.public_key(), |bytes| {
+            origin.sign(bytes)
+        })
+        .to_text();
         let outcome = other.sessions().import(text.as_bytes(), None).await;
         assert!(matches!(outcome, Err(SessionsError::Bundle(_))), "{case}: {outcome:?}");
     }

@@ -17,14 +17,15 @@ const READ_ROWS: usize = 500;
 const DAMAGED_EVENTS_MAX: usize = 1_000;
 
 /// What of a log can be read, and what is wrong with the rest.
-pub(crate) struct Log {
-    pub(crate) events: Vec<Stored>,
-    pub(crate) damage: Option<String>,
+#[derive(Debug)]
+pub struct Log {
+    pub events: Vec<Stored>,
+    pub damage: Option<String>,
 }
 
 /// The run's events, oldest first. Those that cannot be read are passed over: what was recorded behind
 /// them is there all the same.
-pub(crate) async fn read(journal: &dyn Journal, run: RunId) -> Result<Log, ReadError> {
+pub async fn read(journal: &dyn Journal, run: RunId) -> Result<Log, ReadError> {
     let mut log = Log { events: Vec::new(), damage: None };
     let (mut after, mut skipped) = (0, 0);
     while skipped < DAMAGED_EVENTS_MAX {
@@ -64,7 +65,7 @@ impl Log {
     }
 
     /// The submission that it begins with, and when that was recorded.
-    pub(crate) fn submission(&self) -> Option<(&Submission, Timestamp)> {
+    pub fn submission(&self) -> Option<(&Submission, Timestamp)> {
         match self.events.first() {
             Some(Stored { event: Event::Submitted(submission), at, .. }) => Some((submission, *at)),
             _ => None,
@@ -72,7 +73,7 @@ impl Log {
     }
 
     /// What the row of the run would say, where that cannot be read.
-    pub(crate) fn row(&self) -> Option<RunRow> {
+    pub fn row(&self) -> Option<RunRow> {
         let (submission, at) = self.submission()?;
         Some(RunRow {
             id: submission.run,
@@ -90,7 +91,7 @@ impl Log {
 
     /// The run as its doors show it: up to the damage. Where not even its submission can be read, that is
     /// what the row tells.
-    pub(crate) fn view(&self, row: &RunRow) -> RunView {
+    pub fn view(&self, row: &RunRow) -> RunView {
         let readable = self.events.iter().zip(1..).take_while(|(stored, seq)| stored.seq == *seq);
         let readable = readable.map(|(stored, _)| (&stored.event, stored.at, stored.pos));
         let mut view = RunView::of_log(readable)
@@ -102,7 +103,7 @@ impl Log {
     }
 
     /// The run as its session shows it: also what was recorded behind the damage.
-    pub(crate) fn track(&self, row: &RunRow) -> RunTrack {
+    pub fn track(&self, row: &RunRow) -> RunTrack {
         let events = || self.events.iter().map(|stored| (&stored.event, stored.at));
         if self.damage.is_none()
             && let Some(track) = RunTrack::fold(events())

@@ -13,7 +13,7 @@ use trackway_ports::{Append, Journal, PortFuture};
 use trackway_testkit::{Tap, Tapped, Trail};
 
 use super::kit::{Place, ticket};
-use crate::sessions::Prune;
+use crate::Prune;
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 

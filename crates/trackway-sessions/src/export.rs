@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 
 use trackway_domain::{AttemptOutcome, Event, Guided, SessionId};
 use trackway_engine::RunTrack;
-use trackway_mcp::BundleSigner;
 use trackway_ports::{FORMAT_NEWEST, RunRow, Stored, encode};
 
 use super::{
@@ -14,12 +13,13 @@ use super::{
 };
 
 impl SessionsReader {
-    /// The whole session as the text of a bundle, signed with that key. The same session gives the
-    /// same text.
+    /// The whole session as the text of a bundle, signed by the holder of that Ed25519 key. The same
+    /// session gives the same text.
     pub async fn bundle(
         &self,
         id: &SessionId,
-        signer: &BundleSigner,
+        public_key: [u8; 32],
+        sign: impl FnOnce(&[u8]) -> [u8; 64],
     ) -> Result<String, SessionsError> {
         let mut rows = log::rows(&*self.journal, &self.access, id).await?;
         if rows.is_empty() {
@@ -47,7 +47,7 @@ impl SessionsReader {
                 }
             }
         }
-        Ok(Bundle::sealed(id.clone(), runs, definitions, signer).to_text())
+        Ok(Bundle::sealed(id.clone(), runs, definitions, public_key, sign).to_text())
     }
 
     /// The run's whole log: half of one could not be told from one that was cut.

@@ -10,18 +10,20 @@ use trackway_domain::{BadId, Code, RunId};
 use trackway_http::{Authenticated, Gate, Refusal, sse::SharedFrames};
 use trackway_ports::Journal;
 use trackway_runtime::Runtime;
+use trackway_sessions::SessionsReader;
 
 use super::service::Runs;
-use crate::sessions::SessionsReader;
 
-/// What every request needs.
+/// What the door is on: an engine, its store, and who lets callers in.
 #[derive(Debug, Clone)]
-pub(in crate::server) struct Door {
-    pub(in crate::server) runtime: Runtime,
-    pub(in crate::server) journal: Arc<dyn Journal>,
-    pub(in crate::server) gate: Gate,
-    /// Encoded updates that slow readers share.
-    pub(in crate::server) frames: SharedFrames,
+pub struct Door {
+    pub runtime: Runtime,
+    pub journal: Arc<dyn Journal>,
+    pub gate: Gate,
+    /// Encoded updates that slow readers share. One for all doors of a server.
+    pub frames: SharedFrames,
+    /// The largest request body that is read.
+    pub body_bytes_max: usize,
 }
 
 impl FromRef<Door> for Gate {
@@ -32,13 +34,13 @@ impl FromRef<Door> for Gate {
 
 /// The runs and sessions of whoever asks, and what they may do with them.
 #[derive(Debug)]
-pub(super) struct Asker {
+pub(super) struct ApiCaller {
     pub(super) runs: Runs,
     pub(super) sessions: SessionsReader,
     pub(super) authenticated: Authenticated,
 }
 
-impl FromRequestParts<Door> for Asker {
+impl FromRequestParts<Door> for ApiCaller {
     type Rejection = Refusal;
 
     async fn from_request_parts(parts: &mut Parts, door: &Door) -> Result<Self, Refusal> {
@@ -50,7 +52,7 @@ impl FromRequestParts<Door> for Asker {
     }
 }
 
-impl Asker {
+impl ApiCaller {
     /// As [`Authenticated::may_run`], for the workflow of a run, where the run exists for them.
     pub(super) async fn may_act_on(&self, run: RunId) -> Result<(), Refusal> {
         // Spares a look at the run where it would change nothing.
@@ -62,9 +64,10 @@ impl Asker {
 }
 
 /// The run that the path names. Text that names no run is an unknown run.
-pub(super) struct Named(pub(super) RunId);
+#[derive(Debug)]
+pub(super) struct RunPath(pub(super) RunId);
 
-impl<S: Send + Sync> FromRequestParts<S> for Named {
+impl<S: Send + Sync> FromRequestParts<S> for RunPath {
     type Rejection = Refusal;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Refusal> {

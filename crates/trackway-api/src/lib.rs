@@ -1,9 +1,9 @@
-//! Runs and sessions over REST, for the command line and scripts.
+//! The REST door: runs and sessions as JSON, for the command line, scripts and pages.
 //!
 //! Handlers are thin: they take a request apart, ask [`Runs`] and give back its answer. What is not
 //! done is answered with a problem (RFC 9457) that has a code of the catalogue.
 
-mod asker;
+mod caller;
 mod content;
 mod listing;
 mod project;
@@ -14,10 +14,8 @@ mod sessions;
 mod shapes;
 mod stream;
 
-use std::sync::Arc;
-
 use axum::{
-    Extension, Json, Router,
+    Json, Router,
     extract::{DefaultBodyLimit, State},
     http::{HeaderMap, StatusCode, header},
     response::{IntoResponse, Response},
@@ -26,12 +24,11 @@ use axum::{
 use serde::Deserialize;
 use serde_json::json;
 use trackway_domain::{Code, Pos, RunId, SessionId, StateName};
-use trackway_http::{Authenticated, Body, Params, Refusal};
+use trackway_http::{Body, Params, Refusal};
 
-use super::metrics::Metrics;
-use asker::{Asker, Named};
+use caller::{ApiCaller, RunPath};
 
-pub(super) use asker::Door;
+pub use caller::Door;
 pub use content::{Artifact, File, Message, Part, PartContent};
 pub use reader::RunsReader;
 pub use service::{Runs, RunsError, Updates};
@@ -40,6 +37,8 @@ pub use shapes::{
     PinnedDefinition, Question, ResumeMark, ResumeRequest, Resumed, RunDetail, RunList, RunSummary,
     RunUpdate, StartRequest, What,
 };
+/// What runs have used, as a part of their shapes.
+pub use trackway_agent::{Bill, Spent};
 
 /// Runs or sessions in a list, unless asked for more or fewer.
 /// Limit (HTTP): runs or sessions in a list where the client names no number.
@@ -47,7 +46,9 @@ const LIST_DEFAULT: usize = 50;
 /// Limit (HTTP): runs or sessions in a list.
 const LIST_MAX: usize = 500;
 
-pub(super) fn router(door: Door, body_bytes_max: usize) -> Router {
+/// The routes of the door.
+pub fn router(door: Door) -> Router {
+    let body_bytes_max = door.body_bytes_max;
     Router::new()
         .route("/api/runs", get(list).post(start))
         .route("/api/runs/{id}", get(show))
@@ -60,7 +61,6 @@ pub(super) fn router(door: Door, body_bytes_max: usize) -> Router {
         .route("/api/runs/{id}/resume", post(resume))
         .route("/api/sessions", get(sessions::list))
         .route("/api/sessions/{id}", get(sessions::show))
-        .route("/metrics", get(metrics))
         .layer(DefaultBodyLimit::max(body_bytes_max))
         .with_state(door)
 }
@@ -77,7 +77,7 @@ struct ListParams {
 }
 
 async fn list(
-    Asker { runs, .. }: Asker,
+    ApiCaller { runs, .. }: ApiCaller,
     Params(params): Params<ListParams>,
 ) -> Result<Response, Refusal> {
     let states = params.state.as_deref().map(states).transpose()?.unwrap_or_default();
@@ -107,24 +107,17 @@ fn states(text: &str) -> Result<Vec<StateName>, Refusal> {
     text.split(',').map(parse).collect()
 }
 
-async fn start(asker: Asker, Body(request): Body<StartRequest>) -> Result<Response, Refusal> {
-    asker.authenticated.may_run(&request.workflow)?;
-    let run = asker.runs.start(request).await?;
+async fn start(caller: ApiCaller, Body(request): Body<StartRequest>) -> Result<Response, Refusal> {
+    caller.authenticated.may_run(&request.workflow)?;
+    let run = caller.runs.start(request).await?;
     let location = [(header::LOCATION, format!("/api/runs/{}", run.summary.id))];
     Ok((StatusCode::CREATED, location, Json(run)).into_response())
 }
 
-/// What this process has done. The numbers are of all tenants.
-async fn metrics(
-    caller: Authenticated,
-    Extension(metrics): Extension<Arc<Metrics>>,
+async fn show(
+    ApiCaller { runs, .. }: ApiCaller,
+    RunPath(run): RunPath,
 ) -> Result<Response, Refusal> {
-    caller.may_see_all()?;
-    let kind = [(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")];
-    Ok((kind, metrics.text()).into_response())
-}
-
-async fn show(Asker { runs, .. }: Asker, Named(run): Named) -> Result<Response, Refusal> {
     Ok(Json(runs.detail(run).await?).into_response())
 }
 
@@ -143,8 +136,8 @@ struct EventParams {
 }
 
 async fn events(
-    Asker { runs, .. }: Asker,
-    Named(run): Named,
+    ApiCaller { runs, .. }: ApiCaller,
+    RunPath(run): RunPath,
     Params(params): Params<EventParams>,
 ) -> Result<Response, Refusal> {
     // Beyond its bound a page is simply full.
@@ -152,14 +145,17 @@ async fn events(
     Ok(Json(runs.events(run, params.after.unwrap_or(0), limit).await?).into_response())
 }
 
-async fn definition(Asker { runs, .. }: Asker, Named(run): Named) -> Result<Response, Refusal> {
+async fn definition(
+    ApiCaller { runs, .. }: ApiCaller,
+    RunPath(run): RunPath,
+) -> Result<Response, Refusal> {
     Ok(Json(runs.definition(run).await?).into_response())
 }
 
 async fn follow(
     State(Door { frames, .. }): State<Door>,
-    Asker { runs, .. }: Asker,
-    Named(run): Named,
+    ApiCaller { runs, .. }: ApiCaller,
+    RunPath(run): RunPath,
     Params(params): Params<After>,
     headers: HeaderMap,
 ) -> Result<Response, Refusal> {
@@ -168,33 +164,33 @@ async fn follow(
     stream::updates(&runs, &frames, run, after).await
 }
 
-async fn cancel(asker: Asker, Named(run): Named) -> Result<Response, Refusal> {
-    asker.may_act_on(run).await?;
-    Ok(Json(asker.runs.cancel(run).await?).into_response())
+async fn cancel(caller: ApiCaller, RunPath(run): RunPath) -> Result<Response, Refusal> {
+    caller.may_act_on(run).await?;
+    Ok(Json(caller.runs.cancel(run).await?).into_response())
 }
 
-async fn adopt(asker: Asker, Named(run): Named) -> Result<Response, Refusal> {
-    asker.may_act_on(run).await?;
-    Ok(Json(asker.runs.adopt(run).await?).into_response())
+async fn adopt(caller: ApiCaller, RunPath(run): RunPath) -> Result<Response, Refusal> {
+    caller.may_act_on(run).await?;
+    Ok(Json(caller.runs.adopt(run).await?).into_response())
 }
 
 async fn fork(
-    asker: Asker,
-    Named(run): Named,
+    caller: ApiCaller,
+    RunPath(run): RunPath,
     Body(request): Body<ForkRequest>,
 ) -> Result<Response, Refusal> {
-    asker.may_act_on(run).await?;
-    let forked = asker.runs.fork(run, request).await?;
+    caller.may_act_on(run).await?;
+    let forked = caller.runs.fork(run, request).await?;
     Ok((StatusCode::CREATED, Json(forked)).into_response())
 }
 
 async fn resume(
-    asker: Asker,
-    Named(run): Named,
+    caller: ApiCaller,
+    RunPath(run): RunPath,
     Body(request): Body<ResumeRequest>,
 ) -> Result<Response, Refusal> {
-    asker.may_act_on(run).await?;
-    let resumed = asker.runs.resume(run, request).await?;
+    caller.may_act_on(run).await?;
+    let resumed = caller.runs.resume(run, request).await?;
     if resumed.errors.is_empty() {
         return Ok(Json(resumed).into_response());
     }

@@ -6,7 +6,7 @@ mod error;
 mod export;
 mod import;
 mod key;
-pub(crate) mod log;
+pub mod log;
 mod markdown;
 mod prune;
 mod reader;

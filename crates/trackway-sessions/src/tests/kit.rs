@@ -10,7 +10,7 @@ use trackway_ports::Journal;
 use trackway_sqlite::SqliteJournal;
 use trackway_testkit::{Trail, document, noted};
 
-use crate::sessions::SessionsReader;
+use crate::SessionsReader;
 
 pub(super) struct Place {
     pub(super) folder: TempDir,
@@ -51,12 +51,21 @@ impl Place {
         SessionsReader::of(self.journal.clone(), trackway_domain::Access::own(caller))
     }
 
-    pub(super) fn signer(&self) -> BundleSigner {
+    fn signer(&self) -> BundleSigner {
         KeyRing::open(self.folder.path(), Timestamp(0)).unwrap().bundle_signer()
     }
 
+    pub(super) fn public_key(&self) -> [u8; 32] {
+        self.signer().public_key()
+    }
+
+    pub(super) fn sign(&self, bytes: &[u8]) -> [u8; 64] {
+        self.signer().sign(bytes)
+    }
+
     pub(super) async fn bundle(&self) -> String {
-        self.sessions().bundle(&ticket(), &self.signer()).await.unwrap()
+        let sign = |bytes: &[u8]| self.sign(bytes);
+        self.sessions().bundle(&ticket(), self.public_key(), sign).await.unwrap()
     }
 }
 

@@ -5,16 +5,15 @@ use std::{fmt, str::FromStr};
 use data_encoding::HEXLOWER;
 use ed25519_dalek::{Signature, VerifyingKey};
 use sha2::{Digest as _, Sha256};
-use trackway_mcp::BundleSigner;
 
 /// Said before what is signed, so that a signature made for another purpose never fits.
 const PURPOSE: &[u8] = b"trackway-session-1\n";
 /// Letters of a fingerprint: 128 bits, which nobody finds a second key for.
 const FINGERPRINT_LETTERS: usize = 32;
 
-/// The signature of the holder of this key over a digest, in hex.
-pub(super) fn sign(signer: &BundleSigner, digest: &str) -> String {
-    HEXLOWER.encode(&signer.sign(&signed_bytes(digest)))
+/// A signature over a digest, in hex.
+pub(super) fn signature(sign: impl FnOnce(&[u8]) -> [u8; 64], digest: &str) -> String {
+    HEXLOWER.encode(&sign(&signed_bytes(digest)))
 }
 
 /// Whether the signature was made over this digest by the holder of that public key.

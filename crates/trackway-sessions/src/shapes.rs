@@ -7,7 +7,6 @@ use serde_json::Value;
 use trackway_agent::{Bill, Spent};
 use trackway_domain::{AckId, DocumentKind, NodeId, RunId, Seq, SessionId, StateName};
 use trackway_engine::{Document, RunTrack, SessionView, TrackEdge, TrackNode};
-use trackway_mcp::{AckPlace, KeyRing, NodePlace};
 
 /// One session of a listing.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -137,22 +136,6 @@ pub struct GraphEdge {
     /// SHA-256 of the ack token that was answered with, one for each key of the folder.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub ack_token_hashes: Vec<String>,
-}
-
-impl SessionGraph {
-    /// With the hashes of the tokens, by which a token from a chat is recognised.
-    #[must_use]
-    pub fn with_token_hashes(mut self, ring: &KeyRing) -> Self {
-        for node in &mut self.nodes {
-            let place = NodePlace { run: node.run_id, node: node.id };
-            node.state_token_hashes = ring.state_token_hashes(place);
-        }
-        for edge in &mut self.edges {
-            let place = NodePlace { run: edge.run_id, node: edge.from };
-            edge.ack_token_hashes = ring.ack_token_hashes(AckPlace { place, ack: edge.ack });
-        }
-        self
-    }
 }
 
 impl From<&SessionView> for SessionDetail {

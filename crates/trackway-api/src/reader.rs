@@ -5,12 +5,12 @@ use std::sync::Arc;
 use trackway_agent::Bill;
 use trackway_domain::{Access, Pos, RunId};
 use trackway_ports::{FORMAT_NEWEST, Journal, ReadError, RunRow};
+use trackway_sessions::log;
 
 use super::{
     listing::list,
     shapes::{EventPage, EventRecord, GuidedDetail, ListFilter, RunDetail, RunList},
 };
-use crate::sessions::log;
 
 /// Events read from the store at once.
 const READ_EVENTS: usize = 256;

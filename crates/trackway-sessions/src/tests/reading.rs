@@ -5,7 +5,7 @@ use trackway_domain::{Caller, Code, SessionId};
 use trackway_testkit::Trail;
 
 use super::kit::{Place, ticket};
-use crate::sessions::{SessionDetail, SessionGraph, SessionsError};
+use crate::{SessionDetail, SessionGraph, SessionsError};
 
 /// Proves T11 and T13: the shapes that programs rely on.
 #[tokio::test]
@@ -76,15 +76,16 @@ async fn a_damaged_run_is_shown_without_the_damage() {
     }
     let run = super::kit::trails()[0].run();
     journal.damage(run, 6);
-    let reader = crate::sessions::SessionsReader::local(std::sync::Arc::new(journal));
+    let reader = crate::SessionsReader::local(std::sync::Arc::new(journal));
     let view = reader.view(&ticket()).await.unwrap();
     let shown = SessionDetail::from(&view);
     assert!(shown.runs[0].damaged.is_some());
     assert_eq!((view.runs[0].nodes.len(), view.runs[1].nodes.len()), (4, 2));
-    let graph = crate::sessions::SessionGraph::from(&view);
+    let graph = crate::SessionGraph::from(&view);
     assert_eq!(graph.damaged[0].run_id, run);
     assert!(reader.markdown(&ticket()).await.unwrap().contains("**Damaged:**"));
     let place = Place::empty();
-    let refused = reader.bundle(&ticket(), &place.signer()).await.unwrap_err();
+    let refused =
+        reader.bundle(&ticket(), place.public_key(), |bytes| place.sign(bytes)).await.unwrap_err();
     assert_eq!(refused.code(), Code::DamagedLog);
 }
