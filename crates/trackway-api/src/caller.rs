@@ -16,7 +16,7 @@ use super::service::Runs;
 
 /// What the door is on: an engine, its store, and who lets callers in.
 #[derive(Debug, Clone)]
-pub struct Door {
+pub struct Options {
     pub runtime: Runtime,
     pub journal: Arc<dyn Journal>,
     pub gate: Gate,
@@ -26,9 +26,9 @@ pub struct Door {
     pub body_bytes_max: usize,
 }
 
-impl FromRef<Door> for Gate {
-    fn from_ref(door: &Door) -> Self {
-        door.gate.clone()
+impl FromRef<Options> for Gate {
+    fn from_ref(options: &Options) -> Self {
+        options.gate.clone()
     }
 }
 
@@ -40,14 +40,14 @@ pub(super) struct ApiCaller {
     pub(super) authenticated: Authenticated,
 }
 
-impl FromRequestParts<Door> for ApiCaller {
+impl FromRequestParts<Options> for ApiCaller {
     type Rejection = Refusal;
 
-    async fn from_request_parts(parts: &mut Parts, door: &Door) -> Result<Self, Refusal> {
-        let authenticated = Authenticated::from_request_parts(parts, door).await?;
+    async fn from_request_parts(parts: &mut Parts, options: &Options) -> Result<Self, Refusal> {
+        let authenticated = Authenticated::from_request_parts(parts, options).await?;
         let access = authenticated.0.access();
-        let sessions = SessionsReader::of(door.journal.clone(), access.clone());
-        let runs = Runs::of(door.runtime.clone(), access);
+        let sessions = SessionsReader::of(options.journal.clone(), access.clone());
+        let runs = Runs::of(options.runtime.clone(), access);
         Ok(Self { runs, sessions, authenticated })
     }
 }

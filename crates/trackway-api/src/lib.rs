@@ -28,7 +28,7 @@ use trackway_http::{Body, Params, Refusal};
 
 use caller::{ApiCaller, RunPath};
 
-pub use caller::Door;
+pub use caller::Options;
 pub use content::{Artifact, File, Message, Part, PartContent};
 pub use reader::RunsReader;
 pub use service::{Runs, RunsError, Updates};
@@ -47,8 +47,8 @@ const LIST_DEFAULT: usize = 50;
 const LIST_MAX: usize = 500;
 
 /// The routes of the door.
-pub fn router(door: Door) -> Router {
-    let body_bytes_max = door.body_bytes_max;
+pub fn router(options: Options) -> Router {
+    let body_bytes_max = options.body_bytes_max;
     Router::new()
         .route("/api/runs", get(list).post(start))
         .route("/api/runs/{id}", get(show))
@@ -62,7 +62,7 @@ pub fn router(door: Door) -> Router {
         .route("/api/sessions", get(sessions::list))
         .route("/api/sessions/{id}", get(sessions::show))
         .layer(DefaultBodyLimit::max(body_bytes_max))
-        .with_state(door)
+        .with_state(options)
 }
 
 #[derive(Debug, Deserialize)]
@@ -153,7 +153,7 @@ async fn definition(
 }
 
 async fn follow(
-    State(Door { frames, .. }): State<Door>,
+    State(Options { frames, .. }): State<Options>,
     ApiCaller { runs, .. }: ApiCaller,
     RunPath(run): RunPath,
     Params(params): Params<After>,

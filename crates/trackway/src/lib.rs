@@ -65,8 +65,8 @@ pub use child::{AgentFailed, Child, ChildFailed};
 pub use ctx::Ctx;
 pub use futures_util::future::Either;
 pub use server::{
-    Agents, Bound, ConnectionLimits, DataFolder, DataFolderError, Held, Mcp, ReplayCheck, Server,
-    ServerError,
+    Agents, Bound, ConnectionLimits, DataFolder, DataFolderError, DoorContext, Held, Mcp,
+    ReplayCheck, Server, ServerError,
 };
 pub use step::{Step, StepFailed};
 pub use stop::{Stop, reject};
@@ -78,6 +78,7 @@ pub use trackway_domain::{
     FileSource, IntoParts, Message, MessageId, Part, Role, RunId, Scopes, StateName, Timestamp,
     WorkflowRef,
 };
+pub use trackway_http::Door;
 pub use trackway_runtime::{Attempt, ChildLimits, Extension, RetryPolicy};
 pub use trackway_sessions as sessions;
 pub use workflow::Workflow;

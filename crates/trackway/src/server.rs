@@ -3,6 +3,7 @@
 mod agents;
 mod connections;
 mod data;
+mod doors;
 mod error;
 mod held;
 mod http;
@@ -23,7 +24,7 @@ use tokio::sync::watch;
 use trackway_a2a::{
     AddressPolicy, BLOCKING_TIMEOUT_DEFAULT, Notifier, Outgoing, OutgoingOptions, Signer,
 };
-use trackway_mcp::HttpDoor;
+use trackway_http::Door;
 use trackway_ports::{Faults, Gatekeeper, Journal, NoFaults};
 use trackway_runtime::{
     ChildLimits, Options, Program, Registry, RegistryError, Runtime, SteadyClock, SystemClock, Tool,
@@ -37,6 +38,8 @@ use agents::Employed;
 pub use connections::ConnectionLimits;
 pub(crate) use connections::mark_known;
 pub use data::{DataFolder, DataFolderError};
+pub use doors::DoorContext;
+use doors::{Doors, OpenDoor};
 pub use error::ServerError;
 pub use held::Held;
 pub use http::Bound;
@@ -87,6 +90,7 @@ pub struct Server {
     connections: ConnectionLimits,
     blocking_timeout: Duration,
     mcp: Option<Mcp>,
+    doors: Vec<OpenDoor>,
     retention: Option<Duration>,
 }
 
@@ -120,6 +124,7 @@ impl Default for Server {
             connections: ConnectionLimits::default(),
             blocking_timeout: BLOCKING_TIMEOUT_DEFAULT,
             mcp: None,
+            doors: Vec::new(),
             retention: None,
         }
     }
@@ -286,6 +291,14 @@ impl Server {
         self
     }
 
+    /// Serves a door of the program's own beside those that are always there. It is opened when the engine
+    /// runs, and is behind the same listener, origin check and errors.
+    #[must_use]
+    pub fn door(mut self, open: impl FnOnce(&DoorContext) -> Door + Send + Sync + 'static) -> Self {
+        self.doors.push(OpenDoor::new(open));
+        self
+    }
+
     /// How deep runs may start each other, and how many agents and dispatched workflows there may be below
     /// one run.
     #[must_use]
@@ -376,24 +389,6 @@ impl Server {
         }
     }
 
-    /// What the A2A door is told.
-    fn door(&self, outgoing: Outgoing) -> trackway_a2a::Options {
-        let first = self.workflows.first().map(|program| program.info().name.clone());
-        trackway_a2a::Options {
-            default_agent: self.default_agent.clone().or_else(|| self.first_agent()).or(first),
-            extended_card: self.extended_card,
-            grpc_reflection: self.grpc_reflection,
-            conformance: self.conformance,
-            outgoing: Some(outgoing),
-            body_bytes_max: self.body_bytes_max,
-            blocking_timeout: self.blocking_timeout,
-            signer: self.signer.clone(),
-            public_url: self.public_url.clone(),
-            grpc_in_card: self.grpc_in_card,
-            ..Default::default()
-        }
-    }
-
     /// Takes the addresses and the folder; nothing is answered before [`Bound::serve`].
     pub async fn bind(self) -> Result<Bound, ServerError> {
         self.check_default_agent()?;
@@ -414,18 +409,27 @@ impl Server {
         let retention =
             self.retention.map(|older_than| Retention { journal: journal.clone(), older_than });
         let required = self.auth.is_required();
-        let door = self.door(outgoing);
-        let gatekeeper = gatekeeper(self.auth, folder.path())?;
-        let door = trackway_a2a::Options {
-            gatekeeper: gatekeeper.clone(),
+        let a2a = self.a2a_options(outgoing);
+        let gate = gatekeeper(self.auth, folder.path())?;
+        let a2a = trackway_a2a::Options {
+            gatekeeper: gate.clone(),
             secured: required,
             // With keys around, there is somebody to tell more.
-            extended_card: door.extended_card || gatekeeper.is_some(),
-            ..door
+            extended_card: a2a.extended_card || gate.is_some(),
+            base_url: listener.url(),
+            grpc_address: grpc.as_ref().map(|grpc| grpc.address().to_string()),
+            ..a2a
         };
-        let mcp = mcp.map(|mcp| HttpDoor::new(mcp, gatekeeper.clone(), door.body_bytes_max));
-        let entrance = Entrance { gatekeeper, required };
-        let doors = Doors { a2a: door, mcp, metrics, journal };
+        let entrance = Entrance { required, everybody_is_known: gate.is_none() };
+        let context = DoorContext {
+            runtime: runtime.clone(),
+            journal,
+            gate,
+            frames: a2a.frames.clone(),
+            body_bytes_max: a2a.body_bytes_max,
+        };
+        let grpc = grpc.map(|grpc| (grpc, trackway_a2a::grpc(runtime.clone(), a2a.clone())));
+        let doors = Doors { metrics, a2a, mcp, added: self.doors }.open(&context);
         let bound = Bound::new(listener, grpc, runtime, folder, entrance, doors)?;
         Ok(bound.limiting(limits).keeping(retention).watching(watching).employing(staff))
     }
@@ -448,22 +452,13 @@ struct Opened {
     metrics: Arc<Metrics>,
 }
 
-/// What is served.
-#[derive(Debug, Clone)]
-struct Doors {
-    a2a: trackway_a2a::Options,
-    mcp: Option<HttpDoor>,
-    metrics: Arc<Metrics>,
-    journal: Arc<dyn Journal>,
-}
-
 /// How a server lets callers in.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Copy)]
 struct Entrance {
-    /// Absent where everybody is the local caller.
-    gatekeeper: Option<Arc<dyn Gatekeeper>>,
     /// Nobody enters without being recognised.
     required: bool,
+    /// Nobody is asked for a key: everybody is the local caller.
+    everybody_is_known: bool,
 }
 
 fn gatekeeper(auth: Auth, data: &Path) -> Result<Option<Arc<dyn Gatekeeper>>, AuthError> {

@@ -17,15 +17,15 @@ use axum::{
 use futures_util::stream;
 use serde_json::json;
 use tokio::{net::TcpListener, sync::oneshot};
+use trackway_a2a::Grpc;
 use trackway_domain::Code;
-use trackway_http::{Refusal, catch_panics, origin, problem};
+use trackway_http::{Door, Refusal, catch_panics, origin, problem};
 use trackway_runtime::{Runtime, Watching};
 
 use super::{
-    ConnectionLimits, DataFolder, Doors, Entrance, ServerError,
+    ConnectionLimits, DataFolder, Entrance, ServerError,
     agents::Employed,
     connections::{Connections, Guarded, Info, info, track},
-    metrics,
     retention::Retention,
 };
 use crate::Auth;
@@ -33,13 +33,12 @@ use crate::Auth;
 /// A server that has its address and its folder.
 #[derive(Debug)]
 pub struct Bound {
-    listener: TcpListener,
-    address: SocketAddr,
-    grpc: Option<(TcpListener, SocketAddr)>,
+    listener: Listener,
+    grpc: Option<(Listener, Grpc)>,
     runtime: Runtime,
     folder: DataFolder,
     entrance: Entrance,
-    doors: Doors,
+    doors: Vec<Door>,
     retention: Option<Retention>,
     /// Ends with the server.
     watching: Option<Watching>,
@@ -49,24 +48,16 @@ pub struct Bound {
 
 impl Bound {
     pub(super) fn new(
-        listener: TcpListener,
-        grpc: Option<TcpListener>,
+        listener: Listener,
+        grpc: Option<(Listener, Grpc)>,
         runtime: Runtime,
         folder: DataFolder,
         entrance: Entrance,
-        doors: Doors,
+        doors: Vec<Door>,
     ) -> Result<Self, ServerError> {
-        let address = listener.local_addr().map_err(ServerError::Serve)?;
-        let grpc = match grpc {
-            Some(listener) => {
-                let address = listener.local_addr().map_err(ServerError::Serve)?;
-                Some((listener, address))
-            }
-            None => None,
-        };
-        let mut bound = Self {
+        folder.note(&listener.url())?;
+        Ok(Self {
             listener,
-            address,
             grpc,
             runtime,
             folder,
@@ -76,11 +67,7 @@ impl Bound {
             watching: None,
             staff: None,
             limits: ConnectionLimits::default(),
-        };
-        bound.doors.a2a.base_url = bound.url();
-        bound.doors.a2a.grpc_address = bound.grpc.as_ref().map(|(_, address)| address.to_string());
-        bound.folder.note(&bound.url())?;
-        Ok(bound)
+        })
     }
 
     /// What connections may take.
@@ -108,17 +95,17 @@ impl Bound {
     }
 
     pub fn address(&self) -> SocketAddr {
-        self.address
+        self.listener.address
     }
 
     /// An address at which this machine reaches gRPC, if it is served.
     pub fn grpc_address(&self) -> Option<SocketAddr> {
-        self.grpc.as_ref().map(|(_, address)| reachable(*address))
+        self.grpc.as_ref().map(|(listener, _)| reachable(listener.address))
     }
 
     /// An address at which this machine reaches it.
     pub fn url(&self) -> String {
-        format!("http://{}", reachable(self.address))
+        self.listener.url()
     }
 
     /// Whether nobody enters without a key or token.
@@ -157,30 +144,28 @@ impl Bound {
             let supervisor = runtime.supervise("retention");
             tokio::spawn(retention.run(supervisor))
         });
-        let Doors { a2a, mcp, .. } = doors.clone();
-        let (required, everybody) = (entrance.required, entrance.gatekeeper.is_none());
-        let app = track(router(runtime.clone(), doors, entrance), everybody);
+        let Entrance { required, everybody_is_known } = entrance;
+        let app = track(router(&doors, required), everybody_is_known);
         let app = app.into_make_service_with_connect_info::<Info>();
         let connections = Connections::new(limits);
         // Dropped when the runtime has stopped, which ends gRPC too.
         let (stopped, has_stopped) = oneshot::channel::<()>();
         let grpc = {
-            let (runtime, connections) = (runtime.clone(), connections.clone());
+            let connections = connections.clone();
             async move {
-                let Some((listener, _)) = grpc else { return Ok(()) };
+                let Some((listener, services)) = grpc else { return Ok(()) };
                 let end = async { drop(has_stopped.await) };
-                let listener = Guarded::new(listener, connections);
+                let listener = Guarded::new(listener.socket, connections);
                 let accepted = stream::unfold(listener, |mut listener| async {
                     let (stream, _) = listener.next().await;
                     let info = info(stream.connection());
                     Some(((stream, info), listener))
                 });
-                let wrap = |router| track(guarded(router, required), everybody);
-                let services = trackway_a2a::grpc(runtime, a2a);
+                let wrap = |router| track(guarded(router, required), everybody_is_known);
                 services.serve_connections(accepted, wrap, end).await
             }
         };
-        let listener = Guarded::new(listener, connections);
+        let listener = Guarded::new(listener.socket, connections);
         let stopping = {
             let runtime = runtime.clone();
             async move {
@@ -188,9 +173,7 @@ impl Bound {
                     () = end => {}
                     () = runtime.failed() => {}
                 }
-                if let Some(mcp) = mcp {
-                    mcp.stop();
-                }
+                doors.into_iter().for_each(Door::stop);
                 if let Some(keeper) = keeper {
                     keeper.abort();
                 }
@@ -212,15 +195,36 @@ impl Bound {
     }
 }
 
+/// A socket that connections come to.
+#[derive(Debug)]
+pub(super) struct Listener {
+    socket: TcpListener,
+    address: SocketAddr,
+}
+
+impl Listener {
+    pub(super) fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// An address at which this machine reaches it.
+    pub(super) fn url(&self) -> String {
+        format!("http://{}", reachable(self.address))
+    }
+}
+
 /// Takes the address. Without auth only loopback is safe.
-pub(super) async fn listen(listen: &str, auth: &Auth) -> Result<TcpListener, ServerError> {
+pub(super) async fn listen(listen: &str, auth: &Auth) -> Result<Listener, ServerError> {
     let bad = |source| ServerError::Address { listen: listen.to_owned(), source };
     let mut addresses = tokio::net::lookup_host(listen).await.map_err(bad)?;
     let address = addresses.next().ok_or_else(|| bad(io::ErrorKind::AddrNotAvailable.into()))?;
     if !address.ip().is_loopback() && !auth.is_required() {
         return Err(ServerError::Exposed { address });
     }
-    TcpListener::bind(address).await.map_err(|source| ServerError::Listen { address, source })
+    let socket = TcpListener::bind(address).await;
+    let socket = socket.map_err(|source| ServerError::Listen { address, source })?;
+    let address = socket.local_addr().map_err(ServerError::Serve)?;
+    Ok(Listener { socket, address })
 }
 
 /// A server that listens on every address is reached at loopback from its own machine.
@@ -250,29 +254,16 @@ async fn interrupted() {
     drop(tokio::signal::ctrl_c().await);
 }
 
-fn router(runtime: Runtime, doors: Doors, entrance: Entrance) -> Router {
-    let Doors { a2a: options, mcp, metrics, journal } = doors;
-    let Entrance { gatekeeper, required } = entrance;
-    let frames = options.frames.clone();
-    let body_bytes_max = options.body_bytes_max;
-    let gate = gatekeeper.clone();
-    let rest =
-        trackway_api::Door { runtime: runtime.clone(), journal, gate, frames, body_bytes_max };
-    let app = Router::new()
-        .merge(health(runtime.clone()))
-        .merge(metrics::router(gatekeeper, metrics))
-        .merge(trackway_api::router(rest))
-        .merge(trackway_a2a::router(runtime, options))
-        .merge(mcp.map(|mcp| mcp.router()).unwrap_or_default())
-        .fallback(not_found)
-        .method_not_allowed_fallback(wrong_method);
+fn router(doors: &[Door], required: bool) -> Router {
+    let routes = doors.iter().map(Door::router).fold(Router::new(), Router::merge);
+    let app = routes.fallback(not_found).method_not_allowed_fallback(wrong_method);
     // Where a key is needed, a page that has none can do nothing.
     let app = guarded(app, required).layer(middleware::map_response(say_when));
     catch_panics(app)
 }
 
 /// What supervisors ask: whether the process lives, and whether it can do its work.
-fn health(runtime: Runtime) -> Router {
+pub(super) fn health(runtime: Runtime) -> Router {
     Router::new()
         .route("/livez", get(async || Json(json!({ "status": "alive" }))))
         .route("/readyz", get(ready))

@@ -1,0 +1,94 @@
+//! What a server serves. It knows its doors as a list of routes; this file alone knows which there are.
+
+use std::{fmt, sync::Arc};
+
+use trackway_a2a::Outgoing;
+use trackway_http::{Door, Gate, sse::SharedFrames};
+use trackway_mcp::HttpDoor;
+use trackway_ports::Journal;
+use trackway_runtime::Runtime;
+
+use super::{Server, http, metrics, metrics::Metrics};
+
+/// What a door is opened on.
+#[derive(Debug, Clone)]
+pub struct DoorContext {
+    pub runtime: Runtime,
+    pub journal: Arc<dyn Journal>,
+    pub gate: Gate,
+    /// Encoded events that slow readers share.
+    pub frames: SharedFrames,
+    /// The largest request body that is read.
+    pub body_bytes_max: usize,
+}
+
+/// How a door that a program brings is opened, when there is an engine to open it on.
+pub(super) struct OpenDoor(Box<dyn FnOnce(&DoorContext) -> Door + Send + Sync>);
+
+impl OpenDoor {
+    pub(super) fn new(open: impl FnOnce(&DoorContext) -> Door + Send + Sync + 'static) -> Self {
+        Self(Box::new(open))
+    }
+}
+
+impl fmt::Debug for OpenDoor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("OpenDoor")
+    }
+}
+
+impl Server {
+    /// What the A2A door is told.
+    pub(super) fn a2a_options(&self, outgoing: Outgoing) -> trackway_a2a::Options {
+        let first = self.workflows.first().map(|program| program.info().name.clone());
+        trackway_a2a::Options {
+            default_agent: self.default_agent.clone().or_else(|| self.first_agent()).or(first),
+            extended_card: self.extended_card,
+            grpc_reflection: self.grpc_reflection,
+            conformance: self.conformance,
+            outgoing: Some(outgoing),
+            body_bytes_max: self.body_bytes_max,
+            blocking_timeout: self.blocking_timeout,
+            signer: self.signer.clone(),
+            public_url: self.public_url.clone(),
+            grpc_in_card: self.grpc_in_card,
+            ..Default::default()
+        }
+    }
+}
+
+/// What every server serves, and what its settings and the program add.
+#[derive(Debug)]
+pub(super) struct Doors {
+    pub(super) metrics: Arc<Metrics>,
+    pub(super) a2a: trackway_a2a::Options,
+    pub(super) mcp: Option<trackway_mcp::Door>,
+    pub(super) added: Vec<OpenDoor>,
+}
+
+impl Doors {
+    pub(super) fn open(self, context: &DoorContext) -> Vec<Door> {
+        let Self { metrics, a2a, mcp, added } = self;
+        let DoorContext { runtime, journal, gate, frames, body_bytes_max } = context.clone();
+        let health = http::health(runtime.clone());
+        let metrics = metrics::router(gate.clone(), metrics);
+        let mcp = mcp.map(|mcp| {
+            let door = HttpDoor::new(mcp, gate.clone(), body_bytes_max);
+            Door::new("mcp", door.router()).on_stop(move || door.stop())
+        });
+        let a2a = trackway_a2a::router(runtime.clone(), a2a);
+        let api = trackway_api::Options { runtime, journal, gate, frames, body_bytes_max };
+        let mut doors = vec![
+            Door::new("health", health),
+            Door::new("metrics", metrics),
+            Door::new("api", trackway_api::router(api)),
+            Door::new("a2a", a2a),
+        ];
+        doors.extend(mcp);
+        doors.extend(added.into_iter().map(|OpenDoor(open)| open(context)));
+        doors
+    }
+}
+
+#[cfg(test)]
+mod tests;
