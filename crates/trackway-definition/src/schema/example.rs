@@ -182,6 +182,13 @@ fn amount(schema: &Value, number: u64) -> Value {
     value += number as f64 * step;
     if is_whole {
         value = value.ceil();
+    } else if let (Some(low), Some(high)) =
+        (get("minimum").or(get("exclusiveMinimum")), get("maximum").or(get("exclusiveMaximum")))
+        && low < high
+        && value >= high
+    {
+        // The bounds are closer to each other than a step.
+        value = low + (high - low) / 2.0;
     }
     if value.fract() == 0.0 && value.abs() < 9e15 { json!(value as i64) } else { json!(value) }
 }
