@@ -13,7 +13,6 @@ mod model;
 mod people;
 mod reply;
 mod route;
-mod span;
 mod speaker;
 mod tasks;
 mod told;

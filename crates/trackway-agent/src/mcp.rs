@@ -5,7 +5,6 @@
 //! server: a `process` or an HTTP session (`web`), with `client` answering what the server asks of us. `call` is
 //! one call of a tool, `result` what it gives, and `fault` says what went wrong.
 
-mod backoff;
 mod call;
 mod client;
 mod config;

@@ -7,11 +7,10 @@
 
 mod kept;
 mod name;
-mod schema;
 
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use trackway_domain::matches_pattern;
 use trackway_runtime::{ProgramInfo, ToolInfo, nearest};
 
@@ -27,6 +26,9 @@ const DESCRIPTION_CHARS_MAX: usize = 1_024;
 /// Names that an unknown tool's error lists; a model with more tools has the list before it anyway.
 /// Limit (Agents): tool names in the error about an unknown tool.
 const NAMES_TOLD_MAX: usize = 20;
+
+/// The property that holds an input which is not an object.
+const WRAP: &str = "input";
 
 /// The tools of a model call.
 #[derive(Debug, Clone, Default)]
@@ -114,9 +116,7 @@ impl Offered {
     /// What the workflow or tool is given for these arguments.
     pub fn input(&self, arguments: Value) -> Value {
         match arguments {
-            Value::Object(mut object) if self.wrapped => {
-                object.remove(schema::WRAP).unwrap_or(Value::Null)
-            }
+            Value::Object(mut object) if self.wrapped => object.remove(WRAP).unwrap_or(Value::Null),
             arguments => arguments,
         }
     }
@@ -181,7 +181,7 @@ impl<'a> Wanted<'a> {
             }
             text => text.to_owned(),
         };
-        let (schema, wrapped) = schema::for_model(self.schema);
+        let (schema, wrapped) = schema_for_model(self.schema);
         let spec = Arc::new(ToolSpec { name, description, schema });
         Offered { spec, target: self.target, approval, wrapped }
     }
@@ -200,6 +200,28 @@ pub(crate) fn approval(approvals: &BTreeMap<String, Approval>, names: [&str; 2])
         .filter(|(pattern, _)| names.iter().any(|name| matches_pattern(pattern, name)))
         .max_by_key(|(pattern, approval)| (pattern.len(), strictness(**approval)))
         .map_or(Approval::Allow, |(_, approval)| *approval)
+}
+
+/// The schema of the arguments, which are always an object and have the type that servers want to see at
+/// the root, and whether the input is only the property [`WRAP`] of them.
+fn schema_for_model(schema: &Value) -> (Value, bool) {
+    let Value::Object(given) = schema else {
+        // `true` takes everything, an object too; anything else is no schema and says nothing.
+        return (json!({ "type": "object" }), false);
+    };
+    match given.get("type") {
+        Some(Value::String(kind)) if kind == "object" => (schema.clone(), false),
+        None if !given.contains_key("enum") && !given.contains_key("const") => {
+            let mut given = given.clone();
+            given.insert("type".to_owned(), "object".into());
+            (Value::Object(given), false)
+        }
+        _ => {
+            let property =
+                json!({ "type": "object", "properties": { WRAP: schema }, "required": [WRAP] });
+            (property, true)
+        }
+    }
 }
 
 #[cfg(test)]

@@ -1,14 +1,15 @@
 //! Text and data laid out for the width of a terminal. Pure: values in, lines out.
 
 mod data;
-mod parts;
 mod stream;
 
+use trackway::api::{Part, PartContent};
 use unicode_width::UnicodeWidthStr as _;
+
+use crate::text::{file_label, printable};
 
 pub(crate) use self::{
     data::{render, summary},
-    parts::render_parts,
     stream::WordWrap,
 };
 
@@ -101,6 +102,31 @@ fn clip(text: &str, characters: usize) -> (String, bool) {
         Some((at, _)) => (format!("{}…", &text[..at]), true),
         None => (text.to_owned(), false),
     }
+}
+
+/// Text wrapped at words; data as a table or a tree, a little to the right where text stands above it.
+pub(crate) fn render_parts(parts: &[Part], width: usize, detail: Detail) -> Rendered {
+    let mut whole = Rendered::default();
+    for part in parts {
+        let indent = if whole.lines.is_empty() { "" } else { "  " };
+        let rendered = match &part.content {
+            PartContent::Text { text } => {
+                let (text, clipped) = clip(text, detail.text_max);
+                Rendered { lines: wrap(printable(text.trim_end()).as_str(), width), clipped }
+            }
+            PartContent::Data { data } => {
+                let mut rendered = render(data, width.saturating_sub(indent.len()), detail);
+                rendered.lines.iter_mut().for_each(|line| line.insert_str(0, indent));
+                rendered
+            }
+            PartContent::File { file } => {
+                Rendered { lines: wrap(&printable(&file_label(file)), width), clipped: false }
+            }
+        };
+        whole.lines.extend(rendered.lines);
+        whole.clipped |= rendered.clipped;
+    }
+    whole
 }
 
 #[cfg(test)]

@@ -9,15 +9,14 @@ use std::{
 use futures_util::{StreamExt, future::BoxFuture};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use tracing::Instrument as _;
-use trackway_domain::{Failure, StepOutcome};
+use tracing::{Instrument as _, Span, field::Empty};
+use trackway_domain::{Failure, SessionId, StepOutcome};
 use trackway_runtime::{Attempt, RetryPolicy, Stop};
 
 use super::{
     drive::{Driver, stopped},
     reply,
     route::{self, Route, Routed},
-    span,
     speaker::{self, Speaker, Speech},
     tasks,
 };
@@ -110,10 +109,10 @@ impl Driver {
                 .is_none()
                 .then(|| speaker(Speech::Reasoning, turn.reasoned())),
         };
-        let span = span::model_call(provider.label(), &self.spec.name, self.stage.session());
+        let span = call_span(provider.label(), &self.spec.name, self.stage.session());
         let insisting = self.insist(provider, &request, attempt, &mut speakers);
         let answer = insisting.instrument(span.clone()).await?;
-        span::answered(&span, &answer);
+        note_answer(&span, &answer);
         for speaker in speakers.each() {
             speaker.close().await;
         }
@@ -274,6 +273,33 @@ struct Speakers<'a> {
 impl<'a> Speakers<'a> {
     fn each(&mut self) -> impl Iterator<Item = &mut Speaker<'a>> {
         self.reasoning.iter_mut().chain(&mut self.text)
+    }
+}
+
+/// A span for one model call of an agent's turn, with the names that OpenTelemetry has.
+fn call_span(label: &str, agent: &str, session: &SessionId) -> Span {
+    let (provider, model) = label.split_once('/').unwrap_or((label, ""));
+    tracing::info_span!(
+        "chat",
+        "gen_ai.operation.name" = "chat",
+        "gen_ai.provider.name" = provider,
+        "gen_ai.request.model" = model,
+        "gen_ai.agent.name" = agent,
+        "gen_ai.conversation.id" = %session,
+        "gen_ai.response.model" = Empty,
+        "gen_ai.usage.input_tokens" = Empty,
+        "gen_ai.usage.output_tokens" = Empty,
+    )
+}
+
+/// Notes on the span what was answered.
+fn note_answer(span: &Span, answer: &Answer) {
+    if let Some(model) = &answer.model {
+        span.record("gen_ai.response.model", model.as_str());
+    }
+    if let Some(usage) = answer.usage {
+        span.record("gen_ai.usage.input_tokens", usage.input_tokens);
+        span.record("gen_ai.usage.output_tokens", usage.output_tokens);
     }
 }
 

@@ -18,7 +18,6 @@ use tokio::{
 use trackway_domain::Failure;
 
 use super::{
-    backoff::{STEADY, backoff},
     client::Client,
     config::ServerConfig,
     connection::{Connection, StartError, ToolList, list_tools},
@@ -44,6 +43,17 @@ const PROBE_TIMEOUT: Duration = Duration::from_secs(5);
 /// counted.
 /// Limit (Tools): time of one call to a tool server, unless `timeout` of the server's entry says otherwise.
 const CALL_TIMEOUT_DEFAULT: Duration = Duration::from_secs(120);
+
+/// The wait after a first end. Most servers that end once do not end again at once.
+/// Limit (Tools): pause before a tool server is restarted the first time.
+const RESTART_PAUSE_FIRST: Duration = Duration::from_millis(500);
+
+/// The longest wait. A server that somebody repairs is back within this time.
+/// Limit (Tools): pause before a tool server is restarted.
+const RESTART_PAUSE_MAX: Duration = Duration::from_secs(60);
+
+/// A server that was up for this long is not the reason for its own next failure.
+const STEADY: Duration = Duration::from_secs(60);
 
 /// Where a server is in its life.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -334,5 +344,24 @@ impl Server {
     fn show(&self, change: impl FnOnce(&mut Shown)) {
         self.shown.send_modify(change);
         self.generation.send_modify(|generation| *generation += 1);
+    }
+}
+
+/// The wait after so many failures in a row, the first of them 1.
+fn backoff(failures: u32) -> Duration {
+    let doublings = failures.saturating_sub(1).min(16);
+    (RESTART_PAUSE_FIRST * 2_u32.pow(doublings)).min(RESTART_PAUSE_MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waits_grow_and_stay_bounded() {
+        assert_eq!(backoff(1), RESTART_PAUSE_FIRST);
+        assert_eq!(backoff(2), RESTART_PAUSE_FIRST * 2);
+        assert_eq!(backoff(8), RESTART_PAUSE_MAX);
+        assert_eq!(backoff(u32::MAX), RESTART_PAUSE_MAX);
     }
 }
