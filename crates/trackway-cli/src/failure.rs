@@ -233,7 +233,7 @@ impl From<ServerError> for Failure {
             ServerError::Registry(_)
             | ServerError::Auth(_)
             | ServerError::Data(_)
-            | ServerError::Store { .. }
+            | ServerError::Store(_)
             | ServerError::Listen { .. }
             | ServerError::Read(_)
             | ServerError::TokenKeys(_)

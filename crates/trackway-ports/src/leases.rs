@@ -4,7 +4,7 @@
 //! Nothing here keeps a log right: that is what the expected number and the epoch of an append do. Leases
 //! and claims keep two workers from doing the same work.
 
-use std::fmt;
+use std::{fmt, time::Duration};
 
 use serde::{Deserialize, Serialize};
 use trackway_domain::{RunId, Timestamp};
@@ -56,6 +56,16 @@ pub enum Lease {
     /// by other means, a locked folder, that it is the only one.
     Sole,
     Until(Timestamp),
+}
+
+/// How a process holds the store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LeaseTerm {
+    /// It is the only one that drives runs, by a lock on the folder: nothing is renewed.
+    Sole,
+    /// It is one of several nodes: its lease lasts this long and is renewed three times in that. When it
+    /// cannot be renewed, the node stops driving before others take over.
+    Renewed(Duration),
 }
 
 /// Who drives a run.

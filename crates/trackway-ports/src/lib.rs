@@ -18,6 +18,7 @@ mod lineage;
 mod record;
 mod removal;
 mod rows;
+mod store;
 mod wakeups;
 mod world;
 
@@ -35,11 +36,14 @@ pub use headers::{bearer, host_of, is_local_host};
 pub use hooks::{DueHook, Hook, HookChange, HookTarget};
 pub use identity::{Gatekeeper, Identity, Unrecognised};
 pub use journal::Journal;
-pub use leases::{ClaimedRun, Epoch, Fence, Lease, Leases, RunLease, WorkClaim, WorkerId};
+pub use leases::{
+    ClaimedRun, Epoch, Fence, Lease, LeaseTerm, Leases, RunLease, WorkClaim, WorkerId,
+};
 pub use lineage::{Growth, Lineage, LineageLimits, checkpointed, made_by};
 pub use record::{DecodeError, FORMAT_NEWEST, decode, encode};
 pub use removal::{Removal, RunHead};
 pub use rows::{DueTimer, OutboxRow, RunFilter, RunPage, RunPlace, RunQuery, RunRow, Stored};
+pub use store::{OpenStore, OpenStoreError, Store};
 /// What an outbox row holds.
 pub use trackway_domain::Errand as OutboxItem;
 pub use wakeups::{Listener, LocalWakeups, Wakeup, Wakeups};

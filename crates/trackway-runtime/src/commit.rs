@@ -211,7 +211,7 @@ impl AfterCommit {
         let tail = Tail { first: receipt.first, hooks: receipt.hooks, at: self.at };
         let commits = show(&self.live, self.events, tail, &self.waiters, observer);
         if has_events {
-            core.publish(&self.live);
+            core.publish(self.live.id, *self.live.committed.borrow());
         }
         if let Some(program) = self.stop.upgrade() {
             program.stop();
@@ -344,6 +344,8 @@ pub(crate) struct Appended {
     pub(crate) run: RunId,
     /// Number of the last event before them.
     pub(crate) expected: Seq,
+    /// Number of the last of them.
+    pub(crate) last: Seq,
     /// Absent where the run was not in memory when they were written.
     pub(crate) events: Option<Vec<Event>>,
     pub(crate) at: Timestamp,

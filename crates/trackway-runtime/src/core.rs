@@ -166,6 +166,7 @@ impl Core {
     /// The run's log has gone on without its head here. Where that is as old as the append, it takes the
     /// events in; else it is void, and the next user loads the run again.
     pub(crate) fn on_append(&self, appended: Appended) {
+        self.publish(appended.run, appended.last);
         if let Some(live) = self.lives.find(appended.run)
             && !appended.fold_into(&live)
         {

@@ -7,12 +7,13 @@ use std::{
         Arc, Mutex, PoisonError, RwLock,
         atomic::{AtomicU64, Ordering},
     },
-    time::Duration,
 };
 
 use tokio::{sync::watch, task::JoinHandle};
 use trackway_domain::Timestamp;
-use trackway_ports::{AppendId, Fence, Ids, Lease, ReadError, RunLease, WorkClaim, WorkerId};
+use trackway_ports::{
+    AppendId, Fence, Ids, Lease, LeaseTerm, ReadError, RunLease, WorkClaim, WorkerId,
+};
 
 use crate::{
     Error,
@@ -24,16 +25,6 @@ use crate::{
 
 /// Rows claimed at once while looking for work.
 const CLAIMED_ROWS: usize = 256;
-
-/// How a process holds the store.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LeaseTerm {
-    /// It is the only one that drives runs, by a lock on the folder: nothing is renewed.
-    Sole,
-    /// It is one of several nodes: its lease lasts this long and is renewed three times in that. When it
-    /// cannot be renewed, the node stops driving before others take over.
-    Renewed(Duration),
-}
 
 /// The worker that this process is.
 #[derive(Debug)]

@@ -54,7 +54,6 @@ pub use guide::{
     Advance, Advanced, Checkpointed, Guide, GuideError, GuideOptions, Migrated, Position, Recap,
     RecapDocument, RecapGrowth, RecapNote, Resumable, Resumed, Start,
 };
-pub use lease::LeaseTerm;
 pub use messenger::{Messenger, Undelivered};
 pub use observer::Observer;
 pub use options::Options;
@@ -74,6 +73,7 @@ pub use tool::{Tool, ToolCall, ToolFuture, ToolInfo, ToolOutput, Tools};
 pub use trackway_definition::nearest;
 pub use trackway_domain::Consent;
 pub use trackway_engine::CannotFork;
+pub use trackway_ports::LeaseTerm;
 pub use value_type::ValueType;
 pub use watch::Watch;
 pub use world::{SteadyClock, SystemClock, SystemIds};

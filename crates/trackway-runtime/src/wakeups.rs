@@ -3,16 +3,16 @@
 
 use std::sync::Arc;
 
+use trackway_domain::{RunId, Seq};
 use trackway_ports::Wakeup;
 
-use crate::{core::Core, live::Live};
+use crate::core::Core;
 
 impl Core {
     /// Tells the other nodes that the log of the run has gone on.
-    pub(crate) fn publish(&self, live: &Live) {
+    pub(crate) fn publish(&self, run: RunId, seq: Seq) {
         if let Some(wakeups) = &self.options.wakeups {
-            let seq = *live.committed.borrow();
-            wakeups.publish(Wakeup { run: live.id, seq, from: self.worker.id() });
+            wakeups.publish(Wakeup { run, seq, from: self.worker.id() });
         }
     }
 

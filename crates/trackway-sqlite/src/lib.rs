@@ -21,6 +21,7 @@ mod prepared;
 mod private;
 mod read;
 mod readers;
+mod store;
 mod wal;
 mod writer;
 
@@ -28,3 +29,4 @@ pub use blobs::FolderBlobs;
 pub use database::OpenError;
 pub use journal::{Options, SqliteJournal};
 pub use private::{make_private_folder, private_file};
+pub use store::SqliteStore;

@@ -25,11 +25,11 @@ use trackway_a2a::{
     AddressPolicy, BLOCKING_TIMEOUT_DEFAULT, Notifier, Outgoing, OutgoingOptions, Signer,
 };
 use trackway_http::Door;
-use trackway_ports::{Faults, Gatekeeper, Journal, NoFaults};
+use trackway_ports::{Faults, Gatekeeper, NoFaults, OpenStore, Store};
 use trackway_runtime::{
     ChildLimits, Options, Program, Registry, RegistryError, Runtime, SteadyClock, SystemClock, Tool,
 };
-use trackway_sqlite::SqliteJournal;
+use trackway_sqlite::SqliteStore;
 
 use crate::{Auth, AuthError, Secret, Workflow, auth::Gate, typed::Typed};
 
@@ -72,6 +72,7 @@ pub struct Server {
     child_limits: ChildLimits,
     listen: String,
     data: PathBuf,
+    store: Option<Arc<dyn OpenStore>>,
     auth: Auth,
     recover: bool,
     faults: Arc<dyn Faults>,
@@ -106,6 +107,7 @@ impl Default for Server {
             child_limits: ChildLimits::default(),
             listen: LISTEN_DEFAULT.to_owned(),
             data: DATA_DEFAULT.into(),
+            store: None,
             auth: Auth::default(),
             recover: true,
             faults: Arc::new(NoFaults),
@@ -149,7 +151,14 @@ impl Server {
         self
     }
 
-    /// The folder that holds everything.
+    /// Where runs are kept. Without one, that is a database in the data folder.
+    #[must_use]
+    pub fn store(mut self, store: impl OpenStore + 'static) -> Self {
+        self.store = Some(Arc::new(store));
+        self
+    }
+
+    /// The folder that holds everything, except what is in another store.
     #[must_use]
     pub fn data(mut self, folder: impl AsRef<Path>) -> Self {
         self.data = folder.as_ref().to_owned();
@@ -349,15 +358,13 @@ impl Server {
         if let Some(staff) = &staff {
             staff.work_on(&written);
         }
-        let store = trackway_sqlite::Options { faults: self.faults.clone(), ..Default::default() };
-        let journal = SqliteJournal::open_with(folder.path(), store).map_err(|source| {
-            ServerError::Store { folder: folder.path().display().to_string(), source }
-        })?;
-        let journal: Arc<dyn Journal> = Arc::new(journal);
+        let store = self.runs_store().open(self.faults.clone()).await?;
         let servers = staff.as_ref().map(Employed::servers).unwrap_or_default();
         let metrics = Arc::new(Metrics::new(registry.clone(), servers));
-        let mut options = Options::new(journal.clone(), registry);
-        let newest = journal.newest_time().await.map_err(ServerError::Read)?;
+        let mut options = Options::new(store.journal.clone(), registry);
+        options.lease = store.lease;
+        options.wakeups = store.wakeups.clone();
+        let newest = store.journal.newest_time().await.map_err(ServerError::Read)?;
         options.clock = Arc::new(SteadyClock::from(newest));
         options.observer = Some(metrics.clone());
         options.recover = self.recover;
@@ -367,7 +374,11 @@ impl Server {
         options.recognise_messages = !self.repeat_messages;
         options.messenger = Some(Arc::new(Notifier::new(outgoing)));
         let runtime = Runtime::start(options);
-        Ok(Opened { runtime, folder, journal, written, staff, metrics })
+        Ok(Opened { runtime, folder, store, written, staff, metrics })
+    }
+
+    fn runs_store(&self) -> Arc<dyn OpenStore> {
+        self.store.clone().unwrap_or_else(|| Arc::new(SqliteStore::new(&self.data)))
     }
 
     /// What calls to addresses that clients choose go through.
@@ -404,10 +415,11 @@ impl Server {
         let outgoing = self.outgoing();
         let opened = self.engine_with(outgoing.clone()).await?;
         let mcp = self.mcp.as_ref().map(|mcp| mcp.door(&opened, &self.faults)).transpose()?;
-        let Opened { runtime, folder, journal, written, staff, metrics } = opened;
+        let Opened { runtime, folder, store, written, staff, metrics } = opened;
         let watching = written::watch(&written, &runtime);
-        let retention =
-            self.retention.map(|older_than| Retention { journal: journal.clone(), older_than });
+        let retention = self
+            .retention
+            .map(|older_than| Retention { journal: store.journal.clone(), older_than });
         let required = self.auth.is_required();
         let a2a = self.a2a_options(outgoing);
         let gate = gatekeeper(self.auth, folder.path())?;
@@ -423,7 +435,7 @@ impl Server {
         let entrance = Entrance { required, everybody_is_known: gate.is_none() };
         let context = DoorContext {
             runtime: runtime.clone(),
-            journal,
+            store,
             gate,
             frames: a2a.frames.clone(),
             body_bytes_max: a2a.body_bytes_max,
@@ -445,7 +457,7 @@ impl Server {
 struct Opened {
     runtime: Runtime,
     folder: DataFolder,
-    journal: Arc<dyn Journal>,
+    store: Store,
     written: Arc<Written>,
     /// Its agents, where it has any.
     staff: Option<Employed>,

@@ -95,6 +95,7 @@ impl Guide {
         let room = self.appends.clone().acquire_owned().await;
         self.options.faults.reach("guide:ordered");
         let (run, expected, at) = (append.run, append.expected, append.at);
+        let last = expected + append.events.len() as Seq;
         let runtime = self.runtime.clone();
         // Only who has the run in memory needs a copy.
         let is_live = runtime.as_ref().is_some_and(|runtime| runtime.is_in_memory(run));
@@ -103,7 +104,14 @@ impl Guide {
         let done = move |result: Result<Receipt, AppendError>| {
             drop(room);
             if let (Ok(receipt), Some(runtime)) = (&result, runtime) {
-                runtime.on_append(Appended { run, expected, events, at, receipt: receipt.clone() });
+                runtime.on_append(Appended {
+                    run,
+                    expected,
+                    last,
+                    events,
+                    at,
+                    receipt: receipt.clone(),
+                });
             }
             // Nobody listens where the caller has gone.
             let _ = answer.send(result);

@@ -5,7 +5,7 @@ use std::{fmt, sync::Arc};
 use trackway_a2a::Outgoing;
 use trackway_http::{Door, Gate, sse::SharedFrames};
 use trackway_mcp::HttpDoor;
-use trackway_ports::Journal;
+use trackway_ports::Store;
 use trackway_runtime::Runtime;
 
 use super::{Server, http, metrics, metrics::Metrics};
@@ -14,7 +14,7 @@ use super::{Server, http, metrics, metrics::Metrics};
 #[derive(Debug, Clone)]
 pub struct DoorContext {
     pub runtime: Runtime,
-    pub journal: Arc<dyn Journal>,
+    pub store: Store,
     pub gate: Gate,
     /// Encoded events that slow readers share.
     pub frames: SharedFrames,
@@ -69,7 +69,7 @@ pub(super) struct Doors {
 impl Doors {
     pub(super) fn open(self, context: &DoorContext) -> Vec<Door> {
         let Self { metrics, a2a, mcp, added } = self;
-        let DoorContext { runtime, journal, gate, frames, body_bytes_max } = context.clone();
+        let DoorContext { runtime, store, gate, frames, body_bytes_max } = context.clone();
         let health = http::health(runtime.clone());
         let metrics = metrics::router(gate.clone(), metrics);
         let mcp = mcp.map(|mcp| {
@@ -77,7 +77,8 @@ impl Doors {
             Door::new("mcp", door.router()).on_stop(move || door.stop())
         });
         let a2a = trackway_a2a::router(runtime.clone(), a2a);
-        let api = trackway_api::Options { runtime, journal, gate, frames, body_bytes_max };
+        let api =
+            trackway_api::Options { runtime, journal: store.journal, gate, frames, body_bytes_max };
         let mut doors = vec![
             Door::new("health", health),
             Door::new("metrics", metrics),

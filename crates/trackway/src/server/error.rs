@@ -18,8 +18,8 @@ pub enum ServerError {
     Data(#[from] DataFolderError),
     #[error(transparent)]
     Auth(#[from] AuthError),
-    #[error("the store in {folder} cannot be opened")]
-    Store { folder: String, source: trackway_sqlite::OpenError },
+    #[error(transparent)]
+    Store(#[from] trackway_ports::OpenStoreError),
     #[error(
         "{listen:?} is not an address to listen on (write host:port, for example 127.0.0.1:7420)"
     )]

@@ -41,7 +41,7 @@ impl Mcp {
     ) -> Result<Door, ServerError> {
         let ring = KeyRing::open(opened.folder.path(), SystemClock.now())?;
         let guide = Guide::new(GuideOptions {
-            journal: opened.journal.clone(),
+            journal: opened.store.journal.clone(),
             catalogue: opened.written.catalogue().clone(),
             clock: Arc::new(SystemClock),
             ids: Arc::new(SystemIds),

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use trackway_domain::{Event, Evidence, RunId, StateName, WorkflowRef};
 use trackway_ports::{Journal, ReadError, RunFilter};
 use trackway_runtime::{Registry, ReplayVerdict, Tools, replay_with};
-use trackway_sqlite::SqliteJournal;
 
 use super::{Server, ServerError};
 
@@ -27,10 +26,8 @@ impl Server {
     pub async fn replay_check(&self) -> Result<Vec<ReplayCheck>, ServerError> {
         let registry = self.registry()?;
         let tools = Arc::new(self.tools()?);
-        let journal = SqliteJournal::open_read_only(&self.data).map_err(|source| {
-            ServerError::Store { folder: self.data.display().to_string(), source }
-        })?;
-        let checks = check_all(&registry, &tools, &journal).await;
+        let journal = self.runs_store().open_read_only().await?;
+        let checks = check_all(&registry, &tools, &*journal).await;
         journal.close().await;
         checks.map_err(ServerError::Read)
     }

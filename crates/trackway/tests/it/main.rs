@@ -31,6 +31,7 @@ mod refusals;
 mod replay;
 mod resumes;
 mod steps;
+mod stores;
 mod sweep;
 mod time;
 mod types;

@@ -40,7 +40,7 @@ async fn an_engine_that_does_not_start_follows_nothing() {
     fs::create_dir(folder.path().join("trackway.db")).unwrap();
     let (tell, server) = server(folder.path());
     let refused = server.engine().await.unwrap_err();
-    assert!(matches!(refused, ServerError::Store { .. }), "{refused}");
+    assert!(matches!(refused, ServerError::Store(_)), "{refused}");
     drop(server);
     tell.closed().await;
 }

@@ -1,0 +1,33 @@
+//! What a server is composed with: everything that outlives its process.
+
+use std::{error::Error, fmt, sync::Arc};
+
+use crate::{Blobs, Faults, Journal, LeaseTerm, PortFuture, Wakeups};
+
+/// An open store.
+#[derive(Debug, Clone)]
+pub struct Store {
+    pub journal: Arc<dyn Journal>,
+    /// Content that is too large for an event.
+    pub blobs: Arc<dyn Blobs>,
+    /// How a process holds it while it drives runs.
+    pub lease: LeaseTerm,
+    /// Without them, no other process shares the store while this one drives its runs.
+    pub wakeups: Option<Arc<dyn Wakeups>>,
+}
+
+/// Opens a store for a server.
+pub trait OpenStore: Send + Sync + fmt::Debug {
+    fn open(&self, faults: Arc<dyn Faults>) -> PortFuture<'_, Result<Store, OpenStoreError>>;
+
+    /// An existing one, also beside a running server. Every append fails.
+    fn open_read_only(&self) -> PortFuture<'_, Result<Arc<dyn Journal>, OpenStoreError>>;
+}
+
+/// Why a store could not be opened.
+#[derive(Debug, thiserror::Error)]
+#[error("the store in {location} cannot be opened")]
+pub struct OpenStoreError {
+    pub location: String,
+    pub source: Box<dyn Error + Send + Sync>,
+}

@@ -1,0 +1,61 @@
+//! A server is given its store, and names none.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+use trackway_domain::{Caller, StateName};
+use trackway_ports::{
+    Faults, Journal, LeaseTerm, LocalWakeups, OpenStore, OpenStoreError, PortFuture, RunFilter,
+    Store,
+};
+use trackway_runtime::Submit;
+use trackway_testkit::{MemoryBlobs, MemoryJournal};
+
+use crate::kit::Probe;
+
+workflow!(Echo, "echo", |_probe, _ctx, input: Value| -> Value { Ok(input) });
+
+/// A store of somebody else's making.
+#[derive(Debug, Clone, Default)]
+struct Given(MemoryJournal);
+
+impl OpenStore for Given {
+    fn open(&self, _faults: Arc<dyn Faults>) -> PortFuture<'_, Result<Store, OpenStoreError>> {
+        Box::pin(async {
+            Ok(Store {
+                journal: Arc::new(self.0.reopen()),
+                blobs: Arc::new(MemoryBlobs::default()),
+                lease: LeaseTerm::Renewed(std::time::Duration::from_secs(30)),
+                wakeups: Some(Arc::new(LocalWakeups::default())),
+            })
+        })
+    }
+
+    fn open_read_only(&self) -> PortFuture<'_, Result<Arc<dyn Journal>, OpenStoreError>> {
+        Box::pin(async { Ok(Arc::new(self.0.reopen()) as Arc<dyn Journal>) })
+    }
+}
+
+/// Proves X3: the embedded store is only the default.
+#[tokio::test]
+async fn a_server_keeps_its_runs_in_the_store_it_is_given() {
+    let (store, folder) = (Given::default(), tempfile::tempdir().unwrap());
+    let server = || trackway::Server::new().workflow(Echo(Probe::new())).data(folder.path());
+    let (runtime, held) = server().store(store.clone()).engine().await.unwrap();
+    let submit = Submit {
+        workflow: "echo".to_owned(),
+        input: Value::from(7),
+        caller: Caller::local(),
+        session: None,
+        message: None,
+        hook: None,
+    };
+    let view = runtime.submit(submit).await.unwrap().view;
+    let ended = runtime.settled(view).await.unwrap();
+    assert_eq!(ended.state, StateName::Completed);
+    held.close().await;
+    let journal = store.0.reopen();
+    assert_eq!(journal.runs(RunFilter::default(), None, 9).await.unwrap().len(), 1);
+    assert!(!folder.path().join("trackway.db").exists(), "the folder has no database");
+    assert!(server().store(store).replay_check().await.unwrap().is_empty());
+}
