@@ -249,7 +249,7 @@ impl Core {
     }
 
     /// Waits until this process may drive runs.
-    async fn until_held(&self) -> Result<(), Error> {
+    pub(crate) async fn until_held(&self) -> Result<(), Error> {
         let (mut held, mut stopping) = (self.worker.held.subscribe(), self.stopping.subscribe());
         tokio::select! {
             biased;

@@ -302,6 +302,12 @@ impl Runtime {
         let _ = broken.wait_for(Option::is_some).await;
     }
 
+    /// Resolves when this process holds its lease, so that it may drive runs, or is stopping.
+    pub async fn until_lease_held(&self) {
+        // It can only be told that the runtime stops.
+        let _ = self.core.until_held().await;
+    }
+
     /// Takes no more commands, ends every watch, stops the programs at their next await, and closes
     /// the store. What was acknowledged is durable; what was not goes on at the next start.
     pub async fn stop(&self) {

@@ -41,6 +41,13 @@ impl Nodes {
         Self { wakeups: Arc::default(), probes: [Probe::new(), Probe::new()] }
     }
 
+    /// The second node, once it holds its lease: before that its runs can be claimed by the first.
+    async fn second(world: &World, setup: Setup) -> Process {
+        let node = world.beside(setup);
+        node.until_lease_held().await;
+        node
+    }
+
     fn setup(&self, number: usize) -> Setup {
         let registry = registry![Works(self.probes[number].clone())];
         Setup::from(registry).node(LEASE, self.wakeups.clone())
@@ -80,7 +87,7 @@ fn the_runs_of_a_lost_node_go_on_at_another() {
         world.run(nodes.setup(0), async |stays| {
             let setup = nodes.setup(1);
             let life = setup.faults.life().clone();
-            let lost = world.beside(setup);
+            let lost = Nodes::second(&world, setup).await;
             let run = start(&lost, "works", Value::Null).await;
             nodes.probes[1].until("at work", 1).await;
             life.end();
@@ -101,7 +108,7 @@ fn a_paused_node_writes_nothing_after_its_lease() {
         let nodes = Nodes::new();
         world.run(nodes.setup(0), async |stays| {
             let pause = Arc::new(Paused::default());
-            let paused = world.beside(nodes.setup(1).tap(pause.clone()));
+            let paused = Nodes::second(&world, nodes.setup(1).tap(pause.clone())).await;
             let run = start(&paused, "works", Value::Null).await;
             nodes.probes[1].until("at work", 1).await;
             pause.0.store(true, Ordering::Release);
@@ -126,6 +133,7 @@ fn a_node_that_cannot_renew_its_lease_stops_driving() {
     let outage = Arc::new(Outage::new());
     world.run(nodes.setup(0).tap(outage.clone()), async |process| {
         let probe = &nodes.probes[0];
+        process.until_lease_held().await;
         let run = start(&process, "works", Value::Null).await;
         probe.until("at work", 1).await;
         world.clock.until_asleep(world.clock.now() + LEASE / 3).await;
@@ -146,8 +154,9 @@ fn an_answer_at_another_node_drives_the_run_there() {
     for world in [World::memory(), World::sqlite()] {
         let nodes = Nodes::new();
         world.run(nodes.setup(0), async |first| {
-            let second = world.beside(nodes.setup(1));
+            let second = Nodes::second(&world, nodes.setup(1)).await;
             nodes.probes[0].open("work");
+            first.until_lease_held().await;
             let run = start(&first, "works", Value::Null).await;
             settled(&first, run).await;
             let watched = ended(&first, run);
@@ -167,7 +176,8 @@ fn a_cancel_at_another_node_stops_the_program() {
     for world in [World::memory(), World::sqlite()] {
         let nodes = Nodes::new();
         world.run(nodes.setup(0), async |first| {
-            let second = world.beside(nodes.setup(1));
+            let second = Nodes::second(&world, nodes.setup(1)).await;
+            first.until_lease_held().await;
             let run = start(&first, "works", Value::Null).await;
             nodes.probes[0].until("at work", 1).await;
             let view = second.cancel(&at(run)).await.unwrap();
