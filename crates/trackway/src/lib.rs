@@ -44,42 +44,30 @@
 //! }
 //! ```
 
-mod ask;
 mod auth;
-mod child;
-mod ctx;
 mod server;
-mod step;
-mod stop;
-mod tool;
-mod typed;
-mod workflow;
 pub mod workspace;
 
-pub use ask::Ask;
 pub use auth::{
     ApiKey, Auth, AuthError, BadJwt, BadKey, JwksSource, Jwt, KeyFile, KeyFileError, KeyHash,
     NewKey, Secret, StoredKey,
 };
-pub use child::{AgentFailed, Child, ChildFailed};
-pub use ctx::Ctx;
-pub use futures_util::future::Either;
 pub use server::{
     Agents, Bound, ConnectionLimits, DataFolder, DataFolderError, DoorContext, Held, Mcp,
     ReplayCheck, Server, ServerError,
 };
-pub use step::{Step, StepFailed};
-pub use stop::{Stop, reject};
 pub use trackway_a2a::{BadSigningKey, Signer};
 /// Runs as the REST API shows them, for programs that talk to it or hold the engine themselves.
 pub use trackway_api as api;
-pub use trackway_domain::{
-    Artifact, ArtifactChunk, ArtifactId, BadScope, Caller, ChildOutcome, Content, Evidence, File,
-    FileSource, IntoParts, Message, MessageId, Part, Role, RunId, Scopes, StateName, Timestamp,
-    WorkflowRef,
-};
+pub use trackway_domain::{BadScope, Scopes};
 pub use trackway_http::Door;
-pub use trackway_runtime::{Attempt, ChildLimits, Extension, RetryPolicy};
+pub use trackway_runtime::ChildLimits;
 pub use trackway_sessions as sessions;
-pub use workflow::Workflow;
+#[doc(inline)]
+pub use trackway_workflow::{
+    AgentFailed, Artifact, ArtifactChunk, ArtifactId, Ask, Attempt, Caller, Child, ChildFailed,
+    ChildOutcome, Content, Ctx, Either, Evidence, Extension, File, FileSource, IntoParts, Message,
+    MessageId, Part, RetryPolicy, Role, RunId, StateName, Step, StepFailed, Stop, Timestamp,
+    Workflow, WorkflowRef, program, reject,
+};
 pub use workspace::WorkspaceError;

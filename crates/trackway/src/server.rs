@@ -31,7 +31,7 @@ use trackway_runtime::{
 };
 use trackway_sqlite::SqliteStore;
 
-use crate::{Auth, AuthError, Secret, Workflow, auth::Gate, typed::Typed};
+use crate::{Auth, AuthError, Secret, Workflow, auth::Gate, program};
 
 pub use agents::Agents;
 use agents::Employed;
@@ -140,7 +140,7 @@ impl Server {
     /// Adds a workflow. Several versions of one name may be added, the newest last.
     #[must_use]
     pub fn workflow<W: Workflow>(mut self, workflow: W) -> Self {
-        self.workflows.push(Arc::new(Typed::new(workflow)));
+        self.workflows.push(program(workflow));
         self
     }
 

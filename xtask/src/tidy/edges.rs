@@ -21,6 +21,7 @@ pub(super) const ALLOWED: &[(&str, &[&str])] = &[
     ),
     ("trackway-sqlite", &["trackway-domain", "trackway-ports"]),
     ("trackway-a2a-wire", &["trackway-domain"]),
+    ("trackway-workflow", &["trackway-domain", "trackway-runtime"]),
     (
         "trackway-a2a",
         &[
@@ -93,6 +94,7 @@ pub(super) const ALLOWED: &[(&str, &[&str])] = &[
             "trackway-api",
             "trackway-mcp",
             "trackway-sessions",
+            "trackway-workflow",
         ],
     ),
     (

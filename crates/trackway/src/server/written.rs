@@ -15,7 +15,6 @@ use trackway_runtime::{
 };
 
 use super::Server;
-use crate::tool::TypedTool;
 
 /// The definitions and tools of a server.
 #[derive(Debug)]
@@ -68,7 +67,7 @@ impl Server {
         F: Fn(I, Attempt) -> Fut + Send + Sync + 'static,
         Fut: Future<Output = Result<O, E>> + Send + 'static,
     {
-        self.tools.push(Arc::new(TypedTool::new(name, description, call)));
+        self.tools.push(trackway_workflow::tool(name, description, call));
         self
     }
 

@@ -13,7 +13,6 @@ mod kit;
 mod appends;
 mod cancels;
 mod children;
-mod compile_fail;
 mod deadlines;
 mod faulty_store;
 mod first_answers;

@@ -83,7 +83,7 @@ async fn passing(process: &Process, done: impl Future<Output = ()>) {
 fn readiness_follows_the_store_and_the_background_work() {
     let outage = Arc::new(Outage::new());
     let registry = Registry::new();
-    registry.add(Arc::new(crate::typed::Typed::new(Naps))).unwrap();
+    registry.add(crate::program(Naps)).unwrap();
     World::memory().run(Setup::from(registry).tap(outage.clone()), async |process| {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();

@@ -2,7 +2,7 @@
 
 use std::{rc::Rc, sync::Arc};
 
-use trackway::{Ctx, Stop, Workflow};
+use trackway_workflow::{Ctx, Stop, Workflow};
 
 struct Holds;
 
@@ -20,5 +20,5 @@ impl Workflow for Holds {
 }
 
 fn main() {
-    let _ = trackway::Server::new().workflow(Holds);
+    let _ = trackway_workflow::program(Holds);
 }

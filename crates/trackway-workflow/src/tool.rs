@@ -1,6 +1,6 @@
 //! A typed function as a tool of the runtime: schema derived, values converted.
 
-use std::{error::Error, fmt, future::Future, marker::PhantomData};
+use std::{error::Error, fmt, future::Future, marker::PhantomData, sync::Arc};
 
 use schemars::JsonSchema;
 use serde::{Serialize, de::DeserializeOwned};
@@ -10,14 +10,27 @@ use trackway_runtime::{Attempt, Tool, ToolCall, ToolFuture, ToolInfo, ToolOutput
 
 use crate::{stop::chain, typed::schema_of};
 
-pub(crate) struct TypedTool<F, I> {
+/// A function as a tool: steps of written workflows and agents call it by its name. Its arguments are
+/// checked against the schema of `I` and read into it before it is called.
+pub fn tool<I, O, E, F, Fut>(name: &str, description: &str, call: F) -> Arc<dyn Tool>
+where
+    I: DeserializeOwned + JsonSchema + 'static,
+    O: Serialize,
+    E: Into<Box<dyn Error + Send + Sync>>,
+    F: Fn(I, Attempt) -> Fut + Send + Sync + 'static,
+    Fut: Future<Output = Result<O, E>> + Send + 'static,
+{
+    Arc::new(TypedTool::new(name, description, call))
+}
+
+struct TypedTool<F, I> {
     info: ToolInfo,
     call: F,
     input: PhantomData<fn(I)>,
 }
 
 impl<F, I: JsonSchema> TypedTool<F, I> {
-    pub(crate) fn new(name: &str, description: &str, call: F) -> Self {
+    fn new(name: &str, description: &str, call: F) -> Self {
         let info = ToolInfo {
             name: name.to_owned(),
             description: description.to_owned(),

@@ -1,7 +1,7 @@
 //! A reject takes effect by being returned; one that is only written down is a mistake.
 #![deny(unused_must_use)]
 
-use trackway::{Ctx, Stop, reject};
+use trackway_workflow::{Ctx, Stop, reject};
 
 async fn run(ctx: Ctx) -> Result<(), Stop> {
     reject("the market is closed");

@@ -1,6 +1,6 @@
 //! A reject has no value to go on with.
 
-use trackway::{Ctx, Stop, reject};
+use trackway_workflow::{Ctx, Stop, reject};
 
 async fn run(ctx: Ctx) -> Result<(), Stop> {
     let reason: String = reject("the market is closed")?;

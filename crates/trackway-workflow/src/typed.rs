@@ -9,13 +9,18 @@ use trackway_runtime::{Kind, Program, ProgramFuture, ProgramInfo, Stage, Stop, V
 
 use crate::{Ctx, Workflow};
 
-pub(crate) struct Typed<W> {
+/// A workflow as what an engine runs.
+pub fn program<W: Workflow>(workflow: W) -> Arc<dyn Program> {
+    Arc::new(Typed::new(workflow))
+}
+
+struct Typed<W> {
     workflow: Arc<W>,
     info: ProgramInfo,
 }
 
 impl<W: Workflow> Typed<W> {
-    pub(crate) fn new(workflow: W) -> Self {
+    fn new(workflow: W) -> Self {
         let owned = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
         let info = ProgramInfo {
             name: W::NAME.to_owned(),

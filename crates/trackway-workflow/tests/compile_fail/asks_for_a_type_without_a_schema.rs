@@ -5,7 +5,7 @@ struct Answer {
     _yes: bool,
 }
 
-async fn run(ctx: trackway::Ctx) {
+async fn run(ctx: trackway_workflow::Ctx) {
     let _answer: Answer = ctx.ask("Well?").await;
 }
 

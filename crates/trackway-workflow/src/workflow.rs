@@ -15,8 +15,8 @@ use crate::{Ctx, Stop};
 /// `run` is called again from its start after every question, sleep, child and crash, and finds what
 /// it already did in the log. So whatever it does to the world must go through its [`Ctx`]: a clock,
 /// a random number, a file or a request outside a step would differ the next time, and a run whose
-/// code does not ask for what its log holds is parked. [`Server::replay_check`](crate::Server::replay_check)
-/// finds such changes before a deployment.
+/// code does not ask for what its log holds is parked. `Server::replay_check` of the crate
+/// `trackway` finds such changes before a deployment.
 pub trait Workflow: Send + Sync + 'static {
     /// Part of addresses and tool names: letters, digits, `-` and `_`.
     const NAME: &'static str;

@@ -1,0 +1,56 @@
+//! An engine in a program of one's own: a store, a workflow, and no server.
+
+use std::{error::Error, sync::Arc};
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::json;
+use trackway_runtime::{Options, Registry, Runtime, Submit};
+use trackway_sqlite::SqliteJournal;
+use trackway_workflow::{Caller, Ctx, StateName, Stop, Workflow, program};
+
+#[derive(Debug, Deserialize, JsonSchema)]
+struct Order {
+    item: String,
+}
+
+struct Purchase;
+
+impl Workflow for Purchase {
+    const NAME: &'static str = "purchase";
+    const DESCRIPTION: &'static str = "Buys something.";
+    type Input = Order;
+    type Output = String;
+
+    async fn run(self: Arc<Self>, ctx: Ctx, order: Order) -> Result<String, Stop> {
+        // Bought once, however often the program is started again.
+        let receipt = ctx
+            .step("buy", |attempt| async move { Ok::<_, std::io::Error>(attempt.idempotency_key) })
+            .await?;
+        Ok(format!("{}: {receipt}", order.item))
+    }
+}
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn Error>> {
+    let folder = tempfile::tempdir()?;
+    let registry = Registry::new();
+    registry.add(program(Purchase))?;
+    let store = Arc::new(SqliteJournal::open(folder.path())?);
+    let runtime = Runtime::start(Options::new(store, Arc::new(registry)));
+    let submitted = runtime
+        .submit(Submit {
+            workflow: "purchase".to_owned(),
+            input: json!({ "item": "tea" }),
+            caller: Caller::local(),
+            session: None,
+            message: None,
+            hook: None,
+        })
+        .await?;
+    let run = runtime.settled(submitted.view).await?;
+    runtime.stop().await;
+    assert_eq!(run.state, StateName::Completed);
+    assert!(run.output.as_str().is_some_and(|output| output.starts_with("tea: ")));
+    Ok(())
+}

@@ -1,0 +1,30 @@
+//! Durable workflows in Rust, without a server.
+//!
+//! A workflow is an `async fn` over a [`Ctx`]. What it says, asks and does is recorded; after a crash or a
+//! restart it goes on where it was, and nothing that was recorded is done twice. [`program`] makes of it
+//! what an engine runs: `Registry::add` takes it, and `Runtime::start` runs it on a store. The crate
+//! `trackway` has all of this under the same names, and serves it.
+
+mod ask;
+mod child;
+mod ctx;
+mod step;
+mod stop;
+mod tool;
+mod typed;
+mod workflow;
+
+pub use ask::Ask;
+pub use child::{AgentFailed, Child, ChildFailed};
+pub use ctx::Ctx;
+pub use futures_util::future::Either;
+pub use step::{Step, StepFailed};
+pub use stop::{Stop, reject};
+pub use tool::tool;
+pub use trackway_domain::{
+    Artifact, ArtifactChunk, ArtifactId, Caller, ChildOutcome, Content, Evidence, File, FileSource,
+    IntoParts, Message, MessageId, Part, Role, RunId, StateName, Timestamp, WorkflowRef,
+};
+pub use trackway_runtime::{Attempt, Extension, RetryPolicy};
+pub use typed::program;
+pub use workflow::Workflow;

@@ -1,0 +1,9 @@
+//! No verb takes a task state: the runtime alone moves a run.
+
+async fn run(ctx: trackway_workflow::Ctx) {
+    ctx.set_state(trackway_workflow::StateName::Completed).await;
+}
+
+fn main() {
+    let _ = run;
+}

@@ -1,0 +1,3 @@
+//! What the compiler refuses.
+
+mod compile_fail;
