@@ -1,10 +1,10 @@
-//! The lease of this process, and taking over what a worker left that is not alive any more. After a crash
-//! that is everything; among several nodes it is what another one lost.
+//! The lease of this process, and taking over what belongs to workers that are not alive any more. After a
+//! crash that is everything; among several nodes it is what another one lost.
 
 use std::{
     ops::ControlFlow,
     sync::{
-        Arc, Mutex, PoisonError, RwLock,
+        Arc, PoisonError, RwLock,
         atomic::{AtomicU64, Ordering},
     },
 };
@@ -34,7 +34,7 @@ pub(crate) struct Worker {
     /// The lease is held, so that runs may be driven.
     held: watch::Sender<bool>,
     /// When it has to stop driving, unless the lease is renewed before.
-    ends: Mutex<Option<Timestamp>>,
+    ends: watch::Sender<Option<Timestamp>>,
     /// The id of the next append. They begin at random and are counted from there.
     append: AtomicU64,
 }
@@ -44,7 +44,7 @@ impl Worker {
         Self {
             id: RwLock::new(WorkerId(ids.uuid())),
             held: watch::Sender::new(term == LeaseTerm::Sole),
-            ends: Mutex::default(),
+            ends: watch::Sender::new(None),
             append: AtomicU64::new(ids.random()),
         }
     }
@@ -150,7 +150,7 @@ async fn hold(core: &Core) -> Result<Option<Timestamp>, Error> {
         LeaseTerm::Sole => None,
         LeaseTerm::Renewed(term) => Some(now + term * 3 / 4),
     };
-    *core.worker.ends.lock().unwrap_or_else(PoisonError::into_inner) = ends;
+    core.worker.ends.send_replace(ends);
     core.worker.held.send_replace(true);
     Ok(next)
 }
@@ -221,15 +221,22 @@ impl Core {
     }
 
     async fn until_lease_ends(&self) {
-        let ends = *self.worker.ends.lock().unwrap_or_else(PoisonError::into_inner);
-        self.sleep_until(ends).await;
+        let mut ends = self.worker.ends.subscribe();
+        loop {
+            let moment = *ends.borrow_and_update();
+            tokio::select! {
+                // It was renewed meanwhile.
+                _ = ends.changed() => {}
+                () = self.sleep_until(moment) => return,
+            }
+        }
     }
 
     /// Before others may take over, nothing more is driven here. What goes on later does so as another
     /// worker.
     fn end_lease(&self) {
         tracing::warn!("the lease of this node could not be renewed; it stops driving runs");
-        *self.worker.ends.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        self.worker.ends.send_replace(None);
         self.worker.held.send_replace(false);
         let fresh = WorkerId(self.options.ids.uuid());
         *self.worker.id.write().unwrap_or_else(PoisonError::into_inner) = fresh;

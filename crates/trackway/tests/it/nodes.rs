@@ -148,6 +148,36 @@ fn a_node_that_cannot_renew_its_lease_stops_driving() {
     });
 }
 
+/// Proves X3: a lease that was renewed late, but in time, goes on.
+#[test]
+fn a_lease_that_is_renewed_late_is_not_ended() {
+    let (world, nodes) = (World::memory(), Nodes::new());
+    let outage = Arc::new(Outage::new());
+    world.run(nodes.setup(0).tap(outage.clone()), async |process| {
+        let probe = &nodes.probes[0];
+        process.until_lease_held().await;
+        let begin = world.clock.now();
+        let run = start(&process, "works", Value::Null).await;
+        probe.until("at work", 1).await;
+        world.clock.until_asleep(begin + LEASE / 3).await;
+        outage.begin();
+        world.clock.advance_to(begin + LEASE * 2 / 3);
+        process.until_failing("lease", true).await;
+        outage.end();
+        world.clock.advance(Duration::from_millis(100));
+        process.until_failing("lease", false).await;
+        // The end of the first lease, and later the time to renew the second.
+        world.clock.advance_to(begin + LEASE * 3 / 4);
+        let renewed = begin + LEASE * 2 / 3 + Duration::from_millis(100);
+        world.clock.until_asleep(renewed + LEASE / 3).await;
+        world.clock.advance_to(renewed + LEASE / 3);
+        world.clock.until_asleep(renewed + LEASE / 3 + LEASE / 3).await;
+        assert_eq!(probe.count("stopped"), 0, "it was driven all the time");
+        probe.open("work");
+        assert_eq!(settled(&process, run).await.state, StateName::InputRequired);
+    });
+}
+
 /// Proves X3: any node takes an answer and drives the run on, and a watcher at another sees it.
 #[test]
 fn an_answer_at_another_node_drives_the_run_there() {
