@@ -32,9 +32,10 @@ const DIED: &str = "its writer has died";
 /// How a store is opened.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Told at `store:before-commit`, `store:after-commit` and `store:after-done`, and where runs are
-    /// removed at `store:before-sweep` and `store:after-sweep`, on the writer's thread. A panic there is the end of that thread, with nobody answered: what a crash looks like
-    /// from inside.
+    /// Reached at `store:before-commit`, `store:after-commit` and `store:after-done`, for claims at
+    /// `store:before-claim` and `store:after-claim`, and where runs are removed at `store:before-sweep` and
+    /// `store:after-sweep`, on the writer's thread. A panic there is the end of that thread, with nobody
+    /// answered: what a crash looks like from inside.
     pub faults: Arc<dyn Faults>,
     /// How long an append waits for another process that has the database locked.
     pub busy_wait: Duration,

@@ -60,13 +60,19 @@ impl Writer {
             }
             Err(error) => return undo(statements, broken(&error)),
         };
-        self.faults.reach("store:before-commit");
+        // Claims are made when a process starts, beside its first appends: they have points of their own, so
+        // that the points of appends can be counted.
+        let (before, after) = match upkeep {
+            Upkeep::Claim(_) => ("store:before-claim", "store:after-claim"),
+            _ => ("store:before-commit", "store:after-commit"),
+        };
+        self.faults.reach(before);
         match statements.commit() {
             Ok(()) => {}
             Err(error) if is_damage(&error) => return undo(statements, broken(&error)),
             Err(error) => return Err(committing(error)),
         }
-        self.faults.reach("store:after-commit");
+        self.faults.reach(after);
         self.sweep(conn, &unneeded);
         Ok(Ok(Receipt { first: 0, starts: Vec::new(), hooks: false }))
     }
