@@ -16,3 +16,6 @@ pub(crate) mod v1;
 pub(crate) use answer::Answer;
 pub(crate) use task::Task;
 pub(crate) use update::StreamItem;
+
+#[cfg(test)]
+mod tests;

@@ -17,6 +17,3 @@ pub(crate) use push::{PushIdParams, SetPushParams};
 
 /// The version in the card.
 pub(crate) const PROTOCOL_VERSION: &str = "0.3.0";
-
-#[cfg(test)]
-mod tests;

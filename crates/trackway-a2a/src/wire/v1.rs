@@ -19,6 +19,3 @@ pub(crate) use params::{
     GetParams, ListParams, ListPushesParams, PushIdParams, SendParams, TaskParams, TenantParams,
 };
 pub(crate) use push::PushConfig;
-
-#[cfg(test)]
-mod tests;

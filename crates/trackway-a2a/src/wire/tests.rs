@@ -1,0 +1,34 @@
+//! What goes out, in each dialect: the same things under other names, in other wrappings.
+
+mod task;
+mod update;
+
+use serde_json::{Value, json};
+use trackway_a2a_wire::Dialect;
+
+use super::samples::RUN;
+
+/// The dialects that differ most: in one things name their kind, in the other the member around them does.
+const DIALECTS: [Dialect; 2] = [Dialect::V03, Dialect::V1];
+
+/// A part: with its kind in 0.3, and in 1.0 with the type that its metadata names beside them too.
+fn part(dialect: Dialect, kind: &str, mut part: Value) -> Value {
+    if dialect == Dialect::V03 {
+        part["kind"] = kind.into();
+    } else if let Some(mime_type) = part.pointer("/metadata/mimeType").cloned() {
+        part["mediaType"] = mime_type;
+    }
+    part
+}
+
+/// A message of the run, by a role with its names in 0.3 and 1.0.
+fn message(dialect: Dialect, id: &str, role: (&str, &str), parts: &Value) -> Value {
+    let mut message = json!({"messageId": id, "contextId": "ctx", "taskId": RUN, "parts": parts});
+    if dialect == Dialect::V03 {
+        message["kind"] = json!("message");
+        message["role"] = json!(role.0);
+    } else {
+        message["role"] = json!(role.1);
+    }
+    message
+}

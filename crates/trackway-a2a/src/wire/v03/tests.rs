@@ -1,4 +1,0 @@
-//! What goes out.
-
-mod task;
-mod update;
