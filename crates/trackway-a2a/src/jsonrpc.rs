@@ -1,6 +1,5 @@
 //! The JSON-RPC 2.0 envelope. Requests are read where they lie; responses are written once.
 
-mod scan;
 mod serve;
 mod v03;
 mod v1;
@@ -9,6 +8,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Deserializer, Serialize, de::IgnoredAny};
 use serde_json::value::RawValue;
+use serde_path_to_error::Segment;
 use trackway_domain::Code;
 
 use crate::{
@@ -135,7 +135,7 @@ impl<'a> Request<'a> {
             }
             None => return Err(Fault::param("/params", "params are missing", "send them")),
         };
-        serde_json::from_str(text).map_err(|error| misfit(text, &error, "/params"))
+        serde_json::from_str(text).map_err(|error| invalid_value::<T>(text, &error, "/params"))
     }
 
     /// The same for methods that need none.
@@ -147,16 +147,20 @@ impl<'a> Request<'a> {
     }
 }
 
-/// What serde says of a value, with the place instead of line and column, and what to send. `root` is
-/// where the value stands in the request.
-pub(crate) fn misfit(text: &str, error: &serde_json::Error, root: &str) -> Fault {
+/// What serde says of a value that is no `T`, with the place instead of line and column, and what to send.
+/// `root` is where the value stands in the request.
+pub(crate) fn invalid_value<'a, T: Deserialize<'a>>(
+    text: &'a str,
+    error: &serde_json::Error,
+    root: &str,
+) -> Fault {
     let said = error.to_string();
     if said.starts_with("recursion limit exceeded") {
         // What the engine takes is shallower still; this only keeps the reader from being exhausted.
         let next = "send flatter data, or send it as text";
         return Fault::param(root, "the request is nested too deeply", next);
     }
-    let path = format!("{root}{}", scan::pointer(text, error.line(), error.column()));
+    let path = format!("{root}{}", error_pointer::<T>(text));
     let said = said.rsplit_once(" at line ").map_or(said.as_str(), |(said, _)| said);
     let next = if said.starts_with("missing field") {
         format!("add it at {path}")
@@ -166,6 +170,21 @@ pub(crate) fn misfit(text: &str, error: &serde_json::Error, root: &str) -> Fault
         format!("put the value at {path} right")
     };
     Fault::param(path.clone(), format!("{path}: {said}"), next)
+}
+
+/// JSON pointer of the value that keeps the text from being a `T`. It is read once more for that, so that
+/// requests which fit cost nothing.
+fn error_pointer<'a, T: Deserialize<'a>>(text: &'a str) -> String {
+    let mut reader = serde_json::Deserializer::from_str(text);
+    let Err(error) = serde_path_to_error::deserialize::<_, T>(&mut reader) else {
+        return String::new();
+    };
+    let steps = error.path().iter().map_while(|segment| match segment {
+        Segment::Seq { index } => Some(format!("/{index}")),
+        Segment::Map { key } => Some(format!("/{}", key.replace('~', "~0").replace('/', "~1"))),
+        Segment::Enum { .. } | Segment::Unknown => None,
+    });
+    steps.collect()
 }
 
 /// Whether a field is there at all; a null is there.

@@ -5,7 +5,7 @@ use serde::{Deserialize, de::DeserializeOwned};
 
 use crate::{
     fault::Fault,
-    jsonrpc::{misfit, not_json},
+    jsonrpc::{invalid_value, not_json},
 };
 
 /// A body of which nothing is needed but that it is an object.
@@ -33,7 +33,7 @@ pub(super) fn read<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Result<T, Fault> {
     serde_json::from_str(text).map_err(|error| {
         match serde_json::from_str::<serde::de::IgnoredAny>(text) {
             Err(syntax) => not_json(&syntax.to_string()),
-            Ok(_) => misfit(text, &error, ""),
+            Ok(_) => invalid_value::<T>(text, &error, ""),
         }
     })
 }
