@@ -1,6 +1,6 @@
 //! The gRPC binding: services of both generations on a listener of their own.
 //!
-//! Messages are those of our own `.proto` files, turned into Rust by the build script. A request
+//! Messages are those of our own `.proto` files, turned into Rust by `cargo xtask generate`. A request
 //! becomes a [`Call`](crate::ops::Call), like a request of every other binding.
 
 mod incoming;
@@ -8,6 +8,7 @@ mod pb;
 mod perform;
 mod refusal;
 mod room;
+mod service;
 mod shared;
 mod status;
 mod v03;
@@ -22,10 +23,7 @@ use tokio::{
     io::{AsyncRead, AsyncWrite},
     net::{TcpListener, TcpStream},
 };
-use tonic::{
-    service::{Routes, RoutesBuilder},
-    transport,
-};
+use tonic::{service::Routes, transport};
 use tower::util::MapResponseLayer;
 use trackway_runtime::Runtime;
 
@@ -79,7 +77,7 @@ impl Grpc {
             .http2_keepalive_interval(Some(options.heartbeat))
             .max_concurrent_streams(STREAMS_MAX)
             .layer(MapResponseLayer::new(move |response| refusal::ours(response, body_bytes_max)));
-        let routes = Routes::from(wrap(self.routes().into_axum_router()));
+        let routes = Routes::from(wrap(self.router()));
         let connections = connections.map(|(io, info)| Ok::<_, Infallible>(Incoming { io, info }));
         server
             .serve_with_incoming_shutdown(routes.prepare(), connections, end)
@@ -87,28 +85,28 @@ impl Grpc {
             .map_err(io::Error::other)
     }
 
-    fn routes(&self) -> Routes {
-        let max = self.door.options.body_bytes_max;
-        let mut routes = RoutesBuilder::default();
-        routes
-            .add_service(v1::service(self.door.clone()).max_decoding_message_size(max))
-            .add_service(v03::service(self.door.clone()).max_decoding_message_size(max));
+    fn router(&self) -> Router {
+        let mut routes = Routes::default();
         if self.door.options.grpc_reflection {
-            reflect(&mut routes);
+            routes = reflect(routes);
         }
-        routes.routes()
+        routes
+            .into_axum_router()
+            .merge(v1::service(self.door.clone()))
+            .merge(v03::service(self.door.clone()))
     }
 }
 
 /// Lets tools ask which services and messages there are, in the old and in the new way of asking.
-fn reflect(routes: &mut RoutesBuilder) {
+fn reflect(routes: Routes) -> Routes {
     let builder = || {
         tonic_reflection::server::Builder::configure()
             .register_encoded_file_descriptor_set(pb::DESCRIPTORS)
     };
-    let ours = "the build script wrote the descriptors";
-    routes.add_service(builder().build_v1().expect(ours));
-    routes.add_service(builder().build_v1alpha().expect(ours));
+    let ours = "the descriptors are generated from our own files";
+    routes
+        .add_service(builder().build_v1().expect(ours))
+        .add_service(builder().build_v1alpha().expect(ours))
 }
 
 /// Connections as they come. Waiting out a failure to accept is what the listener itself does.

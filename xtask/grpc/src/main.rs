@@ -1,12 +1,8 @@
-//! Writes the Rust code of the `.proto` files of `trackway-a2a`.
+//! Writes the Rust types of the messages in the `.proto` files of `trackway-a2a`.
 
 #![expect(clippy::print_stderr, reason = "a developer's tool: it says what it wrote")]
 
-use std::{
-    collections::BTreeMap,
-    fs,
-    path::{Path, PathBuf},
-};
+use std::{collections::BTreeMap, ffi::OsString, fs, path::Path};
 
 use anyhow::{Context, Result};
 use prost::Message as _;
@@ -21,32 +17,25 @@ fn main() -> Result<()> {
     let files = generate()?;
     for (name, bytes) in &files {
         let path = folder.join(name);
-        fs::create_dir_all(path.parent().unwrap_or(&folder))?;
         fs::write(&path, bytes).with_context(|| format!("writing {}", path.display()))?;
     }
     eprintln!("Wrote {} files of crates/trackway-a2a/proto/generated.", files.len());
     Ok(())
 }
 
-/// The files by their names below the folder.
-fn generate() -> Result<BTreeMap<PathBuf, Vec<u8>>> {
+/// The files by their names in the folder.
+fn generate() -> Result<BTreeMap<OsString, Vec<u8>>> {
     let descriptors = protox::compile(FILES, [PROTO])?;
     let scratch = tempfile::tempdir()?;
-    let servers = scratch.path();
-    let clients = servers.join("client");
-    fs::create_dir(&clients)?;
-    // Maps in order: the same message is always the same bytes.
-    let shared = || tonic_prost_build::configure().btree_map(".");
-    shared().build_client(false).out_dir(servers).compile_fds(descriptors.clone())?;
-    shared().build_server(false).out_dir(&clients).compile_fds(descriptors.clone())?;
+    prost_build::Config::new()
+        // Maps in order: the same message is always the same bytes.
+        .btree_map(["."])
+        .out_dir(scratch.path())
+        .compile_fds(descriptors.clone())?;
     let mut files = BTreeMap::new();
-    for folder in [servers, &clients] {
-        for entry in fs::read_dir(folder)? {
-            let path = entry?.path();
-            if path.is_file() {
-                files.insert(path.strip_prefix(servers)?.to_owned(), fs::read(&path)?);
-            }
-        }
+    for entry in fs::read_dir(&scratch)? {
+        let entry = entry?;
+        files.insert(entry.file_name(), fs::read(entry.path())?);
     }
     files.insert("descriptors.bin".into(), descriptors.encode_to_vec());
     Ok(files)

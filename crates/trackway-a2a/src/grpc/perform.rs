@@ -4,6 +4,7 @@ use std::{pin::Pin, sync::Arc};
 
 use axum::http::{HeaderMap, Uri, header};
 use futures_util::{Stream, stream};
+use prost::Message;
 use tonic::{Request, Response, Status, metadata::MetadataMap};
 use trackway_domain::Code;
 use trackway_runtime::Program;
@@ -24,13 +25,16 @@ use crate::{
 /// A stream of answers. It is pulled, so a reader that stops reading stops everything behind it.
 pub(super) type Items<T> = Pin<Box<dyn Stream<Item = Result<T, Status>> + Send>>;
 
-/// A request's message: it may say which agent it is for.
-pub(super) trait Asking {
+/// The message of a request: it may name the agent that it is for.
+pub(super) trait AgentRequest: Message + Default + 'static {
     /// Empty for the default agent.
     fn tenant(&self) -> &str {
         ""
     }
 }
+
+/// Reads the message of a request, and its headers where they matter, as a call.
+pub(super) type Parse<M> = fn(M, &HeaderMap) -> Result<Call, Fault>;
 
 /// A request that was let in and carried out.
 pub(super) struct Performed<'a> {
@@ -41,18 +45,18 @@ pub(super) struct Performed<'a> {
     outcome: Outcome,
 }
 
-pub(super) async fn perform<M: Asking>(
+pub(super) async fn perform<M: AgentRequest>(
     door: &Door,
     generation: Generation,
     request: Request<M>,
-    read: impl FnOnce(M, &HeaderMap) -> Result<Call, Fault>,
+    parse: Parse<M>,
 ) -> Result<Performed<'_>, Status> {
     let (metadata, _, message) = request.into_parts();
     let tenant = message.tenant().to_owned();
     let mut headers = metadata.into_headers();
     // Cards name the addresses of HTTP, which are not where this request came in.
     headers.remove(header::HOST);
-    let call = read(message, &headers);
+    let call = parse(message, &headers);
     let performed = admit_and_perform(door, generation, &tenant, &headers, call).await;
     performed.map_err(|fault| status(&fault))
 }
@@ -76,6 +80,11 @@ async fn admit_and_perform<'a>(
 /// The page that a request names. Zero is a size that was not sent.
 pub(super) fn page_of(size: i32, token: String) -> PageOf {
     PageOf { size: (size != 0).then_some(size.into()), token }
+}
+
+/// The empty response of an operation that returns nothing.
+pub(super) fn encode_empty(outcome: &Outcome) -> Option<()> {
+    matches!(outcome, Outcome::Done).then_some(())
 }
 
 /// The service's name says which generation it speaks; a header may agree.

@@ -7,9 +7,9 @@ use trackway_domain::{Object, Role};
 use super::value::{self, NotJson};
 use crate::{fault::Fault, wire::sent::wrong};
 
-/// Whether a client's message may be one of that speaker.
-pub(super) fn check_speaker(speaker: Option<Role>) -> Result<(), Fault> {
-    match speaker {
+/// Whether a client's message may have that role.
+pub(super) fn check_role(role: Option<Role>) -> Result<(), Fault> {
+    match role {
         Some(Role::User) => Ok(()),
         Some(Role::Agent) => {
             let next = "send ROLE_USER: what a client says has that role";
@@ -20,19 +20,19 @@ pub(super) fn check_speaker(speaker: Option<Role>) -> Result<(), Fault> {
 }
 
 /// The metadata at a place of the message.
-pub(super) fn metadata(sent: Option<Struct>, place: &str) -> Result<Object, Fault> {
-    let read = sent.map(value::object).transpose().map_err(|why| not_json(place, why))?;
+pub(super) fn parse_metadata(sent: Option<Struct>, place: &str) -> Result<Object, Fault> {
+    let read = sent.map(value::object).transpose().map_err(|why| not_json_error(place, why))?;
     Ok(read.unwrap_or_default())
 }
 
-pub(super) fn not_json(place: &str, why: NotJson) -> Fault {
+pub(super) fn not_json_error(place: &str, why: NotJson) -> Fault {
     wrong(place, &why.to_string(), "send what JSON can say")
 }
 
 /// Tasks, updates and messages of the generation whose messages are `pb`, where the macro is used. Beside it
-/// stand `message_at` and `part`, which differ. Named are the variant of a payload that is a message, the
+/// stand `encode_message_with_ids` and `encode_part`, which differ. Named are the variant of a payload that is a message, the
 /// message of a status, the state `canceled`, and the mark of a last update if there is one.
-macro_rules! tasks {
+macro_rules! task_encoding {
     (
         message: $message:ident,
         status: $status:ident,
@@ -48,29 +48,29 @@ macro_rules! tasks {
         };
 
         /// What a send came to.
-        pub(super) fn reply(outcome: &Outcome) -> Option<pb::SendMessageResponse> {
+        pub(super) fn encode_send_response(outcome: &Outcome) -> Option<pb::SendMessageResponse> {
             let Outcome::Reply(reply, history) = outcome else { return None };
             let payload = match reply {
                 Reply::Task(snapshot) => {
-                    sent::Payload::Task(task(snapshot, &snapshot.place(), *history))
+                    sent::Payload::Task(encode_task(snapshot, &snapshot.place(), *history))
                 }
-                Reply::Message(answer) => sent::Payload::$message(message_said(answer)),
+                Reply::Message(answer) => sent::Payload::$message(encode_direct_message(answer)),
             };
             Some(pb::SendMessageResponse { payload: Some(payload) })
         }
 
-        pub(super) fn only(outcome: &Outcome) -> Option<pb::Task> {
+        pub(super) fn encode_task_response(outcome: &Outcome) -> Option<pb::Task> {
             let Outcome::Task(snapshot, history) = outcome else { return None };
-            Some(task(snapshot, &snapshot.place(), *history))
+            Some(encode_task(snapshot, &snapshot.place(), *history))
         }
 
         /// One thing that a stream shows. Its metadata says after which position to go on: gRPC has no
         /// other place for it.
-        pub(super) fn item(item: &Item, place: &Place, history: History) -> pb::StreamResponse {
+        pub(super) fn encode_stream_item(item: &Item, place: &Place, history: History) -> pb::StreamResponse {
             let position = |metadata| value::positioned(metadata, item.pos);
             let payload = match &item.seen {
                 Seen::Snapshot(snapshot) => {
-                    let mut task = task(snapshot, place, history);
+                    let mut task = encode_task(snapshot, place, history);
                     task.metadata = position(task.metadata);
                     Payload::Task(task)
                 }
@@ -79,7 +79,7 @@ macro_rules! tasks {
                     Payload::StatusUpdate(pb::TaskStatusUpdateEvent {
                         task_id: place.run.to_string(),
                         context_id: place.session.to_string(),
-                        status: Some(status(update.state, update.message.as_ref(), *at, place)),
+                        status: Some(encode_status(update.state, update.message.as_ref(), *at, place)),
                         $($last: update.last,)?
                         metadata: position(value::of_metadata(&metadata)),
                     })
@@ -87,7 +87,7 @@ macro_rules! tasks {
                 Seen::Artifact(chunk) => Payload::ArtifactUpdate(pb::TaskArtifactUpdateEvent {
                     task_id: place.run.to_string(),
                     context_id: place.session.to_string(),
-                    artifact: Some(artifact(&chunk.artifact)),
+                    artifact: Some(encode_artifact(&chunk.artifact)),
                     append: chunk.append,
                     last_chunk: chunk.last,
                     metadata: position(value::of_metadata(&Metadata::of_artifact(&item.omitted))),
@@ -97,11 +97,11 @@ macro_rules! tasks {
         }
 
         /// The stream of an answer that needs no task.
-        pub(super) fn said(answer: &Said) -> pb::StreamResponse {
-            pb::StreamResponse { payload: Some(Payload::$message(message_said(answer))) }
+        pub(super) fn encode_direct_reply(answer: &Said) -> pb::StreamResponse {
+            pb::StreamResponse { payload: Some(Payload::$message(encode_direct_message(answer))) }
         }
 
-        fn task(snapshot: &Snapshot, place: &Place, history: History) -> pb::Task {
+        fn encode_task(snapshot: &Snapshot, place: &Place, history: History) -> pb::Task {
             let view = &snapshot.view;
             let said = view.status_message().map(|said| &**said);
             let older = view.history().count().saturating_sub(history);
@@ -109,28 +109,28 @@ macro_rules! tasks {
             pb::Task {
                 id: place.run.to_string(),
                 context_id: place.session.to_string(),
-                status: Some(status(view.state, said, view.status_at, place)),
-                artifacts: view.artifacts.iter().map(|known| artifact(known)).collect(),
-                history: newest.map(|said| message(said, place)).collect(),
+                status: Some(encode_status(view.state, said, view.status_at, place)),
+                artifacts: view.artifacts.iter().map(|known| encode_artifact(known)).collect(),
+                history: newest.map(|said| encode_message(said, place)).collect(),
                 metadata: value::of_metadata(&Metadata::of(snapshot)),
             }
         }
 
-        fn status(
+        fn encode_status(
             state: StateName,
             said: Option<&Message>,
             at: Timestamp,
             place: &Place,
         ) -> pb::TaskStatus {
             pb::TaskStatus {
-                state: self::state(state).into(),
-                $status: said.map(|said| message(said, place)),
+                state: encode_state(state).into(),
+                $status: said.map(|said| encode_message(said, place)),
                 timestamp: Some(value::moment(at)),
             }
         }
 
         /// `unknown` is nothing that a task can be in here; it is what protobuf calls unspecified.
-        const fn state(state: StateName) -> pb::TaskState {
+        const fn encode_state(state: StateName) -> pb::TaskState {
             match state {
                 StateName::Submitted => pb::TaskState::Submitted,
                 StateName::Working => pb::TaskState::Working,
@@ -144,33 +144,33 @@ macro_rules! tasks {
             }
         }
 
-        const fn role(role: Role) -> pb::Role {
+        const fn encode_role(role: Role) -> pb::Role {
             match role {
                 Role::User => pb::Role::User,
                 Role::Agent => pb::Role::Agent,
             }
         }
 
-        /// Who speaks, if it was sent.
-        pub(super) fn speaker(message: &pb::Message) -> Option<Role> {
-            [Role::User, Role::Agent].into_iter().find(|known| role(*known) == message.role())
+        /// The role, if one was sent.
+        pub(super) fn decode_role(message: &pb::Message) -> Option<Role> {
+            [Role::User, Role::Agent].into_iter().find(|known| encode_role(*known) == message.role())
         }
 
-        pub(super) fn message(message: &Message, place: &Place) -> pb::Message {
-            message_at(message, place.session.as_str(), Some(place.run))
+        pub(super) fn encode_message(message: &Message, place: &Place) -> pb::Message {
+            encode_message_with_ids(message, place.session.as_str(), Some(place.run))
         }
 
         /// An answer that belongs to no task.
-        fn message_said(said: &Said) -> pb::Message {
-            message_at(&said.message, said.session.as_str(), None)
+        fn encode_direct_message(said: &Said) -> pb::Message {
+            encode_message_with_ids(&said.message, said.session.as_str(), None)
         }
 
-        fn artifact(artifact: &Artifact) -> pb::Artifact {
+        fn encode_artifact(artifact: &Artifact) -> pb::Artifact {
             pb::Artifact {
                 artifact_id: artifact.id.to_string(),
                 name: artifact.name.clone().unwrap_or_default(),
                 description: artifact.description.clone().unwrap_or_default(),
-                parts: artifact.parts.iter().map(part).collect(),
+                parts: artifact.parts.iter().map(encode_part).collect(),
                 metadata: value::metadata(&artifact.metadata),
             }
         }
@@ -178,9 +178,9 @@ macro_rules! tasks {
 }
 
 /// What cards of the generation whose messages are `pb` say alike.
-macro_rules! cards {
+macro_rules! card_encoding {
     () => {
-        fn skills(card: &Card<'_>) -> Vec<pb::AgentSkill> {
+        fn encode_skills(card: &Card<'_>) -> Vec<pb::AgentSkill> {
             let skill = |known: crate::card::Skill<'_>| pb::AgentSkill {
                 id: known.id.to_owned(),
                 name: known.id.to_owned(),
@@ -193,7 +193,7 @@ macro_rules! cards {
             card.skills().into_iter().map(skill).collect()
         }
 
-        fn extensions(card: &Card<'_>) -> Vec<pb::AgentExtension> {
+        fn encode_extensions(card: &Card<'_>) -> Vec<pb::AgentExtension> {
             let extension = |known: &crate::card::Declared<'_>| pb::AgentExtension {
                 uri: known.uri.to_owned(),
                 description: known.description.to_owned(),
@@ -204,7 +204,7 @@ macro_rules! cards {
         }
 
         /// How callers prove who they are.
-        fn scheme() -> pb::SecurityScheme {
+        fn encode_bearer_scheme() -> pb::SecurityScheme {
             let scheme = pb::HttpAuthSecurityScheme {
                 description: SCHEME_DESCRIPTION.to_owned(),
                 scheme: "Bearer".to_owned(),
@@ -215,4 +215,4 @@ macro_rules! cards {
     };
 }
 
-pub(super) use {cards, tasks};
+pub(super) use {card_encoding, task_encoding};

@@ -7,10 +7,10 @@ use crate::{
     wire::v03::PROTOCOL_VERSION,
 };
 
-shared::cards! {}
+shared::card_encoding! {}
 
 /// Only addresses at which 0.3 is spoken are named; one of JSON-RPC is always among them.
-pub(super) fn card(card: &Card<'_>) -> pb::AgentCard {
+pub(super) fn encode_card(card: &Card<'_>) -> pb::AgentCard {
     let info = card.info;
     let spoken = || card.interfaces.iter().filter(|known| known.generation == Generation::V03);
     let preferred = spoken().find(|known| known.binding == Binding::JsonRpc);
@@ -22,25 +22,25 @@ pub(super) fn card(card: &Card<'_>) -> pb::AgentCard {
         capabilities: Some(pb::AgentCapabilities {
             streaming: true,
             push_notifications: card.push,
-            extensions: extensions(card),
+            extensions: encode_extensions(card),
         }),
         default_input_modes: info.input_modes.clone(),
         default_output_modes: info.output_modes.clone(),
-        skills: skills(card),
+        skills: encode_skills(card),
         supports_authenticated_extended_card: card.extended,
         preferred_transport: Binding::JsonRpc.as_str().to_owned(),
-        additional_interfaces: spoken().map(interface).collect(),
+        additional_interfaces: spoken().map(encode_interface).collect(),
         protocol_version: PROTOCOL_VERSION.to_owned(),
         ..Default::default()
     };
     if card.secured {
-        written.security_schemes.insert(SCHEME.to_owned(), scheme());
+        written.security_schemes.insert(SCHEME.to_owned(), encode_bearer_scheme());
         let scopes = pb::StringList { list: card.scopes.clone() };
         written.security.push(pb::Security { schemes: [(SCHEME.to_owned(), scopes)].into() });
     }
     written
 }
 
-fn interface(known: &Interface) -> pb::AgentInterface {
+fn encode_interface(known: &Interface) -> pb::AgentInterface {
     pb::AgentInterface { url: known.url.clone(), transport: known.binding.as_str().to_owned() }
 }

@@ -1,6 +1,8 @@
 //! Push notification configurations as they are read and written.
 
-use super::{given, name};
+use axum::http::HeaderMap;
+
+use super::{given, name, page_of};
 use crate::{
     fault::Fault,
     grpc::pb::v03 as pb,
@@ -9,7 +11,10 @@ use crate::{
 };
 
 /// The task stands in the name of what is set, or in that of its parent, or in both; clients differ.
-pub(super) fn set(asked: pb::CreateTaskPushNotificationConfigRequest) -> Result<Call, Fault> {
+pub(super) fn parse_set(
+    asked: pb::CreateTaskPushNotificationConfigRequest,
+    _: &HeaderMap,
+) -> Result<Call, Fault> {
     let config = asked.config.ok_or_else(|| missing("/params", "config", "send it"))?;
     let parent = asked.parent.strip_suffix("/pushNotificationConfigs").unwrap_or(&asked.parent);
     let task = match (parent, name::push(&config.name)) {
@@ -19,13 +24,37 @@ pub(super) fn set(asked: pb::CreateTaskPushNotificationConfigRequest) -> Result<
     let sent = config
         .push_notification_config
         .ok_or_else(|| missing("/params/config", "pushNotificationConfig", "send it"))?;
-    let mut push = read(sent, "/params/config/pushNotificationConfig")?;
+    let mut push = parse_config(sent, "/params/config/pushNotificationConfig")?;
     push.id = push.id.or(given(asked.config_id));
     Ok(Call::SetPush { task, push: Box::new(push) })
 }
 
+pub(super) fn parse_get(
+    asked: pb::GetTaskPushNotificationConfigRequest,
+    _: &HeaderMap,
+) -> Result<Call, Fault> {
+    let (task, id) = name::push(&asked.name)?;
+    Ok(Call::GetPush { task, id: Some(id) })
+}
+
+pub(super) fn parse_list(
+    asked: pb::ListTaskPushNotificationConfigRequest,
+    _: &HeaderMap,
+) -> Result<Call, Fault> {
+    let page = page_of(asked.page_size, asked.page_token);
+    Ok(Call::ListPushes { task: name::task(&asked.parent, "parent")?, page })
+}
+
+pub(super) fn parse_remove(
+    asked: pb::DeleteTaskPushNotificationConfigRequest,
+    _: &HeaderMap,
+) -> Result<Call, Fault> {
+    let (task, id) = name::push(&asked.name)?;
+    Ok(Call::RemovePush { task, id })
+}
+
 /// `place` is where it stands in the request, for the fault.
-pub(super) fn read(config: pb::PushNotificationConfig, place: &str) -> Result<Push, Fault> {
+pub(super) fn parse_config(config: pb::PushNotificationConfig, place: &str) -> Result<Push, Fault> {
     let url = given(config.url)
         .ok_or_else(|| missing(place, "url", "send the address that notifications go to"))?;
     let authentication = match config.authentication {
@@ -47,19 +76,21 @@ pub(super) fn read(config: pb::PushNotificationConfig, place: &str) -> Result<Pu
     })
 }
 
-pub(super) fn written(outcome: &Outcome) -> Option<pb::TaskPushNotificationConfig> {
+pub(super) fn encode_config_response(outcome: &Outcome) -> Option<pb::TaskPushNotificationConfig> {
     let Outcome::Push { task, push } = outcome else { return None };
-    Some(config(task, push))
+    Some(encode_config(task, push))
 }
 
-pub(super) fn list(outcome: &Outcome) -> Option<pb::ListTaskPushNotificationConfigResponse> {
+pub(super) fn encode_list_response(
+    outcome: &Outcome,
+) -> Option<pb::ListTaskPushNotificationConfigResponse> {
     let Outcome::Pushes { task, pushes, next } = outcome else { return None };
-    let configs = pushes.iter().map(|push| config(task, push)).collect();
+    let configs = pushes.iter().map(|push| encode_config(task, push)).collect();
     let next_page_token = next.clone();
     Some(pb::ListTaskPushNotificationConfigResponse { configs, next_page_token })
 }
 
-fn config(task: &str, push: &Push) -> pb::TaskPushNotificationConfig {
+fn encode_config(task: &str, push: &Push) -> pb::TaskPushNotificationConfig {
     let authentication = push.authentication.as_ref().map(|known| pb::AuthenticationInfo {
         schemes: vec![known.scheme.clone()],
         credentials: known.credentials.clone().unwrap_or_default(),

@@ -59,10 +59,10 @@ fn messages_come_back_as_they_were() {
         file(Some(File::FileWithBytes(vec![0, 1, 255]))),
         file(Some(File::FileWithUri("https://example.com/a".into()))),
     ]);
-    let incoming = incoming::incoming(sent.clone()).unwrap();
+    let incoming = decode_message(sent.clone()).unwrap();
     assert_eq!(incoming.message.parts[2].content, Known::Data(json!([1, 2])));
     let place = Place { run: RUN.parse::<RunId>().unwrap(), session: incoming.session.unwrap() };
-    let written = written::message(&incoming.message, &place);
+    let written = encode::encode_message(&incoming.message, &place);
     assert_eq!(written, pb::Message { task_id: RUN.into(), ..sent });
 }
 
@@ -74,14 +74,14 @@ fn tasks_that_a_message_refers_to_are_metadata() {
         ..message(vec![part(Part::Text("yes".into()))])
     };
     let sent = with(json!({"n": 1, "referenceTaskIds": ["a", "b"]}));
-    let incoming = incoming::incoming(sent.clone()).unwrap();
+    let incoming = decode_message(sent.clone()).unwrap();
     assert_eq!(incoming.message.references, ["a", "b"]);
     assert_eq!(incoming.message.metadata, *json!({"n": 1}).as_object().unwrap());
     let place = Place { run: RUN.parse::<RunId>().unwrap(), session: incoming.session.unwrap() };
-    let written = written::message(&incoming.message, &place);
+    let written = encode::encode_message(&incoming.message, &place);
     assert_eq!(written, pb::Message { task_id: RUN.into(), ..sent });
     for other in [json!("a"), json!(["a", 1]), json!({"a": 1})] {
-        let incoming = incoming::incoming(with(json!({"referenceTaskIds": other}))).unwrap();
+        let incoming = decode_message(with(json!({"referenceTaskIds": other}))).unwrap();
         assert_eq!(incoming.message.references, [] as [String; 0]);
         assert_eq!(incoming.message.metadata["referenceTaskIds"], other);
     }
@@ -100,7 +100,7 @@ fn what_is_missing_or_wrong_is_named() {
         (sending(message(vec![pb::Part::default()])), "/params/message/content/0"),
         (sending(message(vec![text(), file(None)])), "/params/message/content/1/file"),
     ] {
-        assert_eq!(path(super::sent(sent)), expected);
+        assert_eq!(path(super::parse_message_request(sent)), expected);
     }
 }
 
@@ -139,12 +139,14 @@ fn a_push_belongs_to_its_parent_or_to_the_task_in_its_name() {
         ("tasks/t/pushNotificationConfigs", ""),
         ("", "tasks/t/pushNotificationConfigs/p"),
     ] {
-        let Ok(Call::SetPush { task, push }) = push::set(asked(parent, name)) else {
+        let Ok(Call::SetPush { task, push }) =
+            push::parse_set(asked(parent, name), &HeaderMap::new())
+        else {
             panic!("{parent} {name}");
         };
         assert_eq!((task.as_str(), push.id.as_deref()), ("t", Some("chosen")));
     }
-    assert_eq!(path(push::set(asked("", ""))), "/params/parent");
+    assert_eq!(path(push::parse_set(asked("", ""), &HeaderMap::new())), "/params/parent");
 }
 
 /// Proves X5.
@@ -154,10 +156,10 @@ fn not_waiting_is_the_default_and_zero_is_no_history_length() {
         request: Some(message(vec![part(Part::Text("hi".into()))])),
         configuration,
     };
-    let (_, wait, history) = sent(sending(None)).unwrap();
+    let (_, wait, history) = parse_message_request(sending(None)).unwrap();
     assert_eq!((wait, history), (Wait::Commit, asked::HISTORY_MESSAGES_MAX));
     let blocking =
         pb::SendMessageConfiguration { blocking: true, history_length: 2, ..Default::default() };
-    let (_, wait, history) = sent(sending(Some(blocking))).unwrap();
+    let (_, wait, history) = parse_message_request(sending(Some(blocking))).unwrap();
     assert_eq!((wait, history), (Wait::Rest, 2));
 }

@@ -7,34 +7,34 @@ use crate::{
     wire::v1,
 };
 
-shared::cards! {}
+shared::card_encoding! {}
 
-pub(super) fn card(card: &Card<'_>, door: &Door) -> pb::AgentCard {
+pub(super) fn encode_card(card: &Card<'_>, door: &Door) -> pb::AgentCard {
     let info = card.info;
     let mut written = pb::AgentCard {
         name: info.name.clone(),
         description: info.description.clone(),
-        supported_interfaces: card.interfaces.iter().map(interface).collect(),
+        supported_interfaces: card.interfaces.iter().map(encode_interface).collect(),
         version: info.version.clone(),
         capabilities: Some(pb::AgentCapabilities {
             streaming: Some(true),
             push_notifications: Some(card.push),
-            extensions: extensions(card),
+            extensions: encode_extensions(card),
             extended_agent_card: Some(card.extended),
         }),
         default_input_modes: info.input_modes.clone(),
         default_output_modes: info.output_modes.clone(),
-        skills: skills(card),
+        skills: encode_skills(card),
         signatures: door
             .options
             .signer
             .iter()
-            .flat_map(|signer| signatures(card, signer))
+            .flat_map(|signer| encode_signatures(card, signer))
             .collect(),
         ..Default::default()
     };
     if card.secured {
-        written.security_schemes.insert(SCHEME.to_owned(), scheme());
+        written.security_schemes.insert(SCHEME.to_owned(), encode_bearer_scheme());
         let scopes = pb::StringList { list: card.scopes.clone() };
         let schemes = [(SCHEME.to_owned(), scopes)].into();
         written.security_requirements.push(pb::SecurityRequirement { schemes });
@@ -42,7 +42,7 @@ pub(super) fn card(card: &Card<'_>, door: &Door) -> pb::AgentCard {
     written
 }
 
-fn interface(known: &Interface) -> pb::AgentInterface {
+fn encode_interface(known: &Interface) -> pb::AgentInterface {
     pb::AgentInterface {
         url: known.url.clone(),
         protocol_binding: known.binding.as_str().to_owned(),
@@ -52,7 +52,7 @@ fn interface(known: &Interface) -> pb::AgentInterface {
 }
 
 /// Signatures are made over the JSON form, whatever the binding.
-fn signatures(card: &Card<'_>, signer: &crate::Signer) -> Vec<pb::AgentCardSignature> {
+fn encode_signatures(card: &Card<'_>, signer: &crate::Signer) -> Vec<pb::AgentCardSignature> {
     let signed = |signature: &serde_json::Value| {
         let text = |name: &str| signature[name].as_str().unwrap_or_default().to_owned();
         pb::AgentCardSignature {

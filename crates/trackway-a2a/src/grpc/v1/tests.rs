@@ -52,9 +52,9 @@ fn messages_come_back_as_they_were() {
         file(Content::Raw(vec![])),
         file(Content::Url("https://example.com/a".into())),
     ]);
-    let incoming = incoming::incoming(sent.clone()).unwrap();
+    let incoming = decode_message(sent.clone()).unwrap();
     let place = Place { run: RUN.parse::<RunId>().unwrap(), session: incoming.session.unwrap() };
-    let written = written::message(&incoming.message, &place);
+    let written = encode::encode_message(&incoming.message, &place);
     assert_eq!(written, pb::Message { task_id: RUN.into(), ..sent });
 }
 
@@ -68,10 +68,10 @@ fn a_text_keeps_its_name_and_type() {
         media_type: "text/markdown".into(),
         ..part(Content::Text("# hi".into()))
     };
-    let incoming = incoming::incoming(message(vec![named])).unwrap();
+    let incoming = decode_message(message(vec![named])).unwrap();
     assert_eq!(incoming.message.parts[0].metadata["mimeType"], "text/markdown");
     let place = Place { run: RUN.parse::<RunId>().unwrap(), session: incoming.session.unwrap() };
-    let written = written::message(&incoming.message, &place);
+    let written = encode::encode_message(&incoming.message, &place);
     assert_eq!(written.parts[0].filename, "a.md");
     assert_eq!(written.parts[0].media_type, "text/markdown");
 }
@@ -116,10 +116,13 @@ fn what_is_missing_or_wrong_is_named() {
             "/params/configuration/taskPushNotificationConfig/url",
         ),
     ] {
-        assert_eq!(path(super::sent(sent)), expected);
+        assert_eq!(path(super::parse_message_request(sent)), expected);
     }
-    assert_eq!(path(id(String::new(), "id")), "/params/id");
-    let list = |status| super::list(pb::ListTasksRequest { status, ..Default::default() });
+    assert_eq!(path(required_id(String::new(), "id")), "/params/id");
+    let list = |status| {
+        let asked = pb::ListTasksRequest { status, ..Default::default() };
+        super::parse_list(asked, &HeaderMap::new())
+    };
     assert_eq!(path(list(99)), "/params/status");
 }
 
@@ -127,17 +130,17 @@ fn what_is_missing_or_wrong_is_named() {
 #[test]
 fn waiting_is_the_default() {
     let text = || sending(message(vec![part(Content::Text("hi".into()))]));
-    assert_eq!(sent(text()).unwrap().1, Wait::Rest);
+    assert_eq!(parse_message_request(text()).unwrap().1, Wait::Rest);
     let configuration =
         Some(pb::SendMessageConfiguration { return_immediately: true, ..Default::default() });
     let at_once = pb::SendMessageRequest { configuration, ..text() };
-    assert_eq!(sent(at_once).unwrap().1, Wait::Commit);
+    assert_eq!(parse_message_request(at_once).unwrap().1, Wait::Commit);
 }
 
 #[test]
 fn states_have_their_numbers() {
-    assert_eq!(written::state_named(0), Ok(None));
-    assert_eq!(written::state_named(5), Ok(Some(StateName::Canceled)));
-    assert_eq!(written::state_named(6), Ok(Some(StateName::InputRequired)));
-    assert_eq!(written::state_named(-1), Err(-1));
+    assert_eq!(decode_state_filter(0), Ok(None));
+    assert_eq!(decode_state_filter(5), Ok(Some(StateName::Canceled)));
+    assert_eq!(decode_state_filter(6), Ok(Some(StateName::InputRequired)));
+    assert_eq!(decode_state_filter(-1), Err(-1));
 }

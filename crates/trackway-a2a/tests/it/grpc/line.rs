@@ -4,12 +4,16 @@ use std::collections::BTreeMap;
 
 use prost::Message as _;
 use tokio::{net::TcpListener, sync::oneshot, task::JoinHandle};
-use tonic::{Request, Status, metadata::MetadataValue, transport::Channel};
+use tonic::{
+    IntoRequest, Request, Response, Status, Streaming, client::Grpc,
+    codegen::http::uri::PathAndQuery, metadata::MetadataValue, transport::Channel,
+};
+use tonic_prost::ProstCodec;
 use trackway_a2a::{Options, grpc};
 
 use crate::site::Site;
 
-/// Generated from the same files as the server, once more, with clients.
+/// The messages that the server has.
 #[allow(
     clippy::all,
     missing_debug_implementations,
@@ -18,15 +22,74 @@ use crate::site::Site;
 )]
 pub(crate) mod pb {
     pub mod v03 {
-        include!("../../../proto/generated/client/a2a.v1.rs");
+        include!("../../../proto/generated/a2a.v1.rs");
     }
     pub mod v1 {
-        include!("../../../proto/generated/client/lf.a2a.v1.rs");
+        include!("../../../proto/generated/lf.a2a.v1.rs");
     }
 }
 
-pub(crate) type V03 = pb::v03::a2a_service_client::A2aServiceClient<Channel>;
-pub(crate) type V1 = pb::v1::a2a_service_client::A2aServiceClient<Channel>;
+/// A client of one service: its methods, by the names that they have on the wire.
+macro_rules! client {
+    ($client:ident, $pb:ident, $service:literal: $(
+        $method:ident($call:ident) $wire:literal $request:ident -> $response:ty;
+    )+) => {
+        pub(crate) struct $client(Grpc<Channel>);
+
+        impl $client {
+            $(pub(crate) async fn $method(
+                &mut self,
+                request: impl IntoRequest<pb::$pb::$request>,
+            ) -> Result<Response<$response>, Status> {
+                self.0.ready().await.unwrap();
+                let path = PathAndQuery::from_static(concat!("/", $service, "/", $wire));
+                self.0.$call(request.into_request(), path, ProstCodec::default()).await
+            })+
+        }
+    };
+}
+
+client! { V1, v1, "lf.a2a.v1.A2AService":
+    send_message(unary) "SendMessage" SendMessageRequest -> pb::v1::SendMessageResponse;
+    send_streaming_message(server_streaming) "SendStreamingMessage"
+        SendMessageRequest -> Streaming<pb::v1::StreamResponse>;
+    get_task(unary) "GetTask" GetTaskRequest -> pb::v1::Task;
+    list_tasks(unary) "ListTasks" ListTasksRequest -> pb::v1::ListTasksResponse;
+    cancel_task(unary) "CancelTask" CancelTaskRequest -> pb::v1::Task;
+    subscribe_to_task(server_streaming) "SubscribeToTask"
+        SubscribeToTaskRequest -> Streaming<pb::v1::StreamResponse>;
+    create_task_push_notification_config(unary) "CreateTaskPushNotificationConfig"
+        TaskPushNotificationConfig -> pb::v1::TaskPushNotificationConfig;
+    get_task_push_notification_config(unary) "GetTaskPushNotificationConfig"
+        GetTaskPushNotificationConfigRequest -> pb::v1::TaskPushNotificationConfig;
+    list_task_push_notification_configs(unary) "ListTaskPushNotificationConfigs"
+        ListTaskPushNotificationConfigsRequest
+        -> pb::v1::ListTaskPushNotificationConfigsResponse;
+    delete_task_push_notification_config(unary) "DeleteTaskPushNotificationConfig"
+        DeleteTaskPushNotificationConfigRequest -> ();
+    get_extended_agent_card(unary) "GetExtendedAgentCard"
+        GetExtendedAgentCardRequest -> pb::v1::AgentCard;
+}
+
+client! { V03, v03, "a2a.v1.A2AService":
+    send_message(unary) "SendMessage" SendMessageRequest -> pb::v03::SendMessageResponse;
+    send_streaming_message(server_streaming) "SendStreamingMessage"
+        SendMessageRequest -> Streaming<pb::v03::StreamResponse>;
+    get_task(unary) "GetTask" GetTaskRequest -> pb::v03::Task;
+    cancel_task(unary) "CancelTask" CancelTaskRequest -> pb::v03::Task;
+    task_subscription(server_streaming) "TaskSubscription"
+        TaskSubscriptionRequest -> Streaming<pb::v03::StreamResponse>;
+    create_task_push_notification_config(unary) "CreateTaskPushNotificationConfig"
+        CreateTaskPushNotificationConfigRequest -> pb::v03::TaskPushNotificationConfig;
+    get_task_push_notification_config(unary) "GetTaskPushNotificationConfig"
+        GetTaskPushNotificationConfigRequest -> pb::v03::TaskPushNotificationConfig;
+    list_task_push_notification_config(unary) "ListTaskPushNotificationConfig"
+        ListTaskPushNotificationConfigRequest
+        -> pb::v03::ListTaskPushNotificationConfigResponse;
+    delete_task_push_notification_config(unary) "DeleteTaskPushNotificationConfig"
+        DeleteTaskPushNotificationConfigRequest -> ();
+    get_agent_card(unary) "GetAgentCard" GetAgentCardRequest -> pb::v03::AgentCard;
+}
 
 pub(crate) struct Line {
     site: Site,
@@ -62,11 +125,11 @@ impl Line {
     }
 
     pub(crate) fn v03(&self) -> V03 {
-        V03::new(self.channel.clone())
+        V03(Grpc::new(self.channel.clone()))
     }
 
     pub(crate) fn v1(&self) -> V1 {
-        V1::new(self.channel.clone())
+        V1(Grpc::new(self.channel.clone()))
     }
 }
 

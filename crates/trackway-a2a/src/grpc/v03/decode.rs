@@ -4,12 +4,12 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use trackway_a2a_wire::{take_references, unwrapped};
 use trackway_domain::{Content, File, FileSource, Part};
 
-use super::{given, written::speaker};
+use super::{encode::decode_role, given};
 use crate::{
     fault::Fault,
     grpc::{
         pb::v03::{self as pb, file_part::File as Source, part::Part as Sent},
-        shared::{check_speaker, metadata, not_json},
+        shared::{check_role, not_json_error, parse_metadata},
         value,
     },
     ops::Incoming,
@@ -17,11 +17,12 @@ use crate::{
 };
 
 /// The message of a send, checked. Paths in faults point into the request.
-pub(super) fn incoming(message: pb::Message) -> Result<Incoming, Fault> {
-    check_speaker(speaker(&message))?;
+pub(super) fn decode_message(message: pb::Message) -> Result<Incoming, Fault> {
+    check_role(decode_role(&message))?;
     check_count(message.content.len())?;
-    let parts = message.content.into_iter().enumerate().map(|(index, sent)| part(index, sent));
-    let mut metadata = metadata(message.metadata, "metadata")?;
+    let parts =
+        message.content.into_iter().enumerate().map(|(index, sent)| decode_part(index, sent));
+    let mut metadata = parse_metadata(message.metadata, "metadata")?;
     let references = take_references(&mut metadata);
     sent::Sent {
         parts: parts.collect::<Result<_, _>>()?,
@@ -35,14 +36,14 @@ pub(super) fn incoming(message: pb::Message) -> Result<Incoming, Fault> {
     .incoming()
 }
 
-fn part(index: usize, part: pb::Part) -> Result<Part, Fault> {
+fn decode_part(index: usize, part: pb::Part) -> Result<Part, Fault> {
     let place = |field: &str| format!("content/{index}{field}");
-    let mut metadata = metadata(part.metadata, &place("/metadata"))?;
+    let mut metadata = parse_metadata(part.metadata, &place("/metadata"))?;
     let content = match part.part {
         Some(Sent::Text(text)) => Content::Text(text),
         Some(Sent::Data(data)) => {
             let data = value::object(data.data.unwrap_or_default())
-                .map_err(|why| not_json(&place("/data"), why))?;
+                .map_err(|why| not_json_error(&place("/data"), why))?;
             Content::Data(unwrapped(data.into(), &mut metadata))
         }
         Some(Sent::File(file)) => {

@@ -11,15 +11,15 @@ use crate::{
     ops::{Page, Place, Said},
 };
 
-shared::tasks! { message: Message, status: message, canceled: Canceled }
+shared::task_encoding! { message: Message, status: message, canceled: Canceled }
 
-pub(super) fn page(outcome: &Outcome) -> Option<pb::ListTasksResponse> {
+pub(super) fn encode_page(outcome: &Outcome) -> Option<pb::ListTasksResponse> {
     let Outcome::Page { page: Page { tasks, next, size, total }, history, artifacts } = outcome
     else {
         return None;
     };
     let listed = |snapshot: &Snapshot| {
-        let mut task = task(snapshot, &snapshot.place(), *history);
+        let mut task = encode_task(snapshot, &snapshot.place(), *history);
         if !artifacts {
             task.artifacts.clear();
         }
@@ -34,27 +34,31 @@ pub(super) fn page(outcome: &Outcome) -> Option<pb::ListTasksResponse> {
 }
 
 /// The state of a filter; none where it is unspecified, the number itself where it is no state.
-pub(super) fn state_named(number: i32) -> Result<Option<StateName>, i32> {
+pub(super) fn decode_state_filter(number: i32) -> Result<Option<StateName>, i32> {
     let named = pb::TaskState::try_from(number).map_err(|_| number)?;
     Ok(StateName::ALL
         .into_iter()
-        .find(|known| named != pb::TaskState::Unspecified && state(*known) == named))
+        .find(|known| named != pb::TaskState::Unspecified && encode_state(*known) == named))
 }
 
-fn message_at(message: &Message, context_id: &str, task: Option<RunId>) -> pb::Message {
+fn encode_message_with_ids(
+    message: &Message,
+    context_id: &str,
+    task: Option<RunId>,
+) -> pb::Message {
     pb::Message {
         message_id: message.id.to_string(),
         context_id: context_id.to_owned(),
         task_id: task.map(|run| run.to_string()).unwrap_or_default(),
-        role: role(message.role).into(),
-        parts: message.parts.iter().map(part).collect(),
+        role: encode_role(message.role).into(),
+        parts: message.parts.iter().map(encode_part).collect(),
         metadata: value::metadata(&message.metadata),
         extensions: message.extensions.clone(),
         reference_task_ids: message.references.clone(),
     }
 }
 
-fn part(part: &Part) -> pb::Part {
+fn encode_part(part: &Part) -> pb::Part {
     let (content, name, mime_type) = match &part.content {
         Content::Text(text) => {
             let (name, mime_type) = beside(&part.metadata);

@@ -3,12 +3,12 @@
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use trackway_domain::{Content, File, FileSource, Part};
 
-use super::{given, written::speaker};
+use super::{encode::decode_role, given};
 use crate::{
     fault::Fault,
     grpc::{
         pb::v1::{self as pb, part::Content as Sent},
-        shared::{check_speaker, metadata, not_json},
+        shared::{check_role, not_json_error, parse_metadata},
         value,
     },
     ops::Incoming,
@@ -16,30 +16,30 @@ use crate::{
 };
 
 /// The message of a send, checked. Paths in faults point into the request.
-pub(super) fn incoming(message: pb::Message) -> Result<Incoming, Fault> {
-    check_speaker(speaker(&message))?;
+pub(super) fn decode_message(message: pb::Message) -> Result<Incoming, Fault> {
+    check_role(decode_role(&message))?;
     check_count(message.parts.len())?;
-    let parts = message.parts.into_iter().enumerate().map(|(index, sent)| part(index, sent));
+    let parts = message.parts.into_iter().enumerate().map(|(index, sent)| decode_part(index, sent));
     sent::Sent {
         parts: parts.collect::<Result<_, _>>()?,
         message_id: message.message_id,
         context_id: given(message.context_id),
         task_id: given(message.task_id),
-        metadata: metadata(message.metadata, "metadata")?,
+        metadata: parse_metadata(message.metadata, "metadata")?,
         references: message.reference_task_ids,
         extensions: message.extensions,
     }
     .incoming()
 }
 
-fn part(index: usize, part: pb::Part) -> Result<Part, Fault> {
+fn decode_part(index: usize, part: pb::Part) -> Result<Part, Fault> {
     let place = |field: &str| format!("parts/{index}{field}");
-    let mut metadata = metadata(part.metadata, &place("/metadata"))?;
+    let mut metadata = parse_metadata(part.metadata, &place("/metadata"))?;
     let (name, mime_type) = (given(part.filename), given(part.media_type));
     let content = match part.content {
         Some(Sent::Text(text)) => Content::Text(text),
         Some(Sent::Data(data)) => {
-            Content::Data(value::json(data).map_err(|why| not_json(&place("/data"), why))?)
+            Content::Data(value::json(data).map_err(|why| not_json_error(&place("/data"), why))?)
         }
         Some(Sent::Raw(bytes)) => {
             let source = FileSource::Base64(STANDARD.encode(bytes));

@@ -12,29 +12,33 @@ use crate::{
     ops::{Place, Said},
 };
 
-shared::tasks! { message: Msg, status: update, canceled: Cancelled, last: r#final }
+shared::task_encoding! { message: Msg, status: update, canceled: Cancelled, last: r#final }
 
-fn message_at(message: &Message, context_id: &str, task: Option<RunId>) -> pb::Message {
+fn encode_message_with_ids(
+    message: &Message,
+    context_id: &str,
+    task: Option<RunId>,
+) -> pb::Message {
     pb::Message {
         message_id: message.id.to_string(),
         context_id: context_id.to_owned(),
         task_id: task.map(|run| run.to_string()).unwrap_or_default(),
-        role: role(message.role).into(),
-        content: message.parts.iter().map(part).collect(),
+        role: encode_role(message.role).into(),
+        content: message.parts.iter().map(encode_part).collect(),
         metadata: value::metadata(&with_references(message)),
         extensions: message.extensions.clone(),
     }
 }
 
-fn part(part: &Part) -> pb::Part {
+fn encode_part(part: &Part) -> pb::Part {
     let mut metadata = part.metadata.clone();
     let written = match &part.content {
         Content::Text(text) => Written::Text(text.clone()),
-        Content::Data(Value::Object(fields)) => data(fields),
+        Content::Data(Value::Object(fields)) => encode_data(fields),
         // Data of this generation is an object; anything else is wrapped, with a mark.
         Content::Data(other) => {
             metadata.insert(DATA_PART_COMPAT.to_owned(), true.into());
-            data(&Object::from_iter([("value".to_owned(), other.clone())]))
+            encode_data(&Object::from_iter([("value".to_owned(), other.clone())]))
         }
         Content::File(file) => {
             let source = match &file.source {
@@ -51,6 +55,6 @@ fn part(part: &Part) -> pb::Part {
     pb::Part { part: Some(written), metadata: value::metadata(&metadata) }
 }
 
-fn data(fields: &Object) -> Written {
+fn encode_data(fields: &Object) -> Written {
     Written::Data(pb::DataPart { data: Some(value::structure(fields)) })
 }
