@@ -10,12 +10,10 @@ mod call;
 mod dispatch;
 mod drive;
 mod model;
-mod people;
 mod reply;
 mod route;
 mod speaker;
 mod tasks;
-mod told;
 
 use std::{fmt, sync::Arc};
 

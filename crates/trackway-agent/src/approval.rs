@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 use trackway_domain::Part;
 
-use crate::{Arguments, Call};
+use crate::Call;
 
 /// Longest arguments in the sentence of the question. The part beside it has them whole: nobody is asked
 /// to agree to what they cannot see.
@@ -13,29 +13,24 @@ const ARGUMENTS_BYTES_MAX: usize = 2 * 1024;
 
 /// The question: a sentence, and tool and arguments as data.
 pub fn prompt(call: &Call) -> Vec<Part> {
-    let arguments = match &call.arguments {
-        Arguments::Json(value) => value.clone(),
-        Arguments::Broken { text, .. } => Value::String(text.clone()),
-    };
-    let shown = cut(&arguments.to_string(), ARGUMENTS_BYTES_MAX);
-    let sentence = format!("May I call {} with {shown}?", call.tool);
-    let data = json!({ "tool": call.tool, "arguments": arguments, "toolCallId": call.id });
-    vec![Part::text(sentence), Part::data(data)]
+    let shown = cut(&call.arguments.to_value().to_string(), ARGUMENTS_BYTES_MAX);
+    question(format!("May I call {} with {shown}?", call.tool), call)
 }
 
 /// The question whether a task may be answered with what the user has not said: what is asked there, and
 /// what would be answered.
 pub fn reply_prompt(call: &Call, workflow: &str, asks: &str) -> Vec<Part> {
-    let arguments = match &call.arguments {
-        Arguments::Json(value) => value.clone(),
-        Arguments::Broken { text, .. } => Value::String(text.clone()),
-    };
-    let input = arguments.get("input").cloned().unwrap_or(Value::Null).to_string();
+    let input = call.arguments.to_value()["input"].to_string();
     let sentence = format!(
         "{workflow} asks: {} May I answer {}?",
         cut(asks, ARGUMENTS_BYTES_MAX),
         cut(&input, ARGUMENTS_BYTES_MAX)
     );
+    question(sentence, call)
+}
+
+fn question(sentence: String, call: &Call) -> Vec<Part> {
+    let arguments = call.arguments.to_value();
     let data = json!({ "tool": call.tool, "arguments": arguments, "toolCallId": call.id });
     vec![Part::text(sentence), Part::data(data)]
 }

@@ -58,15 +58,12 @@ pub fn estimate(entries: &[Entry]) -> u64 {
 }
 
 fn estimate_entry(entry: &Entry) -> u64 {
-    let piece = |piece: &Piece| match piece {
-        Piece::Text(text) => estimate_text(text),
-        Piece::Image { .. } => IMAGE_TOKENS,
-    };
+    let piece = |piece: &Piece| piece.as_text().map_or(IMAGE_TOKENS, estimate_text);
     let inside: u64 = match entry {
         Entry::User { pieces } | Entry::Result { pieces, .. } => pieces.iter().map(piece).sum(),
         Entry::Model { text, calls } => {
             let call = |call: &crate::Call| {
-                let arguments = estimate_text(&render::arguments(call));
+                let arguments = estimate_text(&call.arguments.to_text());
                 estimate_text(&call.tool) + arguments + ENTRY_TOKENS
             };
             estimate_text(text) + calls.iter().map(call).sum::<u64>()
@@ -89,14 +86,9 @@ impl Plan {
     pub fn request(&self) -> Request {
         Request {
             system: SUMMARY_PROMPT.to_owned(),
-            open: Vec::new(),
-            ended: Vec::new(),
-            entries: vec![Entry::User {
-                pieces: vec![Piece::Text(render::conversation(&self.gone))],
-            }],
-            tools: Vec::new(),
-            output: None,
+            entries: vec![Entry::user(render::conversation(&self.gone))],
             max_tokens: Some(SUMMARY_TOKENS_MAX),
+            ..Request::default()
         }
     }
 
@@ -109,7 +101,7 @@ impl Plan {
         let summary = format!(
             "(The conversation before this point was summed up to save room:)\n{summary}\n(End of the summary.)"
         );
-        Compacted { summary, kept: self.kept, asked: None, ended_at: None }
+        Compacted { summary, kept: self.kept, ..Compacted::default() }
     }
 
     /// The compaction without a summary.
@@ -118,7 +110,7 @@ impl Plan {
         let summary = format!(
             "(The oldest {count} messages of this conversation are left out here: it had become too long.)"
         );
-        Compacted { summary, kept: self.kept, asked: None, ended_at: None }
+        Compacted { summary, kept: self.kept, ..Compacted::default() }
     }
 }
 
@@ -166,8 +158,7 @@ fn split(entries: &[Entry], before: &[Entry], from: usize, tokens_max: u64) -> O
 
 /// The conversation after a compaction.
 pub fn applied(compacted: &Compacted) -> Vec<Entry> {
-    let summary = Entry::User { pieces: vec![Piece::Text(compacted.summary.clone())] };
-    std::iter::once(summary).chain(compacted.kept.iter().cloned()).collect()
+    std::iter::once(Entry::user(&compacted.summary)).chain(compacted.kept.iter().cloned()).collect()
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// One call of a model: everything that it is shown.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Request {
     /// The agent's prompt.
     pub system: String,
@@ -29,6 +29,16 @@ pub struct Request {
     /// The most tokens that the answer may have.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_tokens: Option<u32>,
+}
+
+impl Request {
+    /// What the user said last, each piece on lines of its own.
+    pub fn newest_user_text(&self) -> Option<String> {
+        self.entries.iter().rev().find_map(|entry| match entry {
+            Entry::User { pieces } => Some(Piece::join_texts(pieces, "\n")),
+            Entry::Model { .. } | Entry::Result { .. } => None,
+        })
+    }
 }
 
 /// A question of a task that waits for the user's answer.
@@ -94,6 +104,30 @@ pub enum Piece {
     },
 }
 
+impl Entry {
+    pub fn user(text: impl Into<String>) -> Self {
+        Self::User { pieces: vec![Piece::Text(text.into())] }
+    }
+}
+
+impl Piece {
+    pub fn as_text(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) => Some(text),
+            Self::Image { .. } => None,
+        }
+    }
+
+    pub fn is_image(&self) -> bool {
+        self.as_text().is_none()
+    }
+
+    /// The texts among the pieces.
+    pub fn join_texts(pieces: &[Self], separator: &str) -> String {
+        pieces.iter().filter_map(Self::as_text).collect::<Vec<_>>().join(separator)
+    }
+}
+
 /// A tool as a model is told of it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ToolSpec {
@@ -127,8 +161,33 @@ pub enum Arguments {
     },
 }
 
+impl Call {
+    pub fn new(id: impl Into<String>, tool: impl Into<String>, arguments: Value) -> Self {
+        let arguments = Arguments::Json(arguments);
+        Self { id: id.into(), tool: tool.into(), arguments, echo: None }
+    }
+}
+
+impl Arguments {
+    /// Their value; those that are not JSON are a text.
+    pub fn to_value(&self) -> Value {
+        match self {
+            Self::Json(value) => value.clone(),
+            Self::Broken { text, .. } => Value::String(text.clone()),
+        }
+    }
+
+    /// As the model wrote them.
+    pub fn to_text(&self) -> String {
+        match self {
+            Self::Json(value) => value.to_string(),
+            Self::Broken { text, .. } => text.clone(),
+        }
+    }
+}
+
 /// A whole answer of a model.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Answer {
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub text: String,
@@ -145,9 +204,10 @@ pub struct Answer {
 }
 
 /// Why a model stopped. Calls are calls whatever is given here.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Finish {
+    #[default]
     Stop,
     Calls,
     /// The answer is cut off at its longest.

@@ -18,6 +18,8 @@ mod name;
 pub mod pieces;
 pub mod provider;
 pub mod record;
+#[cfg(test)]
+mod samples;
 mod spec;
 mod tools;
 mod toolset;

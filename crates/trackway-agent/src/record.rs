@@ -17,7 +17,7 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use trackway_domain::{Failure, Timestamp};
+use trackway_domain::{Failure, StepOutcome, Timestamp};
 
 use crate::{Answer, Arguments, Call, Entry, Piece, Usage, pieces};
 
@@ -78,7 +78,7 @@ pub struct Wait {
 }
 
 /// The outcome of a compaction. It is whole in itself: who reads a log backwards may stop here.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Compacted {
     /// Stands for everything that is not kept.
     pub summary: String,
@@ -157,6 +157,17 @@ impl CallRecord {
         Self::failed(format!("{tool} may never be called by this agent. It was not called."))
     }
 
+    /// What the step of a call came to. A failed step is a failed call; a record that cannot be read is told
+    /// as such, not dropped.
+    pub fn from_outcome(outcome: &StepOutcome) -> Self {
+        match outcome {
+            StepOutcome::Ok(value) => {
+                Self::from_value(value).unwrap_or_else(|error| Self::failed(error.to_string()))
+            }
+            StepOutcome::Err(failure) => Self::failed(&failure.message),
+        }
+    }
+
     #[must_use]
     pub fn at(mut self, ended_at: Timestamp) -> Self {
         self.ended_at = Some(ended_at);
@@ -211,16 +222,17 @@ pub(crate) fn left_out(room: usize) -> CallRecord {
 pub(crate) fn calls_of(answer: &Answer) -> Vec<Call> {
     let mut calls: Vec<Call> = Vec::with_capacity(answer.calls.len().min(ANSWER_CALLS_KEPT_MAX));
     for call in answer.calls.iter().take(ANSWER_CALLS_KEPT_MAX) {
-        let mut call = call.clone();
-        let given = call.id.clone();
-        let mut number = 2;
-        while calls.iter().any(|other| other.id == call.id) {
-            call.id = format!("{given}.{number}");
-            number += 1;
-        }
-        calls.push(call);
+        let id = free_id(&call.id, |id| calls.iter().any(|other| other.id == id));
+        calls.push(Call { id, ..call.clone() });
     }
     calls
+}
+
+/// The id, with the first number that makes it free where it is taken.
+pub(crate) fn free_id(id: &str, is_taken: impl Fn(&str) -> bool) -> String {
+    let numbered = (2..).map(|number: usize| format!("{id}_{number}"));
+    let mut ids = std::iter::once(id.to_owned()).chain(numbered);
+    ids.find(|id| !is_taken(id)).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -87,21 +87,11 @@ impl<'a> End<'a> {
 fn results(log: &[Event]) -> BTreeMap<Place, CallRecord> {
     let one = |event: &Event| match event {
         Event::StepDone { op, outcome } if op.kind == OpKind::Step => {
-            Some((Place::of_key(&op.key)?, outcome_of(outcome)))
+            Some((Place::of_key(&op.key)?, CallRecord::from_outcome(outcome)))
         }
         _ => None,
     };
     log.iter().filter_map(one).collect()
-}
-
-/// A failed step is a failed call; a record that cannot be read is told as such, not dropped.
-fn outcome_of(outcome: &StepOutcome) -> CallRecord {
-    match outcome {
-        StepOutcome::Ok(value) => {
-            CallRecord::from_value(value).unwrap_or_else(|why| CallRecord::failed(why.to_string()))
-        }
-        StepOutcome::Err(failure) => CallRecord::failed(failure.message.clone()),
-    }
 }
 
 fn compaction(event: &Event) -> Option<Compacted> {

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use trackway_domain::{Event, Failure, Question, RunId, Seq, StepOutcome, Timestamp};
 use trackway_runtime::{Archive, Asker, Attempt, OpenQuestion, RetryPolicy, Stop};
 
-use super::drive::{Driver, stopped};
+use super::drive::{Driver, recorded, stopped, to_outcome};
 use crate::{EndedTask, Entry, compact, is_compacted, transcript};
 
 /// The key of the step that records it.
@@ -65,10 +65,7 @@ impl Driver {
         let read: Mutex<Option<Vec<Vec<Event>>>> = Mutex::default();
         let mut work = |_: Attempt| -> BoxFuture<'_, _> { Box::pin(self.look_back(&read)) };
         let (_, outcome) = self.stage.read_step(BEGIN_KEY, RetryPolicy::default(), &mut work).await;
-        let begin: Begin = match outcome {
-            StepOutcome::Ok(value) => serde_json::from_value(value).map_err(stopped)?,
-            StepOutcome::Err(failure) => return Err(Stop::Failed(failure)),
-        };
+        let begin: Begin = recorded(outcome)?;
         let read = read.into_inner().unwrap_or_else(PoisonError::into_inner);
         let logs = match (read, self.stage.archive()) {
             (Some(logs), _) => logs,
@@ -111,7 +108,7 @@ impl Driver {
         let began = self.stage.moment();
         let begin = Begin { began, earlier, questions, has_dispatched, ended };
         *read.lock().unwrap_or_else(PoisonError::into_inner) = Some(logs);
-        serde_json::to_value(begin).map_err(|error| unreadable(&error))
+        to_outcome(&begin)
     }
 
     /// Questions of the session that wait for an answer at the moment. For use within a step.

@@ -1,18 +1,19 @@
-//! Tool calls: shown, approved, made as recorded steps, and shown again with what they came to.
+//! Tool calls: shown, approved, made as recorded steps, and shown again with what they came to. People who
+//! are asked may take their time: it is not the turn's.
 
 use futures_util::future::BoxFuture;
 use serde_json::Value;
-use trackway_domain::{Artifact, ArtifactId, Failure, Object, Part, Problem, StepOutcome};
+use trackway_domain::{Artifact, ArtifactId, Failure, Object, Op, Part, Problem, Reason};
 use trackway_runtime::{Attempt, RetryPolicy, ToolCall};
 
 use super::{
+    dispatch::{self, Shown},
     drive::Driver,
     reply::By,
     route::Route,
-    told::{self, Shown},
 };
 use crate::{
-    Arguments, CallRecord, Waiting, approval, pieces,
+    CallRecord, Waiting, approval, pieces,
     record::{self, Wait},
 };
 
@@ -35,10 +36,7 @@ impl From<CallRecord> for Outcome {
 impl Driver {
     /// Makes one call. Everything of it is in the parent's stream (D4).
     pub(super) async fn call(&self, waiting: &Waiting, route: &Route) -> CallRecord {
-        let arguments = match &waiting.call.arguments {
-            Arguments::Json(arguments) => arguments.clone(),
-            Arguments::Broken { text, .. } => Value::String(text.clone()),
-        };
+        let arguments = waiting.call.arguments.to_value();
         let parts = vec![Part::data(arguments.clone())];
         self.show(waiting, "tool-call", parts, Object::new()).await;
         let (approved, wait) = self.approved(waiting, route).await;
@@ -47,7 +45,7 @@ impl Driver {
         } else {
             match route {
                 Route::NotStarted { name, description, why } => {
-                    let failed = told::not_started(name, description, why);
+                    let failed = dispatch::not_started(name, description, why);
                     self.note(waiting, failed).await.into()
                 }
                 Route::Nowhere { why } => match record::broken_arguments(&waiting.call) {
@@ -74,7 +72,7 @@ impl Driver {
         };
         let Shown { mut parts, metadata } = std::mem::take(&mut outcome.shown);
         if parts.is_empty() {
-            parts = told::shown(&outcome.record);
+            parts = dispatch::shown(&outcome.record);
         }
         self.show(waiting, "tool-result", parts, metadata).await;
         outcome.record.waits.extend(wait);
@@ -106,7 +104,7 @@ impl Driver {
     /// Records what is known already as the call's result.
     pub(super) async fn note(&self, waiting: &Waiting, record: CallRecord) -> CallRecord {
         let record = || record.at(self.stage.moment()).to_value();
-        record_of(self.stage.record(&waiting.key(), record).await)
+        CallRecord::from_outcome(&self.stage.record(&waiting.key(), record).await)
     }
 
     /// Records that the call is about to be made. False where a process had recorded it that ended before
@@ -160,21 +158,44 @@ impl Driver {
         record.at(self.stage.moment()).to_value()
     }
 
+    /// Puts a question of the turn itself. The wait is measured where the turn's seconds are counted.
+    pub(super) async fn ask_people(
+        &self,
+        prompt: Vec<Part>,
+        schema: Value,
+    ) -> (Value, Option<Wait>) {
+        let timed = self.spec.budgets.seconds.is_some();
+        let from = if timed { Some(self.stage.now().await) } else { None };
+        let (_, answer) = self.stage.ask(Reason::InputRequired, prompt, schema, None).await;
+        let wait = match from {
+            Some(from) => Some(Wait { from, to: self.stage.now().await }),
+            None => None,
+        };
+        (answer.input, wait)
+    }
+
+    /// How long people were waited for within a step, by the log: a question may have been put before the
+    /// step was begun again. For use within that step.
+    pub(super) async fn waits_within(&self, step: &Op) -> Vec<Wait> {
+        let (Some(_), Some(archive)) = (self.spec.budgets.seconds, self.stage.archive()) else {
+            return Vec::new();
+        };
+        match archive.asked_within(self.stage.run(), step).await {
+            Ok(asked) => asked.into_iter().map(|(from, to)| Wait { from, to }).collect(),
+            Err(error) => {
+                // What the tool gave matters more than the time that is counted for it.
+                tracing::warn!(%error, %step, "how long people were waited for cannot be read");
+                Vec::new()
+            }
+        }
+    }
+
     /// A step whose outcome is the record of a call.
     pub(super) async fn outcome(
         &self,
         key: &str,
         work: &mut trackway_runtime::StepWork<'_>,
     ) -> CallRecord {
-        record_of(self.stage.step(key, RetryPolicy::default(), work).await.1)
-    }
-}
-
-/// What the step of a call came to.
-fn record_of(outcome: StepOutcome) -> CallRecord {
-    match outcome {
-        StepOutcome::Ok(value) => CallRecord::from_value(&value)
-            .unwrap_or_else(|error| CallRecord::failed(error.to_string())),
-        StepOutcome::Err(failure) => CallRecord::failed(failure.message),
+        CallRecord::from_outcome(&self.stage.step(key, RetryPolicy::default(), work).await.1)
     }
 }

@@ -1,17 +1,15 @@
 //! Dispatch: a workflow started from within the model's loop. Its first answer is the call's result; it
-//! goes on by itself (D2).
+//! goes on by itself (D2). What came of it is told to the model and to the parent's watchers (D3, D5).
 
 use std::time::Duration;
 
-use serde_json::Value;
-use trackway_domain::{FirstAnswer, Op, matches_pattern};
-
-use super::{
-    call::Outcome,
-    drive::Driver,
-    told::{self, Told},
+use serde_json::{Value, json};
+use trackway_domain::{
+    AnswerKind, FirstAnswer, Object, Op, Part, Problem, RunId, is_too_deep, matches_pattern,
 };
-use crate::Waiting;
+
+use super::{begin::Open, call::Outcome, drive::Driver};
+use crate::{CallRecord, Piece, Waiting, pieces};
 
 impl Driver {
     pub(super) async fn dispatch(
@@ -25,7 +23,7 @@ impl Driver {
             Ok(started) => started,
             Err(error) => {
                 let why = format!("{error}. Nothing was started.");
-                let failed = told::not_started(workflow, description, &why);
+                let failed = not_started(workflow, description, &why);
                 return self.note(waiting, failed).await.into();
             }
         };
@@ -59,3 +57,201 @@ impl Driver {
         own.unwrap_or_else(|| self.workshop.stock().first_answer_timeout)
     }
 }
+
+/// What the artifact of a result shows beside what every one does.
+#[derive(Debug, Default)]
+pub(super) struct Shown {
+    /// In place of what the model is told, where there are any.
+    pub(super) parts: Vec<Part>,
+    pub(super) metadata: Object,
+}
+
+/// A workflow that was dispatched, or answered, and what it said.
+pub(super) struct Told<'a> {
+    pub(super) run: RunId,
+    pub(super) workflow: &'a str,
+    pub(super) description: &'a str,
+    /// None where it has not said anything in time.
+    pub(super) answer: Option<FirstAnswer>,
+}
+
+impl Told<'_> {
+    fn kind(&self) -> Option<AnswerKind> {
+        self.answer.as_ref().map(|answer| answer.kind)
+    }
+
+    fn outcome(&self) -> &'static str {
+        match self.kind() {
+            Some(AnswerKind::Answered) => "answered",
+            Some(AnswerKind::Rejected) => "rejected",
+            Some(AnswerKind::InputRequired) => "input-required",
+            Some(AnswerKind::AuthRequired) => "auth-required",
+            Some(AnswerKind::Failed) => "failed",
+            None => "timeout",
+        }
+    }
+
+    fn metadata(&self) -> Value {
+        metadata(self.workflow, self.description)
+    }
+
+    fn parts(&self) -> &[Part] {
+        self.answer.as_ref().map(|answer| answer.parts.as_slice()).unwrap_or_default()
+    }
+
+    /// In a sentence, for people.
+    fn sentence(&self) -> String {
+        let Self { workflow, run, .. } = self;
+        let reason = self.reason().map(|reason| format!(": {}", pieces::bounded(reason)));
+        let reason = reason.unwrap_or_default();
+        let said = match self.kind() {
+            Some(AnswerKind::Answered) => "answered",
+            Some(AnswerKind::Rejected) => &format!("declined{reason}"),
+            Some(AnswerKind::InputRequired) => "has a question",
+            Some(AnswerKind::AuthRequired) => "asks for permission",
+            Some(AnswerKind::Failed) => &format!("failed{reason}"),
+            None => "has been started and has not answered yet",
+        };
+        format!("{workflow} {said} (task {run}).")
+    }
+
+    fn reason(&self) -> Option<&str> {
+        self.answer.as_ref()?.reason.as_deref()
+    }
+
+    /// What the model is told: the outcome as data, and images beside it.
+    pub(super) fn record(&self) -> CallRecord {
+        let mut result = json!({
+            "outcome": self.outcome(),
+            "result": pieces::parts_told(self.parts()),
+            "taskId": self.run,
+            "metadata": self.metadata(),
+        });
+        if let Some(message) = self.message() {
+            result["message"] = message.into();
+        }
+        if let Some(schema) = self.answer.as_ref().and_then(|answer| answer.schema.as_ref()) {
+            put_schema(&mut result, schema);
+        }
+        let mut record = CallRecord::json(&result);
+        record.pieces.extend(pieces::images(self.parts()));
+        record
+    }
+
+    /// What the artifact of the call's result shows: the parts of the answer as they are, and what came of
+    /// the dispatch beside them. No parts where it has none.
+    pub(super) fn shown(&self) -> Shown {
+        let mut metadata = Object::new();
+        metadata.insert("outcome".to_owned(), self.outcome().into());
+        metadata.insert("taskId".to_owned(), self.run.to_string().into());
+        metadata.insert("referencedWorkflow".to_owned(), self.metadata());
+        Shown { parts: self.parts().to_vec(), metadata }
+    }
+
+    fn message(&self) -> Option<String> {
+        let about = match self.kind() {
+            None => "It has not answered yet and goes on in the background.",
+            Some(AnswerKind::InputRequired) => {
+                "It waits for the user's answer, which has to satisfy the schema."
+            }
+            Some(AnswerKind::AuthRequired) => {
+                "It waits for the user's authorization. Only a person can give it: tell the user what is \
+                 asked."
+            }
+            Some(AnswerKind::Answered) => return None,
+            Some(AnswerKind::Rejected | AnswerKind::Failed) => {
+                return self.reason().map(pieces::bounded);
+            }
+        };
+        Some(about.to_owned())
+    }
+
+    /// What the parent's watchers are told: a sentence, then the parts.
+    pub(super) fn update(&self) -> (Vec<Part>, Object) {
+        let mut parts = vec![Part::text(self.sentence())];
+        parts.extend(self.parts().iter().cloned());
+        let mut metadata = Object::new();
+        metadata.insert("referencedWorkflow".to_owned(), self.metadata());
+        (parts, metadata)
+    }
+}
+
+fn metadata(workflow: &str, description: &str) -> Value {
+    json!({ "workflowName": workflow, "description": description, "pluginId": workflow })
+}
+
+/// What the model is told of a dispatch that made no child: in the form of every dispatch, without a task.
+pub(super) fn not_started(workflow: &str, description: &str, why: &str) -> CallRecord {
+    CallRecord::json(&json!({
+        "outcome": "failed",
+        "result": [],
+        "metadata": metadata(workflow, description),
+        "message": pieces::bounded(why),
+    }))
+}
+
+/// What the model is told of an answer that the question did not take.
+pub(super) fn refused(run: RunId, problems: &[Problem], schema: &Value) -> CallRecord {
+    let wrong: Vec<Value> = problems
+        .iter()
+        .map(|problem| json!({ "path": problem.path, "message": problem.message }))
+        .collect();
+    let message = "The answer does not satisfy the schema; the question is still open.";
+    let mut result = json!({
+        "outcome": "input-required",
+        "result": [],
+        "taskId": run,
+        "message": message,
+        "errors": wrong,
+    });
+    put_schema(&mut result, schema);
+    CallRecord { failed: true, ..CallRecord::json(&result) }
+}
+
+/// What the model is told of a question that only a person answers.
+pub(super) fn needs_person(open: &Open) -> CallRecord {
+    let run = open.run;
+    let message = "This task asks for an authorization. Only a person can give it; nothing was sent. Tell \
+                   the user what is asked, and how to answer: at the task itself, or here with a message \
+                   that names the task or gives the fields as name=value.";
+    let result = json!({
+        "outcome": "person-required",
+        "result": [],
+        "taskId": run,
+        "workflow": open.workflow,
+        "message": message,
+    });
+    CallRecord { failed: true, ..CallRecord::json(&result) }
+}
+
+/// What an answer has to satisfy, where a model can read that much.
+fn put_schema(result: &mut Value, schema: &Value) {
+    let bytes = schema.to_string().len();
+    if bytes <= pieces::PART_BYTES_MAX {
+        result["schema"] = schema.clone();
+    } else {
+        result["schemaLeftOut"] = format!("{bytes} bytes").into();
+    }
+}
+
+/// A record as parts, for the artifact that shows it. Data that is nested too deeply to be recorded as
+/// data is shown as the text that the model is told.
+pub(super) fn shown(record: &CallRecord) -> Vec<Part> {
+    let part = |piece: &Piece| match piece {
+        Piece::Text(text) => match serde_json::from_str::<Value>(text) {
+            Ok(value @ (Value::Object(_) | Value::Array(_))) if !is_too_deep(&value) => {
+                Part::data(value)
+            }
+            _ => Part::text(text),
+        },
+        Piece::Image { media_type, base64 } => Part::file(trackway_domain::File {
+            name: None,
+            mime_type: Some(media_type.clone()),
+            source: trackway_domain::FileSource::Base64(base64.clone()),
+        }),
+    };
+    record.pieces.iter().map(part).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -3,8 +3,9 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use futures_util::future::join_all;
+use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
-use trackway_domain::{Failure, QuestionId};
+use trackway_domain::{Failure, QuestionId, StepOutcome};
 use trackway_engine::Schemas;
 use trackway_runtime::{SchemaBook, Stage, Stop};
 
@@ -121,14 +122,8 @@ impl Driver {
     async fn end(&self, turn: &Turn, text: &str, sentence: Option<&str>) -> Value {
         let said = turn.said().join(SEPARATOR);
         let label = turn.used().label.as_deref().unwrap_or_default();
-        speaker::finish(
-            &self.stage,
-            Speech::Reasoning,
-            label,
-            &turn.reasoned().join(SEPARATOR),
-            None,
-        )
-        .await;
+        let thought = turn.reasoned().join(SEPARATOR);
+        speaker::finish(&self.stage, Speech::Reasoning, label, &thought, None).await;
         speaker::finish(&self.stage, Speech::Text, label, &said, sentence).await;
         let text = match sentence {
             Some(sentence) if text.is_empty() => sentence.to_owned(),
@@ -148,6 +143,20 @@ impl Driver {
         }
         output
     }
+}
+
+/// What a recorded step came to, in the form in which it was recorded.
+pub(super) fn recorded<T: DeserializeOwned>(outcome: StepOutcome) -> Result<T, Stop> {
+    match outcome {
+        StepOutcome::Ok(value) => serde_json::from_value(value).map_err(stopped),
+        StepOutcome::Err(failure) => Err(Stop::Failed(failure)),
+    }
+}
+
+/// A value as the outcome of a step.
+pub(super) fn to_outcome(value: &impl Serialize) -> Result<Value, Failure> {
+    serde_json::to_value(value)
+        .map_err(|error| Failure::new(format!("what came of it cannot be recorded: {error}")))
 }
 
 /// The log told the turn something that it was not waiting for: this program does not fit it.

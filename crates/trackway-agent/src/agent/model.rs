@@ -10,11 +10,11 @@ use futures_util::{StreamExt, future::BoxFuture};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tracing::{Instrument as _, Span, field::Empty};
-use trackway_domain::{Failure, SessionId, StepOutcome};
+use trackway_domain::{Failure, SessionId};
 use trackway_runtime::{Attempt, RetryPolicy, Stop};
 
 use super::{
-    drive::{Driver, stopped},
+    drive::{Driver, recorded, stopped, to_outcome},
     reply,
     route::{self, Route, Routed},
     speaker::{self, Speaker, Speech},
@@ -47,10 +47,7 @@ impl Driver {
             |attempt: Attempt| -> BoxFuture<'_, _> { Box::pin(self.ask_now(turn, attempt)) };
         let (_, outcome) =
             self.stage.request_step(MODEL_KEY, RetryPolicy::default(), &mut work).await;
-        match outcome {
-            StepOutcome::Ok(value) => serde_json::from_value(value).map_err(stopped),
-            StepOutcome::Err(failure) => Err(Stop::Failed(failure)),
-        }
+        recorded(outcome)
     }
 
     async fn ask_now(&self, turn: &Turn, attempt: Attempt) -> Result<Value, Failure> {
@@ -68,9 +65,7 @@ impl Driver {
             speaker::take_back(&self.stage, Speech::Reasoning, step.clone(), turn.reasoned()).await;
             speaker::take_back(&self.stage, Speech::Text, step, turn.said()).await;
         }
-        let heard = heard?;
-        serde_json::to_value(heard)
-            .map_err(|error| Failure::new(format!("the answer cannot be recorded: {error}")))
+        to_outcome(&heard?)
     }
 
     /// Time that the turn has left, and how much it had.
@@ -100,14 +95,12 @@ impl Driver {
         // A value that must have a form is shown when it has it, as the output.
         let speaker = |speech, before| {
             let step = attempt.op.clone();
-            Speaker::new(&self.stage, speech, step, provider.label(), before)
+            let speaker = || Speaker::new(&self.stage, speech, step, provider.label(), before);
+            request.output.is_none().then(speaker)
         };
         let mut speakers = Speakers {
-            text: request.output.is_none().then(|| speaker(Speech::Text, turn.said())),
-            reasoning: request
-                .output
-                .is_none()
-                .then(|| speaker(Speech::Reasoning, turn.reasoned())),
+            text: speaker(Speech::Text, turn.said()),
+            reasoning: speaker(Speech::Reasoning, turn.reasoned()),
         };
         let span = call_span(provider.label(), &self.spec.name, self.stage.session());
         let insisting = self.insist(provider, &request, attempt, &mut speakers);
@@ -189,13 +182,7 @@ impl Driver {
         };
         let (_, outcome) =
             self.stage.request_step(COMPACT_KEY, RetryPolicy::default(), &mut work).await;
-        match outcome {
-            StepOutcome::Ok(value) => {
-                let compacted = Compacted::from_value(&value).map_err(stopped)?;
-                turn.compact(&compacted).map_err(stopped)
-            }
-            StepOutcome::Err(failure) => Err(Stop::Failed(failure)),
-        }
+        turn.compact(&recorded(outcome)?).map_err(stopped)
     }
 
     /// Has the model sum up what goes; in the time that the turn has left, or it goes without a summary.

@@ -17,13 +17,13 @@ use self::read::Reading;
 use super::{
     begin::{Begin, Open},
     call::Outcome,
-    drive::{Driver, stopped},
+    dispatch::{Told, needs_person, refused},
+    drive::{self, Driver, to_outcome},
     route::{Route, Routed},
-    told::{Told, needs_person, refused},
 };
 use crate::{
-    Answer, Arguments, Call, CallRecord, Finish, OpenNote, REPLY_TOOL, Recorded, ToolSpec, Turn,
-    Waiting, approval,
+    Answer, Call, CallRecord, Finish, OpenNote, REPLY_TOOL, Recorded, ToolSpec, Turn, Waiting,
+    approval,
     pieces::cut,
     record::{MODEL_KEY, REPLY_LABEL, Wait},
 };
@@ -127,30 +127,14 @@ impl Driver {
     /// The reply as a call, as if the model had made it: so it is done, shown and remembered like one.
     pub(super) async fn reply_as_call(&self, reply: Reply) -> Result<Routed, Stop> {
         let arguments = json!({ "taskId": reply.run, "input": reply.input });
-        let call = Call {
-            id: "reply".to_owned(),
-            tool: REPLY_TOOL.to_owned(),
-            arguments: Arguments::Json(arguments),
-            echo: None,
-        };
-        let answer = Answer {
-            text: String::new(),
-            reasoning: String::new(),
-            calls: vec![call],
-            finish: Finish::Calls,
-            usage: None,
-            model: None,
-        };
+        let calls = vec![Call::new("reply", REPLY_TOOL, arguments)];
+        let answer = Answer { calls, finish: Finish::Calls, ..Answer::default() };
         let routed = || {
             let (label, ended_at) = (REPLY_LABEL.to_owned(), self.stage.moment());
             let recorded = Recorded { answer, label, cost: None, ended_at };
-            let routed = Routed { recorded, routes: vec![Route::ReplyOfUser] };
-            serde_json::to_value(routed).map_err(|error| Failure::new(error.to_string()))
+            to_outcome(&Routed { recorded, routes: vec![Route::ReplyOfUser] })
         };
-        match self.stage.record(MODEL_KEY, routed).await {
-            StepOutcome::Ok(value) => serde_json::from_value(value).map_err(stopped),
-            StepOutcome::Err(failure) => Err(Stop::Failed(failure)),
-        }
+        drive::recorded(self.stage.record(MODEL_KEY, routed).await)
     }
 
     /// Brings an answer to a run of this session that waits for one, and hears what it says next.
@@ -248,7 +232,7 @@ impl Driver {
         let programs = self.stage.programs();
         let program = programs.iter().find(|program| program.info().name == open.workflow);
         open.description = program.map(|it| it.info().description.clone()).unwrap_or_default();
-        serde_json::to_value(open).map_err(|error| Failure::new(error.to_string()))
+        to_outcome(&open)
     }
 
     /// Sends the answer. What is wrong with it is a part of the outcome.
@@ -259,16 +243,15 @@ impl Driver {
         input: &Value,
         place: &str,
     ) -> Result<Value, Failure> {
-        let unwritable = |error: &dyn std::fmt::Display| Failure::new(error.to_string());
         let id = MessageId::new(&format!("{}-{place}", self.stage.run()))
-            .map_err(|error| unwritable(&error))?;
+            .map_err(|error| Failure::new(error.to_string()))?;
         let message = Message::new(id.clone(), Role::User, vec![Part::data(input.clone())]);
         let problems = match self.stage.reply(run, Some(question), message).await? {
             Delivered::Answer { primary: true, .. } => Vec::new(),
             Delivered::Answer { problems, .. } if !problems.is_empty() => problems,
             Delivered::Answer { .. } | Delivered::Noted => return Err(gone()),
         };
-        serde_json::to_value(Sent { message: id, problems }).map_err(|error| unwritable(&error))
+        to_outcome(&Sent { message: id, problems })
     }
 }
 

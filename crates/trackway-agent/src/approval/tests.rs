@@ -15,9 +15,7 @@ fn the_question_shows_tool_and_arguments() {
             ),
         ),
     ] {
-        let arguments = Arguments::Json(value.clone());
-        let call = Call { id: "c".into(), tool: "files__write".into(), arguments, echo: None };
-        let parts = prompt(&call);
+        let parts = prompt(&Call::new("c", "files__write", value.clone()));
         assert_eq!(parts[0].as_text(), Some(&*sentence));
         let data = json!({"tool": "files__write", "arguments": value, "toolCallId": "c"});
         assert_eq!(parts[1].as_data(), Some(&data));

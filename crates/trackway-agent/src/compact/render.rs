@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 
 use super::{BYTES_PER_TOKEN, HISTORY_TOKENS_MAX};
-use crate::{Arguments, Call, Entry, Piece};
+use crate::{Entry, Piece, pieces::cut};
 
 /// Longest text of one entry in it. Long results are seldom needed as a whole again.
 /// Limit (Agents): text of one entry of a conversation that is summarised.
@@ -13,14 +13,6 @@ const ENTRY_BYTES_MAX: usize = 8 * 1024;
 /// Longest text of them all; the oldest entries go first.
 /// Limit (Agents): text of a conversation that is summarised.
 const ALL_BYTES_MAX: usize = (HISTORY_TOKENS_MAX * BYTES_PER_TOKEN) as usize;
-
-/// The arguments of a call as text.
-pub(super) fn arguments(call: &Call) -> String {
-    match &call.arguments {
-        Arguments::Json(value) => value.to_string(),
-        Arguments::Broken { text, .. } => text.clone(),
-    }
-}
 
 pub(super) fn conversation(entries: &[Entry]) -> String {
     let mut lines: Vec<String> = entries.iter().map(one).collect();
@@ -46,7 +38,12 @@ fn one(entry: &Entry) -> String {
                 let _ = writeln!(text, "ASSISTANT: {}", cut(said));
             }
             calls.iter().try_for_each(|call| {
-                writeln!(text, "ASSISTANT calls {} with {}", call.tool, cut(&arguments(call)))
+                writeln!(
+                    text,
+                    "ASSISTANT calls {} with {}",
+                    call.tool,
+                    cut(&call.arguments.to_text())
+                )
             })
         }
         Entry::Result { tool, pieces, failed, .. } => {
@@ -58,20 +55,10 @@ fn one(entry: &Entry) -> String {
 }
 
 fn shown(pieces: &[Piece]) -> String {
-    let texts: Vec<&str> = pieces
-        .iter()
-        .map(|piece| match piece {
-            Piece::Text(text) => text.as_str(),
-            Piece::Image { .. } => "(an image)",
-        })
-        .collect();
-    cut(&texts.join("\n"))
+    let texts = pieces.iter().map(|piece| piece.as_text().unwrap_or("(an image)"));
+    cut(&texts.collect::<Vec<_>>().join("\n"))
 }
 
 fn cut(text: &str) -> String {
-    let shown = text.floor_char_boundary(ENTRY_BYTES_MAX);
-    if shown == text.len() {
-        return text.to_owned();
-    }
-    format!("{} (cut: {shown} of {} bytes)", &text[..shown], text.len())
+    cut::told(text, ENTRY_BYTES_MAX)
 }

@@ -4,25 +4,21 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
-use crate::{Arguments, Call};
-
-fn user(text: &str) -> Entry {
-    Entry::User { pieces: vec![Piece::Text(text.into())] }
-}
+use crate::{
+    Arguments, Call,
+    samples::{self, image, user},
+};
 
 fn model(text: &str) -> Entry {
-    Entry::Model { text: text.into(), calls: Vec::new() }
+    samples::model(text, Vec::new())
 }
 
 fn called(id: &str) -> Entry {
-    let arguments = Arguments::Json(json!({"n": 1}));
-    let call = Call { id: id.into(), tool: "look".into(), arguments, echo: None };
-    Entry::Model { text: String::new(), calls: vec![call] }
+    samples::model("", vec![Call::new(id, "look", json!({"n": 1}))])
 }
 
 fn result(id: &str, text: &str) -> Entry {
-    let pieces = vec![Piece::Text(text.into())];
-    Entry::Result { call: id.into(), tool: "look".into(), pieces, failed: false }
+    samples::result(id, "look", text)
 }
 
 /// A text of about this many tokens.
@@ -35,8 +31,7 @@ fn tokens_are_estimated_by_bytes() {
     assert_eq!(estimate_text(""), 0);
     assert_eq!(estimate_text("abcde"), 2);
     assert_eq!(estimate(&[user(&tokens(100)), model("abcd")]), 100 + 4 + 1 + 4);
-    let image = Piece::Image { media_type: "image/png".into(), base64: "A".repeat(1_000_000) };
-    assert_eq!(estimate(&[Entry::User { pieces: vec![image] }]), IMAGE_TOKENS + ENTRY_TOKENS);
+    assert_eq!(estimate(&[Entry::User { pieces: vec![image()] }]), IMAGE_TOKENS + ENTRY_TOKENS);
 }
 
 #[test]
@@ -99,11 +94,10 @@ fn nothing_is_done_where_nothing_is_gained() {
 fn a_summary_is_asked_for_and_enters_the_conversation() {
     let broken = Arguments::Broken { text: "{".into(), reason: "it ends".into() };
     let call = Call { id: "b".into(), tool: "look".into(), arguments: broken, echo: None };
-    let image = Piece::Image { media_type: "image/png".into(), base64: "AAAA".into() };
     let failed = Entry::Result {
         call: "b".into(),
         tool: "look".into(),
-        pieces: vec![Piece::Text("no".into()), image],
+        pieces: vec![Piece::Text("no".into()), image()],
         failed: true,
     };
     let gone = vec![

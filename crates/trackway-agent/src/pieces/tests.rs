@@ -4,10 +4,7 @@ use serde_json::json;
 use trackway_domain::{File, FileSource, MessageId};
 
 use super::*;
-
-fn text(text: &str) -> Piece {
-    Piece::Text(text.into())
-}
+use crate::samples::text;
 
 fn file(name: Option<&str>, mime_type: Option<&str>, source: FileSource) -> Part {
     Part::file(File {

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::*;
-use crate::{Finish, Usage};
+use crate::{Finish, Usage, samples::call};
 
 #[test]
 fn keys_name_the_place_of_a_call_whatever_the_tool_is_called() {
@@ -23,16 +23,11 @@ fn records_keep_their_form() {
     let recorded = Recorded {
         answer: Answer {
             text: "Hello".into(),
-            reasoning: String::new(),
-            calls: vec![Call {
-                id: "c1".into(),
-                tool: "echo".into(),
-                arguments: Arguments::Json(json!({"text": "x"})),
-                echo: None,
-            }],
+            calls: vec![Call::new("c1", "echo", json!({"text": "x"}))],
             finish: Finish::Calls,
             usage: Some(Usage { input_tokens: 10, output_tokens: 2, ..Usage::default() }),
             model: Some("small-1".into()),
+            ..Answer::default()
         },
         label: "openai/small".into(),
         cost: Some(0.25),
@@ -59,7 +54,7 @@ fn records_keep_their_form() {
     assert_eq!(CallRecord::from_value(&written), Ok(record));
 
     let kept = vec![Entry::User { pieces: vec![Piece::Text("hi".into())] }];
-    let compacted = Compacted { summary: "s".into(), kept, asked: None, ended_at: None };
+    let compacted = Compacted { summary: "s".into(), kept, ..Compacted::default() };
     let written = json!({"summary": "s", "kept": [{"user": {"pieces": [{"text": "hi"}]}}]});
     assert_eq!(compacted.to_value(), Ok(written.clone()));
     assert_eq!(Compacted::from_value(&written), Ok(compacted));
@@ -79,20 +74,8 @@ fn a_failure_is_within_the_bounds_of_results() {
 
 #[test]
 fn two_calls_never_share_an_id() {
-    let call = |id: &str| Call {
-        id: id.into(),
-        tool: "t".into(),
-        arguments: Arguments::Json(json!({})),
-        echo: None,
-    };
-    let answer = Answer {
-        text: String::new(),
-        reasoning: String::new(),
-        calls: vec![call("a"), call("a.2"), call("a"), call("a")],
-        finish: Finish::Calls,
-        usage: None,
-        model: None,
-    };
+    let calls = ["a", "a_2", "a", "a"].map(|id| call(id, "t")).to_vec();
+    let answer = Answer { calls, finish: Finish::Calls, ..Answer::default() };
     let ids: Vec<_> = calls_of(&answer).into_iter().map(|call| call.id).collect();
-    assert_eq!(ids, ["a", "a.2", "a.3", "a.4"]);
+    assert_eq!(ids, ["a", "a_2", "a_3", "a_4"]);
 }

@@ -2,10 +2,9 @@
 
 use proptest::prelude::*;
 use serde_json::json;
+use trackway_runtime::Kind;
 
 use super::*;
-use crate::Budgets;
-use trackway_runtime::Kind;
 
 pub(super) fn agent(
     tools: &[&str],
@@ -15,17 +14,10 @@ pub(super) fn agent(
     let owned = |patterns: &[&str]| patterns.iter().map(|&text| text.to_owned()).collect();
     AgentSpec {
         name: "helper".into(),
-        description: String::new(),
-        model: None,
         tools: owned(tools),
         workflows: owned(workflows),
-        peers: Vec::new(),
         approvals: approvals.iter().map(|(name, how)| ((*name).to_owned(), *how)).collect(),
-        budgets: Budgets::default(),
-        model_timeout: None,
-        first_answer_timeouts: Default::default(),
-        skills: Vec::new(),
-        prompt: String::new(),
+        ..AgentSpec::default()
     }
 }
 

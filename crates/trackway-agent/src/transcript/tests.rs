@@ -7,7 +7,10 @@ use trackway_domain::{
 };
 
 use super::*;
-use crate::{AgentSpec, Answer, Arguments, Budgets, Call, Finish, Next, Offer, Piece, Turn};
+use crate::{
+    Answer, Arguments, Call, Next, Offer, Piece, Turn,
+    samples::{self, agent, model},
+};
 
 fn message(text: &str) -> Message {
     Message::new(
@@ -44,19 +47,12 @@ fn step(key: &str, occurrence: u32, outcome: StepOutcome) -> Event {
 }
 
 fn call(id: &str) -> Call {
-    Call { id: id.into(), tool: "look".into(), arguments: Arguments::Json(json!({})), echo: None }
+    samples::call(id, "look")
 }
 
 fn recorded(text: &str, calls: Vec<Call>) -> Recorded {
-    let answer = Answer {
-        text: text.into(),
-        reasoning: "hidden".into(),
-        calls,
-        finish: Finish::Stop,
-        usage: None,
-        model: None,
-    };
-    Recorded { answer, label: "scripted/test".into(), cost: None, ended_at: Timestamp(0) }
+    let (text, reasoning) = (text.into(), "hidden".into());
+    samples::recorded(Answer { text, reasoning, calls, ..Answer::default() })
 }
 
 fn answered(n: u32, text: &str, calls: Vec<Call>) -> Event {
@@ -79,10 +75,6 @@ fn text(text: &str) -> Vec<Piece> {
 
 fn user(said: &str) -> Entry {
     Entry::User { pieces: vec![Piece::Text(said.into()), Piece::Text("```json\n1\n```".into())] }
-}
-
-fn model(text: &str, calls: Vec<Call>) -> Entry {
-    Entry::Model { text: text.into(), calls }
 }
 
 fn result(id: &str, said: &str, failed: bool) -> Entry {
@@ -246,7 +238,7 @@ fn what_was_said_in_between_is_seen_later() {
 #[test]
 fn a_compaction_takes_the_place_of_everything_before() {
     let kept = vec![user("Now")];
-    let compacted = Compacted { summary: "Sum".into(), kept, asked: None, ended_at: None };
+    let compacted = Compacted { summary: "Sum".into(), kept, ..Compacted::default() };
     let log = [
         asked("Now"),
         step("compact", 0, StepOutcome::Ok(compacted.to_value().unwrap())),
@@ -283,26 +275,8 @@ fn unreadable_records_are_told_or_skipped() {
 /// What the log says is what the turn said: the same records told to a turn give the same conversation.
 #[test]
 fn log_and_turn_agree() {
-    let spec = AgentSpec {
-        name: "helper".into(),
-        description: String::new(),
-        model: None,
-        tools: Vec::new(),
-        workflows: Vec::new(),
-        peers: Vec::new(),
-        approvals: BTreeMap::new(),
-        budgets: Budgets::default(),
-        model_timeout: None,
-        first_answer_timeouts: Default::default(),
-        skills: Vec::new(),
-        prompt: String::new(),
-    };
-    let mut turn = Turn::begin(
-        &spec,
-        Vec::new(),
-        pieces::user_pieces(Some(&message("Hello")), &json!({})),
-        Timestamp(0),
-    );
+    let asking = pieces::user_pieces(Some(&message("Hello")), &json!({}));
+    let mut turn = Turn::begin(&agent(), Vec::new(), asking, Timestamp(0));
     let mut log = vec![asked("Hello")];
     let script = [
         recorded("Two.", vec![call("a"), call("a"), call("b")]),

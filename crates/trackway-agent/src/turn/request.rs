@@ -6,7 +6,7 @@ use std::{
 };
 
 use super::Turn;
-use crate::{Call, EndedTask, Entry, OpenNote, Request, ToolSpec, pieces};
+use crate::{Call, EndedTask, Entry, OpenNote, Request, ToolSpec, pieces, record::free_id};
 
 /// What is offered to the model with this request. It is made anew before every model call.
 #[derive(Debug, Clone, Default)]
@@ -77,7 +77,7 @@ fn distinct(mut entries: Vec<Entry>) -> Vec<Entry> {
                     let Some(count) = left.get_mut(&call.id) else { continue };
                     *count -= 1;
                     if *count > 0 {
-                        let fresh = numbered(&call.id, &taken);
+                        let fresh = free_id(&call.id, |id| taken.contains(id));
                         taken.insert(fresh.clone());
                         renamed.insert(std::mem::replace(&mut call.id, fresh.clone()), fresh);
                     }
@@ -97,17 +97,5 @@ fn calls(entry: &Entry) -> &[Call] {
     match entry {
         Entry::Model { calls, .. } => calls,
         Entry::User { .. } | Entry::Result { .. } => &[],
-    }
-}
-
-/// The id with the first number that makes it free.
-fn numbered(id: &str, taken: &BTreeSet<String>) -> String {
-    let mut number = 1;
-    loop {
-        let fresh = format!("{id}_{number}");
-        if !taken.contains(&fresh) {
-            return fresh;
-        }
-        number += 1;
     }
 }

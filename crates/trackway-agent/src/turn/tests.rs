@@ -9,59 +9,26 @@ use serde_json::{Value, json};
 use trackway_domain::Timestamp;
 
 use super::*;
-use crate::{Arguments, Call};
-
-/// An agent with these budgets.
-fn agent(budgets: Budgets) -> AgentSpec {
-    AgentSpec {
-        name: "helper".into(),
-        description: "Helps.".into(),
-        model: None,
-        tools: vec!["*".into()],
-        workflows: vec!["*".into()],
-        peers: Vec::new(),
-        approvals: BTreeMap::new(),
-        budgets,
-        model_timeout: None,
-        first_answer_timeouts: Default::default(),
-        skills: Vec::new(),
-        prompt: "You help.".into(),
-    }
-}
-
-fn text(text: &str) -> Piece {
-    Piece::Text(text.into())
-}
+use crate::{
+    Arguments, Call,
+    samples::{agent, recorded, result, text, user},
+};
 
 fn began(budgets: Budgets) -> Turn {
-    Turn::begin(&agent(budgets), Vec::new(), vec![text("Hello")], Timestamp(0))
+    let spec = AgentSpec { budgets, ..agent() };
+    Turn::begin(&spec, Vec::new(), vec![text("Hello")], Timestamp(0))
 }
 
 fn call(id: &str, tool: &str) -> Call {
-    Call {
-        id: id.into(),
-        tool: tool.into(),
-        arguments: Arguments::Json(json!({"for": id})),
-        echo: None,
-    }
+    Call::new(id, tool, json!({"for": id}))
 }
 
 /// An answer of a model that took a second.
 fn answer(text: &str, calls: Vec<Call>) -> Recorded {
     let finish = if calls.is_empty() { Finish::Stop } else { Finish::Calls };
-    Recorded {
-        answer: Answer {
-            text: text.into(),
-            reasoning: String::new(),
-            calls,
-            finish,
-            usage: Some(Usage { input_tokens: 100, output_tokens: 10, ..Usage::default() }),
-            model: None,
-        },
-        label: "scripted/test".into(),
-        cost: None,
-        ended_at: Timestamp(1_000),
-    }
+    let usage = Some(Usage { input_tokens: 100, output_tokens: 10, ..Usage::default() });
+    let answer = Answer { text: text.into(), calls, finish, usage, ..Answer::default() };
+    Recorded { ended_at: Timestamp(1_000), ..recorded(answer) }
 }
 
 fn ended(text: &str, finish: Finish) -> Recorded {
@@ -76,10 +43,6 @@ fn waiting(turn: &Turn) -> Vec<String> {
         Next::Call(waiting) => waiting.into_iter().map(|waiting| waiting.call.id).collect(),
         _ => Vec::new(),
     }
-}
-
-fn result(id: &str, tool: &str, said: &str) -> Entry {
-    Entry::Result { call: id.into(), tool: tool.into(), pieces: vec![text(said)], failed: false }
 }
 
 fn done(text: &str, ending: Ending) -> Next {
@@ -146,9 +109,7 @@ fn nothing_that_comes_at_the_wrong_moment_changes_a_turn() {
     assert_eq!(turn.next(), Next::Ask);
     turn.heard(&answer("", vec![call("a", "echo")])).unwrap();
     assert_eq!(turn.heard(&answer("", Vec::new())), Err(TurnError::NotAsked));
-    let compacted =
-        Compacted { summary: "s".into(), kept: Vec::new(), asked: None, ended_at: None };
-    assert_eq!(turn.compact(&compacted), Err(TurnError::NotAsked));
+    assert_eq!(turn.compact(&Compacted::default()), Err(TurnError::NotAsked));
     assert_eq!(waiting(&turn), ["a"]);
 }
 

@@ -111,8 +111,7 @@ fn ended_at(seconds: i64) -> CallRecord {
 #[test]
 fn the_time_of_a_summary_counts() {
     let mut turn = began(Budgets { seconds: Some(60), ..Budgets::default() });
-    let ended_at = Some(Timestamp(60_000));
-    let compacted = Compacted { summary: "s".into(), kept: Vec::new(), asked: None, ended_at };
+    let compacted = Compacted { ended_at: Some(Timestamp(60_000)), ..Compacted::default() };
     turn.compact(&compacted).unwrap();
     assert_eq!(turn.next(), Next::Limit(Limit::Seconds { max: 60, used: 60 }));
 }

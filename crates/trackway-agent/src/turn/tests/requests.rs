@@ -1,11 +1,7 @@
 //! What the model is shown.
 
 use super::*;
-use crate::{OpenNote, ToolSpec};
-
-fn user(said: &str) -> Entry {
-    Entry::User { pieces: vec![text(said)] }
-}
+use crate::{OpenNote, ToolSpec, samples::image};
 
 /// The whole context of a second turn: prompt, history with calls and results, tools. Proves D1 and D7
 /// as far as the model sees them; calls of earlier turns are kept in the history.
@@ -17,9 +13,8 @@ fn the_request_of_a_turn() {
         result("call_0", "time", "12:00"),
         Entry::Model { text: "Noon.".into(), calls: Vec::new() },
     ];
-    let image = Piece::Image { media_type: "image/png".into(), base64: "AAAA".into() };
-    let asked = vec![text("Echo this twice."), image];
-    let mut turn = Turn::begin(&agent(Budgets::default()), history, asked, Timestamp(0));
+    let asked = vec![text("Echo this twice."), image()];
+    let mut turn = Turn::begin(&agent(), history, asked, Timestamp(0));
     let calls = vec![call("call_0", "dispatch_workflow_echo"), call("call_1", "time")];
     turn.heard(&answer("", calls)).unwrap();
     turn.returned("call_1", CallRecord::failed("no clock")).unwrap();
@@ -58,7 +53,7 @@ fn the_request_of_a_turn() {
 #[test]
 fn the_user_speaks_once_at_a_time() {
     let history = vec![user("Summary"), user("Left over")];
-    let turn = Turn::begin(&agent(Budgets::default()), history, vec![text("Now")], Timestamp(0));
+    let turn = Turn::begin(&agent(), history, vec![text("Now")], Timestamp(0));
     let entries = turn.request(Offer::default()).entries;
     assert_eq!(
         entries,
@@ -70,10 +65,9 @@ fn the_user_speaks_once_at_a_time() {
 #[test]
 fn a_compaction_takes_the_place_of_the_history() {
     let history = vec![user("Old"), Entry::Model { text: "Old too".into(), calls: Vec::new() }];
-    let mut turn =
-        Turn::begin(&agent(Budgets::default()), history, vec![text("Now")], Timestamp(0));
-    let compacted =
-        Compacted { summary: "Sum".into(), kept: vec![user("Now")], asked: None, ended_at: None };
+    let mut turn = Turn::begin(&agent(), history, vec![text("Now")], Timestamp(0));
+    let kept = vec![user("Now")];
+    let compacted = Compacted { summary: "Sum".into(), kept, ..Compacted::default() };
     turn.compact(&compacted).unwrap();
     assert_eq!(turn.entries(), [user("Sum"), user("Now")]);
     assert_eq!(turn.next(), Next::Ask);

@@ -68,9 +68,8 @@ fn a_new_turn_tracks_nothing_of_the_one_before() {
     let mut turn = began(Budgets::default());
     turn.heard(&answer("", vec![call("a", "dispatch_workflow_echo")])).unwrap();
     let history = turn.entries().to_vec();
-    let next = Turn::begin(&agent(Budgets::default()), history, vec![text("More")], Timestamp(0));
+    let mut next = Turn::begin(&agent(), history, vec![text("More")], Timestamp(0));
     assert_eq!(next.next(), Next::Ask);
-    let mut next = next;
     next.heard(&answer("", vec![call("a", "dispatch_workflow_echo")])).unwrap();
     let Next::Call(calls) = next.next() else { panic!() };
     assert_eq!(calls[0].nth, 1);
