@@ -2,7 +2,6 @@
 
 mod anthropic;
 mod calls;
-mod complaint;
 #[cfg(test)]
 mod examples;
 mod format;
@@ -12,13 +11,13 @@ mod http;
 pub mod offline;
 mod open;
 mod openai;
-mod parameters;
 mod prompt;
 pub mod record;
 mod responses;
 mod retry;
 pub mod scripted;
 mod spoken;
+mod wire;
 
 use std::{fmt, time::Duration};
 

@@ -6,7 +6,10 @@ mod reader;
 
 use serde_json::Value;
 
-use super::format::{Format, Reader};
+use super::{
+    format::{Format, Reader},
+    wire::with_code,
+};
 use crate::conversation::Request;
 
 pub(super) const KIND: &str = "anthropic";
@@ -50,11 +53,8 @@ impl Format for Anthropic {
     }
 
     fn complaint(&self, body: &Value) -> Option<String> {
-        let words = body["error"]["message"].as_str()?;
-        Some(match body["error"]["type"].as_str() {
-            Some(kind) if !words.contains(kind) => format!("{words} ({kind})"),
-            _ => words.to_owned(),
-        })
+        let error = &body["error"];
+        Some(with_code(error["message"].as_str()?, error["type"].as_str()))
     }
 }
 

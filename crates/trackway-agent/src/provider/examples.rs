@@ -5,21 +5,16 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::{Delta, ModelError, format::Format};
-use crate::conversation::{Arguments, Call, Entry, Piece, Request, ToolSpec};
+use crate::{
+    conversation::{Arguments, Call, Entry, Piece, Request, ToolSpec},
+    samples::{call, text},
+};
 
 /// A conversation with everything in it: several calls, one of them broken, one that failed, an image.
 pub(super) fn everything(echo: Value) -> Request {
-    let call = |id: &str, tool: &str, arguments: Arguments, echo: Option<Value>| Call {
-        id: id.to_owned(),
-        tool: tool.to_owned(),
-        arguments,
-        echo,
-    };
-    let result = |call: &str, tool: &str, pieces: Vec<Piece>, failed: bool| Entry::Result {
-        call: call.to_owned(),
-        tool: tool.to_owned(),
-        pieces,
-        failed,
+    let result = |call: &str, tool: &str, pieces: Vec<Piece>, failed: bool| {
+        let (call, tool) = (call.to_owned(), tool.to_owned());
+        Entry::Result { call, tool, pieces, failed }
     };
     let image = Piece::Image { media_type: "image/png".to_owned(), base64: "iVBORw==".to_owned() };
     let broken =
@@ -29,9 +24,12 @@ pub(super) fn everything(echo: Value) -> Request {
         Entry::Model {
             text: "I shall look.".to_owned(),
             calls: vec![
-                call("call.1", "look", Arguments::Json(json!({ "at": "picture" })), Some(echo)),
-                call("call.2", "read", broken, None),
-                call("call.3", "look", Arguments::Json(json!({})), None),
+                Call {
+                    echo: Some(echo),
+                    ..Call::new("call.1", "look", json!({ "at": "picture" }))
+                },
+                Call { arguments: broken, ..call("call.2", "read") },
+                call("call.3", "look"),
             ],
         },
         // As they came in, which is not the order of the calls.
@@ -46,15 +44,8 @@ pub(super) fn everything(echo: Value) -> Request {
 
 /// The shortest conversation.
 pub(super) fn hello() -> Request {
-    Request {
-        system: "You are brief.".to_owned(),
-        open: Vec::new(),
-        ended: Vec::new(),
-        entries: vec![Entry::User { pieces: vec![text("Hello")] }],
-        tools: Vec::new(),
-        output: None,
-        max_tokens: None,
-    }
+    let system = "You are brief.".to_owned();
+    Request { system, entries: vec![Entry::user("Hello")], ..Request::default() }
 }
 
 /// A tool with a schema, and one that takes anything.
@@ -69,10 +60,6 @@ pub(super) fn tools() -> Vec<Arc<ToolSpec>> {
         Arc::new(ToolSpec { name, description, schema })
     };
     vec![tool("look", "Looks.", schema), tool("read", "Reads.", json!({}))]
-}
-
-fn text(text: &str) -> Piece {
-    Piece::Text(text.to_owned())
 }
 
 /// What a reader makes of these events, and of the end behind them unless it is done before.

@@ -5,7 +5,7 @@ use std::{fmt, time::Duration};
 
 use serde_json::Value;
 
-use super::{Delta, ModelError};
+use super::{Delta, ModelError, wire::complaint};
 use crate::conversation::Request;
 
 /// How one family of servers wants to be asked, and how it answers.
@@ -14,7 +14,9 @@ pub(crate) trait Format: Send + Sync + fmt::Debug {
     fn path(&self, model: &str) -> String;
 
     /// The header that carries the key, and its value.
-    fn authorization(&self, key: &str) -> (&'static str, String);
+    fn authorization(&self, key: &str) -> (&'static str, String) {
+        ("authorization", format!("Bearer {key}"))
+    }
 
     /// Headers that every request has beside it.
     fn headers(&self) -> &'static [(&'static str, &'static str)] {
@@ -32,7 +34,9 @@ pub(crate) trait Format: Send + Sync + fmt::Debug {
     fn reader(&self) -> Box<dyn Reader>;
 
     /// What an error body says, where it is in the format's own form.
-    fn complaint(&self, body: &Value) -> Option<String>;
+    fn complaint(&self, body: &Value) -> Option<String> {
+        complaint(body)
+    }
 
     /// How long an error body asks to be left alone, for servers that have no header for it.
     fn patience(&self, _body: &Value) -> Option<Duration> {

@@ -7,7 +7,10 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::format::{Format, Reader};
+use super::{
+    format::{Format, Reader},
+    wire::with_code,
+};
 use crate::conversation::Request;
 
 pub(super) const KIND: &str = "gemini";
@@ -51,11 +54,7 @@ impl Format for Gemini {
 
     fn complaint(&self, body: &Value) -> Option<String> {
         let error = error(body)?;
-        let words = error["message"].as_str()?;
-        Some(match error["status"].as_str() {
-            Some(status) => format!("{words} ({status})"),
-            None => words.to_owned(),
-        })
+        Some(with_code(error["message"].as_str()?, error["status"].as_str()))
     }
 
     fn patience(&self, body: &Value) -> Option<Duration> {

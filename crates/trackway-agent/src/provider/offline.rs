@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use self::intent::Intent;
 use super::{Deltas, Provider, spoken};
-use crate::conversation::{Answer, Arguments, Call, Entry, Finish, Piece, Request};
+use crate::conversation::{Answer, Call, Entry, Finish, Request};
 
 /// What is shown of it in events and on screens.
 pub const LABEL: &str = "offline-rules/1";
@@ -41,7 +41,7 @@ impl Provider for Offline {
 /// What the rules make of a request. The same request has the same answer.
 pub fn answer(request: &Request) -> Answer {
     if let Some(schema) = &request.output {
-        let prompt = request.entries.iter().rev().find_map(user_text).unwrap_or_default();
+        let prompt = request.newest_user_text().unwrap_or_default();
         return said(instance::fill(schema, &prompt).to_string());
     }
     match request.entries.last() {
@@ -57,41 +57,13 @@ pub fn answer(request: &Request) -> Answer {
 }
 
 fn said(text: String) -> Answer {
-    Answer {
-        text,
-        reasoning: String::new(),
-        calls: Vec::new(),
-        finish: Finish::Stop,
-        usage: None,
-        model: Some(LABEL.to_owned()),
-    }
+    Answer { text, model: Some(LABEL.to_owned()), ..Answer::default() }
 }
 
 /// The id is made from the place in the conversation: the same on every replay, another in every turn.
 fn called(request: &Request, tool: String, arguments: Value) -> Answer {
-    let call = Call {
-        id: format!("offline-{}", request.entries.len()),
-        tool,
-        arguments: Arguments::Json(arguments),
-        echo: None,
-    };
+    let call = Call::new(format!("offline-{}", request.entries.len()), tool, arguments);
     Answer { calls: vec![call], finish: Finish::Calls, ..said(String::new()) }
-}
-
-/// The text of a user's entry, its pieces on lines of their own.
-fn user_text(entry: &Entry) -> Option<String> {
-    match entry {
-        Entry::User { pieces } => Some(text_of(pieces)),
-        Entry::Model { .. } | Entry::Result { .. } => None,
-    }
-}
-
-fn text_of(pieces: &[Piece]) -> String {
-    let texts = pieces.iter().filter_map(|piece| match piece {
-        Piece::Text(text) => Some(text.as_str()),
-        Piece::Image { .. } => None,
-    });
-    texts.collect::<Vec<_>>().join("\n")
 }
 
 #[cfg(test)]

@@ -5,10 +5,7 @@ mod reader;
 
 use serde_json::Value;
 
-use super::{
-    complaint::complaint,
-    format::{Format, Reader},
-};
+use super::format::{Format, Reader};
 use crate::conversation::Request;
 
 pub(super) const KIND: &str = "openai";
@@ -42,10 +39,6 @@ impl Format for OpenAi {
         "/chat/completions".to_owned()
     }
 
-    fn authorization(&self, key: &str) -> (&'static str, String) {
-        ("authorization", format!("Bearer {key}"))
-    }
-
     fn body(&self, model: &str, request: &Request) -> Value {
         body::body(model, request, self.cap)
     }
@@ -57,9 +50,5 @@ impl Format for OpenAi {
 
     fn reader(&self) -> Box<dyn Reader> {
         Box::new(reader::ChatReader::default())
-    }
-
-    fn complaint(&self, body: &Value) -> Option<String> {
-        complaint(body)
     }
 }

@@ -3,13 +3,13 @@
 //! A recording has one line of JSON for each whole answer: the digest of the request and the pieces of
 //! the answer. Requests are not written, and neither keys nor headers are ever known here.
 
-mod replay;
-
 use std::{
-    fs::OpenOptions,
+    collections::{BTreeMap, VecDeque},
+    ffi::OsStr,
+    fs::{self, OpenOptions},
     io::{self, Write as _},
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{Arc, Mutex, PoisonError},
 };
 
 use data_encoding::HEXLOWER;
@@ -17,7 +17,6 @@ use futures_util::{StreamExt as _, stream};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-pub use self::replay::{BadRecording, Replay};
 use super::{Delta, Deltas, ModelError, Provider};
 use crate::conversation::Request;
 
@@ -101,6 +100,75 @@ fn append(file: &Path, recorded: &Recorded) -> io::Result<()> {
     let mut line = serde_json::to_string(recorded)?;
     line.push('\n');
     OpenOptions::new().append(true).create(true).open(file)?.write_all(line.as_bytes())
+}
+
+/// A model that answers from a recording. A request that was recorded several times has its answers in
+/// their order, the last one from then on.
+#[derive(Debug)]
+pub struct Replay {
+    label: String,
+    /// By the digest of the request. Held only to take one.
+    answers: Mutex<BTreeMap<String, VecDeque<Vec<Delta>>>>,
+}
+
+/// A recording that cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum BadRecording {
+    #[error("the recording {} cannot be read: {reason}", path.display())]
+    File { path: PathBuf, reason: io::Error },
+    #[error("line {number} of the recording {} cannot be read: {reason}", path.display())]
+    Line { path: PathBuf, number: usize, reason: String },
+}
+
+impl Replay {
+    pub fn open(path: &Path) -> Result<Self, BadRecording> {
+        let text = fs::read_to_string(path)
+            .map_err(|reason| BadRecording::File { path: path.to_owned(), reason })?;
+        let mut answers: BTreeMap<String, VecDeque<Vec<Delta>>> = BTreeMap::new();
+        for (index, line) in text.split_inclusive('\n').enumerate() {
+            match serde_json::from_str::<Recorded>(line) {
+                Ok(recorded) => {
+                    answers.entry(recorded.digest).or_default().push_back(recorded.deltas)
+                }
+                // A program that ended while it wrote leaves a line without its end.
+                Err(_) if !line.ends_with('\n') => {}
+                Err(error) => {
+                    let (path, reason) = (path.to_owned(), error.to_string());
+                    return Err(BadRecording::Line { path, number: index + 1, reason });
+                }
+            }
+        }
+        let name = path.file_stem().and_then(OsStr::to_str).unwrap_or("recording");
+        Ok(Self { label: format!("replay/{name}"), answers: Mutex::new(answers) })
+    }
+
+    fn take(&self, digest: &str) -> Option<Vec<Delta>> {
+        let mut answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
+        let queue = answers.get_mut(digest)?;
+        if queue.len() > 1 { queue.pop_front() } else { queue.front().cloned() }
+    }
+}
+
+impl Provider for Replay {
+    fn label(&self) -> &str {
+        &self.label
+    }
+
+    fn takes_images(&self) -> bool {
+        true
+    }
+
+    fn ask(&self, request: &Request) -> Deltas {
+        let digest = digest(request);
+        let items = match self.take(&digest) {
+            Some(deltas) => deltas.into_iter().map(Ok).collect(),
+            None => {
+                let reason = format!("{} has no answer for the request {digest}", self.label);
+                vec![Err(ModelError::Unscripted { reason })]
+            }
+        };
+        stream::iter(items).boxed()
+    }
 }
 
 #[cfg(test)]

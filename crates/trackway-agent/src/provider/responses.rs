@@ -5,10 +5,7 @@ mod reader;
 
 use serde_json::Value;
 
-use super::{
-    complaint::complaint,
-    format::{Format, Reader},
-};
+use super::format::{Format, Reader};
 use crate::conversation::Request;
 
 pub(super) const KIND: &str = "openai-responses";
@@ -22,19 +19,11 @@ impl Format for Responses {
         "/responses".to_owned()
     }
 
-    fn authorization(&self, key: &str) -> (&'static str, String) {
-        ("authorization", format!("Bearer {key}"))
-    }
-
     fn body(&self, model: &str, request: &Request) -> Value {
         body::body(model, request)
     }
 
     fn reader(&self) -> Box<dyn Reader> {
         Box::new(reader::ResponsesReader::default())
-    }
-
-    fn complaint(&self, body: &Value) -> Option<String> {
-        complaint(body)
     }
 }

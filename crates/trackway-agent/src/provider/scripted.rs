@@ -35,7 +35,7 @@ use futures_util::{StreamExt as _, stream};
 
 pub use self::script::{Fault, Line, Script};
 use super::{Delta, Deltas, ModelError, Provider, spoken};
-use crate::conversation::{Entry, Piece, Request};
+use crate::conversation::{Entry, Request};
 
 /// A model with a script.
 #[derive(Debug)]
@@ -129,15 +129,8 @@ fn fits(line: &Line, request: &Request) -> bool {
         matches!(request.entries.last(), Some(Entry::Result { tool, .. }) if tool == wanted)
     });
     let said_so = line.user.as_ref().is_none_or(|wanted| {
-        let newest = request.entries.iter().rev().find_map(|entry| match entry {
-            Entry::User { pieces } => Some(pieces),
-            Entry::Model { .. } | Entry::Result { .. } => None,
-        });
-        let texts = newest.into_iter().flatten().filter_map(|piece| match piece {
-            Piece::Text(text) => Some(text.to_lowercase()),
-            Piece::Image { .. } => None,
-        });
-        texts.collect::<Vec<_>>().join("\n").contains(&wanted.to_lowercase())
+        let newest = request.newest_user_text().unwrap_or_default();
+        newest.to_lowercase().contains(&wanted.to_lowercase())
     });
     ends_so && said_so
 }

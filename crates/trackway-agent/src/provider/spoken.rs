@@ -3,7 +3,7 @@
 use futures_util::{StreamExt as _, stream};
 
 use super::{Delta, Deltas};
-use crate::conversation::{Answer, Arguments, Call};
+use crate::conversation::Answer;
 
 /// The answer as a stream that is there at once.
 pub(crate) fn stream(answer: &Answer) -> Deltas {
@@ -17,7 +17,7 @@ pub(crate) fn deltas(answer: &Answer) -> Vec<Delta> {
     deltas.extend(words(&answer.text).map(|word| Delta::Text(word.to_owned())));
     for (slot, call) in answer.calls.iter().enumerate() {
         deltas.push(Delta::Call { slot, id: Some(call.id.clone()), tool: call.tool.clone() });
-        deltas.push(Delta::Arguments { slot, text: written(call) });
+        deltas.push(Delta::Arguments { slot, text: call.arguments.to_text() });
         deltas.extend(call.echo.clone().map(|value| Delta::Echo { slot, value }));
     }
     deltas.push(Delta::End(answer.finish));
@@ -29,11 +29,4 @@ pub(crate) fn deltas(answer: &Answer) -> Vec<Delta> {
 /// The text in words, each with the space behind it, so that nothing is lost.
 fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split_inclusive(char::is_whitespace)
-}
-
-fn written(call: &Call) -> String {
-    match &call.arguments {
-        Arguments::Json(value) => value.to_string(),
-        Arguments::Broken { text, .. } => text.clone(),
-    }
 }

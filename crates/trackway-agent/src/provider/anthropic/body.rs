@@ -1,28 +1,23 @@
 //! A request in the form of Messages.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    iter,
-};
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
 
 use super::{ECHO, form};
 use crate::{
-    conversation::{Arguments, Call, Entry, Piece, Request, ToolSpec},
+    conversation::{Call, Entry, Piece, Request, ToolSpec},
     provider::{
-        parameters::{object, parameters},
         prompt::prompt,
+        wire::{Alternating, arguments_object, object, parameters},
     },
+    record::free_id,
 };
 
 /// The format wants a bound on every answer, thoughts included. This is the most that every model since
 /// the fourth generation takes; a lower one would cut off models that think long.
 /// Limit (Agents): answer of an Anthropic model where the agent names no bound.
 const MAX_TOKENS_DEFAULT: u32 = 32_000;
-
-/// What stands where a message would have no content, which the format refuses.
-const NOTHING: &str = "(no content)";
 
 /// Schemas that hold one of these at their top are refused as a tool's input.
 const ALTERNATIVES: [&str; 3] = ["allOf", "anyOf", "oneOf"];
@@ -67,27 +62,18 @@ fn cached() -> Value {
 
 /// Messages of alternating roles: results of calls are the user's, all of them in one message.
 fn messages(entries: &[Entry]) -> Vec<Value> {
-    let mut messages: Vec<(&str, Vec<Value>)> = Vec::new();
+    let mut messages = Alternating::default();
     let mut ids = Ids::default();
     for entry in entries {
-        let (role, blocks) = match entry {
-            Entry::User { pieces } => ("user", content(pieces)),
-            Entry::Model { text, calls } => ("assistant", said(text, calls, &mut ids)),
+        match entry {
+            Entry::User { pieces } => messages.push("user", content(pieces)),
+            Entry::Model { text, calls } => messages.push("assistant", said(text, calls, &mut ids)),
             Entry::Result { call, pieces, failed, .. } => {
-                ("user", vec![result(ids.of(call), pieces, *failed)])
+                messages.push("user", vec![result(ids.of(call), pieces, *failed)]);
             }
-        };
-        match messages.last_mut() {
-            Some((last, content)) if *last == role => content.extend(blocks),
-            _ if blocks.is_empty() && role == "assistant" => {}
-            _ => messages.push((role, blocks)),
         }
     }
-    let whole = messages.into_iter().map(|(role, blocks)| {
-        let blocks = if blocks.is_empty() { vec![text_block(NOTHING)] } else { blocks };
-        json!({ "role": role, "content": blocks })
-    });
-    whole.collect()
+    messages.into_messages("content", text_block)
 }
 
 /// Ids as they are sent. Those of other providers may have characters that are refused here, and may
@@ -102,9 +88,7 @@ impl<'a> Ids<'a> {
     fn add(&mut self, id: &'a str) -> String {
         let taken = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
         let plain = id.replace(|c: char| !taken(c), "_");
-        let numbered = (2..).map(|number: usize| format!("{plain}_{number}"));
-        let mut free = iter::once(plain.clone()).chain(numbered);
-        let own = free.find(|own| !self.sent.contains(own)).unwrap_or(plain.clone());
+        let own = free_id(&plain, |id| self.sent.contains(id));
         self.sent.insert(own.clone());
         self.newest.insert(id, own.clone());
         own
@@ -130,12 +114,7 @@ fn said<'a>(text: &str, calls: &'a [Call], ids: &mut Ids<'a>) -> Vec<Value> {
         if index > 0 {
             blocks.extend(thoughts(call));
         }
-        let input = match &call.arguments {
-            Arguments::Json(value @ Value::Object(_)) => value.clone(),
-            // The input has to be an object; the model was told what was wrong with this one.
-            Arguments::Json(value) => json!({ "unreadable": value }),
-            Arguments::Broken { text, .. } => json!({ "unreadable": text }),
-        };
+        let input = arguments_object(&call.arguments);
         let id = ids.add(&call.id);
         blocks.push(json!({ "type": "tool_use", "id": id, "name": call.tool, "input": input }));
     }

@@ -7,7 +7,11 @@ use serde_json::{Value, json};
 use super::ECHO;
 use crate::{
     conversation::{Finish, Usage},
-    provider::{Delta, ModelError, format::Reader},
+    provider::{
+        Delta, ModelError,
+        format::Reader,
+        wire::{non_empty, parse, push_end, push_start, with_code},
+    },
 };
 
 /// Errors inside of a stream that pass.
@@ -55,8 +59,7 @@ enum Block {
 
 impl Reader for MessageReader {
     fn event(&mut self, kind: &str, data: &str, out: &mut Vec<Delta>) -> Result<(), ModelError> {
-        let event: Value = serde_json::from_str(data)
-            .map_err(|error| ModelError::Unreadable { reason: error.to_string() })?;
+        let event = parse(data)?;
         match event["type"].as_str().unwrap_or(kind) {
             "message_start" => self.start(&event["message"], out),
             "content_block_start" => {
@@ -84,20 +87,14 @@ impl Reader for MessageReader {
         for index in open {
             self.close(index, out);
         }
-        let called = finish == Finish::Stop && self.calls > 0;
-        out.push(Delta::End(if called { Finish::Calls } else { finish }));
-        out.extend(self.usage.counted().map(Delta::Usage));
-        out.push(Delta::Done);
+        push_end(finish, self.calls > 0, self.usage.counted(), out);
         Ok(())
     }
 }
 
 impl MessageReader {
     fn start(&mut self, message: &Value, out: &mut Vec<Delta>) {
-        if !std::mem::replace(&mut self.started, true) {
-            let model = message["model"].as_str().filter(|model| !model.is_empty());
-            out.push(Delta::Start { model: model.map(str::to_owned) });
-        }
+        push_start(&mut self.started, &message["model"], out);
         self.usage.learn(&message["usage"]);
     }
 
@@ -132,12 +129,9 @@ impl MessageReader {
             Some("tool_use") => {
                 let slot = self.calls;
                 self.calls += 1;
-                let given = |key: &str| block[key].as_str().filter(|text| !text.is_empty());
-                out.push(Delta::Call {
-                    slot,
-                    id: given("id").map(str::to_owned),
-                    tool: given("name").unwrap_or_default().to_owned(),
-                });
+                let id = non_empty(&block["id"]).map(str::to_owned);
+                let tool = block["name"].as_str().unwrap_or_default().to_owned();
+                out.push(Delta::Call { slot, id, tool });
                 if !self.thoughts.is_empty() {
                     let value = json!({ ECHO: std::mem::take(&mut self.thoughts) });
                     out.push(Delta::Echo { slot, value });
@@ -227,16 +221,11 @@ impl Tokens {
 }
 
 fn push_text(text: &Value, out: &mut Vec<Delta>, make: impl FnOnce(String) -> Delta) {
-    if let Some(text) = text.as_str().filter(|text| !text.is_empty()) {
-        out.push(make(text.to_owned()));
-    }
+    out.extend(non_empty(text).map(|text| make(text.to_owned())));
 }
 
 fn failed(error: &Value) -> ModelError {
     let kind = error["type"].as_str().unwrap_or("error");
-    let reason = match error["message"].as_str() {
-        Some(message) => format!("{message} ({kind})"),
-        None => kind.to_owned(),
-    };
+    let reason = with_code(error["message"].as_str().unwrap_or(kind), Some(kind));
     ModelError::Failed { reason, retryable: PASSING.contains(&kind) }
 }

@@ -195,76 +195,6 @@ fn a_stream_is_read() {
     assert_snapshot!("stream", shown(&format(), &events));
 }
 
-/// Pieces go to the call of their index, in whatever order they come.
-#[test]
-fn interleaved_calls_are_told_apart() {
-    let events = stream(
-        &[
-            tool_use(0, "toolu_1", "look"),
-            tool_use(1, "toolu_2", "look"),
-            input(1, "{\"at\":"),
-            input(0, "{\"at\":\"sky\"}"),
-            input(1, "\"picture\"}"),
-            stop(1),
-            stop(0),
-        ],
-        "tool_use",
-    );
-    assert_snapshot!("interleaved", shown(&format(), &events));
-}
-
-/// Servers that give every block the index 0, or none, do not merge calls.
-#[test]
-fn an_index_that_says_nothing_merges_nothing() {
-    let zero = [
-        tool_use(0, "toolu_1", "look"),
-        input(0, "{\"at\":\"sky\"}"),
-        tool_use(0, "toolu_2", "read"),
-        input(0, "{\"a\":1}"),
-    ];
-    let with_zero = shown(&format(), &stream(&zero, "tool_use"));
-    let missing = zero.map(|(kind, mut data)| {
-        data.as_object_mut().expect("an object").remove("index");
-        (kind, data)
-    });
-    assert_eq!(with_zero, shown(&format(), &stream(&missing, "tool_use")));
-    assert_snapshot!("index-zero", with_zero);
-}
-
-/// Arguments are handed on as they are: whoever gathers them reads them once, at the end.
-#[test]
-fn arguments_may_be_bad_or_empty_or_there_at_once() {
-    let at_once =
-        json!({ "type": "tool_use", "id": "toolu_3", "name": "look", "input": { "at": 1 } });
-    let events = stream(
-        &[
-            tool_use(0, "toolu_1", "look"),
-            input(0, "{\"at\": nowhere"),
-            stop(0),
-            tool_use(1, "toolu_2", "read"),
-            stop(1),
-            block(2, at_once),
-            stop(2),
-        ],
-        "end_turn",
-    );
-    assert_snapshot!("arguments", shown(&format(), &events));
-}
-
-/// An answer without its end is not whole; one with a reason to stop is, terminator or not.
-#[test]
-fn what_breaks_off_is_recognised() {
-    let text = block(0, json!({ "type": "text", "text": "Half an ans" }));
-    let (deltas, error) = read(&format(), &[start(), text.clone()]);
-    assert_eq!(error, Some(ModelError::Truncated));
-    assert_eq!(deltas.last(), Some(&Delta::Text("Half an ans".to_owned())));
-    assert_eq!(read(&format(), &[]).1, Some(ModelError::Truncated));
-    let [delta, _] = end("end_turn");
-    let (deltas, error) = read(&format(), &[start(), text, delta]);
-    assert_eq!(error, None);
-    assert_eq!(deltas.last(), Some(&Delta::Done));
-}
-
 /// An overloaded server is asked again; a request that is wrong is not.
 #[test]
 fn an_error_in_the_stream_is_an_error() {
@@ -314,19 +244,4 @@ fn reasons_and_counts_are_read() {
         [Delta::Start { model: None }, Delta::End(Finish::Stop), Delta::Done],
         "without counts of the input there is no usage"
     );
-}
-
-/// A server that does not stream answers with one message.
-#[test]
-fn a_whole_message_is_read_too() {
-    let message = json!({
-        "type": "message", "model": "claude-x-1", "stop_reason": "tool_use",
-        "content": [
-            { "type": "text", "text": "I shall look." },
-            { "type": "tool_use", "id": "toolu_1", "name": "look", "input": { "at": "sky" } },
-            { "type": "tool_use", "id": "toolu_2", "name": "read", "input": {} },
-        ],
-        "usage": { "input_tokens": 3, "output_tokens": 4 },
-    });
-    assert_snapshot!("whole", shown(&format(), &[event(message)]));
 }

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::*;
-use crate::{Compacted, Entry};
+use crate::{Compacted, samples::model};
 
 fn gathered(deltas: &[Delta]) -> Answer {
     let mut gather = Gather::new();
@@ -35,10 +35,10 @@ fn text_reasoning_usage_and_the_model_are_kept() {
     let expected = Answer {
         text: "Hello".into(),
         reasoning: "so then".into(),
-        calls: Vec::new(),
         finish: Finish::Length,
         usage: Some(usage),
         model: Some("m".into()),
+        ..Answer::default()
     };
     assert_eq!(answer, expected);
 }
@@ -107,9 +107,8 @@ fn arguments_that_are_nested_too_deeply_are_told() {
     assert_eq!(reason, "they are nested deeper than 90 levels");
     assert_eq!(answer.calls[1].echo, None);
     // With all that is recorded around it.
-    let entry = Entry::Model { text: String::new(), calls: answer.calls };
-    let kept = vec![entry];
-    let compacted = Compacted { summary: String::new(), kept, asked: None, ended_at: None };
+    let kept = vec![model("", answer.calls)];
+    let compacted = Compacted { kept, ..Compacted::default() };
     assert!(!trackway_domain::is_too_deep(&compacted.to_value().unwrap()));
 }
 

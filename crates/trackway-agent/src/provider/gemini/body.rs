@@ -6,15 +6,12 @@ use serde_json::{Map, Value, json};
 
 use super::ECHO;
 use crate::{
-    conversation::{Arguments, Call, Entry, Piece, Request, ToolSpec},
+    conversation::{Call, Entry, Piece, Request, ToolSpec},
     provider::{
-        parameters::{object, parameters},
         prompt::prompt,
+        wire::{Alternating, arguments_object, object, parameters},
     },
 };
-
-/// What stands where a content would have no part, which the format refuses.
-const NOTHING: &str = "(no content)";
 
 pub(super) fn body(request: &Request) -> Value {
     let mut body = Map::new();
@@ -54,15 +51,17 @@ pub(super) fn body(request: &Request) -> Value {
 /// Contents of alternating roles. Results are the user's, all of one answer in one content and in the
 /// order of its calls: that, and their names, is what they are matched by where calls have no ids.
 fn contents(entries: &[Entry]) -> Vec<Value> {
-    let mut contents: Vec<(&str, Vec<Value>)> = Vec::new();
+    let mut contents = Alternating::default();
     let mut calls: &[Call] = &[];
     let mut entries = entries.iter().peekable();
     while let Some(entry) = entries.next() {
-        let (role, parts) = match entry {
-            Entry::User { pieces } => ("user", pieces.iter().filter_map(part).collect()),
+        match entry {
+            Entry::User { pieces } => {
+                contents.push("user", pieces.iter().filter_map(part).collect());
+            }
             Entry::Model { text, calls: made } => {
                 calls = made;
-                ("model", said(text, made))
+                contents.push("model", said(text, made));
             }
             Entry::Result { .. } => {
                 let mut told = vec![entry];
@@ -70,20 +69,11 @@ fn contents(entries: &[Entry]) -> Vec<Value> {
                 while let Some(next) = entries.next_if(is_result) {
                     told.push(next);
                 }
-                ("user", results(&told, calls))
+                contents.push("user", results(&told, calls));
             }
-        };
-        match contents.last_mut() {
-            Some((last, known)) if *last == role => known.extend(parts),
-            _ if parts.is_empty() && role == "model" => {}
-            _ => contents.push((role, parts)),
         }
     }
-    let whole = contents.into_iter().map(|(role, parts)| {
-        let parts = if parts.is_empty() { vec![json!({ "text": NOTHING })] } else { parts };
-        json!({ "role": role, "parts": parts })
-    });
-    whole.collect()
+    contents.into_messages("parts", |text| json!({ "text": text }))
 }
 
 fn said(text: &str, calls: &[Call]) -> Vec<Value> {
@@ -92,12 +82,7 @@ fn said(text: &str, calls: &[Call]) -> Vec<Value> {
         parts.push(json!({ "text": text }));
     }
     parts.extend(calls.iter().map(|call| {
-        let args = match &call.arguments {
-            Arguments::Json(value @ Value::Object(_)) => value.clone(),
-            // Arguments have to be an object; the model was told what was wrong with these.
-            Arguments::Json(value) => json!({ "unreadable": value }),
-            Arguments::Broken { text, .. } => json!({ "unreadable": text }),
-        };
+        let args = arguments_object(&call.arguments);
         let mut part = json!({ "functionCall": { "name": call.tool, "args": args } });
         if let Some(id) = echoed(call, "id") {
             part["functionCall"]["id"] = id.clone();
@@ -127,11 +112,7 @@ fn results(entries: &[&Entry], calls: &[Call]) -> Vec<Value> {
     let mut images = Vec::new();
     for entry in ordered {
         let Entry::Result { call, tool, pieces, failed } = entry else { continue };
-        let texts = pieces.iter().filter_map(|piece| match piece {
-            Piece::Text(text) => Some(text.as_str()),
-            Piece::Image { .. } => None,
-        });
-        let text = texts.collect::<Vec<_>>().join("\n");
+        let text = Piece::join_texts(pieces, "\n");
         // What is JSON already is not packed into a string again.
         let value =
             serde_json::from_str(&text).ok().filter(|it: &Value| it.is_object() || it.is_array());
@@ -143,12 +124,7 @@ fn results(entries: &[&Entry], calls: &[Call]) -> Vec<Value> {
             part["functionResponse"]["id"] = id.clone();
         }
         parts.push(part);
-        images.extend(
-            pieces
-                .iter()
-                .filter(|piece| matches!(piece, Piece::Image { .. }))
-                .filter_map(self::part),
-        );
+        images.extend(pieces.iter().filter(|piece| piece.is_image()).filter_map(self::part));
     }
     parts.extend(images);
     parts

@@ -5,7 +5,11 @@ use serde_json::{Map, Value, json};
 use super::ECHO;
 use crate::{
     conversation::{Finish, Usage},
-    provider::{Delta, ModelError, format::Reader},
+    provider::{
+        Delta, ModelError,
+        format::Reader,
+        wire::{non_empty, parse, push_end, push_start, with_code},
+    },
 };
 
 #[derive(Debug, Default)]
@@ -19,9 +23,7 @@ pub(super) struct ContentReader {
 
 impl Reader for ContentReader {
     fn event(&mut self, _kind: &str, data: &str, out: &mut Vec<Delta>) -> Result<(), ModelError> {
-        let event: Value = serde_json::from_str(data)
-            .map_err(|error| ModelError::Unreadable { reason: error.to_string() })?;
-        match event {
+        match parse(data)? {
             // Without `alt=sse` a stream is a list of responses.
             Value::Array(responses) => {
                 responses.iter().try_for_each(|response| self.response(response, out))
@@ -34,10 +36,7 @@ impl Reader for ContentReader {
     /// the counts may come after it.
     fn end(&mut self, out: &mut Vec<Delta>) -> Result<(), ModelError> {
         let Some(finish) = self.finish else { return Err(ModelError::Truncated) };
-        let called = finish == Finish::Stop && self.calls > 0;
-        out.push(Delta::End(if called { Finish::Calls } else { finish }));
-        out.extend(self.usage.map(Delta::Usage));
-        out.push(Delta::Done);
+        push_end(finish, self.calls > 0, self.usage, out);
         Ok(())
     }
 }
@@ -47,10 +46,7 @@ impl ContentReader {
         if let Some(error) = response.get("error") {
             return Err(failed(error));
         }
-        if !std::mem::replace(&mut self.started, true) {
-            let model = response["modelVersion"].as_str().filter(|model| !model.is_empty());
-            out.push(Delta::Start { model: model.map(str::to_owned) });
-        }
+        push_start(&mut self.started, &response["modelVersion"], out);
         self.usage = usage(&response["usageMetadata"]).or(self.usage);
         // The prompt was held back: there is no candidate at all.
         if response["promptFeedback"]["blockReason"].is_string() {
@@ -61,17 +57,14 @@ impl ContentReader {
         for part in candidate["content"]["parts"].as_array().into_iter().flatten() {
             self.part(part, out);
         }
-        match candidate["finishReason"].as_str() {
-            Some(reason) => {
-                self.finish = Some(finished(reason, &candidate["finishMessage"])?);
-                Ok(())
-            }
-            None => Ok(()),
+        if let Some(reason) = candidate["finishReason"].as_str() {
+            self.finish = Some(finished(reason, &candidate["finishMessage"])?);
         }
+        Ok(())
     }
 
     fn part(&mut self, part: &Value, out: &mut Vec<Delta>) {
-        if let Some(text) = part["text"].as_str().filter(|text| !text.is_empty()) {
+        if let Some(text) = non_empty(&part["text"]) {
             let is_thought = part["thought"] == true;
             let make = if is_thought { Delta::Reasoning } else { Delta::Text };
             out.push(make(text.to_owned()));
@@ -79,7 +72,7 @@ impl ContentReader {
         let Some(call) = part.get("functionCall") else { return };
         let slot = self.calls;
         self.calls += 1;
-        let id = call["id"].as_str().filter(|id| !id.is_empty());
+        let id = non_empty(&call["id"]);
         let tool = call["name"].as_str().unwrap_or_default().to_owned();
         out.push(Delta::Call { slot, id: id.map(str::to_owned), tool });
         let arguments = match &call["args"] {
@@ -140,8 +133,7 @@ fn failed(error: &Value) -> ModelError {
     let code = error["code"].as_u64().unwrap_or(0);
     let passing = ["RESOURCE_EXHAUSTED", "INTERNAL", "UNAVAILABLE", "DEADLINE_EXCEEDED", "ABORTED"];
     let message = error["message"].as_str().unwrap_or("it gave no reason");
-    let reason =
-        if status.is_empty() { message.to_owned() } else { format!("{message} ({status})") };
+    let reason = with_code(message, non_empty(&error["status"]));
     let retryable = passing.contains(&status) || matches!(code, 408 | 429 | 500..=599);
     ModelError::Failed { reason, retryable }
 }

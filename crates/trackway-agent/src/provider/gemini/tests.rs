@@ -94,17 +94,6 @@ fn a_stream_is_read() {
     assert_snapshot!("stream", shown(&format(), &events));
 }
 
-/// Calls have no index and mostly no id: each part is a call of its own.
-#[test]
-fn calls_are_told_apart() {
-    let events = [
-        chunk(json!([call("look", json!({ "at": "sky" })), call("look", json!({ "at": "sky" }))])),
-        chunk(json!([{ "text": "Between." }, call("read", json!({}))])),
-        last("STOP"),
-    ];
-    assert_snapshot!("calls", shown(&format(), &events));
-}
-
 #[test]
 fn arguments_may_be_bad_or_empty_or_missing() {
     let missing = json!({ "functionCall": { "name": "read" } });
@@ -113,18 +102,6 @@ fn arguments_may_be_bad_or_empty_or_missing() {
         last("STOP"),
     ];
     assert_snapshot!("arguments", shown(&format(), &events));
-}
-
-/// An answer without a reason to stop is not whole; the format has no other terminator.
-#[test]
-fn what_breaks_off_is_recognised() {
-    let text = chunk(json!([{ "text": "Half an ans" }]));
-    let (deltas, error) = read(&format(), &[text]);
-    assert_eq!(error, Some(ModelError::Truncated));
-    assert_eq!(deltas.last(), Some(&Delta::Text("Half an ans".to_owned())));
-    assert_eq!(read(&format(), &[]).1, Some(ModelError::Truncated));
-    let error = format().reader().event("", "{not json", &mut Vec::new());
-    assert!(matches!(error, Err(ModelError::Unreadable { .. })), "{error:?}");
 }
 
 #[test]
@@ -180,19 +157,6 @@ fn reasons_and_counts_are_read() {
         let (_, error) = read(&format(), &[last(reason)]);
         assert!(error.expect("a failure").is_retryable(), "{reason}");
     }
-}
-
-/// Counts may come behind the reason to stop; a prompt may be held back as a whole.
-#[test]
-fn late_counts_and_blocked_prompts_are_read() {
-    let stop = ("", json!({ "candidates": [{ "finishReason": "STOP" }] }));
-    let counts = ("", json!({ "usageMetadata": { "promptTokenCount": 3 } }));
-    let (deltas, _) = read(&format(), &[stop, counts]);
-    let usage = Usage { input_tokens: 3, ..Usage::default() };
-    assert_eq!(deltas[1..], [Delta::End(Finish::Stop), Delta::Usage(usage), Delta::Done]);
-    let blocked = json!({ "promptFeedback": { "blockReason": "SAFETY" } });
-    let (deltas, error) = read(&format(), &[("", blocked)]);
-    assert_eq!((deltas[1].clone(), error), (Delta::End(Finish::Filtered), None));
 }
 
 /// Without the query for events, the stream is one list.

@@ -1,6 +1,6 @@
 //! What a server's failure means, told without secrets.
 
-use std::{error::Error as _, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use reqwest::{
     StatusCode, Url,
@@ -61,38 +61,22 @@ impl Veil {
     }
 
     /// The same error without secrets.
-    pub(super) fn over(&self, error: ModelError) -> ModelError {
-        match error {
-            ModelError::Unreachable { reason } => {
-                ModelError::Unreachable { reason: self.clean(&reason) }
-            }
-            ModelError::Busy { status, reason, retry_after } => {
-                ModelError::Busy { status, reason: self.clean(&reason), retry_after }
-            }
-            ModelError::Refused { status, reason } => {
-                ModelError::Refused { status, reason: self.clean(&reason) }
-            }
-            ModelError::Failed { reason, retryable } => {
-                ModelError::Failed { reason: self.clean(&reason), retryable }
-            }
-            ModelError::Unreadable { reason } => {
-                ModelError::Unreadable { reason: self.clean(&reason) }
-            }
-            other @ (ModelError::Truncated
-            | ModelError::Silent { .. }
-            | ModelError::Unscripted { .. }) => other,
+    pub(super) fn over(&self, mut error: ModelError) -> ModelError {
+        match &mut error {
+            ModelError::Unreachable { reason }
+            | ModelError::Busy { reason, .. }
+            | ModelError::Refused { reason, .. }
+            | ModelError::Failed { reason, .. }
+            | ModelError::Unreadable { reason } => *reason = self.clean(reason),
+            ModelError::Truncated | ModelError::Silent { .. } | ModelError::Unscripted { .. } => {}
         }
+        error
     }
 
     /// No answer began. The address in reqwest's own words may hold what is secret.
     pub(super) fn unreachable(&self, error: &reqwest::Error) -> ModelError {
-        let what = if error.is_timeout() { "took too long" } else { "is not to be reached" };
-        let mut cause = error.source();
-        while let Some(deeper) = cause.and_then(std::error::Error::source) {
-            cause = Some(deeper);
-        }
-        let cause = cause.map(|cause| format!(": {cause}")).unwrap_or_default();
-        ModelError::Unreachable { reason: self.clean(&format!("{} {what}{cause}", self.server)) }
+        let reason = format!("{}: {}", self.server, trackway_outgoing::failure(error));
+        ModelError::Unreachable { reason: self.clean(&reason) }
     }
 
     pub(super) fn silent(&self, patience: Duration) -> ModelError {

@@ -16,20 +16,8 @@ fn local(base_url: String) -> HttpProvider {
     open("openai", &Endpoint { base_url: Some(base_url), ..Endpoint::new("m") }).unwrap()
 }
 
-fn request() -> Request {
-    Request {
-        system: String::new(),
-        open: Vec::new(),
-        ended: Vec::new(),
-        entries: Vec::new(),
-        tools: Vec::new(),
-        output: None,
-        max_tokens: None,
-    }
-}
-
 async fn asked(provider: &HttpProvider) -> Vec<Result<Delta, ModelError>> {
-    provider.ask(&request()).collect().await
+    provider.ask(&Request::default()).collect().await
 }
 
 #[tokio::test]

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::{instance, menu, text_of};
+use super::{instance, menu};
 use crate::{
     conversation::{Piece, ToolSpec},
     form::{self, Assignments, Field, Shape},
@@ -29,11 +29,10 @@ pub(super) enum Intent {
 
 /// What a message asks for.
 pub(super) fn understand(tools: &[Arc<ToolSpec>], pieces: &[Piece]) -> Intent {
-    let text = text_of(pieces);
+    let text = Piece::join_texts(pieces, "\n");
     let text = text.trim();
     // What is attached to a command is no part of it.
-    let alone: Vec<String> =
-        pieces.iter().map(|piece| text_of(std::slice::from_ref(piece))).collect();
+    let alone: Vec<&str> = pieces.iter().filter_map(Piece::as_text).collect();
     let line = alone.iter().map(|piece| piece.trim()).find(|piece| piece.starts_with('/'));
     command(tools, line.unwrap_or(text))
         .or_else(|| named_in_json(tools, text, &alone))
@@ -62,8 +61,8 @@ fn command(tools: &[Arc<ToolSpec>], text: &str) -> Option<Intent> {
 }
 
 /// A JSON object that names what is to be run: alone in the message, or in one of its pieces.
-fn named_in_json(tools: &[Arc<ToolSpec>], text: &str, alone: &[String]) -> Option<Intent> {
-    let texts = std::iter::once(text).chain(alone.iter().map(String::as_str));
+fn named_in_json(tools: &[Arc<ToolSpec>], text: &str, alone: &[&str]) -> Option<Intent> {
+    let texts = std::iter::once(&text).chain(alone);
     let mut objects = texts.filter_map(|text| {
         let text = text.trim().trim_start_matches("```json").trim_matches('`');
         match serde_json::from_str(text) {

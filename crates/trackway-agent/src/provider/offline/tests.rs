@@ -10,7 +10,10 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::answer;
-use crate::conversation::{Arguments, Entry, Finish, Piece, Request, ToolSpec};
+use crate::{
+    conversation::{Arguments, Entry, Finish, Request, ToolSpec},
+    samples::{model, user},
+};
 
 /// The tools of a fresh machine, and some whose fields are of every kind.
 fn tools() -> Vec<Arc<ToolSpec>> {
@@ -75,24 +78,8 @@ fn tools() -> Vec<Arc<ToolSpec>> {
     ]
 }
 
-fn user(text: &str) -> Entry {
-    Entry::User { pieces: vec![Piece::Text(text.to_owned())] }
-}
-
-fn model(text: &str) -> Entry {
-    Entry::Model { text: text.to_owned(), calls: Vec::new() }
-}
-
 fn request(entries: Vec<Entry>) -> Request {
-    Request {
-        system: String::new(),
-        open: Vec::new(),
-        ended: Vec::new(),
-        entries,
-        tools: tools(),
-        output: None,
-        max_tokens: None,
-    }
+    Request { entries, tools: tools(), ..Request::default() }
 }
 
 /// What is done about a message.

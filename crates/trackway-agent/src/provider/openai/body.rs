@@ -4,10 +4,10 @@ use serde_json::{Value, json};
 
 use super::Cap;
 use crate::{
-    conversation::{Arguments, Call, Entry, Piece, Request, ToolSpec},
+    conversation::{Call, Entry, Piece, Request, ToolSpec},
     provider::{
-        parameters::{object, parameters},
         prompt::prompt,
+        wire::{arguments_text, object, parameters},
     },
 };
 
@@ -68,10 +68,10 @@ fn messages(request: &Request) -> Vec<Value> {
             }
             Entry::Model { text, calls } => messages.push(said(text, calls)),
             Entry::Result { call, tool, pieces, failed } => {
-                let text =
-                    if *failed { "The call failed: " } else { "" }.to_owned() + &text(pieces);
+                let failure = if *failed { "The call failed: " } else { "" };
+                let text = format!("{failure}{}", Piece::join_texts(pieces, "\n\n"));
                 messages.push(json!({"role": "tool", "tool_call_id": call, "content": text}));
-                let pictures = pieces.iter().filter(|piece| matches!(piece, Piece::Image { .. }));
+                let pictures = pieces.iter().filter(|piece| piece.is_image());
                 let pictures: Vec<Value> = pictures.map(part).collect();
                 if !pictures.is_empty() {
                     let title = format!("Images from the result of {tool} ({call}):");
@@ -100,12 +100,7 @@ fn said(text: &str, calls: &[Call]) -> Value {
 }
 
 fn call(call: &Call) -> Value {
-    let arguments = match &call.arguments {
-        Arguments::Json(value) => value.to_string(),
-        // Many servers read the arguments of earlier calls, and fail on what is not JSON.
-        Arguments::Broken { text, .. } => json!({"not_json": text}).to_string(),
-    };
-    let function = json!({"name": call.tool, "arguments": arguments});
+    let function = json!({"name": call.tool, "arguments": arguments_text(&call.arguments)});
     let mut written = json!({"id": call.id, "type": "function", "function": function});
     let echo = call.echo.as_ref().and_then(|echo| echo.get(ECHO)).and_then(Value::as_object);
     for (name, value) in echo.into_iter().flatten() {
@@ -116,18 +111,10 @@ fn call(call: &Call) -> Value {
 
 /// Plain text where that is enough: small servers take nothing else.
 fn content(pieces: &[Piece]) -> Value {
-    match pieces.iter().any(|piece| matches!(piece, Piece::Image { .. })) {
+    match pieces.iter().any(Piece::is_image) {
         true => pieces.iter().map(part).collect(),
-        false => text(pieces).into(),
+        false => Piece::join_texts(pieces, "\n\n").into(),
     }
-}
-
-fn text(pieces: &[Piece]) -> String {
-    let texts = pieces.iter().filter_map(|piece| match piece {
-        Piece::Text(text) => Some(text.as_str()),
-        Piece::Image { .. } => None,
-    });
-    texts.collect::<Vec<_>>().join("\n\n")
 }
 
 fn part(piece: &Piece) -> Value {

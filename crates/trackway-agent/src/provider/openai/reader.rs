@@ -8,10 +8,18 @@ use crate::{
     provider::{
         Delta, ModelError,
         calls::{CallPiece, OpenCalls},
-        complaint::failed,
         format::Reader,
+        wire::{argument_text, failed, non_empty, parse, push_end, push_start, usage},
     },
 };
+
+/// Where the counts are.
+const COUNTS: [&str; 4] = [
+    "/prompt_tokens",
+    "/completion_tokens",
+    "/prompt_tokens_details/cached_tokens",
+    "/completion_tokens_details/reasoning_tokens",
+];
 
 /// Fields of a call that a server wants to see again with it: Google's signature of a thought.
 const EXTRA: &str = "extra_content";
@@ -22,28 +30,21 @@ pub(super) struct ChatReader {
     calls: OpenCalls,
     finish: Option<Finish>,
     usage: Option<Usage>,
-    /// `[DONE]` was sent.
-    done: bool,
 }
 
 impl Reader for ChatReader {
     fn event(&mut self, kind: &str, data: &str, out: &mut Vec<Delta>) -> Result<(), ModelError> {
         if data.trim() == "[DONE]" {
-            self.done = true;
+            self.finish.get_or_insert(Finish::Stop);
             return self.end(out);
         }
-        let chunk: Value = serde_json::from_str(data)
-            .map_err(|error| ModelError::Unreadable { reason: error.to_string() })?;
+        let chunk = parse(data)?;
         let complains = !chunk["error"].is_null() || chunk["object"] == "error";
         if complains || kind == "error" {
             return Err(failed(&chunk));
         }
-        if !self.started {
-            self.started = true;
-            let model = chunk["model"].as_str().filter(|model| !model.is_empty());
-            out.push(Delta::Start { model: model.map(str::to_owned) });
-        }
-        self.usage = usage(&chunk["usage"]).or(self.usage);
+        push_start(&mut self.started, &chunk["model"], out);
+        self.usage = usage(&chunk["usage"], COUNTS).or(self.usage);
         // One answer was asked for.
         let choice = &chunk["choices"][0];
         // A server that does not stream sends the whole message.
@@ -58,32 +59,21 @@ impl Reader for ChatReader {
         for call in delta["tool_calls"].as_array().into_iter().flatten() {
             self.call(call, out);
         }
-        let finish = choice["finish_reason"].as_str().filter(|reason| !reason.is_empty());
-        self.finish = finish.map(finished).or(self.finish);
+        self.finish = non_empty(&choice["finish_reason"]).map(finished).or(self.finish);
         Ok(())
     }
 
     fn end(&mut self, out: &mut Vec<Delta>) -> Result<(), ModelError> {
-        if self.finish.is_none() && !self.done {
-            return Err(ModelError::Truncated);
-        }
+        let Some(finish) = self.finish else { return Err(ModelError::Truncated) };
         self.calls.close(out);
-        let finish = self.finish.unwrap_or(Finish::Stop);
-        let called = finish == Finish::Stop && !self.calls.is_empty();
-        out.push(Delta::End(if called { Finish::Calls } else { finish }));
-        out.extend(self.usage.map(Delta::Usage));
-        out.push(Delta::Done);
+        push_end(finish, !self.calls.is_empty(), self.usage, out);
         Ok(())
     }
 }
 
 impl ChatReader {
     fn call(&mut self, call: &Value, out: &mut Vec<Delta>) {
-        let arguments = match &call["function"]["arguments"] {
-            Value::Null => String::new(),
-            Value::String(text) => text.clone(),
-            value => value.to_string(),
-        };
+        let arguments = argument_text(&call["function"]["arguments"]);
         let id = call["id"].as_str();
         let piece = CallPiece {
             key: id,
@@ -117,15 +107,4 @@ fn finished(reason: &str) -> Finish {
         // Servers have words of their own for an ordinary end.
         _ => Finish::Stop,
     }
-}
-
-fn usage(usage: &Value) -> Option<Usage> {
-    Some(Usage {
-        input_tokens: usage["prompt_tokens"].as_u64()?,
-        output_tokens: usage["completion_tokens"].as_u64().unwrap_or(0),
-        cached_tokens: usage["prompt_tokens_details"]["cached_tokens"].as_u64().unwrap_or(0),
-        reasoning_tokens: usage["completion_tokens_details"]["reasoning_tokens"]
-            .as_u64()
-            .unwrap_or(0),
-    })
 }

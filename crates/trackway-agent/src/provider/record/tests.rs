@@ -6,20 +6,14 @@ use futures_util::{StreamExt as _, TryStreamExt as _};
 
 use super::{BadRecording, Record, Replay};
 use crate::{
-    conversation::{Entry, Piece, Request},
+    conversation::Request,
     provider::{Delta, ModelError, Provider, scripted::Scripted},
+    samples::user,
 };
 
 fn request(text: &str) -> Request {
-    Request {
-        system: "A prompt that stays here.".to_owned(),
-        open: Vec::new(),
-        ended: Vec::new(),
-        entries: vec![Entry::User { pieces: vec![Piece::Text(text.to_owned())] }],
-        tools: Vec::new(),
-        output: None,
-        max_tokens: None,
-    }
+    let system = "A prompt that stays here.".to_owned();
+    Request { system, entries: vec![user(text)], ..Request::default() }
 }
 
 async fn ask(model: &dyn Provider, text: &str) -> Result<Vec<Delta>, ModelError> {

@@ -3,10 +3,10 @@
 use serde_json::{Value, json};
 
 use crate::{
-    conversation::{Arguments, Call, Entry, Piece, Request, ToolSpec},
+    conversation::{Call, Entry, Piece, Request, ToolSpec},
     provider::{
-        parameters::{object, parameters},
         prompt::prompt,
+        wire::{arguments_text, object, parameters},
     },
 };
 
@@ -67,34 +67,22 @@ fn items(entry: &Entry) -> Vec<Value> {
 }
 
 fn call(call: &Call) -> Value {
-    let arguments = match &call.arguments {
-        Arguments::Json(value) => value.to_string(),
-        // Servers read the arguments of earlier calls, and may fail on what is not JSON.
-        Arguments::Broken { text, .. } => json!({"not_json": text}).to_string(),
-    };
     json!({
         "type": "function_call",
         "call_id": call.id,
         "name": call.tool,
-        "arguments": arguments,
+        "arguments": arguments_text(&call.arguments),
     })
 }
 
 /// Plain text where that is enough: not every server takes lists here.
 fn output(pieces: &[Piece], failed: bool) -> Value {
     let failure = failed.then(|| Piece::Text("The call failed:".to_owned()));
-    let mut all = failure.iter().chain(pieces);
-    if all.clone().any(|piece| matches!(piece, Piece::Image { .. })) {
-        return all.map(part).collect();
+    let all: Vec<Piece> = failure.into_iter().chain(pieces.iter().cloned()).collect();
+    match all.iter().any(Piece::is_image) {
+        true => all.iter().map(part).collect(),
+        false => Piece::join_texts(&all, "\n\n").into(),
     }
-    let mut text = String::new();
-    all.by_ref().for_each(|piece| {
-        if let Piece::Text(words) = piece {
-            text.push_str(if text.is_empty() { "" } else { "\n\n" });
-            text.push_str(words);
-        }
-    });
-    text.into()
 }
 
 fn part(piece: &Piece) -> Value {

@@ -6,14 +6,22 @@ use std::collections::HashSet;
 use serde_json::Value;
 
 use crate::{
-    conversation::{Finish, Usage},
+    conversation::Finish,
     provider::{
         Delta, ModelError,
         calls::{CallPiece, OpenCalls},
-        complaint::failed,
         format::Reader,
+        wire::{argument_text, failed, non_empty, parse, push_end, push_start, usage},
     },
 };
+
+/// Where the counts are.
+const COUNTS: [&str; 4] = [
+    "/input_tokens",
+    "/output_tokens",
+    "/input_tokens_details/cached_tokens",
+    "/output_tokens_details/reasoning_tokens",
+];
 
 #[derive(Debug, Default)]
 pub(super) struct ResponsesReader {
@@ -35,8 +43,7 @@ impl Reader for ResponsesReader {
         if data.trim() == "[DONE]" {
             return Ok(());
         }
-        let event: Value = serde_json::from_str(data)
-            .map_err(|error| ModelError::Unreadable { reason: error.to_string() })?;
+        let event = parse(data)?;
         match event["type"].as_str().unwrap_or(kind) {
             "response.created" | "response.in_progress" => self.start(&event["response"], out),
             "response.output_item.added" => self.item_begins(&event, out),
@@ -84,10 +91,7 @@ impl Reader for ResponsesReader {
 
 impl ResponsesReader {
     fn start(&mut self, response: &Value, out: &mut Vec<Delta>) {
-        if !std::mem::replace(&mut self.started, true) {
-            let model = response["model"].as_str().map(str::to_owned);
-            out.push(Delta::Start { model });
-        }
+        push_start(&mut self.started, &response["model"], out);
     }
 
     fn item_begins(&mut self, event: &Value, out: &mut Vec<Delta>) {
@@ -101,20 +105,14 @@ impl ResponsesReader {
 
     fn piece(&mut self, kind: Kind, event: &Value, out: &mut Vec<Delta>) {
         self.streamed.insert((event["output_index"].as_u64(), kind));
-        if let Some(text) = event["delta"].as_str().filter(|text| !text.is_empty()) {
-            out.push(kind.delta(text));
-        }
+        out.extend(non_empty(&event["delta"]).map(|text| kind.delta(text)));
     }
 
     /// An item as it is at its end.
     fn item(&mut self, item: &Value, index: Option<u64>, out: &mut Vec<Delta>) {
         let (kind, lists) = match item["type"].as_str() {
             Some("function_call") => {
-                let arguments = match &item["arguments"] {
-                    Value::Null => String::new(),
-                    Value::String(text) => text.clone(),
-                    value => value.to_string(),
-                };
+                let arguments = argument_text(&item["arguments"]);
                 let piece = CallPiece { index, arguments: &arguments, ..call(item) };
                 self.calls.whole(piece, out);
                 return;
@@ -139,12 +137,10 @@ impl ResponsesReader {
         let finish = match response["incomplete_details"]["reason"].as_str() {
             Some("content_filter") => Finish::Filtered,
             Some(_) => Finish::Length,
-            None if self.calls.is_empty() => Finish::Stop,
-            None => Finish::Calls,
+            None => Finish::Stop,
         };
-        out.push(Delta::End(finish));
-        out.extend(usage(&response["usage"]).map(Delta::Usage));
-        out.push(Delta::Done);
+        let usage = usage(&response["usage"], COUNTS);
+        push_end(finish, !self.calls.is_empty(), usage, out);
     }
 }
 
@@ -172,13 +168,4 @@ fn call(item: &Value) -> CallPiece<'_> {
         tool: item["name"].as_str(),
         ..CallPiece::default()
     }
-}
-
-fn usage(usage: &Value) -> Option<Usage> {
-    Some(Usage {
-        input_tokens: usage["input_tokens"].as_u64()?,
-        output_tokens: usage["output_tokens"].as_u64().unwrap_or(0),
-        cached_tokens: usage["input_tokens_details"]["cached_tokens"].as_u64().unwrap_or(0),
-        reasoning_tokens: usage["output_tokens_details"]["reasoning_tokens"].as_u64().unwrap_or(0),
-    })
 }

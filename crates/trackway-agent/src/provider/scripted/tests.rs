@@ -5,28 +5,15 @@ use serde_json::json;
 
 use super::{BadScript, Scripted};
 use crate::{
-    conversation::{Entry, Finish, Piece, Request, Usage},
+    conversation::{Finish, Request, Usage},
     provider::{Delta, ModelError, Provider as _},
+    samples::{result, user},
 };
 
 fn request(text: &str, after: Option<&str>) -> Request {
-    let mut entries = vec![Entry::User { pieces: vec![Piece::Text(text.to_owned())] }];
-    entries.extend(after.map(|tool| Entry::Result {
-        call: "call_0".to_owned(),
-        tool: tool.to_owned(),
-        pieces: Vec::new(),
-        failed: false,
-    }));
-    let system = String::new();
-    Request {
-        system,
-        open: Vec::new(),
-        ended: Vec::new(),
-        entries,
-        tools: Vec::new(),
-        output: None,
-        max_tokens: None,
-    }
+    let mut entries = vec![user(text)];
+    entries.extend(after.map(|tool| result("call_0", tool, "")));
+    Request { entries, ..Request::default() }
 }
 
 async fn asked(model: &Scripted, request: Request) -> (Vec<Delta>, Option<ModelError>) {

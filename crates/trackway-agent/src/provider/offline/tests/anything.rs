@@ -80,7 +80,7 @@ proptest! {
             entries.push(user(message));
             let answer = answer(&request(entries.clone()));
             prop_assert!(!answer.text.is_empty() || answer.calls.len() == 1);
-            entries.push(model(&answer.text));
+            entries.push(model(&answer.text, Vec::new()));
         }
     }
 

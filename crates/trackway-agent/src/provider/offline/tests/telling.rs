@@ -10,7 +10,7 @@ use crate::{
 };
 
 fn told(results: &[(&str, &str, bool)]) -> String {
-    let mut entries = vec![user("/run something"), model("")];
+    let mut entries = vec![user("/run something"), model("", Vec::new())];
     entries.extend(results.iter().map(|(tool, text, failed)| Entry::Result {
         call: "offline-1".to_owned(),
         tool: (*tool).to_owned(),

@@ -1,0 +1,152 @@
+//! Pieces of requests and answers that several formats write or read alike.
+
+use serde_json::{Map, Value, json};
+
+use super::{Delta, ModelError};
+use crate::conversation::{Arguments, Finish, Usage};
+
+/// An object of these fields. They are moved into it, where `json!` would copy them: schemas are long, and
+/// are written with every call of a model.
+pub(super) fn object<const N: usize>(fields: [(&str, Value); N]) -> Value {
+    let fields = fields.into_iter().map(|(name, value)| (name.to_owned(), value));
+    Value::Object(fields.collect::<Map<_, _>>())
+}
+
+/// A tool's schema with `type` and `properties`. Servers refuse tools without them, though a schema may
+/// well have neither.
+pub(super) fn parameters(schema: &Value) -> Value {
+    let mut written = if schema.is_object() { schema.clone() } else { json!({}) };
+    if let Some(fields) = written.as_object_mut() {
+        fields.entry("type").or_insert_with(|| "object".into());
+        fields.entry("properties").or_insert_with(|| json!({}));
+    }
+    written
+}
+
+/// Arguments for formats that take an object alone. The model was told what was wrong with others.
+pub(super) fn arguments_object(arguments: &Arguments) -> Value {
+    match arguments {
+        Arguments::Json(value @ Value::Object(_)) => value.clone(),
+        other => json!({ "unreadable": other.to_value() }),
+    }
+}
+
+/// Arguments for formats that take text. Servers read those of earlier calls, and fail on what is not JSON.
+pub(super) fn arguments_text(arguments: &Arguments) -> String {
+    match arguments {
+        Arguments::Json(value) => value.to_string(),
+        Arguments::Broken { text, .. } => json!({ "not_json": text }).to_string(),
+    }
+}
+
+/// Messages of alternating roles, for formats that refuse others.
+#[derive(Default)]
+pub(super) struct Alternating(Vec<(&'static str, Vec<Value>)>);
+
+impl Alternating {
+    /// Adds to the last message where it has the same role. A model that says nothing is left out.
+    pub(super) fn push(&mut self, role: &'static str, parts: Vec<Value>) {
+        match self.0.last_mut() {
+            Some((last, known)) if *last == role => known.extend(parts),
+            _ if parts.is_empty() && role != "user" => {}
+            _ => self.0.push((role, parts)),
+        }
+    }
+
+    /// The messages with their parts under `key`. One without any is refused, so it says that it has none.
+    pub(super) fn into_messages(self, key: &str, text: fn(&str) -> Value) -> Vec<Value> {
+        let message = |(role, mut parts): (&str, Vec<Value>)| {
+            if parts.is_empty() {
+                parts.push(text("(no content)"));
+            }
+            object([("role", role.into()), (key, parts.into())])
+        };
+        self.0.into_iter().map(message).collect()
+    }
+}
+
+/// Text that is there and not empty.
+pub(super) fn non_empty(value: &Value) -> Option<&str> {
+    value.as_str().filter(|text| !text.is_empty())
+}
+
+pub(super) fn parse(data: &str) -> Result<Value, ModelError> {
+    serde_json::from_str(data).map_err(|error| ModelError::Unreadable { reason: error.to_string() })
+}
+
+/// Arguments of a call as text; some servers send them as a value.
+pub(super) fn argument_text(arguments: &Value) -> String {
+    match arguments {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        value => value.to_string(),
+    }
+}
+
+/// The counts at these pointers: input, output, and of them what was cached and what was only thought.
+/// None where the input is not counted.
+pub(super) fn usage(counts: &Value, pointers: [&str; 4]) -> Option<Usage> {
+    let [input, output, cached, reasoning] =
+        pointers.map(|pointer| counts.pointer(pointer).and_then(Value::as_u64));
+    Some(Usage {
+        input_tokens: input?,
+        output_tokens: output.unwrap_or(0),
+        cached_tokens: cached.unwrap_or(0),
+        reasoning_tokens: reasoning.unwrap_or(0),
+    })
+}
+
+/// Writes the beginning of an answer, once.
+pub(super) fn push_start(started: &mut bool, model: &Value, out: &mut Vec<Delta>) {
+    if !std::mem::replace(started, true) {
+        out.push(Delta::Start { model: non_empty(model).map(str::to_owned) });
+    }
+}
+
+/// Writes the end of an answer. Servers say that it stopped although it has calls.
+pub(super) fn push_end(
+    finish: Finish,
+    has_calls: bool,
+    usage: Option<Usage>,
+    out: &mut Vec<Delta>,
+) {
+    let called = finish == Finish::Stop && has_calls;
+    out.push(Delta::End(if called { Finish::Calls } else { finish }));
+    out.extend(usage.map(Delta::Usage));
+    out.push(Delta::Done);
+}
+
+/// What a server says is wrong, with the word that it has for it.
+pub(super) fn with_code(words: &str, code: Option<&str>) -> String {
+    match code {
+        Some(code) if !words.contains(code) => format!("{words} ({code})"),
+        _ => words.to_owned(),
+    }
+}
+
+/// The server's own words, in the forms that are met with OpenAI's formats: `{"error": {"message"}}`, `{"error": "…"}`, `{"message"}`, `{"detail"}`.
+pub(super) fn complaint(body: &Value) -> Option<String> {
+    let places = [&body["error"]["message"], &body["error"], &body["message"], &body["detail"]];
+    let words = places.into_iter().find_map(Value::as_str)?;
+    let code = [&body["error"]["code"], &body["code"]].into_iter().find_map(Value::as_str);
+    Some(with_code(words, code))
+}
+
+/// An error inside of a stream. What is wrong with the request is wrong the next time too.
+pub(super) fn failed(body: &Value) -> ModelError {
+    let reason = complaint(body).unwrap_or_else(|| "it gave no reason".to_owned());
+    ModelError::Failed { reason, retryable: !is_lasting(body) && !is_lasting(&body["error"]) }
+}
+
+fn is_lasting(error: &Value) -> bool {
+    // A status instead of a word, as some servers write it.
+    let status = [&error["code"], &error["status"]].into_iter().find_map(Value::as_u64);
+    let lasting =
+        status.is_some_and(|status| (400..500).contains(&status) && status != 408 && status != 429);
+    let words = [&error["type"], &error["code"]];
+    lasting
+        || words.into_iter().filter_map(Value::as_str).any(|word| {
+            let marks = ["invalid", "authentication", "permission", "not_found", "quota", "policy"];
+            word.contains("context_length") || marks.iter().any(|mark| word.contains(mark))
+        })
+}
