@@ -7,6 +7,7 @@
 pub(crate) mod cut;
 mod file;
 mod json;
+pub(crate) mod media;
 
 use serde_json::Value;
 use trackway_domain::{Content, Message, Part};

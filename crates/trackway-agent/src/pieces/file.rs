@@ -6,7 +6,7 @@ use base64::{
 };
 use trackway_domain::{File, FileSource};
 
-use super::{Writer, cut};
+use super::{Writer, cut, media};
 
 /// Longest name and media type that are repeated to the model.
 /// Limit (Agents): file name and media type that a model is given.
@@ -14,23 +14,6 @@ pub(super) const NAME_CHARS_MAX: usize = 200;
 
 /// Image types that providers have in common.
 const IMAGE_TYPES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
-
-/// Types that are text although their name does not begin with `text/`.
-const TEXT_TYPES: [&str; 13] = [
-    "application/json",
-    "application/xml",
-    "application/yaml",
-    "application/x-yaml",
-    "application/toml",
-    "application/javascript",
-    "application/typescript",
-    "application/sql",
-    "application/graphql",
-    "application/x-sh",
-    "application/x-ndjson",
-    "application/jsonl",
-    "application/x-www-form-urlencoded",
-];
 
 /// Senders leave the padding out or not; both mean the same bytes.
 const LENIENT: GeneralPurpose = GeneralPurpose::new(
@@ -40,11 +23,11 @@ const LENIENT: GeneralPurpose = GeneralPurpose::new(
 
 /// Whether the file can be shown as an image.
 pub(super) fn is_image(file: &File) -> bool {
-    matches!(file.source, FileSource::Base64(_)) && IMAGE_TYPES.contains(&&*essence(file))
+    matches!(file.source, FileSource::Base64(_)) && IMAGE_TYPES.contains(&&*essence_of(file))
 }
 
 pub(super) fn write(file: &File, writer: &mut Writer) {
-    let essence = essence(file);
+    let essence = essence_of(file);
     let base64 = match &file.source {
         FileSource::Uri(uri) => {
             let line = format!("{} is at {}", named(file, None), plain(uri, usize::MAX));
@@ -63,10 +46,10 @@ pub(super) fn write(file: &File, writer: &mut Writer) {
     }
     match String::from_utf8(bytes) {
         // Of a file without a type we know only that somebody can read it.
-        Ok(text) if essence.is_empty() || is_text(&essence) => {
+        Ok(text) if essence.is_empty() || media::is_text(&essence) => {
             writer.text(&format!("{name}:\n{}", cut::fenced("", &text)));
         }
-        Err(_) if is_text(&essence) => {
+        Err(_) if media::is_text(&essence) => {
             writer.text(&format!("{name} is left out: its text is not UTF-8."));
         }
         _ => writer.text(&format!(
@@ -75,18 +58,8 @@ pub(super) fn write(file: &File, writer: &mut Writer) {
     }
 }
 
-fn is_text(essence: &str) -> bool {
-    essence.starts_with("text/")
-        || essence.ends_with("+json")
-        || essence.ends_with("+xml")
-        || essence.ends_with("+yaml")
-        || TEXT_TYPES.contains(&essence)
-}
-
-/// The media type without its parameters, in small letters.
-fn essence(file: &File) -> String {
-    let given = file.mime_type.as_deref().unwrap_or_default();
-    given.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
+fn essence_of(file: &File) -> String {
+    media::essence(file.mime_type.as_deref().unwrap_or_default())
 }
 
 /// `File "notes.txt" (text/plain, 12 bytes)`, with what is known of it.

@@ -1,13 +1,297 @@
-//! `artifact_list`, `artifact_read` and `artifact_write`: what came of a conversation so far, and what the
-//! model adds to it. A model can name runs of its own conversation only, and writes to its own turn only.
+//! `artifact_list`, `artifact_read` and `artifact_write`: what the runs of a conversation have produced so
+//! far, found in their logs, and what the model adds to it. A model can name runs of its own conversation
+//! only, and writes to its own turn only.
 
-mod list;
-mod read;
-mod write;
+use std::sync::Arc;
 
-pub(super) use list::ArtifactList;
-pub(super) use read::ArtifactRead;
-pub(super) use write::ArtifactWrite;
+use base64::{Engine as _, prelude::BASE64_STANDARD};
+use serde_json::{Value, json};
+use trackway_domain::{Artifact, ArtifactId, Content, Failure, File, FileSource, Part, RunId};
+use trackway_engine::RunView;
+use trackway_runtime::{Archive, Tool, ToolCall, ToolOutput};
+
+use super::function_tool;
+use crate::pieces::PART_BYTES_MAX;
+
+/// Runs of a conversation that are looked through, the newest first. A model asks for what it has just
+/// made or been told of.
+/// Limit (Agents): runs of a conversation that are searched for artifacts.
+const RUNS_MAX: usize = 100;
+
+/// Most artifacts that are listed, the newest runs first.
+/// Limit (Agents): artifacts that the listing tool names.
+const LISTED_MAX: usize = 200;
+
+/// Letters that are given at once. A model asks for the rest where it needs it.
+/// Limit (Agents): artifact text that one reading gives.
+const READ_CHARS_MAX: usize = 50_000;
+
+/// Bytes that they may have: half of what a model is shown of one text, since JSON writes some letters as
+/// two. What was cut off behind this bound would be missing before the next piece.
+/// Limit (Agents): artifact text that one reading gives, in bytes.
+const READ_BYTES_MAX: usize = PART_BYTES_MAX / 2;
+
+/// Largest text of one artifact. It is recorded with the run.
+/// Limit (Agents): text of an artifact that an agent writes.
+const WRITTEN_BYTES_MAX: usize = 1024 * 1024;
+
+/// Artifacts with these ids, or beginnings of them, are the conversation itself: what the model said, and
+/// what it called.
+const TALK: [&str; 3] = ["text-response", "tool-call-", "tool-result-"];
+
+pub(super) fn list() -> Arc<dyn Tool> {
+    let description = "Lists the artifacts (documents, data, files) of this conversation: name, \
+                       task and workflow that made them, kinds of content and size.";
+    let schema = json!({"type": "object", "properties": {}, "additionalProperties": false});
+    function_tool("artifact_list", description, schema, |_, call| {
+        Box::pin(async move {
+            let kept = look_through(&call).await?;
+            let listed: Vec<Value> = kept.iter().take(LISTED_MAX).map(entry).collect();
+            let mut value = json!({"artifacts": listed});
+            if kept.len() > LISTED_MAX {
+                value["truncated"] = json!(true);
+            }
+            Ok(ToolOutput::from(value))
+        })
+    })
+}
+
+fn entry(kept: &Kept) -> Value {
+    let artifact = &kept.artifact;
+    let mut kinds: Vec<&str> = artifact.parts.iter().map(kind).collect();
+    kinds.dedup();
+    let mut entry = json!({
+        "name": artifact.id,
+        "taskId": kept.run,
+        "workflow": kept.workflow,
+        "kinds": kinds,
+        "bytes": artifact.parts.iter().map(size).sum::<usize>(),
+    });
+    if let Some(title) = artifact.name.as_deref().filter(|name| *name != artifact.id.as_str()) {
+        entry["title"] = json!(title);
+    }
+    if let Some(description) = &artifact.description {
+        entry["description"] = json!(description);
+    }
+    entry
+}
+
+pub(super) fn read() -> Arc<dyn Tool> {
+    let description = "Reads an artifact of this conversation. A long one is given in pieces: ask \
+                       again with the offset that is named as `next`.";
+    let schema = json!({
+        "type": "object",
+        "properties": {
+            "name": {"type": "string", "description": "The name, as artifact_list gives it"},
+            "taskId": {
+                "type": "string",
+                "description": "The task that made it; else the newest of that name is read",
+            },
+            "offset": {"type": "integer", "minimum": 0, "description": "Letters to leave out"},
+        },
+        "required": ["name"],
+        "additionalProperties": false,
+    });
+    function_tool("artifact_read", description, schema, |arguments, call| {
+        Box::pin(async move {
+            let name = arguments["name"].as_str().unwrap_or_default();
+            let offset = arguments["offset"].as_u64().unwrap_or(0);
+            let found = find(&call, name, arguments["taskId"].as_str()).await?.ok_or_else(|| {
+                Failure::new(format!(
+                    "there is no artifact {name:?} in this conversation; artifact_list names them"
+                ))
+            })?;
+            let head = json!({"name": name, "taskId": found.run});
+            Ok(shown(head, &found.artifact, usize::try_from(offset).unwrap_or(usize::MAX)))
+        })
+    })
+}
+
+/// The text of an artifact from `offset` on, and its images beside it.
+fn shown(mut head: Value, artifact: &Artifact, offset: usize) -> ToolOutput {
+    let mut text = String::new();
+    let mut images = Vec::new();
+    for part in &artifact.parts {
+        match &part.content {
+            Content::Text(own) => text.push_str(own),
+            Content::Data(value) => text.push_str(&value.to_string()),
+            Content::File(file) => {
+                text.push_str(&text_of(file).unwrap_or_else(|| said_of(file)));
+                images.extend(is_image(file).then(|| part.clone()));
+            }
+        }
+    }
+    let begin = text.char_indices().nth(offset).map_or(text.len(), |(at, _)| at);
+    let rest = &text[begin..];
+    let end = rest.char_indices().nth(READ_CHARS_MAX).map_or(rest.len(), |(at, _)| at);
+    let piece = &rest[..end.min(rest.floor_char_boundary(READ_BYTES_MAX))];
+    if piece.len() < rest.len() {
+        head["next"] = json!(offset.saturating_add(piece.chars().count()));
+    }
+    head["text"] = json!(piece);
+    let parts = match images.is_empty() {
+        true => Vec::new(),
+        // Where parts are given, a model is shown them alone.
+        false => std::iter::once(Part::data(head.clone())).chain(images).collect(),
+    };
+    ToolOutput { value: head, parts }
+}
+
+/// A file's text, where its bytes are here and are text.
+fn text_of(file: &File) -> Option<String> {
+    let FileSource::Base64(bytes) = &file.source else { return None };
+    let bytes = BASE64_STANDARD.decode(bytes).ok().filter(|_| !is_image(file))?;
+    String::from_utf8(bytes).ok()
+}
+
+fn is_image(file: &File) -> bool {
+    file.mime_type.as_deref().is_some_and(|kind| kind.starts_with("image/"))
+}
+
+fn said_of(file: &File) -> String {
+    let name = file.name.as_deref().unwrap_or("without a name");
+    let kind = file.mime_type.as_deref().unwrap_or("of unknown type");
+    match &file.source {
+        FileSource::Base64(bytes) => {
+            format!("[file {name}, {kind}, {} bytes]", bytes.len() / 4 * 3)
+        }
+        FileSource::Uri(uri) => format!("[file {name}, {kind}, at {uri}]"),
+    }
+}
+
+pub(super) fn write() -> Arc<dyn Tool> {
+    let description = "Writes an artifact (a document or data) that the user can keep. Writing the \
+                       same name again in this turn replaces it.";
+    let schema = json!({
+        "type": "object",
+        "properties": {
+            "name": {"type": "string", "description": "A file-like name such as report.md"},
+            "text": {"type": "string", "description": "Its content, where it is text"},
+            "data": {"description": "Its content, where it is JSON"},
+            "description": {"type": "string"},
+        },
+        "required": ["name"],
+        "additionalProperties": false,
+    });
+    function_tool("artifact_write", description, schema, |arguments, call| {
+        Box::pin(async move {
+            let artifact = made(&arguments)?;
+            let id = artifact.id.clone();
+            call.artifact(artifact).await?;
+            Ok(ToolOutput::from(json!({"written": id})))
+        })
+    })
+}
+
+/// The artifact that the arguments describe.
+fn made(arguments: &Value) -> Result<Artifact, Failure> {
+    let name = arguments["name"].as_str().unwrap_or_default();
+    if is_talk(name) {
+        return Err(Failure::new(format!(
+            "{name:?} is the name of a part of the conversation itself"
+        )));
+    }
+    let id = ArtifactId::new(name).map_err(|error| Failure::new(error.to_string()))?;
+    let part = match (arguments.get("text"), arguments.get("data")) {
+        (Some(Value::String(text)), None) => Part::text(text.clone()),
+        (None, Some(data)) => Part::data(data.clone()),
+        _ => return Err(Failure::new("give either `text` or `data`")),
+    };
+    if size(&part) > WRITTEN_BYTES_MAX {
+        return Err(Failure::new("it is larger than 1 MiB; write it in several artifacts"));
+    }
+    if part.is_too_deep() {
+        return Err(Failure::new("its data is nested too deeply"));
+    }
+    let artifact = Artifact::new(id, vec![part]).named(name);
+    Ok(match arguments["description"].as_str() {
+        Some(description) => artifact.described(description),
+        None => artifact,
+    })
+}
+
+/// An artifact, and the run that it is of.
+#[derive(Debug, Clone, PartialEq)]
+struct Kept {
+    run: RunId,
+    workflow: String,
+    artifact: Arc<Artifact>,
+}
+
+/// Whether an id belongs to the conversation rather than to what came of it.
+fn is_talk(id: &str) -> bool {
+    TALK.iter().any(|start| id.starts_with(start))
+}
+
+/// The artifacts of the session that the call is of, those of the newest run first. Only runs of the
+/// caller's own tenant are in an archive.
+async fn look_through(call: &ToolCall) -> Result<Vec<Kept>, Failure> {
+    let archive = archive(call)?;
+    let mut kept = Vec::new();
+    for (run, workflow) in runs(&archive).await? {
+        let artifacts = artifacts_of(&archive, run).await?;
+        kept.extend(artifacts.map(|artifact| Kept { run, workflow: workflow.clone(), artifact }));
+    }
+    Ok(kept)
+}
+
+/// The newest artifact of that name, or that of the task where one is named. Whole logs are read for it,
+/// so no more of them than it takes.
+async fn find(call: &ToolCall, name: &str, task: Option<&str>) -> Result<Option<Kept>, Failure> {
+    let archive = archive(call)?;
+    for (run, workflow) in runs(&archive).await? {
+        if task.is_some_and(|task| run.to_string() != task) {
+            continue;
+        }
+        let mut artifacts = artifacts_of(&archive, run).await?;
+        if let Some(artifact) = artifacts.find(|artifact| artifact.id.as_str() == name) {
+            return Ok(Some(Kept { run, workflow, artifact }));
+        }
+    }
+    Ok(None)
+}
+
+fn archive(call: &ToolCall) -> Result<Archive, Failure> {
+    call.archive().ok_or_else(|| Failure::new("no session is behind this call"))
+}
+
+async fn runs(archive: &Archive) -> Result<Vec<(RunId, String)>, Failure> {
+    let unreadable = |error| Failure::new(format!("the session cannot be read: {error}"));
+    archive.runs(RUNS_MAX).await.map_err(unreadable)
+}
+
+/// What a run has produced, but for the conversation itself.
+async fn artifacts_of(
+    archive: &Archive,
+    run: RunId,
+) -> Result<impl Iterator<Item = Arc<Artifact>>, Failure> {
+    let events = archive.events(run, None).await;
+    let events = events.map_err(|error| Failure::new(format!("a run cannot be read: {error}")))?;
+    let view = RunView::of_log(events.iter().map(|stored| (&stored.event, stored.at, stored.pos)));
+    let artifacts = view.map(|view| view.artifacts).unwrap_or_default();
+    Ok(artifacts.into_iter().filter(|artifact| !is_talk(artifact.id.as_str())))
+}
+
+/// What a part is, in a word.
+fn kind(part: &Part) -> &'static str {
+    match &part.content {
+        Content::Text(_) => "text",
+        Content::Data(_) => "data",
+        Content::File(_) => "file",
+    }
+}
+
+/// How much a part holds, as it is written down.
+fn size(part: &Part) -> usize {
+    match &part.content {
+        Content::Text(text) => text.len(),
+        Content::Data(value) => value.to_string().len(),
+        Content::File(file) => match &file.source {
+            FileSource::Base64(bytes) => bytes.len() / 4 * 3,
+            FileSource::Uri(uri) => uri.len(),
+        },
+    }
+}
 
 #[cfg(test)]
 mod tests;

@@ -5,34 +5,16 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use trackway_domain::{Failure, Timestamp};
 use trackway_ports::Clock;
-use trackway_runtime::{Tool, ToolCall, ToolFuture, ToolInfo, ToolOutput};
+use trackway_runtime::{Tool, ToolOutput};
 
-#[derive(Debug)]
-pub(super) struct TimeNow {
-    info: ToolInfo,
-    clock: Arc<dyn Clock>,
-}
+use super::function_tool;
 
-impl TimeNow {
-    pub(super) fn new(clock: Arc<dyn Clock>) -> Self {
-        let info = ToolInfo {
-            name: "time_now".to_owned(),
-            description: "The current date and time in UTC, with the day of the week.".to_owned(),
-            input_schema: json!({"type": "object", "properties": {}, "additionalProperties": false}),
-        };
-        Self { info, clock }
-    }
-}
-
-impl Tool for TimeNow {
-    fn info(&self) -> &ToolInfo {
-        &self.info
-    }
-
-    fn call(&self, _: Value, _: ToolCall) -> ToolFuture {
-        let told = tell(self.clock.now());
-        Box::pin(std::future::ready(told.map(ToolOutput::from)))
-    }
+pub(super) fn time_now(clock: Arc<dyn Clock>) -> Arc<dyn Tool> {
+    let description = "The current date and time in UTC, with the day of the week.";
+    let schema = json!({"type": "object", "properties": {}, "additionalProperties": false});
+    function_tool("time_now", description, schema, move |_, _| {
+        Box::pin(std::future::ready(tell(clock.now()).map(ToolOutput::from)))
+    })
 }
 
 fn tell(now: Timestamp) -> Result<Value, Failure> {

@@ -10,9 +10,10 @@ use reqwest::{
 use serde_json::{Value, json};
 use trackway_domain::Failure;
 use trackway_outgoing::{AddressPolicy, LazyClient, Lookup, SystemLookup, failure, forbidden_name};
-use trackway_runtime::{Tool, ToolCall, ToolFuture, ToolInfo, ToolOutput};
+use trackway_runtime::{Tool, ToolOutput};
 
-use super::page::text_of_html;
+use super::{function_tool, page::text_of_html};
+use crate::pieces::media;
 
 /// How long one request may take with its whole answer.
 /// Limit (Agents): time of one fetch.
@@ -33,48 +34,24 @@ const TEXT_CHARS_MAX: usize = 100_000;
 /// What is asked for. A server that has several forms of a page then gives one that can be read.
 const ACCEPTED: &str = "text/html, application/json, text/*;q=0.9, application/xml;q=0.8";
 
-#[derive(Debug)]
-pub(super) struct HttpFetch {
-    info: ToolInfo,
-    fetcher: Fetcher,
-}
-
-impl HttpFetch {
-    pub(super) fn new(policy: AddressPolicy) -> Self {
-        Self::looking_up(policy, Arc::new(SystemLookup))
-    }
-
-    fn looking_up(policy: AddressPolicy, lookup: Arc<dyn Lookup>) -> Self {
-        let description = "Reads a page of the web with GET and gives its text: HTML without its \
-                           markup, JSON and plain text as they are. Addresses of private networks \
-                           are refused.";
-        let info = ToolInfo {
-            name: "http_fetch".to_owned(),
-            description: description.to_owned(),
-            input_schema: json!({
-                "type": "object",
-                "properties": {
-                    "url": {"type": "string", "description": "The address, with http:// or https://"},
-                },
-                "required": ["url"],
-                "additionalProperties": false,
-            }),
-        };
-        let fetcher = Fetcher { policy, client: LazyClient::new(policy, lookup, FETCH_WAIT) };
-        Self { info, fetcher }
-    }
-}
-
-impl Tool for HttpFetch {
-    fn info(&self) -> &ToolInfo {
-        &self.info
-    }
-
-    fn call(&self, arguments: Value, _: ToolCall) -> ToolFuture {
-        let fetcher = self.fetcher.clone();
+pub(super) fn http_fetch(policy: AddressPolicy) -> Arc<dyn Tool> {
+    let description = "Reads a page of the web with GET and gives its text: HTML without its \
+                       markup, JSON and plain text as they are. Addresses of private networks \
+                       are refused.";
+    let schema = json!({
+        "type": "object",
+        "properties": {
+            "url": {"type": "string", "description": "The address, with http:// or https://"},
+        },
+        "required": ["url"],
+        "additionalProperties": false,
+    });
+    let fetcher = Fetcher::new(policy, Arc::new(SystemLookup));
+    function_tool("http_fetch", description, schema, move |arguments, _| {
+        let fetcher = fetcher.clone();
         let url = arguments["url"].as_str().unwrap_or_default().to_owned();
         Box::pin(async move { fetcher.fetch(&url).await.map(ToolOutput::from) })
-    }
+    })
 }
 
 #[derive(Debug, Clone)]
@@ -84,6 +61,10 @@ struct Fetcher {
 }
 
 impl Fetcher {
+    fn new(policy: AddressPolicy, lookup: Arc<dyn Lookup>) -> Self {
+        Self { policy, client: LazyClient::new(policy, lookup, FETCH_WAIT) }
+    }
+
     async fn fetch(&self, url: &str) -> Result<Value, Failure> {
         let mut url = self.check(url)?;
         let client = self.client.get().map_err(|error| failed(&error))?;
@@ -159,18 +140,9 @@ enum Kind {
 
 impl Kind {
     fn of(content_type: &str) -> Option<Self> {
-        let essence = content_type.split(';').next().unwrap_or_default().trim();
-        let essence = essence.to_ascii_lowercase();
-        match &*essence {
+        match &*media::essence(content_type) {
             "text/html" | "application/xhtml+xml" => Some(Self::Html),
-            "application/json"
-            | "application/xml"
-            | "application/javascript"
-            | "application/yaml"
-            | "application/x-ndjson" => Some(Self::Text),
-            _ if essence.starts_with("text/") => Some(Self::Text),
-            _ if essence.ends_with("+json") || essence.ends_with("+xml") => Some(Self::Text),
-            _ => None,
+            essence => media::is_text(essence).then_some(Self::Text),
         }
     }
 }

@@ -4,34 +4,9 @@
 const SILENT: [&str; 6] = ["script", "style", "noscript", "template", "svg", "head"];
 
 /// Elements that begin a new line.
-const BLOCKS: [&str; 26] = [
-    "address",
-    "article",
-    "aside",
-    "blockquote",
-    "br",
-    "div",
-    "dd",
-    "dl",
-    "dt",
-    "footer",
-    "form",
-    "h1",
-    "h2",
-    "h3",
-    "h4",
-    "h5",
-    "h6",
-    "header",
-    "hr",
-    "li",
-    "main",
-    "nav",
-    "p",
-    "pre",
-    "section",
-    "tr",
-];
+const BLOCKS: &str = "\
+    address article aside blockquote br div dd dl dt footer form h1 h2 h3 h4 h5 h6 header hr li main \
+    nav p pre section tr";
 
 /// The words of an HTML page, its title first. It is not a browser: what cannot be made out is left as
 /// it stands.
@@ -58,7 +33,7 @@ pub(super) fn text_of_html(html: &str) -> String {
         }
         let behind = markup.split_once('>').map_or("", |(_, behind)| behind);
         let bare = name.trim_start_matches('/');
-        if BLOCKS.contains(&bare) {
+        if BLOCKS.split(' ').any(|block| block == bare) {
             end_line(&mut text);
         } else if matches!(bare, "td" | "th") && !text.ends_with([' ', '\n']) {
             text.push(' ');

@@ -3,8 +3,7 @@
 use serde_json::json;
 use trackway_domain::{Artifact, File, FileSource, Part};
 
-use super::{read::shown, write::made};
-use crate::pieces::PART_BYTES_MAX;
+use super::{PART_BYTES_MAX, made, shown};
 
 fn file(mime_type: &str, base64: &str) -> Part {
     Part::file(File {

@@ -43,8 +43,7 @@ impl Lookup for Names {
 }
 
 fn fetcher(allow_loopback: bool) -> Fetcher {
-    let policy = AddressPolicy { allow_loopback };
-    HttpFetch::looking_up(policy, Arc::new(Names)).fetcher
+    Fetcher::new(AddressPolicy { allow_loopback }, Arc::new(Names))
 }
 
 const ANSWERS: &[(&str, &str)] = &[
