@@ -2,10 +2,9 @@
 //!
 //! `config` reads `mcp.json`. [`McpServers`] holds one [`server`] per entry for the whole process: each is
 //! started once, shared by all agents, and started again when it ends. `connection` is one life of a
-//! server: a `process` or an HTTP session (`web`), with `client` answering what the server asks of us. `call` is
-//! one call of a tool, `result` what it gives, and `fault` says what went wrong.
+//! server: a `process` or an HTTP session (`web`), with `client` answering what the server asks of us. `tool` is
+//! one tool and its calls, `result` what they give, and `fault` says what went wrong.
 
-mod call;
 mod client;
 mod config;
 mod connection;

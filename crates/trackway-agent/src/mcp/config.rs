@@ -4,7 +4,6 @@
 //! Whatever is not understood is an error. A setting that is silently ignored is worse than none.
 
 mod entry;
-mod placeholder;
 
 use std::{collections::BTreeMap, fmt, path::PathBuf, time::Duration};
 
@@ -12,8 +11,8 @@ use reqwest::Url;
 use serde_json::{Map, Value};
 use trackway_definition::nearest;
 
+pub use entry::Missing;
 use entry::read_server;
-pub use placeholder::Missing;
 
 /// Most servers of one file. Each may be a process; a file with more is a mistake.
 /// Limit (Tools): tool servers of one file.

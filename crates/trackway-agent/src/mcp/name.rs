@@ -2,12 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use sha2::{Digest as _, Sha256};
-
-use crate::name::{NAME_CHARS_MAX, SERVER_MARK, in_plain_letters};
-
-/// Digits of the digest that tells apart names which would be the same once they are cut or cleaned.
-const MARK_DIGITS: usize = 8;
+use crate::name::{NAME_CHARS_MAX, SERVER_MARK, in_plain_letters, with_digest};
 
 /// Longest name of a tool that the protocol has.
 /// Limit (Tools): name that a server gives a tool.
@@ -28,14 +23,8 @@ pub(super) fn tool_name(server: &str, tool: &str, taken: &BTreeSet<String>) -> S
         return plain;
     }
     // The length keeps ("ab", "c") and ("a", "bc") apart.
-    let mut digest = Sha256::new();
-    digest.update(server.len().to_be_bytes());
-    digest.update(server);
-    digest.update(tool);
-    let digest = digest.finalize();
-    let mark: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
-    let kept = &plain[..plain.len().min(NAME_CHARS_MAX - MARK_DIGITS - 1)];
-    format!("{kept}_{}", &mark[..MARK_DIGITS])
+    let length = server.len().to_be_bytes();
+    with_digest(&plain, [&length, server.as_bytes(), tool.as_bytes()].concat())
 }
 
 #[cfg(test)]

@@ -36,41 +36,11 @@ const LOG_LINE_BYTES_MAX: u64 = 8 * 1024;
 
 /// Variables that a server has from us beside its own: what programs need to find their files, speak a
 /// language and reach the network. Keys of models are among ours, so the rest stays here.
-const INHERITED: [&str; 33] = [
-    "HOME",
-    "LOGNAME",
-    "PATH",
-    "SHELL",
-    "TERM",
-    "USER",
-    "LANG",
-    "LC_ALL",
-    "LC_CTYPE",
-    "TZ",
-    "TMPDIR",
-    "XDG_CACHE_HOME",
-    "XDG_CONFIG_HOME",
-    "XDG_DATA_HOME",
-    "XDG_RUNTIME_DIR",
-    "HTTP_PROXY",
-    "HTTPS_PROXY",
-    "NO_PROXY",
-    "http_proxy",
-    "https_proxy",
-    "no_proxy",
-    "SSL_CERT_FILE",
-    "SSL_CERT_DIR",
-    "APPDATA",
-    "HOMEDRIVE",
-    "HOMEPATH",
-    "LOCALAPPDATA",
-    "PATHEXT",
-    "PROGRAMFILES",
-    "SYSTEMROOT",
-    "TEMP",
-    "USERNAME",
-    "USERPROFILE",
-];
+const INHERITED: &str = "\
+    HOME LOGNAME PATH SHELL TERM USER LANG LC_ALL LC_CTYPE TZ TMPDIR XDG_CACHE_HOME XDG_CONFIG_HOME \
+    XDG_DATA_HOME XDG_RUNTIME_DIR HTTP_PROXY HTTPS_PROXY NO_PROXY http_proxy https_proxy no_proxy \
+    SSL_CERT_FILE SSL_CERT_DIR APPDATA HOMEDRIVE HOMEPATH LOCALAPPDATA PATHEXT PROGRAMFILES \
+    SYSTEMROOT TEMP USERNAME USERPROFILE";
 
 /// A running server. Dropping it kills it.
 #[derive(Debug)]
@@ -195,7 +165,7 @@ impl Drop for Process {
 
 #[expect(clippy::disallowed_methods, reason = "what a child has from us is decided here alone")]
 fn inherited() -> impl Iterator<Item = (&'static str, OsString)> {
-    INHERITED.iter().filter_map(|name| Some((*name, std::env::var_os(name)?)))
+    INHERITED.split(' ').filter_map(|name| Some((name, std::env::var_os(name)?)))
 }
 
 /// Writes a server's log into ours, line by line.

@@ -2,9 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use sha2::{Digest as _, Sha256};
-
-use crate::name::{NAME_CHARS_MAX, SERVER_MARK, in_plain_letters};
+use crate::name::{NAME_CHARS_MAX, SERVER_MARK, in_plain_letters, with_digest};
 
 /// What stands before the name of a workflow that can be dispatched (D1).
 pub const DISPATCH_PREFIX: &str = "dispatch_workflow_";
@@ -14,9 +12,6 @@ pub const REPLY_TOOL: &str = "answer_task";
 
 /// The tool by which a model learns what became of the tasks that it dispatched. No other has its name.
 pub const STATUS_TOOL: &str = "task_status";
-
-/// Hex digits behind a name that was cut or would be there twice.
-const SUFFIX_CHARS: usize = 8;
 
 /// Names for these, in their order. A name that can stay as it is stays, unless an earlier one has it or
 /// it is ours.
@@ -64,9 +59,5 @@ fn plain(name: &str) -> String {
 }
 
 fn marked(name: &str, round: u32) -> String {
-    let digest = Sha256::digest(format!("{name}\n{round}"));
-    let hex: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
-    let mut front = plain(name);
-    front.truncate(NAME_CHARS_MAX - SUFFIX_CHARS - 1);
-    format!("{front}_{}", &hex[..SUFFIX_CHARS])
+    with_digest(&plain(name), format!("{name}\n{round}"))
 }
