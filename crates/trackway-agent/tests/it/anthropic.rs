@@ -1,7 +1,7 @@
 //! Anthropic's Messages.
 
 use serde_json::{Value, json};
-use trackway_agent::{Finish, ModelError};
+use trackway_agent::{Arguments, Finish, ModelError};
 use trackway_testkit::Reply;
 
 use crate::{
@@ -31,17 +31,9 @@ impl Wire for Messages {
     }
 
     fn two_calls(numbers: Numbers) -> Vec<String> {
-        let index = |given: u64| match numbers {
-            Numbers::Given => json!(given),
-            Numbers::AllZero => json!(0),
-            Numbers::Missing => Value::Null,
-        };
-        let first = call("c1", "look_up", &index(1), &["{\"q\":", "\"ü\"}"]);
-        let second = call("c2", "book", &index(2), &["{\"n\":", "2}"]);
-        match numbers {
-            Numbers::Given => first.into_iter().zip(second).flat_map(|(a, b)| [a, b]).collect(),
-            Numbers::AllZero | Numbers::Missing => first.into_iter().chain(second).collect(),
-        }
+        let first = call("c1", "look_up", &numbers.index(1), &["{\"q\":", "\"ü\"}"]);
+        let second = call("c2", "book", &numbers.index(2), &["{\"n\":", "2}"]);
+        numbers.order(first, second)
     }
 
     fn call(arguments: &str) -> Vec<String> {
@@ -121,11 +113,15 @@ async fn thoughts_come_back_with_their_call() {
 
 #[tokio::test]
 async fn an_answer_in_one_piece_is_taken() {
+    let call = |id: &str, input: Value| json!({"type": "tool_use", "id": id, "name": "look_up", "input": input});
     let body = json!({"type": "message", "model": "m-1", "stop_reason": "end_turn",
-        "content": [{"type": "text", "text": "Hallo"}],
+        "content": [{"type": "text", "text": "Hallo"}, call("c1", json!({"q": 1})), call("c2", json!({}))],
         "usage": {"input_tokens": 1, "output_tokens": 2}});
     let answer = outcome::<Messages>(Reply::json(200, &body)).await.unwrap();
     assert_eq!((answer.text.as_str(), answer.usage.unwrap().output_tokens), ("Hallo", 2));
+    let expected = [json!({"q": 1}), json!({})].map(Arguments::Json);
+    let made: Vec<Arguments> = answer.calls.into_iter().map(|call| call.arguments).collect();
+    assert_eq!((made, answer.finish), (expected.to_vec(), Finish::Calls));
 }
 
 #[tokio::test]

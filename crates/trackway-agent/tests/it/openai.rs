@@ -21,22 +21,15 @@ impl Wire for Chat {
     }
 
     fn two_calls(numbers: Numbers) -> Vec<String> {
-        let index = |given: u64| match numbers {
-            Numbers::Given => json!(given),
-            Numbers::AllZero => json!(0),
-            Numbers::Missing => Value::Null,
-        };
         let open = |at, id: &str, tool: &str| {
-            json!({"index": index(at), "id": id, "type": "function",
+            json!({"index": numbers.index(at), "id": id, "type": "function",
                 "function": {"name": tool, "arguments": ""}})
         };
-        let more = |at, text: &str| json!({"index": index(at), "function": {"arguments": text}});
-        let first = [open(0, "c1", "look_up"), more(0, "{\"q\":"), more(0, "\"ü\"}")];
-        let second = [open(1, "c2", "book"), more(1, "{\"n\":"), more(1, "2}")];
-        let calls: Vec<Value> = match numbers {
-            Numbers::Given => first.into_iter().zip(second).flat_map(|(a, b)| [a, b]).collect(),
-            Numbers::AllZero | Numbers::Missing => first.into_iter().chain(second).collect(),
-        };
+        let more =
+            |at, text: &str| json!({"index": numbers.index(at), "function": {"arguments": text}});
+        let first = vec![open(0, "c1", "look_up"), more(0, "{\"q\":"), more(0, "\"ü\"}")];
+        let second = vec![open(1, "c2", "book"), more(1, "{\"n\":"), more(1, "2}")];
+        let calls = numbers.order(first, second);
         calls.into_iter().map(|call| delta(json!({"tool_calls": [call]}))).collect()
     }
 

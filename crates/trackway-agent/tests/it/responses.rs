@@ -26,13 +26,8 @@ impl Wire for Responses {
     }
 
     fn two_calls(numbers: Numbers) -> Vec<String> {
-        let index = |given: u64| match numbers {
-            Numbers::Given => json!(given),
-            Numbers::AllZero => json!(0),
-            Numbers::Missing => Value::Null,
-        };
-        let first = call("fc_1", "c1", "look_up", &index(1), ["{\"q\":", "\"ü\"}"]);
-        let second = call("fc_2", "c2", "book", &index(2), ["{\"n\":", "2}"]);
+        let first = call("fc_1", "c1", "look_up", &numbers.index(1), ["{\"q\":", "\"ü\"}"]);
+        let second = call("fc_2", "c2", "book", &numbers.index(2), ["{\"n\":", "2}"]);
         // Pieces name their item, so they may alternate whatever the numbers say.
         first.into_iter().zip(second).flat_map(|(a, b)| [a, b]).collect()
     }

@@ -5,47 +5,33 @@ use trackway_agent::{Arguments, Call, Entry, Piece, Request, ToolSpec};
 
 /// Nothing but a question.
 pub(crate) fn question() -> Request {
-    Request {
-        system: "Be brief.".into(),
-        open: Vec::new(),
-        ended: Vec::new(),
-        entries: vec![user(&["Where is my order?"])],
-        tools: Vec::new(),
-        output: None,
-        max_tokens: None,
-    }
+    let entries = vec![Entry::user("Where is my order?")];
+    Request { system: "Be brief.".into(), entries, ..Request::default() }
 }
 
 /// Text, images, calls of every kind, results with images, tools, a schema and a limit.
 pub(crate) fn everything() -> Request {
     let schema = json!({"type": "object", "properties": {"q": {"type": "string"}}});
+    let arguments = Arguments::Broken { text: "{\"q\"".into(), reason: "it ends".into() };
+    let broken = Call { arguments, ..Call::new("c3", "look_up", Value::Null) };
     let entries = vec![
         Entry::User { pieces: vec![text("Look at this:"), image(), text("What is it?")] },
         Entry::Model {
             text: "I look it up.".into(),
             calls: vec![
-                call("c1", "look_up", Arguments::Json(json!({"q": "bird ü"}))),
-                call("c2", "camera", Arguments::Json(json!({}))),
+                Call::new("c1", "look_up", json!({"q": "bird ü"})),
+                Call::new("c2", "camera", json!({})),
             ],
         },
         result("c1", "look_up", vec![text("{\"name\":\"wren\"}")], false),
         result("c2", "camera", vec![text("A picture:"), image()], false),
-        Entry::Model {
-            text: String::new(),
-            calls: vec![call(
-                "c3",
-                "look_up",
-                Arguments::Broken { text: "{\"q\"".into(), reason: "it ends".into() },
-            )],
-        },
+        Entry::Model { text: String::new(), calls: vec![broken] },
         result("c3", "look_up", vec![text("The arguments are not JSON: it ends")], true),
         Entry::Model { text: "A wren.".into(), calls: Vec::new() },
-        user(&["Say more.", "In JSON."]),
+        Entry::User { pieces: vec![text("Say more."), text("In JSON.")] },
     ];
     Request {
         system: "You know birds.".into(),
-        open: Vec::new(),
-        ended: Vec::new(),
         entries,
         tools: vec![
             ToolSpec { name: "look_up".into(), description: "Finds birds.".into(), schema }.into(),
@@ -58,20 +44,13 @@ pub(crate) fn everything() -> Request {
         ],
         output: Some(json!({"type": "object", "properties": {"bird": {"type": "string"}}})),
         max_tokens: Some(500),
+        ..Request::default()
     }
-}
-
-pub(crate) fn user(texts: &[&str]) -> Entry {
-    Entry::User { pieces: texts.iter().copied().map(text).collect() }
-}
-
-pub(crate) fn call(id: &str, tool: &str, arguments: Arguments) -> Call {
-    Call { id: id.into(), tool: tool.into(), arguments, echo: None }
 }
 
 /// A request after one call with this echo and its result.
 pub(crate) fn after_echo(echo: Value) -> Request {
-    let echoed = Call { echo: Some(echo), ..call("c1", "look_up", Arguments::Json(json!({}))) };
+    let echoed = Call { echo: Some(echo), ..Call::new("c1", "look_up", json!({})) };
     let mut request = question();
     request.entries.push(Entry::Model { text: String::new(), calls: vec![echoed] });
     request.entries.push(result("c1", "look_up", vec![text("done")], false));

@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use futures_util::StreamExt;
-use serde_json::json;
+use serde_json::{Value, json};
 use trackway_agent::{
     Answer, Arguments, Endpoint, Finish, Gather, ModelError, Provider, Request, Usage,
     provider::{Delta, HttpProvider, open},
@@ -55,6 +55,24 @@ pub(crate) enum Numbers {
     Given,
     AllZero,
     Missing,
+}
+
+impl Numbers {
+    pub(crate) fn index(self, given: u64) -> Value {
+        match self {
+            Self::Given => json!(given),
+            Self::AllZero => json!(0),
+            Self::Missing => Value::Null,
+        }
+    }
+
+    /// The pieces of two calls: by turns where their numbers tell them apart.
+    pub(crate) fn order<T>(self, first: Vec<T>, second: Vec<T>) -> Vec<T> {
+        match self {
+            Self::Given => first.into_iter().zip(second).flat_map(|(a, b)| [a, b]).collect(),
+            Self::AllZero | Self::Missing => first.into_iter().chain(second).collect(),
+        }
+    }
 }
 
 /// Makes the tests of the shapes for a format.

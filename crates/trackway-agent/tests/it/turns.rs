@@ -6,7 +6,7 @@ mod clock;
 mod crash;
 mod dispatch;
 mod growth;
-mod kit;
+pub(crate) mod kit;
 mod memory;
 mod once;
 mod real_model;

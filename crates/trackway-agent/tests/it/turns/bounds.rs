@@ -11,23 +11,12 @@ use std::{
 use serde_json::{Value, json};
 use trackway_agent::{Approval, Budgets};
 use trackway_domain::{Event, RunId, StateName};
-use trackway_engine::RunView;
-use trackway_runtime::{ReplayVerdict, replay_with};
 use trackway_testkit::{ChatReply, Process, answer_to};
 
 use super::kit::{
-    Desk, artifact, children, echo, ended, log, rested, say, shout, spoken, text_of, tool, tool_of,
-    turn,
+    Desk, artifact, children, counted, echo, ended, fits_its_log, log, rested, say, shout, spoken,
+    text_of, tool, tool_of, turn,
 };
-
-/// A tool that counts its calls.
-fn counted(calls: &Arc<AtomicUsize>) -> Arc<dyn trackway_runtime::Tool> {
-    let calls = calls.clone();
-    tool("count", move |_, _| {
-        let number = calls.fetch_add(1, Ordering::Relaxed) + 1;
-        Box::pin(async move { Ok(json!(number).into()) })
-    })
-}
 
 /// A model that calls a tool whatever it is told.
 fn circling(desk: &Desk) {
@@ -271,16 +260,11 @@ fn an_answer_with_too_many_calls_has_some_of_them_made() {
         let view = turn(&process, "m1", "Go.").await;
         let sentence = "I stopped: this turn may make 50 tool calls and has made them.";
         assert_eq!(spoken(&view), sentence);
-        fits_its_log(&process, &desk, &view).await;
+        fits_its_log(&process, &desk, view.submission.run).await;
     });
     assert_eq!(made.load(Ordering::Relaxed), 50, "32 of the first answer, 18 of the second");
     let told = desk.result(1, "c40");
     assert!(told.as_str().unwrap().contains("was not made"), "{told}");
     let results = desk.told(1).iter().filter(|message| message["tool_call_id"].is_string()).count();
     assert_eq!(results, 64, "the rest is not even kept");
-}
-
-async fn fits_its_log(process: &Process, desk: &Desk, view: &RunView) {
-    let log = log(process, view.submission.run).await;
-    assert_eq!(replay_with(&desk.setup().registry, &log).await, ReplayVerdict::Fits);
 }

@@ -5,22 +5,15 @@ use std::{sync::Arc, time::Duration};
 use serde_json::{Value, json};
 use trackway_agent::{Approval, Budgets};
 use trackway_domain::{Part, Reason, StateName};
-use trackway_runtime::{Program, Tool};
+use trackway_runtime::Tool;
 use trackway_testkit::{ChatReply, Process, answer_to};
 
 use super::kit::{
-    Desk, children, ended, log, rested, say, shout, spoken, submit, tool, turn, workflow,
+    Desk, asks, dispatched, ended, reason, rested, say, shout, spoken, submit, tool, turn,
+    yes_or_no,
 };
 
 const MINUTE: Duration = Duration::from_secs(60);
-
-fn yes_or_no() -> Value {
-    json!({
-        "type": "object",
-        "properties": { "approved": { "type": "boolean" } },
-        "required": ["approved"],
-    })
-}
 
 /// A desk whose agent has a minute, and a tool that takes 40 seconds.
 fn desk() -> Desk {
@@ -61,31 +54,19 @@ fn waits_beside_each_other_count_once() {
     });
 }
 
-fn approve() -> Arc<dyn Program> {
-    workflow("approve", async |stage, _| {
-        let prompt = vec![Part::text("Approve?")];
-        Ok(stage.ask(Reason::InputRequired, prompt, yes_or_no(), None).await.1.input)
-    })
-}
-
 /// Somebody who is asked which question they answer may take their time.
 #[test]
 fn the_time_to_say_which_does_not_count() {
-    let desk = desk().workflow(approve());
+    let desk = desk().workflow(asks("approve", Reason::InputRequired, yes_or_no()));
     desk.run(async |process| {
-        let mut asking = Vec::new();
-        for id in ["m1", "m2"] {
-            desk.calls(&[("c1", "dispatch_workflow_approve", json!({ "text": id }))]);
-            desk.says("It has a question.");
-            let view = turn(&process, id, "Go.").await;
-            asking.extend(children(&log(&process, view.submission.run).await));
-        }
+        dispatched(&process, &desk, "m1", "approve").await;
+        let second = dispatched(&process, &desk, "m2", "approve").await;
         desk.says("The second it is.");
         let run = say(&process, "m3", "yes").await;
         assert_eq!(rested(&process, run).await.state, StateName::InputRequired);
         process.clock.advance(MINUTE * 2);
-        let second = json!({ "taskId": asking[1].to_string() });
-        process.deliver(answer_to(run, "which", second)).await.unwrap();
+        let which = answer_to(run, "which", json!({ "taskId": second.to_string() }));
+        process.deliver(which).await.unwrap();
         assert_eq!(spoken(&ended(&process, run).await), "The second it is.");
     });
 }
@@ -156,8 +137,7 @@ fn work_that_is_cut_short_fails() {
                 let run = submit(&process, input, None).await;
                 let view = ended(&process, run).await;
                 assert_eq!(view.state, StateName::Failed, "{why}, {output}");
-                let told = view.status_message().unwrap().parts[0].as_text().unwrap().to_owned();
-                assert!(told.contains(why), "{told}");
+                assert!(reason(&view).contains(why), "{}", reason(&view));
             });
             assert_eq!(desk.server.asked().len(), 1);
         }

@@ -8,17 +8,18 @@ use std::{
 
 use serde_json::{Value, json};
 use trackway_agent::{record::MODEL_KEY, transcript};
-use trackway_domain::{Caller, Event, OpKind, Part, Reason, RunId, Seq, SessionId, StateName};
+use trackway_domain::{Event, OpKind, Part, Reason, RunId, Seq, SessionId, StateName};
 use trackway_engine::RunView;
 use trackway_ports::{Journal, RunFilter, Stored};
-use trackway_runtime::{Program, RetryPolicy, Submit, Tool};
+use trackway_runtime::{Program, RetryPolicy, Tool};
 use trackway_testkit::{
     Asked, ChatReply, CrashAt, Guest, ModelServer, Names, Reply, Setup, Visit, World, one_life,
     seen, updates, whole_log,
 };
 
 use super::kit::{
-    AGENT, SESSION, messages, registry, rested, server, spec, stock, text_artifact, tool, workflow,
+    AGENT, SESSION, messages, registry, rested, server, spec, start, stock, text_artifact, tool,
+    workflow,
 };
 
 /// Far more points than one process reaches; the sweep ends earlier.
@@ -147,6 +148,7 @@ fn number(asked: &Asked) -> usize {
 }
 
 /// Everything that one turn came to, without ids.
+#[derive(Debug, PartialEq)]
 struct Outcome {
     history: Value,
     artifacts: BTreeMap<String, Value>,
@@ -172,15 +174,7 @@ impl Journey<'_> {
     /// A process before, in which a workflow of the session asks.
     fn asked(&self) {
         self.world.run(self.setup(), async |process| {
-            let submit = Submit {
-                workflow: "asks".to_owned(),
-                input: json!({ "text": "x" }),
-                caller: Caller::local(),
-                session: Some(SessionId::new(SESSION).unwrap()),
-                message: None,
-                hook: None,
-            };
-            let asking = process.submit(submit).await.unwrap().view.submission.run;
+            let asking = start(&process, "asks", json!({ "text": "x" }), None).await;
             assert_eq!(rested(&process, asking).await.state, StateName::InputRequired);
         });
     }
@@ -326,12 +320,7 @@ fn sweep(plot: &Plot, open: fn() -> World, stride: usize) {
             assert!(*count == 1 || (*count == 2 && !keys.contains(key)), "{place}: {key}");
         }
         match &clean {
-            Some(clean) => {
-                assert_eq!(outcome.history, clean.history, "{place}");
-                assert_eq!(outcome.artifacts, clean.artifacts, "{place}");
-                assert_eq!(outcome.updates, clean.updates, "{place}");
-                assert_eq!(outcome.children, clean.children, "{place}");
-            }
+            Some(clean) => assert_eq!(outcome, *clean, "{place}"),
             None => {
                 assert!(through);
                 clean = Some(outcome);

@@ -11,7 +11,7 @@ use trackway_runtime::Stop;
 use trackway_testkit::{World, at};
 
 use super::kit::{
-    Desk, artifact, children, echo, ended, log, references, rested, say, shout, spoken,
+    Desk, artifact, children, echo, ended, log, references, rested, say, shout, slow, spoken,
     text_artifact, text_of, turn, until, waits, workflow,
 };
 
@@ -40,8 +40,8 @@ fn check_two_in_one_turn(desk: &Desk) {
                 format!("echo answered (task {child}).")
             );
             assert_eq!(message.parts[1..], [Part::text(text)], "then the parts of the answer");
-            let result = desk
-                .result(if text == "one" { 1 } else { 2 }, if text == "one" { "c1" } else { "c2" });
+            let (request, call) = if text == "one" { (1, "c1") } else { (2, "c2") };
+            let result = desk.result(request, call);
             let expected = json!({
                 "outcome": "answered",
                 "result": [{ "kind": "text", "text": text }],
@@ -235,14 +235,7 @@ fn whatever_a_workflow_says_first_is_a_result() {
 #[test]
 fn a_workflow_that_takes_its_time_is_left_to_it() {
     let (release, released) = watch::channel(String::new());
-    let slow = workflow("slow", move |stage, _| {
-        let released = released.clone();
-        async move {
-            waits(&stage, &released, "now").await;
-            Ok(json!("at last"))
-        }
-    });
-    let desk = Desk::new().workflow(slow);
+    let desk = Desk::new().workflow(slow(released, None, "now"));
     desk.calls(&[("c1", "dispatch_workflow_slow", json!({ "text": "x" }))]);
     desk.says("It will take a while.");
     desk.run(async |process| {
@@ -260,7 +253,7 @@ fn a_workflow_that_takes_its_time_is_left_to_it() {
         let child = children(&log)[0];
         assert_eq!(process.view(&at(child)).await.unwrap().state, StateName::Submitted);
         release.send_replace("now".to_owned());
-        assert_eq!(rested(&process, child).await.output, "at last");
+        assert_eq!(rested(&process, child).await.output, "now");
         // What it says now is told to a turn that has ended, which changes nothing.
         process.quiet().await;
         assert_eq!(self::log(&process, run).await, log);

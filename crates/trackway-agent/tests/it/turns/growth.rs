@@ -9,7 +9,7 @@ use trackway_ports::RunFilter;
 use trackway_runtime::{Program, Stop};
 use trackway_testkit::{ChatReply, Process, at};
 
-use super::kit::{AGENT, Desk, children, ended, log, rested, say, turn, waits, workflow};
+use super::kit::{AGENT, Desk, children, ended, log, reason, rested, say, slow, turn, workflow};
 
 /// Says something, and has the agent think in turn.
 fn again() -> Arc<dyn Program> {
@@ -84,8 +84,7 @@ fn runs_start_each_other_only_so_deep() {
         assert_eq!(depth, 8);
         let view = rested(&process, deepest).await;
         assert_eq!(view.state, StateName::Failed);
-        let why = view.status_message().unwrap().parts[0].as_text().unwrap().to_owned();
-        assert!(why.contains("8 deep"), "{why}");
+        assert!(reason(&view).contains("8 deep"), "{}", reason(&view));
     });
 }
 
@@ -93,15 +92,7 @@ fn runs_start_each_other_only_so_deep() {
 #[test]
 fn a_cancel_of_the_root_reaches_the_whole_tree() {
     let (_release, released) = watch::channel(String::new());
-    let slow = workflow("slow", move |stage, _| {
-        let released = released.clone();
-        async move {
-            stage.status(vec![Part::text("begun")]).await;
-            waits(&stage, &released, "never").await;
-            Ok(Value::Null)
-        }
-    });
-    let desk = Desk::new().workflow(again()).workflow(slow);
+    let desk = Desk::new().workflow(again()).workflow(slow(released, Some("begun"), "never"));
     desk.calls(&[("c1", "dispatch_workflow_again", json!({ "text": "x" }))]);
     desk.server.respond(|asked| {
         let messages = asked.body["messages"].to_string();

@@ -1,22 +1,28 @@
 //! A desk: one agent, its model, and what it can call.
 
-use std::{fmt, sync::Arc};
+use std::{
+    fmt,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
 
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 use tokio::sync::watch;
 use trackway_agent::{
-    AgentProgram, AgentSpec, Agents, Budgets, Endpoint, Model, Stock, Workshop, provider::open,
+    AgentProgram, AgentSpec, Agents, Endpoint, Model, Stock, Workshop, provider::open,
 };
 use trackway_domain::{
-    Artifact, ArtifactId, Caller, Content, Event, Failure, Message, MessageId, Part, Role, RunId,
-    SessionId,
+    Artifact, ArtifactId, Caller, Content, Event, Failure, Message, MessageId, Part, Reason, Role,
+    RunId, SessionId,
 };
 use trackway_engine::RunView;
 use trackway_ports::Stored;
 use trackway_runtime::{
-    Kind, Program, ProgramFuture, ProgramInfo, Registry, RetryPolicy, Stage, Stop, Submit, Tool,
-    ToolCall, ToolFuture, ToolInfo, ToolOutput,
+    Kind, Program, ProgramFuture, ProgramInfo, Registry, ReplayVerdict, RetryPolicy, Stage, Stop,
+    Submit, Tool, ToolCall, ToolFuture, ToolInfo, ToolOutput, replay_with,
 };
 use trackway_testkit::{Asked, ChatReply, ModelServer, Process, Setup, World, at, whole_log};
 
@@ -107,16 +113,10 @@ pub(crate) fn spec() -> AgentSpec {
     AgentSpec {
         name: AGENT.to_owned(),
         description: "Helps.".to_owned(),
-        model: None,
         tools: vec!["*".to_owned()],
         workflows: vec!["*".to_owned()],
-        peers: Vec::new(),
-        approvals: Default::default(),
-        budgets: Budgets::default(),
-        model_timeout: None,
-        first_answer_timeouts: Default::default(),
-        skills: Vec::new(),
         prompt: "You help.".to_owned(),
+        ..AgentSpec::default()
     }
 }
 
@@ -153,8 +153,18 @@ pub(crate) async fn send(
 
 /// Begins a turn that no person asked for.
 pub(crate) async fn submit(process: &Process, input: Value, message: Option<Message>) -> RunId {
+    start(process, AGENT, input, message).await
+}
+
+/// Begins a run in the session.
+pub(crate) async fn start(
+    process: &Process,
+    workflow: &str,
+    input: Value,
+    message: Option<Message>,
+) -> RunId {
     let submit = Submit {
-        workflow: AGENT.to_owned(),
+        workflow: workflow.to_owned(),
         input,
         caller: Caller::local(),
         session: Some(SessionId::new(SESSION).unwrap()),
@@ -180,6 +190,25 @@ pub(crate) async fn ended(process: &Process, run: RunId) -> RunView {
     let view = rested(process, run).await;
     assert!(view.state.is_terminal(), "{run} is {}", view.state);
     view
+}
+
+/// A turn in which the model dispatches this workflow and says that it has a question; the run that asks.
+pub(crate) async fn dispatched(process: &Process, desk: &Desk, id: &str, workflow: &str) -> RunId {
+    desk.calls(&[("c1", &format!("dispatch_workflow_{workflow}"), json!({ "text": id }))]);
+    desk.says("It has a question.");
+    let view = turn(process, id, "/please").await;
+    children(&log(process, view.submission.run).await)[0]
+}
+
+/// The log of the run fits its program.
+pub(crate) async fn fits_its_log(process: &Process, desk: &Desk, run: RunId) {
+    let log = log(process, run).await;
+    assert_eq!(replay_with(&desk.setup().registry, &log).await, ReplayVerdict::Fits);
+}
+
+/// Why the run came to nothing.
+pub(crate) fn reason(view: &RunView) -> String {
+    text_of(&view.status_message().unwrap().parts)
 }
 
 /// The first event of the run that is chosen.
@@ -270,12 +299,24 @@ impl Program for Small {
 }
 
 pub(crate) fn text_schema() -> Value {
-    json!({ "type": "object", "properties": { "text": { "type": "string" } }, "required": ["text"] })
+    required([("text", "string")])
 }
 
 /// A workflow with the input `{text}`.
 pub(crate) fn workflow<F>(
     name: &str,
+    runs: impl Fn(Stage, Value) -> F + Send + Sync + 'static,
+) -> Arc<dyn Program>
+where
+    F: Future<Output = Result<Value, Stop>> + Send + 'static,
+{
+    workflow_of(name, text_schema(), runs)
+}
+
+/// A workflow with an input of this schema.
+pub(crate) fn workflow_of<F>(
+    name: &str,
+    input_schema: Value,
     runs: impl Fn(Stage, Value) -> F + Send + Sync + 'static,
 ) -> Arc<dyn Program>
 where
@@ -290,7 +331,7 @@ where
         tags: Vec::new(),
         examples: Vec::new(),
         skills: Vec::new(),
-        input_schema: text_schema(),
+        input_schema,
         output_schema: Value::Null,
         input_modes: owned(),
         output_modes: owned(),
@@ -310,6 +351,46 @@ pub(crate) async fn waits(stage: &Stage, released: &watch::Receiver<String>, wor
         })
     };
     stage.step("wait", RetryPolicy::default(), &mut work).await;
+}
+
+/// Says that it has begun where it is to, waits for a word, and returns it.
+pub(crate) fn slow(
+    released: watch::Receiver<String>,
+    says: Option<&'static str>,
+    word: &'static str,
+) -> Arc<dyn Program> {
+    workflow("slow", move |stage, _| {
+        let released = released.clone();
+        async move {
+            if let Some(text) = says {
+                stage.status(vec![Part::text(text)]).await;
+            }
+            waits(&stage, &released, word).await;
+            Ok(json!(word))
+        }
+    })
+}
+
+/// Asks for a value of the schema, and returns it.
+pub(crate) fn asks(name: &str, reason: Reason, schema: Value) -> Arc<dyn Program> {
+    workflow(name, move |stage, _| {
+        let schema = schema.clone();
+        async move {
+            let prompt = vec![Part::text("What is it?")];
+            Ok(stage.ask(reason, prompt, schema, None).await.1.input)
+        }
+    })
+}
+
+/// The schema of an object that has to have these properties.
+pub(crate) fn required<const N: usize>(properties: [(&str, &str); N]) -> Value {
+    let names = properties.map(|(name, _)| name);
+    let types = properties.map(|(name, kind)| (name.to_owned(), json!({ "type": kind })));
+    json!({ "type": "object", "properties": serde_json::Map::from_iter(types), "required": names.to_vec() })
+}
+
+pub(crate) fn yes_or_no() -> Value {
+    required([("approved", "boolean")])
 }
 
 /// Says its text, shows it, and returns it.
@@ -368,6 +449,15 @@ pub(crate) fn tool_of(
     let info =
         ToolInfo { name: name.to_owned(), description: format!("Does {name}."), input_schema };
     Arc::new(SmallTool { info, does: Box::new(does) })
+}
+
+/// A tool that counts its calls.
+pub(crate) fn counted(calls: &Arc<AtomicUsize>) -> Arc<dyn Tool> {
+    let calls = calls.clone();
+    tool("count", move |_, _| {
+        let number = calls.fetch_add(1, Ordering::Relaxed) + 1;
+        Box::pin(async move { Ok(json!(number).into()) })
+    })
 }
 
 /// Gives its text in capitals.

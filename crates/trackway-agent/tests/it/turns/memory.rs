@@ -4,10 +4,12 @@
 use insta::assert_json_snapshot;
 use serde_json::{Value, json};
 use trackway_domain::{File, FileSource, Part, StateName};
-use trackway_runtime::{ReplayVerdict, replay_with};
 use trackway_testkit::{ChatReply, Names};
 
-use super::kit::{Desk, echo, ended, log, send, shout, spoken, submit, text_artifact, tool, turn};
+use super::kit::{
+    Desk, artifact, echo, ended, fits_its_log, messages, reason, send, shout, spoken, submit,
+    text_artifact, tool, turn,
+};
 
 /// What the model is told, without made ids.
 fn told(desk: &Desk, request: usize) -> Value {
@@ -101,8 +103,8 @@ fn what_tools_give_reaches_the_model() {
     desk.run(async |process| {
         let view = turn(&process, "m1", "Look.").await;
         assert_eq!(spoken(&view), "A dot.");
-        super::kit::artifact(&view, "film.txt");
-        let shown = super::kit::artifact(&view, "tool-result-camera");
+        artifact(&view, "film.txt");
+        let shown = artifact(&view, "tool-result-camera");
         assert!(shown.parts.iter().any(|part| part.as_text().is_none()), "{shown:?}");
     });
     assert_json_snapshot!("a_picture", told(&desk, 1));
@@ -135,8 +137,7 @@ fn an_output_of_a_schema_is_mended_twice() {
         let run = submit(&process, input, None).await;
         let view = ended(&process, run).await;
         assert_eq!(view.state, StateName::Failed);
-        let why = view.status_message().unwrap().parts[0].as_text().unwrap();
-        assert!(why.contains("3 tries"), "{why}");
+        assert!(reason(&view).contains("3 tries"), "{}", reason(&view));
     });
     assert_eq!(desk.server.left(), 1);
 }
@@ -157,9 +158,7 @@ fn a_long_conversation_is_summed_up() {
             }
             let view = turn(&process, &format!("m{number}"), &long).await;
             asked = desk.server.asked().len();
-            let log = log(&process, view.submission.run).await;
-            let verdict = replay_with(&desk.setup().registry, &log).await;
-            assert_eq!(verdict, ReplayVerdict::Fits, "turn {number} can be checked");
+            fits_its_log(&process, &desk, view.submission.run).await;
         }
         assert_eq!(asked, 5, "one request more, for the summary");
     });
@@ -169,6 +168,6 @@ fn a_long_conversation_is_summed_up() {
         .map(|asked| asked.body["messages"].to_string().contains("was summed up to save room"))
         .collect();
     assert_eq!(summed, [false, false, false, true, true]);
-    let first: Vec<Value> = super::kit::messages(&asked[4]);
+    let first: Vec<Value> = messages(&asked[4]);
     assert!(first.len() <= 6, "{} messages", first.len());
 }

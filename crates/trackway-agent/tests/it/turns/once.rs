@@ -8,47 +8,42 @@ use std::sync::{
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 use tokio::sync::Notify;
-use trackway_domain::{Caller, Event, Part, StateName};
-use trackway_runtime::{
-    Attempt, Program, RetryPolicy, Submit, Tool, ToolCall, ToolFuture, ToolInfo,
-};
+use trackway_domain::{Event, Part, StateName};
+use trackway_runtime::{Attempt, Program, RetryPolicy, Tool, ToolCall, ToolFuture, ToolInfo};
 use trackway_testkit::{Gate, answer_to};
 
-use super::kit::{Desk, ended, rested, say, text_schema, workflow};
+use super::kit::{Desk, ended, rested, say, start, text_schema, workflow};
 
-/// A tool that never comes to its end in its first call.
-#[derive(Debug)]
+/// A tool that never comes to its end in its first call. Clones share their calls.
+#[derive(Debug, Clone)]
 struct Hangs {
     info: ToolInfo,
     repeats: bool,
     /// Asks the user before it hangs.
     asks: bool,
-    calls: AtomicUsize,
-    called: Notify,
+    calls: Arc<AtomicUsize>,
+    called: Arc<Notify>,
 }
 
 impl Hangs {
-    fn new(repeats: bool, asks: bool) -> Arc<Self> {
+    fn new(repeats: bool, asks: bool) -> Self {
         let (name, description) = ("hangs".to_owned(), "Hangs.".to_owned());
         let info = ToolInfo { name, description, input_schema: text_schema() };
-        Arc::new(Self { info, repeats, asks, calls: AtomicUsize::new(0), called: Notify::new() })
+        Self { info, repeats, asks, calls: Arc::default(), called: Arc::default() }
     }
 }
 
-#[derive(Debug)]
-struct Shared(Arc<Hangs>);
-
-impl Tool for Shared {
+impl Tool for Hangs {
     fn info(&self) -> &ToolInfo {
-        &self.0.info
+        &self.info
     }
 
     fn can_be_repeated(&self) -> bool {
-        self.0.repeats
+        self.repeats
     }
 
     fn call(&self, _: Value, call: ToolCall) -> ToolFuture {
-        let tool = self.0.clone();
+        let tool = self.clone();
         Box::pin(async move {
             let number = tool.calls.fetch_add(1, Ordering::Relaxed) + 1;
             tool.called.notify_one();
@@ -63,8 +58,8 @@ impl Tool for Shared {
     }
 }
 
-fn desk(tool: &Arc<Hangs>) -> Desk {
-    let desk = Desk::new().tool(Arc::new(Shared(tool.clone())));
+fn desk(tool: &Hangs) -> Desk {
+    let desk = Desk::new().tool(Arc::new(tool.clone()));
     desk.calls(&[("c1", "hangs", json!({ "text": "x" }))]);
     desk.says("Well.");
     desk
@@ -145,15 +140,7 @@ fn an_outcome_is_durable_before_a_request_begins() {
             _ => false,
         };
         gate.hold(move |append| append.events.iter().any(is_outcome_of_act));
-        let submit = Submit {
-            workflow: "steps".to_owned(),
-            input: json!({ "text": "" }),
-            caller: Caller::local(),
-            session: None,
-            message: None,
-            hook: None,
-        };
-        let run = process.submit(submit).await.unwrap().view.submission.run;
+        let run = start(&process, "steps", json!({ "text": "" }), None).await;
         gate.withheld(1).await;
         for _ in 0..64 {
             tokio::task::yield_now().await;

@@ -8,24 +8,15 @@ use trackway_runtime::{Program, Stop};
 use trackway_testkit::{Process, answer_to};
 
 use super::kit::{
-    Desk, artifact, children, echo, ended, log, references, rested, say, send, spoken, turn,
-    workflow,
+    Desk, artifact, children, dispatched, echo, ended, log, references, required, rested, say,
+    send, spoken, turn, workflow, yes_or_no,
 };
-
-fn schema() -> Value {
-    json!({
-        "type": "object",
-        "properties": { "approved": { "type": "boolean" } },
-        "required": ["approved"],
-        "additionalProperties": false,
-    })
-}
 
 /// Asks first, and says what it was answered.
 fn approve() -> Arc<dyn Program> {
     workflow("approve", async |stage, input| {
         let prompt = vec![Part::text(format!("Approve {}?", input["text"]))];
-        let (_, answer) = stage.ask(Reason::InputRequired, prompt, schema(), None).await;
+        let (_, answer) = stage.ask(Reason::InputRequired, prompt, yes_or_no(), None).await;
         if answer.input["approved"] == true {
             stage.status(vec![Part::text("Approved.")]).await;
             return Ok(input);
@@ -34,12 +25,8 @@ fn approve() -> Arc<dyn Program> {
     })
 }
 
-/// One turn in which the model dispatches it; the run that asks.
 async fn asks(process: &Process, desk: &Desk, id: &str) -> RunId {
-    desk.calls(&[("c1", "dispatch_workflow_approve", json!({ "text": id }))]);
-    desk.says("It has a question.");
-    let view = turn(process, id, "/please").await;
-    children(&log(process, view.submission.run).await)[0]
+    dispatched(process, desk, id, "approve").await
 }
 
 fn desk() -> Desk {
@@ -84,11 +71,7 @@ fn a_reply_resumes_the_one_open_question() {
 /// What does not fit goes to the model, which sees the question and may answer it with the user's words.
 #[test]
 fn a_model_answers_with_what_the_user_said() {
-    let wanted = json!({
-        "type": "object",
-        "properties": { "name": { "type": "string" }, "age": { "type": "integer" } },
-        "required": ["name", "age"],
-    });
+    let wanted = required([("name", "string"), ("age", "integer")]);
     let schema = wanted.clone();
     let desk = Desk::new().workflow(workflow("enrol", move |stage, _| {
         let schema = schema.clone();
@@ -99,11 +82,8 @@ fn a_model_answers_with_what_the_user_said() {
             Ok(answer.input)
         }
     }));
-    desk.calls(&[("c1", "dispatch_workflow_enrol", json!({ "text": "x" }))]);
-    desk.says("It has a question.");
     desk.run(async |process| {
-        let view = turn(&process, "m1", "/please").await;
-        let child = children(&log(&process, view.submission.run).await)[0];
+        let child = dispatched(&process, &desk, "m1", "enrol").await;
         let id = child.to_string();
         let wrong = json!({ "taskId": id, "input": { "name": "Ada", "age": "36" } });
         desk.calls(&[("c1", "answer_task", wrong)]);

@@ -7,13 +7,14 @@ use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 use tokio::sync::watch;
 use trackway_agent::Approval;
-use trackway_domain::{Caller, Event, Part, Reason, RunId, StateName};
+use trackway_domain::{Event, Part, Reason, RunId, StateName};
 use trackway_ports::Clock as _;
-use trackway_runtime::{Attempt, ReplayVerdict, RetryPolicy, Submit, replay_with};
+use trackway_runtime::{Attempt, ReplayVerdict, RetryPolicy, replay_with};
 use trackway_testkit::{CrashAt, Process, Reply, World, answer_to, at};
 
 use super::kit::{
-    Desk, children, echo, ended, log, references, rested, say, shout, spoken, turn, until, workflow,
+    Desk, asks, children, echo, ended, log, references, required, rested, say, shout, spoken,
+    start, turn, until, workflow,
 };
 
 fn approved(run: RunId) -> trackway_runtime::Deliver {
@@ -122,17 +123,8 @@ fn the_log_of_a_turn_fits_its_agent() {
 /// Proves D2: what was dispatched goes on when the model fails later in the turn.
 #[test]
 fn what_was_dispatched_outlives_a_turn_that_fails() {
-    let schema = json!({ "type": "object", "required": ["sure"],
-        "properties": { "sure": { "type": "boolean" } } });
-    let asks = workflow("asks", move |stage, _| {
-        let schema = schema.clone();
-        async move {
-            let prompt = vec![Part::text("Sure?")];
-            let (_, answer) = stage.ask(Reason::InputRequired, prompt, schema, None).await;
-            Ok(answer.input)
-        }
-    });
-    let desk = Desk::new().workflow(asks);
+    let schema = required([("sure", "boolean")]);
+    let desk = Desk::new().workflow(asks("asks", Reason::InputRequired, schema));
     desk.calls(&[("c1", "dispatch_workflow_asks", json!({ "text": "x" }))]);
     desk.server.queue(Reply::refusal(401, "no key"));
     desk.run(async |process: Process| {
@@ -171,7 +163,7 @@ fn an_answer_to_a_parked_run_counts_while_the_run_is_looked_at_again() {
     });
     let desk = Desk::new().workflow(reads);
     let run = desk.run(async |process| {
-        let run = start(&process, "reads").await;
+        let run = start(&process, "reads", json!({ "text": "x" }), None).await;
         rested(&process, run).await;
         process.deliver(answer_to(run, "m1", json!("home"))).await.unwrap();
         assert!(rested(&process, run).await.parked.is_some());
@@ -186,16 +178,4 @@ fn an_answer_to_a_parked_run_counts_while_the_run_is_looked_at_again() {
         until(&process, run, |event| matches!(event, Event::Completed { .. })).await;
         assert_eq!(process.view(&at(run)).await.unwrap().output, "::1");
     });
-}
-
-async fn start(process: &Process, workflow: &str) -> RunId {
-    let submit = Submit {
-        workflow: workflow.to_owned(),
-        input: json!({ "text": "x" }),
-        caller: Caller::local(),
-        session: None,
-        message: None,
-        hook: None,
-    };
-    process.submit(submit).await.unwrap().view.submission.run
 }

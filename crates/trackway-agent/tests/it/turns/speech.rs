@@ -4,7 +4,9 @@ use serde_json::json;
 use trackway_domain::{Event, StateName};
 use trackway_testkit::{ChatReply, Latch, Reply, at};
 
-use super::kit::{Desk, children, ended, log, rested, say, spoken, turn, until, waits, workflow};
+use super::kit::{
+    Desk, artifact, children, ended, log, reason, rested, say, shout, slow, spoken, turn, until,
+};
 
 fn is_text(event: &Event, text: &str) -> bool {
     matches!(event, Event::Artifact { chunk, .. }
@@ -60,7 +62,7 @@ fn text_is_seen_before_the_answer_ends() {
 /// Proves D8: texts of one turn stand in one artifact, and an attempt that broke off leaves nothing.
 #[test]
 fn the_text_of_a_broken_attempt_is_replaced() {
-    let desk = Desk::new().tool(super::kit::shout());
+    let desk = Desk::new().tool(shout());
     let call = [("c1", "shout", r#"{"text":"x"}"#)];
     desk.server.queue(ChatReply::default().says("First.").calls(&call));
     desk.server.queue(ChatReply::default().says("Wrong ").unfinished().cut());
@@ -92,7 +94,7 @@ fn three_attempts_are_all() {
     desk.run(async |process| {
         let view = turn(&process, "m1", "Hi.").await;
         assert_eq!(view.state, StateName::Failed);
-        let why = view.status_message().unwrap().parts[0].as_text().unwrap().to_owned();
+        let why = reason(&view);
         assert!(why.contains("openai/scripted-1") && why.contains("broke off"), "{why}");
         assert_eq!(spoken(&view), "");
     });
@@ -111,8 +113,7 @@ fn some_failures_are_final() {
         desk.run(async |process| {
             let view = turn(&process, "m1", "Hi.").await;
             assert_eq!(view.state, StateName::Failed);
-            let why = view.status_message().unwrap().parts[0].as_text().unwrap().to_owned();
-            assert!(why.contains("no such"), "{why}");
+            assert!(reason(&view).contains("no such"), "{}", reason(&view));
             assert_eq!(view.artifacts.len(), 0);
         });
         assert_eq!(desk.server.asked().len(), 1);
@@ -135,15 +136,7 @@ fn a_busy_server_is_asked_again() {
 #[test]
 fn a_cancel_drops_the_connection_and_cancels_children() {
     let (_release, released) = tokio::sync::watch::channel(String::new());
-    let slow = workflow("slow", move |stage, _| {
-        let released = released.clone();
-        async move {
-            stage.status(vec![trackway_domain::Part::text("begun")]).await;
-            waits(&stage, &released, "never").await;
-            Ok(json!(null))
-        }
-    });
-    let desk = Desk::new().workflow(slow);
+    let desk = Desk::new().workflow(slow(released, Some("begun"), "never"));
     desk.calls(&[("c1", "dispatch_workflow_slow", json!({ "text": "x" }))]);
     desk.server.queue(ChatReply::default().says("Well, ").unfinished().stay());
     desk.run(async |process| {
@@ -179,7 +172,7 @@ fn reasoning_is_an_artifact() {
         latch.release();
         let view = ended(&process, run).await;
         assert_eq!(spoken(&view), "Tea.");
-        let thoughts = super::kit::artifact(&view, "reasoning");
+        let thoughts = artifact(&view, "reasoning");
         assert_eq!(thoughts.parts[0].as_text(), Some("Let me see."));
         assert_eq!(thoughts.metadata["model"], "openai/scripted-1");
         let log = log(&process, run).await;

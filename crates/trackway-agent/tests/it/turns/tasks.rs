@@ -8,7 +8,7 @@ use trackway_domain::{Failure, Part, StateName};
 use trackway_ports::Clock as _;
 use trackway_runtime::Stop;
 
-use super::kit::{Desk, artifact, children, ended, log, say, turn, waits, workflow};
+use super::kit::{Desk, artifact, children, echo, ended, log, say, slow, turn, waits, workflow};
 
 /// Issue 11, A13: the turn after a dispatch is told how it ended, and a tool says it at any time.
 #[test]
@@ -63,14 +63,7 @@ fn the_next_turn_is_told_what_became_of_a_dispatch() {
 #[test]
 fn the_first_answer_has_a_limit_for_each_workflow() {
     let (_release, released) = watch::channel(String::new());
-    let slow = workflow("slow", move |stage, _| {
-        let released = released.clone();
-        async move {
-            waits(&stage, &released, "never").await;
-            Ok(Value::Null)
-        }
-    });
-    let mut desk = Desk::new().workflow(slow);
+    let mut desk = Desk::new().workflow(slow(released, None, "never"));
     for (pattern, seconds) in [("*", 7), ("slo*", 40)] {
         desk.spec.first_answer_timeouts.insert(pattern.to_owned(), seconds);
     }
@@ -121,7 +114,7 @@ fn the_parts_of_a_first_answer_are_the_parts_of_the_artifact() {
 /// Issue 11, A11: arguments that are not JSON start nothing, and that is told in the form of every dispatch.
 #[test]
 fn broken_arguments_are_told_in_the_form_of_a_dispatch() {
-    let desk = Desk::new().workflow(super::kit::echo());
+    let desk = Desk::new().workflow(echo());
     let broken =
         [("c1", "dispatch_workflow_echo", "{\"text\":"), ("c2", "dispatch_workflow_echo", "[1]")];
     desk.server.queue(trackway_testkit::ChatReply::default().calls(&broken));

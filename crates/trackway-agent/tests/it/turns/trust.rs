@@ -10,29 +10,15 @@ use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 use trackway_agent::Approval;
 use trackway_domain::{Part, Reason, RunId, StateName};
-use trackway_runtime::{Attempt, Program, ReplayVerdict, RetryPolicy, Tool, replay_with};
+use trackway_runtime::{Attempt, Program, RetryPolicy, Tool};
 use trackway_testkit::{ChatReply, Process, answer_to};
 
-use super::kit::{Desk, children, ended, log, rested, say, tool, turn, workflow};
+use super::kit::{
+    Desk, asks, children, counted, dispatched, ended, fits_its_log, log, required, rested, say,
+    text_of, tool, turn, workflow, yes_or_no,
+};
 
 const GONE: &str = "No task of this conversation with that id waits for an answer.";
-
-/// A tool that counts its calls.
-fn counted(calls: &Arc<AtomicUsize>) -> Arc<dyn Tool> {
-    let calls = calls.clone();
-    tool("count", move |_, _| {
-        let number = calls.fetch_add(1, Ordering::Relaxed) + 1;
-        Box::pin(async move { Ok(json!(number).into()) })
-    })
-}
-
-fn yes_or_no() -> Value {
-    json!({
-        "type": "object",
-        "properties": { "approved": { "type": "boolean" } },
-        "required": ["approved"],
-    })
-}
 
 /// A tool that asks the user in the middle of its work, as MCP servers do.
 fn wonders() -> Arc<dyn Tool> {
@@ -65,7 +51,7 @@ async fn answered_by_model(process: &Process, desk: &Desk, task: RunId) -> (Valu
     desk.calls(&[("c9", "answer_task", input)]);
     desk.says("I tried.");
     let view = turn(process, "m2", "What is that about?").await;
-    fits(process, desk, view.submission.run).await;
+    fits_its_log(process, desk, view.submission.run).await;
     let system = desk.told(before)[0]["content"].as_str().unwrap().to_owned();
     (desk.result(before + 1, "c9"), system)
 }
@@ -74,13 +60,18 @@ async fn answered_by_model(process: &Process, desk: &Desk, task: RunId) -> (Valu
 async fn answered_by_user(process: &Process, desk: &Desk) {
     desk.server.respond(|_| ChatReply::default().says("Fine.").into());
     let view = turn(process, "m3", "yes").await;
-    fits(process, desk, view.submission.run).await;
+    fits_its_log(process, desk, view.submission.run).await;
 }
 
-/// A replay finds what was recorded.
-async fn fits(process: &Process, desk: &Desk, run: RunId) {
-    let log = log(process, run).await;
-    assert_eq!(replay_with(&desk.setup().registry, &log).await, ReplayVerdict::Fits);
+/// The run waits, a model cannot answer it, and the user can. What the model knew of it.
+async fn only_the_user_answers(process: &Process, desk: &Desk, asking: RunId) -> String {
+    assert_eq!(rested(process, asking).await.state, StateName::InputRequired);
+    let (told, system) = answered_by_model(process, desk, asking).await;
+    assert_eq!(told, GONE);
+    assert_eq!(rested(process, asking).await.state, StateName::InputRequired);
+    answered_by_user(process, desk).await;
+    assert_eq!(ended(process, asking).await.state, StateName::Completed);
+    system
 }
 
 /// Issue 5, interface 3: an approval is a question to the user. A model, or what it has read, cannot
@@ -93,15 +84,8 @@ fn a_model_cannot_approve_a_call() {
     desk.calls(&[("c1", "count", json!({ "text": "x" }))]);
     desk.run(async |process| {
         let asking = say(&process, "m1", "Go.").await;
-        assert_eq!(rested(&process, asking).await.state, StateName::InputRequired);
-        let (told, system) = answered_by_model(&process, &desk, asking).await;
-        assert_eq!(told, GONE);
+        let system = only_the_user_answers(&process, &desk, asking).await;
         assert_eq!(system, "You help.", "what it cannot answer it is not told of");
-        assert_eq!(rested(&process, asking).await.state, StateName::InputRequired);
-        assert_eq!(calls.load(Ordering::Relaxed), 0);
-
-        answered_by_user(&process, &desk).await;
-        assert_eq!(ended(&process, asking).await.state, StateName::Completed);
         assert_eq!(calls.load(Ordering::Relaxed), 1);
     });
 }
@@ -113,10 +97,7 @@ fn a_model_cannot_answer_a_tools_question() {
     desk.calls(&[("c1", "wonders", json!({ "text": "x" }))]);
     desk.run(async |process| {
         let asking = say(&process, "m1", "Go.").await;
-        assert_eq!(rested(&process, asking).await.state, StateName::InputRequired);
-        assert_eq!(answered_by_model(&process, &desk, asking).await.0, GONE);
-        answered_by_user(&process, &desk).await;
-        assert_eq!(ended(&process, asking).await.state, StateName::Completed);
+        only_the_user_answers(&process, &desk, asking).await;
     });
 }
 
@@ -124,15 +105,9 @@ fn a_model_cannot_answer_a_tools_question() {
 #[test]
 fn a_model_cannot_answer_a_tool_within_a_workflow() {
     let desk = Desk::new().workflow(asks_within());
-    desk.calls(&[("c1", "dispatch_workflow_within", json!({ "text": "x" }))]);
-    desk.says("It has a question.");
     desk.run(async |process| {
-        let view = turn(&process, "m1", "Go.").await;
-        let asking = children(&log(&process, view.submission.run).await)[0];
-        assert_eq!(rested(&process, asking).await.state, StateName::InputRequired);
-        assert_eq!(answered_by_model(&process, &desk, asking).await.0, GONE);
-        answered_by_user(&process, &desk).await;
-        assert_eq!(ended(&process, asking).await.state, StateName::Completed);
+        let asking = dispatched(&process, &desk, "m1", "within").await;
+        only_the_user_answers(&process, &desk, asking).await;
     });
 }
 
@@ -140,10 +115,7 @@ fn a_model_cannot_answer_a_tool_within_a_workflow() {
 /// them.
 #[test]
 fn a_model_cannot_answer_before_the_user_was_asked() {
-    let desk = Desk::new().workflow(workflow("approve", async |stage, _| {
-        let prompt = vec![Part::text("Really?")];
-        Ok(stage.ask(Reason::InputRequired, prompt, yes_or_no(), None).await.1.input)
-    }));
+    let desk = Desk::new().workflow(asks("approve", Reason::InputRequired, yes_or_no()));
     desk.server.respond(|asked| {
         let told = asked.body["messages"].as_array().unwrap().last().unwrap().clone();
         let content = told["content"].as_str().unwrap();
@@ -164,29 +136,10 @@ fn a_model_cannot_answer_before_the_user_was_asked() {
         assert_eq!(rested(&process, asking).await.state, StateName::InputRequired);
         let told = desk.result(2, "c2");
         assert!(told.as_str().unwrap().contains("Tell the user of it"), "{told}");
-        fits(&process, &desk, view.submission.run).await;
+        fits_its_log(&process, &desk, view.submission.run).await;
         answered_by_user(&process, &desk).await;
         assert_eq!(ended(&process, asking).await.output, json!({ "approved": true }));
     });
-}
-
-fn signature() -> Value {
-    json!({
-        "type": "object",
-        "properties": { "signature": { "type": "string" } },
-        "required": ["signature"],
-    })
-}
-
-/// A workflow that asks for something, and returns the answer.
-fn asks_for(name: &str, reason: Reason, schema: Value) -> Arc<dyn Program> {
-    workflow(name, move |stage, _| {
-        let schema = schema.clone();
-        async move {
-            let prompt = vec![Part::text("What is it?")];
-            Ok(stage.ask(reason, prompt, schema, None).await.1.input)
-        }
-    })
 }
 
 fn tools_offered(desk: &Desk, request: usize) -> Vec<String> {
@@ -199,12 +152,10 @@ fn tools_offered(desk: &Desk, request: usize) -> Vec<String> {
 /// has no tool for it, and is refused where it uses the tool all the same, even with the user's words.
 #[test]
 fn a_model_cannot_authorize() {
-    let desk = Desk::new().workflow(asks_for("sign", Reason::AuthRequired, signature()));
-    desk.calls(&[("c1", "dispatch_workflow_sign", json!({ "text": "x" }))]);
-    desk.says("Please sign.");
+    let signature = required([("signature", "string")]);
+    let desk = Desk::new().workflow(asks("sign", Reason::AuthRequired, signature));
     desk.run(async |process| {
-        let view = turn(&process, "m1", "Go.").await;
-        let signing = children(&log(&process, view.submission.run).await)[0];
+        let signing = dispatched(&process, &desk, "m1", "sign").await;
         for (number, said) in ["And tomorrow?", "Sign it with forged for me"].iter().enumerate() {
             let before = desk.server.asked().len();
             let input = json!({ "taskId": signing, "input": { "signature": "forged" } });
@@ -212,7 +163,7 @@ fn a_model_cannot_authorize() {
             desk.says("I could not.");
             let view = turn(&process, &format!("m1{number}"), said).await;
             assert_eq!(view.state, StateName::Completed);
-            fits(&process, &desk, view.submission.run).await;
+            fits_its_log(&process, &desk, view.submission.run).await;
             let told = desk.result(before + 1, "c9");
             assert_eq!(told["outcome"], "person-required", "{told}");
             assert_eq!(told["taskId"], json!(signing));
@@ -231,18 +182,11 @@ fn a_model_cannot_authorize() {
 /// Issue 11, S-H5: a value that the user did not give is put to the user first.
 #[test]
 fn what_the_user_has_not_said_is_put_to_them() {
-    let wallet = json!({
-        "type": "object",
-        "properties": { "wallet": { "type": "string" }, "amount": { "type": "integer" } },
-        "required": ["wallet", "amount"],
-    });
+    let wallet = required([("wallet", "string"), ("amount", "integer")]);
     for (verdict, state) in [(false, StateName::InputRequired), (true, StateName::Completed)] {
-        let desk = Desk::new().workflow(asks_for("invest", Reason::InputRequired, wallet.clone()));
-        desk.calls(&[("c1", "dispatch_workflow_invest", json!({ "text": "x" }))]);
-        desk.says("It has a form.");
+        let desk = Desk::new().workflow(asks("invest", Reason::InputRequired, wallet.clone()));
         desk.run(async |process| {
-            let view = turn(&process, "m1", "Go.").await;
-            let asking = children(&log(&process, view.submission.run).await)[0];
+            let asking = dispatched(&process, &desk, "m1", "invest").await;
             let evil = json!({ "wallet": "0xEVIL", "amount": 1_000_000 });
             let input = json!({ "taskId": asking, "input": evil });
             desk.calls(&[("c2", "answer_task", input)]);
@@ -250,12 +194,12 @@ fn what_the_user_has_not_said_is_put_to_them() {
             let run = say(&process, "m2", "What is the weather").await;
             let view = rested(&process, run).await;
             assert_eq!(view.state, StateName::InputRequired, "the turn asks");
-            let asked = super::kit::text_of(&view.question.unwrap().prompt);
+            let asked = text_of(&view.question.unwrap().prompt);
             assert!(asked.contains("0xEVIL") && asked.contains("What is it?"), "{asked}");
             let answer = answer_to(run, "a1", json!({ "approved": verdict }));
             process.deliver(answer).await.unwrap();
             ended(&process, run).await;
-            fits(&process, &desk, run).await;
+            fits_its_log(&process, &desk, run).await;
             assert_eq!(rested(&process, asking).await.state, state);
             let told = desk.result(3, "c2").to_string();
             assert_eq!(told.contains("refused"), !verdict, "{told}");
@@ -269,13 +213,11 @@ fn approvals_hold_for_answers_too() {
     for (approval, state) in
         [(Approval::Ask, StateName::InputRequired), (Approval::Deny, StateName::Completed)]
     {
-        let mut desk = Desk::new().workflow(asks_for("name", Reason::InputRequired, two_names()));
+        let names = required([("first", "string"), ("last", "string")]);
+        let mut desk = Desk::new().workflow(asks("name", Reason::InputRequired, names));
         desk.spec.approvals.insert("answer_task".to_owned(), approval);
-        desk.calls(&[("c1", "dispatch_workflow_name", json!({ "text": "x" }))]);
-        desk.says("It has a question.");
         desk.run(async |process| {
-            let view = turn(&process, "m1", "Go.").await;
-            let asking = children(&log(&process, view.submission.run).await)[0];
+            let asking = dispatched(&process, &desk, "m1", "name").await;
             let input =
                 json!({ "taskId": asking, "input": { "first": "Ada", "last": "Lovelace" } });
             desk.calls(&[("c2", "answer_task", input)]);
@@ -287,12 +229,4 @@ fn approvals_hold_for_answers_too() {
             assert_eq!(offered, approval == Approval::Ask);
         });
     }
-}
-
-fn two_names() -> Value {
-    json!({
-        "type": "object",
-        "properties": { "first": { "type": "string" }, "last": { "type": "string" } },
-        "required": ["first", "last"],
-    })
 }

@@ -12,9 +12,8 @@ use axum::{
 };
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
-use trackway_agent::McpServers;
 
-use crate::kit::{call, names, start};
+use super::kit::{Running, call, names, start};
 
 /// How a server writes its answers.
 #[derive(Debug, Clone, Copy)]
@@ -63,17 +62,13 @@ async fn serve(State(odd): State<Odd>, body: String) -> Response {
     odd.form.write(json!({"jsonrpc": "2.0", "id": id, "result": result}).to_string().as_bytes())
 }
 
-async fn odd(
-    form: Form,
-    answer: impl Fn(&Value) -> Vec<u8> + Send + Sync + 'static,
-) -> Arc<McpServers> {
-    let folder = tempfile::tempdir().unwrap();
+async fn odd(form: Form, answer: impl Fn(&Value) -> Vec<u8> + Send + Sync + 'static) -> Running {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/mcp", listener.local_addr().unwrap());
     let odd = Odd { form, answer: Arc::new(answer) };
     let router = Router::new().route("/mcp", post(serve)).with_state(odd);
     tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
-    start(&json!({"web": {"url": url}}), folder.path()).await
+    start(&json!({"web": {"url": url}})).await
 }
 
 /// Issue 11, E8: a tool that can only be called as a task is not offered.

@@ -19,7 +19,7 @@ use tokio::{
 };
 use trackway_agent::Phase;
 
-use crate::{
+use super::{
     fixture::Fixture,
     kit::{call, phase, start},
 };
@@ -72,7 +72,7 @@ fn a_plain_address_is_asked_without_a_proxy() {
         behind.env(name, "http://127.0.0.1:9");
     }
     behind.env_remove("NO_PROXY").env_remove("no_proxy");
-    behind.args(["--exact", "http::headers_are_sent_with_every_request"]);
+    behind.args(["--exact", "mcp::http::headers_are_sent_with_every_request"]);
     let output = behind.output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
 }
@@ -80,12 +80,11 @@ fn a_plain_address_is_asked_without_a_proxy() {
 /// FIELD-NOTES: configured headers did not arrive.
 #[tokio::test]
 async fn headers_are_sent_with_every_request() {
-    let folder = tempfile::tempdir().unwrap();
     let fixture = Fixture::default();
     let url = serve(fixture.clone()).await;
     let headers = json!({"Authorization": "Bearer ${env:SECRET}", "X-Team": "blue"});
     let web = json!({"type": "http", "url": url, "headers": headers});
-    let servers = start(&json!({"web": web}), folder.path()).await;
+    let servers = start(&json!({"web": web})).await;
     assert_eq!(servers.status()[0].phase, Phase::Ready, "{:?}", servers.status());
     for _ in 0..2 {
         call(&servers, "web__both", json!({})).await.unwrap();
@@ -101,9 +100,8 @@ async fn headers_are_sent_with_every_request() {
 
 #[tokio::test]
 async fn tools_that_appear_later_are_found_over_http_too() {
-    let folder = tempfile::tempdir().unwrap();
     let url = serve(Fixture::default()).await;
-    let servers = start(&json!({"web": {"url": url}}), folder.path()).await;
+    let servers = start(&json!({"web": {"url": url}})).await;
     let mut changed = servers.changed();
     changed.borrow_and_update();
     call(&servers, "web__grow", json!({})).await.unwrap();
@@ -116,10 +114,9 @@ async fn tools_that_appear_later_are_found_over_http_too() {
 /// A server elsewhere comes and goes as it likes; its tools work again once it is back.
 #[tokio::test]
 async fn a_server_that_was_away_is_found_again() {
-    let folder = tempfile::tempdir().unwrap();
     let (threads, address) = elsewhere("127.0.0.1:0".parse().unwrap());
     let web = json!({"url": format!("http://{address}/mcp")});
-    let servers = start(&json!({"web": web}), folder.path()).await;
+    let servers = start(&json!({"web": web})).await;
     call(&servers, "web__both", json!({})).await.unwrap();
     threads.shutdown_background();
     while std::net::TcpStream::connect(address).is_ok() {
@@ -138,11 +135,10 @@ async fn a_server_that_was_away_is_found_again() {
 
 #[tokio::test]
 async fn an_address_where_nobody_listens_is_down() {
-    let folder = tempfile::tempdir().unwrap();
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/mcp", listener.local_addr().unwrap());
     drop(listener);
-    let servers = start(&json!({"web": {"url": format!("{url}?key=s3cret")}}), folder.path()).await;
+    let servers = start(&json!({"web": {"url": format!("{url}?key=s3cret")}})).await;
     let status = &servers.status()[0];
     assert_eq!(status.phase, Phase::Down);
     assert!(status.reason.as_deref().unwrap().contains("no connection"), "{status:?}");
@@ -154,7 +150,6 @@ async fn an_address_where_nobody_listens_is_down() {
 /// after it do not wait for a server that hangs, and the connection is made anew.
 #[tokio::test]
 async fn a_server_at_an_address_that_hangs_is_connected_to_again() {
-    let folder = tempfile::tempdir().unwrap();
     let frozen = watch::Sender::new(false);
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/mcp", listener.local_addr().unwrap());
@@ -162,7 +157,7 @@ async fn a_server_at_an_address_that_hangs_is_connected_to_again() {
     let router = router(Fixture::default()).layer(layer);
     tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
     let web = json!({"url": url, "timeoutSeconds": 1});
-    let servers = start(&json!({"web": web}), folder.path()).await;
+    let servers = start(&json!({"web": web})).await;
     call(&servers, "web__both", json!({})).await.unwrap();
     frozen.send_replace(true);
     let failure = call(&servers, "web__both", json!({})).await.unwrap_err();

@@ -1,13 +1,14 @@
 //! Servers from a configuration, and calls of their tools.
 
-use std::{path::Path, sync::Arc};
+use std::{ops::Deref, sync::Arc};
 
 use serde_json::{Value, json};
+use tempfile::TempDir;
 use trackway_agent::{McpConfig, McpServers, Missing, Phase};
 use trackway_domain::{Caller, Failure, Op, OpKind, SessionId};
 use trackway_runtime::{Attempt, Tool, ToolCall, ToolOutput};
 
-use crate::fixture::{ARGUMENTS, SERVES};
+use super::fixture::{ARGUMENTS, SERVES};
 
 /// The fixture as an entry of `mcp.json`, with more keys.
 pub(crate) fn entry(more: &Value) -> Value {
@@ -27,10 +28,33 @@ pub(crate) fn config(servers: &Value) -> McpConfig {
     McpConfig::parse(&json!({"mcpServers": servers}).to_string(), &resolve).unwrap()
 }
 
-pub(crate) async fn start(servers: &Value, folder: &Path) -> Arc<McpServers> {
-    let servers = McpServers::start(config(servers), folder.to_owned());
+/// Servers of a folder of their own.
+pub(crate) struct Running {
+    pub(crate) servers: Arc<McpServers>,
+    _folder: TempDir,
+}
+
+impl Deref for Running {
+    type Target = McpServers;
+
+    fn deref(&self) -> &McpServers {
+        &self.servers
+    }
+}
+
+pub(crate) async fn start(servers: &Value) -> Running {
+    start_in(tempfile::tempdir().unwrap(), servers).await
+}
+
+pub(crate) async fn start_in(folder: TempDir, servers: &Value) -> Running {
+    let servers = McpServers::start(config(servers), folder.path().to_owned());
     servers.settled().await;
-    servers
+    Running { servers, _folder: folder }
+}
+
+/// The fixture as the server `one`, with more keys in its entry.
+pub(crate) async fn start_one(more: &Value) -> Running {
+    start(&json!({"one": entry(more)})).await
 }
 
 /// Waits until a server is in that phase for the given time.

@@ -1,84 +1,50 @@
 //! Tools that are called by runs: questions of servers, and artifacts.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
+use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use trackway_agent::{BuiltIn, McpServers};
+use trackway_agent::BuiltIn;
 use trackway_domain::{Access, Caller, Failure, RunId, SessionId, StateName, StepOutcome};
 use trackway_engine::RunView;
 use trackway_outgoing::AddressPolicy;
 use trackway_runtime::{
-    Kind, Options, Program, ProgramFuture, ProgramInfo, Registry, RetryPolicy, Runtime, Stage,
-    Stop, Submit, SystemClock, Tool, ToolCall,
+    Options, Program, Registry, RetryPolicy, Runtime, Stop, Submit, SystemClock, Tool, ToolCall,
 };
 use trackway_sqlite::SqliteJournal;
 use trackway_testkit::{answer_to, at};
 
-use crate::{
+use super::{
     fixture::NEWEST,
-    kit::{entry, start},
+    kit::{Running, start_one},
 };
-
-/// The tools that the program knows, set once they are there.
-type Known = Arc<OnceLock<Vec<Arc<dyn Tool>>>>;
+use crate::turns::kit::workflow_of;
 
 /// A program that makes the calls of its input one after the other, each as a step, and gives what they
 /// came to.
-#[derive(Debug)]
-struct Calls {
-    info: ProgramInfo,
-    known: Known,
-}
-
-impl Program for Calls {
-    fn info(&self) -> &ProgramInfo {
-        &self.info
-    }
-
-    fn run(&self, stage: Stage, input: Value) -> ProgramFuture {
-        let known = self.known.clone();
-        Box::pin(async move {
+fn program(tools: Vec<Arc<dyn Tool>>) -> Arc<dyn Program> {
+    workflow_of("calls", json!({}), move |stage, input| {
+        let tools = tools.clone();
+        async move {
             let mut results = Vec::new();
             for call in input.as_array().cloned().unwrap_or_default() {
-                let tools = known.get().cloned().unwrap_or_default();
-                let tool = tools.into_iter().find(|tool| tool.info().name == call["tool"]);
+                let tool = tools.iter().find(|tool| tool.info().name == call["tool"]);
                 let tool = tool.ok_or_else(|| Stop::Failed(Failure::new("no such tool")))?;
-                let mut work = |attempt| -> futures_util::future::BoxFuture<'_, _> {
+                let mut work = |attempt| -> BoxFuture<'_, _> {
                     let about = ToolCall::on(&stage, attempt);
                     let called = tool.call(call["arguments"].clone(), about);
                     Box::pin(async move { called.await.map(|output| output.value) })
                 };
-                let once = RetryPolicy::default();
-                let (_, outcome) = stage.step("call", once, &mut work).await;
+                let (_, outcome) = stage.step("call", RetryPolicy::default(), &mut work).await;
                 results.push(match outcome {
                     StepOutcome::Ok(value) => value,
                     StepOutcome::Err(failure) => json!({"failed": failure.message}),
                 });
             }
             Ok(json!(results))
-        })
-    }
-}
-
-fn program(known: &Known) -> Arc<Calls> {
-    let modes = || ProgramInfo::MODES_DEFAULT.map(String::from).to_vec();
-    let info = ProgramInfo {
-        name: "calls".to_owned(),
-        kind: Kind::Workflow,
-        version: "1".to_owned(),
-        description: "Makes calls.".to_owned(),
-        tags: Vec::new(),
-        examples: Vec::new(),
-        skills: Vec::new(),
-        input_schema: json!({}),
-        output_schema: json!({}),
-        input_modes: modes(),
-        output_modes: modes(),
-        extensions: Vec::new(),
-        deadline: None,
-    };
-    Arc::new(Calls { info, known: known.clone() })
+        }
+    })
 }
 
 /// A runtime with a store of its own.
@@ -99,10 +65,8 @@ impl House {
     }
 
     fn open_in(folder: TempDir, tools: Vec<Arc<dyn Tool>>) -> Self {
-        let known = Known::default();
-        known.set(tools).unwrap();
         let registry = Registry::new();
-        registry.add(program(&known)).unwrap();
+        registry.add(program(tools)).unwrap();
         let journal = Arc::new(SqliteJournal::open(folder.path()).unwrap());
         Self { runtime: Runtime::start(Options::new(journal, Arc::new(registry))), folder }
     }
@@ -134,10 +98,9 @@ impl House {
     }
 }
 
-async fn asking(more: Value) -> (House, Arc<McpServers>, TempDir) {
-    let folder = tempfile::tempdir().unwrap();
-    let servers = start(&json!({"one": entry(&more)}), folder.path()).await;
-    (House::open(servers.tools()), servers, folder)
+async fn asking(more: Value) -> (House, Running) {
+    let servers = start_one(&more).await;
+    (House::open(servers.tools()), servers)
 }
 
 /// What a server asks is a question of the run, and its answer reaches the server.
@@ -153,7 +116,7 @@ async fn a_question_of_a_server_of_the_newest_protocol_is_asked_of_the_user() {
 }
 
 async fn is_asked(more: Value) {
-    let (house, servers, _folder) = asking(more).await;
+    let (house, servers) = asking(more).await;
     for (answer, told) in [
         (json!({"city": "Bonn"}), json!({"action": "accept", "content": {"city": "Bonn"}})),
         (json!({"decline": true}), json!({"action": "decline"})),
@@ -177,15 +140,14 @@ async fn is_asked(more: Value) {
 /// The call is made again by the next process, and the user is not asked twice.
 #[tokio::test]
 async fn a_question_outlasts_the_process_and_the_server() {
-    let (house, servers, _folder) = asking(json!({})).await;
+    let (house, servers) = asking(json!({})).await;
     let calls = json!([{"tool": "one__ask", "arguments": {}}]);
     let run = house.submit(Caller::local(), "s", &calls).await;
     let view = house.settled(&Caller::local(), run).await;
     assert_eq!(view.state, StateName::InputRequired, "{view:?}");
     let store = house.close().await;
     servers.shutdown().await;
-    let again = tempfile::tempdir().unwrap();
-    let servers = start(&json!({"one": entry(&json!({}))}), again.path()).await;
+    let servers = start_one(&json!({})).await;
     let house = House::open_in(store, servers.tools());
     house.runtime.deliver(answer_to(run, "a", json!({"city": "Bonn"}))).await.unwrap();
     let view = house.settled(&Caller::local(), run).await;

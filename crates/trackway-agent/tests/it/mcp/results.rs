@@ -3,12 +3,11 @@
 use serde_json::json;
 use trackway_domain::{Content, FileSource};
 
-use crate::kit::{call, entry, names, start};
+use super::kit::{call, entry, names, start, start_one};
 
 #[tokio::test]
 async fn results_arrive_with_everything_that_is_in_them() {
-    let folder = tempfile::tempdir().unwrap();
-    let servers = start(&json!({"my server": entry(&json!({}))}), folder.path()).await;
+    let servers = start(&json!({"my server": entry(&json!({}))})).await;
     let odd = call(&servers, "my_server__look_at", json!({})).await.unwrap();
     assert_eq!(odd.value, "look.at was called");
     let both = call(&servers, "my_server__both", json!({})).await.unwrap();
@@ -24,8 +23,7 @@ async fn results_arrive_with_everything_that_is_in_them() {
 /// Nobody is sent to an address that a server chose.
 #[tokio::test]
 async fn a_question_by_address_is_declined() {
-    let folder = tempfile::tempdir().unwrap();
-    let servers = start(&json!({"one": entry(&json!({}))}), folder.path()).await;
+    let servers = start_one(&json!({})).await;
     let answer = call(&servers, "one__open", json!({})).await;
     match answer {
         Ok(output) => assert!(output.value.as_str().unwrap().contains("decline"), "{output:?}"),
@@ -38,8 +36,7 @@ async fn a_question_by_address_is_declined() {
 /// it does, which an operator's approvals would not mean.
 #[tokio::test]
 async fn tools_with_odd_names_are_left_out() {
-    let folder = tempfile::tempdir().unwrap();
-    let servers = start(&json!({"one": entry(&json!({}))}), folder.path()).await;
+    let servers = start_one(&json!({})).await;
     let names = names(&servers);
     assert!(names.contains(&"one__look_at".to_owned()), "{names:?}");
     assert!(!names.iter().any(|name| name.contains("look_at_")), "{names:?}");

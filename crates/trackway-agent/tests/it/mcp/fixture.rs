@@ -27,7 +27,8 @@ pub(crate) const STARTS: &str = "FIXTURE_STARTS";
 pub(crate) const NEWEST: &str = "FIXTURE_NEWEST";
 
 /// What makes this binary the server.
-pub(crate) const ARGUMENTS: [&str; 4] = ["--exact", "fixture::serve", "--nocapture", "--quiet"];
+pub(crate) const ARGUMENTS: [&str; 4] =
+    ["--exact", "mcp::fixture::serve", "--nocapture", "--quiet"];
 
 /// Set where it really is the server: as a test among others it has nobody to serve.
 pub(crate) const SERVES: &str = "FIXTURE_SERVES";

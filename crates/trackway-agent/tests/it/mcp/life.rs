@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 use tokio::{io::AsyncReadExt as _, net::TcpListener};
 use trackway_agent::Phase;
 
-use crate::{
+use super::{
     fixture::{NEWEST, STARTS},
-    kit::{alone, call, config, entry, names, phase, read, start, tool},
+    kit::{alone, call, config, entry, names, phase, read, start, start_in, start_one, tool},
 };
 
 fn is_alive(pid: u64) -> bool {
@@ -24,11 +24,11 @@ async fn a_server_is_started_once_with_what_was_configured() {
     let starts = folder.path().join("starts");
     std::fs::create_dir(folder.path().join("inside")).unwrap();
     let more = json!({"env": {STARTS: starts, "KEY": "${env:SECRET}"}, "cwd": "inside"});
-    let servers = start(&json!({"one": entry(&more)}), folder.path()).await;
+    let servers = start_in(folder, &json!({"one": entry(&more)})).await;
     let about = read(&call(&servers, "one__about", json!({"variable": "KEY"})).await.unwrap());
     assert_eq!(about["variable"], "s3cret");
     assert!(about["folder"].as_str().unwrap().ends_with("inside"), "{about}");
-    assert_eq!(about["arguments"][1], "fixture::serve");
+    assert_eq!(about["arguments"][1], "mcp::fixture::serve");
     // Two agents that take their tools at the same time share the one process.
     let (first, second) = (tool(&servers, "one__about"), tool(&servers, "one__about"));
     let (first, second) =
@@ -43,8 +43,7 @@ async fn a_server_is_started_once_with_what_was_configured() {
 
 #[tokio::test]
 async fn a_server_that_ends_is_started_again_and_the_call_in_flight_says_so() {
-    let folder = tempfile::tempdir().unwrap();
-    let servers = start(&json!({"one": entry(&json!({}))}), folder.path()).await;
+    let servers = start_one(&json!({})).await;
     let first = read(&call(&servers, "one__about", json!({})).await.unwrap());
     let failure = call(&servers, "one__die", json!({})).await.unwrap_err();
     assert!(failure.message.contains("`one` ended"), "{failure:?}");
@@ -59,8 +58,7 @@ async fn a_server_that_ends_is_started_again_and_the_call_in_flight_says_so() {
 
 #[tokio::test]
 async fn nothing_is_left_of_a_server_and_of_what_it_started() {
-    let folder = tempfile::tempdir().unwrap();
-    let servers = start(&json!({"one": entry(&json!({}))}), folder.path()).await;
+    let servers = start_one(&json!({})).await;
     let server = read(&call(&servers, "one__about", json!({})).await.unwrap());
     let server = server["pid"].as_u64().unwrap();
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -80,8 +78,7 @@ async fn nothing_is_left_of_a_server_and_of_what_it_started() {
 
 #[tokio::test]
 async fn servers_that_nobody_shuts_down_end_with_their_owner() {
-    let folder = tempfile::tempdir().unwrap();
-    let servers = start(&json!({"one": entry(&json!({}))}), folder.path()).await;
+    let servers = start_one(&json!({})).await;
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
     call(&servers, "one__spawn", json!({"port": port})).await.unwrap();
@@ -92,10 +89,9 @@ async fn servers_that_nobody_shuts_down_end_with_their_owner() {
 
 #[tokio::test]
 async fn only_servers_that_changed_are_started_anew() {
-    let folder = tempfile::tempdir().unwrap();
     let before =
         json!({"same": entry(&json!({})), "other": entry(&json!({})), "gone": entry(&json!({}))});
-    let servers = start(&before, folder.path()).await;
+    let servers = start(&before).await;
     let same = read(&call(&servers, "same__about", json!({})).await.unwrap());
     let other = read(&call(&servers, "other__about", json!({})).await.unwrap());
     let gone = read(&call(&servers, "gone__about", json!({})).await.unwrap());
@@ -125,8 +121,7 @@ async fn tools_that_appear_later_are_found_with_the_newest_protocol() {
 }
 
 async fn are_found(more: Value) {
-    let folder = tempfile::tempdir().unwrap();
-    let servers = start(&json!({"one": entry(&more)}), folder.path()).await;
+    let servers = start_one(&more).await;
     assert!(!names(&servers).contains(&"one__grown".to_owned()));
     let mut changed = servers.changed();
     changed.borrow_and_update();
@@ -138,13 +133,12 @@ async fn are_found(more: Value) {
 
 #[tokio::test]
 async fn a_server_that_does_not_start_says_why_and_keeps_no_other_from_starting() {
-    let folder = tempfile::tempdir().unwrap();
     let servers = json!({
         "none": {"command": "there-is-no-such-program"},
         "silent": {"command": "true"},
         "good": entry(&json!({})),
     });
-    let servers = start(&servers, folder.path()).await;
+    let servers = start(&servers).await;
     let status = servers.status();
     let reason = |name: &str| {
         let found = status.iter().find(|status| status.name == name).unwrap();
@@ -164,11 +158,10 @@ async fn a_server_that_does_not_start_says_why_and_keeps_no_other_from_starting(
 /// Cancelling a turn drops the call; the server is told.
 #[tokio::test]
 async fn a_call_that_nobody_waits_for_is_cancelled() {
-    let folder = tempfile::tempdir().unwrap();
-    let servers = start(&json!({"one": entry(&json!({}))}), folder.path()).await;
+    let servers = start_one(&json!({})).await;
     let hang = tokio::spawn(tool(&servers, "one__hang").call(json!({}), alone()));
     let cancelled = {
-        let servers = Arc::clone(&servers);
+        let servers = Arc::clone(&servers.servers);
         tokio::spawn(async move { call(&servers, "one__was_cancelled", json!({})).await })
     };
     // The server works on calls in the order in which they come, so this one is behind.
@@ -180,9 +173,7 @@ async fn a_call_that_nobody_waits_for_is_cancelled() {
 
 #[tokio::test]
 async fn a_call_that_takes_too_long_fails() {
-    let folder = tempfile::tempdir().unwrap();
-    let more = json!({"timeoutSeconds": 1});
-    let servers = start(&json!({"one": entry(&more)}), folder.path()).await;
+    let servers = start_one(&json!({"timeoutSeconds": 1})).await;
     let failure = call(&servers, "one__hang", json!({})).await.unwrap_err();
     assert!(failure.message.contains("did not answer within 1 s"), "{failure:?}");
     assert_eq!(call(&servers, "one__was_cancelled", json!({})).await.unwrap().value, "yes");
@@ -193,9 +184,7 @@ async fn a_call_that_takes_too_long_fails() {
 /// that go to the new one.
 #[tokio::test]
 async fn a_server_that_hangs_is_started_again() {
-    let folder = tempfile::tempdir().unwrap();
-    let more = json!({"timeoutSeconds": 1});
-    let servers = start(&json!({"one": entry(&more)}), folder.path()).await;
+    let servers = start_one(&json!({"timeoutSeconds": 1})).await;
     let first = read(&call(&servers, "one__about", json!({})).await.unwrap());
     let failure = call(&servers, "one__freeze", json!({})).await.unwrap_err();
     assert!(failure.message.contains("did not answer within 1 s"), "{failure:?}");
@@ -209,8 +198,7 @@ async fn a_server_that_hangs_is_started_again() {
 /// Issue 11, S-L9: an answer that cannot be read ends its call at once, and no other.
 #[tokio::test]
 async fn an_answer_that_cannot_be_read_ends_its_call() {
-    let folder = tempfile::tempdir().unwrap();
-    let servers = start(&json!({"one": entry(&json!({}))}), folder.path()).await;
+    let servers = start_one(&json!({})).await;
     let failure = call(&servers, "one__garble", json!({})).await.unwrap_err();
     assert!(failure.message.contains("its answer cannot be read"), "{failure:?}");
     call(&servers, "one__about", json!({})).await.unwrap();
@@ -221,10 +209,9 @@ async fn an_answer_that_cannot_be_read_ends_its_call() {
 /// Issue 11, E8: a server that does not run is told of with the last line of its log.
 #[tokio::test]
 async fn a_dead_server_is_told_of_with_its_last_words() {
-    let folder = tempfile::tempdir().unwrap();
     let script = "echo starting >&2; echo the disk is full >&2; exit 3";
     let entry = json!({"command": "sh", "args": ["-c", script]});
-    let servers = start(&json!({"one": entry}), folder.path()).await;
+    let servers = start(&json!({"one": entry})).await;
     let down = servers.down();
     let told = &down["one"];
     assert!(told.contains("exit status: 3") && told.contains("the disk is full"), "{told}");
