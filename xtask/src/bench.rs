@@ -5,8 +5,8 @@ use std::process::Command;
 
 use anyhow::Result;
 
+use crate::clients::{NEWEST_NODE, NEWEST_PYTHON};
 use crate::process::{cargo, run as run_command};
-use crate::{node, python};
 
 pub(crate) fn run(args: &[String]) -> Result<()> {
     match args.iter().position(|arg| arg == "--quick") {
@@ -30,14 +30,10 @@ pub(crate) fn quick(rows: &[String]) -> Result<()> {
 }
 
 fn with_sdks(command: &mut Command) -> &mut Command {
-    let sdks = [
-        (python::NEWEST.variable, python::NEWEST.ensure()),
-        (node::NEWEST.variable, node::NEWEST.ensure()),
-    ];
-    for (variable, prepared) in sdks {
-        match prepared {
+    for sdk in [NEWEST_PYTHON, NEWEST_NODE] {
+        match sdk.ensure() {
             Ok(path) => {
-                command.env(variable, path);
+                command.env(sdk.variable, path);
             }
             // Our own figures need neither.
             Err(error) => eprintln!("The rows of this SDK are skipped: {error:#}"),

@@ -1,7 +1,7 @@
 //! What is generated: pages from the code, so that they cannot say anything else than it (the states of a
 //! run, the limits, and the tests of each requirement), and the code of the `.proto` files.
 
-mod limits;
+pub(crate) mod limits;
 mod states;
 
 use std::fs;

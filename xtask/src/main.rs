@@ -9,11 +9,10 @@
 mod audit;
 mod bench;
 mod ci;
+mod clients;
 mod corpus;
 mod generate;
-mod node;
 mod process;
-mod python;
 mod real_model;
 mod repo;
 mod requirements;

@@ -6,8 +6,8 @@ use std::process::{Child, Stdio};
 
 use anyhow::{Context, Result, bail};
 
+use crate::clients::REAL_MODEL;
 use crate::process::{cargo, program, run as run_command};
-use crate::python;
 
 /// Where the tests find the server.
 const VARIABLE: &str = "TRACKWAY_TEST_MODEL_URL";
@@ -19,7 +19,7 @@ const TESTS: [&str; 5] = ["test", "--package", "trackway-agent", "--test", "it"]
 const CHOSEN: [&str; 5] = ["--", "--ignored", "--nocapture", "--test-threads=1", "real_model"];
 
 pub(crate) fn run() -> Result<()> {
-    let interpreter = python::REAL_MODEL.ensure()?;
+    let interpreter = REAL_MODEL.ensure()?;
     let mut server = program(interpreter);
     // It ends when this end of its input is closed, however that comes about.
     server.arg(SERVER).stdin(Stdio::piped()).stdout(Stdio::piped());

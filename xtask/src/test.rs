@@ -5,8 +5,9 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 
+use crate::clients::CLIENTS;
 use crate::process::{cargo, run as run_command, succeeds};
-use crate::{node, python, repo};
+use crate::repo;
 
 pub(crate) fn run(args: &[String]) -> Result<()> {
     let tools = tools()?;
@@ -36,11 +37,8 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
 /// What the tests need, installed where it is not there, with the variables in which they look for it.
 pub(crate) fn tools() -> Result<Vec<(&'static str, PathBuf)>> {
     let mut tools = Vec::new();
-    for environment in &python::ENVIRONMENTS {
-        tools.push((environment.variable, environment.ensure()?));
-    }
-    for packages in &node::FOLDERS {
-        tools.push((packages.variable, packages.ensure()?));
+    for client in &CLIENTS {
+        tools.push((client.variable, client.ensure()?));
     }
     for (variable, path) in &tools {
         eprintln!("Tests find {variable}={}", path.display());

@@ -4,15 +4,12 @@
 //! text. This file reads the tree, runs every rule and prints what they found.
 
 mod crates;
-mod doors;
 mod edges;
 mod limits;
 mod links;
 mod manifest;
 mod pages;
 mod paths;
-mod readme;
-mod requirements;
 mod rust;
 mod supply;
 mod text;
@@ -45,13 +42,13 @@ const RULES: &[Rule] = &[
     crates::inherit_lints,
     crates::have_no_features,
     crates::inherit_versions,
-    doors::strict_files_repeat_the_root,
+    crates::strict_files_repeat_the_root,
     limits::bounds_are_marked,
     links::named_paths_exist,
     pages::every_code_has_a_page,
     pages::decisions_are_numbered,
-    readme::starts_in_two_commands,
-    requirements::tests_name_requirements,
+    pages::starts_in_two_commands,
+    pages::tests_name_requirements,
     supply::denied_stay_out,
     supply::duplicates_have_a_reason,
     supply::sources_are_crates_io,

@@ -3,7 +3,7 @@
 //! A constant is on the page when its doc comment has a line `/// Limit (AREA): what is limited.`, and
 //! its configuration key when that line ends with it: a semicolon, the section in brackets and the key.
 
-mod source;
+pub(crate) mod source;
 mod value;
 
 use std::fmt::Write as _;
@@ -63,7 +63,7 @@ pub(super) fn page() -> Result<String> {
 }
 
 /// Code that ships: a bound of a test limits nobody.
-fn is_source(path: &str) -> bool {
+pub(crate) fn is_source(path: &str) -> bool {
     let mut folders = path.split('/');
     folders.next() == Some("crates")
         && path.ends_with(".rs")

@@ -1,7 +1,9 @@
-//! Pages that come in series: one per error code, and the numbered decisions.
+//! Pages that come in series (one per error code, the numbered decisions), the page of requirements, and
+//! the README's promise: two commands, one that starts Trackway and one that tests it.
 
 use super::Finding;
-use super::tree::Tree;
+use super::tree::{File, Tree};
+use crate::requirements::{PAGE, claims_in, requirements};
 
 const CODES: &str = "crates/trackway-domain/src/code.rs";
 const ERRORS: &str = "docs/errors";
@@ -61,4 +63,44 @@ pub(super) fn decisions_are_numbered(tree: &Tree) -> Vec<Finding> {
         expected = number.map_or(expected, |number| number + 1);
     }
     findings
+}
+
+const README: &str = "README.md";
+const SHELLS: &[&str] = &["```sh", "```bash", "```shell", "```console"];
+const TEST: &str = "cargo xtask test";
+
+pub(super) fn starts_in_two_commands(tree: &Tree) -> Vec<Finding> {
+    let Some(readme) = tree.file(README) else {
+        return Vec::new();
+    };
+    let message = format!("the first shell block holds exactly the start command and `{TEST}`");
+    match first_shell_block(readme) {
+        Some((_, commands)) if matches!(commands[..], [first, TEST] if first != TEST) => Vec::new(),
+        Some((line, _)) => vec![Finding::new(README, line, message)],
+        None => vec![Finding::new(README, 1, message)],
+    }
+}
+
+/// The line of the first fence that opens a shell block, and the commands in it.
+fn first_shell_block(readme: &File) -> Option<(usize, Vec<&str>)> {
+    let mut lines = readme.lines();
+    let (start, _) = lines.find(|(_, line)| SHELLS.contains(&line.trim()))?;
+    let block = lines.map(|(_, line)| line.trim()).take_while(|line| *line != "```");
+    let commands = block.filter(|line| !line.is_empty() && !line.starts_with('#'));
+    Some((start, commands.collect()))
+}
+
+/// What a test says it proves is on the page of requirements.
+pub(super) fn tests_name_requirements(tree: &Tree) -> Vec<Finding> {
+    let page = tree.file(PAGE).map_or("", |file| file.text.as_str());
+    let known: Vec<&str> = requirements(page).iter().map(|found| found.id).collect();
+    let claims = tree.rust_files().flat_map(|file| claims_in(&file.path, &file.text));
+    claims
+        .filter(|claim| !known.contains(&claim.id.as_str()))
+        .map(|claim| {
+            let message =
+                format!("`{}` proves `{}`, which {PAGE} does not have", claim.function, claim.id);
+            Finding::new(&claim.path, claim.line, message)
+        })
+        .collect()
 }

@@ -2,29 +2,33 @@
 
 /// A constant as it is written, whether it is a limit or not: limits may be made of others.
 #[derive(Debug)]
-pub(super) struct Constant<'a> {
-    pub(super) path: &'a str,
-    pub(super) line: usize,
-    pub(super) name: &'a str,
+pub(crate) struct Constant<'a> {
+    pub(crate) path: &'a str,
+    pub(crate) line: usize,
+    pub(crate) name: &'a str,
+    /// Its type.
+    pub(crate) kind: String,
     /// What stands behind `=`.
-    pub(super) value: String,
+    pub(crate) value: String,
     /// What stands behind `/// Limit `, over as many lines as it has.
-    pub(super) mark: Option<String>,
+    pub(crate) mark: Option<String>,
 }
 
 const MARK: &str = "/// Limit (";
 
-pub(super) fn constants<'a>(path: &'a str, text: &'a str) -> Vec<Constant<'a>> {
+pub(crate) fn constants<'a>(path: &'a str, text: &'a str) -> Vec<Constant<'a>> {
     let lines: Vec<&str> = text.lines().map(str::trim).collect();
     let mut found = Vec::new();
     for (index, line) in lines.iter().enumerate() {
         let Some(name) = declared(line) else { continue };
         let whole: String = lines[index..].iter().copied().scan(false, until_semicolon).collect();
-        let Some((_, value)) = whole.split_once(" =") else { continue };
+        let Some((declaration, value)) = whole.split_once(" =") else { continue };
+        let kind = declaration.split_once(": ").map_or("", |(_, kind)| kind);
         found.push(Constant {
             path,
             line: index + 1,
             name,
+            kind: kind.to_owned(),
             value: value.trim().trim_end_matches(';').to_owned(),
             mark: mark_above(&lines[..index]),
         });

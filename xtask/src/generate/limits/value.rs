@@ -21,99 +21,73 @@ pub(super) fn evaluate(constant: &Constant<'_>, all: &[Constant<'_>]) -> Result<
 
 fn value_of(constant: &Constant<'_>, all: &[Constant<'_>], hops: usize) -> Result<Value> {
     let Some(hops) = hops.checked_sub(1) else { bail!("constants that are made of each other") };
-    let mut parser = Parser { rest: &constant.value, at: constant, all, hops };
-    let value = parser.whole()?;
-    if !parser.rest.trim().is_empty() {
-        bail!("the value `{}` is more than simple arithmetic", constant.value);
+    let known = Known { at: constant, all, hops };
+    let text = constant.value.as_str();
+    if let Some((low, high)) = text.split_once("..=") {
+        return Ok(Value::Range(known.calculate(low)?, known.calculate(high)?));
     }
-    Ok(value)
+    let units = [
+        ("Duration::from_millis(", 1.0),
+        ("Duration::from_secs(", 1_000.0),
+        ("Duration::from_mins(", 60_000.0),
+        ("Duration::from_hours(", 3_600_000.0),
+    ];
+    for (call, unit) in units {
+        if let Some(count) = text.strip_prefix(call).and_then(|rest| rest.strip_suffix(')')) {
+            return Ok(Value::Millis(known.calculate(count)? * unit));
+        }
+    }
+    match known.named(text)? {
+        Some(value) => Ok(value),
+        None => Ok(Value::Number(known.calculate(text)?)),
+    }
 }
 
-struct Parser<'a> {
-    rest: &'a str,
+/// The constants that a value may be made of, as seen from one of them.
+struct Known<'a> {
     at: &'a Constant<'a>,
     all: &'a [Constant<'a>],
     hops: usize,
 }
 
-impl Parser<'_> {
-    fn whole(&mut self) -> Result<Value> {
-        let low = self.sum()?;
-        if !self.eat("..=") {
-            return Ok(low);
+impl Known<'_> {
+    /// Numbers and names with operators between them, which are applied from left to right: so sums and
+    /// products may be mixed only where brackets say which comes first.
+    fn calculate(&self, text: &str) -> Result<f64> {
+        let has = |operators: [&str; 2]| operators.iter().any(|operator| text.contains(operator));
+        if has([" + ", " - "]) && has([" * ", " / "]) && !text.starts_with('(') {
+            return self.unreadable();
         }
-        match (low, self.sum()?) {
-            (Value::Number(low), Value::Number(high)) => Ok(Value::Range(low, high)),
+        let text = text.replace(['(', ')'], " ");
+        let mut words = text.split_whitespace();
+        let mut total = self.number(words.next().unwrap_or_default())?;
+        while let Some(operator) = words.next() {
+            let word = words.next().unwrap_or_default();
+            total = match operator {
+                "as" => total,
+                "+" => total + self.number(word)?,
+                "-" => total - self.number(word)?,
+                "*" => total * self.number(word)?,
+                "/" => (total / self.number(word)?).floor(),
+                _ => return self.unreadable(),
+            };
+        }
+        Ok(total)
+    }
+
+    fn number(&self, word: &str) -> Result<f64> {
+        if let Ok(number) = word.replace('_', "").parse() {
+            return Ok(number);
+        }
+        match self.named(word)? {
+            Some(Value::Number(number)) => Ok(number),
             _ => self.unreadable(),
         }
     }
 
-    fn sum(&mut self) -> Result<Value> {
-        let mut left = self.product()?;
-        loop {
-            left = if self.eat("+") {
-                join(left, self.product()?, |a, b| a + b)?
-            } else if self.eat("-") {
-                join(left, self.product()?, |a, b| a - b)?
-            } else {
-                return Ok(left);
-            };
-        }
-    }
-
-    fn product(&mut self) -> Result<Value> {
-        let mut left = self.atom()?;
-        loop {
-            left = if self.eat("*") {
-                join(left, self.atom()?, |a, b| a * b)?
-            } else if self.eat("/") {
-                let quotient = |a: f64, b: f64| (a / b).floor();
-                join(left, self.atom()?, quotient)?
-            } else if self.eat("as ") {
-                self.word();
-                left
-            } else {
-                return Ok(left);
-            };
-        }
-    }
-
-    fn atom(&mut self) -> Result<Value> {
-        if self.eat("(") {
-            let inner = self.sum()?;
-            return if self.eat(")") { Ok(inner) } else { self.unreadable() };
-        }
-        let word = self.word();
-        if word.starts_with(|c: char| c.is_ascii_digit()) {
-            return self.number(&word);
-        }
-        let name = word.rsplit("::").next().unwrap_or_default();
-        let unit = match name {
-            "from_millis" => 1.0,
-            "from_secs" => 1_000.0,
-            "from_mins" => 60_000.0,
-            "from_hours" => 3_600_000.0,
-            _ => return self.named(name),
-        };
-        if !self.eat("(") {
-            return self.unreadable();
-        }
-        let Value::Number(count) = self.sum()? else { return self.unreadable() };
-        if self.eat(")") { Ok(Value::Millis(count * unit)) } else { self.unreadable() }
-    }
-
-    fn number(&self, word: &str) -> Result<Value> {
-        let digits = word.replace('_', "");
-        let types = ["usize", "u8", "u16", "u32", "u64", "i64", "f64"];
-        let suffix = types.iter().find_map(|suffix| digits.strip_suffix(suffix));
-        match suffix.unwrap_or(&digits).parse() {
-            Ok(number) => Ok(Value::Number(number)),
-            Err(_) => self.unreadable(),
-        }
-    }
-
     /// Another constant: of this file, or else the only one of this crate, or else of all.
-    fn named(&self, name: &str) -> Result<Value> {
+    fn named(&self, path: &str) -> Result<Option<Value>> {
+        let name = path.rsplit("::").next().unwrap_or_default();
         let named: Vec<_> = self.all.iter().filter(|constant| constant.name == name).collect();
         let nearer: [fn(&str) -> &str; 3] =
             [|path| path, |path| path.split("/src/").next().unwrap_or(path), |_| ""];
@@ -121,49 +95,17 @@ impl Parser<'_> {
             let here: Vec<_> =
                 named.iter().filter(|c| place(c.path) == place(self.at.path)).collect();
             if let [constant] = here[..] {
-                return value_of(constant, self.all, self.hops);
+                return value_of(constant, self.all, self.hops).map(Some);
             }
         }
-        match named.len() {
-            0 => self.unreadable(),
-            _ => bail!("more than one constant is called `{name}`: write the number"),
+        if named.is_empty() {
+            return Ok(None);
         }
+        bail!("more than one constant is called `{name}`: write the number")
     }
 
     fn unreadable<T>(&self) -> Result<T> {
         bail!("the value `{}` is neither a literal nor simple arithmetic", self.at.value)
-    }
-
-    fn eat(&mut self, token: &str) -> bool {
-        match self.rest.trim_start().strip_prefix(token) {
-            Some(rest) => {
-                self.rest = rest;
-                true
-            }
-            None => false,
-        }
-    }
-
-    /// A number, a name or a path of names; a range's dots are no part of a number.
-    fn word(&mut self) -> String {
-        let text = self.rest.trim_start();
-        let end = text
-            .char_indices()
-            .find(|(at, c)| match c {
-                '.' => text[at + 1..].starts_with('.'),
-                c => !(c.is_ascii_alphanumeric() || *c == '_' || *c == ':'),
-            })
-            .map_or(text.len(), |(at, _)| at);
-        self.rest = &text[end..];
-        text[..end].to_owned()
-    }
-}
-
-fn join(left: Value, right: Value, with: fn(f64, f64) -> f64) -> Result<Value> {
-    match (left, right) {
-        (Value::Number(a), Value::Number(b)) => Ok(Value::Number(with(a, b))),
-        (Value::Millis(a), Value::Number(b)) => Ok(Value::Millis(with(a, b))),
-        _ => bail!("the value joins two that have different units"),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Rules for documents: named paths, error pages, decisions, the README's two commands, requirements.
 
-use super::super::{links, pages, readme, requirements};
+use super::super::{links, pages};
 use super::check;
 
 const CODES: &str = "crates/trackway-domain/src/code.rs";
@@ -50,7 +50,7 @@ fn decisions_have_no_gap_and_no_double() {
 
 #[test]
 fn the_readme_starts_with_two_commands() {
-    let rule = readme::starts_in_two_commands;
+    let rule = pages::starts_in_two_commands;
     let text =
         |block: &str| format!("# T\n```text\npicture\n```\n```sh\n{block}```\n```sh\nmore\n```\n");
     let good = text("cargo run -p trackway-cli -- serve\ncargo xtask test\n");
@@ -71,7 +71,7 @@ fn the_readme_starts_with_two_commands() {
 
 #[test]
 fn a_test_names_requirements_that_exist() {
-    let rule = requirements::tests_name_requirements;
+    let rule = pages::tests_name_requirements;
     let page = ("docs/requirements.md", "## L. Life\n\n### L1 Born\n");
     let good = ("crates/a/src/a.rs", "/// Proves L1.\n#[test]\nfn f() {}\n");
     let bad = ("crates/a/src/b.rs", "/// Proves L1 and L2.\n#[test]\nfn f() {}\n");
