@@ -67,13 +67,20 @@ fn told(given: &str, command: &str) -> String {
     Story::of(given).line(command)
 }
 
-/// What one command comes to in every state, a state a line.
+/// What one command comes to in every state, a state a line. Where all that have ended answer alike, they
+/// share a line.
 fn each_state(command: &str) -> String {
     assert!(COMMANDS.contains(&command), "{command} is not in the list");
     let rows = STATES.map(|(state, given)| {
         let mut story = Story::of(given);
         assert_eq!(story.state().as_str(), state, "`{given}` leads there");
-        format!("{state:<15}{}", story.line(command))
+        (state, story.line(command))
     });
-    rows.join("\n")
+    let (open, ended) = rows.split_at(4);
+    let alike = |(state, line): &(&str, String)| line.replace(&format!("({state})"), "(…)");
+    let first = ("ended", alike(&ended[0]));
+    let is_alike = ended.iter().all(|row| alike(row) == first.1);
+    let ended = if is_alike { std::slice::from_ref(&first) } else { ended };
+    let lines = open.iter().chain(ended).map(|(state, line)| format!("{state:<15}{line}"));
+    lines.collect::<Vec<_>>().join("\n")
 }

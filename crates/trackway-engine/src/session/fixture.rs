@@ -62,19 +62,10 @@ impl Tale {
             WorkflowRef::SESSION_NOTES => WorkflowRef::session_notes(),
             name => WorkflowRef { name: name.to_owned(), version: "sha256-0".to_owned() },
         };
+        let (run, session) = (RunId::new(Uuid::from_u128(run)), SessionId::new("s").unwrap());
         let submission = Submission {
-            run: RunId::new(Uuid::from_u128(run)),
-            session: SessionId::new("s").unwrap(),
-            workflow,
-            caller: Caller::local(),
-            input: json!({}),
-            message: None,
-            parent: None,
-            deadline: None,
             guided: true,
-            exit: None,
-            forked_from: None,
-            awaited: false,
+            ..Submission::new(run, session, workflow, Caller::local(), json!({}))
         };
         Self { events: Vec::new() }
             .then(Event::Submitted(Box::new(submission)))

@@ -15,10 +15,7 @@ fn a_child_is_recorded_before_it_is_started() {
     working        child-started c1 echo, working "Started echo as c1" about c1 | ! start c1 echo of me | > child c1
     input-required child-started c1 echo, input-required "Started echo as c1" about c1 | ! start c1 echo of me | > child c1
     auth-required  child-started c1 echo, auth-required "Started echo as c1" about c1 | ! start c1 echo of me | > child c1
-    completed      X the run has ended (completed)
-    failed         X the run has ended (failed)
-    canceled       X the run has ended (canceled)
-    rejected       X the run has ended (rejected)
+    ended          X the run has ended (…)
     "#);
     let story = Story::of("submit; child echo; child review");
     let messages: Vec<_> = story
@@ -48,10 +45,7 @@ fn an_unknown_child_changes_nothing() {
     working        nothing
     input-required nothing
     auth-required  nothing
-    completed      nothing
-    failed         nothing
-    canceled       nothing
-    rejected       nothing
+    ended          nothing
     ");
 }
 

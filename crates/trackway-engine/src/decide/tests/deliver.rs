@@ -12,20 +12,14 @@ fn an_answer_goes_to_the_open_question() {
     working        noted (data) | > noted
     input-required resumed q1 #1 alone {"amount":5} | ! drive | > q1 #1 alone primary
     auth-required  refused q1 #1 alone (wrong: /signature required) | > q1 #1 alone (wrong: /signature required)
-    completed      X the run has ended (completed)
-    failed         X the run has ended (failed)
-    canceled       X the run has ended (canceled)
-    rejected       X the run has ended (rejected)
+    ended          X the run has ended (…)
     "#);
     assert_snapshot!(each_state("answer signature=me"), @r#"
     submitted      noted (data) | > noted
     working        noted (data) | > noted
     input-required refused q1 #1 alone (wrong: /amount required) | > q1 #1 alone (wrong: /amount required)
     auth-required  resumed q1 #1 alone {"signature":"me"} | ! drive | > q1 #1 alone primary
-    completed      X the run has ended (completed)
-    failed         X the run has ended (failed)
-    canceled       X the run has ended (canceled)
-    rejected       X the run has ended (rejected)
+    ended          X the run has ended (…)
     "#);
 }
 
@@ -37,10 +31,7 @@ fn a_message_that_answers_nothing_is_noted() {
     working        noted "hello" | > noted
     input-required refused q1 #1 alone (wrong:  type) | > q1 #1 alone (wrong:  type)
     auth-required  resumed q1 #1 alone {"signature":"hello"} | ! drive | > q1 #1 alone primary
-    completed      X the run has ended (completed)
-    failed         X the run has ended (failed)
-    canceled       X the run has ended (canceled)
-    rejected       X the run has ended (rejected)
+    ended          X the run has ended (…)
     "#);
 }
 

@@ -14,10 +14,7 @@ fn a_return_completes() {
     working        completed 5 | ! stop | ! clear timers
     input-required withdrawn q1 | completed 5 | ! stop | ! clear timers
     auth-required  withdrawn q1 | completed 5 | ! stop | ! clear timers
-    completed      X the run has ended (completed)
-    failed         X the run has ended (failed)
-    canceled       X the run has ended (canceled)
-    rejected       X the run has ended (rejected)
+    ended          X the run has ended (…)
     ");
 }
 
@@ -29,10 +26,7 @@ fn an_error_fails_with_its_message() {
     working        failed "oops" | ! stop | ! clear timers
     input-required withdrawn q1 | failed "oops" | ! stop | ! clear timers
     auth-required  withdrawn q1 | failed "oops" | ! stop | ! clear timers
-    completed      X the run has ended (completed)
-    failed         X the run has ended (failed)
-    canceled       X the run has ended (canceled)
-    rejected       X the run has ended (rejected)
+    ended          X the run has ended (…)
     "#);
 }
 
@@ -44,10 +38,7 @@ fn a_cancel_ends_at_once() {
     working        canceled | ! stop | ! clear timers
     input-required canceled | ! stop | ! clear timers
     auth-required  canceled | ! stop | ! clear timers
-    completed      X the run has ended (completed)
-    failed         X the run has ended (failed)
-    canceled       X the run has ended (canceled)
-    rejected       X the run has ended (rejected)
+    ended          X the run has ended (…)
     ");
 }
 

@@ -12,10 +12,7 @@ fn a_run_is_parked_in_the_state_it_has() {
     working        parked working "mismatch"
     input-required parked input-required "mismatch"
     auth-required  parked auth-required "mismatch"
-    completed      X the run has ended (completed)
-    failed         X the run has ended (failed)
-    canceled       X the run has ended (canceled)
-    rejected       X the run has ended (rejected)
+    ended          X the run has ended (…)
     "#);
 }
 
@@ -27,10 +24,7 @@ fn only_a_parked_run_is_unparked() {
     working        nothing
     input-required nothing
     auth-required  nothing
-    completed      nothing
-    failed         nothing
-    canceled       nothing
-    rejected       nothing
+    ended          nothing
     ");
 }
 

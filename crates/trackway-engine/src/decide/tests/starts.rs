@@ -38,10 +38,7 @@ fn a_run_is_submitted_once() {
     working        X the run exists already
     input-required X the run exists already
     auth-required  X the run exists already
-    completed      X the run exists already
-    failed         X the run exists already
-    canceled       X the run exists already
-    rejected       X the run exists already
+    ended          X the run exists already
     ");
 }
 

@@ -12,10 +12,7 @@ fn a_step_is_recorded() {
     working        step-done step:pay#0 "done"
     input-required step-done step:pay#0 "done"
     auth-required  step-done step:pay#0 "done"
-    completed      X the run has ended (completed)
-    failed         X the run has ended (failed)
-    canceled       X the run has ended (canceled)
-    rejected       X the run has ended (rejected)
+    ended          X the run has ended (…)
     "#);
 }
 
@@ -27,10 +24,7 @@ fn a_failed_attempt_sets_a_timer() {
     working        step-failed step:pay#0 attempt 1 | ! set step:pay#0 at 60000
     input-required step-failed step:pay#0 attempt 1 | ! set step:pay#0 at 60000
     auth-required  step-failed step:pay#0 attempt 1 | ! set step:pay#0 at 60000
-    completed      X the run has ended (completed)
-    failed         X the run has ended (failed)
-    canceled       X the run has ended (canceled)
-    rejected       X the run has ended (rejected)
+    ended          X the run has ended (…)
     ");
 }
 
@@ -42,9 +36,6 @@ fn a_drawn_value_is_recorded() {
     working        drawn random:#0 7
     input-required drawn random:#0 7
     auth-required  drawn random:#0 7
-    completed      X the run has ended (completed)
-    failed         X the run has ended (failed)
-    canceled       X the run has ended (canceled)
-    rejected       X the run has ended (rejected)
+    ended          X the run has ended (…)
     ");
 }

@@ -12,10 +12,7 @@ fn a_sleep_sets_a_timer() {
     working        slept sleep:nap#0 | ! set sleep:nap#0 at 60000
     input-required slept sleep:nap#0 | ! set sleep:nap#0 at 60000
     auth-required  slept sleep:nap#0 | ! set sleep:nap#0 at 60000
-    completed      X the run has ended (completed)
-    failed         X the run has ended (failed)
-    canceled       X the run has ended (canceled)
-    rejected       X the run has ended (rejected)
+    ended          X the run has ended (…)
     ");
 }
 
@@ -27,10 +24,7 @@ fn a_timer_that_is_not_there_only_goes() {
     working        ! clear sleep:nap#0
     input-required ! clear sleep:nap#0
     auth-required  ! clear sleep:nap#0
-    completed      ! clear sleep:nap#0
-    failed         ! clear sleep:nap#0
-    canceled       ! clear sleep:nap#0
-    rejected       ! clear sleep:nap#0
+    ended          ! clear sleep:nap#0
     ");
 }
 
@@ -62,10 +56,7 @@ fn a_deadline_fails_the_run() {
     working        failed "the run's deadline has passed" | ! stop | ! clear timers
     input-required withdrawn q1 | failed "the run's deadline has passed" | ! stop | ! clear timers
     auth-required  withdrawn q1 | failed "the run's deadline has passed" | ! stop | ! clear timers
-    completed      ! clear deadline
-    failed         ! clear deadline
-    canceled       ! clear deadline
-    rejected       ! clear deadline
+    ended          ! clear deadline
     "#);
     assert_snapshot!(told("submit", "fire deadline"), @"! clear deadline");
 }

@@ -13,10 +13,7 @@ fn a_status_update_keeps_the_state() {
     working        status working "hi"
     input-required status input-required "hi"
     auth-required  status auth-required "hi"
-    completed      X the run has ended (completed)
-    failed         X the run has ended (failed)
-    canceled       X the run has ended (canceled)
-    rejected       X the run has ended (rejected)
+    ended          X the run has ended (…)
     "#);
 }
 
@@ -28,20 +25,14 @@ fn an_artifact_is_published_as_it_is_yielded() {
     working        artifact a.txt = "one"
     input-required artifact a.txt = "one"
     auth-required  artifact a.txt = "one"
-    completed      X the run has ended (completed)
-    failed         X the run has ended (failed)
-    canceled       X the run has ended (canceled)
-    rejected       X the run has ended (rejected)
+    ended          X the run has ended (…)
     "#);
     assert_snapshot!(each_state("append a.txt two"), @r#"
     submitted      started | artifact a.txt += "two"
     working        artifact a.txt += "two"
     input-required artifact a.txt += "two"
     auth-required  artifact a.txt += "two"
-    completed      X the run has ended (completed)
-    failed         X the run has ended (failed)
-    canceled       X the run has ended (canceled)
-    rejected       X the run has ended (rejected)
+    ended          X the run has ended (…)
     "#);
 }
 
@@ -53,20 +44,14 @@ fn a_question_interrupts() {
     working        asked q1 input-required "How much?" | > asked q1
     input-required X a run that is input-required cannot become input-required (event: asked)
     auth-required  X a run that is auth-required cannot become input-required (event: asked)
-    completed      X the run has ended (completed)
-    failed         X the run has ended (failed)
-    canceled       X the run has ended (canceled)
-    rejected       X the run has ended (rejected)
+    ended          X the run has ended (…)
     "#);
     assert_snapshot!(each_state("ask signature"), @r#"
     submitted      started | asked q1 auth-required "Please sign" | > asked q1
     working        asked q1 auth-required "Please sign" | > asked q1
     input-required X a run that is input-required cannot become auth-required (event: asked)
     auth-required  X a run that is auth-required cannot become auth-required (event: asked)
-    completed      X the run has ended (completed)
-    failed         X the run has ended (failed)
-    canceled       X the run has ended (canceled)
-    rejected       X the run has ended (rejected)
+    ended          X the run has ended (…)
     "#);
 }
 
@@ -78,10 +63,7 @@ fn a_question_with_an_artifact_shows_it_first() {
     working        artifact form.json = "preview" | asked q1 input-required "How much?" | > asked q1
     input-required X a run that is input-required cannot become input-required (event: asked)
     auth-required  X a run that is auth-required cannot become input-required (event: asked)
-    completed      X the run has ended (completed)
-    failed         X the run has ended (failed)
-    canceled       X the run has ended (canceled)
-    rejected       X the run has ended (rejected)
+    ended          X the run has ended (…)
     "#);
 }
 
@@ -93,10 +75,7 @@ fn a_reject_ends_the_run() {
     working        rejected "no" | ! stop | ! clear timers
     input-required rejected "no" | ! stop | ! clear timers
     auth-required  rejected "no" | ! stop | ! clear timers
-    completed      X the run has ended (completed)
-    failed         X the run has ended (failed)
-    canceled       X the run has ended (canceled)
-    rejected       X the run has ended (rejected)
+    ended          X the run has ended (…)
     "#);
 }
 
@@ -126,10 +105,7 @@ fn a_question_is_withdrawn_once() {
     working        nothing
     input-required withdrawn q1 | ! drive
     auth-required  withdrawn q1 | ! drive
-    completed      nothing
-    failed         nothing
-    canceled       nothing
-    rejected       nothing
+    ended          nothing
     ");
     assert_snapshot!(told("submit; ask amount; answer amount=5", "withdraw q1"), @"nothing");
     assert_snapshot!(told("submit; ask amount; withdraw q1", "withdraw q1"), @"nothing");
