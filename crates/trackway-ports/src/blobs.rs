@@ -2,7 +2,7 @@
 
 use std::{fmt, str::FromStr};
 
-use crate::{PortFuture, ReadError};
+use crate::ReadFuture;
 
 /// SHA-256 of a blob's bytes.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -41,8 +41,8 @@ impl FromStr for BlobHash {
 ///
 /// After `put` returns, the blob survives a crash; putting the same bytes again is free. A blob is
 /// written before the event that names it, so a named blob exists. `get` checks the hash: bytes that
-/// do not match are [`ReadError::Damaged`], never returned.
+/// do not match are [`crate::ReadError::Damaged`], never returned.
 pub trait Blobs: Send + Sync + fmt::Debug {
-    fn put(&self, bytes: Vec<u8>) -> PortFuture<'_, Result<BlobHash, ReadError>>;
-    fn get(&self, hash: BlobHash) -> PortFuture<'_, Result<Vec<u8>, ReadError>>;
+    fn put(&self, bytes: Vec<u8>) -> ReadFuture<'_, BlobHash>;
+    fn get(&self, hash: BlobHash) -> ReadFuture<'_, Vec<u8>>;
 }

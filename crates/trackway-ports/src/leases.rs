@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use trackway_domain::{RunId, Timestamp};
 use uuid::Uuid;
 
-use crate::{AppendError, DueHook, DueTimer, OutboxRow, PortFuture, ReadError};
+use crate::{DueHook, DueTimer, OutboxRow, ReadFuture, WriteFuture};
 
 /// One life of a process that drives runs. The next start is another worker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -41,9 +41,9 @@ pub enum Fence {
     /// It can be decided beside the driver, as a cancel can. Only `expected` counts.
     #[default]
     Open,
-    /// The driver decided it. Refused with [`AppendError::Fenced`] unless this is the run's epoch.
+    /// The driver decided it. Refused with [`crate::AppendError::Fenced`] unless this is the run's epoch.
     Held(Epoch),
-    /// The append's worker becomes the driver under this epoch. Refused with [`AppendError::Fenced`] unless
+    /// The append's worker becomes the driver under this epoch. Refused with [`crate::AppendError::Fenced`] unless
     /// the run has no driver and its epoch is one less.
     Take(Epoch),
 }
@@ -97,35 +97,26 @@ pub struct WorkClaim {
 /// lease of its worker.
 pub trait Leases: Send + Sync + fmt::Debug {
     /// Begins the worker's lease, or extends it.
-    fn hold(
-        &self,
-        worker: WorkerId,
-        lease: Lease,
-        now: Timestamp,
-    ) -> PortFuture<'_, Result<(), AppendError>>;
+    fn hold(&self, worker: WorkerId, lease: Lease, now: Timestamp) -> WriteFuture<'_>;
 
     /// Ends the worker's lease.
-    fn release(&self, worker: WorkerId) -> PortFuture<'_, Result<(), AppendError>>;
+    fn release(&self, worker: WorkerId) -> WriteFuture<'_>;
 
     /// Who drives the run; none where it has no row.
-    fn run_lease(&self, run: RunId) -> PortFuture<'_, Result<Option<RunLease>, ReadError>>;
+    fn run_lease(&self, run: RunId) -> ReadFuture<'_, Option<RunLease>>;
 
     /// Runs to be driven that have no driver, or one that is not alive: `runnable` ones, and parked ones to
     /// be tried again. Each gets the next epoch and this worker as its driver. In order of id.
-    fn claim_runs(&self, claim: WorkClaim) -> PortFuture<'_, Result<Vec<ClaimedRun>, ReadError>>;
+    fn claim_runs(&self, claim: WorkClaim) -> ReadFuture<'_, Vec<ClaimedRun>>;
 
     /// Errands that nobody alive has claimed; an append claims those it adds for its worker. In order of id.
-    fn claim_errands(&self, claim: WorkClaim) -> PortFuture<'_, Result<Vec<OutboxRow>, ReadError>>;
+    fn claim_errands(&self, claim: WorkClaim) -> ReadFuture<'_, Vec<OutboxRow>>;
 
     /// Timers due at or before `now` that no other worker has claimed, earliest first. One that is set again
     /// is free again.
-    fn claim_timers(&self, claim: WorkClaim) -> PortFuture<'_, Result<Vec<DueTimer>, ReadError>>;
+    fn claim_timers(&self, claim: WorkClaim) -> ReadFuture<'_, Vec<DueTimer>>;
 
     /// Hooks due at or before `now` that no other worker has claimed, earliest first, without those on runs
     /// of these tenants. One that has nothing more to deliver is free again.
-    fn claim_hooks(
-        &self,
-        claim: WorkClaim,
-        except: Vec<String>,
-    ) -> PortFuture<'_, Result<Vec<DueHook>, ReadError>>;
+    fn claim_hooks(&self, claim: WorkClaim, except: Vec<String>) -> ReadFuture<'_, Vec<DueHook>>;
 }

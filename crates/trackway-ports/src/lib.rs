@@ -51,3 +51,9 @@ pub use world::{Clock, Ids};
 
 /// The future that every port method returns: boxed, so that ports can be `dyn`.
 pub type PortFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// A read of a store.
+pub type ReadFuture<'a, T> = PortFuture<'a, Result<T, ReadError>>;
+
+/// A write to a store that is awaited. Appends to the log call back instead: [`Journal::append`].
+pub type WriteFuture<'a> = PortFuture<'a, Result<(), AppendError>>;

@@ -12,7 +12,7 @@ use std::{
 };
 
 use sha2::{Digest as _, Sha256};
-use trackway_ports::{BlobHash, Blobs, PortFuture, ReadError};
+use trackway_ports::{BlobHash, Blobs, ReadError, ReadFuture};
 
 use crate::{
     database::{open_folder, sync_folder},
@@ -132,7 +132,7 @@ impl FolderBlobs {
 }
 
 impl Blobs for FolderBlobs {
-    fn put(&self, bytes: Vec<u8>) -> PortFuture<'_, Result<BlobHash, ReadError>> {
+    fn put(&self, bytes: Vec<u8>) -> ReadFuture<'_, BlobHash> {
         let blobs = self.clone();
         Box::pin(readers::off_the_runtime(move || {
             let hash = hash_of(&bytes);
@@ -148,7 +148,7 @@ impl Blobs for FolderBlobs {
         }))
     }
 
-    fn get(&self, hash: BlobHash) -> PortFuture<'_, Result<Vec<u8>, ReadError>> {
+    fn get(&self, hash: BlobHash) -> ReadFuture<'_, Vec<u8>> {
         let blobs = self.clone();
         Box::pin(readers::off_the_runtime(move || blobs.read(hash)))
     }

@@ -62,8 +62,7 @@ pub(crate) fn run_crc_after(changes: &[(&str, &str)]) -> String {
         })
         .collect();
     format!(
-        "CASE WHEN crc IS NULL OR crc = {RUN_CRC}({RUN_COLUMNS})
-              THEN {RUN_CRC}({}) ELSE crc END",
+        "CASE WHEN crc = {RUN_CRC}({RUN_COLUMNS}) THEN {RUN_CRC}({}) ELSE crc END",
         after.join(", ")
     )
 }

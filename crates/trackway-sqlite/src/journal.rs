@@ -12,8 +12,8 @@ use trackway_domain::{Access, Caller, NodeId, Pos, RunId, Seq, SessionId, Timest
 use trackway_ports::{
     Append, AppendError, AppendId, AskedPlace, AttemptKey, Claim, ClaimKey, Done, Faults,
     FeedCursor, FeedPage, Hook, Journal, Lineage, LineageLimits, NoFaults, NodePlace, OutboxId,
-    OutboxRow, PortFuture, ReadError, Receipt, Removal, RunFilter, RunPage, RunQuery, RunRow,
-    SessionRow, Stored, WorkerId,
+    OutboxRow, PortFuture, ReadError, ReadFuture, Receipt, Removal, RunFilter, RunPage, RunQuery,
+    RunRow, SessionRow, Stored, WorkerId, WriteFuture,
 };
 
 use crate::{
@@ -21,7 +21,7 @@ use crate::{
     database::{BUSY_WAIT, Database},
     migrate,
     prepared::{Job, Prepared, Upkeep, Work},
-    read,
+    read::{self, Source},
     readers::Readers,
     writer::{self, Writer},
 };
@@ -57,7 +57,7 @@ pub struct SqliteJournal {
     refusal: AppendError,
     /// Held while they are joined, so that a second `close` waits for the first.
     threads: Arc<Mutex<Vec<JoinHandle<()>>>>,
-    pub(crate) readers: Readers,
+    readers: Readers,
     blobs: FolderBlobs,
     /// The worker that holds the store alone.
     pub(crate) sole: Mutex<Option<WorkerId>>,
@@ -124,7 +124,7 @@ impl SqliteJournal {
     }
 
     /// Hands in work that is no append, and waits for it.
-    pub(crate) fn wait_for(&self, upkeep: Upkeep) -> PortFuture<'_, Result<(), AppendError>> {
+    pub(crate) fn wait_for(&self, upkeep: Upkeep) -> WriteFuture<'_> {
         let (sender, receiver) = oneshot::channel();
         // Whoever has stopped waiting need not be told.
         let done: Done = Box::new(move |outcome| drop(sender.send(outcome.map(drop))));
@@ -132,6 +132,15 @@ impl SqliteJournal {
         Box::pin(async {
             receiver.await.unwrap_or_else(|_| Err(AppendError::Broken { reason: DIED.to_owned() }))
         })
+    }
+
+    /// Reads on a thread of its own.
+    pub(crate) fn read<T: Send + 'static>(
+        &self,
+        read: impl FnOnce(Source<'_>) -> Result<T, ReadError> + Send + 'static,
+    ) -> ReadFuture<'_, T> {
+        let blobs = self.blobs();
+        Box::pin(self.readers.read(move |conn| read(Source { conn, blobs: &blobs })))
     }
 
     fn inbox(&self) -> MutexGuard<'_, Option<Sender<Job>>> {
@@ -144,37 +153,20 @@ impl Journal for SqliteJournal {
         self.hand_in(Work::append(append), done);
     }
 
-    fn append_all(&self, appends: Vec<Append>) -> PortFuture<'_, Result<(), AppendError>> {
+    fn append_all(&self, appends: Vec<Append>) -> WriteFuture<'_> {
         self.wait_for(Upkeep::Together(appends.into_iter().map(Prepared::new).collect()))
     }
 
-    fn receipt(
-        &self,
-        run: RunId,
-        expected: Seq,
-        id: AppendId,
-    ) -> PortFuture<'_, Result<Option<Receipt>, ReadError>> {
-        Box::pin(self.readers.read(move |conn| read::receipt(conn, run, expected, id)))
+    fn receipt(&self, run: RunId, expected: Seq, id: AppendId) -> ReadFuture<'_, Option<Receipt>> {
+        self.read(move |from| read::receipt(from.conn, run, expected, id))
     }
 
-    fn feed(
-        &self,
-        access: Access,
-        after: FeedCursor,
-        limit: usize,
-    ) -> PortFuture<'_, Result<FeedPage, ReadError>> {
-        let blobs = self.blobs();
-        Box::pin(self.readers.read(move |conn| read::feed(conn, &blobs, &access, &after, limit)))
+    fn feed(&self, access: Access, after: FeedCursor, limit: usize) -> ReadFuture<'_, FeedPage> {
+        self.read(move |from| read::feed(from, &access, &after, limit))
     }
 
-    fn events(
-        &self,
-        run: RunId,
-        after: Seq,
-        limit: usize,
-    ) -> PortFuture<'_, Result<Vec<Stored>, ReadError>> {
-        let blobs = self.blobs();
-        Box::pin(self.readers.read(move |conn| read::events(conn, &blobs, run, after, limit)))
+    fn events(&self, run: RunId, after: Seq, limit: usize) -> ReadFuture<'_, Vec<Stored>> {
+        self.read(move |from| read::events(from, run, after, limit))
     }
 
     fn events_after_pos(
@@ -182,24 +174,16 @@ impl Journal for SqliteJournal {
         run: RunId,
         after: Pos,
         limit: usize,
-    ) -> PortFuture<'_, Result<Vec<Stored>, ReadError>> {
-        let blobs = self.blobs();
-        Box::pin(
-            self.readers.read(move |conn| read::events_after_pos(conn, &blobs, run, after, limit)),
-        )
+    ) -> ReadFuture<'_, Vec<Stored>> {
+        self.read(move |from| read::events_after_pos(from, run, after, limit))
     }
 
-    fn newest_events(
-        &self,
-        run: RunId,
-        limit: usize,
-    ) -> PortFuture<'_, Result<Vec<Stored>, ReadError>> {
-        let blobs = self.blobs();
-        Box::pin(self.readers.read(move |conn| read::newest_events(conn, &blobs, run, limit)))
+    fn newest_events(&self, run: RunId, limit: usize) -> ReadFuture<'_, Vec<Stored>> {
+        self.read(move |from| read::newest_events(from, run, limit))
     }
 
-    fn run(&self, run: RunId) -> PortFuture<'_, Result<Option<RunRow>, ReadError>> {
-        Box::pin(self.readers.read(move |conn| read::run(conn, run)))
+    fn run(&self, run: RunId) -> ReadFuture<'_, Option<RunRow>> {
+        self.read(move |from| read::run(from.conn, run))
     }
 
     fn runs(
@@ -207,12 +191,12 @@ impl Journal for SqliteJournal {
         filter: RunFilter,
         before: Option<RunId>,
         limit: usize,
-    ) -> PortFuture<'_, Result<Vec<RunRow>, ReadError>> {
-        Box::pin(self.readers.read(move |conn| read::runs(conn, &filter, before, limit)))
+    ) -> ReadFuture<'_, Vec<RunRow>> {
+        self.read(move |from| read::runs(from.conn, &filter, before, limit))
     }
 
-    fn runs_by_status(&self, query: RunQuery) -> PortFuture<'_, Result<RunPage, ReadError>> {
-        Box::pin(self.readers.read(move |conn| read::runs_by_status(conn, &query)))
+    fn runs_by_status(&self, query: RunQuery) -> ReadFuture<'_, RunPage> {
+        self.read(move |from| read::runs_by_status(from.conn, &query))
     }
 
     fn waiting(
@@ -221,111 +205,66 @@ impl Journal for SqliteJournal {
         session: SessionId,
         workflow: Option<String>,
         limit: usize,
-    ) -> PortFuture<'_, Result<Vec<RunId>, ReadError>> {
-        Box::pin(
-            self.readers.read(move |conn| {
-                read::waiting(conn, &caller, &session, workflow.as_deref(), limit)
-            }),
-        )
+    ) -> ReadFuture<'_, Vec<RunId>> {
+        self.read(move |from| {
+            read::waiting(from.conn, &caller, &session, workflow.as_deref(), limit)
+        })
     }
 
-    fn claim(&self, key: ClaimKey) -> PortFuture<'_, Result<Option<Claim>, ReadError>> {
-        Box::pin(self.readers.read(move |conn| read::claim(conn, key)))
+    fn claim(&self, key: ClaimKey) -> ReadFuture<'_, Option<Claim>> {
+        self.read(move |from| read::claim(from.conn, key))
     }
 
-    fn runnable(
-        &self,
-        after: Option<RunId>,
-        limit: usize,
-    ) -> PortFuture<'_, Result<Vec<RunId>, ReadError>> {
-        Box::pin(self.readers.read(move |conn| read::runnable(conn, after, limit)))
+    fn newest_time(&self) -> ReadFuture<'_, Option<Timestamp>> {
+        self.read(|from| read::newest_time(from.conn))
     }
 
-    fn newest_time(&self) -> PortFuture<'_, Result<Option<Timestamp>, ReadError>> {
-        Box::pin(self.readers.read(read::newest_time))
+    fn next_timer(&self, now: Timestamp) -> ReadFuture<'_, Option<Timestamp>> {
+        self.read(move |from| read::next_timer(from.conn, now))
     }
 
-    fn next_timer(&self, now: Timestamp) -> PortFuture<'_, Result<Option<Timestamp>, ReadError>> {
-        Box::pin(self.readers.read(move |conn| read::next_timer(conn, now)))
+    fn outbox(&self, after: Option<OutboxId>, limit: usize) -> ReadFuture<'_, Vec<OutboxRow>> {
+        self.read(move |from| read::outbox(from.conn, after, limit))
     }
 
-    fn outbox(
-        &self,
-        after: Option<OutboxId>,
-        limit: usize,
-    ) -> PortFuture<'_, Result<Vec<OutboxRow>, ReadError>> {
-        Box::pin(self.readers.read(move |conn| read::outbox(conn, after, limit)))
+    fn hooks(&self, run: RunId) -> ReadFuture<'_, Vec<Hook>> {
+        self.read(move |from| read::hooks(from.conn, run))
     }
 
-    fn hook(&self, run: RunId, id: String) -> PortFuture<'_, Result<Option<Hook>, ReadError>> {
-        Box::pin(self.readers.read(move |conn| read::hook(conn, run, &id)))
+    fn next_hook(&self, now: Timestamp) -> ReadFuture<'_, Option<Timestamp>> {
+        self.read(move |from| read::next_hook(from.conn, now))
     }
 
-    fn hooks(&self, run: RunId) -> PortFuture<'_, Result<Vec<Hook>, ReadError>> {
-        Box::pin(self.readers.read(move |conn| read::hooks(conn, run)))
+    fn node(&self, run: RunId, node: NodeId) -> ReadFuture<'_, Option<NodePlace>> {
+        self.read(move |from| read::node(from, run, node))
     }
 
-    fn next_hook(&self, now: Timestamp) -> PortFuture<'_, Result<Option<Timestamp>, ReadError>> {
-        Box::pin(self.readers.read(move |conn| read::next_hook(conn, now)))
+    fn attempt(&self, key: AttemptKey) -> ReadFuture<'_, Option<Stored>> {
+        self.read(move |from| read::attempt(from, &key))
     }
 
-    fn node(
-        &self,
-        run: RunId,
-        node: NodeId,
-    ) -> PortFuture<'_, Result<Option<NodePlace>, ReadError>> {
-        let blobs = self.blobs();
-        Box::pin(self.readers.read(move |conn| read::node(conn, &blobs, run, node)))
+    fn asked(&self, key: AttemptKey) -> ReadFuture<'_, Option<AskedPlace>> {
+        self.read(move |from| read::asked(from, &key))
     }
 
-    fn attempt(&self, key: AttemptKey) -> PortFuture<'_, Result<Option<Stored>, ReadError>> {
-        let blobs = self.blobs();
-        Box::pin(self.readers.read(move |conn| read::attempt(conn, &blobs, &key)))
+    fn lineage(&self, run: RunId, node: NodeId, limits: LineageLimits) -> ReadFuture<'_, Lineage> {
+        self.read(move |from| read::lineage(from, run, node, limits))
     }
 
-    fn asked(&self, key: AttemptKey) -> PortFuture<'_, Result<Option<AskedPlace>, ReadError>> {
-        let blobs = self.blobs();
-        Box::pin(self.readers.read(move |conn| read::asked(conn, &blobs, &key)))
+    fn pinned(&self, hash: String) -> ReadFuture<'_, Option<String>> {
+        self.read(move |from| read::pinned(from.conn, &hash))
     }
 
-    fn lineage(
-        &self,
-        run: RunId,
-        node: NodeId,
-        limits: LineageLimits,
-    ) -> PortFuture<'_, Result<Lineage, ReadError>> {
-        let blobs = self.blobs();
-        Box::pin(self.readers.read(move |conn| read::lineage(conn, &blobs, run, node, limits)))
+    fn sessions(&self, access: Access, limit: usize) -> ReadFuture<'_, Vec<SessionRow>> {
+        self.read(move |from| read::sessions(from, &access, limit))
     }
 
-    fn pinned(&self, hash: String) -> PortFuture<'_, Result<Option<String>, ReadError>> {
-        Box::pin(self.readers.read(move |conn| read::pinned(conn, &hash)))
+    fn session_runs(&self, access: Access, session: SessionId) -> ReadFuture<'_, Vec<RunRow>> {
+        self.read(move |from| read::session_runs(from, &access, &session))
     }
 
-    fn sessions(
-        &self,
-        access: Access,
-        limit: usize,
-    ) -> PortFuture<'_, Result<Vec<SessionRow>, ReadError>> {
-        let blobs = self.blobs();
-        Box::pin(self.readers.read(move |conn| read::sessions(conn, &blobs, &access, limit)))
-    }
-
-    fn session_runs(
-        &self,
-        access: Access,
-        session: SessionId,
-    ) -> PortFuture<'_, Result<Vec<RunRow>, ReadError>> {
-        let blobs = self.blobs();
-        Box::pin(self.readers.read(move |conn| read::session_runs(conn, &blobs, &access, &session)))
-    }
-
-    fn remove(&self, removal: Removal) -> PortFuture<'_, Result<(), AppendError>> {
+    fn remove(&self, removal: Removal) -> WriteFuture<'_> {
         self.wait_for(Upkeep::Remove(removal))
-    }
-
-    fn reindex(&self, run: RunId) -> PortFuture<'_, Result<(), AppendError>> {
-        self.wait_for(Upkeep::Reindex(run))
     }
 
     fn close(&self) -> PortFuture<'_, ()> {

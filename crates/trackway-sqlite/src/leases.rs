@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rusqlite::Connection;
 use trackway_domain::{RunId, Timestamp};
 use trackway_ports::{
-    AppendError, ClaimedRun, DueHook, DueTimer, Lease, Leases, OutboxRow, PortFuture, ReadError,
-    RunLease, WorkClaim, WorkerId,
+    AppendError, ClaimedRun, DueHook, DueTimer, Lease, Leases, OutboxRow, ReadError, ReadFuture,
+    RunLease, WorkClaim, WorkerId, WriteFuture,
 };
 
 use crate::{SqliteJournal, prepared::Upkeep, read, writer::leases};
@@ -19,7 +19,7 @@ impl SqliteJournal {
         &self,
         claim: impl Fn(&Connection) -> Result<T, ReadError> + Send + 'static,
         taken: impl Fn(&T) -> Vec<RunId> + Send + 'static,
-    ) -> PortFuture<'_, Result<T, ReadError>> {
+    ) -> ReadFuture<'_, T> {
         let found = Arc::new(Mutex::new(None));
         let slot = Arc::clone(&found);
         let work = move |conn: &Connection| {
@@ -55,12 +55,7 @@ fn unclaimed(error: AppendError) -> ReadError {
 }
 
 impl Leases for SqliteJournal {
-    fn hold(
-        &self,
-        worker: WorkerId,
-        lease: Lease,
-        now: Timestamp,
-    ) -> PortFuture<'_, Result<(), AppendError>> {
+    fn hold(&self, worker: WorkerId, lease: Lease, now: Timestamp) -> WriteFuture<'_> {
         *self.sole() = None;
         let hold = move |conn: &Connection| {
             leases::hold(conn, worker, lease, now.millis()).map(|()| Vec::new())
@@ -73,38 +68,34 @@ impl Leases for SqliteJournal {
         })
     }
 
-    fn release(&self, worker: WorkerId) -> PortFuture<'_, Result<(), AppendError>> {
+    fn release(&self, worker: WorkerId) -> WriteFuture<'_> {
         let release = move |conn: &Connection| leases::release(conn, worker).map(|()| Vec::new());
         self.wait_for(Upkeep::Claim(Box::new(release)))
     }
 
-    fn run_lease(&self, run: RunId) -> PortFuture<'_, Result<Option<RunLease>, ReadError>> {
-        Box::pin(self.readers.read(move |conn| read::run_lease(conn, run)))
+    fn run_lease(&self, run: RunId) -> ReadFuture<'_, Option<RunLease>> {
+        self.read(move |from| read::run_lease(from.conn, run))
     }
 
-    fn claim_runs(&self, claim: WorkClaim) -> PortFuture<'_, Result<Vec<ClaimedRun>, ReadError>> {
+    fn claim_runs(&self, claim: WorkClaim) -> ReadFuture<'_, Vec<ClaimedRun>> {
         let runs = |claimed: &Vec<ClaimedRun>| claimed.iter().map(|it| it.run).collect();
         self.claim_work(move |conn| leases::claim_runs(conn, claim), runs)
     }
 
-    fn claim_errands(&self, claim: WorkClaim) -> PortFuture<'_, Result<Vec<OutboxRow>, ReadError>> {
+    fn claim_errands(&self, claim: WorkClaim) -> ReadFuture<'_, Vec<OutboxRow>> {
         self.claim_work(move |conn| leases::claim_errands(conn, claim), |_| Vec::new())
     }
 
-    fn claim_timers(&self, claim: WorkClaim) -> PortFuture<'_, Result<Vec<DueTimer>, ReadError>> {
+    fn claim_timers(&self, claim: WorkClaim) -> ReadFuture<'_, Vec<DueTimer>> {
         if self.is_sole(claim.worker) {
-            return Box::pin(self.readers.read(move |conn| read::due_timers(conn, claim)));
+            return self.read(move |from| read::due_timers(from.conn, claim));
         }
         self.claim_work(move |conn| leases::claim_timers(conn, claim), |_| Vec::new())
     }
 
-    fn claim_hooks(
-        &self,
-        claim: WorkClaim,
-        except: Vec<String>,
-    ) -> PortFuture<'_, Result<Vec<DueHook>, ReadError>> {
+    fn claim_hooks(&self, claim: WorkClaim, except: Vec<String>) -> ReadFuture<'_, Vec<DueHook>> {
         if self.is_sole(claim.worker) {
-            return Box::pin(self.readers.read(move |conn| read::due_hooks(conn, claim, &except)));
+            return self.read(move |from| read::due_hooks(from.conn, claim, &except));
         }
         self.claim_work(move |conn| leases::claim_hooks(conn, claim, &except), |_| Vec::new())
     }

@@ -3,7 +3,7 @@
 
 use rusqlite::Row;
 use trackway_domain::{AttemptOutcome, Event};
-use trackway_ports::{attempt_of, checkpointed, node_of};
+use trackway_ports::{attempt_of, checkpointed, made_by, node_of};
 
 #[derive(Debug)]
 pub(crate) struct Marks {
@@ -17,6 +17,8 @@ pub(crate) struct Marks {
 #[derive(Debug)]
 pub(crate) struct NodeMark {
     pub(crate) id: String,
+    /// The event makes it. Otherwise it was made before, and is read anew.
+    pub(crate) is_new: bool,
     /// Hash of the definition that it is read by.
     pub(crate) definition: String,
 }
@@ -33,8 +35,11 @@ pub(crate) struct AttemptMark {
 impl Marks {
     /// None for an event that the index has nothing of: all those of other runs.
     pub(crate) fn of(event: &Event) -> Option<Box<Self>> {
-        let node = node_of(event)
-            .map(|node| NodeMark { id: node.id.to_string(), definition: node.definition.clone() });
+        let node = node_of(event).map(|node| NodeMark {
+            id: node.id.to_string(),
+            is_new: made_by(event).is_some(),
+            definition: node.definition.clone(),
+        });
         let attempt = attempt_of(event).map(|attempt| AttemptMark {
             node: attempt.node.to_string(),
             ack: attempt.ack.to_string(),

@@ -33,8 +33,6 @@ pub(crate) enum Upkeep {
     Remove(Removal),
     /// Write all of these appends, or none.
     Together(Vec<Prepared>),
-    /// Make the run's rows in the index of guided runs anew.
-    Reindex(RunId),
     /// Change leases, or claim work.
     Claim(ClaimWork),
 }
@@ -71,7 +69,7 @@ pub(crate) struct Prepared {
     pub(crate) timers: Vec<TimerChange>,
     pub(crate) outbox: Vec<OutboxWrite>,
     pub(crate) claim: Option<ClaimWrite>,
-    pub(crate) hooks: Vec<HookWrite>,
+    pub(crate) hooks: Vec<HookChange>,
     /// Idle hooks become due with it.
     pub(crate) tells: bool,
     pub(crate) pins: Vec<Pin>,
@@ -108,14 +106,6 @@ pub(crate) enum OutboxWrite {
     Remove { id: String },
 }
 
-/// A change of a hook with its values as stored. Without `Debug`: it holds secrets.
-pub(crate) enum HookWrite {
-    Set { id: String, target: String, after: i64 },
-    Remove { id: String },
-    Told { id: String, after: i64 },
-    Failed { id: String, due: i64, failing_since: i64, attempts: u32 },
-}
-
 #[derive(Debug)]
 pub(crate) struct ClaimWrite {
     pub(crate) claim: Claim,
@@ -146,7 +136,7 @@ impl Prepared {
             claim: append
                 .claim
                 .map(|claim| ClaimWrite { reply: json::to_text(&claim.reply), claim }),
-            hooks: append.hooks.into_iter().map(HookWrite::new).collect(),
+            hooks: append.hooks,
             tells,
             pins: append.pins.into_iter().map(Pin::new).collect(),
             starts: append.starts.into_iter().map(Self::new).collect(),
@@ -194,25 +184,6 @@ impl OutboxWrite {
                 Self::Add { id: outbox_key(*id), body: json::to_text(item) }
             }
             OutboxChange::Remove(id) => Self::Remove { id: outbox_key(*id) },
-        }
-    }
-}
-
-impl HookWrite {
-    fn new(change: HookChange) -> Self {
-        let stored = |seq: Seq| i64::try_from(seq).unwrap_or(i64::MAX);
-        match change {
-            HookChange::Set { id, target, after } => {
-                Self::Set { id, target: json::to_text(&target.0), after: stored(after) }
-            }
-            HookChange::Remove { id } => Self::Remove { id },
-            HookChange::Told { id, after } => Self::Told { id, after: stored(after) },
-            HookChange::Failed { id, due, failing_since, attempts } => Self::Failed {
-                id,
-                due: due.millis(),
-                failing_since: failing_since.millis(),
-                attempts,
-            },
         }
     }
 }

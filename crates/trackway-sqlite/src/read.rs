@@ -17,23 +17,31 @@ mod run;
 mod scan;
 mod sessions;
 
-use rusqlite::{Row, Rows, types::FromSqlError};
+use rusqlite::{Connection, OptionalExtension as _, Params, Row, types::FromSqlError};
+use trackway_domain::Timestamp;
 use trackway_ports::ReadError;
 
-use crate::error::read_error;
+use crate::{FolderBlobs, error::read_error};
 
 pub(crate) use self::{
     by_status::runs_by_status,
     events::{events, events_after_pos, is_damage, receipt},
     feed::feed,
     guided::{asked, attempt, node, pinned},
-    hooks::{hook, hooks, next_hook},
+    hooks::{hooks, next_hook},
     leases::{due_hooks, due_timers, free_errands, free_runs, run_lease, worker, worker_key},
     lineage::{lineage, newest_events},
-    rows::{claim, newest_time, next_timer, outbox, runnable, runs, waiting},
+    rows::{claim, newest_time, next_timer, outbox, runs, waiting},
     run::run,
     sessions::{session_runs, sessions},
 };
+
+/// What is read from: a connection, and the blobs of the same folder.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Source<'a> {
+    pub(crate) conn: &'a Connection,
+    pub(crate) blobs: &'a FolderBlobs,
+}
 
 /// Why one row could not be read.
 #[derive(Debug, thiserror::Error)]
@@ -64,13 +72,18 @@ impl Unreadable {
     }
 }
 
-/// Reads rows until there are `limit` good ones. One that cannot be read is logged and left out.
-fn collect<T>(
+/// The rows that a statement finds, until there are `limit` good ones. One that cannot be read is logged and
+/// left out.
+fn select<T>(
+    conn: &Connection,
     what: &str,
-    mut rows: Rows<'_>,
+    sql: &str,
+    values: impl Params,
     limit: usize,
     read: impl Fn(&Row<'_>) -> Result<T, Unreadable>,
 ) -> Result<Vec<T>, ReadError> {
+    let mut statement = conn.prepare_cached(sql).map_err(read_error)?;
+    let mut rows = statement.query(values).map_err(read_error)?;
     let mut found = Vec::new();
     while found.len() < limit {
         let Some(row) = rows.next().map_err(read_error)? else {
@@ -82,6 +95,18 @@ fn collect<T>(
         }
     }
     Ok(found)
+}
+
+/// The one moment that a statement finds.
+fn select_moment(
+    conn: &Connection,
+    sql: &str,
+    values: impl Params,
+) -> Result<Option<Timestamp>, ReadError> {
+    conn.prepare_cached(sql)
+        .and_then(|mut statement| statement.query_row(values, |row| row.get(0)).optional())
+        .map(|moment| moment.map(Timestamp::from_millis))
+        .map_err(read_error)
 }
 
 /// A column's text, parsed.

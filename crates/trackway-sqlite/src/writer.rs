@@ -1,14 +1,13 @@
 //! The writer thread: the only one that writes. It blocks on its inbox, takes what waits, commits it in
-//! one transaction, and answers everyone. What is not one append (removing runs, making an index anew,
-//! appends that belong together) waits in the same inbox, has a transaction of its own, and fails alone
-//! where it fails. There is no timer: a lone append is committed at once, and under load the appends that
+//! one transaction, and answers everyone. What is not one append (removing runs, claiming work, appends
+//! that belong together) waits in the same inbox, has a transaction of its own, and fails alone where it
+//! fails. There is no timer: a lone append is committed at once, and under load the appends that
 //! arrive during one commit are the next batch.
 
 mod guided;
 mod heads;
 mod hooks;
 pub(crate) mod leases;
-mod reindex;
 mod removal;
 mod statements;
 mod upkeep;
@@ -283,7 +282,7 @@ fn blobs_of(work: &Work) -> impl Iterator<Item = (BlobHash, &[u8])> {
     let appends = match work {
         Work::Append(append) => std::slice::from_ref(&**append),
         Work::Upkeep(Upkeep::Together(appends)) => appends.as_slice(),
-        Work::Upkeep(Upkeep::Remove(_) | Upkeep::Reindex(_) | Upkeep::Claim(_)) => &[],
+        Work::Upkeep(Upkeep::Remove(_) | Upkeep::Claim(_)) => &[],
     };
     let records = appends.iter().flat_map(Prepared::with_starts).flat_map(|it| &it.records);
     records.filter_map(|record| Some((record.blob?, record.body.as_bytes())))

@@ -8,7 +8,7 @@ use std::{
     any::Any,
     panic::resume_unwind,
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc, Mutex,
         atomic::{AtomicBool, Ordering},
     },
     thread,
@@ -16,6 +16,8 @@ use std::{
 
 use tokio::sync::watch;
 use trackway_ports::Faults;
+
+use crate::taps::locked;
 
 /// What a thread of a dead process unwinds with.
 #[derive(Debug)]
@@ -101,16 +103,12 @@ impl CrashAt {
 
     /// Every point reached so far, in order. After a crash the last one is where it happened.
     pub fn reached(&self) -> Vec<&'static str> {
-        self.lock().clone()
-    }
-
-    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<&'static str>> {
-        self.reached.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.reached).clone()
     }
 
     /// Notes the point; true when it is the one.
     fn is_it(&self, point: &'static str) -> bool {
-        let mut reached = self.lock();
+        let mut reached = locked(&self.reached);
         if self.life.is_over() {
             return false;
         }

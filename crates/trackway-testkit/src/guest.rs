@@ -4,7 +4,7 @@
 use std::{
     collections::{BTreeMap, HashMap},
     fmt,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex},
     time::Duration,
 };
 
@@ -21,7 +21,7 @@ use trackway_engine::Delivered;
 use trackway_ports::{HookTarget, Stored};
 use trackway_runtime::{Deliver, Error, NewHook, RunAddress, Submit, Watch};
 
-use crate::Process;
+use crate::{Process, taps::locked};
 
 /// What is sent to the question of that number (0 for the first) of a run of that workflow, in order.
 type Answers = Arc<dyn Fn(&str, usize) -> Vec<Value> + Send + Sync>;
@@ -151,7 +151,7 @@ impl Guest {
             let Some(mut watch) = process.started(run).await else {
                 return;
             };
-            lock(&visit.seen).entry(run).or_default().push(Vec::new());
+            locked(&visit.seen).entry(run).or_default().push(Vec::new());
             let mut children = FuturesUnordered::new();
             let (mut told, mut ended) = (Told::default(), false);
             while !ended || !children.is_empty() {
@@ -217,7 +217,7 @@ impl Guest {
         let Some(answered) = ended_is_fine(answered) else {
             return;
         };
-        let mut told = lock(&visit.told);
+        let mut told = locked(&visit.told);
         if let Some(before) = told.insert(id.clone(), answered.delivered.clone()) {
             assert!(answered.repeated, "{id} was acknowledged and forgotten");
             assert_eq!(before, answered.delivered, "{id} is answered differently");
@@ -232,11 +232,11 @@ impl Visit {
 
     /// The runs that were seen, in order of their ids, each with what every process showed of it.
     pub fn seen(&self) -> BTreeMap<RunId, Vec<Vec<Stored>>> {
-        lock(&self.seen).clone()
+        locked(&self.seen).clone()
     }
 
     fn note(&self, run: RunId, stored: Stored) {
-        let mut seen = lock(&self.seen);
+        let mut seen = locked(&self.seen);
         if let Some(newest) = seen.get_mut(&run).and_then(|lists| lists.last_mut()) {
             newest.push(stored);
         }
@@ -324,8 +324,4 @@ fn ended_is_fine<T>(result: Result<T, Error>) -> Option<T> {
         Err(Error::Ended { .. }) => None,
         Err(error) => panic!("the run takes it: {error}"),
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

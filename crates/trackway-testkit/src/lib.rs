@@ -35,5 +35,5 @@ pub use sweep::{Store, Subject, one_life, sweep, sweep_again};
 pub use tap::{Tap, Tapped};
 pub use taps::{Breaks, Mortal, Outage, OwnThread};
 pub use trail::{Trail, document, noted};
-pub use whole::whole_log;
+pub use whole::{runs_to_drive, whole_log};
 pub use world::{Process, Setup, World};

@@ -1,9 +1,6 @@
 //! A messenger that keeps what it is told, and fails when it is asked to.
 
-use std::{
-    fmt,
-    sync::{Mutex, PoisonError},
-};
+use std::{fmt, sync::Mutex};
 
 use serde_json::Value;
 use tokio::sync::watch;
@@ -12,7 +9,7 @@ use trackway_engine::RunView;
 use trackway_ports::{Hook, PortFuture, Stored};
 use trackway_runtime::{Messenger, Undelivered};
 
-use crate::story;
+use crate::{story, taps::locked};
 
 /// What was told in one attempt.
 #[derive(Debug, Clone, PartialEq)]
@@ -56,7 +53,7 @@ impl Postbox {
 
     /// What becomes of each letter from now on.
     pub fn judge(&self, verdict: impl FnMut(&Letter) -> Result<(), Undelivered> + Send + 'static) {
-        *self.verdict.lock().unwrap_or_else(PoisonError::into_inner) = Box::new(verdict);
+        *locked(&self.verdict) = Box::new(verdict);
     }
 
     /// Every attempt so far.
@@ -111,7 +108,7 @@ impl Messenger for Postbox {
                 view_seq: view.seq,
                 arrived: false,
             };
-            let verdict = (self.verdict.lock().unwrap_or_else(PoisonError::into_inner))(&letter);
+            let verdict = locked(&self.verdict)(&letter);
             letter.arrived = verdict.is_ok();
             self.attempts.send_modify(|attempts| attempts.push(letter));
             verdict

@@ -6,8 +6,8 @@ use trackway_domain::{Access, Caller, NodeId, Pos, RunId, Seq, SessionId, Timest
 use trackway_ports::{
     Append, AppendError, AppendId, AskedPlace, AttemptKey, Claim, ClaimKey, ClaimedRun, Done,
     DueHook, DueTimer, FeedCursor, FeedPage, Hook, Journal, Lease, Leases, Lineage, LineageLimits,
-    NodePlace, OutboxId, OutboxRow, PortFuture, ReadError, Receipt, Removal, RunFilter, RunLease,
-    RunPage, RunQuery, RunRow, SessionRow, Stored, WorkClaim, WorkerId,
+    NodePlace, OutboxId, OutboxRow, PortFuture, ReadError, ReadFuture, Receipt, Removal, RunFilter,
+    RunLease, RunPage, RunQuery, RunRow, SessionRow, Stored, WorkClaim, WorkerId, WriteFuture,
 };
 
 /// What stands between.
@@ -51,8 +51,8 @@ impl Tapped {
     fn read<'a, T: Send + 'a>(
         &'a self,
         run: Option<RunId>,
-        read: impl FnOnce(&'a dyn Journal) -> PortFuture<'a, Result<T, ReadError>> + Send + 'a,
-    ) -> PortFuture<'a, Result<T, ReadError>> {
+        read: impl FnOnce(&'a dyn Journal) -> ReadFuture<'a, T> + Send + 'a,
+    ) -> ReadFuture<'a, T> {
         Box::pin(async move {
             self.tap.before_read(run).await;
             match self.tap.outage() {
@@ -65,8 +65,8 @@ impl Tapped {
     /// The same for what writes and is no append.
     fn write<'a>(
         &'a self,
-        write: impl FnOnce(&'a dyn Journal) -> PortFuture<'a, Result<(), AppendError>> + Send + 'a,
-    ) -> PortFuture<'a, Result<(), AppendError>> {
+        write: impl FnOnce(&'a dyn Journal) -> WriteFuture<'a> + Send + 'a,
+    ) -> WriteFuture<'a> {
         Box::pin(async move {
             self.tap.before_read(None).await;
             match self.tap.outage() {
@@ -82,30 +82,15 @@ impl Journal for Tapped {
         self.tap.append(&self.journal, append, done);
     }
 
-    fn receipt(
-        &self,
-        run: RunId,
-        expected: Seq,
-        id: AppendId,
-    ) -> PortFuture<'_, Result<Option<Receipt>, ReadError>> {
+    fn receipt(&self, run: RunId, expected: Seq, id: AppendId) -> ReadFuture<'_, Option<Receipt>> {
         self.read(Some(run), move |journal| journal.receipt(run, expected, id))
     }
 
-    fn feed(
-        &self,
-        access: Access,
-        after: FeedCursor,
-        limit: usize,
-    ) -> PortFuture<'_, Result<FeedPage, ReadError>> {
+    fn feed(&self, access: Access, after: FeedCursor, limit: usize) -> ReadFuture<'_, FeedPage> {
         self.read(None, move |journal| journal.feed(access, after, limit))
     }
 
-    fn events(
-        &self,
-        run: RunId,
-        after: Seq,
-        limit: usize,
-    ) -> PortFuture<'_, Result<Vec<Stored>, ReadError>> {
+    fn events(&self, run: RunId, after: Seq, limit: usize) -> ReadFuture<'_, Vec<Stored>> {
         self.read(Some(run), move |journal| journal.events(run, after, limit))
     }
 
@@ -114,19 +99,15 @@ impl Journal for Tapped {
         run: RunId,
         after: Pos,
         limit: usize,
-    ) -> PortFuture<'_, Result<Vec<Stored>, ReadError>> {
+    ) -> ReadFuture<'_, Vec<Stored>> {
         self.read(Some(run), move |journal| journal.events_after_pos(run, after, limit))
     }
 
-    fn newest_events(
-        &self,
-        run: RunId,
-        limit: usize,
-    ) -> PortFuture<'_, Result<Vec<Stored>, ReadError>> {
+    fn newest_events(&self, run: RunId, limit: usize) -> ReadFuture<'_, Vec<Stored>> {
         self.read(Some(run), move |journal| journal.newest_events(run, limit))
     }
 
-    fn run(&self, run: RunId) -> PortFuture<'_, Result<Option<RunRow>, ReadError>> {
+    fn run(&self, run: RunId) -> ReadFuture<'_, Option<RunRow>> {
         self.read(None, move |journal| journal.run(run))
     }
 
@@ -135,11 +116,11 @@ impl Journal for Tapped {
         filter: RunFilter,
         before: Option<RunId>,
         limit: usize,
-    ) -> PortFuture<'_, Result<Vec<RunRow>, ReadError>> {
+    ) -> ReadFuture<'_, Vec<RunRow>> {
         self.read(None, move |journal| journal.runs(filter, before, limit))
     }
 
-    fn runs_by_status(&self, query: RunQuery) -> PortFuture<'_, Result<RunPage, ReadError>> {
+    fn runs_by_status(&self, query: RunQuery) -> ReadFuture<'_, RunPage> {
         self.read(None, move |journal| journal.runs_by_status(query))
     }
 
@@ -149,109 +130,72 @@ impl Journal for Tapped {
         session: SessionId,
         workflow: Option<String>,
         limit: usize,
-    ) -> PortFuture<'_, Result<Vec<RunId>, ReadError>> {
+    ) -> ReadFuture<'_, Vec<RunId>> {
         self.read(None, move |journal| journal.waiting(caller, session, workflow, limit))
     }
 
-    fn claim(&self, key: ClaimKey) -> PortFuture<'_, Result<Option<Claim>, ReadError>> {
+    fn claim(&self, key: ClaimKey) -> ReadFuture<'_, Option<Claim>> {
         Box::pin(async move {
             self.tap.before_claim(&key).await;
             self.read(None, move |journal| journal.claim(key)).await
         })
     }
 
-    fn runnable(
-        &self,
-        after: Option<RunId>,
-        limit: usize,
-    ) -> PortFuture<'_, Result<Vec<RunId>, ReadError>> {
-        self.read(None, move |journal| journal.runnable(after, limit))
-    }
-
-    fn newest_time(&self) -> PortFuture<'_, Result<Option<Timestamp>, ReadError>> {
+    fn newest_time(&self) -> ReadFuture<'_, Option<Timestamp>> {
         self.read(None, Journal::newest_time)
     }
 
-    fn next_timer(&self, now: Timestamp) -> PortFuture<'_, Result<Option<Timestamp>, ReadError>> {
+    fn next_timer(&self, now: Timestamp) -> ReadFuture<'_, Option<Timestamp>> {
         self.read(None, move |journal| journal.next_timer(now))
     }
 
-    fn outbox(
-        &self,
-        after: Option<OutboxId>,
-        limit: usize,
-    ) -> PortFuture<'_, Result<Vec<OutboxRow>, ReadError>> {
+    fn outbox(&self, after: Option<OutboxId>, limit: usize) -> ReadFuture<'_, Vec<OutboxRow>> {
         self.read(None, move |journal| journal.outbox(after, limit))
     }
 
-    fn hook(&self, run: RunId, id: String) -> PortFuture<'_, Result<Option<Hook>, ReadError>> {
-        self.read(None, move |journal| journal.hook(run, id))
-    }
-
-    fn hooks(&self, run: RunId) -> PortFuture<'_, Result<Vec<Hook>, ReadError>> {
+    fn hooks(&self, run: RunId) -> ReadFuture<'_, Vec<Hook>> {
         self.read(None, move |journal| journal.hooks(run))
     }
 
-    fn next_hook(&self, now: Timestamp) -> PortFuture<'_, Result<Option<Timestamp>, ReadError>> {
+    fn next_hook(&self, now: Timestamp) -> ReadFuture<'_, Option<Timestamp>> {
         self.read(None, move |journal| journal.next_hook(now))
     }
 
-    fn node(
-        &self,
-        run: RunId,
-        node: NodeId,
-    ) -> PortFuture<'_, Result<Option<NodePlace>, ReadError>> {
+    fn node(&self, run: RunId, node: NodeId) -> ReadFuture<'_, Option<NodePlace>> {
         self.read(Some(run), move |journal| journal.node(run, node))
     }
 
-    fn attempt(&self, key: AttemptKey) -> PortFuture<'_, Result<Option<Stored>, ReadError>> {
+    fn attempt(&self, key: AttemptKey) -> ReadFuture<'_, Option<Stored>> {
         self.read(Some(key.run), move |journal| journal.attempt(key))
     }
 
-    fn asked(&self, key: AttemptKey) -> PortFuture<'_, Result<Option<AskedPlace>, ReadError>> {
+    fn asked(&self, key: AttemptKey) -> ReadFuture<'_, Option<AskedPlace>> {
         self.read(Some(key.run), move |journal| journal.asked(key))
     }
 
-    fn lineage(
-        &self,
-        run: RunId,
-        node: NodeId,
-        limits: LineageLimits,
-    ) -> PortFuture<'_, Result<Lineage, ReadError>> {
+    fn lineage(&self, run: RunId, node: NodeId, limits: LineageLimits) -> ReadFuture<'_, Lineage> {
         self.read(Some(run), move |journal| journal.lineage(run, node, limits))
     }
 
-    fn pinned(&self, hash: String) -> PortFuture<'_, Result<Option<String>, ReadError>> {
+    fn pinned(&self, hash: String) -> ReadFuture<'_, Option<String>> {
         self.read(None, move |journal| journal.pinned(hash))
     }
 
-    fn sessions(
-        &self,
-        access: Access,
-        limit: usize,
-    ) -> PortFuture<'_, Result<Vec<SessionRow>, ReadError>> {
+    fn sessions(&self, access: Access, limit: usize) -> ReadFuture<'_, Vec<SessionRow>> {
         self.read(None, move |journal| journal.sessions(access, limit))
     }
 
-    fn session_runs(
-        &self,
-        access: Access,
-        session: SessionId,
-    ) -> PortFuture<'_, Result<Vec<RunRow>, ReadError>> {
+    fn session_runs(&self, access: Access, session: SessionId) -> ReadFuture<'_, Vec<RunRow>> {
         self.read(None, move |journal| journal.session_runs(access, session))
     }
 
     // What follows writes, and is awaited as reads are: a dead process does neither.
-    fn remove(&self, removal: Removal) -> PortFuture<'_, Result<(), AppendError>> {
+    fn remove(&self, removal: Removal) -> WriteFuture<'_> {
         self.write(move |journal| journal.remove(removal))
     }
 
-    fn append_all(&self, appends: Vec<Append>) -> PortFuture<'_, Result<(), AppendError>> {
+    fn append_all(&self, appends: Vec<Append>) -> WriteFuture<'_> {
         self.write(move |journal| journal.append_all(appends))
-    }
-
-    fn reindex(&self, run: RunId) -> PortFuture<'_, Result<(), AppendError>> {
-        self.write(move |journal| journal.reindex(run))
     }
 
     fn close(&self) -> PortFuture<'_, ()> {
@@ -261,40 +205,31 @@ impl Journal for Tapped {
 }
 
 impl Leases for Tapped {
-    fn hold(
-        &self,
-        worker: WorkerId,
-        lease: Lease,
-        now: Timestamp,
-    ) -> PortFuture<'_, Result<(), AppendError>> {
+    fn hold(&self, worker: WorkerId, lease: Lease, now: Timestamp) -> WriteFuture<'_> {
         self.write(move |journal| journal.hold(worker, lease, now))
     }
 
-    fn release(&self, worker: WorkerId) -> PortFuture<'_, Result<(), AppendError>> {
+    fn release(&self, worker: WorkerId) -> WriteFuture<'_> {
         self.write(move |journal| journal.release(worker))
     }
 
-    fn run_lease(&self, run: RunId) -> PortFuture<'_, Result<Option<RunLease>, ReadError>> {
+    fn run_lease(&self, run: RunId) -> ReadFuture<'_, Option<RunLease>> {
         self.read(None, move |journal| journal.run_lease(run))
     }
 
-    fn claim_runs(&self, claim: WorkClaim) -> PortFuture<'_, Result<Vec<ClaimedRun>, ReadError>> {
+    fn claim_runs(&self, claim: WorkClaim) -> ReadFuture<'_, Vec<ClaimedRun>> {
         self.read(None, move |journal| journal.claim_runs(claim))
     }
 
-    fn claim_errands(&self, claim: WorkClaim) -> PortFuture<'_, Result<Vec<OutboxRow>, ReadError>> {
+    fn claim_errands(&self, claim: WorkClaim) -> ReadFuture<'_, Vec<OutboxRow>> {
         self.read(None, move |journal| journal.claim_errands(claim))
     }
 
-    fn claim_timers(&self, claim: WorkClaim) -> PortFuture<'_, Result<Vec<DueTimer>, ReadError>> {
+    fn claim_timers(&self, claim: WorkClaim) -> ReadFuture<'_, Vec<DueTimer>> {
         self.read(None, move |journal| journal.claim_timers(claim))
     }
 
-    fn claim_hooks(
-        &self,
-        claim: WorkClaim,
-        except: Vec<String>,
-    ) -> PortFuture<'_, Result<Vec<DueHook>, ReadError>> {
+    fn claim_hooks(&self, claim: WorkClaim, except: Vec<String>) -> ReadFuture<'_, Vec<DueHook>> {
         self.read(None, move |journal| journal.claim_hooks(claim, except))
     }
 }

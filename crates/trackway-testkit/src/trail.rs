@@ -50,19 +50,12 @@ impl Trail {
     }
 
     fn of(number: u128, session: &str, workflow: WorkflowRef, definition: Option<Pinned>) -> Self {
+        let run = RunId::new(Uuid::from_u128(number));
+        let input = json!({ "ticketId": session });
+        let session = SessionId::new(session).expect("a session's id");
         let submission = Submission {
-            run: RunId::new(Uuid::from_u128(number)),
-            session: SessionId::new(session).expect("a session's id"),
-            workflow,
-            caller: Caller::local(),
-            input: json!({ "ticketId": session }),
-            message: None,
-            parent: None,
-            deadline: None,
             guided: true,
-            exit: None,
-            forked_from: None,
-            awaited: false,
+            ..Submission::new(run, session, workflow, Caller::local(), input)
         };
         let began = BEGINNING + Duration::from_secs(u64::try_from(number).unwrap_or(0) * 60);
         let events = vec![Event::Submitted(Box::new(submission.clone())), Event::Started];
@@ -90,7 +83,7 @@ impl Trail {
     #[must_use]
     pub fn open(self, name: &str) -> Self {
         let node = self.node(name, None);
-        self.then(guided(Guided::Opened { node, answer: answer(), documents: Vec::new() }))
+        self.then(guided(Guided::Opened { node, answer: reply(), documents: Vec::new() }))
     }
 
     #[must_use]
@@ -210,7 +203,7 @@ impl Trail {
             digest: format!("sha256-{number}"),
             inputs,
             outcome,
-            answer: answer(),
+            answer: reply(),
             documents,
         };
         self.then(guided(Guided::Attempted(attempt)))
@@ -227,11 +220,11 @@ pub fn noted(notes: &str) -> Inputs {
     Inputs { notes: Some(notes.to_owned()), ..Inputs::default() }
 }
 
-fn answer() -> Answer {
+pub(crate) fn reply() -> Answer {
     let seal = Seal { key: "key".to_owned(), text: 1 };
     Answer { ack: None, branch: Branch::default(), warnings: Vec::new(), seal }
 }
 
-fn guided(guided: Guided) -> Event {
+pub(crate) fn guided(guided: Guided) -> Event {
     Event::Guided(Box::new(guided))
 }

@@ -1,7 +1,7 @@
-//! A log from its beginning to its end, however many pages that takes.
+//! Everything of a kind, however many pages that takes.
 
 use trackway_domain::RunId;
-use trackway_ports::{Journal, ReadError, Stored};
+use trackway_ports::{Journal, ReadError, RunFilter, Stored};
 
 /// Events asked for at once; a store may return fewer where they are large.
 const PAGE_EVENTS: usize = 1_024;
@@ -17,4 +17,11 @@ pub async fn whole_log(journal: &dyn Journal, run: RunId) -> Result<Vec<Stored>,
         }
         log.extend(page);
     }
+}
+
+/// The runs that are to be driven, whoever drives them.
+pub async fn runs_to_drive(journal: &dyn Journal) -> Vec<RunId> {
+    let rows = journal.runs(RunFilter::default(), None, usize::MAX).await;
+    let rows = rows.expect("the store can be read").into_iter();
+    rows.filter(|row| row.runnable || row.parked).map(|row| row.id).collect()
 }

@@ -1,4 +1,4 @@
-//! Finding a node: by the index, and by the log itself where the index does not have it.
+//! Finding a node, for a caller who may see its run.
 
 use trackway_domain::{
     Access, Attempt, AttemptOutcome, Branch, Event, Guided, Node, NodeId, RunId, Seq,
@@ -7,7 +7,7 @@ use trackway_ports::{AttemptKey, NodePlace, RunRow, Stored, attempt_of, node_of}
 
 use super::{
     Guide, GuideError,
-    store::{Next, unreadable, unwritable},
+    store::{Next, unreadable},
 };
 
 /// A node, and what is needed to answer it.
@@ -37,11 +37,14 @@ impl Guide {
         run: RunId,
         node: NodeId,
     ) -> Result<Place, GuideError> {
-        let found = match self.indexed(run, node).await? {
-            Some(found) => found,
-            None => self.mend(access, run, node).await?,
-        };
-        placed(access, run, node, found)
+        let found = self.options.journal.node(run, node).await;
+        match found.map_err(|error| unreadable(run, error))? {
+            Some(found) => placed(access, run, node, found),
+            None => {
+                self.row(access, run).await?;
+                Err(GuideError::UnknownNode { run, node })
+            }
+        }
     }
 
     /// The node that an answer is for, and the record of this very answer, where there is one, with the
@@ -69,27 +72,6 @@ impl Guide {
             None => None,
         };
         Ok((place, recorded))
-    }
-
-    async fn indexed(&self, run: RunId, node: NodeId) -> Result<Option<NodePlace>, GuideError> {
-        let found = self.options.journal.node(run, node).await;
-        found.map_err(|error| unreadable(run, error))
-    }
-
-    /// The index does not have the node. The log is the truth: where it has it, the index is made anew.
-    async fn mend(
-        &self,
-        access: &Access,
-        run: RunId,
-        node: NodeId,
-    ) -> Result<NodePlace, GuideError> {
-        self.row(access, run).await?;
-        self.node_before(run, node, Seq::MAX).await?;
-        tracing::warn!(%run, %node, "the index of a run is made anew from its log");
-        let mended = self.options.journal.reindex(run).await;
-        mended.map_err(|error| unwritable(&error))?;
-        let found = self.indexed(run, node).await?;
-        found.ok_or_else(|| GuideError::Damaged { run, reason: "its index cannot be made".into() })
     }
 
     pub(super) async fn row(&self, access: &Access, run: RunId) -> Result<RunRow, GuideError> {

@@ -38,9 +38,9 @@ async fn damage_stays_in_its_run() {
     }
 }
 
-/// Proves T12: the index follows from the log. Where it is lost, the first call makes it anew.
+/// Proves T12: the index follows from the log. Where it is lost, the log is read instead.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_lost_index_is_made_anew_from_the_log() {
+async fn a_lost_index_hides_nothing() {
     let (library, folder) = (Library::new(), tempfile::tempdir().unwrap());
     let journal = Arc::new(SqliteJournal::open(folder.path()).unwrap());
     let guide = library.guide(journal.clone());

@@ -6,8 +6,8 @@ use trackway_ports::{ReadError, RunPage, RunQuery};
 use crate::error::read_error;
 
 use super::{
-    collect,
     run::{run_row, run_sql},
+    select,
 };
 
 /// A page and the count of all that match, both of the same moment.
@@ -23,9 +23,8 @@ pub(crate) fn runs_by_status(conn: &Connection, query: &RunQuery) -> Result<RunP
         values.push(Value::Integer(after.status_at.millis()));
         values.push(Value::Text(after.id.to_string()));
     }
-    let mut statement = moment.prepare_cached(&page_sql(&condition)).map_err(read_error)?;
-    let rows = statement.query(params_from_iter(&values)).map_err(read_error)?;
-    let rows = collect("run", rows, query.limit, run_row)?;
+    let (sql, values) = (page_sql(&condition), params_from_iter(&values));
+    let rows = select(&moment, "run", &sql, values, query.limit, run_row)?;
     Ok(RunPage { rows, total: total.unsigned_abs() })
 }
 

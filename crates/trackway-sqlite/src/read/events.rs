@@ -6,7 +6,7 @@ use trackway_ports::{AppendId, BlobHash, ReadError, Receipt, Stored, decode};
 
 use crate::{FolderBlobs, checksum::EventPlace, error::read_error};
 
-use super::{Unreadable, parsed, run::least_head, scan};
+use super::{Source, Unreadable, parsed, run::least_head, scan};
 
 /// Events are handed out until their bodies exceed this: pages of small events stay long, and a page of
 /// large ones is no burden for whoever holds it.
@@ -19,31 +19,68 @@ pub(super) const EVENT_COLUMNS: &str = "pos, seq, at, format, crc, body, blob";
 /// By the key of the events. Where that leads to nothing, or to something else, though the run should go
 /// on, its events are looked for without a key: another run's damage may have led the search astray.
 pub(crate) fn events(
-    conn: &Connection,
-    blobs: &FolderBlobs,
+    from: Source<'_>,
     run: RunId,
     after: Seq,
     limit: usize,
 ) -> Result<Vec<Stored>, ReadError> {
-    let found = by_key(conn, blobs, run, after, limit)?;
+    let found = by_key(from, run, after, limit)?;
     let trouble = match found {
         Ok(found) if !found.is_empty() || limit == 0 => return Ok(found),
-        Ok(_) if least_head(conn, run)? <= after => return Ok(Vec::new()),
+        Ok(_) if least_head(from.conn, run)? <= after => return Ok(Vec::new()),
         // The run may have gone on since the first look.
-        Ok(_) => match by_key(conn, blobs, run, after, limit)? {
+        Ok(_) => match by_key(from, run, after, limit)? {
             Ok(found) if !found.is_empty() => return Ok(found),
             Ok(_) => Unreadable::Content("it is missing".to_owned()),
             Err(trouble) => trouble,
         },
         Err(trouble) => trouble,
     };
-    let found = scan::events(conn, blobs, run, after, limit)?;
+    let found = scan::events(from, run, after, limit)?;
     if found.is_empty() {
         let reason = trouble.to_string();
         return Err(ReadError::Damaged { run, seq: after.saturating_add(1), reason });
     }
     tracing::error!(%run, after, %trouble, "the key of the events is damaged; they are read without it");
     Ok(found)
+}
+
+/// Events read at a time where an index fails and the log itself is read.
+const LOG_PAGE: usize = 256;
+
+/// Every event of the run that can be read, and the first damage among them.
+pub(super) fn readable_log(
+    from: Source<'_>,
+    run: RunId,
+) -> Result<(Vec<Stored>, Option<ReadError>), ReadError> {
+    let (mut log, mut damage) = (Vec::new(), None);
+    let mut after = 0;
+    loop {
+        match events(from, run, after, LOG_PAGE) {
+            Ok(page) => {
+                let Some(last) = page.last() else { return Ok((log, damage)) };
+                after = last.seq;
+                log.extend(page);
+            }
+            Err(error @ ReadError::Damaged { seq, .. }) => {
+                damage.get_or_insert(error);
+                let Some(next) = next_seq(from.conn, run, seq)? else { return Ok((log, damage)) };
+                after = next - 1;
+            }
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// Number of the first event behind this one. A damaged number may leave a gap that is too long to be
+/// walked through.
+fn next_seq(conn: &Connection, run: RunId, seq: Seq) -> Result<Option<Seq>, ReadError> {
+    let sql = "SELECT min(seq) FROM events WHERE run = ?1 AND seq > ?2";
+    let values = (run.to_string(), i64::try_from(seq).unwrap_or(i64::MAX));
+    let next = conn
+        .prepare_cached(sql)
+        .and_then(|mut statement| statement.query_row(values, |row| row.get::<_, Option<i64>>(0)));
+    Ok(next.map_err(read_error)?.map(i64::unsigned_abs))
 }
 
 /// The append that was written behind that event of the run, where it has this id.
@@ -65,8 +102,7 @@ pub(crate) fn receipt(
 
 /// The inner error is about the first event behind `after`.
 fn by_key(
-    conn: &Connection,
-    blobs: &FolderBlobs,
+    from: Source<'_>,
     run: RunId,
     after: Seq,
     limit: usize,
@@ -78,7 +114,7 @@ fn by_key(
         "SELECT {EVENT_COLUMNS} FROM events WHERE run = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3"
     );
     let key = run.to_string();
-    let mut statement = conn.prepare_cached(&sql).map_err(read_error)?;
+    let mut statement = from.conn.prepare_cached(&sql).map_err(read_error)?;
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
     let mut rows = statement.query((&key, first, limit)).map_err(read_error)?;
     let mut found = Vec::new();
@@ -92,7 +128,7 @@ fn by_key(
         let read = match rows.next() {
             Ok(None) => return Ok(Ok(found)),
             Ok(Some(row)) => {
-                read_event(row, blobs, &key).and_then(|read| match read.0.seq == seq {
+                read_event(row, from.blobs, &key).and_then(|read| match read.0.seq == seq {
                     true => Ok(read),
                     false => Err(Unreadable::Content("it is missing".to_owned())),
                 })
@@ -116,19 +152,20 @@ fn by_key(
 /// Finds the first event after the position by halving: inside a run, positions grow with numbers. An
 /// index by (run, pos) would answer at once, but every append would pay for it.
 pub(crate) fn events_after_pos(
-    conn: &Connection,
-    blobs: &FolderBlobs,
+    from: Source<'_>,
     run: RunId,
     after: Pos,
     limit: usize,
 ) -> Result<Vec<Stored>, ReadError> {
     let key = run.to_string();
-    let mut at_or_after = conn
+    let mut at_or_after = from
+        .conn
         .prepare_cached(
             "SELECT seq, pos FROM events WHERE run = ?1 AND seq >= ?2 ORDER BY seq LIMIT 1",
         )
         .map_err(read_error)?;
-    let mut newest = conn
+    let mut newest = from
+        .conn
         .prepare_cached("SELECT seq, pos FROM events WHERE run = ?1 ORDER BY seq DESC LIMIT 1")
         .map_err(read_error)?;
     let pair = |row: &Row<'_>| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?));
@@ -146,7 +183,7 @@ pub(crate) fn events_after_pos(
             (seq, _) => low = seq.max(middle) + 1,
         }
     }
-    events(conn, blobs, run, low.unsigned_abs() - 1, limit)
+    events(from, run, low.unsigned_abs() - 1, limit)
 }
 
 /// The event in this row and the size of its body, if it is whole and belongs to this run.
@@ -177,8 +214,7 @@ pub(super) fn read_event(
             (crc32fast::hash(body.as_bytes()), body)
         }
     };
-    // The first versions covered nothing but the body.
-    if place.seal(content) != crc && crc32fast::hash(body.as_bytes()) != crc {
+    if place.seal(content) != crc {
         return Err(Unreadable::Content("it does not match its checksum".to_owned()));
     }
     let event = decode(place.format, body).map_err(|error| {

@@ -1,13 +1,13 @@
 //! Reading the whole log in the order of positions, for those who show everything.
 
-use rusqlite::{Connection, params};
+use rusqlite::params;
 use trackway_domain::{Access, Pos};
 use trackway_ports::{FeedCursor, FeedEvent, FeedPage, ReadError};
 
-use crate::{FolderBlobs, error::read_error, readers::broken};
+use crate::{error::read_error, readers::broken};
 
 use super::{
-    Unreadable,
+    Source, Unreadable,
     events::{EVENT_COLUMNS, PAGE_BYTES_MAX, is_damage, read_event},
     parsed,
 };
@@ -17,8 +17,7 @@ use super::{
 const LOOKED_AT_MAX: usize = 4_096;
 
 pub(crate) fn feed(
-    conn: &Connection,
-    blobs: &FolderBlobs,
+    from: Source<'_>,
     access: &Access,
     after: &FeedCursor,
     limit: usize,
@@ -32,7 +31,7 @@ pub(crate) fn feed(
                                             AND (?3 IS NULL OR user = ?3))
          FROM events WHERE pos > ?1 ORDER BY pos LIMIT ?4"
     );
-    let mut statement = conn.prepare_cached(&sql).map_err(read_error)?;
+    let mut statement = from.conn.prepare_cached(&sql).map_err(read_error)?;
     let user = access.user();
     let values = params![first, access.caller.tenant, user, LOOKED_AT_MAX as i64];
     let mut rows = statement.query(values).map_err(read_error)?;
@@ -54,7 +53,7 @@ pub(crate) fn feed(
             continue;
         }
         let key: String = row.get(7).map_err(read_error)?;
-        match parsed(row, 7).and_then(|run| Ok((run, read_event(row, blobs, &key)?))) {
+        match parsed(row, 7).and_then(|run| Ok((run, read_event(row, from.blobs, &key)?))) {
             Ok((run, (stored, size))) => {
                 bytes += size;
                 page.events.push(FeedEvent { run, stored });

@@ -1,25 +1,21 @@
 //! Reading guided runs through their index. An index row only leads to an event: whether the event is the
 //! one that was asked for, the event itself says. So a damaged row is as good as none, and never leads to
-//! what belongs to somebody else.
+//! what belongs to somebody else. Where the index leads nowhere, the log itself is read.
 
 use rusqlite::{Connection, OptionalExtension as _, Params, Row};
-use trackway_domain::{Event, NodeId, RunId, Seq};
+use trackway_domain::{AttemptOutcome, Event, NodeId, RunId, Seq};
 use trackway_ports::{AskedPlace, AttemptKey, NodePlace, ReadError, Stored, attempt_of, node_of};
 
 use crate::{
-    FolderBlobs,
     error::read_error,
     marks::{NodeRow, attempt_sum},
 };
 
 use super::{
-    Unreadable,
-    events::{events, is_damage},
+    Source, Unreadable,
+    events::{events, is_damage, readable_log},
     run::{Known, known},
 };
-
-/// Events read at a time where the index fails and the log itself is read.
-const PAGE: usize = 256;
 
 pub(super) fn node_sql() -> String {
     format!("SELECT {} FROM nodes WHERE run = ?1 AND node = ?2", NodeRow::COLUMNS)
@@ -39,41 +35,69 @@ pub(super) const KIND: &str = "SELECT kind FROM events WHERE run = ?1 AND seq = 
 
 /// Everything is of one moment, so that an append that goes by it meets no surprise but a conflict.
 pub(crate) fn node(
-    conn: &Connection,
-    blobs: &FolderBlobs,
+    from: Source<'_>,
     run: RunId,
     node: NodeId,
 ) -> Result<Option<NodePlace>, ReadError> {
-    let moment = conn.unchecked_transaction().map_err(read_error)?;
-    let Some(place) = node_row(&moment, run, node)? else { return Ok(None) };
-    let counts = (u32::try_from(place.branches), u32::try_from(place.blocked));
-    let (Ok(seq), (Ok(branches), Ok(blocked))) = (u64::try_from(place.seq), counts) else {
-        return Ok(None);
+    let moment = from.conn.unchecked_transaction().map_err(read_error)?;
+    let from = Source { conn: &moment, ..from };
+    let found = match indexed_node(from, run, node)? {
+        Some(found) => Some(found),
+        None => logged_node(from, run, node)?,
     };
-    let made = event(&moment, blobs, run, seq)?;
-    let Some(made) = made.filter(|made| node_of(&made.event).is_some_and(|it| it.id == node))
-    else {
-        return Ok(None);
-    };
-    let Some(Known { row, head: least }) = known(&moment, run)? else { return Ok(None) };
+    let Some((made, branches, blocked)) = found else { return Ok(None) };
+    let Some(Known { row, head: least }) = known(from.conn, run)? else { return Ok(None) };
     // Where the key of the events is damaged, nobody may append where the log seems to end.
-    let head = head(&moment, run)?.max(least);
-    if head < seq {
-        return Ok(None);
-    }
-    let is_unadopted = head > seq && is_import(&moment, blobs, run, head)?;
+    let head = head(from.conn, run)?.max(least).max(made.seq);
+    let is_unadopted = head > made.seq && is_import(from, run, head)?;
     Ok(Some(NodePlace { made, head, is_unadopted, row, branches, blocked }))
+}
+
+/// The event that made a node or read it anew last, how many attempts at it advanced, and how many were
+/// blocked.
+type FoundNode = (Stored, u32, u32);
+
+fn indexed_node(
+    from: Source<'_>,
+    run: RunId,
+    node: NodeId,
+) -> Result<Option<FoundNode>, ReadError> {
+    let Some(row) = node_row(from.conn, run, node)? else { return Ok(None) };
+    let counts = (u32::try_from(row.branches), u32::try_from(row.blocked));
+    let (Ok(seq), (Ok(branches), Ok(blocked))) = (u64::try_from(row.seq), counts) else {
+        return Ok(None);
+    };
+    let made = event(from, run, seq)?;
+    let made = made.filter(|made| node_of(&made.event).is_some_and(|it| it.id == node));
+    Ok(made.map(|made| (made, branches, blocked)))
+}
+
+/// The same from the log. Where a part of that cannot be read, a node that is not found may be there.
+fn logged_node(from: Source<'_>, run: RunId, node: NodeId) -> Result<Option<FoundNode>, ReadError> {
+    let (log, damage) = readable_log(from, run)?;
+    let (mut branches, mut blocked) = (0, 0);
+    for attempt in log.iter().filter_map(|stored| attempt_of(&stored.event)) {
+        match attempt.outcome {
+            _ if attempt.node != node => {}
+            AttemptOutcome::Advanced(_) => branches += 1,
+            AttemptOutcome::Blocked(_) => blocked += 1,
+        }
+    }
+    let is_node = |stored: &Stored| node_of(&stored.event).is_some_and(|it| it.id == node);
+    match (log.into_iter().rfind(is_node), damage) {
+        (Some(made), _) => {
+            tracing::error!(%run, %node, "the index of nodes is damaged; the log is read instead");
+            Ok(Some((made, branches, blocked)))
+        }
+        (None, Some(damage)) => Err(damage),
+        (None, None) => Ok(None),
+    }
 }
 
 /// Whether the run's last event is the mark of an import. One that cannot be read is none: it was whole
 /// when it was imported, and an agent goes on beside damage.
-fn is_import(
-    conn: &Connection,
-    blobs: &FolderBlobs,
-    run: RunId,
-    head: Seq,
-) -> Result<bool, ReadError> {
-    let mut statement = conn.prepare_cached(KIND).map_err(read_error)?;
+fn is_import(from: Source<'_>, run: RunId, head: Seq) -> Result<bool, ReadError> {
+    let mut statement = from.conn.prepare_cached(KIND).map_err(read_error)?;
     let place = (run.to_string(), i64::try_from(head).unwrap_or(i64::MAX));
     let kind = match statement.query_row(place, |row| row.get::<_, String>(0)).optional() {
         Ok(kind) => kind,
@@ -83,7 +107,7 @@ fn is_import(
     if kind.as_deref() != Some(Event::Imported.name()) {
         return Ok(false);
     }
-    match event(conn, blobs, run, head) {
+    match event(from, run, head) {
         Ok(last) => Ok(last.is_some_and(|last| last.event == Event::Imported)),
         Err(ReadError::Damaged { .. }) => Ok(false),
         Err(error) => Err(error),
@@ -92,43 +116,40 @@ fn is_import(
 
 /// The node and the attempt on one connection and one thread: going to a thread and back costs more than
 /// either read. The node comes first: an attempt that is recorded between the two is found by the second.
-pub(crate) fn asked(
-    conn: &Connection,
-    blobs: &FolderBlobs,
-    key: &AttemptKey,
-) -> Result<Option<AskedPlace>, ReadError> {
-    let Some(place) = node(conn, blobs, key.run, key.node)? else { return Ok(None) };
-    Ok(Some(AskedPlace { place, attempt: attempt(conn, blobs, key)? }))
+pub(crate) fn asked(from: Source<'_>, key: &AttemptKey) -> Result<Option<AskedPlace>, ReadError> {
+    let Some(place) = node(from, key.run, key.node)? else { return Ok(None) };
+    Ok(Some(AskedPlace { place, attempt: attempt(from, key)? }))
 }
 
 /// Nobody may take a damaged index for an attempt that was never made, and make it again: where the
 /// index is not whole, the log itself is read.
-pub(crate) fn attempt(
-    conn: &Connection,
-    blobs: &FolderBlobs,
-    key: &AttemptKey,
-) -> Result<Option<Stored>, ReadError> {
+pub(crate) fn attempt(from: Source<'_>, key: &AttemptKey) -> Result<Option<Stored>, ReadError> {
     let AttemptKey { run, node, ack, digest } = key;
-    let moment = conn.unchecked_transaction().map_err(read_error)?;
+    let moment = from.conn.unchecked_transaction().map_err(read_error)?;
+    let from = Source { conn: &moment, ..from };
     let values = (run.to_string(), node.to_string(), ack.to_string(), digest);
-    let noted = indexed(&moment, ATTEMPT, values, seq_of)?;
+    let noted = indexed(from.conn, ATTEMPT, values, seq_of)?;
     match noted {
         Some(seq) => {
-            let found = event(&moment, blobs, *run, seq)?;
+            let found = event(from, *run, seq)?;
             if found.as_ref().is_some_and(|found| is_attempt(found, key)) {
                 return Ok(found);
             }
         }
-        None if was_never_made(&moment, key)? => return Ok(None),
+        None if was_never_made(from.conn, key)? => return Ok(None),
         None => {}
     }
     tracing::error!(%run, %node, "the index of attempts is damaged; the log is read instead");
-    match (search(&moment, blobs, key)?, noted) {
-        (None, Some(seq)) => {
+    let (log, damage) = readable_log(from, *run)?;
+    match (log.into_iter().find(|stored| is_attempt(stored, key)), noted, damage) {
+        (Some(found), _, _) => Ok(Some(found)),
+        // It may be in what cannot be read.
+        (None, _, Some(damage)) => Err(damage),
+        (None, Some(seq), None) => {
             let reason = "an attempt was recorded there, and is not found".to_owned();
             Err(ReadError::Damaged { run: *run, seq, reason })
         }
-        (found, _) => Ok(found),
+        (None, None, None) => Ok(None),
     }
 }
 
@@ -163,23 +184,6 @@ fn was_never_made(conn: &Connection, key: &AttemptKey) -> Result<bool, ReadError
 fn noted<'a>(row: &'a Row<'_>) -> Result<(&'a str, &'a str, i64), Unreadable> {
     let (ack, digest) = (row.get_ref(0)?.as_str()?, row.get_ref(1)?.as_str()?);
     Ok((ack, digest, attempt_sum(ack, digest, row.get(2)?)))
-}
-
-/// Looks for the attempt in the run's log. Where a part of it cannot be read, it may be there.
-fn search(
-    conn: &Connection,
-    blobs: &FolderBlobs,
-    key: &AttemptKey,
-) -> Result<Option<Stored>, ReadError> {
-    let mut after = 0;
-    loop {
-        let page = events(conn, blobs, key.run, after, PAGE)?;
-        let Some(last) = page.last() else { return Ok(None) };
-        after = last.seq;
-        if let Some(found) = page.into_iter().find(|stored| is_attempt(stored, key)) {
-            return Ok(Some(found));
-        }
-    }
 }
 
 fn is_attempt(stored: &Stored, key: &AttemptKey) -> bool {
@@ -270,14 +274,9 @@ fn seq_of(row: &Row<'_>) -> Result<Seq, Unreadable> {
 }
 
 /// The event of that number; none where the log does not reach so far.
-pub(super) fn event(
-    conn: &Connection,
-    blobs: &FolderBlobs,
-    run: RunId,
-    seq: Seq,
-) -> Result<Option<Stored>, ReadError> {
+pub(super) fn event(from: Source<'_>, run: RunId, seq: Seq) -> Result<Option<Stored>, ReadError> {
     match seq.checked_sub(1) {
-        Some(before) => Ok(events(conn, blobs, run, before, 1)?.pop()),
+        Some(before) => Ok(events(from, run, before, 1)?.pop()),
         None => Ok(None),
     }
 }

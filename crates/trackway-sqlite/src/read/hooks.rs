@@ -1,36 +1,24 @@
 //! Reading hooks.
 
-use rusqlite::{Connection, OptionalExtension as _, Row, params};
+use rusqlite::{Connection, Row};
 use trackway_domain::{RunId, Timestamp};
 use trackway_ports::{Hook, HookTarget, ReadError};
 
-use crate::{error::read_error, json};
+use crate::json;
 
-use super::{Unreadable, collect, parsed};
+use super::{Unreadable, parsed, select, select_moment};
 
-const HOOK: &str = "SELECT run, id, target, after, due, failing_since, attempts FROM hooks";
-
-pub(crate) fn hook(conn: &Connection, run: RunId, id: &str) -> Result<Option<Hook>, ReadError> {
-    let sql = format!("{HOOK} WHERE run = ?1 AND id = ?2");
-    let mut statement = conn.prepare_cached(&sql).map_err(read_error)?;
-    let rows = statement.query(params![run.to_string(), id]).map_err(read_error)?;
-    Ok(collect("hook", rows, 1, hook_row)?.pop())
-}
+const HOOKS: &str = "SELECT run, id, target, after, due, failing_since, attempts FROM hooks
+     WHERE run = ?1 ORDER BY number";
 
 pub(crate) fn hooks(conn: &Connection, run: RunId) -> Result<Vec<Hook>, ReadError> {
-    let sql = format!("{HOOK} WHERE run = ?1 ORDER BY number");
-    let mut statement = conn.prepare_cached(&sql).map_err(read_error)?;
-    let rows = statement.query([run.to_string()]).map_err(read_error)?;
-    collect("hook", rows, usize::MAX, hook_row)
+    select(conn, "hook", HOOKS, [run.to_string()], usize::MAX, hook_row)
 }
 
 pub(super) const NEXT: &str = "SELECT due FROM hooks WHERE due > ?1 ORDER BY due LIMIT 1";
 
 pub(crate) fn next_hook(conn: &Connection, now: Timestamp) -> Result<Option<Timestamp>, ReadError> {
-    conn.prepare_cached(NEXT)
-        .and_then(|mut statement| statement.query_row([now.millis()], |row| row.get(0)).optional())
-        .map(|due| due.map(Timestamp::from_millis))
-        .map_err(read_error)
+    select_moment(conn, NEXT, [now.millis()])
 }
 
 pub(super) fn hook_row(row: &Row<'_>) -> Result<Hook, Unreadable> {

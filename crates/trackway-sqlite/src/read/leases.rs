@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 use crate::{error::read_error, json};
 
-use super::{Unreadable, collect, hooks::hook_row, parsed};
+use super::{Unreadable, hooks::hook_row, parsed, select};
 
 /// Workers that are alive at that moment, the second value of every claim.
 const ALIVE: &str = "(SELECT id FROM workers WHERE until > ?2)";
@@ -36,7 +36,7 @@ pub(crate) fn worker(key: Option<String>) -> Option<WorkerId> {
 }
 
 /// The condition is written as in the index, so that SQLite sees that the index serves.
-pub(super) fn runs_sql() -> String {
+pub(super) fn free_runs_sql() -> String {
     format!(
         "SELECT id, epoch FROM runs
          WHERE (runnable = 1 OR parked = 1)
@@ -46,7 +46,7 @@ pub(super) fn runs_sql() -> String {
 }
 
 pub(crate) fn free_runs(conn: &Connection, claim: WorkClaim) -> Result<Vec<ClaimedRun>, ReadError> {
-    each(conn, "run", &runs_sql(), claim, &[], |row| {
+    each(conn, "run", &free_runs_sql(), claim, &[], |row| {
         let epoch = Epoch(row.get::<_, i64>(1)?.unsigned_abs());
         Ok(ClaimedRun { run: parsed(row, 0)?, epoch })
     })
@@ -125,10 +125,8 @@ fn each<T>(
     more: &[&dyn ToSql],
     read: impl Fn(&Row<'_>) -> Result<T, Unreadable>,
 ) -> Result<Vec<T>, ReadError> {
-    let mut statement = conn.prepare_cached(sql).map_err(read_error)?;
     let (worker, now) = (worker_key(claim.worker), claim.now.millis());
     let first: [&dyn ToSql; 2] = [&worker, &now];
-    let values = first.iter().chain(more);
-    let rows = statement.query(rusqlite::params_from_iter(values)).map_err(read_error)?;
-    collect(what, rows, claim.limit, read)
+    let values = rusqlite::params_from_iter(first.iter().chain(more));
+    select(conn, what, sql, values, claim.limit, read)
 }

@@ -1,17 +1,17 @@
 //! What lies around a node, by the index. A row leads to an event, and the event says whether it is the
-//! one: what a damaged row leads to is left out.
+//! one: what a damaged row leads to is left out. Where a row on the way is lost, the log is read instead.
 
-use rusqlite::{Connection, Params, Row};
+use rusqlite::{Params, Row};
 use trackway_domain::{NodeId, RunId, Seq};
 use trackway_ports::{
     Growth, Lineage, LineageLimits, ReadError, Stored, checkpointed, made_by, node_of,
 };
 
-use crate::{FolderBlobs, readers::broken};
+use crate::readers::broken;
 
 use super::{
-    Unreadable,
-    events::{EVENT_COLUMNS, is_damage, read_event},
+    Source, Unreadable,
+    events::{EVENT_COLUMNS, is_damage, read_event, readable_log},
     guided::{event, node_row},
     parsed,
 };
@@ -24,35 +24,39 @@ pub(super) const CHECKPOINTS: &str = "SELECT seq FROM checkpoints
 
 /// Everything is of one moment.
 pub(crate) fn lineage(
-    conn: &Connection,
-    blobs: &FolderBlobs,
+    from: Source<'_>,
     run: RunId,
     node: NodeId,
     limits: LineageLimits,
 ) -> Result<Lineage, ReadError> {
-    let moment = conn.unchecked_transaction().map_err(broken)?;
-    let reader = Reader { conn: &moment, blobs, run };
+    let moment = from.conn.unchecked_transaction().map_err(broken)?;
+    let from = Source { conn: &moment, ..from };
+    let reader = Reader { from, run };
     let mut lineage = Lineage::default();
-    let way = reader.path(node, limits.path, &mut lineage)?;
+    let Some(way) = reader.path(node, limits.path, &mut lineage)? else {
+        let (log, damage) = readable_log(from, run)?;
+        let damaged = damage.map(|damage| damage.to_string());
+        return Ok(Lineage { damaged, ..Lineage::of(&log, node, limits) });
+    };
     reader.checkpoints(&way, limits.checkpoints, &mut lineage)?;
     reader.children(node, limits, &mut lineage)?;
     Ok(lineage)
 }
 
 struct Reader<'a> {
-    conn: &'a Connection,
-    blobs: &'a FolderBlobs,
+    from: Source<'a>,
     run: RunId,
 }
 
 impl Reader<'_> {
-    /// Walks back from the node, and returns the ids of the nodes on the way.
+    /// Walks back from the node, and returns the ids of the nodes on the way. None where the index does not
+    /// have one of them.
     fn path(
         &self,
         node: NodeId,
         limit: usize,
         lineage: &mut Lineage,
-    ) -> Result<Vec<NodeId>, ReadError> {
+    ) -> Result<Option<Vec<NodeId>>, ReadError> {
         let mut way = Vec::new();
         let mut here = Some(node);
         while let Some(id) = here {
@@ -60,21 +64,15 @@ impl Reader<'_> {
                 lineage.path_is_cut = true;
                 break;
             }
-            let Some(stored) = self.made(id, lineage)? else { break };
+            let Some(row) = node_row(self.from.conn, self.run, id)? else { return Ok(None) };
+            let made = row.made.unsigned_abs();
+            let stored = self.event(made, lineage, |event| made_by(event) == Some(id))?;
+            let Some(stored) = stored else { break };
             here = node_of(&stored.event).and_then(|node| node.parent);
             way.push(id);
             lineage.path.push(stored);
         }
-        Ok(way)
-    }
-
-    /// The event that made the node.
-    fn made(&self, id: NodeId, lineage: &mut Lineage) -> Result<Option<Stored>, ReadError> {
-        let Some(row) = node_row(self.conn, self.run, id)? else {
-            lineage.damaged.get_or_insert_with(|| format!("the index does not have {id}"));
-            return Ok(None);
-        };
-        self.event(row.made.unsigned_abs(), lineage, |event| made_by(event) == Some(id))
+        Ok(Some(way))
     }
 
     fn checkpoints(
@@ -144,13 +142,9 @@ impl Reader<'_> {
         lineage: &mut Lineage,
         is_one: impl Fn(&trackway_domain::Event) -> bool,
     ) -> Result<Option<Stored>, ReadError> {
-        match event(self.conn, self.blobs, self.run, seq) {
+        match event(self.from, self.run, seq) {
             Ok(found) => Ok(found.filter(|stored| is_one(&stored.event))),
-            Err(ReadError::Damaged { seq, reason, .. }) => {
-                lineage.damaged.get_or_insert_with(|| format!("event {seq}: {reason}"));
-                Ok(None)
-            }
-            Err(ReadError::DamagedBlob { reason, .. }) => {
+            Err(ReadError::Damaged { reason, .. } | ReadError::DamagedBlob { reason, .. }) => {
                 lineage.damaged.get_or_insert_with(|| format!("event {seq}: {reason}"));
                 Ok(None)
             }
@@ -165,7 +159,7 @@ impl Reader<'_> {
         values: impl Params,
         read: impl Fn(&Row<'_>) -> Result<T, Unreadable>,
     ) -> Result<Vec<T>, ReadError> {
-        let mut statement = self.conn.prepare_cached(sql).map_err(broken)?;
+        let mut statement = self.from.conn.prepare_cached(sql).map_err(broken)?;
         let mut rows = statement.query(values).map_err(broken)?;
         let mut found = Vec::new();
         loop {
@@ -181,21 +175,22 @@ impl Reader<'_> {
 
 /// The run's newest events, newest first. What cannot be read is passed over.
 pub(crate) fn newest_events(
-    conn: &Connection,
-    blobs: &FolderBlobs,
+    from: Source<'_>,
     run: RunId,
     limit: usize,
 ) -> Result<Vec<Stored>, ReadError> {
     let sql =
         format!("SELECT {EVENT_COLUMNS} FROM events WHERE run = ?1 ORDER BY seq DESC LIMIT ?2");
     let key = run.to_string();
-    let mut statement = conn.prepare_cached(&sql).map_err(broken)?;
+    let mut statement = from.conn.prepare_cached(&sql).map_err(broken)?;
     let mut rows = statement.query((&key, stored(limit))).map_err(broken)?;
     let mut found = Vec::new();
     loop {
         match rows.next() {
             Ok(None) => return Ok(found),
-            Ok(Some(row)) => found.extend(read_event(row, blobs, &key).map(|(stored, _)| stored)),
+            Ok(Some(row)) => {
+                found.extend(read_event(row, from.blobs, &key).map(|(stored, _)| stored))
+            }
             Err(error) if is_damage(&error) => return Ok(found),
             Err(error) => return Err(broken(error)),
         }

@@ -1,18 +1,17 @@
 //! Reading what is kept beside the log: listings of runs, timers, the outbox and claims.
 
-use std::fmt::Write as _;
-
-use rusqlite::{Connection, OptionalExtension as _, Row, ToSql, params};
+use rusqlite::{Connection, Row, params, params_from_iter};
 use trackway_domain::{Access, Caller, RunId, SessionId, Timestamp};
 use trackway_ports::{Claim, ClaimKey, OutboxId, OutboxRow, ReadError, RunFilter, RunRow};
 
 use crate::{error::read_error, json, prepared::outbox_key, readers::broken};
 
 use super::{
-    Unreadable, collect,
+    Unreadable,
     leases::errand_row,
     parsed,
     run::{run_row, run_sql},
+    select, select_moment,
 };
 
 /// Sorts after every run id.
@@ -25,47 +24,30 @@ pub(crate) fn runs(
     limit: usize,
 ) -> Result<Vec<RunRow>, ReadError> {
     let before = before.map_or_else(|| AFTER_ALL_RUNS.to_owned(), |run| run.to_string());
-    let session = filter.session.as_ref().map(SessionId::as_str);
-    let states = (!filter.states.is_empty()).then(|| json::to_text(&filter.states));
-    let tenant = filter.access.as_ref().map(|access| &access.caller.tenant);
-    let user = filter.access.as_ref().and_then(Access::user);
-    let values = [Some(&before as &dyn ToSql)]
-        .into_iter()
-        .chain([
-            tenant.as_ref().map(|value| value as _),
-            user.as_ref().map(|value| value as _),
-            session.as_ref().map(|value| value as _),
-            filter.workflow.as_ref().map(|value| value as _),
-            states.as_ref().map(|value| value as _),
-        ])
-        .flatten();
-    let mut statement = conn.prepare_cached(&runs_sql(filter)).map_err(read_error)?;
-    let rows = statement.query(rusqlite::params_from_iter(values)).map_err(read_error)?;
-    collect("run", rows, limit, run_row)
+    let (sql, values) = runs_sql(filter);
+    let values = params_from_iter(std::iter::once(before).chain(values));
+    select(conn, "run", &sql, values, limit, run_row)
 }
 
-/// The listing's SQL. Its values: where to begin, then those of the filter in the order of its fields.
-pub(super) fn runs_sql(filter: &RunFilter) -> String {
-    let mut sql = run_sql("WHERE id < ?");
+/// The listing's SQL, and the values of the filter. The first value of the listing is where it begins.
+pub(super) fn runs_sql(filter: &RunFilter) -> (String, Vec<String>) {
+    let RunFilter { access, session, workflow, states } = filter;
     // The plus keeps SQLite from walking through all runs of a caller for those of one session.
-    let plus = if filter.session.is_some() { "+" } else { "" };
-    if let Some(access) = &filter.access {
-        let _ = write!(sql, " AND {plus}tenant = ?");
-        if access.user().is_some() {
-            let _ = write!(sql, " AND {plus}user = ?");
-        }
-    }
-    if filter.session.is_some() {
-        sql.push_str(" AND session = ?");
-    }
-    if filter.workflow.is_some() {
-        sql.push_str(" AND workflow = ?");
-    }
-    if !filter.states.is_empty() {
-        sql.push_str(" AND state IN (SELECT value FROM json_each(?))");
-    }
-    sql.push_str(" ORDER BY id DESC");
-    sql
+    let (tenant_is, user_is) = match session {
+        Some(_) => (" AND +tenant = ?", " AND +user = ?"),
+        None => (" AND tenant = ?", " AND user = ?"),
+    };
+    let states = (!states.is_empty()).then(|| json::to_text(states));
+    let parts = [
+        (tenant_is, access.as_ref().map(|access| access.caller.tenant.to_string())),
+        (user_is, access.as_ref().and_then(Access::user).map(str::to_owned)),
+        (" AND session = ?", session.as_ref().map(ToString::to_string)),
+        (" AND workflow = ?", workflow.clone()),
+        (" AND state IN (SELECT value FROM json_each(?))", states),
+    ];
+    let (condition, values): (String, Vec<String>) =
+        parts.into_iter().filter_map(|(sql, value)| Some((sql, value?))).unzip();
+    (run_sql(&format!("WHERE id < ?{condition} ORDER BY id DESC")), values)
 }
 
 /// The index is named, since SQLite would rather walk through all runs of the session.
@@ -87,13 +69,9 @@ pub(crate) fn waiting(
     limit: usize,
 ) -> Result<Vec<RunId>, ReadError> {
     let sql = workflow.map_or(WAITING, |_| WAITING_OF_WORKFLOW);
-    let mut statement = conn.prepare_cached(sql).map_err(read_error)?;
-    let (tenant, user, session) = (&caller.tenant, &caller.user, session.as_str());
-    let rows = match workflow {
-        Some(workflow) => statement.query(params![tenant, user, session, workflow]),
-        None => statement.query(params![tenant, user, session]),
-    };
-    collect("run", rows.map_err(read_error)?, limit, |row| parsed(row, 0))
+    let whose = [&*caller.tenant, &*caller.user, session.as_str()];
+    let values = params_from_iter(whose.into_iter().chain(workflow));
+    select(conn, "run", sql, values, limit, |row| parsed(row, 0))
 }
 
 pub(crate) fn claim(conn: &Connection, key: ClaimKey) -> Result<Option<Claim>, ReadError> {
@@ -115,36 +93,16 @@ pub(crate) fn claim(conn: &Connection, key: ClaimKey) -> Result<Option<Claim>, R
         .map_err(|error| broken(format!("the claim of message {message}: {error}")))
 }
 
-/// The condition is written as in the index, so that SQLite sees that the index serves.
-pub(super) const RUNNABLE: &str =
-    "SELECT id FROM runs WHERE (runnable = 1 OR parked = 1) AND id > ?1 ORDER BY id";
-
-pub(crate) fn runnable(
-    conn: &Connection,
-    after: Option<RunId>,
-    limit: usize,
-) -> Result<Vec<RunId>, ReadError> {
-    let mut statement = conn.prepare_cached(RUNNABLE).map_err(read_error)?;
-    let after = after.map_or_else(String::new, |run| run.to_string());
-    let rows = statement.query([after]).map_err(read_error)?;
-    collect("run", rows, limit, |row| parsed(row, 0))
-}
-
 pub(crate) fn newest_time(conn: &Connection) -> Result<Option<Timestamp>, ReadError> {
-    conn.prepare_cached("SELECT at FROM events ORDER BY pos DESC LIMIT 1")
-        .and_then(|mut statement| statement.query_row([], |row| row.get(0)).optional())
-        .map(|at| at.map(Timestamp::from_millis))
-        .map_err(read_error)
+    select_moment(conn, "SELECT at FROM events ORDER BY pos DESC LIMIT 1", [])
 }
 
 pub(crate) fn next_timer(
     conn: &Connection,
     now: Timestamp,
 ) -> Result<Option<Timestamp>, ReadError> {
-    conn.prepare_cached("SELECT due FROM timers WHERE due > ?1 ORDER BY due LIMIT 1")
-        .and_then(|mut statement| statement.query_row([now.millis()], |row| row.get(0)).optional())
-        .map(|due| due.map(Timestamp::from_millis))
-        .map_err(read_error)
+    let sql = "SELECT due FROM timers WHERE due > ?1 ORDER BY due LIMIT 1";
+    select_moment(conn, sql, [now.millis()])
 }
 
 pub(crate) fn outbox(
@@ -152,12 +110,9 @@ pub(crate) fn outbox(
     after: Option<OutboxId>,
     limit: usize,
 ) -> Result<Vec<OutboxRow>, ReadError> {
-    let mut statement = conn
-        .prepare_cached("SELECT id, body FROM outbox WHERE id > ?1 ORDER BY id")
-        .map_err(read_error)?;
+    let sql = "SELECT id, body FROM outbox WHERE id > ?1 ORDER BY id";
     let after = after.map_or_else(String::new, outbox_key);
-    let rows = statement.query([after]).map_err(read_error)?;
-    collect("outbox", rows, limit, errand_row)
+    select(conn, "outbox", sql, [after], limit, errand_row)
 }
 
 fn claim_row(row: &Row<'_>, key: ClaimKey) -> Result<Claim, Unreadable> {

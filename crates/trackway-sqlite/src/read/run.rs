@@ -78,13 +78,10 @@ pub(super) fn run_row(row: &Row<'_>) -> Result<RunRow, Unreadable> {
 }
 
 pub(super) fn known_row(row: &Row<'_>) -> Result<Known, Unreadable> {
-    // A row from before there were checksums has none.
-    if let Some(crc) = row.get::<_, Option<u32>>(RUN_COLUMNS_COUNT)? {
-        let columns = (0..RUN_COLUMNS_COUNT).map(|column| row.get_ref(column));
-        let columns = columns.collect::<Result<Vec<_>, _>>()?;
-        if checksum::values(columns.into_iter()) != crc {
-            return Err(Unreadable::Content("it does not match its checksum".to_owned()));
-        }
+    let columns = (0..RUN_COLUMNS_COUNT).map(|column| row.get_ref(column));
+    let columns = columns.collect::<Result<Vec<_>, _>>()?;
+    if checksum::values(columns.into_iter()) != row.get::<_, u32>(RUN_COLUMNS_COUNT)? {
+        return Err(Unreadable::Content("it does not match its checksum".to_owned()));
     }
     let text = |column| -> Result<&str, Unreadable> { Ok(row.get_ref(column)?.as_str()?) };
     let found = RunRow {
@@ -102,6 +99,5 @@ pub(super) fn known_row(row: &Row<'_>) -> Result<Known, Unreadable> {
         created_at: Timestamp::from_millis(row.get(10)?),
         status_at: Timestamp::from_millis(row.get(11)?),
     };
-    let head: Option<i64> = row.get(12)?;
-    Ok(Known { row: found, head: head.and_then(|head| head.try_into().ok()).unwrap_or(0) })
+    Ok(Known { row: found, head: row.get::<_, i64>(12)?.unsigned_abs() })
 }

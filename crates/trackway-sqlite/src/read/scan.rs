@@ -7,10 +7,10 @@ use rusqlite::{Connection, Row, Rows};
 use trackway_domain::{RunId, Seq};
 use trackway_ports::{ReadError, Stored};
 
-use crate::{FolderBlobs, error::read_error};
+use crate::error::read_error;
 
 use super::{
-    Unreadable,
+    Source, Unreadable,
     events::{EVENT_COLUMNS, is_damage, read_event},
     run::{Known, known_row, run_sql},
 };
@@ -20,8 +20,7 @@ const EVENTS_MAX: Seq = 256;
 
 /// The run's whole events right behind that number.
 pub(super) fn events(
-    conn: &Connection,
-    blobs: &FolderBlobs,
+    from: Source<'_>,
     run: RunId,
     after: Seq,
     limit: usize,
@@ -35,11 +34,11 @@ pub(super) fn events(
          WHERE run = ?1 AND seq > ?2 AND seq <= ?3"
     );
     let key = run.to_string();
-    let mut statement = conn.prepare_cached(&sql).map_err(read_error)?;
+    let mut statement = from.conn.prepare_cached(&sql).map_err(read_error)?;
     let rows = statement.query((&key, first, last)).map_err(read_error)?;
     let mut found = BTreeMap::new();
     let mut unavailable = None;
-    each(rows, |row| match read_event(row, blobs, &key) {
+    each(rows, |row| match read_event(row, from.blobs, &key) {
         Ok((stored, _)) => drop(found.entry(stored.seq).or_insert(stored)),
         Err(Unreadable::Unavailable(reason)) => unavailable = Some(reason),
         Err(_) => {}

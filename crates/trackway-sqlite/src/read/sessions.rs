@@ -13,15 +13,15 @@ use rusqlite::{Connection, Params};
 use trackway_domain::{Access, Caller, Event, RunId, Seq, SessionId, Timestamp, WorkflowRef};
 use trackway_ports::{ReadError, RunRow, SessionRow};
 
-use crate::{FolderBlobs, error::read_error};
+use crate::error::read_error;
 
 use super::{
-    collect,
+    Source,
     events::events,
     guided::head,
     parsed,
     run::{Known, known},
-    scan,
+    scan, select,
 };
 
 /// From the index alone.
@@ -32,14 +32,14 @@ pub(super) const RUNS_OF_SESSION: &str = "SELECT id FROM runs WHERE session = ?1
 
 /// Of one moment, so that no run counts with the events of another moment.
 pub(crate) fn sessions(
-    conn: &Connection,
-    blobs: &FolderBlobs,
+    from: Source<'_>,
     access: &Access,
     limit: usize,
 ) -> Result<Vec<SessionRow>, ReadError> {
-    let moment = conn.unchecked_transaction().map_err(read_error)?;
-    let ids = indexed(&moment, RUNS_OF_TENANT, [&*access.caller.tenant])?;
-    let found = gather(&moment, blobs, &ids, |whose| access.covers(whose.caller))?;
+    let moment = from.conn.unchecked_transaction().map_err(read_error)?;
+    let from = Source { conn: &moment, ..from };
+    let ids = indexed(from.conn, RUNS_OF_TENANT, [&*access.caller.tenant]);
+    let found = gather(from, &ids, |whose| access.covers(whose.caller))?;
     let whole = found.whole.into_values().map(|Known { row, head }| Run {
         id: row.id,
         session: row.session,
@@ -52,7 +52,7 @@ pub(crate) fn sessions(
     let runs = whole.chain(found.damaged);
     let mut sessions = BTreeMap::<SessionId, SessionRow>::new();
     for run in runs {
-        let updated_at = last_time(&moment, blobs, &run)?.unwrap_or(run.status_at);
+        let updated_at = last_time(from, &run)?.unwrap_or(run.status_at);
         let session = sessions.entry(run.session.clone()).or_insert_with(|| SessionRow {
             id: run.session,
             workflows: Vec::new(),
@@ -70,16 +70,15 @@ pub(crate) fn sessions(
 }
 
 pub(crate) fn session_runs(
-    conn: &Connection,
-    blobs: &FolderBlobs,
+    from: Source<'_>,
     access: &Access,
     session: &SessionId,
 ) -> Result<Vec<RunRow>, ReadError> {
-    let moment = conn.unchecked_transaction().map_err(read_error)?;
-    let ids = indexed(&moment, RUNS_OF_SESSION, [session.as_str()])?;
-    let found = gather(&moment, blobs, &ids, |whose| {
-        access.covers(whose.caller) && *whose.session == *session
-    })?;
+    let moment = from.conn.unchecked_transaction().map_err(read_error)?;
+    let from = Source { conn: &moment, ..from };
+    let ids = indexed(from.conn, RUNS_OF_SESSION, [session.as_str()]);
+    let found =
+        gather(from, &ids, |whose| access.covers(whose.caller) && *whose.session == *session)?;
     match found.damaged.first() {
         None => Ok(found.whole.into_values().rev().map(|known| known.row).collect()),
         Some(damaged) => {
@@ -113,8 +112,7 @@ struct Run {
 /// The runs that an index names, or would name if it were whole. Whose a run with a damaged row is, its
 /// first event tells.
 fn gather(
-    conn: &Connection,
-    blobs: &FolderBlobs,
+    from: Source<'_>,
     named: &[RunId],
     is_asked_for: impl Fn(Whose<'_>) -> bool,
 ) -> Result<Found, ReadError> {
@@ -122,7 +120,7 @@ fn gather(
     let mut suspects = BTreeSet::new();
     let asked_row =
         |row: &RunRow| is_asked_for(Whose { caller: &row.caller, session: &row.session });
-    scan::runs(conn, |row| match row {
+    scan::runs(from.conn, |row| match row {
         Ok(known) if asked_row(&known.row) => drop(found.whole.insert(known.row.id, known)),
         Ok(_) => {}
         Err(suspect) => suspects.extend(suspect.run),
@@ -131,7 +129,7 @@ fn gather(
         if found.whole.contains_key(run) || suspects.contains(run) {
             continue;
         }
-        match known(conn, *run) {
+        match known(from.conn, *run) {
             Ok(Some(known)) if asked_row(&known.row) => {
                 found.whole.insert(*run, known);
             }
@@ -143,7 +141,7 @@ fn gather(
     // A damaged key may be that of another run, which has its own row.
     suspects.retain(|run| !found.whole.contains_key(run));
     for run in suspects {
-        let first = match events(conn, blobs, run, 0, 1) {
+        let first = match events(from, run, 0, 1) {
             Ok(mut page) => page.pop(),
             Err(ReadError::Damaged { .. }) => None,
             Err(error) => return Err(error),
@@ -164,27 +162,22 @@ fn gather(
     Ok(found)
 }
 
-fn indexed(conn: &Connection, sql: &str, values: impl Params) -> Result<Vec<RunId>, ReadError> {
-    let mut statement = conn.prepare_cached(sql).map_err(read_error)?;
-    let rows = statement.query(values).map_err(read_error)?;
+fn indexed(conn: &Connection, sql: &str, values: impl Params) -> Vec<RunId> {
     // An index that cannot be read leads nowhere; the walk through the table goes on without it.
-    Ok(collect("run", rows, usize::MAX, |row| parsed(row, 0)).unwrap_or_default())
+    let named = select(conn, "run", sql, values, usize::MAX, |row| parsed(row, 0));
+    named.unwrap_or_default()
 }
 
 /// When the run's newest event was recorded. None where it has none, or it cannot be read: damage in one
 /// run does not hide the sessions of others.
-fn last_time(
-    conn: &Connection,
-    blobs: &FolderBlobs,
-    run: &Run,
-) -> Result<Option<Timestamp>, ReadError> {
-    let newest = match head(conn, run.id) {
+fn last_time(from: Source<'_>, run: &Run) -> Result<Option<Timestamp>, ReadError> {
+    let newest = match head(from.conn, run.id) {
         Ok(newest) => newest.max(run.head),
         Err(ReadError::Damaged { .. }) => run.head,
         Err(error) => return Err(error),
     };
     let Some(before) = newest.checked_sub(1) else { return Ok(None) };
-    match events(conn, blobs, run.id, before, 1) {
+    match events(from, run.id, before, 1) {
         Ok(page) => Ok(page.first().map(|stored| stored.at)),
         Err(ReadError::Damaged { .. }) => Ok(None),
         Err(error) => Err(error),

@@ -14,9 +14,6 @@ pub(super) struct GuidedStatements<'conn> {
     add_checkpoint: Statement<'conn>,
     add_pin: Statement<'conn>,
     put_definition: Statement<'conn>,
-    clear_nodes: Statement<'conn>,
-    clear_attempts: Statement<'conn>,
-    clear_checkpoints: Statement<'conn>,
 }
 
 impl<'conn> GuidedStatements<'conn> {
@@ -48,9 +45,6 @@ impl<'conn> GuidedStatements<'conn> {
                 "INSERT INTO definitions (hash, crc, body) VALUES (?1, ?2, ?3)
                  ON CONFLICT (hash) DO UPDATE SET body = ?3 WHERE crc = ?2 AND body <> ?3",
             )?,
-            clear_nodes: conn.prepare("DELETE FROM nodes WHERE run = ?1")?,
-            clear_attempts: conn.prepare("DELETE FROM attempts WHERE run = ?1")?,
-            clear_checkpoints: conn.prepare("DELETE FROM checkpoints WHERE run = ?1")?,
         })
     }
 
@@ -58,13 +52,14 @@ impl<'conn> GuidedStatements<'conn> {
     pub(super) fn note(&mut self, run: &str, seq: i64, marks: &Marks) -> rusqlite::Result<()> {
         if let Some(node) = &marks.node {
             match self.find(run, &node.id)? {
-                None => {
+                None if node.is_new => {
                     let new = NodeRow { seq, branches: 0, attempts: 0, made: seq, blocked: 0 };
                     self.put(run, &node.id, new)?;
                 }
                 // A node that is read anew keeps its branches.
                 Some(Some(known)) => self.put(run, &node.id, NodeRow { seq, ..known })?,
-                Some(None) => {}
+                // A row that is lost or damaged stays so: the log is read instead.
+                None | Some(None) => {}
             }
             self.add_pin.execute(params![run, node.definition])?;
         }
@@ -93,8 +88,7 @@ impl<'conn> GuidedStatements<'conn> {
         Ok(())
     }
 
-    /// The row of a node, where it has one; the inner is none where it is damaged. A damaged one stays
-    /// as it is, so that nobody takes it for whole, until the index is made anew.
+    /// The row of a node, where it has one; the inner is none where it is damaged.
     fn find(&mut self, run: &str, node: &str) -> rusqlite::Result<Option<Option<NodeRow>>> {
         let mut rows = self.find_node.query([run, node])?;
         Ok(rows.next()?.map(|row| NodeRow::read(row, run, node)))
@@ -110,12 +104,5 @@ impl<'conn> GuidedStatements<'conn> {
     pub(super) fn pin(&mut self, run: &str, pin: &Pin) -> rusqlite::Result<()> {
         self.put_definition.execute(params![pin.hash, pin.crc, pin.body])?;
         self.add_pin.execute(params![run, pin.hash]).map(drop)
-    }
-
-    /// Forgets the nodes and attempts of the run. What it is pinned to stays.
-    pub(super) fn clear(&mut self, run: &str) -> rusqlite::Result<()> {
-        self.clear_nodes.execute([run])?;
-        self.clear_checkpoints.execute([run])?;
-        self.clear_attempts.execute([run]).map(drop)
     }
 }

@@ -1,8 +1,10 @@
 //! Writing hooks: the statements for them, and when one of them becomes due.
 
 use rusqlite::{Connection, OptionalExtension as _, Params, Statement, params};
+use trackway_domain::Seq;
+use trackway_ports::HookChange;
 
-use crate::prepared::HookWrite;
+use crate::json;
 
 pub(super) struct HookStatements<'conn> {
     wake: Statement<'conn>,
@@ -58,19 +60,22 @@ impl<'conn> HookStatements<'conn> {
     pub(super) fn change(
         &mut self,
         place: &Place<'_>,
-        change: &HookWrite,
+        change: &HookChange,
     ) -> rusqlite::Result<bool> {
         let Place { run, newest, at } = place;
+        let stored = |seq: &Seq| i64::try_from(*seq).unwrap_or(i64::MAX);
         match change {
-            HookWrite::Set { id, target, after } => {
-                is_due(&mut self.set, params![run, id, target, after, newest, at])
+            HookChange::Set { id, target, after } => {
+                let target = json::to_text(&target.0);
+                is_due(&mut self.set, params![run, id, target, stored(after), newest, at])
             }
-            HookWrite::Remove { id } => self.remove.execute(params![run, id]).map(|_| false),
-            HookWrite::Told { id, after } => {
-                is_due(&mut self.told, params![run, id, after, newest, at])
+            HookChange::Remove { id } => self.remove.execute(params![run, id]).map(|_| false),
+            HookChange::Told { id, after } => {
+                is_due(&mut self.told, params![run, id, stored(after), newest, at])
             }
-            HookWrite::Failed { id, due, failing_since, attempts } => {
-                self.failed.execute(params![run, id, due, failing_since, attempts]).map(|_| false)
+            HookChange::Failed { id, due, failing_since, attempts } => {
+                let (due, since) = (due.millis(), failing_since.millis());
+                self.failed.execute(params![run, id, due, since, attempts]).map(|_| false)
             }
         }
     }

@@ -37,7 +37,7 @@ pub(crate) struct Statements<'conn> {
     find_claim: Statement<'conn>,
     add_claim: Statement<'conn>,
     hooks: HookStatements<'conn>,
-    pub(super) guided: GuidedStatements<'conn>,
+    guided: GuidedStatements<'conn>,
 }
 
 impl<'conn> Statements<'conn> {

@@ -1,5 +1,4 @@
-//! Work that is not one append: removing runs, making the index of a run anew, claiming work, and writing
-//! appends that belong together.
+//! Work that is not one append: removing runs, claiming work, and writing appends that belong together.
 
 use rusqlite::Connection;
 use trackway_ports::{AppendError, BlobHash, ReadError, Receipt};
@@ -11,11 +10,7 @@ use crate::{
 };
 
 use super::{
-    CommitError, Outcome, Writer, committing,
-    heads::Heads,
-    reindex::{self, Failed},
-    removal,
-    statements::Statements,
+    CommitError, Outcome, Writer, committing, heads::Heads, removal, statements::Statements,
     writing,
 };
 
@@ -37,15 +32,11 @@ impl Writer {
                 removal.runs.iter().for_each(|run| heads.forget(run.run));
             }
             Upkeep::Together(appends) => appends.iter().for_each(|it| heads.forget(it.run)),
-            Upkeep::Reindex(_) | Upkeep::Claim(_) => {}
+            Upkeep::Claim(_) => {}
         }
         let done = match upkeep {
             Upkeep::Remove(removal) => removal::remove(conn, statements, removal, newest),
             Upkeep::Together(appends) => together(statements, appends, newest),
-            Upkeep::Reindex(run) => {
-                reindex::reindex(conn, &self.blobs, &mut statements.guided, *run)
-                    .map(|()| Ok(Vec::new()))
-            }
             Upkeep::Claim(claim) => claim(conn).map_err(Failed::Read).map(|runs| {
                 runs.into_iter().for_each(|run| heads.forget(run));
                 Ok(Vec::new())
@@ -88,6 +79,15 @@ impl Writer {
         }
         self.faults.reach("store:after-sweep");
     }
+}
+
+/// Why it could not be done.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Failed {
+    #[error(transparent)]
+    Sql(#[from] rusqlite::Error),
+    #[error(transparent)]
+    Read(#[from] ReadError),
 }
 
 /// The blobs that nobody needs after it, or why it is refused.

@@ -3,7 +3,7 @@
 use std::fs;
 
 use trackway_ports::{Blobs as _, Journal as _, ReadError};
-use trackway_sqlite::{FolderBlobs, SqliteJournal};
+use trackway_sqlite::FolderBlobs;
 
 use crate::helpers::*;
 
@@ -45,8 +45,7 @@ async fn a_damaged_blob_is_reported_and_mended() {
 /// Proves X2: only what is too large for a row becomes a file, and it does so whole.
 #[tokio::test]
 async fn large_events_lie_in_files_by_their_hash() {
-    let folder = tempfile::tempdir().unwrap();
-    let journal = SqliteJournal::open(folder.path()).unwrap();
+    let (folder, journal) = fresh_store();
     let large = "x".repeat(100_000);
     let events = [event("small"), event(&large), event(&large)];
     append(&journal, appending(run(1), 0, events)).await.unwrap();

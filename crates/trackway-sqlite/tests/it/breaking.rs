@@ -117,8 +117,7 @@ async fn a_death_around_the_commit_answers_nobody() {
 /// Proves X2: a panic in one caller's code does not take the store from the others.
 #[tokio::test]
 async fn a_panicking_caller_leaves_the_others_alone() {
-    let folder = tempfile::tempdir().unwrap();
-    let journal = SqliteJournal::open(folder.path()).unwrap();
+    let (_folder, journal) = fresh_store();
     journal.append(appending(run(1), 0, [event("one")]), Box::new(|_| panic!("as told")));
     fill(&journal, run(2), 2).await;
     assert_eq!(count(&journal, run(1)).await, 1);
@@ -147,8 +146,7 @@ async fn a_database_that_another_process_has_locked_is_waited_for_and_then_tried
 /// Proves X2, X5: a blob that cannot be written keeps back its own append, and no other.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_blob_that_cannot_be_written_refuses_its_append_alone() {
-    let folder = tempfile::tempdir().unwrap();
-    let journal = SqliteJournal::open(folder.path()).unwrap();
+    let (folder, journal) = fresh_store();
     let blobs = folder.path().join("blobs");
     std::fs::remove_dir(&blobs).unwrap();
     std::fs::write(&blobs, "in the way").unwrap();

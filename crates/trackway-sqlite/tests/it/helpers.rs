@@ -3,13 +3,18 @@
 use std::path::Path;
 
 use rusqlite::Connection;
-use tokio::sync::oneshot;
+use tempfile::TempDir;
 use trackway_domain::{Event, Op, OpKind, RunId, Seq, StepOutcome, Timestamp};
 use trackway_ports::{Append, AppendError, Journal, Receipt};
-use uuid::Uuid;
+use trackway_sqlite::SqliteJournal;
 
-pub(crate) fn run(number: u128) -> RunId {
-    RunId::new(Uuid::from_u128(number))
+pub(crate) use trackway_testkit::journal_suite::samples::{hand_in, run};
+
+/// A store in a new folder, and the folder, which goes away with it.
+pub(crate) fn fresh_store() -> (TempDir, SqliteJournal) {
+    let folder = tempfile::tempdir().unwrap();
+    let journal = SqliteJournal::open(folder.path()).unwrap();
+    (folder, journal)
 }
 
 pub(crate) fn event(text: &str) -> Event {
@@ -27,15 +32,6 @@ pub(crate) fn appending(
     let mut append = Append::new(run, expected, Timestamp(0));
     append.events.extend(events);
     append
-}
-
-pub(crate) fn hand_in(
-    journal: &dyn Journal,
-    append: Append,
-) -> oneshot::Receiver<Result<Receipt, AppendError>> {
-    let (sender, receiver) = oneshot::channel();
-    journal.append(append, Box::new(move |outcome| drop(sender.send(outcome))));
-    receiver
 }
 
 pub(crate) async fn append(journal: &dyn Journal, append: Append) -> Result<Receipt, AppendError> {

@@ -1,7 +1,6 @@
 //! Opening: a fresh folder, an old one, a newer one, and reading beside a running server.
 
-use trackway_domain::{Access, Caller, Timestamp};
-use trackway_ports::{AppendError, Journal as _, RunFilter, RunPlace, RunQuery};
+use trackway_ports::{AppendError, Journal as _, RunFilter};
 use trackway_sqlite::{OpenError, SqliteJournal};
 
 use crate::helpers::*;
@@ -24,7 +23,7 @@ async fn a_fresh_folder_is_made_and_brought_up_to_date() {
         })
         .unwrap()
     };
-    assert_eq!(pragma("user_version"), "Integer(8)");
+    assert_eq!(pragma("user_version"), "Integer(1)");
     assert_eq!(pragma("journal_mode"), "wal");
     assert_eq!(pragma("integrity_check"), "ok");
 }
@@ -37,31 +36,6 @@ async fn a_database_without_tables_is_migrated() {
     let journal = SqliteJournal::open(folder.path()).unwrap();
     fill(&journal, run(1), 2).await;
     assert_eq!(count(&journal, run(1)).await, 2);
-}
-
-/// Proves X2: runs of the first release are listed, at the time of their last change of state.
-#[tokio::test]
-async fn a_database_of_the_first_release_is_migrated() {
-    let folder = tempfile::tempdir().unwrap();
-    let first = include_str!("../../src/migrations/0001-first.sql");
-    let conn = database(folder.path());
-    conn.execute_batch(first).unwrap();
-    conn.pragma_update(None, "user_version", 1).unwrap();
-    let id = run(1).to_string();
-    conn.execute(
-        "INSERT INTO runs VALUES (?1, 's', 't', 'u', 'w', '1', NULL, 'working', 1, 0, 5, 7)",
-        [&id],
-    )
-    .unwrap();
-    drop(conn);
-    let journal = SqliteJournal::open(folder.path()).unwrap();
-    let page = journal
-        .runs_by_status(RunQuery::new(Access::tenant(Caller::new("t", "u")), 9))
-        .await
-        .unwrap();
-    assert_eq!((page.rows.len(), page.total), (1, 1));
-    assert_eq!(page.rows[0].place(), RunPlace { status_at: Timestamp(7), id: run(1) });
-    assert_eq!(page.rows[0].created_at, Timestamp(5));
 }
 
 /// Proves X2: an old program never writes into what it does not understand.
@@ -135,8 +109,7 @@ async fn a_reader_needs_no_server() {
 /// Proves X3: after closing, everything is in the one file.
 #[tokio::test]
 async fn closing_leaves_no_write_ahead_log() {
-    let folder = tempfile::tempdir().unwrap();
-    let journal = SqliteJournal::open(folder.path()).unwrap();
+    let (folder, journal) = fresh_store();
     fill(&journal, run(1), 3).await;
     assert_eq!(count(&journal, run(1)).await, 3);
     journal.close().await;

@@ -1,7 +1,6 @@
 //! Pages of the log: long ones of small events, short ones of large events.
 
 use trackway_ports::Journal as _;
-use trackway_sqlite::SqliteJournal;
 use trackway_testkit::whole_log;
 
 use crate::helpers::*;
@@ -9,8 +8,7 @@ use crate::helpers::*;
 /// Proves X2: whoever reads page by page never holds much, and misses nothing.
 #[tokio::test]
 async fn a_page_of_large_events_is_short_and_the_next_goes_on() {
-    let folder = tempfile::tempdir().unwrap();
-    let journal = SqliteJournal::open(folder.path()).unwrap();
+    let (_folder, journal) = fresh_store();
     // Kept in rows and, the larger ones, in blobs.
     for (number, (size, most)) in (1..).zip([(50_000, 6), (100_000, 3), (1_000_000, 1)]) {
         let run = run(number);

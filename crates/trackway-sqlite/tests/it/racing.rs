@@ -9,26 +9,6 @@ use trackway_testkit::journal_suite::trees::*;
 
 use crate::helpers::*;
 
-/// Proves X3: expected version settles races, whoever takes part.
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn of_two_processes_on_one_run_one_wins() {
-    let folder = tempfile::tempdir().unwrap();
-    let one = SqliteJournal::open(folder.path()).unwrap();
-    let two = SqliteJournal::open(folder.path()).unwrap();
-    for seq in 0..50 {
-        let first = hand_in(&one, appending(run(1), seq, [event("one")]));
-        let second = hand_in(&two, appending(run(1), seq, [event("two")]));
-        let outcomes = [first.await.unwrap(), second.await.unwrap()];
-        let won = outcomes.iter().filter(|outcome| outcome.is_ok()).count();
-        assert_eq!(won, 1, "{outcomes:?}");
-        assert!(
-            outcomes.iter().any(|outcome| matches!(outcome, Err(AppendError::Conflict { .. })))
-        );
-    }
-    assert_eq!(count(&one, run(1)).await, 50);
-    assert_eq!(count(&two, run(1)).await, 50);
-}
-
 /// Proves X3: three processes under load, past several checkpoints, lose and double nothing.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn processes_under_load_share_the_folder() {

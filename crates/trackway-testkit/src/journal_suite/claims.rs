@@ -1,9 +1,11 @@
 //! Claims: a message is acted on once.
 
-use trackway_domain::Caller;
-use trackway_ports::{AppendError, Claim};
+use std::sync::Arc;
 
-use super::{StoreUnderTest, samples::*};
+use trackway_domain::Caller;
+use trackway_ports::{AppendError, Claim, Journal};
+
+use super::samples::*;
 
 /// The claim that an append lost to.
 fn lost_to(outcome: Result<trackway_ports::Receipt, AppendError>) -> Claim {
@@ -14,8 +16,7 @@ fn lost_to(outcome: Result<trackway_ports::Receipt, AppendError>) -> Claim {
 }
 
 /// Proves X2: a repeated request finds what the first led to and writes nothing.
-pub async fn the_first_claim_wins<S: StoreUnderTest>() {
-    let (_store, journal) = fresh::<S>().await;
+pub async fn the_first_claim_wins(journal: Arc<dyn Journal>) {
     let caller = Caller::new("tenant", "user");
     let first = claim(&caller, "message", run(1));
     let mut original = appending(run(1), 0, [1]);
@@ -37,8 +38,7 @@ pub async fn the_first_claim_wins<S: StoreUnderTest>() {
 }
 
 /// Proves X2: also when both are under way at the same moment.
-pub async fn two_claims_at_once_have_one_winner<S: StoreUnderTest>() {
-    let (_store, journal) = fresh::<S>().await;
+pub async fn two_claims_at_once_have_one_winner(journal: Arc<dyn Journal>) {
     let caller = Caller::new("tenant", "user");
     let outcomes: Vec<_> = (1..=50)
         .map(|number| {
@@ -61,8 +61,7 @@ pub async fn two_claims_at_once_have_one_winner<S: StoreUnderTest>() {
 }
 
 /// Proves X2: message ids are chosen by callers, so each caller has their own.
-pub async fn another_caller_may_use_the_same_message_id<S: StoreUnderTest>() {
-    let (_store, journal) = fresh::<S>().await;
+pub async fn another_caller_may_use_the_same_message_id(journal: Arc<dyn Journal>) {
     let callers = [
         Caller::new("a", "x"),
         Caller::new("a", "y"),
@@ -84,8 +83,7 @@ pub async fn another_caller_may_use_the_same_message_id<S: StoreUnderTest>() {
 }
 
 /// Proves X2: the message of an append that lost a race can be handed in again.
-pub async fn a_refused_append_claims_nothing<S: StoreUnderTest>() {
-    let (_store, journal) = fresh::<S>().await;
+pub async fn a_refused_append_claims_nothing(journal: Arc<dyn Journal>) {
     let caller = Caller::new("tenant", "user");
     write(&*journal, appending(run(1), 0, [1])).await;
     let mut late = appending(run(1), 0, [2]);
@@ -100,8 +98,7 @@ pub async fn a_refused_append_claims_nothing<S: StoreUnderTest>() {
 }
 
 /// Proves X2.
-pub async fn an_unknown_claim_is_none<S: StoreUnderTest>() {
-    let (_store, journal) = fresh::<S>().await;
+pub async fn an_unknown_claim_is_none(journal: Arc<dyn Journal>) {
     let key = claim(&Caller::local(), "never", run(1)).key;
     assert_eq!(journal.claim(key).await.unwrap(), None);
 }

@@ -6,7 +6,7 @@ use trackway_domain::{
 };
 use trackway_ports::Append;
 
-use super::{StoreUnderTest, samples::*};
+use super::{StoreUnderTest, fresh, samples::*};
 
 /// Writes events with these values and sees them come back, also after opening again.
 async fn round_trip<S: StoreUnderTest>(values: Vec<Value>) {

@@ -1,9 +1,11 @@
 //! Guided runs: finding nodes and attempts, and the definitions that runs are pinned to.
 
+use std::sync::Arc;
+
 use trackway_domain::{AckId, Event, NodeId};
 use trackway_ports::{AskedPlace, AttemptKey, Journal, Lineage, LineageLimits, Stored};
 
-use super::{StoreUnderTest, samples::*, trees::*};
+use super::{StoreUnderTest, fresh, samples::*, trees::*};
 
 async fn branches(journal: &dyn Journal, number: u128) -> u32 {
     place(journal, 1, number).await.unwrap().branches
@@ -18,8 +20,7 @@ async fn found(journal: &dyn Journal, key: AttemptKey) -> Option<Stored> {
 }
 
 /// Proves T4, T12: everything that an answer needs is found in one look, whatever else the run holds.
-pub async fn a_node_is_found_with_its_run<S: StoreUnderTest>() {
-    let (_store, journal) = fresh::<S>().await;
+pub async fn a_node_is_found_with_its_run(journal: Arc<dyn Journal>) {
     write(&*journal, opening(1)).await;
     let whole = log(&*journal, run(1)).await;
     let first = place(&*journal, 1, 1).await.unwrap();
@@ -38,8 +39,7 @@ pub async fn a_node_is_found_with_its_run<S: StoreUnderTest>() {
 }
 
 /// Issue 11, S-M5: a node says whether its run waits to be adopted.
-pub async fn a_node_of_an_imported_run_says_so<S: StoreUnderTest>() {
-    let (_store, journal) = fresh::<S>().await;
+pub async fn a_node_of_an_imported_run_says_so(journal: Arc<dyn Journal>) {
     write(&*journal, opening(1)).await;
     let is_unadopted = async || place(&*journal, 1, 1).await.unwrap().is_unadopted;
     assert!(!is_unadopted().await);
@@ -50,8 +50,7 @@ pub async fn a_node_of_an_imported_run_says_so<S: StoreUnderTest>() {
 }
 
 /// Proves T5: what another run has is not found in this one.
-pub async fn a_node_belongs_to_its_run<S: StoreUnderTest>() {
-    let (_store, journal) = fresh::<S>().await;
+pub async fn a_node_belongs_to_its_run(journal: Arc<dyn Journal>) {
     write(&*journal, opening(1)).await;
     write(&*journal, opening(2)).await;
     write(&*journal, guided(2, 2, [advanced(1, 1, "a", 2)])).await;
@@ -64,8 +63,7 @@ pub async fn a_node_belongs_to_its_run<S: StoreUnderTest>() {
 }
 
 /// Proves T6: each answer that advances is a branch; one that does not, and notes, are none.
-pub async fn branches_are_counted<S: StoreUnderTest>() {
-    let (_store, journal) = fresh::<S>().await;
+pub async fn branches_are_counted(journal: Arc<dyn Journal>) {
     write(&*journal, opening(1)).await;
     write(&*journal, guided(1, 2, [blocked(1, 1, "bad")])).await;
     write(&*journal, guided(1, 3, [checkpointed(Some(1))])).await;
@@ -83,8 +81,7 @@ pub async fn branches_are_counted<S: StoreUnderTest>() {
 }
 
 /// Proves T4, T6: an attempt is found by all of what it is recognised by, advanced or not.
-pub async fn an_attempt_is_found_by_its_key<S: StoreUnderTest>() {
-    let (_store, journal) = fresh::<S>().await;
+pub async fn an_attempt_is_found_by_its_key(journal: Arc<dyn Journal>) {
     write(&*journal, opening(1)).await;
     write(&*journal, guided(1, 2, [blocked(1, 1, "bad"), advanced(1, 1, "a", 2)])).await;
     let whole = log(&*journal, run(1)).await;
@@ -103,8 +100,7 @@ pub async fn an_attempt_is_found_by_its_key<S: StoreUnderTest>() {
 }
 
 /// Proves T3: a node that is read by another definition keeps its id and its branches.
-pub async fn a_repinned_node_keeps_its_branches<S: StoreUnderTest>() {
-    let (_store, journal) = fresh::<S>().await;
+pub async fn a_repinned_node_keeps_its_branches(journal: Arc<dyn Journal>) {
     write(&*journal, opening(1)).await;
     write(&*journal, guided(1, 2, [advanced(1, 1, "a", 2)])).await;
     write(&*journal, guided(1, 3, [repinned(1, "other")])).await;
@@ -116,38 +112,9 @@ pub async fn a_repinned_node_keeps_its_branches<S: StoreUnderTest>() {
     assert_eq!(place(&*journal, 1, 1).await.unwrap().made.seq, 4);
 }
 
-/// Proves T12: the indexes follow from the events.
-pub async fn an_index_is_made_anew_as_it_was<S: StoreUnderTest>() {
-    let (_store, journal) = fresh::<S>().await;
-    write(&*journal, opening(1)).await;
-    let next = [advanced(1, 1, "a", 2), blocked(2, 2, "bad"), advanced(1, 3, "b", 3)];
-    write(&*journal, guided(1, 2, next)).await;
-    write(&*journal, guided(1, 5, [repinned(1, "other"), checkpointed(None)])).await;
-    let look = async || {
-        let mut places = Vec::new();
-        for number in 1..=4 {
-            places.push(place(&*journal, 1, number).await);
-        }
-        let attempts = [(1, 1, "a"), (2, 2, "bad"), (1, 3, "b"), (1, 1, "b")];
-        let mut events = Vec::new();
-        for (node, ack, digest) in attempts {
-            events.push(found(&*journal, attempt_key(1, node, ack, digest)).await);
-        }
-        (places, events)
-    };
-    let before = look().await;
-    for _ in 0..2 {
-        journal.reindex(run(1)).await.unwrap();
-        assert_eq!(look().await, before);
-    }
-    journal.reindex(run(9)).await.unwrap();
-    assert_eq!(place(&*journal, 9, 1).await, None);
-}
-
 /// Proves T12, T14: the way to a node, the checkpoints on it and what grew from it follow from the log,
-/// within the limits, also where a node was read anew and after the index was made anew.
-pub async fn a_lineage_is_what_the_log_says<S: StoreUnderTest>() {
-    let (_store, journal) = fresh::<S>().await;
+/// within the limits, also where a node was read anew.
+pub async fn a_lineage_is_what_the_log_says(journal: Arc<dyn Journal>) {
     write(&*journal, opening(1)).await;
     let next = [
         advanced(1, 1, "a", 2),
@@ -166,17 +133,12 @@ pub async fn a_lineage_is_what_the_log_says<S: StoreUnderTest>() {
     write(&*journal, guided(1, 2, next)).await;
     let whole = log(&*journal, run(1)).await;
     let limits = [(9, 9, 9, 9), (2, 1, 1, 1), (1, 0, 0, 0), (3, 2, 2, 0)];
-    for again in [false, true] {
-        if again {
-            journal.reindex(run(1)).await.unwrap();
-        }
-        for number in 1..=7 {
-            for (path, checkpoints, children, depth) in limits {
-                let limits = LineageLimits { path, checkpoints, children, depth };
-                let node = NodeId::new(number_id(number));
-                let found = journal.lineage(run(1), node, limits).await.unwrap();
-                assert_eq!(found, Lineage::of(&whole, node, limits), "{number} {limits:?}");
-            }
+    for number in 1..=7 {
+        for (path, checkpoints, children, depth) in limits {
+            let limits = LineageLimits { path, checkpoints, children, depth };
+            let node = NodeId::new(number_id(number));
+            let found = journal.lineage(run(1), node, limits).await.unwrap();
+            assert_eq!(found, Lineage::of(&whole, node, limits), "{number} {limits:?}");
         }
     }
     let all = LineageLimits { path: 9, checkpoints: 9, children: 9, depth: 9 };
@@ -191,8 +153,7 @@ pub async fn a_lineage_is_what_the_log_says<S: StoreUnderTest>() {
 }
 
 /// Proves T14: what was recorded last is read without reading what came before.
-pub async fn newest_events_come_first<S: StoreUnderTest>() {
-    let (_store, journal) = fresh::<S>().await;
+pub async fn newest_events_come_first(journal: Arc<dyn Journal>) {
     write(&*journal, opening(1)).await;
     write(&*journal, guided(1, 2, [advanced(1, 1, "a", 2), checkpointed(Some(2))])).await;
     let mut whole = log(&*journal, run(1)).await;
@@ -240,8 +201,7 @@ pub async fn a_second_opening_finds_the_nodes_of_the_first<S: StoreUnderTest>() 
 }
 
 /// Proves T4: a large node is found like any other.
-pub async fn a_large_node_is_found<S: StoreUnderTest>() {
-    let (_store, journal) = fresh::<S>().await;
+pub async fn a_large_node_is_found(journal: Arc<dyn Journal>) {
     write(&*journal, opening(1)).await;
     let digest = "d".repeat(300_000);
     write(&*journal, guided(1, 2, [advanced(1, 1, &digest, 2)])).await;

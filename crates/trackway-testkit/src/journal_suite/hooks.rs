@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use trackway_domain::{Caller, RunId, Seq};
 use trackway_ports::{Append, Hook, HookChange, HookTarget, Journal, Receipt, RunRow};
 
-use super::{StoreUnderTest, samples::*};
+use super::{StoreUnderTest, fresh, samples::*};
 
 fn set(id: &str, url: &str, after: Seq) -> HookChange {
     HookChange::Set { id: id.to_owned(), target: HookTarget(json!({ "url": url })), after }
@@ -52,8 +52,7 @@ fn names(hooks: &[Hook]) -> Vec<&str> {
 }
 
 /// Proves X2.
-pub async fn a_hook_reads_back<S: StoreUnderTest>() {
-    let (_store, journal) = fresh::<S>().await;
+pub async fn a_hook_reads_back(journal: Arc<dyn Journal>) {
     write(&*journal, appending(run(1), 0, [1, 2])).await;
     let targets = [
         json!({"url": "https://example.com", "token": "'; DROP TABLE hooks; --"}),
@@ -86,8 +85,7 @@ pub async fn a_hook_reads_back<S: StoreUnderTest>() {
 }
 
 /// Proves X2.
-pub async fn hooks_are_listed_in_the_order_of_their_making<S: StoreUnderTest>() {
-    let (_store, journal) = fresh::<S>().await;
+pub async fn hooks_are_listed_in_the_order_of_their_making(journal: Arc<dyn Journal>) {
     assert!(journal.hooks(run(1)).await.unwrap().is_empty());
     change(&*journal, run(1), 0, [set("z", "1", 0), set("a", "2", 0)]).await;
     change(&*journal, run(2), 0, [set("a", "other", 0)]).await;
@@ -100,8 +98,7 @@ pub async fn hooks_are_listed_in_the_order_of_their_making<S: StoreUnderTest>() 
 }
 
 /// Proves X2: a hook that is gone stays gone, whatever is still said of it.
-pub async fn a_removed_hook_is_gone<S: StoreUnderTest>() {
-    let (_store, journal) = fresh::<S>().await;
+pub async fn a_removed_hook_is_gone(journal: Arc<dyn Journal>) {
     write(&*journal, appending(run(1), 0, [1])).await;
     change(&*journal, run(1), 1, [set("a", "1", 0), set("b", "2", 0)]).await;
     change(&*journal, run(2), 0, [set("a", "3", 0)]).await;
@@ -116,8 +113,7 @@ pub async fn a_removed_hook_is_gone<S: StoreUnderTest>() {
 }
 
 /// Proves X2: a crash cannot part a run from the hook that came with its first message.
-pub async fn a_hook_may_come_with_the_first_event<S: StoreUnderTest>() {
-    let (_store, journal) = fresh::<S>().await;
+pub async fn a_hook_may_come_with_the_first_event(journal: Arc<dyn Journal>) {
     let mut first = appending(run(1), 0, [1, 2]);
     first.row = Some(row(1));
     first.hooks = vec![set("h", "1", 0)];
@@ -133,8 +129,7 @@ pub async fn a_hook_may_come_with_the_first_event<S: StoreUnderTest>() {
 }
 
 /// Proves X2.
-pub async fn a_refused_append_changes_no_hook<S: StoreUnderTest>() {
-    let (_store, journal) = fresh::<S>().await;
+pub async fn a_refused_append_changes_no_hook(journal: Arc<dyn Journal>) {
     change(&*journal, run(1), 0, [set("kept", "1", 0)]).await;
     let mut behind = appending(run(1), 7, [1]);
     behind.hooks = vec![set("new", "2", 0), remove("kept"), failed("kept", 1, 1, 1)];
@@ -144,8 +139,7 @@ pub async fn a_refused_append_changes_no_hook<S: StoreUnderTest>() {
 }
 
 /// Proves X2: whoever is idle becomes due with the event, in one transaction.
-pub async fn events_make_idle_hooks_due<S: StoreUnderTest>() {
-    let (_store, journal) = fresh::<S>().await;
+pub async fn events_make_idle_hooks_due(journal: Arc<dyn Journal>) {
     change(&*journal, run(1), 0, [set("a", "1", 0), set("b", "2", 0)]).await;
     change(&*journal, run(2), 0, [set("other", "3", 0)]).await;
     assert!(due(&*journal, i64::MAX).await.is_empty());
@@ -171,8 +165,7 @@ fn writing_row_at(run: RunId, head: Seq) -> Append {
 }
 
 /// Proves X2: an event that came during the last delivery keeps the hook due.
-pub async fn a_told_hook_is_idle_unless_there_is_more<S: StoreUnderTest>() {
-    let (_store, journal) = fresh::<S>().await;
+pub async fn a_told_hook_is_idle_unless_there_is_more(journal: Arc<dyn Journal>) {
     write(&*journal, appending(run(1), 0, [1, 2])).await;
     assert!(change(&*journal, run(1), 2, [set("h", "1", 0)]).await.hooks);
     change(&*journal, run(1), 2, [failed("h", 8_000, 4_000, 1)]).await;
@@ -195,8 +188,7 @@ pub async fn a_told_hook_is_idle_unless_there_is_more<S: StoreUnderTest>() {
 }
 
 /// Proves X2.
-pub async fn a_failed_attempt_is_due_again_later<S: StoreUnderTest>() {
-    let (_store, journal) = fresh::<S>().await;
+pub async fn a_failed_attempt_is_due_again_later(journal: Arc<dyn Journal>) {
     write(&*journal, appending(run(1), 0, [1])).await;
     change(&*journal, run(1), 1, [set("h", "1", 0)]).await;
     for attempts in 1..=3_u32 {
@@ -215,8 +207,7 @@ pub async fn a_failed_attempt_is_due_again_later<S: StoreUnderTest>() {
 }
 
 /// Proves X2: what was not delivered to the old target is delivered to the new, at once.
-pub async fn a_hook_set_anew_keeps_its_place_but_not_its_failures<S: StoreUnderTest>() {
-    let (_store, journal) = fresh::<S>().await;
+pub async fn a_hook_set_anew_keeps_its_place_but_not_its_failures(journal: Arc<dyn Journal>) {
     write(&*journal, appending(run(1), 0, [1, 2, 3])).await;
     change(&*journal, run(1), 3, [set("h", "1", 1)]).await;
     change(&*journal, run(1), 3, [failed("h", 90_000, 5_000, 1)]).await;
@@ -234,8 +225,7 @@ pub async fn a_hook_set_anew_keeps_its_place_but_not_its_failures<S: StoreUnderT
 }
 
 /// Proves X2.
-pub async fn hooks_are_due_earliest_first_in_pages<S: StoreUnderTest>() {
-    let (_store, journal) = fresh::<S>().await;
+pub async fn hooks_are_due_earliest_first_in_pages(journal: Arc<dyn Journal>) {
     assert_eq!(journal.next_hook(at(i64::MIN)).await.unwrap(), None);
     for (number, moment) in [(1, 300), (2, 100), (3, 200)] {
         write(&*journal, appending(run(number), 0, [1])).await;
@@ -257,8 +247,7 @@ pub async fn hooks_are_due_earliest_first_in_pages<S: StoreUnderTest>() {
 }
 
 /// Proves X6: so that no tenant waits for the hooks of another.
-pub async fn hooks_of_some_tenants_are_left_out<S: StoreUnderTest>() {
-    let (_store, journal) = fresh::<S>().await;
+pub async fn hooks_of_some_tenants_are_left_out(journal: Arc<dyn Journal>) {
     for (number, tenant) in [(1, "a"), (2, "b"), (3, "a"), (4, "c")] {
         let mut append = appending(run(number), 0, [1]);
         append.row = Some(RunRow { caller: Caller::new(tenant, "u"), ..row(number) });
@@ -300,9 +289,8 @@ pub async fn a_hook_of_a_second_opening_is_woken_by_the_first<S: StoreUnderTest>
 }
 
 /// Proves X2: while one appends and another tells, nothing falls between.
-pub async fn no_event_falls_between_telling_and_appending<S: StoreUnderTest>() {
+pub async fn no_event_falls_between_telling_and_appending(journal: Arc<dyn Journal>) {
     const EVENTS: u64 = 60;
-    let (_store, journal) = fresh::<S>().await;
     change(&*journal, run(1), 0, [set("h", "1", 0)]).await;
     let writer = Arc::clone(&journal);
     let writer = tokio::spawn(async move {
@@ -336,8 +324,7 @@ pub async fn no_event_falls_between_telling_and_appending<S: StoreUnderTest>() {
 }
 
 /// Proves X6: secrets do not get into a log by way of a debug print.
-pub async fn a_target_is_not_printed<S: StoreUnderTest>() {
-    let (_store, journal) = fresh::<S>().await;
+pub async fn a_target_is_not_printed(journal: Arc<dyn Journal>) {
     let mut append = Append::new(run(1), 0, at(0));
     append.hooks = vec![set("h", "s3cret", 0)];
     assert!(!format!("{append:?}").contains("s3cret"));

@@ -6,7 +6,7 @@ use tokio::sync::{mpsc, oneshot};
 use trackway_domain::Caller;
 use trackway_ports::{AppendError, Journal, OutboxChange, OutboxItem, TimerChange};
 
-use super::{StoreUnderTest, samples::*};
+use super::{StoreUnderTest, fresh, samples::*};
 
 /// Proves X2.
 pub async fn everything_is_there_after_opening_again<S: StoreUnderTest>() {
@@ -50,10 +50,9 @@ pub async fn a_second_opening_sees_what_the_first_wrote<S: StoreUnderTest>() {
 }
 
 /// Proves X2.
-pub async fn many_runs_at_once<S: StoreUnderTest>() {
+pub async fn many_runs_at_once(journal: Arc<dyn Journal>) {
     const RUNS: u128 = 100;
     const EVENTS: u64 = 30;
-    let (_store, journal) = fresh::<S>().await;
     let tasks: Vec<_> = (1..=RUNS)
         .map(|number| {
             let journal = Arc::clone(&journal);
@@ -82,10 +81,9 @@ pub async fn many_runs_at_once<S: StoreUnderTest>() {
 }
 
 /// Proves X2: at each number of a run exactly one of the racing decisions is written.
-pub async fn many_appenders_on_one_run<S: StoreUnderTest>() {
+pub async fn many_appenders_on_one_run(journal: Arc<dyn Journal>) {
     const APPENDERS: u64 = 16;
     const EACH: u64 = 20;
-    let (_store, journal) = fresh::<S>().await;
     let tasks: Vec<_> = (0..APPENDERS)
         .map(|appender| {
             let journal = Arc::clone(&journal);
@@ -135,8 +133,7 @@ pub async fn after_closing_appends_fail<S: StoreUnderTest>() {
 }
 
 /// Proves X2.
-pub async fn closing_twice_is_no_error<S: StoreUnderTest>() {
-    let (_store, journal) = fresh::<S>().await;
+pub async fn closing_twice_is_no_error(journal: Arc<dyn Journal>) {
     write(&*journal, appending(run(1), 0, [1])).await;
     tokio::join!(journal.close(), journal.close());
     journal.close().await;
@@ -166,8 +163,7 @@ pub async fn an_answer_may_lead_to_the_next_append<S: StoreUnderTest>() {
 }
 
 /// Proves X2.
-pub async fn a_caller_that_went_away_disturbs_nobody<S: StoreUnderTest>() {
-    let (_store, journal) = fresh::<S>().await;
+pub async fn a_caller_that_went_away_disturbs_nobody(journal: Arc<dyn Journal>) {
     drop(hand_in(&*journal, appending(run(1), 0, [1])));
     let (sender, receiver) = oneshot::channel::<()>();
     drop(receiver);

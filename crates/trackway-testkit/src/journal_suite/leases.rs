@@ -1,12 +1,14 @@
 //! Leases: who drives a run, and who does what is due.
 
+use std::sync::Arc;
+
 use trackway_domain::{RunId, Timestamp};
 use trackway_ports::{
     Append, AppendError, ClaimedRun, Epoch, Fence, HookChange, HookTarget, Journal, Lease,
     OutboxChange, OutboxItem, Receipt, RunLease, RunRow, TimerChange, WorkClaim,
 };
 
-use super::{StoreUnderTest, samples::*};
+use super::{StoreUnderTest, fresh, samples::*};
 
 fn claim_of(number: u128, now: i64) -> WorkClaim {
     WorkClaim { worker: worker(number), now: at(now), limit: ALL }
@@ -78,8 +80,7 @@ pub async fn a_stale_lease_writes_nothing<S: StoreUnderTest>() {
 }
 
 /// Proves X3: a run that waits has no driver, and whoever brings the answer drives it on.
-pub async fn a_run_that_waits_can_be_taken<S: StoreUnderTest>() {
-    let (_store, journal) = fresh::<S>().await;
+pub async fn a_run_that_waits_can_be_taken(journal: Arc<dyn Journal>) {
     hold(&*journal, 1, 1_000, 0).await;
     hold(&*journal, 2, 1_000, 0).await;
     write(&*journal, begun(1, 1)).await;
@@ -114,8 +115,7 @@ pub async fn a_run_that_waits_can_be_taken<S: StoreUnderTest>() {
 }
 
 /// Proves X2, X3: what a worker left that is not alive is found, once.
-pub async fn runs_of_a_lost_worker_are_claimed_once<S: StoreUnderTest>() {
-    let (_store, journal) = fresh::<S>().await;
+pub async fn runs_of_a_lost_worker_are_claimed_once(journal: Arc<dyn Journal>) {
     hold(&*journal, 1, 100, 0).await;
     hold(&*journal, 2, 1_000, 0).await;
     hold(&*journal, 3, 1_000, 0).await;
@@ -221,9 +221,8 @@ async fn due_hooks(journal: &dyn Journal, claim: WorkClaim) -> usize {
 }
 
 /// Proves X3: of many workers that ask at once, one is given each piece of work.
-pub async fn claims_at_once_share_nothing<S: StoreUnderTest>() {
+pub async fn claims_at_once_share_nothing(journal: Arc<dyn Journal>) {
     const WORKERS: u128 = 8;
-    let (_store, journal) = fresh::<S>().await;
     for number in 1..=WORKERS {
         hold(&*journal, number, i64::MAX, 0).await;
     }
@@ -256,8 +255,7 @@ pub async fn claims_at_once_share_nothing<S: StoreUnderTest>() {
 }
 
 /// Proves X2: after closing nothing is claimed.
-pub async fn after_closing_nothing_is_claimed<S: StoreUnderTest>() {
-    let (_store, journal) = fresh::<S>().await;
+pub async fn after_closing_nothing_is_claimed(journal: Arc<dyn Journal>) {
     journal.close().await;
     assert!(journal.claim_runs(claim_of(1, 0)).await.is_err());
     assert!(journal.hold(worker(1), Lease::Sole, at(0)).await.is_err());

@@ -3,13 +3,12 @@
 use std::sync::{Arc, Mutex};
 
 use tokio::sync::Notify;
-use trackway_ports::{Append, AppendError, AppendId, RunFilter};
+use trackway_ports::{Append, AppendError, AppendId, Journal, RunFilter};
 
-use super::{StoreUnderTest, samples::*};
+use super::{StoreUnderTest, fresh, samples::*};
 
 /// Proves X2.
-pub async fn an_append_reads_back_as_written<S: StoreUnderTest>() {
-    let (_store, journal) = fresh::<S>().await;
+pub async fn an_append_reads_back_as_written(journal: Arc<dyn Journal>) {
     let mut first = Append::new(run(1), 0, at(1_234));
     first.events = vec![event(10), trackway_domain::Event::Started, event(11)];
     let receipt = write(&*journal, first.clone()).await;
@@ -24,8 +23,7 @@ pub async fn an_append_reads_back_as_written<S: StoreUnderTest>() {
 }
 
 /// Proves X2: positions order the events of a run. Nothing is promised across runs.
-pub async fn positions_grow_with_the_log_of_a_run<S: StoreUnderTest>() {
-    let (_store, journal) = fresh::<S>().await;
+pub async fn positions_grow_with_the_log_of_a_run(journal: Arc<dyn Journal>) {
     let one = write(&*journal, appending(run(1), 0, [1, 2, 3])).await;
     write(&*journal, appending(run(2), 0, [1])).await;
     let three = write(&*journal, appending(run(1), 3, [4, 5])).await;
@@ -36,9 +34,8 @@ pub async fn positions_grow_with_the_log_of_a_run<S: StoreUnderTest>() {
 }
 
 /// Proves L8: who appends to a run is answered in the order of its log, also about what is refused.
-pub async fn answers_come_in_the_order_of_a_runs_appends<S: StoreUnderTest>() {
+pub async fn answers_come_in_the_order_of_a_runs_appends(journal: Arc<dyn Journal>) {
     const APPENDS: u64 = 3_000;
-    let (_store, journal) = fresh::<S>().await;
     let answered = Arc::new(Mutex::new(Vec::new()));
     let all = Arc::new(Notify::new());
     let mut expected = 0;
@@ -96,8 +93,7 @@ pub async fn an_append_is_found_by_its_id<S: StoreUnderTest>() {
 }
 
 /// Proves X2.
-pub async fn events_are_read_in_pages<S: StoreUnderTest>() {
-    let (_store, journal) = fresh::<S>().await;
+pub async fn events_are_read_in_pages(journal: Arc<dyn Journal>) {
     write(&*journal, appending(run(1), 0, 1..=10)).await;
     for (after, limit, expected) in [
         (0, 3, vec![1, 2, 3]),
@@ -116,8 +112,7 @@ pub async fn events_are_read_in_pages<S: StoreUnderTest>() {
 }
 
 /// Proves X2.
-pub async fn events_are_read_after_a_position<S: StoreUnderTest>() {
-    let (_store, journal) = fresh::<S>().await;
+pub async fn events_are_read_after_a_position(journal: Arc<dyn Journal>) {
     // Two runs in turn, so that positions of one lie between those of the other.
     for seq in 0..20 {
         write(&*journal, appending(run(1), seq, [seq + 1])).await;
@@ -139,8 +134,7 @@ pub async fn events_are_read_after_a_position<S: StoreUnderTest>() {
 }
 
 /// Proves X2.
-pub async fn an_unknown_run_has_no_events<S: StoreUnderTest>() {
-    let (_store, journal) = fresh::<S>().await;
+pub async fn an_unknown_run_has_no_events(journal: Arc<dyn Journal>) {
     write(&*journal, appending(run(1), 0, [1])).await;
     assert!(log(&*journal, run(2)).await.is_empty());
     let after_pos = journal.events_after_pos(run(2), 0, ALL).await.unwrap();
@@ -148,8 +142,7 @@ pub async fn an_unknown_run_has_no_events<S: StoreUnderTest>() {
 }
 
 /// Proves X2: of two decisions on the same state one is written.
-pub async fn an_append_behind_the_log_is_refused<S: StoreUnderTest>() {
-    let (_store, journal) = fresh::<S>().await;
+pub async fn an_append_behind_the_log_is_refused(journal: Arc<dyn Journal>) {
     write(&*journal, appending(run(1), 0, [1, 2])).await;
     for expected in [0, 1] {
         match append(&*journal, appending(run(1), expected, [9])).await {
@@ -165,8 +158,7 @@ pub async fn an_append_behind_the_log_is_refused<S: StoreUnderTest>() {
 }
 
 /// Proves X2: a log never has a gap.
-pub async fn an_append_ahead_of_the_log_is_refused<S: StoreUnderTest>() {
-    let (_store, journal) = fresh::<S>().await;
+pub async fn an_append_ahead_of_the_log_is_refused(journal: Arc<dyn Journal>) {
     write(&*journal, appending(run(1), 0, [1])).await;
     for (id, expected) in [(1, 2), (1, u64::MAX), (2, 1)] {
         let outcome = append(&*journal, appending(run(id), expected, [9])).await;
@@ -177,8 +169,7 @@ pub async fn an_append_ahead_of_the_log_is_refused<S: StoreUnderTest>() {
 }
 
 /// Proves X2: a change of rows alone races like any other.
-pub async fn an_append_without_events_is_refused_behind_the_log<S: StoreUnderTest>() {
-    let (_store, journal) = fresh::<S>().await;
+pub async fn an_append_without_events_is_refused_behind_the_log(journal: Arc<dyn Journal>) {
     write(&*journal, appending(run(1), 0, [1])).await;
     let mut late = Append::new(run(1), 0, at(0));
     late.row = Some(row(1));
@@ -194,8 +185,7 @@ pub async fn an_append_without_events_is_refused_behind_the_log<S: StoreUnderTes
 }
 
 /// Proves X2.
-pub async fn an_append_without_events_changes_rows_alone<S: StoreUnderTest>() {
-    let (_store, journal) = fresh::<S>().await;
+pub async fn an_append_without_events_changes_rows_alone(journal: Arc<dyn Journal>) {
     write(&*journal, appending(run(1), 0, [1])).await;
     let mut rows = Append::new(run(1), 1, at(0));
     rows.row = Some(row(1));
@@ -206,8 +196,7 @@ pub async fn an_append_without_events_changes_rows_alone<S: StoreUnderTest>() {
 }
 
 /// Proves X2: appends that share a commit do not share a fate.
-pub async fn a_refused_append_leaves_its_neighbours_alone<S: StoreUnderTest>() {
-    let (_store, journal) = fresh::<S>().await;
+pub async fn a_refused_append_leaves_its_neighbours_alone(journal: Arc<dyn Journal>) {
     write(&*journal, appending(run(1), 0, [1])).await;
     // Handed in together, so that a store which groups commits puts them into one.
     let outcomes: Vec<_> = (1..=500_u64)
@@ -231,8 +220,7 @@ pub async fn a_refused_append_leaves_its_neighbours_alone<S: StoreUnderTest>() {
 }
 
 /// Proves X2: yields are pipelined, each naming the one before it.
-pub async fn appends_to_one_run_may_follow_without_waiting<S: StoreUnderTest>() {
-    let (_store, journal) = fresh::<S>().await;
+pub async fn appends_to_one_run_may_follow_without_waiting(journal: Arc<dyn Journal>) {
     let outcomes: Vec<_> =
         (0..2_500).map(|seq| hand_in(&*journal, appending(run(1), seq, [seq]))).collect();
     for outcome in outcomes {
@@ -242,8 +230,7 @@ pub async fn appends_to_one_run_may_follow_without_waiting<S: StoreUnderTest>() 
 }
 
 /// Proves X2: nothing is built on an append that was not written.
-pub async fn what_follows_a_refused_append_is_refused_too<S: StoreUnderTest>() {
-    let (_store, journal) = fresh::<S>().await;
+pub async fn what_follows_a_refused_append_is_refused_too(journal: Arc<dyn Journal>) {
     write(&*journal, appending(run(1), 0, [1])).await;
     let lost = hand_in(&*journal, appending(run(1), 0, [7, 8]));
     let on_top = hand_in(&*journal, appending(run(1), 2, [9]));
@@ -253,8 +240,7 @@ pub async fn what_follows_a_refused_append_is_refused_too<S: StoreUnderTest>() {
 }
 
 /// Proves L8, L17: whoever reads of the run finds it, with its row and the positions that follow.
-pub async fn a_run_that_begins_with_an_append_is_there_with_it<S: StoreUnderTest>() {
-    let (_store, journal) = fresh::<S>().await;
+pub async fn a_run_that_begins_with_an_append_is_there_with_it(journal: Arc<dyn Journal>) {
     let mut parent = appending(run(1), 0, [1, 2]);
     for number in [2, 3] {
         let mut start = appending(run(number), 0, [10 * number as u64]);
@@ -276,8 +262,7 @@ pub async fn a_run_that_begins_with_an_append_is_there_with_it<S: StoreUnderTest
 
 /// Proves L8: an append that is refused leaves nothing of what would begin with it, and one that would
 /// begin a run that is there is refused whole.
-pub async fn a_refused_append_begins_no_run<S: StoreUnderTest>() {
-    let (_store, journal) = fresh::<S>().await;
+pub async fn a_refused_append_begins_no_run(journal: Arc<dyn Journal>) {
     let mut behind = appending(run(1), 7, [1]);
     behind.starts.push(appending(run(2), 0, [2]));
     assert!(is_conflict(&append(&*journal, behind).await));

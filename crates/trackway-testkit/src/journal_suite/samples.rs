@@ -1,7 +1,5 @@
 //! Ids, rows and appends for the cases.
 
-use std::sync::Arc;
-
 use serde_json::Value;
 use tokio::sync::oneshot;
 use trackway_domain::{
@@ -14,19 +12,10 @@ use trackway_ports::{
 };
 use uuid::Uuid;
 
-use super::StoreUnderTest;
-
 /// More than any case writes.
 pub(super) const ALL: usize = 100_000;
 
-/// A store and its opened journal. The store is kept, since its folder may go with it.
-pub(super) async fn fresh<S: StoreUnderTest>() -> (S, Arc<dyn Journal>) {
-    let store = S::fresh().await;
-    let journal = store.open().await;
-    (store, journal)
-}
-
-pub(super) fn run(number: u128) -> RunId {
+pub fn run(number: u128) -> RunId {
     RunId::new(Uuid::from_u128(number))
 }
 
@@ -111,7 +100,7 @@ pub(super) fn writing_row(row: RunRow) -> Append {
 }
 
 /// Hands in the append and returns where its outcome will arrive.
-pub(super) fn hand_in(
+pub fn hand_in(
     journal: &dyn Journal,
     append: Append,
 ) -> oneshot::Receiver<Result<Receipt, AppendError>> {

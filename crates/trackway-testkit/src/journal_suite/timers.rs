@@ -1,9 +1,11 @@
 //! Durable timers.
 
+use std::sync::Arc;
+
 use trackway_domain::{RunId, Timer, Timestamp};
 use trackway_ports::{Append, DueTimer, Journal, TimerChange};
 
-use super::{StoreUnderTest, samples::*};
+use super::samples::*;
 
 async fn change(journal: &dyn Journal, id: RunId, timers: Vec<TimerChange>) {
     let mut append = Append::new(id, 0, at(0));
@@ -21,8 +23,7 @@ async fn due(journal: &dyn Journal, now: i64) -> Vec<(RunId, Timer, i64)> {
 }
 
 /// Proves X2: an unfinished sleep goes on after any crash.
-pub async fn timers_are_due_earliest_first<S: StoreUnderTest>() {
-    let (_store, journal) = fresh::<S>().await;
+pub async fn timers_are_due_earliest_first(journal: Arc<dyn Journal>) {
     change(&*journal, run(1), vec![set("late", 300), set("early", 100)]).await;
     change(&*journal, run(2), vec![set("middle", 200)]).await;
     assert!(due(&*journal, 99).await.is_empty());
@@ -39,8 +40,7 @@ pub async fn timers_are_due_earliest_first<S: StoreUnderTest>() {
 }
 
 /// Proves X2.
-pub async fn a_timer_is_replaced<S: StoreUnderTest>() {
-    let (_store, journal) = fresh::<S>().await;
+pub async fn a_timer_is_replaced(journal: Arc<dyn Journal>) {
     change(&*journal, run(1), vec![set("t", 100)]).await;
     change(&*journal, run(1), vec![set("t", 500)]).await;
     // The same name at another run is another timer.
@@ -51,8 +51,7 @@ pub async fn a_timer_is_replaced<S: StoreUnderTest>() {
 }
 
 /// Proves X2.
-pub async fn a_timer_is_cleared<S: StoreUnderTest>() {
-    let (_store, journal) = fresh::<S>().await;
+pub async fn a_timer_is_cleared(journal: Arc<dyn Journal>) {
     change(&*journal, run(1), vec![set("a", 1), set("b", 2)]).await;
     change(&*journal, run(2), vec![set("a", 3)]).await;
     let clear = || vec![TimerChange::Clear(timer("a"))];
@@ -64,8 +63,7 @@ pub async fn a_timer_is_cleared<S: StoreUnderTest>() {
 }
 
 /// Proves X2: nothing wakes a run that has ended.
-pub async fn all_timers_of_a_run_are_cleared<S: StoreUnderTest>() {
-    let (_store, journal) = fresh::<S>().await;
+pub async fn all_timers_of_a_run_are_cleared(journal: Arc<dyn Journal>) {
     let deadline = TimerChange::Set(Timer::Deadline, at(5));
     change(&*journal, run(1), vec![set("a", 1), set("b", 2), deadline]).await;
     change(&*journal, run(2), vec![set("a", 3)]).await;
@@ -75,8 +73,7 @@ pub async fn all_timers_of_a_run_are_cleared<S: StoreUnderTest>() {
 }
 
 /// Proves X2.
-pub async fn the_next_timer_lies_after_now<S: StoreUnderTest>() {
-    let (_store, journal) = fresh::<S>().await;
+pub async fn the_next_timer_lies_after_now(journal: Arc<dyn Journal>) {
     assert_eq!(journal.next_timer(at(0)).await.unwrap(), None);
     change(&*journal, run(1), vec![set("a", 300), set("b", 100)]).await;
     for (now, next) in [(0, Some(at(100))), (99, Some(at(100))), (100, Some(at(300))), (300, None)]
@@ -86,8 +83,7 @@ pub async fn the_next_timer_lies_after_now<S: StoreUnderTest>() {
 }
 
 /// Proves X2: from here time goes on after a restart, whatever the machine's clock says.
-pub async fn the_newest_time_is_that_of_the_last_event<S: StoreUnderTest>() {
-    let (_store, journal) = fresh::<S>().await;
+pub async fn the_newest_time_is_that_of_the_last_event(journal: Arc<dyn Journal>) {
     assert_eq!(journal.newest_time().await.unwrap(), None);
     for (number, moment) in [(1, 700), (2, 300)] {
         let append = appending(run(number), 0, [1]);
@@ -97,8 +93,7 @@ pub async fn the_newest_time_is_that_of_the_last_event<S: StoreUnderTest>() {
 }
 
 /// Proves X2.
-pub async fn any_moment_and_any_name_is_kept<S: StoreUnderTest>() {
-    let (_store, journal) = fresh::<S>().await;
+pub async fn any_moment_and_any_name_is_kept(journal: Arc<dyn Journal>) {
     let keys = ["", "deadline", "a:b#c", "ü 🧭", "'; DROP TABLE timers; --"];
     let moments = [i64::MIN, -1, 0, 1, i64::MAX];
     for (key, due) in keys.iter().zip(moments) {

@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 use trackway_domain::{
-    AckId, Answer, Attempt, AttemptOutcome, Block, Branch, Checkpoint, Event, Guided, Inputs, Node,
-    NodeId, Object, Seal, Seq,
+    AckId, Attempt, AttemptOutcome, Block, Checkpoint, Event, Guided, Inputs, Node, NodeId, Object,
+    Seq,
 };
 use trackway_ports::{Append, AttemptKey, Journal, NodePlace, Pinned};
 use uuid::Uuid;
 
 use super::samples::{at, row, run};
+use crate::trail::{guided as guided_event, reply};
 
 pub fn number_id(number: u128) -> Uuid {
     Uuid::from_u128(number)
@@ -28,34 +29,21 @@ fn node(number: u128, parent: Option<u128>, definition: &str) -> Node {
     }
 }
 
-fn answer() -> Answer {
-    Answer {
-        ack: None,
-        branch: Branch::default(),
-        warnings: Vec::new(),
-        seal: Seal { key: "key".to_owned(), text: 1 },
-    }
-}
-
-fn event(guided: Guided) -> Event {
-    Event::Guided(Box::new(guided))
-}
-
 fn attempted(node: u128, ack: u128, digest: &str, outcome: AttemptOutcome) -> Event {
-    event(Guided::Attempted(Attempt {
+    guided_event(Guided::Attempted(Attempt {
         node: NodeId::new(number_id(node)),
         ack: AckId::new(number_id(ack)),
         digest: digest.to_owned(),
         inputs: Inputs { output: Some(Value::from(digest)), ..Inputs::default() },
         outcome,
-        answer: answer(),
+        answer: reply(),
         documents: Vec::new(),
     }))
 }
 
 pub fn opened(number: u128) -> Event {
     let node = node(number, None, "hash");
-    event(Guided::Opened { node, answer: answer(), documents: Vec::new() })
+    guided_event(Guided::Opened { node, answer: reply(), documents: Vec::new() })
 }
 
 /// An answer to node `from` that led to node `to`.
@@ -71,11 +59,11 @@ pub fn blocked(node: u128, ack: u128, digest: &str) -> Event {
 
 pub fn checkpointed(number: Option<u128>) -> Event {
     let node = number.map(|number| NodeId::new(number_id(number)));
-    event(Guided::Checkpointed(Checkpoint { node, notes: "noted".to_owned() }))
+    guided_event(Guided::Checkpointed(Checkpoint { node, notes: "noted".to_owned() }))
 }
 
 pub fn repinned(number: u128, definition: &str) -> Event {
-    event(Guided::Repinned { node: node(number, None, definition) })
+    guided_event(Guided::Repinned { node: node(number, None, definition) })
 }
 
 pub fn guided(number: u128, expected: Seq, events: impl IntoIterator<Item = Event>) -> Append {

@@ -237,20 +237,6 @@ impl Contents {
             .collect()
     }
 
-    pub(super) fn claim(&self, key: &ClaimKey) -> Option<Claim> {
-        self.claims.get(key).cloned()
-    }
-
-    pub(super) fn runnable(&self, after: Option<RunId>, limit: usize) -> Vec<RunId> {
-        let later = (after.map_or(Bound::Unbounded, Bound::Excluded), Bound::Unbounded);
-        self.rows
-            .range(later)
-            .filter(|(_, row)| row.runnable || row.parked)
-            .map(|(run, _)| *run)
-            .take(limit)
-            .collect()
-    }
-
     pub(super) fn receipt(&self, run: RunId, expected: Seq, id: AppendId) -> Option<Receipt> {
         let index = usize::try_from(expected).ok()?;
         let first = self.logs.get(&run)?.get(index)?;

@@ -167,15 +167,4 @@ impl Contents {
         pins.retain(|(run, _)| !runs.contains(run));
         definitions.retain(|hash, _| pins.iter().any(|(_, pinned)| pinned == hash));
     }
-
-    pub(super) fn reindex(&mut self, run: RunId) {
-        self.index.forget(run);
-        let last = self.logs.get(&run).map_or(0, Vec::len) as Seq;
-        for seq in 1..=last {
-            // What cannot be read is passed over.
-            if let Ok(Some(stored)) = self.event(run, seq) {
-                self.index.add(run, seq, &stored.event);
-            }
-        }
-    }
 }

@@ -63,10 +63,6 @@ impl Hooks {
         self.0.retain(|hook| !runs.contains(&hook.run));
     }
 
-    pub(super) fn get(&self, run: RunId, id: &str) -> Option<Hook> {
-        self.0.iter().find(|hook| hook.run == run && hook.id == id).cloned()
-    }
-
     pub(super) fn of(&self, run: RunId) -> Vec<Hook> {
         self.0.iter().filter(|hook| hook.run == run).cloned().collect()
     }

@@ -7,7 +7,7 @@ use trackway_domain::{Event, RunId, StateName, Timestamp};
 use trackway_engine::{RunView, update};
 use trackway_ports::{Journal, Stored};
 
-use crate::{Names, Postbox, Visit, World, seen, updates};
+use crate::{Names, Postbox, Visit, World, runs_to_drive, seen, updates};
 
 /// What was recorded when a process died.
 pub(super) struct Recorded {
@@ -50,8 +50,8 @@ pub(super) fn ending(world: &World, children_alike: bool) -> Ending {
     let logs = world.look(async |journal| {
         let left = journal.outbox(None, 9).await.expect("the store can be read");
         assert!(left.is_empty(), "nothing is owed any more: {left:?}");
-        let runnable = journal.runnable(None, 9).await.expect("the store can be read");
-        assert!(runnable.is_empty(), "nothing is to be driven any more: {runnable:?}");
+        let to_drive = runs_to_drive(&*journal).await;
+        assert!(to_drive.is_empty(), "nothing is to be driven any more: {to_drive:?}");
         let timer = journal.next_timer(Default::default()).await.expect("the store can be read");
         assert_eq!(timer, None, "no timer is left");
         let untold = journal.next_hook(Timestamp(i64::MIN)).await.expect("it can be read");

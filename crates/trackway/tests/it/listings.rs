@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::Value;
 use trackway_domain::{Access, RunId};
 use trackway_ports::RunQuery;
-use trackway_testkit::{Process, World, at};
+use trackway_testkit::{Process, World, at, runs_to_drive};
 
 use crate::{
     kit::{Probe, answer, ended, settled, start},
@@ -57,7 +57,7 @@ fn a_run_is_listed_at_the_time_of_the_status_it_shows() {
         });
         world.clock.advance(SECOND);
         world.run(original(&probe), async |process| {
-            while !process.journal.runnable(None, 1).await.unwrap().is_empty() {
+            while !runs_to_drive(&*process.journal).await.is_empty() {
                 tokio::task::yield_now().await;
             }
             process.quiet().await;

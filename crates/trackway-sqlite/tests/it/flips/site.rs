@@ -21,6 +21,8 @@ const TABLES: [&str; 7] =
 /// Enough that tables and indexes have several pages and pages above them.
 const RUNS_EACH: u128 = 5;
 
+const PAGE_BYTES: usize = 4_096;
+
 const NAMES: [&str; 3] = ["alpha", "beta", "gamma"];
 
 /// What a session is, as it was written.
@@ -43,9 +45,9 @@ pub(super) struct Found {
 
 pub(super) struct Site {
     folder: TempDir,
-    pub(super) whole: Vec<u8>,
-    /// Numbers of the pages that hold session data.
-    pub(super) pages: Vec<usize>,
+    whole: Vec<u8>,
+    /// Numbers of the pages that hold session data, from 1.
+    pages: Vec<usize>,
     pub(super) sessions: Vec<Session>,
 }
 
@@ -85,6 +87,21 @@ impl Site {
 
     pub(super) fn folder(&self) -> &Path {
         self.folder.path()
+    }
+
+    /// Every so many bytes of the pages that hold session data. Begins elsewhere in each page.
+    pub(super) fn places(&self, stride: usize) -> impl Iterator<Item = usize> {
+        self.pages.iter().enumerate().flat_map(move |(index, number)| {
+            let begin = (number - 1) * PAGE_BYTES;
+            (begin + index * 31 % stride..begin + PAGE_BYTES).step_by(stride)
+        })
+    }
+
+    /// Whether SQLite finds that a page is no page, for which one byte is enough: it is about many rows then.
+    pub(super) fn has_broken_pages(&self) -> bool {
+        let check = |row: &rusqlite::Row<'_>| row.get::<_, String>(0);
+        let checked = database(self.folder()).pragma_query_value(None, "quick_check", check);
+        checked.ok().as_deref() != Some("ok")
     }
 
     /// The database as it was, but for this byte.
@@ -130,11 +147,7 @@ impl Session {
             found.same(whole_log(journal, *run).await, log);
         }
         for (run, node, place) in &self.nodes {
-            // None says that the log is to be read, which was done above.
-            match journal.node(*run, *node).await {
-                Ok(None) => {}
-                other => found.same(other, &Some(place.clone())),
-            }
+            found.same(journal.node(*run, *node).await, &Some(place.clone()));
         }
         for (key, stored) in &self.attempts {
             found.same(journal.attempt(key.clone()).await, &Some(stored.clone()));
