@@ -4,25 +4,19 @@
 #![expect(clippy::print_stderr, reason = "what a failed test tells beside its failure")]
 #![expect(clippy::needless_pass_by_value, reason = "JSON is written where it is handed over")]
 
-mod bad_input;
 mod bad_requests;
 mod cancels;
 mod contexts;
 mod crowds;
 mod discovery;
-mod endings;
 mod families;
 mod kills;
 mod patterns;
-mod python;
 mod repeats;
-mod resumes;
 mod scenarios;
-mod sends;
 mod sizes;
 mod stalled;
 mod streams;
 mod subscribers;
 pub(crate) mod support;
-mod types;
 mod waiting;

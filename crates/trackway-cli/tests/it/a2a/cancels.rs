@@ -6,24 +6,6 @@ use serde_json::{Value, json};
 
 use super::support::{Server, data, ended, told};
 
-/// Proves L10: the answer shows the task already canceled, and its stream ends with that.
-#[tokio::test]
-async fn a_waiting_task_is_canceled_at_once() {
-    let mut server = Server::start();
-    let agent = server.agent("invest");
-    let task = agent.settle(&data(json!({ "walletAddress": "0x1" }))).await.unwrap();
-    let canceled = agent.cancel(&task).await.unwrap();
-    assert_eq!(
-        (&canceled["id"], canceled["status"]["state"].as_str()),
-        (&task["id"], Some("canceled"))
-    );
-    assert_eq!(canceled["status"].get("message"), None);
-    assert_eq!(canceled["artifacts"], task["artifacts"], "what was made is kept");
-    assert_eq!(told(&agent.replay(&task).await)[5..], [ended("canceled", None)]);
-    server.crash();
-    assert_eq!(server.agent("invest").get(&task).await, canceled);
-}
-
 /// Proves L10, L13: the running code stops, also for a restart.
 #[tokio::test]
 async fn a_working_task_stops_working() {
@@ -52,25 +34,6 @@ async fn a_working_task_stops_working() {
     server.agent("ledger").settle(&probe.anew()).await.unwrap();
     assert_eq!(written(&server, &task), settled, "a restart does not take it up again");
     assert_eq!(server.agent("ledger").get(&task).await, canceled);
-}
-
-/// Proves L10, L12: what has ended cannot be canceled, and stays as it is.
-#[tokio::test]
-async fn a_finished_task_cannot_be_canceled() {
-    let server = Server::start();
-    for (agent, input) in [
-        ("echo", json!({ "text": "x" })),
-        ("fails", json!({ "message": "x" })),
-        ("invest", json!({ "walletAddress": "0x1", "chainId": 5 })),
-    ] {
-        let agent = server.agent(agent);
-        let task = agent.settle(&data(input)).await.unwrap();
-        let refused = agent.cancel(&task).await.unwrap_err();
-        assert_eq!((refused.code, refused.data["code"].as_str()), (-32002, Some("run-ended")));
-        assert_eq!(agent.get(&task).await, task);
-    }
-    let refused = server.agent("echo").cancel(&json!({ "id": "run_x" })).await.unwrap_err();
-    assert_eq!(refused.code, -32001);
 }
 
 /// Proves L10, L13: of many cancels one is answered with the canceled task.

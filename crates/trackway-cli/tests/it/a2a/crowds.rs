@@ -4,9 +4,8 @@ use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
 use super::{
-    patterns::{form, opportunities, preview, signature},
-    scenarios::{confirmation, reviewed},
-    support::{Agent, Message, Server, data, ended, resumed, submitted, told, working},
+    scenarios::reviewed,
+    support::{Agent, Message, Server, data, ended, resumed, told},
 };
 
 const CROWD: u64 = 64;
@@ -71,84 +70,6 @@ async fn of_many_answers_one_resumes() {
     let concurrent = first["metadata"]["concurrentRequest"] == true;
     expected.extend([resumed(concurrent, 1), ended("completed", None)]);
     assert_eq!(told(&whole), expected);
-}
-
-/// Proves L14, L16: valid and invalid ones mixed; each is told what was wrong with its own.
-#[tokio::test(flavor = "multi_thread")]
-async fn of_many_valid_and_invalid_answers_the_first_valid_resumes() {
-    let server = Server::start();
-    let agent = server.agent("review");
-    let start = data(json!({ "subject": "tea", "delayMs": 1500 }));
-    let task = agent.settle(&start).await.unwrap();
-    // Every third is valid; each of the others is wrong in a way of its own.
-    let valid = |number: u64| number % 3 == 2;
-    let payload = |number: u64| if valid(number) { json!(true) } else { json!(number) };
-    let answers: Vec<_> =
-        (0..CROWD).map(|number| data(json!({ "confirmed": payload(number) })).to(&task)).collect();
-    let tasks = at_once(&agent, &answers).await;
-    places(&tasks);
-    let mut refused = Vec::new();
-    for (number, task) in (0..CROWD).zip(&tasks) {
-        let errors = &task["metadata"]["validationErrors"];
-        if valid(number) {
-            assert!(errors.is_null(), "{errors}");
-        } else {
-            let error = &errors[0];
-            assert_eq!((&error["path"], &error["got"]), (&json!("/confirmed"), &json!(number)));
-            refused.push((order(task), errors.clone()));
-        }
-    }
-    let first_valid = (0..CROWD)
-        .zip(&tasks)
-        .filter(|(number, _)| valid(*number))
-        .map(|(_, task)| order(task))
-        .min();
-    let resumes = tasks.iter().find(|task| primary(task)).unwrap();
-    assert_eq!(Some(order(resumes)), first_valid);
-
-    // Whoever was refused before the resume has the question put again; afterwards nobody sees anything.
-    refused.sort_by_key(|(order, _)| *order);
-    let mut expected = reviewed(&start, "tea");
-    let before = refused.iter().filter(|(place, _)| *place < order(resumes));
-    expected.extend(before.map(|(_, errors)| confirmation(Some(errors))));
-    let concurrent = resumes["metadata"]["concurrentRequest"] == true;
-    expected.extend([
-        resumed(concurrent, u32::try_from(order(resumes)).unwrap()),
-        ended("completed", None),
-    ]);
-    let whole = agent.subscribe(&task, Some(0)).await.rest().await;
-    assert_eq!(told(&whole), expected);
-}
-
-/// Proves L16: the next question has another schema, and nobody's answer is judged by it.
-#[tokio::test(flavor = "multi_thread")]
-async fn concurrent_answers_are_judged_by_the_question_that_they_name() {
-    let server = Server::start();
-    let agent = server.agent("invest");
-    let start = data(json!({ "walletAddress": "0x1" }));
-    let task = agent.settle(&start).await.unwrap();
-    let question = &task["status"]["message"]["metadata"]["questionId"];
-    let answers = [1, 2, 3].map(|amount| {
-        data(json!({ "walletAddress": "0x1", "amount": amount })).to(&task).about(question)
-    });
-    let tasks = at_once(&agent, &answers).await;
-    places(&tasks);
-    assert!(tasks.iter().all(|task| task["metadata"].get("validationErrors").is_none()));
-    let amount = 1 + tasks.iter().position(primary).unwrap();
-    let concurrent = tasks[amount - 1]["metadata"]["concurrentRequest"] == true;
-    agent.subscribe(&task, Some(0)).await.take(7).await;
-    agent.cancel(&task).await.unwrap();
-    let expected = [
-        submitted(&start),
-        working(),
-        opportunities(),
-        preview("0x1"),
-        form(None),
-        resumed(concurrent, 1),
-        signature(&amount.to_string()),
-        ended("canceled", None),
-    ];
-    assert_eq!(told(&agent.replay(&task).await), expected);
 }
 
 /// Proves L16: on streams too every caller is answered, and every stream ends.

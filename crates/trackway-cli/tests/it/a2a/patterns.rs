@@ -136,22 +136,3 @@ async fn whatever_was_acknowledged_goes_on_after_a_kill_at_once() {
     let whole = server.agent("fails").subscribe(&failed, Some(0)).await.rest().await;
     assert_eq!(told(&whole), [submitted(&fail), working(), ended("failed", Some("no luck"))]);
 }
-
-/// Proves L6.
-#[tokio::test]
-async fn a_question_carries_the_json_schema_of_its_answer() {
-    let server = Server::start();
-    let agent = server.agent("invest");
-    let task = agent.settle(&data(json!({ "walletAddress": "0x123" }))).await.unwrap();
-    let metadata = &task["status"]["message"]["parts"][0]["metadata"];
-    assert_eq!(metadata["mimeType"], "application/json");
-    let schema = &metadata["schema"];
-    assert_eq!(schema["type"], "object");
-    assert_eq!(schema["required"], json!(["walletAddress", "amount"]));
-    assert_eq!(schema["properties"]["walletAddress"]["type"], "string");
-    assert_eq!(schema["properties"]["amount"]["type"], "number");
-    assert_eq!(schema["properties"]["amount"]["exclusiveMinimum"], 0);
-    let rest = &task["status"]["message"]["parts"];
-    assert_eq!(rest.as_array().unwrap().len(), 1, "the preview is an artifact, not a part: {rest}");
-    assert!(!task["artifacts"].to_string().contains("schema"));
-}

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::support::{Agent, Message, Server, data, ended, reply, resumed, soon, told};
+use super::support::{Agent, Message, Server, data, ended, resumed, told};
 
 /// The message that many times at once.
 async fn at_once(agent: &Agent, message: &Message, times: usize) -> Vec<Value> {
@@ -106,45 +106,4 @@ async fn an_answer_by_context_repeated_is_one_request() {
     let agent = server.agent("review");
     assert_eq!(agent.settle(&answer).await.unwrap(), done, "and after a restart");
     assert_eq!(agent.get(&other).await, other);
-}
-
-/// Proves X5: an id that was used for something else is refused, and nothing changes.
-#[tokio::test]
-async fn an_id_used_for_another_message_is_refused() {
-    let mut server = Server::start();
-    let start = data(json!({ "subject": "tea" }));
-    let task = server.agent("review").settle(&start).await.unwrap();
-    server.crash();
-    let agent = server.agent("review");
-    let mut other =
-        data(json!({ "subject": "milk" })).with("messageId", start.json()["messageId"].clone());
-    for _ in 0..2 {
-        let refused = agent.send(&other).await.unwrap_err();
-        assert_eq!((refused.code, refused.data["code"].as_str()), (-32602, Some("message-reused")));
-        // The same as an answer.
-        other = other
-            .with("parts", json!([{ "kind": "data", "data": { "confirmed": true } }]))
-            .to(&task);
-    }
-    assert_eq!(agent.get(&task).await, task);
-    // Another agent is another place: there too it is not this message.
-    let echo = data(json!({ "text": "x" })).with("messageId", start.json()["messageId"].clone());
-    assert_eq!(server.agent("echo").send(&echo).await.unwrap_err().code, -32602);
-}
-
-/// A request that is refused uses up no id.
-#[tokio::test]
-async fn a_refused_start_can_be_put_right_under_the_same_id() {
-    let server = Server::start();
-    let agent = server.agent("echo");
-    let wrong = data(json!({ "txt": "hello" }));
-    assert_eq!(agent.send(&wrong).await.unwrap_err().code, -32602);
-    let right = wrong.with("parts", json!([{ "kind": "data", "data": { "text": "hello" } }]));
-    let done = agent.settle(&right).await.unwrap();
-    assert_eq!(done["status"]["state"], "completed");
-    let live = server.http().get(server.url("/livez")).send();
-    assert_eq!(
-        soon("a body", reply(live.await.unwrap())).await.unwrap(),
-        json!({ "status": "alive" })
-    );
 }

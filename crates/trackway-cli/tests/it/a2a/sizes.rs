@@ -1,8 +1,8 @@
-//! Tasks and events that are too large to be shown whole.
+//! Tasks, events and wrong answers that are too large to be shown whole.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
-use super::support::{Dialect, Event, Server, data};
+use super::support::{Agent, Dialect, Event, Refused, Server, data};
 
 /// What a Task and an event may have, and room for what stands around it.
 const SHOWN_BYTES_MAX: usize = 16 * 1024 * 1024 + 64 * 1024;
@@ -78,4 +78,52 @@ async fn heavy_a_very_large_event_is_streamed_within_its_bound() {
     assert_eq!(artifact["omitted"]["parts"], 1);
     assert!(bytes(artifact) < SHOWN_BYTES_MAX);
     assert_eq!(updates.last().unwrap(), &json!({ "reason": "ended" }));
+}
+
+/// An answer of ours: the reasons and the prompt, and nothing of what was sent.
+const ANSWER_BYTES_MAX: usize = 48 * 1024;
+
+/// An object with that many fields that nobody knows.
+fn strange(fields: usize) -> Map<String, Value> {
+    (0..fields).map(|number| (format!("k{number}"), json!(number))).collect()
+}
+
+async fn small(agent: &Agent, method: &str, params: Value) -> Result<Value, Refused> {
+    let answer = agent.call(method, params).await;
+    let bytes = match &answer {
+        Ok(result) => result.to_string().len(),
+        Err(refused) => refused.message.len() + refused.data.to_string().len(),
+    };
+    assert!(bytes <= ANSWER_BYTES_MAX, "{method}: {bytes} bytes");
+    answer
+}
+
+/// Proves L14, X5: an answer of 20,000 wrong fields is refused in a few kilobytes, here and for everybody
+/// who asks for the task later.
+#[tokio::test]
+async fn a_large_wrong_answer_gets_a_small_reply() {
+    let mut server = Server::start();
+    let task =
+        server.agent("invest").settle(&data(json!({ "walletAddress": "0x1" }))).await.unwrap();
+    let mut long = strange(100);
+    long.insert("amount".to_owned(), json!("x".repeat(1_000_000)));
+    for input in [strange(20_000), long] {
+        let agent = server.agent("invest");
+        let configuration = json!({ "blocking": true, "historyLength": 0 });
+        let message = data(Value::Object(input.clone())).to(&task);
+        let params = json!({ "message": message.json(), "configuration": configuration });
+        let refused = small(&agent, "message/send", params).await.unwrap();
+        assert_eq!(refused["status"]["state"], "input-required");
+        let errors = refused["metadata"]["validationErrors"].as_array().unwrap();
+        assert!(!errors.is_empty() && errors.len() <= 32, "{}", errors.len());
+        let start = json!({ "message": data(Value::Object(input)).json() });
+        let refused = small(&agent, "message/send", start).await.unwrap_err();
+        assert!(refused.data["errors"].as_array().unwrap().len() <= 32);
+        server.crash();
+        let params = json!({ "id": task["id"], "historyLength": 0 });
+        small(&server.agent("invest"), "tasks/get", params).await.unwrap();
+    }
+    let agent = server.agent("invest");
+    let form = data(json!({ "walletAddress": "0x1", "amount": 1.0 })).to(&task);
+    assert_eq!(agent.settle(&form).await.unwrap()["status"]["state"], "auth-required");
 }

@@ -20,8 +20,7 @@ pub(crate) use run::{Run, every_way};
 pub(crate) use server::Server;
 pub(crate) use stream::{Event, Stream};
 pub(crate) use told::{
-    artifact, asked, chunk, data_part, ended, resumed, says, submitted, text_part, told,
-    whole_artifact, working,
+    asked, data_part, ended, resumed, says, submitted, text_part, told, whole_artifact, working,
 };
 
 /// Far longer than anything here takes, also on a busy machine: only a hang gets there.

@@ -34,12 +34,6 @@ impl Message {
         self.with("contextId", context.clone())
     }
 
-    /// The same as an answer to a question.
-    pub(crate) fn about(self, question: &Value) -> Self {
-        assert!(question.is_string(), "{question} is no question's id");
-        self.with("metadata", json!({ "questionId": question }))
-    }
-
     pub(crate) fn with(mut self, field: &str, value: Value) -> Self {
         self.0[field] = value;
         self

@@ -201,18 +201,9 @@ pub(crate) fn data_part(data: Value) -> Value {
     json!({ "kind": "data", "data": data, "metadata": { "mimeType": "application/json" } })
 }
 
-/// An artifact as a Task has it.
-pub(crate) fn artifact(id: &str, name: &str, parts: Value) -> Value {
-    json!({ "artifactId": id, "name": name, "parts": parts })
-}
-
-/// An artifact-update.
-pub(crate) fn chunk(artifact: Value, append: bool, last: bool) -> Value {
-    json!({ "kind": "artifact-update", "taskId": "<task>", "contextId": "<context>",
-        "artifact": artifact, "append": append, "lastChunk": last })
-}
-
 /// An artifact-update of a whole artifact of one data part.
 pub(crate) fn whole_artifact(id: &str, name: &str, data: Value) -> Value {
-    chunk(artifact(id, name, json!([data_part(data)])), false, true)
+    let artifact = json!({ "artifactId": id, "name": name, "parts": [data_part(data)] });
+    json!({ "kind": "artifact-update", "taskId": "<task>", "contextId": "<context>",
+        "artifact": artifact, "append": false, "lastChunk": true })
 }
