@@ -3,17 +3,13 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod addresses;
-mod bindings;
 mod bounds;
 mod clients;
 mod crashes;
 mod desk;
 mod edges;
-mod faults;
-mod memory;
 mod models;
 mod official;
-mod outcomes;
 mod prompts;
 mod reload;
 mod replies;
@@ -21,4 +17,3 @@ mod servers;
 mod streams;
 mod sweep;
 mod tenants;
-mod trust;

@@ -2,9 +2,9 @@
 
 use std::fs;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::desk::{Desk, calling, references, spoken, state, why};
+use super::desk::{Desk, calling, spoken, state, why};
 use crate::a2a::support::{data, text};
 
 const CAREFUL: &str = "---\nname: careful\ntools: [ledger_enter, time_now]\n\
@@ -40,56 +40,6 @@ async fn a_call_is_made_when_the_user_agrees() {
     assert_eq!(desk.model.asked().len(), 2, "no model call is made twice");
     let tools = desk.model.asked()[0].body["tools"].to_string();
     assert!(!tools.contains("time_now"), "what is never called is not offered: {tools}");
-}
-
-/// Proves X6: a refusal is told to the model, which goes on; workflows may be asked for too.
-#[tokio::test]
-async fn a_refusal_is_told_to_the_model() {
-    let desk = Desk::open(&[("agents/careful.md", CAREFUL)]).await;
-    for (number, (tool, arguments)) in [
-        ("ledger_enter", json!({ "entry": "tea" })),
-        ("dispatch_workflow_echo", json!({ "text": "tea" })),
-    ]
-    .into_iter()
-    .enumerate()
-    {
-        desk.calls(&[("c1", tool, arguments)]);
-        desk.says("Then not.");
-        let asking = desk.turn(&text("Do it.")).await;
-        assert_eq!(state(&asking), "input-required", "{tool}");
-        let no = data(json!({ "approved": false })).to(&asking[0].result);
-        let events = desk.turn(&no).await;
-        assert_eq!(state(&events), "completed");
-        assert_eq!(spoken(&events), "Then not.");
-        assert_eq!(references(&events), [] as [Value; 0]);
-        let told = desk.result(2 * number + 1, "c1");
-        assert!(told.as_str().unwrap().contains(tool), "{told}");
-    }
-    assert_eq!(ledger(&desk), 0);
-}
-
-/// Proves D7: two calls at once are two questions, and each answer is for its own.
-#[tokio::test]
-async fn two_calls_at_once_are_two_questions() {
-    let desk = Desk::open(&[("agents/careful.md", CAREFUL)]).await;
-    desk.calls(&[
-        ("c1", "ledger_enter", json!({ "entry": "tea" })),
-        ("c2", "ledger_enter", json!({ "entry": "coffee" })),
-    ]);
-    desk.says("One of them.");
-    let mut events = desk.turn(&text("Write both.")).await;
-    let task = events[0].result.clone();
-    for _ in 0..2 {
-        assert_eq!(state(&events), "input-required");
-        let asked = why(&events.last().unwrap().result["status"]);
-        let agreed = asked.contains("coffee");
-        assert_eq!(asked.contains("tea"), !agreed, "one at a time: {asked}");
-        events = desk.turn(&data(json!({ "approved": agreed })).to(&task)).await;
-    }
-    assert_eq!(state(&events), "completed");
-    assert!(desk.result(1, "c2")["idempotencyKey"].is_string());
-    assert!(desk.result(1, "c1").is_string(), "it was refused");
-    assert_eq!(ledger(&desk), 1);
 }
 
 /// Proves X5: a model that goes round in circles is stopped by its budget, and the turn says so.

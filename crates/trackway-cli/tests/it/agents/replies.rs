@@ -1,50 +1,29 @@
-//! What a user says in a conversation may answer a question of a task that it has started.
+//! What a user says in a conversation may answer a question of a task that it has started, or an
+//! approval of the agent itself.
+
+use std::fs;
 
 use serde_json::{Value, json};
 
-use super::desk::{Desk, after, child, references, spoken, state, why};
+use super::desk::{Desk, after, child, spoken, state};
 use crate::a2a::support::{Event, data, text};
 
-/// A turn that leaves a review waiting in the context, if there is one already.
-async fn asking(desk: &Desk, subject: &str, context: Option<&Value>) -> (Vec<Event>, Value) {
-    desk.calls(&[("c", "dispatch_workflow_review", json!({ "subject": subject }))]);
+/// A turn that leaves a review waiting.
+async fn asking(desk: &Desk) -> (Vec<Event>, Value) {
+    desk.calls(&[("c", "dispatch_workflow_review", json!({ "subject": "tea" }))]);
     desk.says("It waits for you.");
-    let message = text("Review it.");
-    let message = match context {
-        Some(context) => message.within(context),
-        None => message,
-    };
-    let events = desk.turn(&message).await;
+    let events = desk.turn(&text("Review it.")).await;
     let task = child(&events, 0);
     let mut waiting = desk.server.agent("review").subscribe(&task, Some(0)).await;
     waiting.until(|event| event["status"]["state"] == "input-required").await;
     (events, task)
 }
 
-/// Proves D2, D5: a reply in the context resumes the one open question; data or a plain yes.
-#[tokio::test]
-async fn a_reply_resumes_the_one_open_question() {
-    for answer in [data(json!({ "confirmed": true })), text("Yes.")] {
-        let desk = Desk::open(&[]).await;
-        let (first, task) = asking(&desk, "tea", None).await;
-        desk.says("Confirmed.");
-        let events = desk.turn(&answer.within(&first[0].result["contextId"])).await;
-        assert_eq!(
-            (state(&events).as_str(), spoken(&events).as_str()),
-            ("completed", "Confirmed.")
-        );
-        let reviewed = desk.server.agent("review").subscribe(&task, Some(0)).await.rest().await;
-        assert_eq!(state(&reviewed), "completed");
-        assert_eq!(references(&events)[0]["message"]["referenceTaskIds"], json!([task["id"]]));
-        assert_eq!(desk.result(2, "reply")["taskId"], task["id"]);
-    }
-}
-
 /// Proves D5: a client that knows the agent alone finds its child there, and answers it there.
 #[tokio::test]
 async fn a_child_is_found_where_its_parent_is() {
     let desk = Desk::open(&[]).await;
-    let (_, task) = asking(&desk, "tea", None).await;
+    let (_, task) = asking(&desk).await;
     assert_eq!(desk.front().get(&task).await["status"]["state"], "input-required");
     let answered = desk.turn(&data(json!({ "confirmed": true })).to(&task)).await;
     assert_eq!(state(&answered), "completed");
@@ -53,71 +32,11 @@ async fn a_child_is_found_where_its_parent_is() {
     assert_eq!(elsewhere.unwrap_err().code, -32001);
 }
 
-/// Proves D5: what answers no question goes to the model, which is told what is open. What it makes of the
-/// user's words is put to the user before it is an answer (issue 11, S-H5).
-#[tokio::test]
-async fn what_does_not_fit_goes_to_the_model() {
-    let desk = Desk::open(&[]).await;
-    let (first, task) = asking(&desk, "tea", None).await;
-    let input = json!({ "taskId": task["id"], "input": { "confirmed": false } });
-    desk.calls(&[("c9", "answer_task", input)]);
-    desk.says("I declined it for you.");
-    let asked = desk.turn(&after(&first[0].result, "I would rather not, thank you")).await;
-    assert_eq!(state(&asked), "input-required");
-    let events = desk.turn(&data(json!({ "approved": true })).to(&asked[0].result)).await;
-    assert_eq!(spoken(&events), "I declined it for you.");
-    let system = desk.told(2)[0]["content"].to_string();
-    assert!(system.contains(task["id"].as_str().unwrap()), "{system}");
-    let told = desk.result(3, "c9");
-    assert_eq!((&told["outcome"], &told["taskId"]), (&json!("rejected"), &task["id"]));
-    assert_eq!(desk.server.agent("review").get(&task).await["status"]["state"], "rejected");
-}
-
-/// Proves D5: with two questions open it asks which one is meant.
-#[tokio::test]
-async fn with_two_open_questions_it_asks_which() {
-    let desk = Desk::open(&[]).await;
-    let (first, tea) = asking(&desk, "tea", None).await;
-    let context = &first[0].result["contextId"];
-    let (_, coffee) = asking(&desk, "coffee", Some(context)).await;
-    let asked = desk.turn(&text("yes").within(context)).await;
-    assert_eq!(state(&asked), "input-required");
-    assert_eq!(desk.model.asked().len(), 4, "no model has to find out");
-    let question = why(&asked.last().unwrap().result["status"]);
-    for task in [&tea, &coffee] {
-        assert!(question.contains(task["id"].as_str().unwrap()), "{question}");
-    }
-    desk.says("Coffee it is.");
-    let which = data(json!({ "taskId": coffee["id"] })).to(&asked[0].result);
-    let events = desk.turn(&which).await;
-    assert_eq!((state(&events).as_str(), spoken(&events).as_str()), ("completed", "Coffee it is."));
-    let reviews = desk.server.agent("review");
-    let done = reviews.subscribe(&coffee, Some(0)).await.rest().await;
-    assert_eq!(state(&done), "completed");
-    assert_eq!(reviews.get(&tea).await["status"]["state"], "input-required");
-}
-
-/// Proves D5: a reply that names its task is for that one, however many are open.
-#[tokio::test]
-async fn a_reply_may_name_its_task() {
-    let desk = Desk::open(&[]).await;
-    let (first, tea) = asking(&desk, "tea", None).await;
-    let context = &first[0].result["contextId"];
-    let (_, coffee) = asking(&desk, "coffee", Some(context)).await;
-    desk.says("Tea it is.");
-    let reply = text("yes").within(context).with("referenceTaskIds", json!([tea["id"]]));
-    let events = desk.turn(&reply).await;
-    assert_eq!((state(&events).as_str(), spoken(&events).as_str()), ("completed", "Tea it is."));
-    let reviews = desk.server.agent("review");
-    assert_eq!(state(&reviews.subscribe(&tea, Some(0)).await.rest().await), "completed");
-    assert_eq!(reviews.get(&coffee).await["status"]["state"], "input-required");
-}
-
 /// Proves X2, D6: a fork of a turn that brought a reply has what was said to it, and asks nobody again.
 #[tokio::test]
 async fn a_fork_of_a_reply_has_its_answer() {
     let desk = Desk::open(&[]).await;
-    let (first, _) = asking(&desk, "tea", None).await;
+    let (first, _) = asking(&desk).await;
     desk.says("Confirmed.");
     let events = desk.turn(&text("Yes.").within(&first[0].result["contextId"])).await;
     let turn = events[0].result["id"].as_str().unwrap().to_owned();
@@ -126,4 +45,38 @@ async fn a_fork_of_a_reply_has_its_answer() {
     let whole = desk.front().subscribe(&fork, Some(0)).await.rest().await;
     assert_eq!((state(&whole).as_str(), spoken(&whole).as_str()), ("completed", "Confirmed."));
     assert_eq!(desk.model.asked().len(), 3, "what was answered is not asked for again");
+}
+
+const CAREFUL: &str = "---\nname: careful\ntools: [ledger_enter]\n\
+approvals: { ledger_enter: ask }\n---\nBe careful.\n";
+/// Issue 11, A11: while an agent's own approval is open, text in the conversation goes to the model, and the
+/// approval stays open. What fits the approval answers it.
+#[tokio::test]
+async fn text_beside_an_agents_own_approval_goes_to_the_model() {
+    let desk = Desk::open(&[("agents/careful.md", CAREFUL)]).await;
+    let careful = desk.server.agent("careful");
+    desk.calls(&[("c1", "ledger_enter", json!({ "entry": "tea" }))]);
+    let asking = careful.stream(&text("Write tea.")).await;
+    assert_eq!(state(&asking), "input-required");
+    let task = &asking[0].result;
+
+    desk.says("It is about an entry.");
+    let beside = careful.stream(&after(task, "what is this about?")).await;
+    assert_eq!(
+        (state(&beside).as_str(), spoken(&beside).as_str()),
+        ("completed", "It is about an entry.")
+    );
+    assert_ne!(beside[0].result["id"], task["id"], "a turn of its own");
+    let heard = desk.model.asked().last().unwrap().body["messages"].to_string();
+    assert!(heard.contains("what is this about?"), "{heard}");
+    assert_eq!(careful.get(task).await["status"]["state"], "input-required");
+    let ledger = desk.server.data().join("ledger.txt");
+    assert!(!ledger.exists(), "nothing was called");
+
+    desk.says("It is written.");
+    let approved = data(json!({ "approved": true })).within(&task["contextId"]);
+    let rest = careful.stream(&approved).await;
+    assert_eq!((state(&rest).as_str(), spoken(&rest).as_str()), ("completed", "It is written."));
+    assert_eq!(rest[0].result["id"], task["id"]);
+    assert_eq!(fs::read_to_string(ledger).unwrap().lines().count(), 1);
 }
