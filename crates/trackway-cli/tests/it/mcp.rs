@@ -22,8 +22,6 @@ mod errors;
 mod forks;
 mod http;
 mod imports;
-mod leading;
-mod loops;
 mod outputs;
 mod people;
 mod processes;

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{
-    scripted::{mend, put},
+    scripted::mend,
     shop::{Shop, step, workflow},
 };
 
@@ -54,36 +54,6 @@ fn a_missing_output_is_mended_by_the_example() {
     assert_eq!(shown["runs"][0]["branches"], 1);
 }
 
-/// Proves T13: each wrong field is named by its pointer, with what was sent.
-#[test]
-fn each_wrong_field_is_named() {
-    let shop = Shop::with(&[review()]);
-    let mut agent = shop.agent();
-    let start = agent.start_run("review", json!({}));
-    let mut arguments = json!({
-        "stateToken": start.state(), "ackToken": start.ack(),
-        "output": { "review": { "title": 7, "risk": "X" } },
-    });
-    let blocked = agent.call("workflow_advance", &arguments);
-    assert_eq!(blocked.blocked(), "output-invalid");
-    assert_eq!(blocked.need("/output/review/title")["got"], 7);
-    assert_eq!(blocked.need("/output/review/risk")["got"], "X");
-    mend(&mut arguments, &blocked);
-    arguments["ackToken"] = blocked.ack().into();
-    assert_eq!(agent.call("workflow_advance", &arguments).step(), "after");
-    // Missing fields are named by the place where they would be.
-    let lacking = json!({ "output": { "review": { "risk": "L" } } });
-    let blocked = agent.advance(&start, lacking.clone());
-    assert_eq!(blocked.needs().len(), 1, "{blocked:#?}");
-    let mut mended = lacking;
-    put(
-        &mut mended,
-        "/output/review/title",
-        blocked.need("/output/review/title")["example"].clone(),
-    );
-    assert_eq!(agent.advance(&blocked, mended).step(), "after");
-}
-
 /// Proves T4 for blocks: the same call gets the same block, byte for byte,
 /// also after a restart; the fresh ack of it goes on.
 #[test]
@@ -102,60 +72,6 @@ fn a_block_replays() {
     assert_eq!(agent.advance(&blocked, good).step(), "after");
     let graph = shop.json(&["sessions", "graph", "S"]);
     assert_eq!(graph["nodes"].as_array().unwrap().len(), 2, "{graph}");
-}
-
-/// Proves T8: the old ack mends a block as well, with inputs that are right; it is no fork.
-#[test]
-fn a_block_is_no_fork() {
-    let shop = Shop::with(&[review()]);
-    let mut agent = shop.agent();
-    let start = agent.start_run("review", json!({}));
-    agent.advance(&start, json!({}));
-    let good = json!({ "output": { "review": { "title": "Title", "risk": "L" } } });
-    let after = agent.advance(&start, good);
-    assert_eq!(after.json["branch"], json!({ "forked": false, "index": 0, "siblings": 1 }));
-}
-
-/// Proves T13: a registered contract is an artifact of its kind; the needs lead to it.
-#[test]
-fn registered_contracts_are_mended_too() {
-    let names = [
-        "loop_control",
-        "review_verdict",
-        "coding_handoff",
-        "discovery_handoff",
-        "shaping_handoff",
-        "differentiation_handoff",
-        "gate_verdict",
-        "coordinator_signal",
-        "something_new",
-    ];
-    let steps = names.map(|name| {
-        let mut step = step(name);
-        step["outputContract"] = json!({ "contractRef": format!("wr.contracts.{name}") });
-        step
-    });
-    let shop = Shop::with(&[workflow("contracts", json!(steps))]);
-    let mut agent = shop.agent();
-    let mut at = agent.start_run("contracts", json!({}));
-    for name in names {
-        assert_eq!(at.step(), name);
-        let mut arguments = json!({ "stateToken": at.state(), "ackToken": at.ack() });
-        let mut answer = agent.call("workflow_advance", &arguments);
-        assert!(!answer.json["blocked"].is_null(), "{answer:#?}");
-        for _ in 0..3 {
-            mend(&mut arguments, &answer);
-            arguments["ackToken"] = answer.ack().into();
-            let next = agent.call("workflow_advance", &arguments);
-            answer = next;
-            if answer.json["blocked"].is_null() {
-                break;
-            }
-        }
-        assert!(answer.json["blocked"].is_null(), "{name}: {answer:#?}");
-        at = answer;
-    }
-    assert!(at.is_complete());
 }
 
 /// Proves T9: criteria on notes block with a need on the notes, and mended notes go on.

@@ -13,57 +13,6 @@ fn careful() -> Value {
     workflow("careful", json!([first, step("second")]))
 }
 
-fn edges(shop: &Shop) -> usize {
-    shop.json(&["sessions", "graph", "S"])["edges"].as_array().unwrap().len()
-}
-
-/// Proves T9, X6: a person who accepts is asked once, and a replay asks
-/// nobody, in both revisions.
-#[test]
-fn a_person_who_accepts_is_asked_once() {
-    for era in [Era::Newest, Era::Legacy] {
-        let shop = Shop::with(&[careful()]);
-        let mut agent = shop.agent_as(era, Person::Accepts);
-        let start = agent.start_run("careful", json!({ "sessionId": "S" }));
-        assert_eq!(start.json["pending"]["requireConfirmation"], true);
-        let second = agent.advance(&start, json!({ "notesMarkdown": "n" }));
-        assert_eq!(second.step(), "second");
-        assert_eq!(second.asked.len(), 1, "{era:?}: {second:#?}");
-        assert!(second.asked[0].contains("Title of first"), "{second:#?}");
-        let again = agent.advance(&start, json!({ "notesMarkdown": "n" }));
-        assert_eq!(again.asked, Vec::<String>::new(), "a replay asks nobody");
-        assert_eq!(again.bytes(), second.bytes());
-        let end = agent.advance(&second, json!({}));
-        assert!(end.is_complete() && end.asked.is_empty(), "{end:#?}");
-        assert_eq!(edges(&shop), 2);
-    }
-}
-
-/// Proves T9, X6: declined or cancelled is blocked and nothing advances; the block
-/// replays without asking, and its fresh ack asks again.
-#[test]
-fn a_person_who_declines_blocks() {
-    for era in [Era::Newest, Era::Legacy] {
-        for person in [Person::Declines, Person::Cancels] {
-            let shop = Shop::with(&[careful()]);
-            let mut agent = shop.agent_as(era, person);
-            let start = agent.start_run("careful", json!({ "sessionId": "S" }));
-            let blocked = agent.advance(&start, json!({}));
-            assert_eq!(blocked.asked.len(), 1, "{era:?}: {blocked:#?}");
-            assert_eq!(blocked.blocked(), "confirmation-declined");
-            assert_eq!(blocked.step(), "first");
-            let again = agent.advance(&start, json!({}));
-            assert_eq!((again.asked.len(), again.bytes()), (0, blocked.bytes()));
-            assert_eq!(edges(&shop), 0);
-            let asked = agent.advance(&blocked, json!({}));
-            assert_eq!(asked.asked.len(), 1, "{asked:#?}");
-            agent.close();
-            let mut agent = shop.agent_as(era, Person::Accepts);
-            assert_eq!(agent.advance(&asked, json!({})).step(), "second");
-        }
-    }
-}
-
 /// Proves T9, X6: a client that cannot ask is told to, and its advance is the
 /// agreement.
 #[test]

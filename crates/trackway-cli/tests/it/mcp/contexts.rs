@@ -1,4 +1,4 @@
-//! Facts from outside: what is missing is said, and notes mean the same in three places.
+//! Facts from outside: what is missing is said, and what names a session is used for that.
 
 use serde_json::{Value, json};
 
@@ -46,35 +46,6 @@ fn missing_context_at_an_advance_blocks() {
     assert_eq!(agent.advance(&start, told).prompt(), "Greet Bob.");
 }
 
-/// Proves T9: a loop without its list, and one without its count, block with a need for it.
-#[test]
-fn a_loop_without_its_list_or_count_blocks() {
-    let each =
-        json!({ "type": "forEach", "items": "items", "itemVar": "item", "maxIterations": 5 });
-    let times = json!({ "type": "for", "count": "rounds", "maxIterations": 5 });
-    for (name, wanted, kind) in [("items", each, "array"), ("rounds", times, "number")] {
-        let looped = json!({
-            "id": "loop", "type": "loop", "title": "Loop", "loop": wanted, "body": [step("body")],
-        });
-        let shop = Shop::with(&[workflow("looping", json!([step("first"), looped]))]);
-        let mut agent = shop.agent();
-        let start = agent.start_run("looping", json!({}));
-        let blocked = agent.advance(&start, json!({}));
-        assert_eq!(blocked.blocked(), "context-missing");
-        let need = blocked.need(&format!("/context/{name}"));
-        assert!(need.to_string().contains(kind) || need.get("example").is_some(), "{need}");
-        let mut mended = json!({});
-        mend(&mut mended, &blocked);
-        assert_eq!(agent.advance(&blocked, mended).step(), "body");
-        // A value of another kind is not taken for it.
-        let mut wrong = json!({ "context": {} });
-        wrong["context"][name] = json!({ "no": "list" });
-        let blocked = agent.advance(&start, wrong);
-        assert!(!blocked.json["blocked"].is_null(), "{blocked:#?}");
-        blocked.need(&format!("/context/{name}"));
-    }
-}
-
 /// Proves T10: progress is never read from the context, whatever it is called.
 #[test]
 fn progress_is_not_read_from_the_context() {
@@ -84,21 +55,6 @@ fn progress_is_not_read_from_the_context() {
     assert_eq!(start.step(), "first");
     let context = json!({ "state": "complete", "isComplete": true, "pending": null });
     assert_eq!(agent.advance(&start, json!({ "context": context })).step(), "second");
-}
-
-/// Proves T13: notes mean the same in each of three places, and so replay each other.
-#[test]
-fn notes_mean_the_same_in_three_places() {
-    let shop = Shop::with(&[three()]);
-    let mut agent = shop.agent();
-    let start = agent.start_run("three", json!({ "sessionId": "S" }));
-    let plain = agent.advance(&start, json!({ "notesMarkdown": "the notes" }));
-    let context = agent.advance(&start, json!({ "context": { "notesMarkdown": "the notes" } }));
-    let output = agent.advance(&start, json!({ "output": { "notesMarkdown": "the notes" } }));
-    assert_eq!(context.bytes(), plain.bytes());
-    assert_eq!(output.bytes(), plain.bytes());
-    let told = shop.json(&["sessions", "show", "S"]);
-    assert_eq!(told["documents"].to_string().matches("the notes").count(), 1, "{told}");
 }
 
 /// Proves T11: the session is found by an id in the context, or made anew; one holds several runs.

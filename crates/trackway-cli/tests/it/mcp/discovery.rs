@@ -125,3 +125,34 @@ fn an_invalid_file_is_listed_with_its_reason() {
     shop.write(&workflow("wrong", json!([step("only")])));
     assert_eq!(agent.start_run("wrong", json!({})).step(), "only");
 }
+
+/// Proves T9: a reference to a file that is not here is marked and is not to be followed; keys that are
+/// not acted on take one line.
+#[test]
+fn what_is_not_here_and_not_acted_on_is_said_briefly() {
+    let mut definition = workflow("foreign", json!([step("only")]));
+    let reference = |title: &str, source: &str| {
+        json!({
+            "id": title, "title": title, "source": source, "purpose": "Says how.", "authoritative": true,
+        })
+    };
+    definition["references"] =
+        json!([reference("Gone", "./spec/gone.md"), reference("There", "there.md")]);
+    for key in ["about", "examples", "metricsProfile", "modelTier", "author", "license"] {
+        definition[key] = json!("x");
+    }
+    let shop = Shop::with(&[definition]);
+    shop.write_text("there.md", "It is here.");
+    let mut agent = shop.agent();
+    let start = agent.start_run("foreign", json!({}));
+    let gone = start.json["guidance"].as_array().unwrap().iter().map(|rule| rule.as_str().unwrap());
+    let rules: Vec<&str> = gone.collect();
+    assert!(rules[0].contains("[unresolved]") && !rules[0].contains("strictly"), "{rules:?}");
+    assert!(rules[1].contains("Follow it strictly"), "{rules:?}");
+    let shown = agent.inspect("foreign");
+    let lines = shown.text.lines().filter(|line| line.contains("Not acted on"));
+    assert_eq!(lines.count(), 1, "{shown:#?}");
+    assert!(
+        shown.text.contains("`/about`") && shown.json["unheeded"].as_array().unwrap().len() >= 6
+    );
+}

@@ -4,22 +4,6 @@ use serde_json::json;
 
 use super::shop::{Shop, three};
 
-/// Proves T3: list, inspect and start show one hash.
-#[test]
-fn list_inspect_and_start_show_one_hash() {
-    let shop = Shop::with(&[three()]);
-    let mut agent = shop.agent();
-    let list = agent.list();
-    let listed = &list.json["workflows"][0]["workflowHash"];
-    assert_eq!(&agent.inspect("three").json["workflowHash"], listed);
-    let start = agent.start_run("three", json!({}));
-    assert_eq!(&start.json["workflowHash"], listed);
-    assert_eq!(&agent.advance(&start, json!({})).json["workflowHash"], listed);
-    // A file that is only written another way is the same workflow.
-    shop.write_text("three.json", &serde_json::to_string_pretty(&three()).unwrap());
-    assert_eq!(&agent.inspect("three").json["workflowHash"], listed);
-}
-
 /// Proves T3: a run goes on with what it began with when the file changes,
 /// and says so.
 #[test]

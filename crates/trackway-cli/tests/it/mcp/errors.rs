@@ -2,92 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::{
-    client::{Era, Person},
-    shop::{Shop, three},
-};
+use super::shop::{Shop, three};
 
 /// A list in a list in a list …
 fn deep(levels: usize) -> Value {
     (0..levels).fold(json!(1), |inner, _| json!([inner]))
-}
-
-/// Proves T8: arguments of wrong types are errors as data, in both revisions, and name the pointer.
-#[test]
-fn wrong_types_are_errors_as_data() {
-    let shop = Shop::with(&[three()]);
-    for era in [Era::Newest, Era::Legacy] {
-        let mut agent = shop.agent_as(era, Person::Unasked);
-        let start = agent.start_run("three", json!({}));
-        let (state, ack) = (start.state(), start.ack());
-        let wrong = [
-            ("workflow_start", json!({ "workflowId": 7 }), "/workflowId"),
-            ("workflow_start", json!({}), "/workflowId"),
-            ("workflow_start", json!({ "workflowId": null }), "/workflowId"),
-            ("workflow_start", json!({ "workflowId": "three", "context": "x" }), "/context"),
-            ("workflow_start", json!({ "workflowId": "three", "context": [1] }), "/context"),
-            ("workflow_inspect", json!({ "workflowId": ["three"] }), "/workflowId"),
-            ("workflow_advance", json!({}), "/stateToken"),
-            ("workflow_advance", json!({ "stateToken": { "a": 1 } }), "/stateToken"),
-            ("workflow_advance", json!({ "stateToken": state, "ackToken": 1.5 }), "/ackToken"),
-            (
-                "workflow_advance",
-                json!({ "stateToken": state, "ackToken": ack, "output": "text" }),
-                "/output",
-            ),
-            (
-                "workflow_advance",
-                json!({ "stateToken": state, "ackToken": ack, "notesMarkdown": ["a"] }),
-                "/notesMarkdown",
-            ),
-            (
-                "workflow_advance",
-                json!({ "stateToken": state, "ackToken": ack, "context": { "notesMarkdown": 3 } }),
-                "/context/notesMarkdown",
-            ),
-            ("workflow_checkpoint", json!({ "stateToken": state }), "/notesMarkdown"),
-        ];
-        for (tool, arguments, pointer) in wrong {
-            let refused = agent.call(tool, &arguments);
-            assert_eq!(refused.error(), "invalid-request", "{arguments}");
-            refused.need(pointer);
-            assert!(refused.text.contains(pointer), "{refused:#?}");
-        }
-        assert_eq!(agent.advance(&start, json!({})).step(), "second", "nothing was harmed");
-    }
-}
-
-/// Proves T8: an unknown parameter is refused with what was probably meant, and an unknown tool too.
-#[test]
-fn unknown_parameters_are_refused_with_a_suggestion() {
-    let shop = Shop::with(&[three()]);
-    let mut agent = shop.agent();
-    let slips = [
-        ("workflow_start", json!({ "workflow_id": "three" }), "workflowId"),
-        ("workflow_start", json!({ "workflowId": "three", "contxt": {} }), "context"),
-        ("workflow_advance", json!({ "state_token": "x" }), "stateToken"),
-        ("workflow_advance", json!({ "stateToken": "x", "acktoken": "y" }), "ackToken"),
-        ("workflow_advance", json!({ "stateToken": "x", "notes": "y" }), "notesMarkdown"),
-    ];
-    for (tool, arguments, meant) in slips {
-        let refused = agent.call(tool, &arguments);
-        assert_eq!(refused.error(), "invalid-request", "{arguments}");
-        assert!(refused.text.contains(meant), "did you mean: {refused:#?}");
-    }
-    let refused = agent.call("workflow_list", &json!({ "verbose": true }));
-    assert_eq!(refused.error(), "invalid-request");
-}
-
-/// Proves T8: inputs that would be lost are not taken: a look with inputs is refused.
-#[test]
-fn a_look_with_inputs_is_refused() {
-    let shop = Shop::with(&[three()]);
-    let mut agent = shop.agent();
-    let start = agent.start_run("three", json!({}));
-    let arguments = json!({ "stateToken": start.state(), "notesMarkdown": "lost?" });
-    let refused = agent.call("workflow_advance", &arguments);
-    assert_eq!(refused.error(), "invalid-request");
-    refused.need("/ackToken");
 }
 
 /// Proves T8: an answer to a finished run, and one to nothing, say what to do.

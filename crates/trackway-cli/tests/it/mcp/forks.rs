@@ -43,20 +43,6 @@ fn other_notes_make_a_branch() {
     assert_eq!(graph["edges"].as_array().unwrap().len(), 9, "{graph}");
 }
 
-/// Proves T6: a fresh ack at an answered snapshot is a branch as well.
-#[test]
-fn a_fresh_ack_at_an_answered_snapshot_makes_a_branch() {
-    let shop = Shop::with(&[three()]);
-    let mut agent = shop.agent();
-    let start = agent.start_run("three", json!({ "sessionId": "S" }));
-    let look = agent.look(&start.state());
-    let one = agent.advance(&start, json!({}));
-    let two = agent.advance(&look, json!({}));
-    assert_eq!(two.json["branch"], json!({ "forked": true, "index": 1, "siblings": 2 }));
-    assert_ne!(one.state(), two.state());
-    assert_eq!(session(&shop)["runs"][0]["branches"], 2);
-}
-
 /// Proves T6: a finished run can be rewound; the session says what is true of the newest branch.
 #[test]
 fn a_finished_run_can_be_rewound() {

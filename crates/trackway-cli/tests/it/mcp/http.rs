@@ -43,7 +43,7 @@ fn the_contract_holds_over_http() {
     }
 }
 
-/// Proves T9, X6 over HTTP in both revisions.
+/// Proves T9, X6 over HTTP in both revisions: who declines or cancels blocks the step, who accepts goes on.
 #[test]
 fn a_person_is_asked_over_http() {
     let mut first = step("first");
@@ -52,13 +52,15 @@ fn a_person_is_asked_over_http() {
     let server = serve(&shop);
     let url = format!("{}/mcp", server.url);
     for era in [Era::Newest, Era::Legacy] {
-        let mut agent = Mcp::http(era, Person::Declines, &url);
-        let start = agent.start_run("careful", json!({}));
-        let blocked = agent.advance(&start, json!({}));
-        assert_eq!(blocked.blocked(), "confirmation-declined", "{era:?}");
-        let mut agent = Mcp::http(era, Person::Accepts, &url);
-        let second = agent.advance(&blocked, json!({}));
-        assert_eq!((second.step(), second.asked.len()), ("second", 1));
+        for unwilling in [Person::Declines, Person::Cancels] {
+            let mut agent = Mcp::http(era, unwilling, &url);
+            let start = agent.start_run("careful", json!({}));
+            let blocked = agent.advance(&start, json!({}));
+            assert_eq!(blocked.blocked(), "confirmation-declined", "{era:?} {unwilling:?}");
+            let mut agent = Mcp::http(era, Person::Accepts, &url);
+            let second = agent.advance(&blocked, json!({}));
+            assert_eq!((second.step(), second.asked.len()), ("second", 1));
+        }
     }
 }
 
