@@ -8,14 +8,11 @@ use std::{path::Path, process::Command};
 
 use serde_json::Value;
 
-use crate::support::{Folder, Served, interpret, prepared};
+use crate::support::{Folder, Served, interpret, output_of, prepared};
 
 /// Runs a command to its end, and returns each line that it printed, with what it said on stderr.
-async fn run(mut command: Command) -> (Vec<Value>, String) {
-    let output = tokio::task::spawn_blocking(move || command.output().unwrap()).await.unwrap();
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    let (printed, errors) = (text(&output.stdout), text(&output.stderr));
-    assert!(output.status.success(), "{printed}\n{errors}");
+async fn run(command: Command) -> (Vec<Value>, String) {
+    let (printed, errors) = output_of(command).await;
     (printed.lines().map(|line| serde_json::from_str(line).unwrap()).collect(), errors)
 }
 
@@ -42,15 +39,8 @@ struct Site {
 
 impl Site {
     fn start(files: &[(&str, &str)], args: &[&str]) -> Self {
-        let folder = Folder::new();
-        for (name, text) in files {
-            let file = folder.path().join(name);
-            std::fs::create_dir_all(file.parent().unwrap()).unwrap();
-            std::fs::write(file, text).unwrap();
-        }
-        let workspace = folder.path().to_str().unwrap().to_owned();
-        let args = [&["--workspace", &workspace], args].concat();
-        Self { server: Served::start_as(&folder.data(), &args), _folder: folder }
+        let folder = Folder::with(files);
+        Self { server: folder.serve(args), _folder: folder }
     }
 
     fn agent(&self, name: &str) -> String {

@@ -11,7 +11,7 @@ mod server;
 use client::Client;
 use server::Subject;
 
-use crate::support::python;
+use crate::support::{output_of, python};
 
 /// Runs one client over one binding against the agent `review`.
 async fn review(client: Client, binding: &str) {
@@ -85,9 +85,7 @@ async fn integers(binding: &'static str) {
     let subject = Subject::start();
     let mut command = python("TRACKWAY_TEST_PYTHON_1_0", "integers_v1.py");
     command.args([&subject.agent("ledger"), binding, r#"{"entries": 2, "delayMs": 1}"#]);
-    let output = tokio::task::spawn_blocking(move || command.output().unwrap()).await.unwrap();
-    let (said, errors) = (String::from_utf8_lossy(&output.stdout), output.stderr);
-    let errors = String::from_utf8_lossy(&errors);
+    let (said, errors) = output_of(command).await;
     assert_eq!(said.trim(), "TASK_STATE_COMPLETED", "over {binding}: {errors}");
 }
 

@@ -6,13 +6,16 @@ mod prepared;
 mod server;
 mod terminal;
 
-use std::path::{Path, PathBuf};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 use tempfile::TempDir;
 
 pub(crate) use command::{Finished, Project, Started, Trackway, trackway};
-pub(crate) use prepared::{interpret, prepared, python};
-pub(crate) use server::{Served, client};
+pub(crate) use prepared::{interpret, output_of, prepared, python};
+pub(crate) use server::{Served, client, client_for};
 pub(crate) use terminal::Terminal;
 
 /// A data folder that does not exist yet, inside of one that is removed with the test.
@@ -24,6 +27,26 @@ pub(crate) struct Folder {
 impl Folder {
     pub(crate) fn new() -> Self {
         Self { outer: TempDir::new().unwrap() }
+    }
+
+    /// With these files around it, which make it a workspace.
+    pub(crate) fn with(files: &[(&str, &str)]) -> Self {
+        let folder = Self::new();
+        files.iter().for_each(|(name, text)| folder.write(name, text));
+        folder
+    }
+
+    /// Writes a file of the workspace, or writes it anew.
+    pub(crate) fn write(&self, name: &str, text: &str) {
+        let file = self.outer.path().join(name);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, text).unwrap();
+    }
+
+    /// A server of the workspace with these arguments.
+    pub(crate) fn serve(&self, args: &[&str]) -> Served {
+        let workspace = self.outer.path().to_str().unwrap();
+        Served::start_as(&self.data(), &[&["--workspace", workspace], args].concat())
     }
 
     /// The data folder.

@@ -1,13 +1,11 @@
 //! The official A2A clients on a string: both generations, over any binding.
 
-use std::{
-    io::{BufRead as _, BufReader, Write as _},
-    process::{Child, ChildStdin, ChildStdout, Stdio},
-};
-
 use serde_json::{Value, json};
 
-use crate::{a2a::support::Event, support::python};
+use crate::{
+    a2a::support::Event,
+    support::{Started, python},
+};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Generation {
@@ -19,9 +17,7 @@ pub(super) enum Generation {
 #[derive(Debug)]
 pub(super) struct Official {
     generation: Generation,
-    child: Child,
-    stdin: Option<ChildStdin>,
-    lines: BufReader<ChildStdout>,
+    process: Started,
 }
 
 impl Official {
@@ -30,17 +26,14 @@ impl Official {
             Generation::V03 => python("TRACKWAY_TEST_PYTHON", "agent_v03.py"),
             Generation::V1 => python("TRACKWAY_TEST_PYTHON_1_0", "agent_v1.py"),
         };
-        command.arg(binding).args(key).stdin(Stdio::piped()).stdout(Stdio::piped());
-        let mut child = command.spawn().unwrap();
-        let stdin = child.stdin.take();
-        let lines = BufReader::new(child.stdout.take().unwrap());
-        Self { generation, child, stdin, lines }
+        command.arg(binding).args(key);
+        Self { generation, process: Started::spawn(command) }
     }
 
     /// Does one thing; an error is what the client's user sees of it.
     pub(super) fn try_to(&mut self, op: &str, agent: &str, more: Value) -> Result<Value, String> {
         self.write(op, agent, more);
-        let mut told = self.read();
+        let mut told = self.process.json();
         match told["error"].as_str() {
             Some(error) => Err(error.to_owned()),
             None => Ok(self.plain(told["answer"].take())),
@@ -66,7 +59,7 @@ impl Official {
 
     /// Its next event; `None` at its end.
     pub(super) fn next(&mut self) -> Option<Event> {
-        let mut told = self.read();
+        let mut told = self.process.json();
         assert!(told["error"].is_null(), "{told}");
         let event = told.get_mut("event")?.take();
         Some(Event { pos: 0, result: self.plain(event) })
@@ -114,20 +107,6 @@ impl Official {
     fn write(&mut self, op: &str, agent: &str, mut asked: Value) {
         asked["op"] = op.into();
         asked["agent"] = agent.into();
-        writeln!(self.stdin.as_mut().unwrap(), "{asked}").unwrap();
-    }
-
-    fn read(&mut self) -> Value {
-        let mut line = String::new();
-        self.lines.read_line(&mut line).unwrap();
-        serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line:?}"))
-    }
-}
-
-impl Drop for Official {
-    fn drop(&mut self) {
-        drop(self.stdin.take());
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        self.process.write(&format!("{asked}\n"));
     }
 }

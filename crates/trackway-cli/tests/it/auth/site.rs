@@ -38,13 +38,11 @@ impl Answer {
 impl Site {
     /// With this text as its `trackway.toml`.
     pub(super) fn new(config: &str) -> Self {
-        let site = Self { folder: Folder::new() };
-        site.write("trackway.toml", config);
-        site
+        Self { folder: Folder::with(&[("trackway.toml", config)]) }
     }
 
     pub(super) fn write(&self, name: &str, text: &str) {
-        std::fs::write(self.folder.path().join(name), text).unwrap();
+        self.folder.write(name, text);
     }
 
     pub(super) fn path(&self, name: &str) -> PathBuf {
@@ -56,8 +54,7 @@ impl Site {
     }
 
     pub(super) fn serve(&self) -> Served {
-        let workspace = self.folder.path().to_str().unwrap();
-        Served::start_with(&self.folder.data(), &[("TRACKWAY_WORKSPACE", workspace)])
+        self.folder.serve(&[])
     }
 
     /// With these arguments, and no more than so many open files.

@@ -16,13 +16,7 @@ const RATES: &str = "id: rates\nname: Rates\ndescription: Rates.\nversion: \"1\"
 
 /// A workspace with that agent, and a workflow with a step for it.
 fn careful() -> Folder {
-    let folder = Folder::new();
-    for (name, text) in [("agents/careful.md", CAREFUL), ("workflows/rates.yaml", RATES)] {
-        let file = folder.path().join(name);
-        fs::create_dir_all(file.parent().unwrap()).unwrap();
-        fs::write(file, text).unwrap();
-    }
-    folder
+    Folder::with(&[("agents/careful.md", CAREFUL), ("workflows/rates.yaml", RATES)])
 }
 
 /// Any command in that workspace, with the model of that server.
@@ -169,8 +163,7 @@ async fn a_turn_is_stopped_past_a_line_that_waits() {
 #[tokio::test]
 async fn everything_that_goes_on_is_stopped() {
     let (folder, model) = (careful(), ModelServer::start().await);
-    let config = "[dispatch]\nfirst_answer_timeout = \"50ms\"\n";
-    fs::write(folder.path().join("trackway.toml"), config).unwrap();
+    folder.write("trackway.toml", "[dispatch]\nfirst_answer_timeout = \"50ms\"\n");
     let arguments = r#"{"entries": 1, "delayMs": 3600000}"#;
     let calls = ["c1", "c2"].map(|id| (id, "dispatch_workflow_ledger", arguments));
     model.queue(ModelServer::openai().calls(&calls));

@@ -10,33 +10,16 @@ use serde_json::{Value, json};
 
 use crate::support::{Folder, Served};
 
-/// A workspace with one agent and a model that says what the file tells it to.
-struct Desk {
-    folder: Folder,
-}
-
 const CONFIG: &str = "[defaults]\nmodel = \"stage\"\n[models.stage]\nprovider = \"scripted\"\nfile = \"script.yaml\"\n[models.other]\nprovider = \"scripted\"\nfile = \"other.yaml\"\n";
 
-impl Desk {
-    fn new() -> Self {
-        let desk = Self { folder: Folder::new() };
-        desk.write("trackway.toml", CONFIG);
-        desk.write("script.yaml", "answers: [{ text: from the first, repeat: true }]\n");
-        desk.write("other.yaml", "answers: [{ text: from the other, repeat: true }]\n");
-        desk.write("agents/helper.md", "---\ndescription: Helps.\n---\nHelp.\n");
-        desk
-    }
-
-    fn write(&self, name: &str, text: &str) {
-        let file = self.folder.path().join(name);
-        fs::create_dir_all(file.parent().unwrap()).unwrap();
-        fs::write(file, text).unwrap();
-    }
-
-    fn serve(&self) -> Served {
-        let workspace = self.folder.path().to_string_lossy();
-        Served::start_as(&self.folder.data(), &["--workspace", &workspace])
-    }
+/// A workspace with one agent and a model that says what the file tells it to.
+fn workspace() -> Folder {
+    Folder::with(&[
+        ("trackway.toml", CONFIG),
+        ("script.yaml", "answers: [{ text: from the first, repeat: true }]\n"),
+        ("other.yaml", "answers: [{ text: from the other, repeat: true }]\n"),
+        ("agents/helper.md", "---\ndescription: Helps.\n---\nHelp.\n"),
+    ])
 }
 
 /// Sends a message to an address and returns the answer's text.
@@ -75,8 +58,8 @@ fn described(agents: &[Value], name: &str, description: &str) -> bool {
 /// server.
 #[tokio::test]
 async fn an_agent_answers_at_its_addresses() {
-    let desk = Desk::new();
-    let server = desk.serve();
+    let desk = workspace();
+    let server = desk.serve(&[]);
     assert_eq!(said(&server, "/a2a/agents/helper").await, "from the first");
     assert_eq!(said(&server, "/a2a").await, "from the first");
     let (_, card) = server.get("/.well-known/agent-card.json").await;
@@ -86,8 +69,8 @@ async fn an_agent_answers_at_its_addresses() {
 /// What is reported as changed is what runs.
 #[tokio::test]
 async fn a_changed_file_is_what_runs() {
-    let desk = Desk::new();
-    let server = desk.serve();
+    let desk = workspace();
+    let server = desk.serve(&[]);
     assert_eq!(said(&server, "/a2a/agents/helper").await, "from the first");
     desk.write("agents/helper.md", "---\ndescription: Other.\nmodel: other\n---\nHelp.\n");
     desk.write("agents/second.md", "---\ndescription: New.\n---\n");
@@ -103,7 +86,7 @@ async fn a_changed_file_is_what_runs() {
     desk.write("agents/helper.md", "---\ndescription: Broken.\nmodl: other\n---\n");
     desk.write("agents/third.md", "---\ndescription: Third.\n---\n");
     assert_eq!(said(&server, "/a2a/agents/helper").await, "from the other");
-    fs::remove_file(desk.folder.path().join("agents/second.md")).unwrap();
+    fs::remove_file(desk.path().join("agents/second.md")).unwrap();
     desk.write("agents/helper.md", "---\ndescription: Mended.\n---\n");
     until(&server, |agents| {
         described(agents, "helper", "Mended.")

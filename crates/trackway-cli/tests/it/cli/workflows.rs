@@ -11,10 +11,7 @@ const OUTER: &str =
 
 fn workspace(files: &[(&str, &str)]) -> Folder {
     let folder = Folder::new();
-    fs::create_dir_all(folder.path().join("workflows/deep")).unwrap();
-    for (name, text) in files {
-        fs::write(folder.path().join("workflows").join(name), text).unwrap();
-    }
+    files.iter().for_each(|(name, text)| folder.write(&format!("workflows/{name}"), text));
     folder
 }
 

@@ -13,15 +13,7 @@ struct Desk {
 
 impl Desk {
     fn new(files: &[(&str, &str)]) -> Self {
-        let desk = Self { folder: Folder::new() };
-        files.iter().for_each(|(name, text)| desk.write(name, text));
-        desk
-    }
-
-    fn write(&self, name: &str, text: &str) {
-        let file = self.folder.path().join(name);
-        fs::create_dir_all(file.parent().unwrap()).unwrap();
-        fs::write(file, text).unwrap();
+        Self { folder: Folder::with(files) }
     }
 
     fn trackway(&self, args: &[&str], env: &[(&str, &str)]) -> Finished {
@@ -154,7 +146,7 @@ fn what_is_used_is_not_called_unused() {
         |finding: &&Value| finding["level"] != "note" || finding["file"].is_string();
     assert_eq!(findings.iter().filter(is_about_names).count(), 0, "{report}");
     // One that has the name of a workflow is refused all the same.
-    desk.write("agents/rates.md", "---\nname: rates\n---\n");
+    desk.folder.write("agents/rates.md", "---\nname: rates\n---\n");
     let report = desk.trackway(&["doctor", "--json"], &[]).expect(2);
     assert!(report.stdout.contains("give the agent another name"), "{report:?}");
 }
@@ -254,7 +246,7 @@ fn the_configuration_is_shown_without_secrets() {
     assert!(setting("push.secret")["from"].as_str().unwrap().ends_with("trackway.toml, line 2"));
     assert_eq!(setting("dispatch.first_answer_timeout")["value"], "5s");
     assert_eq!(setting("agents.helper.workflows")["from"], "default");
-    desk.write("trackway.toml", "[push]\nsecrt = 1\n");
+    desk.folder.write("trackway.toml", "[push]\nsecrt = 1\n");
     let refused = desk.trackway(&["config", "show"], &env).expect(2);
     assert!(refused.stderr.contains("did you mean \"secret\"?"), "{refused:?}");
 }

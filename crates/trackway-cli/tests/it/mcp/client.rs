@@ -1,15 +1,14 @@
 //! The official Python client on a string.
 
 use std::{
-    io::{BufRead as _, BufReader, Write as _},
     path::{Path, PathBuf},
-    process::{Child, ChildStdin, ChildStdout, Command, Stdio},
+    process::Command,
 };
 
 use serde_json::{Value, json};
 
 use super::answer::Answer;
-use crate::support::python;
+use crate::support::{Started, python};
 
 /// Which revision the client speaks.
 #[derive(Debug, Clone, Copy)]
@@ -30,9 +29,7 @@ pub(super) enum Person {
 /// A client and the server that it started or called. Both end with it.
 #[derive(Debug)]
 pub(super) struct Mcp {
-    child: Child,
-    stdin: Option<ChildStdin>,
-    lines: BufReader<ChildStdout>,
+    process: Started,
     /// The revision that both agreed on.
     pub(super) protocol: String,
     /// Where the server wrote its process id, if the client started it.
@@ -73,20 +70,11 @@ impl Mcp {
             Person::Declines => "decline",
             Person::Cancels => "cancel",
         };
-        let mut child = python("TRACKWAY_TEST_MCP_PYTHON", "mcp_client.py")
-            .args([mode, consent])
-            .args(words)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let stdin = child.stdin.take();
-        let mut lines = BufReader::new(child.stdout.take().unwrap());
-        let mut line = String::new();
-        lines.read_line(&mut line).unwrap();
-        let told: Value = serde_json::from_str(&line).unwrap_or_else(|_| panic!("{line:?}"));
-        let protocol = told["protocol"].as_str().unwrap().to_owned();
-        Self { child, stdin, lines, protocol, pid_file: None }
+        let mut command = python("TRACKWAY_TEST_MCP_PYTHON", "mcp_client.py");
+        command.args([mode, consent]).args(words);
+        let mut process = Started::spawn(command);
+        let protocol = process.json()["protocol"].as_str().unwrap().to_owned();
+        Self { process, protocol, pid_file: None }
     }
 
     /// The tools that are offered, as the protocol has them.
@@ -105,7 +93,7 @@ impl Mcp {
     }
 
     pub(super) fn answer(&mut self) -> Answer {
-        Answer::of(&self.read())
+        Answer::of(&self.process.json())
     }
 
     /// Makes all these calls at once.
@@ -156,38 +144,31 @@ impl Mcp {
 
     /// Ends the client as a person closes it, and waits until it has gone.
     pub(super) fn close(&mut self) {
-        drop(self.stdin.take());
-        assert!(self.child.wait().unwrap().success());
+        self.process.close_stdin();
+        assert_eq!(self.process.exit_code(), 0);
     }
 
     /// Ends the server as a power cut would, and the client with it.
     pub(super) fn kill(&mut self) {
         kill(self.server_pid());
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        self.process.kill();
     }
 
     fn tell(&mut self, what: &Value) -> Value {
         self.write(what);
-        self.read()
+        self.process.json()
     }
 
     fn write(&mut self, what: &Value) {
-        writeln!(self.stdin.as_mut().unwrap(), "{what}").unwrap();
-    }
-
-    fn read(&mut self) -> Value {
-        let mut line = String::new();
-        self.lines.read_line(&mut line).unwrap();
-        serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line:?}"))
+        self.process.write(&format!("{what}\n"));
     }
 }
 
 impl Drop for Mcp {
     fn drop(&mut self) {
         // The client is let end by itself: it takes its server along.
-        drop(self.stdin.take());
-        let _ = self.child.wait();
+        self.process.close_stdin();
+        self.process.exit_code();
     }
 }
 

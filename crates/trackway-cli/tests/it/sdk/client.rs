@@ -5,7 +5,7 @@ use std::{path::Path, process::Command};
 use serde_json::{Map, Value};
 
 use super::course::{ANSWER, Generation, START};
-use crate::support::{prepared, python};
+use crate::support::{output_of, prepared, python};
 
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Client {
@@ -27,9 +27,7 @@ impl Client {
     pub(super) async fn run(self, agent: &str, binding: &str) -> Map<String, Value> {
         let mut command = self.command();
         command.args([agent, binding, START, ANSWER]);
-        let output = tokio::task::spawn_blocking(move || command.output().unwrap()).await.unwrap();
-        let (said, errors) = (text(&output.stdout), text(&output.stderr));
-        assert!(output.status.success(), "{self:?} over {binding} told\n{said}and then\n{errors}");
+        let (said, _) = output_of(command).await;
         let told = said.lines().map(|line| {
             let told: Value = serde_json::from_str(line).unwrap();
             (told["op"].as_str().unwrap().to_owned(), told)
@@ -51,8 +49,4 @@ impl Client {
             Self::JavaScript1 => node("TRACKWAY_TEST_JS_1_0", "v1.cjs"),
         }
     }
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
 }

@@ -19,11 +19,8 @@ pub(super) struct Subject {
 
 impl Subject {
     pub(super) fn start() -> Self {
-        let folder = Folder::new();
-        std::fs::write(folder.path().join("trackway.toml"), SETTINGS).unwrap();
-        let workspace = folder.path().to_str().unwrap();
-        let args = ["--workspace", workspace, "--grpc-listen", "127.0.0.1:0"];
-        Self { server: Served::start_as(&folder.data(), &args), _folder: folder }
+        let folder = Folder::with(&[("trackway.toml", SETTINGS)]);
+        Self { server: folder.serve(&["--grpc-listen", "127.0.0.1:0"]), _folder: folder }
     }
 
     /// The agent that the course is run against.

@@ -2,6 +2,7 @@
 
 use std::{
     ffi::OsStr,
+    fs::File,
     io::{BufRead, BufReader, Write},
     path::Path,
     process::{Child, ChildStdout, Command, Stdio},
@@ -57,18 +58,16 @@ impl Trackway {
         self
     }
 
-    /// Its stderr goes to this file.
+    /// Its stderr goes to the end of this file.
     pub(crate) fn log_to(mut self, file: &Path) -> Self {
-        self.command.stderr(std::fs::File::create(file).unwrap());
+        let log = File::options().create(true).append(true).open(file).unwrap();
+        self.command.stderr(log);
         self
     }
 
     /// Starts it. Its stderr goes where the test's goes, unless told otherwise.
-    pub(crate) fn start(mut self) -> Started {
-        self.command.stdin(Stdio::piped()).stdout(Stdio::piped());
-        let mut child = self.command.spawn().unwrap();
-        let lines = BufReader::new(child.stdout.take().unwrap());
-        Started { child, lines }
+    pub(crate) fn start(self) -> Started {
+        Started::spawn(self.command)
     }
 
     /// Starts it in a terminal of its own, which does not say how wide it is.
@@ -104,7 +103,7 @@ impl Project {
     pub(crate) fn start(program: &Path, folder: &Path) -> Self {
         let mut command = Command::new(program);
         command.arg("127.0.0.1:0").current_dir(folder);
-        Self(Trackway { command }.start())
+        Self(Started::spawn(command))
     }
 
     /// Where it serves, as it says itself.
@@ -161,6 +160,19 @@ pub(crate) struct Started {
 }
 
 impl Started {
+    /// Any program, spoken to over its stdin and stdout.
+    pub(crate) fn spawn(mut command: Command) -> Self {
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let lines = BufReader::new(child.stdout.take().unwrap());
+        Self { child, lines }
+    }
+
+    /// The next line of its stdout, which is JSON.
+    pub(crate) fn json(&mut self) -> Value {
+        let line = self.line();
+        serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line:?}"))
+    }
+
     /// The next line of its stdout; empty at the end.
     pub(crate) fn line(&mut self) -> String {
         let mut line = String::new();
@@ -194,6 +206,12 @@ impl Started {
         assert!(Command::new("kill").args(["-s", name, &pid]).status().unwrap().success());
     }
 
+    /// Ends it as a power cut would: no handler runs, nothing is flushed.
+    pub(crate) fn kill(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+
     /// Waits for its end; −1 where a signal ended it.
     pub(crate) fn exit_code(&mut self) -> i32 {
         self.child.wait().unwrap().code().unwrap_or(-1)
@@ -202,7 +220,6 @@ impl Started {
 
 impl Drop for Started {
     fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        self.kill();
     }
 }

@@ -13,6 +13,15 @@ pub(crate) fn prepared(variable: &str) -> String {
     })
 }
 
+/// Runs a client to its end, and returns what it printed and what it said on stderr.
+pub(crate) async fn output_of(mut command: Command) -> (String, String) {
+    let output = tokio::task::spawn_blocking(move || command.output().unwrap()).await.unwrap();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let (printed, errors) = (text(&output.stdout), text(&output.stderr));
+    assert!(output.status.success(), "it printed\n{printed}and then\n{errors}");
+    (printed, errors)
+}
+
 /// A script of `tests/clients/python`, run by the interpreter of that variable.
 pub(crate) fn python(variable: &str, script: &str) -> Command {
     interpret(variable, &format!("python/{script}"))

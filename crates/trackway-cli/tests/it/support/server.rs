@@ -2,7 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use reqwest::Client;
+use reqwest::{
+    Client,
+    header::{AUTHORIZATION, HeaderMap, HeaderValue},
+};
 use serde_json::{Value, json};
 
 use super::command::{Started, trackway};
@@ -46,8 +49,7 @@ impl Served {
 
     /// Ends it as a power cut would.
     pub(crate) fn kill(&mut self) {
-        self.process.child.kill().unwrap();
-        self.process.child.wait().unwrap();
+        self.process.kill();
     }
 
     /// Kills it and starts another one on the same folder, at another address.
@@ -149,8 +151,7 @@ fn launch(data: &Path, args: &[&str], env: &[(&str, &str)]) -> (Started, String)
 
 /// What it says when it serves.
 fn announced(mut process: Started) -> (Started, Value) {
-    let line = process.line();
-    let said = serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line:?}"));
+    let said = process.json();
     (process, said)
 }
 
@@ -158,11 +159,21 @@ fn address(said: &Value) -> String {
     said["url"].as_str().unwrap().to_owned()
 }
 
+pub(crate) fn client() -> Client {
+    client_with(HeaderMap::new())
+}
+
+/// A client that brings this key along.
+pub(crate) fn client_for(key: &str) -> Client {
+    let bearer = HeaderValue::try_from(format!("Bearer {key}")).unwrap();
+    client_with(HeaderMap::from_iter([(AUTHORIZATION, bearer)]))
+}
+
 #[expect(
     clippy::disallowed_methods,
     reason = "tests talk to the loopback address without any policy"
 )]
-pub(crate) fn client() -> Client {
+fn client_with(headers: HeaderMap) -> Client {
     trackway_outgoing::install_tls();
-    Client::builder().no_proxy().build().unwrap()
+    Client::builder().no_proxy().default_headers(headers).build().unwrap()
 }

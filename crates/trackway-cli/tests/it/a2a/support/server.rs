@@ -1,18 +1,16 @@
 //! The real binary as a child process, on a folder of its own. It dies with its owner.
 
 use std::{
-    fs::{self, File},
-    io::{BufRead, BufReader},
+    fs,
     path::{Path, PathBuf},
-    process::{Child, ChildStdout, Command, Stdio},
     thread,
 };
 
-use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue};
 use serde_json::Value;
 use tempfile::TempDir;
 
 use super::Agent;
+use crate::support::{Started, client, client_for, trackway};
 
 /// A server and its data folder. The folder outlives every crash of the process.
 #[derive(Debug)]
@@ -26,11 +24,9 @@ pub(crate) struct Server {
 
 #[derive(Debug)]
 struct Process {
-    child: Child,
+    started: Started,
     url: String,
     log: PathBuf,
-    /// Kept open: a server that cannot print may end.
-    _stdout: BufReader<ChildStdout>,
 }
 
 impl Server {
@@ -54,7 +50,7 @@ impl Server {
 
     /// The same, with a look at what lies in the folder while nobody is there.
     pub(crate) fn crash_and_look(&mut self, look: impl FnOnce(&Self)) {
-        self.process.kill();
+        self.process.started.kill();
         look(self);
         self.process = Process::start(self.home.path(), &self.env);
         // Connections to the dead process are of no use.
@@ -93,7 +89,7 @@ impl Server {
     }
 
     fn pid(&self) -> u32 {
-        self.process.child.id()
+        self.process.started.child.id()
     }
 
     /// Resident memory in kibibytes.
@@ -129,19 +125,6 @@ impl Server {
     }
 }
 
-/// Variables that change what a server does.
-const STRANGE: [&str; 9] = [
-    "TRACKWAY_LISTEN",
-    "TRACKWAY_DATA",
-    "TRACKWAY_SERVER",
-    "TRACKWAY_WORKSPACE",
-    "TRACKWAY_MODEL",
-    "OPENAI_API_KEY",
-    "OPENAI_BASE_URL",
-    "ANTHROPIC_API_KEY",
-    "GEMINI_API_KEY",
-];
-
 fn data(home: &Path) -> PathBuf {
     home.join("data")
 }
@@ -149,41 +132,23 @@ fn data(home: &Path) -> PathBuf {
 impl Process {
     fn start(home: &Path, env: &[(String, String)]) -> Self {
         let log = home.join("server.log");
-        let stderr = File::options().create(true).append(true).open(&log).unwrap();
-        let mut command = Command::new(env!("CARGO_BIN_EXE_trackway"));
-        command
-            .args(["serve", "--json", "--listen", "127.0.0.1:0", "--data"])
-            .arg(data(home))
-            .current_dir(home)
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(stderr);
-        // What the developer's own environment says is not asked.
-        for variable in STRANGE {
-            command.env_remove(variable);
-        }
-        let mut child = command.envs(env.iter().cloned()).spawn().unwrap();
-        let mut stdout = BufReader::new(child.stdout.take().unwrap());
-        let mut line = String::new();
-        stdout.read_line(&mut line).unwrap();
+        let data = data(home);
+        let args = ["serve", "--json", "--listen", "127.0.0.1:0", "--data", data.to_str().unwrap()];
+        let command = trackway(&args).inside(home).log_to(&log);
+        let command = env.iter().fold(command, |command, (name, value)| command.env(name, value));
+        let mut started = command.start();
+        let line = started.line();
         let said: Value = serde_json::from_str(&line).unwrap_or_else(|_| {
-            let _ = child.kill();
             panic!("the server said {line:?}, and {}", fs::read_to_string(&log).unwrap())
         });
         let url = said["url"].as_str().expect("the server's address").to_owned();
-        Self { child, url, log, _stdout: stdout }
-    }
-
-    fn kill(&mut self) {
-        // On Unix this is SIGKILL: no handler runs, nothing is flushed.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        Self { started, url, log }
     }
 }
 
 impl Drop for Process {
     fn drop(&mut self) {
-        self.kill();
+        self.started.kill();
         if thread::panicking() {
             eprintln!(
                 "what the server logged:\n{}",
@@ -191,23 +156,4 @@ impl Drop for Process {
             );
         }
     }
-}
-
-fn client() -> reqwest::Client {
-    client_with(HeaderMap::new())
-}
-
-/// A client that brings this key along.
-fn client_for(key: &str) -> reqwest::Client {
-    let bearer = HeaderValue::try_from(format!("Bearer {key}")).unwrap();
-    client_with(HeaderMap::from_iter([(AUTHORIZATION, bearer)]))
-}
-
-#[expect(
-    clippy::disallowed_methods,
-    reason = "the one client of these tests, which speaks to loopback only"
-)]
-fn client_with(headers: HeaderMap) -> reqwest::Client {
-    trackway_outgoing::install_tls();
-    reqwest::Client::builder().no_proxy().default_headers(headers).build().unwrap()
 }
