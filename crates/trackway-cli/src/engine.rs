@@ -189,23 +189,18 @@ impl Engine {
         self.runs.updates(run, after).await
     }
 
-    /// Everything that happens to a child that may not exist yet: its parent says that it starts it
-    /// before it does. One that does not come to be has nothing to tell.
+    /// Everything that happens to a child, which exists as soon as its parent tells of it. What a message
+    /// merely refers to may be no run here, and then has nothing to tell.
     pub(crate) fn updates_of_child(&self, child: RunId) -> Updates {
-        const TRIES: u32 = 100;
-        const PAUSE: Duration = Duration::from_millis(50);
         let runs = self.runs.clone();
         let opening = async move {
-            for _ in 0..TRIES {
-                match runs.updates(child, 0).await {
-                    Ok(updates) => return updates,
-                    Err(failure) if failure.code.as_deref() == Some(Code::UnknownRun.as_str()) => {
-                        tokio::time::sleep(PAUSE).await;
-                    }
-                    Err(failure) => return stream::once(async { Err(failure) }).boxed(),
+            match runs.updates(child, 0).await {
+                Ok(updates) => updates,
+                Err(failure) if failure.code.as_deref() == Some(Code::UnknownRun.as_str()) => {
+                    stream::empty().boxed()
                 }
+                Err(failure) => stream::once(async { Err(failure) }).boxed(),
             }
-            stream::empty().boxed()
         };
         stream::once(opening).flatten().boxed()
     }
