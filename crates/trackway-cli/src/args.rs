@@ -217,11 +217,11 @@ pub(crate) enum Runs {
     /// List runs, newest first
     List(List),
     /// Show one run: its state, question, messages and artifacts
-    Show(Show),
+    Show(OneRun),
     /// Let a run that was imported go on here
-    Adopt(Adopt),
+    Adopt(OneRun),
     /// Cancel a run and its children
-    Cancel(Cancel),
+    Cancel(OneRun),
     /// Go on from a point of a run as another run; the original is not touched
     #[command(after_help = exit::HELP)]
     Fork(Fork),
@@ -258,26 +258,15 @@ pub(crate) struct List {
     pub(crate) json: bool,
 }
 
+/// One run, and where it is.
 #[derive(Debug, Args)]
-pub(crate) struct Show {
+pub(crate) struct OneRun {
     /// Which run, as `trackway runs list` shows it
     #[arg(value_name = "RUN")]
     pub(crate) id: RunId,
     #[command(flatten)]
     pub(crate) place: Place,
-    /// Print JSON
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Cancel {
-    /// Which run, as `trackway runs list` shows it
-    #[arg(value_name = "RUN")]
-    pub(crate) id: RunId,
-    #[command(flatten)]
-    pub(crate) place: Place,
-    /// Print the canceled run as JSON
+    /// Print the run as JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -319,18 +308,6 @@ pub(crate) struct Migrate {
     #[command(flatten)]
     pub(crate) data: Data,
     /// Print JSON
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Adopt {
-    /// Which run, as `trackway runs list` shows it
-    #[arg(value_name = "RUN")]
-    pub(crate) id: RunId,
-    #[command(flatten)]
-    pub(crate) place: Place,
-    /// Print the run as JSON
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -51,7 +51,8 @@ fn short(value: &Value) -> String {
     cut(&text, 120)
 }
 
-fn cut(text: &str, characters: usize) -> String {
+/// The first characters of a text, with a mark where there were more.
+pub(crate) fn cut(text: &str, characters: usize) -> String {
     match text.char_indices().nth(characters) {
         Some((at, _)) => format!("{}…", &text[..at]),
         None => text.to_owned(),
@@ -70,6 +71,11 @@ pub(crate) fn parts(parts: &[Part], indent: &str) -> Vec<String> {
         lines.extend(printable(&shown).lines().map(|line| format!("{indent}{line}")));
     }
     lines
+}
+
+/// `1 error`, `2 errors`.
+pub(crate) fn counted(number: usize, what: &str) -> String {
+    if number == 1 { format!("1 {what}") } else { format!("{number} {what}s") }
 }
 
 /// A file by what is known of it.

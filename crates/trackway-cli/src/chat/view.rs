@@ -285,7 +285,8 @@ impl View {
             let outcome = artifact.metadata.get("outcome").and_then(Value::as_str);
             let parts = || artifact.parts.iter().map(in_line).collect::<Vec<_>>().join(" ");
             let content = outcome.map_or_else(parts, str::to_owned);
-            return self.canvas.aside(&cut(&format!("{mark} {tool} {content}"), LINE_MAX));
+            let line = format!("{mark} {tool} {content}");
+            return self.canvas.aside(&text::cut(line.trim_end(), LINE_MAX));
         }
         let is_dispatched = tool.starts_with(DISPATCH_PREFIX) && mark == "←";
         let is_started = artifact.metadata.contains_key("taskId");
@@ -349,7 +350,7 @@ impl View {
             let number = self.clipped.keep(parts);
             let hint = format!(" (/show {number})");
             let room = style::columns().saturating_sub(layout::width_of(&hint) + 1);
-            format!("{}{hint}", cut(&whole, room))
+            format!("{}{hint}", text::cut(&whole, room))
         };
         self.canvas.aside(&line)
     }
@@ -450,13 +451,6 @@ fn in_line(part: &Part) -> String {
         PartContent::File { file } => {
             format!("[{}]", file.name.as_deref().or(file.mime_type.as_deref()).unwrap_or("file"))
         }
-    }
-}
-
-fn cut(text: &str, characters: usize) -> String {
-    match text.char_indices().nth(characters) {
-        Some((at, _)) => format!("{}…", &text[..at]),
-        None => text.trim_end().to_owned(),
     }
 }
 

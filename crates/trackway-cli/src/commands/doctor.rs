@@ -65,14 +65,10 @@ fn page(findings: &[Finding], errors: usize) -> Vec<String> {
     lines.push(match errors {
         0 => format!(
             "The workspace can be used ({}, {} unused).",
-            counted(count(Level::Warning), "warning"),
+            text::counted(count(Level::Warning), "warning"),
             count(Level::Unused)
         ),
-        _ => format!("The workspace cannot be used like this: {}.", counted(errors, "error")),
+        _ => format!("The workspace cannot be used like this: {}.", text::counted(errors, "error")),
     });
     lines
-}
-
-fn counted(number: usize, what: &str) -> String {
-    if number == 1 { format!("1 {what}") } else { format!("{number} {what}s") }
 }

@@ -15,7 +15,7 @@ use trackway_domain::Access;
 
 use self::guided::{Desk, refused};
 use crate::{
-    args::{self, Adopt, Cancel, Migrate, Testing},
+    args::{self, Migrate, OneRun, Testing},
     engine::Engine,
     exit::Exit,
     failure::Failure,
@@ -25,7 +25,7 @@ use crate::{
 };
 
 /// `trackway runs adopt`: lets an imported run go on here.
-pub(super) async fn adopt(args: Adopt) -> Result<Exit, Failure> {
+pub(super) async fn adopt(args: OneRun) -> Result<Exit, Failure> {
     let engine = for_one_run(&args.place).await?;
     let adopted = engine.adopt(args.id).await;
     engine.close().await;
@@ -33,7 +33,7 @@ pub(super) async fn adopt(args: Adopt) -> Result<Exit, Failure> {
 }
 
 /// `trackway runs cancel`: ends a run.
-pub(super) async fn cancel(args: Cancel) -> Result<Exit, Failure> {
+pub(super) async fn cancel(args: OneRun) -> Result<Exit, Failure> {
     let engine = for_one_run(&args.place).await?;
     let canceled = engine.cancel(args.id).await;
     if let Ok(run) = &canceled

@@ -98,7 +98,3 @@ fn unsupported(known: &Known) -> impl Iterator<Item = Finding> + '_ {
         suggestion: None,
     })
 }
-
-fn counted(number: usize, what: &str) -> String {
-    if number == 1 { format!("1 {what}") } else { format!("{number} {what}s") }
-}

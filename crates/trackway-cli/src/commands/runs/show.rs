@@ -3,9 +3,11 @@
 use trackway::api::{Message, RunDetail};
 use trackway_domain::{Code, Role};
 
-use crate::{args::Show, exit::Exit, failure::Failure, output, place::Place, screen, text, usage};
+use crate::{
+    args::OneRun, exit::Exit, failure::Failure, output, place::Place, screen, text, usage,
+};
 
-pub(in crate::commands) async fn show(args: Show) -> Result<Exit, Failure> {
+pub(in crate::commands) async fn show(args: OneRun) -> Result<Exit, Failure> {
     let reader = Place::find(&args.place)?.reader()?;
     let run = reader.detail(args.id).await?;
     if args.json {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 use trackway_runtime::Catalogue;
 
-use super::{Finding, counted, faults, folders, unsupported};
+use super::{Finding, faults, folders, unsupported};
 use crate::{args::CheckWorkflows, exit::Exit, failure::Failure, output, text};
 
 pub(super) fn check(args: &CheckWorkflows) -> Result<Exit, Failure> {
@@ -34,11 +34,11 @@ pub(super) fn check(args: &CheckWorkflows) -> Result<Exit, Failure> {
             output::line(&text::printable(&line))?;
         }
         output::note(&match findings.len() {
-            0 => format!("{}, no findings.", counted(workflows, "workflow")),
+            0 => format!("{}, no findings.", text::counted(workflows, "workflow")),
             more => format!(
                 "{} in order, {}.",
-                counted(workflows, "workflow"),
-                counted(more, "finding")
+                text::counted(workflows, "workflow"),
+                text::counted(more, "finding")
             ),
         });
     }

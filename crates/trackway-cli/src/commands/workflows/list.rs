@@ -3,7 +3,7 @@
 use serde_json::json;
 use trackway_runtime::Known;
 
-use super::{catalogue, counted, faults, unsupported};
+use super::{catalogue, faults, unsupported};
 use crate::{args::ListWorkflows, exit::Exit, failure::Failure, output, text};
 
 pub(super) fn list(args: &ListWorkflows) -> Result<Exit, Failure> {
@@ -29,7 +29,7 @@ pub(super) fn list(args: &ListWorkflows) -> Result<Exit, Failure> {
             catalogue.folders().iter().map(|folder| folder.display().to_string()).collect();
         output::note(&match listing.workflows.len() {
             0 => format!("No workflows in {} (.yaml, .yml, .json).", folders.join(", ")),
-            all => format!("None of {} has all of these words.", counted(all, "workflow")),
+            all => format!("None of {} has all of these words.", text::counted(all, "workflow")),
         });
     } else {
         let head = ["WORKFLOW", "VERSION", "NAME", "FILE"].map(str::to_owned).to_vec();
