@@ -13,7 +13,7 @@ use tokio::runtime::Runtime;
 
 use crate::{
     dialect::{Ask, Dialect, Request},
-    load::{Worker, spread},
+    load::{self, Worker, spread},
     report::{Report, Times, ms},
     sdk::Sdk,
     served::{Process, Served},
@@ -26,8 +26,7 @@ const ECHO: &str = "/a2a/agents/echo";
 const COUNTS: (usize, usize) = (10_000, 1_000);
 
 pub(crate) fn rows(report: &mut Report) -> Result<()> {
-    let runtime =
-        tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    let runtime = load::runtime()?;
     for ask in Ask::ALL {
         for dialect in Dialect::ALL {
             compared(report, &runtime, ask, dialect)?;

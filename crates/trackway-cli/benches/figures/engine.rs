@@ -15,7 +15,7 @@ use trackway_ports::Ids;
 use trackway_runtime::{Deliver, RunAddress, Runtime, Submit, SystemIds};
 
 use crate::{
-    load::{Worker, spread},
+    load::{self, Worker, spread},
     report::{Report, Times, ms},
     served::cpu_of,
 };
@@ -61,8 +61,7 @@ impl Workflow for Long {
 }
 
 pub(crate) fn rows(report: &mut Report) -> Result<()> {
-    let runtime =
-        tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    let runtime = load::runtime()?;
     for (name, at_once, count, target) in [
         ("run of 3 steps, 64 in flight", 64, 60_000, "target: its 6 events >= 70 % of the limit"),
         ("run of 3 steps, 1 in flight", 1, 2_000, "target p50 <= 4 fsyncs"),

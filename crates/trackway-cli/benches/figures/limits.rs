@@ -87,8 +87,7 @@ fn store(report: &mut Report) -> Result<()> {
 }
 
 fn echo(report: &mut Report) -> Result<()> {
-    let runtime =
-        tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    let runtime = load::runtime()?;
     let requests = report.count(40_000);
     let times = runtime.block_on(async {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;

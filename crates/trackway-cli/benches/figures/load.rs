@@ -13,6 +13,11 @@ use anyhow::Result;
 
 use crate::{report::Times, wire::Connection};
 
+/// Two threads, so that a client leaves the same room to the server on every machine.
+pub(crate) fn runtime() -> std::io::Result<tokio::runtime::Runtime> {
+    tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()
+}
+
 /// Runs `count` of something, `at_once` at a time, each worker with its own state.
 pub(crate) async fn spread<S, F, Fut>(at_once: usize, count: usize, open: F) -> Result<Times>
 where

@@ -150,8 +150,7 @@ pub(crate) fn rows(report: &mut Report) -> Result<()> {
 fn waiting(report: &mut Report, count: usize, target: &str) -> Result<()> {
     let folder = tempfile::tempdir()?;
     let served = Served::on(folder.path())?;
-    let runtime =
-        tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    let runtime = load::runtime()?;
     runtime.block_on(load::posts(
         served.process.address,
         "/a2a/agents/review",

@@ -60,8 +60,7 @@ pub(crate) fn rows(report: &mut Report) -> Result<()> {
     if !wanted.into_iter().any(|name| report.wants(name)) {
         return Ok(());
     }
-    let runtime =
-        tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    let runtime = load::runtime()?;
     let model = runtime.block_on(ModelServer::start())?;
     let alone = report.count(ALONE);
     if report.wants(LIMIT) {
