@@ -36,6 +36,8 @@ async fn the_list_has_every_program_with_addresses_that_answer() {
         let card = reply(card).await.unwrap();
         assert_eq!((&card["name"], &card["url"]), (&agent["name"], &agent["url"]));
         assert_eq!(card["description"], agent["description"]);
+        let slashed = format!("/a2a/agents/{name}/.well-known/agent-card.json/");
+        assert_eq!(get(&server, &slashed).await, (200, card));
     }
 }
 
