@@ -34,8 +34,14 @@ fn a_request_is_read_where_it_lies() {
 fn what_is_not_json_is_a_parse_error() {
     for body in [
         &b""[..],
+        b" ",
         b"{",
         b"{]",
+        b"nul",
+        b"<html>",
+        b"{\"a\":01}",
+        b"{\"a\":1}}",
+        "\u{feff}{}".as_bytes(),
         b"hello",
         b"{\"jsonrpc\":\"2.0\",}",
         b"{\"jsonrpc\":\"2.0\"} trailing",
@@ -43,6 +49,9 @@ fn what_is_not_json_is_a_parse_error() {
         b"{\"jsonrpc\": \"2.0\", \"jsonrpc\": \"2.0\", oops}",
         b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"\xff\"}",
         b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"m\",\"x\":\"\xff\"}",
+        b"\xff\xfe\x00",
+        b"\xed\xa0\x80",
+        &[0; 1_000],
     ] {
         assert_eq!(refused(body), (-32700, Value::Null), "{:?}", String::from_utf8_lossy(body));
     }
@@ -70,6 +79,7 @@ fn json_that_is_no_request_is_an_invalid_request() {
         (r#"{"jsonrpc":"2.0","id":"a","method":null}"#, json!("a")),
         (r#"{"jsonrpc":"2.0","id":"a","method":5}"#, json!("a")),
         (r#"{"jsonrpc":"2.0","id":"a","id":"b","method":"m"}"#, Value::Null),
+        (r#"{"jsonrpc":"2.0","jsonrpc":"2.0","id":1,"method":"m"}"#, Value::Null),
         (&long, Value::Null),
     ] {
         assert_eq!(refused(body.as_bytes()), (-32600, id), "{body}");
@@ -137,5 +147,10 @@ fn nesting_without_end_is_refused_and_not_followed() {
                 assert_eq!(fault.message, "the request is nested too deeply");
             }
         }
+    }
+    let closed = format!("{}1{}", "[".repeat(100_000), "]".repeat(100_000));
+    for body in [closed, "[".repeat(1_000_000)] {
+        let (code, id) = refused(body.as_bytes());
+        assert!([-32700, -32600].contains(&code) && id.is_null(), "{code}");
     }
 }

@@ -33,6 +33,8 @@ async fn a_card_leads_to_an_address_that_answers() {
     let card = site.get("/a2a/agents/script/.well-known/agent-card.json").await;
     assert_eq!(card.status, StatusCode::OK);
     assert_eq!(card.body["protocolVersion"], "0.3.0");
+    let same = site.get("/a2a/agents/script/.well-known/agent-card.json/").await;
+    assert_eq!((same.status, &same.body), (StatusCode::OK, &card.body));
     let url = card.body["url"].as_str().unwrap();
     for url in [url.to_owned(), format!("{url}/")] {
         let body = json!({"jsonrpc": "2.0", "id": 1, "method": "message/send",
@@ -47,20 +49,22 @@ async fn a_card_leads_to_an_address_that_answers() {
 #[tokio::test]
 async fn what_is_not_there_is_said_in_json() {
     let site = Site::new();
-    for path in [
-        "/a2a/agents/nobody/.well-known/agent-card.json",
-        "/a2a/agents/%FF/.well-known/agent-card.json",
-    ] {
-        let reply = site.get(path).await;
-        assert_eq!(reply.status, StatusCode::NOT_FOUND);
-        assert_eq!(reply.body["error"]["code"], "unknown-workflow");
+    for name in ["nobody", "Script", "script%20", "..%2f..", "%FF", "%00", "%C3%A9cho"] {
+        let reply = site.get(&format!("/a2a/agents/{name}/.well-known/agent-card.json")).await;
+        assert_eq!(reply.status, StatusCode::NOT_FOUND, "{name}");
+        assert_eq!(reply.body["error"]["code"], "unknown-workflow", "{name}");
         assert_eq!(reply.body["error"]["known"], json!(["other", "script"]));
+        let request = crate::site::rpc(name, "tasks/get", &json!({"id": "x"}), &[]);
+        let reply = site.http(request).await;
+        assert_eq!(reply.status, StatusCode::NOT_FOUND, "{name}");
+        assert_eq!(reply.body["id"], "req-1");
+        let error = &reply.body["error"];
+        assert_eq!(
+            (&error["code"], &error["data"]["code"]),
+            (&json!(-32601), &json!("unknown-workflow")),
+            "{name}"
+        );
     }
-    let request = crate::site::rpc("nobody", "tasks/get", &json!({"id": "x"}), &[]);
-    let reply = site.http(request).await;
-    assert_eq!(reply.status, StatusCode::NOT_FOUND);
-    assert_eq!(reply.body["id"], "req-1");
-    assert_eq!(reply.body["error"]["data"]["code"], "unknown-workflow");
 }
 
 /// Proves X5.

@@ -159,6 +159,12 @@ async fn a_context_in_which_two_runs_wait_takes_a_message_as_a_new_start() {
     assert_ne!(third["id"], first["id"]);
     let now = site.call("tasks/get", json!({"id": first["id"]})).await.unwrap();
     assert_eq!(now, first, "the first was left alone");
+    // What would answer one of them lacks what a start needs.
+    let late = json!({"messageId": "m-4", "role": "user", "contextId": first["contextId"],
+        "parts": [{"kind": "data", "data": {"amount": 1}}]});
+    let (code, data) = site.call("message/send", json!({"message": late})).await.unwrap_err();
+    assert_eq!((code, &data["errors"][0]["path"]), (-32602, &json!("/text")));
+    assert!(data["schema"].is_object());
 }
 
 #[tokio::test]
@@ -184,6 +190,11 @@ async fn cancel_answers_with_the_task_already_canceled() {
         assert_eq!(canceled["status"]["state"], "canceled");
         assert_eq!(canceled["id"], task["id"]);
     }
+    let task = site.start("m-3", "ask").await;
+    let canceled = site.call("tasks/cancel", json!({"id": task["id"]})).await.unwrap();
+    assert_eq!(canceled["status"].get("message"), None);
+    assert_eq!(canceled["artifacts"], task["artifacts"], "what was made is kept");
+    assert_eq!(canceled["artifacts"][0]["artifactId"], "form.json");
 }
 
 #[tokio::test]

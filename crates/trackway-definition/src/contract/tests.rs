@@ -214,6 +214,24 @@ fn no_need_makes_a_decision() {
     }
 }
 
+/// Proves T13: an agent that does what the needs of a registered contract say gets on.
+#[test]
+fn the_needs_of_every_registered_contract_lead_to_it() {
+    for name in crate::contracts::NAMES {
+        let form = crate::contracts::find(name).expect("a contract");
+        let prompt = contract(form, true);
+        let mut arguments = json!({});
+        let mut rounds = 0;
+        let given = |arguments: &Value| inputs(arguments.get("output").cloned());
+        while let Err(block) = check(&prompt, &given(&arguments), &Object::new()) {
+            rounds += 1;
+            assert!(rounds <= 3, "{name}: {arguments} {block:#?}");
+            mend(&mut arguments, &block.needs);
+        }
+        assert!(rounds > 0, "{name} is asked for");
+    }
+}
+
 /// Everything that is wrong is said at once.
 #[test]
 fn notes_and_output_are_answered_together() {

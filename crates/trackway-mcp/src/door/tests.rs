@@ -58,6 +58,12 @@ async fn a_run_is_walked_to_its_end() {
     let list = client.done("workflow_list", json!({})).await;
     assert_eq!(list["workflows"][0]["workflowId"], "notes", "{list}");
     assert_eq!(list["invalid"].as_array().unwrap().len(), 1, "{list}");
+    for (query, found) in [("RELEASE", 1), ("deploy", 0)] {
+        let list = client.done("workflow_list", json!({ "query": query })).await;
+        assert_eq!(list["workflows"].as_array().unwrap().len(), found, "{query}: {list}");
+    }
+    let page = json!({ "cursor": "page 2" });
+    assert_eq!(client.refused("workflow_list", page).await, "invalid-request");
     let inspected = client.done("workflow_inspect", json!({ "workflowId": "notes" })).await;
     assert_eq!(inspected["steps"][1]["id"], "publish");
     let context = json!({ "ticketId": "T-1" });
@@ -92,10 +98,12 @@ async fn replays_are_the_same_bytes_and_other_inputs_fork() {
     let mut other = Client::older(at.door(), json!({})).await;
     assert_eq!(other.call("workflow_advance", answering(&first, "did")).await, told);
     // Where the notes stand makes no difference.
-    let mut inside = answering(&first, "did");
-    let notes = inside.as_object_mut().unwrap().remove("notesMarkdown").unwrap();
-    inside["output"] = json!({ "notesMarkdown": notes });
-    assert_eq!(other.call("workflow_advance", inside).await, told);
+    for place in ["output", "context"] {
+        let mut inside = answering(&first, "did");
+        let notes = inside.as_object_mut().unwrap().remove("notesMarkdown").unwrap();
+        inside[place] = json!({ "notesMarkdown": notes });
+        assert_eq!(other.call("workflow_advance", inside).await, told, "{place}");
+    }
     let forked = other.call("workflow_advance", answering(&first, "otherwise")).await;
     assert_eq!(forked["structuredContent"]["branch"]["forked"], true);
     assert!(forked["content"][0]["text"].as_str().unwrap().contains("Forked"));
@@ -156,6 +164,106 @@ async fn wrong_calls_are_answered_as_data() {
     assert_eq!(client.refused("workflow_start", unknown.clone()).await, "unknown-workflow");
     assert_eq!(client.refused("workflow_inspect", unknown).await, "unknown-workflow");
     assert_eq!(client.refused("workflow_advnce", json!({})).await, "invalid-request");
+    client.leave().await;
+}
+
+/// Proves T8: what is wrong with an argument is named by its pointer, as data and as text, in both
+/// revisions, and changes nothing.
+#[tokio::test]
+async fn a_wrong_argument_is_named_by_its_pointer() {
+    let at = Place::new();
+    at.workflow("notes.yaml", NOTES);
+    let (start, advance) = ("workflow_start", "workflow_advance");
+    for mut client in
+        [Client::older(at.door(), json!({})).await, Client::newest(at.door(), &json!({}))]
+    {
+        let first = client.done(start, json!({ "workflowId": "notes" })).await;
+        let (state, ack) = (&first["stateToken"], &first["ackToken"]);
+        let with = |name: &str, value: Value| {
+            let mut arguments = json!({ "stateToken": state, "ackToken": ack });
+            arguments[name] = value;
+            arguments
+        };
+        let cases = [
+            (start, json!({ "workflowId": 7 }), "/workflowId"),
+            (start, json!({}), "/workflowId"),
+            (start, json!({ "workflowId": null }), "/workflowId"),
+            (start, json!({ "workflowId": "notes", "context": "x" }), "/context"),
+            (start, json!({ "workflowId": "notes", "context": [1] }), "/context"),
+            ("workflow_inspect", json!({ "workflowId": ["notes"] }), "/workflowId"),
+            (advance, json!({}), "/stateToken"),
+            (advance, with("stateToken", json!({ "a": 1 })), "/stateToken"),
+            (advance, with("ackToken", json!(1.5)), "/ackToken"),
+            (advance, with("output", json!("text")), "/output"),
+            (advance, with("notesMarkdown", json!(["a"])), "/notesMarkdown"),
+            (advance, with("context", json!({ "notesMarkdown": 3 })), "/context/notesMarkdown"),
+            (advance, json!({ "stateToken": state, "notesMarkdown": "lost?" }), "/ackToken"),
+            ("workflow_checkpoint", json!({ "stateToken": state }), "/notesMarkdown"),
+            ("workflow_list", json!({ "verbose": true }), "/verbose"),
+        ];
+        for (tool, arguments, pointer) in cases {
+            let refused = client.call(tool, arguments.clone()).await;
+            let error = &refused["structuredContent"]["error"];
+            assert_eq!(error["code"], "invalid-request", "{tool} {arguments}: {refused}");
+            let needs = error["needs"].as_array().unwrap();
+            assert!(needs.iter().any(|need| need["pointer"] == pointer), "{pointer}: {error}");
+            let text = refused["content"][0]["text"].as_str().unwrap();
+            assert!(text.contains(pointer), "{pointer}: {text}");
+        }
+        let next = client.done(advance, answering(&first, "did")).await;
+        assert_eq!(next["branch"], json!({ "forked": false, "index": 0, "siblings": 1 }));
+        client.leave().await;
+    }
+}
+
+/// The token with another character, ten before its end.
+fn altered(token: &Value) -> String {
+    let token = token.as_str().unwrap();
+    let at = token.len() - 11;
+    let other = if &token[at..=at] == "7" { "8" } else { "7" };
+    format!("{}{other}{}", &token[..at], &token[at + 1..])
+}
+
+/// Proves T2: a refusal says which of the two tokens is wrong, and how; nothing comes of the call.
+#[tokio::test]
+async fn a_wrong_token_is_named_by_its_parameter() {
+    let (at, elsewhere) = (Place::new(), Place::new());
+    at.workflow("notes.yaml", NOTES);
+    elsewhere.workflow("notes.yaml", NOTES);
+    let begin = json!({ "workflowId": "notes" });
+    let mut neighbour = Client::older(elsewhere.door(), json!({})).await;
+    let foreign = neighbour.done("workflow_start", begin.clone()).await;
+    neighbour.leave().await;
+    let mut client = Client::older(at.door(), json!({})).await;
+    let first = client.done("workflow_start", begin).await;
+    let (state, ack) = (&first["stateToken"], &first["ackToken"]);
+    let half = |token: &Value| {
+        let token = token.as_str().unwrap();
+        json!(token[..token.len() / 2])
+    };
+    let cases = [
+        (json!(altered(state)), ack.clone(), "token-changed", "stateToken"),
+        (state.clone(), json!(altered(ack)), "token-changed", "ackToken"),
+        (foreign["stateToken"].clone(), foreign["ackToken"].clone(), "token-foreign", "stateToken"),
+        (state.clone(), foreign["ackToken"].clone(), "token-foreign", "ackToken"),
+        (half(state), ack.clone(), "token-malformed", "stateToken"),
+        (state.clone(), half(ack), "token-malformed", "ackToken"),
+        (ack.clone(), state.clone(), "token-swapped", "stateToken"),
+        (state.clone(), state.clone(), "token-swapped", "ackToken"),
+    ];
+    for (state, ack, code, parameter) in cases {
+        let arguments = json!({ "stateToken": state, "ackToken": ack });
+        let refused = client.call("workflow_advance", arguments).await;
+        let error = &refused["structuredContent"]["error"];
+        assert_eq!(error["code"], code, "{parameter}: {refused}");
+        assert!(error["message"].as_str().unwrap().contains(parameter), "{parameter}: {error}");
+    }
+    let noted = json!({ "stateToken": ack, "notesMarkdown": "n" });
+    assert_eq!(client.refused("workflow_checkpoint", noted).await, "token-swapped");
+    let quoted = |token: &Value| format!("`{}`", token.as_str().unwrap());
+    let arguments = json!({ "stateToken": quoted(state), "ackToken": quoted(ack) });
+    let next = client.done("workflow_advance", arguments).await;
+    assert_eq!(next["branch"], json!({ "forked": false, "index": 0, "siblings": 1 }));
     client.leave().await;
 }
 

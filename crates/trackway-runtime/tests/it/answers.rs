@@ -143,14 +143,18 @@ async fn an_empty_output_is_none() {
 async fn a_blocked_answer_is_no_branch() {
     let (library, journal) = (Library::new(), MemoryJournal::new());
     let guide = library.guide(Arc::new(journal));
-    let first = start(&guide).await;
-    let second = advance(&guide, answer(&first, Inputs::default())).await.unwrap();
-    let blocked = advance(&guide, answer(&second, Inputs::default())).await.unwrap();
-    assert!(blocked.blocked.is_some());
-    assert_eq!((blocked.node, &blocked.pending), (second.node, &second.pending));
-    assert_ne!(blocked.ack, second.ack, "a fresh one");
-    let third = advance(&guide, answer(&blocked, output(json!({ "n": 2 })))).await.unwrap();
-    assert_eq!(third.branch, Branch { forked: false, index: 0, siblings: 1 });
+    for is_fresh in [true, false] {
+        let first = start(&guide).await;
+        let second = advance(&guide, answer(&first, Inputs::default())).await.unwrap();
+        let blocked = advance(&guide, answer(&second, Inputs::default())).await.unwrap();
+        assert!(blocked.blocked.is_some());
+        assert_eq!((blocked.node, &blocked.pending), (second.node, &second.pending));
+        assert_ne!(blocked.ack, second.ack, "a fresh one");
+        // The ack that was blocked is good for the right answer too.
+        let from = if is_fresh { &blocked } else { &second };
+        let third = advance(&guide, answer(from, output(json!({ "n": 2 })))).await.unwrap();
+        assert_eq!(third.branch, Branch { forked: false, index: 0, siblings: 1 }, "{is_fresh}");
+    }
 }
 
 /// Proves T6: a look writes nothing and offers a fresh ack each time.

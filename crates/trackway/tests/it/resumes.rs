@@ -24,13 +24,17 @@ struct Told {
     concurrent: bool,
     primary: bool,
     problems: usize,
+    /// What stood where the first problem is.
+    got: Option<Value>,
 }
 
 fn unpack(delivered: &Delivered) -> Told {
     let Delivered::Answer { order, concurrent, primary, problems, .. } = delivered else {
         panic!("an answer is judged as one: {delivered:?}")
     };
-    Told { order: *order, concurrent: *concurrent, primary: *primary, problems: problems.len() }
+    let got = problems.first().and_then(|problem| problem.got.clone());
+    let problems = problems.len();
+    Told { order: *order, concurrent: *concurrent, primary: *primary, problems, got }
 }
 
 /// Sends so many answers that all of them arrive before the first is durable.
@@ -54,6 +58,9 @@ async fn at_once(
     let answered = join_all(sending).await;
     let mut told: Vec<_> =
         answered.into_iter().map(|one| unpack(&one.unwrap().unwrap().delivered)).collect();
+    for (number, one) in (0..).zip(&told) {
+        assert!(one.got.as_ref().is_none_or(|got| *got == value(number)), "its own answer");
+    }
     told.sort_by_key(|one| one.order);
     assert!(told.iter().zip(1..).all(|(one, order)| one.order == order), "places 1 to {CALLERS}");
     assert!(told.iter().filter(|one| !one.concurrent).count() <= 1, "at most a lone first one");
@@ -118,8 +125,10 @@ fn among_wrong_and_right_answers_the_first_right_one_resumes() {
     World::memory().run(setup, async |process| {
         let run = start(&process, "asks", Value::Null).await;
         settled(&process, run).await;
-        let value = |number| if number % 3 == 0 { json!(number) } else { json!("no number") };
+        let wrong = |number: u32| json!(format!("no number {number}"));
+        let value = |number| if number % 3 == 0 { json!(number) } else { wrong(number) };
         let told = at_once(&process, &gate, run, value).await;
+        assert!(told.iter().all(|one| (one.problems == 0) == one.got.is_none()));
         let first_right = told.iter().position(|one| one.problems == 0).unwrap();
         assert!(told.iter().enumerate().all(|(place, one)| one.primary == (place == first_right)));
         let lines = crate::kit::told(&process, run).await;

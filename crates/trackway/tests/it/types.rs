@@ -110,6 +110,8 @@ fn an_input_that_the_type_cannot_hold_starts_no_run() {
             ("a", peer("home", json!(1)), "/address"),
             ("b", peer("::1", json!(5_000_000_000_u64)), "/amount"),
             ("c", peer("::1", json!(2.5)), "/amount"),
+            ("d", peer("::1", json!(-1.0)), "/amount"),
+            ("e", peer("::1", json!(1e30)), "/amount"),
         ] {
             let Err(Error::InvalidInput { problems, .. }) =
                 start_as(&process, id, "takes", input.clone()).await

@@ -9,7 +9,7 @@ use trackway_testkit::{Process, answer_to};
 
 use super::kit::{
     Desk, artifact, children, dispatched, echo, ended, log, references, required, rested, say,
-    send, spoken, turn, workflow, yes_or_no,
+    send, spoken, text_of, turn, workflow, yes_or_no,
 };
 
 /// Asks first, and says what it was answered.
@@ -127,6 +127,9 @@ fn with_several_open_questions_the_user_is_asked_which() {
         let ids = json!([first.to_string(), second.to_string(), "none"]);
         let question = view.question.unwrap();
         assert_eq!(question.schema["properties"]["taskId"]["enum"], ids);
+        let prompt = text_of(&question.prompt);
+        assert!([first, second].iter().all(|run| prompt.contains(&run.to_string())), "{prompt}");
+        assert_eq!(desk.server.asked().len(), 4, "no model has to find out");
         let which = answer_to(run, "which", json!({ "taskId": second.to_string() }));
         process.deliver(which).await.unwrap();
         assert_eq!(spoken(&ended(&process, run).await), "The second one it is.");
@@ -141,6 +144,54 @@ fn with_several_open_questions_the_user_is_asked_which() {
         let asked = desk.server.asked().len();
         assert_eq!(desk.result(asked - 1, "reply")["outcome"], "input-required");
         assert_eq!(rested(&process, first).await.state, StateName::InputRequired);
+    });
+}
+
+/// Proves D5: a reply that names its task is for that one, however many are open.
+#[test]
+fn a_reply_that_names_its_task_answers_that_one() {
+    let desk = desk();
+    desk.run(async |process| {
+        let first = asks(&process, &desk, "m1").await;
+        let second = asks(&process, &desk, "m2").await;
+        desk.says("The first one it is.");
+        let named = [first.to_string()];
+        let run = send(&process, "m3", vec![Part::text("yes")], &named).await;
+        assert_eq!(spoken(&ended(&process, run).await), "The first one it is.");
+        assert_eq!(ended(&process, first).await.state, StateName::Completed);
+        assert_eq!(rested(&process, second).await.state, StateName::InputRequired);
+    });
+}
+
+/// Proves D3: what a workflow asks after an answer is told in the form of a first answer.
+#[test]
+fn a_question_that_follows_a_reply_is_told_with_its_schema() {
+    let desk = Desk::new().workflow(workflow("order", async |stage, _| {
+        let prompt = vec![Part::text("Go on?")];
+        stage.ask(Reason::InputRequired, prompt, yes_or_no(), None).await;
+        let signature = json!({
+            "type": "object",
+            "properties": { "signature": { "type": "string" } },
+            "required": ["signature"],
+        });
+        let prompt = vec![Part::text("Sign it.")];
+        stage.ask(Reason::AuthRequired, prompt, signature, None).await;
+        Ok(Value::Null)
+    }));
+    desk.calls(&[("c1", "dispatch_workflow_order", json!({ "text": "x" }))]);
+    desk.says("It has a question.");
+    desk.run(async |process| {
+        let view = turn(&process, "m1", "/please").await;
+        let child = children(&log(&process, view.submission.run).await)[0];
+        desk.says("Please sign.");
+        assert_eq!(spoken(&turn(&process, "m2", "yes").await), "Please sign.");
+        let told = desk.result(2, "reply");
+        assert_eq!(told["outcome"], "auth-required", "{told}");
+        assert_eq!(told["taskId"], child.to_string());
+        assert_eq!(told["result"], json!([{ "kind": "text", "text": "Sign it." }]));
+        assert_eq!(told["schema"]["required"], json!(["signature"]));
+        assert_eq!(told["metadata"]["workflowName"], "order");
+        assert_eq!(rested(&process, child).await.state, StateName::AuthRequired);
     });
 }
 

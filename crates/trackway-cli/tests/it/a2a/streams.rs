@@ -15,6 +15,18 @@ async fn last_event_id_continues_anywhere() {
     let mut server = Server::start();
     let events = server.agent("echo").stream(&data(json!({ "text": "hello", "chunks": 4 }))).await;
     let task = events[0].result.clone();
+    let pieces: Vec<Value> = events
+        .iter()
+        .map(|event| &event.result)
+        .filter(|update| update["kind"] == "artifact-update")
+        .map(|update| {
+            let text = &update["artifact"]["parts"][0]["text"];
+            json!([text, update["append"], update["lastChunk"]])
+        })
+        .collect();
+    let expected =
+        json!([["h", false, false], ["e", true, false], ["l", true, false], ["lo", true, true]]);
+    assert_eq!(json!(pieces), expected, "`echo` in the pieces that it is asked for");
     for crash in [false, true] {
         if crash {
             server.crash();

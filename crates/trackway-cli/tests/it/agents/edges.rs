@@ -41,6 +41,22 @@ async fn a_canceled_child_is_told() {
     assert_eq!((&told["outcome"], &told["taskId"]), (&json!("failed"), &child["id"]));
 }
 
+/// Proves D3: how long a first answer is waited for is the workspace's; a workflow that says nothing until
+/// then is told to be late, and goes on.
+#[tokio::test]
+async fn the_workspace_limits_the_wait_for_a_first_answer() {
+    let config = "[dispatch]\nfirst_answer_timeout = \"20ms\"\n";
+    let desk = Desk::open(&[("trackway.toml", config)]).await;
+    desk.calls(&[("c", "dispatch_workflow_ledger", json!({ "entries": 1, "delayMs": 3_000 }))]);
+    desk.says("So it is.");
+    let events = desk.turn(&text("Go.")).await;
+    assert_eq!(state(&events), "completed");
+    let (told, task) = (desk.result(1, "c"), child(&events, 0));
+    assert_eq!((&told["outcome"], &told["taskId"]), (&json!("timeout"), &task["id"]), "{told}");
+    let rest = desk.server.agent("ledger").subscribe(&task, Some(0)).await.rest().await;
+    assert_eq!(state(&rest), "completed");
+}
+
 /// Proves D1: a name that models do not take is made one that they do.
 #[tokio::test]
 async fn a_workflow_with_a_dotted_name_is_dispatched() {

@@ -4,6 +4,7 @@
 use std::fs;
 
 use serde_json::{Value, json};
+use trackway_testkit::ModelServer;
 
 use super::desk::{Desk, after, child, spoken, state};
 use crate::a2a::support::{Event, data, text};
@@ -49,6 +50,37 @@ async fn a_fork_of_a_reply_has_its_answer() {
 
 const CAREFUL: &str = "---\nname: careful\ntools: [ledger_enter]\n\
 approvals: { ledger_enter: ask }\n---\nBe careful.\n";
+const OTHER: &str = "---\nname: other\n---\nHelp.\n";
+
+/// Proves X6: another agent of the session, and a model in it that answers for the user, does not get a
+/// call approved. The user does, whichever agent they say it to.
+#[tokio::test]
+async fn a_model_of_another_agent_does_not_approve_calls() {
+    let desk = Desk::open(&[("agents/careful.md", CAREFUL), ("agents/other.md", OTHER)]).await;
+    desk.calls(&[("c1", "ledger_enter", json!({ "entry": "tea" }))]);
+    let careful = desk.server.agent("careful");
+    let asking = careful.stream(&text("Write tea.")).await;
+    assert_eq!(state(&asking), "input-required");
+    let task = &asking[0].result;
+
+    let yes = json!({ "taskId": task["id"], "input": { "approved": true } });
+    desk.calls(&[("c2", "answer_task", yes)]);
+    desk.says("I could not.");
+    let other = desk.server.agent("other");
+    let events = other.stream(&after(task, "What will be written?")).await;
+    assert_eq!(spoken(&events), "I could not.");
+    let told = desk.result(2, "c2");
+    assert!(told.as_str().unwrap().contains("waits for an answer"), "{told}");
+    assert!(!desk.told(1)[0]["content"].to_string().contains("ledger_enter"));
+    let ledger = desk.server.data().join("ledger.txt");
+    assert!(!ledger.exists(), "nothing was called");
+
+    desk.model.respond(|_| ModelServer::openai().says("Done.").into());
+    other.stream(&after(task, "yes")).await;
+    assert_eq!(state(&careful.subscribe(task, Some(0)).await.rest().await), "completed");
+    assert_eq!(fs::read_to_string(ledger).unwrap().lines().count(), 1);
+}
+
 /// Issue 11, A11: while an agent's own approval is open, text in the conversation goes to the model, and the
 /// approval stays open. What fits the approval answers it.
 #[tokio::test]
