@@ -56,7 +56,7 @@ fn registered(at: &At<'_>) -> Option<Form> {
         return Some(form);
     }
     if at.sink.strict {
-        let meant = nearest(reference, contracts::NAMES);
+        let meant = nearest(reference, contracts::names());
         at.suggest(format!("there is no contract `{reference}`"), meant);
         return None;
     }
