@@ -1,38 +1,43 @@
 //! The arguments of a call, checked by us: what is wrong is told as data, with what was probably meant.
 
-use serde_json::{Map, Value, json};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 use trackway_definition::nearest;
 use trackway_domain::{Need, Object, normalize_integers};
 
 use crate::refusal::Refusal;
 
 /// One parameter of a tool.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
 pub(crate) struct Parameter {
-    pub(crate) name: &'static str,
+    pub(crate) name: String,
+    #[serde(rename = "type")]
     pub(crate) kind: Kind,
+    #[serde(default)]
     pub(crate) required: bool,
-    pub(crate) description: &'static str,
-    pub(crate) example: &'static str,
+    pub(crate) description: String,
+    pub(crate) example: Value,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// The JSON type of a parameter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub(crate) enum Kind {
-    Text,
+    String,
     Object,
 }
 
 impl Kind {
-    const fn json_type(self) -> &'static str {
+    const fn as_str(self) -> &'static str {
         match self {
-            Self::Text => "string",
+            Self::String => "string",
             Self::Object => "object",
         }
     }
 
     fn fits(self, value: &Value) -> bool {
         match self {
-            Self::Text => value.is_string(),
+            Self::String => value.is_string(),
             Self::Object => value.is_object(),
         }
     }
@@ -40,14 +45,7 @@ impl Kind {
 
 impl Parameter {
     pub(crate) fn schema(&self) -> Value {
-        json!({ "type": self.kind.json_type(), "description": self.description })
-    }
-
-    fn example(&self) -> Value {
-        match self.kind {
-            Kind::Text => self.example.into(),
-            Kind::Object => Value::Object(Map::new()),
-        }
+        json!({ "type": self.kind, "description": self.description })
     }
 
     fn need(&self, message: String, got: Option<Value>) -> Need {
@@ -55,7 +53,7 @@ impl Parameter {
             pointer: format!("/{}", self.name),
             message,
             schema: Some(self.schema()),
-            example: Some(self.example()),
+            example: Some(self.example.clone()),
             got,
         }
     }
@@ -89,7 +87,7 @@ impl Arguments {
         given.values_mut().for_each(normalize_integers);
         let mut needs = Vec::new();
         for (name, value) in &given {
-            match parameters.iter().find(|parameter| parameter.name == name) {
+            match parameters.iter().find(|parameter| parameter.name == *name) {
                 None => needs.push(unknown(parameters, name, value)),
                 Some(parameter) if !parameter.kind.fits(value) => {
                     needs.push(wrong_type(parameter, value));
@@ -98,7 +96,7 @@ impl Arguments {
             }
         }
         for parameter in parameters.iter().filter(|parameter| parameter.required) {
-            if !given.contains_key(parameter.name) {
+            if !given.contains_key(&parameter.name) {
                 needs.push(parameter.need(format!("{} is missing", parameter.name), None));
             }
         }
@@ -136,14 +134,14 @@ pub(crate) fn shortened(value: Value) -> Value {
 
 fn example(parameters: &[Parameter]) -> Value {
     let required = parameters.iter().filter(|parameter| parameter.required);
-    required.map(|parameter| (parameter.name.to_owned(), parameter.example())).collect()
+    required.map(|parameter| (parameter.name.clone(), parameter.example.clone())).collect()
 }
 
 fn unknown(parameters: &[Parameter], name: &str, value: &Value) -> Need {
-    let message = match meant(name, parameters.iter().map(|parameter| parameter.name)) {
+    let names: Vec<&str> = parameters.iter().map(|parameter| parameter.name.as_str()).collect();
+    let message = match meant(name, names.iter().copied()) {
         Some(meant) => format!("there is no parameter {name:?}; did you mean {meant:?}?"),
         None => {
-            let names: Vec<_> = parameters.iter().map(|parameter| parameter.name).collect();
             let known = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
             format!("there is no parameter {name:?}; leave it out (there are: {known})")
         }
@@ -153,7 +151,7 @@ fn unknown(parameters: &[Parameter], name: &str, value: &Value) -> Need {
 }
 
 fn wrong_type(parameter: &Parameter, value: &Value) -> Need {
-    let (name, wanted) = (parameter.name, parameter.kind.json_type());
+    let (name, wanted) = (&parameter.name, parameter.kind.as_str());
     let is_text_of_object = parameter.kind == Kind::Object
         && value.as_str().is_some_and(|text| {
             serde_json::from_str::<Value>(text).is_ok_and(|inner| inner.is_object())

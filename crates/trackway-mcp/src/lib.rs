@@ -12,7 +12,6 @@ mod http;
 mod quoted;
 mod recap;
 mod refusal;
-mod schemas;
 mod stdio;
 #[cfg(test)]
 mod testing;

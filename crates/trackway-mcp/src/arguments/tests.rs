@@ -2,25 +2,17 @@
 
 use super::*;
 
-const PARAMETERS: &[Parameter] = &[
-    Parameter {
-        name: "stateToken",
-        kind: Kind::Text,
-        required: true,
-        description: "where the run stands",
-        example: "st.v1.…",
-    },
-    Parameter {
-        name: "context",
-        kind: Kind::Object,
-        required: false,
-        description: "facts",
-        example: "",
-    },
-];
+fn check(raw: Value) -> Result<Arguments, Refusal> {
+    let parameters = json!([
+        { "name": "stateToken", "type": "string", "required": true, "description": "where the run stands", "example": "st.v1.…" },
+        { "name": "context", "type": "object", "description": "facts", "example": {} },
+    ]);
+    let parameters: Vec<Parameter> = serde_json::from_value(parameters).unwrap();
+    Arguments::check("tool", &parameters, Some(raw))
+}
 
 fn needs(raw: Value) -> Vec<(String, String)> {
-    let refusal = Arguments::check("tool", PARAMETERS, Some(raw)).unwrap_err();
+    let refusal = check(raw).unwrap_err();
     assert_eq!(refusal.code.as_str(), "invalid-request");
     refusal.needs.into_iter().map(|need| (need.pointer, need.message)).collect()
 }
@@ -49,11 +41,11 @@ fn wrong_arguments_are_told_with_what_was_meant() {
 #[test]
 fn the_message_says_what_was_meant() {
     let raw = json!({ "stateTokn": "x", "extra": 1 });
-    let refusal = Arguments::check("tool", PARAMETERS, Some(raw)).unwrap_err();
+    let refusal = check(raw).unwrap_err();
     assert!(refusal.message.contains("did you mean \"stateToken\"?"), "{}", refusal.message);
     assert!(refusal.message.contains("\"extra\""), "{}", refusal.message);
     let many: Object = (0..9).map(|number| (format!("none-{number}"), json!(1))).collect();
-    let refusal = Arguments::check("tool", PARAMETERS, Some(many.into())).unwrap_err();
+    let refusal = check(many.into()).unwrap_err();
     assert!(refusal.message.contains("and 7 more"), "{}", refusal.message);
 }
 
@@ -79,7 +71,7 @@ fn a_part_of_one_name_means_it() {
 #[test]
 fn null_is_nothing() {
     let raw = json!({ "stateToken": "st", "context": null });
-    let mut arguments = Arguments::check("tool", PARAMETERS, Some(raw)).unwrap();
+    let mut arguments = check(raw).unwrap();
     assert_eq!(arguments.text("stateToken").as_deref(), Some("st"));
     assert_eq!(arguments.object("context"), None);
 }
@@ -88,7 +80,7 @@ fn null_is_nothing() {
 #[test]
 fn integral_numbers_are_integers() {
     let raw = json!({ "stateToken": "x", "context": { "count": 40.0, "share": 2.5 } });
-    let mut arguments = Arguments::check("tool", PARAMETERS, Some(raw)).unwrap();
+    let mut arguments = check(raw).unwrap();
     let context = Value::Object(arguments.object("context").unwrap());
     assert_eq!(context.to_string(), r#"{"count":40,"share":2.5}"#);
 }
