@@ -24,6 +24,7 @@ mod guide;
 mod hooks;
 mod lease;
 mod live;
+mod locked_file;
 mod messenger;
 mod observer;
 mod options;
@@ -54,6 +55,7 @@ pub use guide::{
     Advance, Advanced, Checkpointed, Guide, GuideError, GuideOptions, Migrated, Position, Recap,
     RecapDocument, RecapGrowth, RecapNote, Resumable, Resumed, Start,
 };
+pub use locked_file::{FileStamp, LockedFile};
 pub use messenger::{Messenger, Undelivered};
 pub use observer::Observer;
 pub use options::Options;

@@ -2,21 +2,19 @@
 //! first, replaced as a whole.
 
 use std::{
-    fs::{self, File, OpenOptions},
-    io::{self, Read as _, Write as _},
+    fs, io,
     path::{Path, PathBuf},
-    time::SystemTime,
 };
 
 use data_encoding::HEXLOWER;
 use serde::{Deserialize, Serialize};
 use trackway_domain::Timestamp;
+use trackway_runtime::{FileStamp, LockedFile};
 
 use super::codec::{KEY_ID_BYTES, Key, KeyId, key_id};
 
 /// The file of a data folder that has the keys.
 pub const FILE: &str = "token-keys.json";
-const LOCK: &str = "token-keys.lock";
 const FORMAT: u32 = 1;
 /// Largest file that is read: thousands of rotations.
 /// Limit (MCP): file of token keys.
@@ -36,9 +34,7 @@ pub enum KeyRingError {
 
 /// Where the keys are.
 #[derive(Debug, Clone)]
-pub(super) struct KeyFile {
-    folder: PathBuf,
-}
+pub(super) struct KeyFile(LockedFile);
 
 /// Where the keys of a folder come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,14 +71,6 @@ pub(super) struct Exposed {
     pub(super) mode: u32,
 }
 
-/// By what a changed file is told from the one before. Replacing it makes another inode.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Stamp {
-    modified: Option<SystemTime>,
-    bytes: u64,
-    inode: u64,
-}
-
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Written {
@@ -111,11 +99,7 @@ impl Row {
 
 impl KeyFile {
     pub(super) fn in_folder(data: &Path) -> Self {
-        Self { folder: data.to_owned() }
-    }
-
-    fn path(&self) -> PathBuf {
-        self.folder.join(FILE)
+        Self(LockedFile::new(data, FILE, FILE_BYTES_MAX))
     }
 
     /// The keys, made where there are none, and whether they were. Two processes that come at once wait for
@@ -123,38 +107,40 @@ impl KeyFile {
     pub(super) fn read_or_make(
         &self,
         now: Timestamp,
-    ) -> Result<(Stamp, Contents, Origin), KeyRingError> {
+    ) -> Result<(FileStamp, Contents, Origin), KeyRingError> {
         if let Some((stamp, contents)) = self.read()? {
             return Ok((stamp, contents, Origin::Found));
         }
-        // The lock is never removed: whoever makes keys has made it first.
-        let had_keys = self.folder.join(LOCK).exists();
-        let _lock = self.lock()?;
+        // Whoever makes keys has locked the file first.
+        let had_keys = self.0.was_locked();
+        let _lock = self.0.lock().map_err(|source| self.unwritable(source))?;
         if let Some((stamp, contents)) = self.read()? {
             return Ok((stamp, contents, Origin::Found));
         }
         self.replace(&Contents { keys: vec![Row::fresh(now)?], bundle: random()? })?;
         let origin = if had_keys { Origin::MadeAgain } else { Origin::Made };
-        let made = self.read()?.ok_or_else(|| self.unreadable(io::ErrorKind::NotFound.into()));
-        made.map(|(stamp, contents)| (stamp, contents, origin))
+        self.read_existing().map(|(stamp, contents)| (stamp, contents, origin))
     }
 
     /// Writes the keys again where the file is gone. If another process was faster, its keys count.
-    pub(super) fn restore(&self, contents: &Contents) -> Result<(Stamp, Contents), KeyRingError> {
-        let _lock = self.lock()?;
+    pub(super) fn restore(
+        &self,
+        contents: &Contents,
+    ) -> Result<(FileStamp, Contents), KeyRingError> {
+        let _lock = self.0.lock().map_err(|source| self.unwritable(source))?;
         if let Some(found) = self.read()? {
             return Ok(found);
         }
         self.replace(contents)?;
-        self.read()?.ok_or_else(|| self.unreadable(io::ErrorKind::NotFound.into()))
+        self.read_existing()
     }
 
     /// Others than the owner may read or write the file, or could until now.
     #[cfg(unix)]
     pub(super) fn exposed(&self) -> Option<Exposed> {
-        let metadata = fs::metadata(self.path()).ok()?;
+        let metadata = fs::metadata(self.0.path()).ok()?;
         let mode = std::os::unix::fs::PermissionsExt::mode(&metadata.permissions()) & 0o777;
-        (mode & 0o077 != 0).then(|| Exposed { path: self.path(), mode })
+        (mode & 0o077 != 0).then(|| Exposed { path: self.0.path().to_owned(), mode })
     }
 
     /// Permissions are asked for where they are numbers.
@@ -170,92 +156,47 @@ impl KeyFile {
         change: impl FnOnce(&mut Contents) -> Result<T, KeyRingError>,
     ) -> Result<T, KeyRingError> {
         self.read_or_make(now)?;
-        let _lock = self.lock()?;
-        let (_, mut contents) =
-            self.read()?.ok_or_else(|| self.unreadable(io::ErrorKind::NotFound.into()))?;
+        let _lock = self.0.lock().map_err(|source| self.unwritable(source))?;
+        let (_, mut contents) = self.read_existing()?;
         let changed = change(&mut contents)?;
         self.replace(&contents)?;
         Ok(changed)
     }
 
-    pub(super) fn stamp(&self) -> io::Result<Stamp> {
-        let metadata = fs::metadata(self.path())?;
-        #[cfg(unix)]
-        let inode = std::os::unix::fs::MetadataExt::ino(&metadata);
-        #[cfg(not(unix))]
-        let inode = 0;
-        Ok(Stamp { modified: metadata.modified().ok(), bytes: metadata.len(), inode })
+    pub(super) fn stamp(&self) -> io::Result<FileStamp> {
+        self.0.stamp()
     }
 
-    /// The stamp is taken first: a change while the file is read is seen at the next look.
-    pub(super) fn read(&self) -> Result<Option<(Stamp, Contents)>, KeyRingError> {
-        let mut text = Vec::new();
-        let read = self.stamp().and_then(|stamp| {
-            File::open(self.path())?.take(FILE_BYTES_MAX + 1).read_to_end(&mut text)?;
-            Ok(stamp)
-        });
-        let stamp = match read {
-            Ok(stamp) => stamp,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(self.unreadable(error)),
-        };
-        let contents = parse(&text).map_err(|reason| KeyRingError::Damaged {
-            path: self.path().display().to_string(),
-            reason,
-        })?;
+    pub(super) fn read(&self) -> Result<Option<(FileStamp, Contents)>, KeyRingError> {
+        let (stamp, text) = self.0.read().map_err(|source| self.unreadable(source))?;
+        let Some(text) = text else { return Ok(None) };
+        let contents = parse(&text)
+            .map_err(|reason| KeyRingError::Damaged { path: self.shown_path(), reason })?;
         Ok(Some((stamp, contents)))
     }
 
-    /// Held until it is dropped, or the process ends.
-    fn lock(&self) -> Result<File, KeyRingError> {
-        let locked = fs::create_dir_all(&self.folder).and_then(|()| {
-            let mut options = OpenOptions::new();
-            let lock = options.create(true).truncate(false).write(true);
-            #[cfg(unix)]
-            std::os::unix::fs::OpenOptionsExt::mode(lock, 0o600);
-            let lock = lock.open(self.folder.join(LOCK))?;
-            lock.lock()?;
-            Ok(lock)
-        });
-        locked.map_err(|source| self.unwritable(source))
+    fn read_existing(&self) -> Result<(FileStamp, Contents), KeyRingError> {
+        self.read()?.ok_or_else(|| self.unreadable(io::ErrorKind::NotFound.into()))
     }
 
-    /// Written beside, made durable, and renamed into place: a crash leaves the old or the new file.
     fn replace(&self, contents: &Contents) -> Result<(), KeyRingError> {
-        let written = Written::from(contents);
-        let text = serde_json::to_vec_pretty(&written).map_err(io::Error::from);
-        let replaced = text.and_then(|text| {
-            let fresh = self.folder.join("token-keys.json.new");
-            match fs::remove_file(&fresh) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-                _ => {}
-            }
-            let mut options = OpenOptions::new();
-            options.write(true).create_new(true);
-            #[cfg(unix)]
-            std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-            let mut file = options.open(&fresh)?;
-            file.write_all(&text)?;
-            file.sync_all()?;
-            fs::rename(&fresh, self.path())?;
-            File::open(&self.folder)?.sync_all()
-        });
-        replaced.map_err(|source| self.unwritable(source))
+        self.0.replace(&Written::from(contents)).map_err(|source| self.unwritable(source))
+    }
+
+    fn shown_path(&self) -> String {
+        self.0.path().display().to_string()
     }
 
     fn unreadable(&self, source: io::Error) -> KeyRingError {
-        KeyRingError::Read { path: self.path().display().to_string(), source }
+        KeyRingError::Read { path: self.shown_path(), source }
     }
 
     fn unwritable(&self, source: io::Error) -> KeyRingError {
-        KeyRingError::Write { path: self.path().display().to_string(), source }
+        KeyRingError::Write { path: self.shown_path(), source }
     }
 }
 
 fn parse(text: &[u8]) -> Result<Contents, String> {
-    if text.len() as u64 > FILE_BYTES_MAX {
-        return Err("it is too large".to_owned());
-    }
     // What the parser would say may repeat a secret.
     let written: Written = serde_json::from_slice(text).map_err(|error| {
         format!("it is not of its form at line {}, column {}", error.line(), error.column())

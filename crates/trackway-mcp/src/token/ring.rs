@@ -1,7 +1,7 @@
 //! The key ring of a data folder: signs tokens, proves them, and signs session bundles.
 
 use std::{
-    fmt, io,
+    fmt,
     path::Path,
     sync::{Mutex, MutexGuard, PoisonError},
     time::Duration,
@@ -12,11 +12,12 @@ use ed25519_dalek::{Signer as _, SigningKey};
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use sha2::{Digest as _, Sha256};
 use trackway_domain::Timestamp;
+use trackway_runtime::FileStamp;
 
 use super::{
     codec::{self, Ack, Key, KeyId, Place, Unproved},
     error::{Fault, Param, TokenError},
-    file::{Contents, Exposed, KeyFile, KeyRingError, Origin, Row, Stamp},
+    file::{Contents, Exposed, KeyFile, KeyRingError, Origin, Row},
 };
 
 /// The keys of a data folder. Other processes may rotate them at any time: whoever serves a call has the
@@ -30,7 +31,7 @@ pub struct KeyRing {
 }
 
 struct Seen {
-    stamp: Stamp,
+    stamp: FileStamp,
     contents: Contents,
 }
 
@@ -122,7 +123,7 @@ impl KeyRing {
         let mut seen = self.seen();
         match self.file.stamp() {
             Ok(stamp) if stamp == seen.stamp => {}
-            Err(error) if error.kind() == io::ErrorKind::NotFound => self.restore(&mut seen),
+            Ok(FileStamp::Absent) => self.restore(&mut seen),
             Ok(_) | Err(_) => self.read_into(&mut seen),
         }
     }

@@ -1,24 +1,21 @@
 //! The keys of a data folder: one file, of which nothing lets anybody in.
-//!
-//! Commands write it while a server reads it. It is replaced as a whole, so a reader sees the old or
-//! the new one; two writers wait for each other at a lock file.
+//! Commands write it while a server reads it.
 
 use std::{
-    fs::{self, File},
-    io::{self, Read, Write},
+    fs::File,
+    io,
     path::{Path, PathBuf},
 };
 
 use serde::{Deserialize, Serialize};
 use trackway_domain::{Caller, Scopes};
 use trackway_ports::Clock;
-use trackway_runtime::SystemClock;
-use trackway_sqlite::{make_private_folder, private_file};
+use trackway_runtime::{FileStamp, LockedFile, SystemClock};
+use trackway_sqlite::make_private_folder;
 
 use super::key::{self, ApiKey, BadKey, KeyHash, Secret};
 
 const FILE: &str = "keys.json";
-const LOCK: &str = "keys.lock";
 const FORMAT: u32 = 1;
 /// Keys of one folder. All of them are in memory, and the file is written whole.
 /// Limit (HTTP): API keys of one folder.
@@ -29,9 +26,7 @@ const FILE_BYTES_MAX: u64 = 32 * 1024 * 1024;
 
 /// The file of keys in a data folder.
 #[derive(Debug, Clone)]
-pub struct KeyFile {
-    folder: PathBuf,
-}
+pub struct KeyFile(LockedFile);
 
 /// A key to be made.
 #[derive(Debug, Clone, PartialEq)]
@@ -90,35 +85,36 @@ struct Row {
 
 impl KeyFile {
     pub fn in_folder(data: &Path) -> Self {
-        Self { folder: data.to_owned() }
+        Self(LockedFile::new(data, FILE, FILE_BYTES_MAX))
     }
 
     pub fn path(&self) -> PathBuf {
-        self.folder.join(FILE)
+        self.0.path().to_owned()
     }
 
     /// Every key, oldest first; none where there is no file.
     pub fn read(&self) -> Result<Vec<StoredKey>, KeyFileError> {
-        let path = self.path().display().to_string();
-        let mut text = Vec::new();
-        let read = File::open(self.path())
-            .and_then(|file| file.take(FILE_BYTES_MAX + 1).read_to_end(&mut text));
-        match read {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-            Err(source) => return Err(KeyFileError::Read { path, source }),
-            Ok(_) => {}
-        }
+        self.read_stamped().map(|(_, keys)| keys)
+    }
+
+    pub(super) fn stamp(&self) -> Option<FileStamp> {
+        self.0.stamp().ok()
+    }
+
+    pub(super) fn read_stamped(&self) -> Result<(FileStamp, Vec<StoredKey>), KeyFileError> {
+        let path = self.0.path().display().to_string();
         let damaged = |reason: String| KeyFileError::Damaged { path: path.clone(), reason };
-        if text.len() as u64 > FILE_BYTES_MAX {
-            return Err(damaged("it is too large".to_owned()));
-        }
+        let (stamp, text) =
+            self.0.read().map_err(|source| KeyFileError::Read { path: path.clone(), source })?;
+        let Some(text) = text else { return Ok((stamp, Vec::new())) };
         let contents: Contents =
             serde_json::from_slice(&text).map_err(|error| damaged(error.to_string()))?;
         if contents.format != FORMAT {
             return Err(damaged(format!("it has the format {}, not {FORMAT}", contents.format)));
         }
         let rows = contents.keys.into_iter().map(StoredKey::try_from);
-        rows.collect::<Result<_, _>>().map_err(|error: BadKey| damaged(error.to_string()))
+        let keys = rows.collect::<Result<_, _>>();
+        Ok((stamp, keys.map_err(|error: BadKey| damaged(error.to_string()))?))
     }
 
     /// Makes a key. It is shown once, here: what is stored does not tell it.
@@ -165,43 +161,19 @@ impl KeyFile {
         Ok(revoked)
     }
 
-    /// Held until it is dropped, or the process ends.
     fn lock(&self) -> Result<File, KeyFileError> {
-        let locked = make_private_folder(&self.folder).and_then(|()| {
-            let mut options = private_file();
-            let lock =
-                options.create(true).truncate(false).write(true).open(self.folder.join(LOCK))?;
-            lock.lock()?;
-            Ok(lock)
-        });
-        locked.map_err(|source| self.unwritable(source))
+        let folder = self.0.path().parent().map_or(Ok(()), make_private_folder);
+        folder.and_then(|()| self.0.lock()).map_err(|source| self.unwritable(source))
     }
 
+    /// Who has which rights is nobody else's business, though the file lets nobody in.
     fn write(&self, keys: &[StoredKey]) -> Result<(), KeyFileError> {
         let contents = Contents { format: FORMAT, keys: keys.iter().map(Row::from).collect() };
-        let written = serde_json::to_vec_pretty(&contents)
-            .map_err(io::Error::from)
-            .and_then(|text| self.replace(&text));
-        written.map_err(|source| self.unwritable(source))
-    }
-
-    /// Written beside, made durable, and renamed into place: a crash leaves the old or the new file.
-    fn replace(&self, text: &[u8]) -> io::Result<()> {
-        let fresh = self.folder.join("keys.json.new");
-        match fs::remove_file(&fresh) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-            _ => {}
-        }
-        // Who has which rights is nobody else's business, though it lets nobody in.
-        let mut file = private_file().write(true).create_new(true).open(&fresh)?;
-        file.write_all(text)?;
-        file.sync_all()?;
-        fs::rename(&fresh, self.path())?;
-        File::open(&self.folder)?.sync_all()
+        self.0.replace(&contents).map_err(|source| self.unwritable(source))
     }
 
     fn unwritable(&self, source: io::Error) -> KeyFileError {
-        KeyFileError::Write { path: self.path().display().to_string(), source }
+        KeyFileError::Write { path: self.0.path().display().to_string(), source }
     }
 }
 

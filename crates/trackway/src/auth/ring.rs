@@ -3,12 +3,11 @@
 
 use std::{
     collections::HashMap,
-    fs, io,
     sync::{Mutex, PoisonError},
-    time::SystemTime,
 };
 
 use trackway_ports::{Identity, Unrecognised};
+use trackway_runtime::FileStamp;
 
 use super::{
     AuthError,
@@ -29,16 +28,9 @@ pub(super) struct Ring {
 /// The file when it was read last.
 #[derive(Debug)]
 struct Seen {
-    stamp: Stamp,
+    stamp: FileStamp,
     /// `None` where it could not be read: then nobody knows which of its keys were revoked.
     keys: Option<Known>,
-}
-
-/// By what a changed file is told from the one before. Replacing it makes another inode.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Stamp {
-    Absent,
-    Present { modified: Option<SystemTime>, bytes: u64, inode: u64 },
 }
 
 impl Ring {
@@ -73,7 +65,7 @@ impl Ring {
         }
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         // A file that could not be read is tried again only when it has changed.
-        if stamp(&self.file).ok() != Some(seen.stamp) {
+        if self.file.stamp() != Some(seen.stamp) {
             *seen = self.reread();
         }
         match &seen.keys {
@@ -89,35 +81,19 @@ impl Ring {
             Ok((stamp, keys)) => Seen { stamp, keys: Some(keys) },
             Err(error) => {
                 tracing::error!(%error, "keys of the data folder are refused until it can be read");
-                Seen { stamp: stamp(&self.file).unwrap_or(Stamp::Absent), keys: None }
+                Seen { stamp: self.file.stamp().unwrap_or(FileStamp::Absent), keys: None }
             }
         }
     }
 }
 
-/// The stamp is taken first: a change while the file is read is seen at the next look.
-fn read(file: &KeyFile) -> Result<(Stamp, Known), KeyFileError> {
-    let stamp = stamp(file)
-        .map_err(|source| KeyFileError::Read { path: file.path().display().to_string(), source })?;
-    let keys = file.read()?;
+fn read(file: &KeyFile) -> Result<(FileStamp, Known), KeyFileError> {
+    let (stamp, keys) = file.read_stamped()?;
     Ok((stamp, keys.iter().map(|stored| (stored.key.hash, identity(&stored.key))).collect()))
 }
 
 fn identity(key: &ApiKey) -> Identity {
     Identity { caller: key.caller.clone(), scopes: key.scopes.clone() }
-}
-
-fn stamp(file: &KeyFile) -> io::Result<Stamp> {
-    let metadata = match fs::metadata(file.path()) {
-        Ok(metadata) => metadata,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Stamp::Absent),
-        Err(error) => return Err(error),
-    };
-    #[cfg(unix)]
-    let inode = std::os::unix::fs::MetadataExt::ino(&metadata);
-    #[cfg(not(unix))]
-    let inode = 0;
-    Ok(Stamp::Present { modified: metadata.modified().ok(), bytes: metadata.len(), inode })
 }
 
 #[cfg(test)]

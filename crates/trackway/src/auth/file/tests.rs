@@ -1,5 +1,7 @@
 //! The file of keys: written whole, readable by its owner, and refused when it is not right.
 
+use std::fs;
+
 use tempfile::TempDir;
 
 use super::*;

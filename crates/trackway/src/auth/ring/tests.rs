@@ -1,5 +1,7 @@
 //! Which keys are taken while the file of keys changes.
 
+use std::fs;
+
 use tempfile::TempDir;
 use trackway_domain::{Caller, Scopes};
 
