@@ -6,6 +6,8 @@
 
 use serde_json::Value;
 
+use crate::schema::target;
+
 /// Places of a schema that a value is held against while all errors are looked for. A form has a few
 /// hundred; each costs some microseconds and up to some kilobytes.
 ///
@@ -213,11 +215,6 @@ impl<'a> Expansion<'a> {
         self.followed.pop();
         visited
     }
-}
-
-/// What a reference inside the schema leads to.
-fn target<'a>(root: &'a Value, to: &str) -> Option<&'a Value> {
-    root.pointer(to.strip_prefix('#')?)
 }
 
 #[cfg(test)]

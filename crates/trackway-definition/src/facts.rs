@@ -9,15 +9,9 @@ mod reading;
 use crate::{
     lack::root,
     model::{Step, StepKind},
-    shape::Shape,
 };
 
-pub(crate) use self::ahead::ahead;
-
-/// What the steps of a loop or a map read of an item; none where it has no items or nothing reads them.
-pub(crate) fn item_shape(step: &Step) -> Option<Shape> {
-    reading::item_shape(step)
-}
+pub(crate) use self::{ahead::ahead, reading::item_shape};
 
 /// Whether the steps set all of these names, each a path joined by dots.
 pub(crate) fn sets_all(steps: &[Step], names: &[String]) -> bool {
@@ -36,10 +30,8 @@ fn sets(steps: &[Step], name: &str) -> bool {
 /// it, and a workflow may have one of its own.
 fn shared(step: &Step) -> Vec<&[Step]> {
     match &step.kind {
-        StepKind::Group(steps) => vec![steps],
-        StepKind::Loop(repeated) => vec![&repeated.steps],
-        StepKind::Nested(nested) if nested.context.is_none() => vec![&nested.steps],
-        StepKind::Switch(switch) => switch.cases.iter().map(|case| &case.steps[..]).collect(),
-        _ => Vec::new(),
+        StepKind::Map(_) => Vec::new(),
+        StepKind::Nested(nested) if nested.context.is_some() => Vec::new(),
+        kind => kind.inner_steps(),
     }
 }

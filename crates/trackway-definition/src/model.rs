@@ -9,6 +9,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use trackway_domain::DocumentKind;
 
+use crate::expression::plain_name;
+
 /// A workflow that was written down.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -136,6 +138,22 @@ pub enum StepKind {
     Map(Map),
     /// Steps in a row. Their `when` is the group's; otherwise a group changes nothing.
     Group(Vec<Step>),
+}
+
+impl StepKind {
+    /// The lists of steps inside of it.
+    pub fn inner_steps(&self) -> Vec<&[Step]> {
+        match self {
+            Self::Group(steps) => vec![steps],
+            Self::Nested(nested) => vec![&nested.steps],
+            Self::Loop(repeated) => vec![&repeated.steps],
+            Self::Map(map) => vec![&map.steps],
+            Self::Switch(switch) => switch.cases.iter().map(|case| &case.steps[..]).collect(),
+            Self::Prompt(_) | Self::Ask(_) | Self::Tool(_) | Self::Emit(_) | Self::Say(_) => {
+                Vec::new()
+            }
+        }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -432,6 +450,16 @@ pub enum Source {
     /// A path of names in the context, joined by dots.
     Name(String),
     Cel(String),
+}
+
+impl Source {
+    /// The path of names that the value comes from, where it is no more than that.
+    pub(crate) fn path(&self) -> Option<String> {
+        match self {
+            Self::Name(path) => Some(path.clone()),
+            Self::Cel(source) => plain_name(source),
+        }
+    }
 }
 
 /// The items of a list, several at once where the engine drives, one after the other where an outside

@@ -18,9 +18,10 @@ use crate::effort;
 use compiled::compiled;
 pub(crate) use example::made;
 pub use example::{Filling, example_value};
+pub(crate) use fault::schema_fault;
 pub(crate) use needs::cut;
-pub(crate) use place::put;
 pub use place::resolved;
+pub(crate) use place::{put, target};
 
 /// What is wrong with a value at a place of the call's arguments; nothing where it fits. `example` is a
 /// value that fits.
@@ -34,11 +35,6 @@ pub(crate) fn needs(schema: &Value, value: &Value, at: &str, example: Option<&Va
         // Whoever reads definitions refuses such a schema; a value cannot be held against it.
         Err(_) => Vec::new(),
     }
-}
-
-/// Why a schema cannot be used, for whoever reads a definition.
-pub(crate) fn schema_fault(schema: &Value) -> Option<String> {
-    fault::of(schema)
 }
 
 /// Why an example does not fit its schema, for whoever reads a definition.

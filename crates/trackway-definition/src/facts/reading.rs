@@ -12,8 +12,9 @@ use crate::{
     walk::own_names,
 };
 
-/// The shape of an item, by everything that the steps inside read of it.
-pub(super) fn item_shape(step: &Step) -> Option<Shape> {
+/// The shape of an item, by everything that the steps inside read of it; none where a step has no items
+/// or nothing reads them.
+pub(crate) fn item_shape(step: &Step) -> Option<Shape> {
     let (steps, item) = match &step.kind {
         StepKind::Loop(repeated) => match &repeated.over {
             LoopOver::Each { item, .. } => (&repeated.steps, item),
@@ -100,11 +101,7 @@ fn emitted(reads: &mut Reads, emit: &Emit) {
 
 /// A list, whose items have the shape that the steps inside read.
 fn items(reads: &mut Reads, step: &Step, list: &Source) {
-    let path = match list {
-        Source::Name(path) => Some(path.clone()),
-        Source::Cel(source) => expression::plain_name(source),
-    };
-    match (path, item_shape(step)) {
+    match (list.path(), item_shape(step)) {
         (Some(path), Some(shape)) => reads.at(&place(&path)).merge(shape.listed()),
         _ => source(reads, list, Like::List),
     }

@@ -16,8 +16,8 @@ const PLACES_MAX: usize = 10_000;
 const SAME_VALUE: [&str; 8] =
     ["allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas"];
 
-/// Why a schema cannot be used, in a sentence.
-pub(super) fn of(schema: &Value) -> Option<String> {
+/// Why a schema cannot be used, in a sentence, for whoever reads a definition.
+pub(crate) fn schema_fault(schema: &Value) -> Option<String> {
     if !schema.is_object() && !schema.is_boolean() {
         return Some("A schema is an object, or true or false.".to_owned());
     }

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 const HOPS_MAX: usize = 16;
 
 /// What a reference inside a schema refers to.
-pub(super) fn target<'a>(root: &'a Value, to: &str) -> Option<&'a Value> {
+pub(crate) fn target<'a>(root: &'a Value, to: &str) -> Option<&'a Value> {
     let pointer = to.strip_prefix('#')?;
     // A reference is part of a URI: `%25` stands for a percent sign, and names with one are rare.
     root.pointer(&pointer.replace("%25", "%"))

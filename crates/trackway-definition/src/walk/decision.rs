@@ -92,19 +92,7 @@ fn decided_by(step: &Step) -> Option<Option<&str>> {
 
 /// Whether any step, however deep inside, is such.
 fn any(steps: &[Step], such: &dyn Fn(&Step) -> bool) -> bool {
-    steps.iter().any(|step| {
-        such(step)
-            || match &step.kind {
-                StepKind::Group(steps) => any(steps, such),
-                StepKind::Nested(nested) => any(&nested.steps, such),
-                StepKind::Loop(repeated) => any(&repeated.steps, such),
-                StepKind::Map(map) => any(&map.steps, such),
-                StepKind::Switch(switch) => switch.cases.iter().any(|case| any(&case.steps, such)),
-                StepKind::Prompt(_)
-                | StepKind::Ask(_)
-                | StepKind::Tool(_)
-                | StepKind::Emit(_)
-                | StepKind::Say(_) => false,
-            }
-    })
+    steps
+        .iter()
+        .any(|step| such(step) || step.kind.inner_steps().into_iter().any(|steps| any(steps, such)))
 }

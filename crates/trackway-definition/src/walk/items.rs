@@ -9,7 +9,7 @@ use trackway_domain::{Block, Need, Object};
 
 use super::{Inside, Walker, names::names};
 use crate::{
-    expression::{evaluate, plain_name, reads, unfit},
+    expression::{evaluate, reads, unfit},
     facts,
     lack::{self, Lack, find, in_context, root},
     model::{Loop, LoopOver, Source, Step, StepKind},
@@ -42,7 +42,7 @@ impl Walker<'_> {
             return false;
         };
         // The list may be a part of another loop's item.
-        if let Some(path) = plain(source)
+        if let Some(path) = source.path()
             && let Some(outer) = self.item_frame(root(&path), number)
         {
             self.renew_item(outer);
@@ -214,7 +214,7 @@ impl Walker<'_> {
     /// The path of the list of a loop or map in the context that the caller sends.
     fn path_of_item(&self, number: usize) -> Option<String> {
         let (step, _) = self.frame(number)?;
-        let path = plain(list_of(step)?)?;
+        let path = list_of(step)?.path()?;
         let top = root(&path);
         let Some(outer) = self.item_frame(top, number) else {
             return (!self.is_own_name(top, number)).then_some(path);
@@ -294,12 +294,5 @@ fn list_of(step: &Step) -> Option<&Source> {
         StepKind::Loop(Loop { over: LoopOver::Each { list, .. }, .. }) => Some(list),
         StepKind::Map(map) => Some(&map.list),
         _ => None,
-    }
-}
-
-fn plain(source: &Source) -> Option<String> {
-    match source {
-        Source::Name(path) => Some(path.clone()),
-        Source::Cel(source) => plain_name(source),
     }
 }

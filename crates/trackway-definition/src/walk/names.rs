@@ -31,41 +31,30 @@ impl<'d> Walker<'d> {
 
     /// What an agent sent under a name of a loop does not hold, and it should not believe so.
     fn warn_of_names(&mut self, facts: &Object) {
-        let lost: Vec<String> = facts
-            .iter()
-            .filter(|(name, value)| self.context.get(*name) != Some(*value))
-            .map(|(name, _)| format!("`{name}`"))
-            .collect();
-        if lost.is_empty() {
-            return;
-        }
-        self.warnings.push(Warning::new(
-            "context-not-kept",
-            format!(
-                "the loop that the step is in sets {} itself: what was sent under that name was not kept",
-                lost.join(", ")
-            ),
-        ));
+        let sent = facts.keys().map(String::as_str);
+        self.warn_not_kept(sent.collect(), "the loop that the step is in", "was not kept");
     }
 
     /// The same for a loop or a map that this call has just entered.
     pub(super) fn warn_of_own_names(&mut self, step: &Step) {
-        let sent: Vec<String> = own_names(step)
+        let owner = format!("`{}`", step.id);
+        self.warn_not_kept(own_names(step), &owner, "does not hold inside of it");
+    }
+
+    fn warn_not_kept(&mut self, names: Vec<&str>, owner: &str, outcome: &str) {
+        let is_lost = |name: &str| {
+            self.facts.get(name).is_some_and(|sent| self.context.get(name) != Some(sent))
+        };
+        let lost: Vec<String> = names
             .into_iter()
-            .filter(|name| {
-                self.facts.get(*name).is_some_and(|sent| self.context.get(*name) != Some(sent))
-            })
+            .filter(|name| is_lost(name))
             .map(|name| format!("`{name}`"))
             .collect();
-        if !sent.is_empty() {
-            self.warnings.push(Warning::new(
-                "context-not-kept",
-                format!(
-                    "`{}` sets {} itself: what was sent under that name does not hold inside of it",
-                    step.id,
-                    sent.join(", ")
-                ),
-            ));
+        if !lost.is_empty() {
+            let lost = lost.join(", ");
+            let message =
+                format!("{owner} sets {lost} itself: what was sent under that name {outcome}");
+            self.warnings.push(Warning::new("context-not-kept", message));
         }
     }
 

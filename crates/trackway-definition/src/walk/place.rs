@@ -64,20 +64,11 @@ fn inner_of<'d>(step: &'d Step, inside: &Inside) -> Option<&'d [Step]> {
     }
 }
 
-/// The steps inside of a step.
+/// The steps inside of a step; of a switch, those of a case.
 fn inner(step: &Step, case: Option<usize>) -> Option<&[Step]> {
-    match &step.kind {
-        StepKind::Group(steps) => Some(steps),
-        StepKind::Nested(nested) => Some(&nested.steps),
-        StepKind::Loop(repeated) => Some(&repeated.steps),
-        StepKind::Map(map) => Some(&map.steps),
-        StepKind::Switch(switch) => Some(&switch.cases.get(case?)?.steps),
-        StepKind::Prompt(_)
-        | StepKind::Ask(_)
-        | StepKind::Tool(_)
-        | StepKind::Emit(_)
-        | StepKind::Say(_) => None,
-    }
+    let lists = step.kind.inner_steps();
+    let list = if matches!(step.kind, StepKind::Switch(_)) { case? } else { 0 };
+    lists.get(list).copied()
 }
 
 fn elsewhere() -> Block {

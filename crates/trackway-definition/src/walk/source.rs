@@ -7,7 +7,7 @@ use trackway_domain::{Block, Object};
 
 use super::{Walker, bounds};
 use crate::{
-    expression::{Fits, evaluate, evaluate_for, plain_name, unfit},
+    expression::{Fits, evaluate, evaluate_for, unfit},
     facts,
     lack::{Lack, Like, find},
     model::{Amount, Source, Step},
@@ -97,7 +97,7 @@ struct Wanted<'a> {
 
 impl Wanted<'_> {
     fn from(&self, context: &Object, fits: Fits<'_>) -> Result<Value, Lack> {
-        match name(self.source) {
+        match self.source.path() {
             Some(name) => match find(context, &name) {
                 Some(value) => Ok(value.clone()),
                 None => Err(Lack::missing(name).like(self.like.clone())),
@@ -109,18 +109,10 @@ impl Wanted<'_> {
     fn wrong(&self, got: &Value, context: &Object, fits: Fits<'_>) -> Lack {
         let (step, what, said) = (self.step, self.what, written(self.source));
         let reason = format!("`{step}` needs {what} in `{said}`, which holds something else.");
-        match name(self.source) {
+        match self.source.path() {
             Some(name) => Lack::misfit(name, got, self.like.clone(), reason),
             None => unfit(said, context, reason, fits),
         }
-    }
-}
-
-/// The path of names that a value comes from, where it is no more than that.
-fn name(source: &Source) -> Option<String> {
-    match source {
-        Source::Name(path) => Some(path.clone()),
-        Source::Cel(source) => plain_name(source),
     }
 }
 
