@@ -1,5 +1,6 @@
 //! Definitions for tests, made from the words of the model.
 
+use proptest::prelude::*;
 use serde_json::{Value, json};
 use trackway_domain::{Inputs, Need, Object};
 
@@ -181,4 +182,25 @@ pub(crate) fn chosen(need: &Need) -> Value {
     let named = |at: &str| schema.and_then(|schema| schema.pointer(at)?.as_array()?.last());
     let found = named("/enum").or_else(|| named("/anyOf/0/enum")).cloned();
     found.unwrap_or_else(|| panic!("a need has an example or names the choices: {need:#?}"))
+}
+
+/// Any JSON with such numbers, texts and keys.
+pub(crate) fn any_json(
+    numbers: impl Strategy<Value = Value> + 'static,
+    texts: &'static str,
+    keys: &'static str,
+) -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        numbers,
+        texts.prop_map(Value::from),
+    ];
+    leaf.prop_recursive(4, 24, 4, move |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+            prop::collection::btree_map(keys, inner, 0..4)
+                .prop_map(|fields| Value::Object(fields.into_iter().collect())),
+        ]
+    })
 }

@@ -261,20 +261,4 @@ fn a_walk_speaks_asks_for_an_authorization_and_declines() {
 }
 
 /// A workflow with everything that it can say.
-pub(crate) const SIGNING: &str = r#"
-id: signing
-name: Signing
-version: "1"
-firstAnswerTimeout: 30
-steps:
-  - { id: begin, status: "Looking for {{ item }}" }
-  - id: sign
-    ask:
-      message: "Sign for {{ item }}?"
-      schema: { type: object, required: [name], properties: { name: { type: string } } }
-      authorize: true
-      artifact: { artifact: order.json, data: "{'item': item}" }
-    save: signed
-  - { id: declined, runCondition: "signed.name == 'Ada'", reject: "{{ signed.name }} does not sign" }
-  - { id: receipt, emit: { artifact: receipt.txt, text: "Signed by {{ signed.name }}" } }
-"#;
+pub(crate) const SIGNING: &str = include_str!("tests/signing.yaml");

@@ -22,6 +22,12 @@ fn among(drafts: &[Draft], id: &str) -> Result<Definition, Vec<Fault>> {
     find(id).expect("the draft").link(&find)
 }
 
+/// The rows of a table: a line of input, and below it, indented, what comes of it.
+fn rows(table: &str) -> impl Iterator<Item = (&str, &str)> {
+    let mut lines = table.lines();
+    std::iter::from_fn(move || Some((lines.next()?, lines.next()?.trim_start())))
+}
+
 /// A tolerant file with these steps.
 fn with_steps(steps: &serde_json::Value) -> String {
     serde_json::json!({

@@ -1,17 +1,11 @@
 //! Tests of templates: what they show, and what they say about a name that is not set.
 
 use proptest::prelude::*;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::*;
 use crate::lack::Like;
-
-fn object(value: Value) -> Object {
-    match value {
-        Value::Object(object) => object,
-        other => panic!("{other} is no object"),
-    }
-}
+use crate::testing::object;
 
 fn sample() -> Object {
     object(json!({

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use trackway_domain::JSON_DEPTH_MAX;
 
 use super::{Located, TEXT_MAX, locate, pointer};
-use crate::{Fault, Format};
+use crate::{Fault, Format, testing::any_json};
 
 fn refused(text: &str, format: Format) -> Fault {
     locate(text, format).expect_err("the text is refused")
@@ -18,35 +18,8 @@ fn check_refused(format: Format, text: &str, path: &str, line: u32, part: &str) 
     assert_eq!((fault.path.as_str(), fault.line), (path, Some(line)), "{fault:?}");
 }
 
-const JSON: &str = r#"{
-  "id": "x", "name": "of \"x\"",
-  "steps": [
-    { "id": "a",
-      "set": {} },
-    [],
-    -1.5e3
-  ],
-  "a/b~c": { "d\u0065ep": [
-     true] }
-}"#;
-
-const YAML: &str = "\
-# A comment.
-id: x
-name: 'of \"x\"'
-steps:
-  - id: a
-    set: {}
-  -
-    []
-  - -1.5e3
-a/b~c:
-  deep:
-  - true
-text: |
-  two
-  lines
-";
+const JSON: &str = include_str!("tests/places.json");
+const YAML: &str = include_str!("tests/places.yaml");
 
 /// Proves T9: every place of a file has its line, in both formats.
 #[test]
@@ -143,35 +116,10 @@ fn what_yaml_has_and_json_has_not_is_refused() {
 fn plain_words_of_yaml_are_read_by_the_core_schema() {
     let text = "[null, ~, true, False, yes, 12, +3, -4, 0x1F, 0o17, 007, 1.5, .5, 2., 1e3, 1_000, \
                 9007199254740992, '12', !!str 12, 1.2.3, 2026-01-02, e5, '-']";
-    let value = locate(text, Format::Yaml).expect("valid").value;
-    assert_eq!(
-        value,
-        json!([
-            null,
-            null,
-            true,
-            false,
-            "yes",
-            12,
-            3,
-            -4,
-            31,
-            15,
-            7,
-            1.5,
-            0.5,
-            2.0,
-            1000.0,
-            "1_000",
-            9007199254740992u64,
-            "12",
-            "12",
-            "1.2.3",
-            "2026-01-02",
-            "e5",
-            "-"
-        ])
-    );
+    let expected = r#"[null, null, true, false, "yes", 12, 3, -4, 31, 15, 7, 1.5, 0.5, 2.0, 1000.0, "1_000",
+                       9007199254740992, "12", "12", "1.2.3", "2026-01-02", "e5", "-"]"#;
+    let expected: Value = serde_json::from_str(expected).expect("JSON");
+    assert_eq!(locate(text, Format::Yaml).expect("valid").value, expected);
 }
 
 /// Proves T9: nothing that a file holds makes the reader use more than it may.
@@ -223,24 +171,6 @@ fn an_alias_is_a_copy() {
     assert_eq!(located.line("/c/b/0"), Some(1));
 }
 
-/// Any JSON whose numbers are kept exactly.
-fn any_json() -> impl Strategy<Value = Value> {
-    let leaf = prop_oneof![
-        Just(Value::Null),
-        any::<bool>().prop_map(Value::from),
-        any::<i32>().prop_map(Value::from),
-        (-1e9..1e9).prop_map(Value::from),
-        ".{0,8}".prop_map(Value::from),
-    ];
-    leaf.prop_recursive(4, 32, 5, |inner| {
-        prop_oneof![
-            prop::collection::vec(inner.clone(), 0..5).prop_map(Value::from),
-            prop::collection::btree_map("[a/~\"\\\\é\n]{0,3}", inner, 0..5)
-                .prop_map(|entries| Value::Object(entries.into_iter().collect())),
-        ]
-    })
-}
-
 /// Checks the line of each place of a value that is written with one place on a line.
 fn check_lines(located: &Located, value: &Value, path: &str, line: &mut u32) {
     assert_eq!(located.line(path), Some(*line), "{path}");
@@ -275,7 +205,14 @@ proptest! {
 
     /// Proves T9: whatever the JSON, the value is as written and the lines are right.
     #[test]
-    fn every_place_has_its_line(value in any_json()) {
+    fn every_place_has_its_line(
+        // Numbers that are kept exactly.
+        value in any_json(
+            prop_oneof![any::<i32>().prop_map(Value::from), (-1e9..1e9).prop_map(Value::from)],
+            ".{0,8}",
+            "[a/~\"\\\\é\n]{0,3}",
+        )
+    ) {
         let text = serde_json::to_string_pretty(&value).expect("JSON");
         let located = locate(&text, Format::Json).expect("JSON");
         prop_assert_eq!(&located.value, &value);

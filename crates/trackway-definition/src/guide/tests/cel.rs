@@ -4,22 +4,12 @@
 use serde_json::{Value, json};
 use trackway_domain::Inputs;
 
-use super::{Agent, obedient::until_it_goes};
-use crate::guide::{StepState, advance, open};
+use super::{Agent, obedient::obey_blocks};
 use crate::model::{Amount, Condition, Fragment, LoopOver, Source, Step, StepKind};
 use crate::testing::{definition, facts, prompt, repeat};
 
-/// Does what is said from the start to the end.
-fn obey(steps: Vec<Step>, context: &Value) -> StepState {
-    let definition = definition(steps);
-    let start = |inputs: &Inputs| open(&definition, &inputs.context);
-    let mut standing = until_it_goes("start", json!({"context": context}), start);
-    while standing.pending.is_some() {
-        let StepState { walk, context, .. } = &standing;
-        let answer = |inputs: &Inputs| advance(&definition, walk, context, inputs);
-        standing = until_it_goes("answer", json!({}), answer);
-    }
-    standing
+fn obey(steps: Vec<Step>, context: &Value) {
+    obey_blocks(&definition(steps), context, |_| ());
 }
 
 fn cel(source: &str) -> Source {

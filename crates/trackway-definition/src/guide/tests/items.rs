@@ -4,8 +4,7 @@ use proptest::{collection::vec, prelude::*};
 use serde_json::{Value, json};
 use trackway_domain::{Block, Inputs};
 
-use super::{Agent, obedient::until_it_goes};
-use crate::guide::{StepState, advance, open};
+use super::{Agent, obedient::obey_blocks};
 use crate::model::{LoopOver, Source, Step, StepKind};
 use crate::testing::{count, definition, each, facts, map, object, prompt, repeat};
 
@@ -157,18 +156,7 @@ proptest! {
         if !list.is_null() {
             context["list"] = list;
         }
-        let definition = definition(steps);
-        let checked = |came: Result<StepState, Block>| {
-            came.as_ref().err().into_iter().for_each(points_at_no_item);
-            came
-        };
-        let start = |inputs: &Inputs| checked(open(&definition, &inputs.context));
-        let mut standing = until_it_goes("start", json!({"context": context}), start);
-        while standing.pending.is_some() {
-            let StepState { walk, context, .. } = &standing;
-            let answer = |inputs: &Inputs| checked(advance(&definition, walk, context, inputs));
-            standing = until_it_goes("answer", json!({}), answer);
-        }
+        let standing = obey_blocks(&definition(steps), &context, points_at_no_item);
         prop_assert_eq!(&standing.context["item"], &json!({"name": "outside"}));
     }
 }

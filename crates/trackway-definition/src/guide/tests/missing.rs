@@ -4,7 +4,7 @@ use insta::assert_json_snapshot;
 use serde_json::{Value, json};
 use trackway_domain::Inputs;
 
-use super::{Agent, open};
+use super::{Agent, obedient::put_at, open};
 use crate::testing::{
     count, definition, each, facts, map, nested, object, output, prompt, repeat, tool,
 };
@@ -14,11 +14,7 @@ fn mended(block: &Value) -> Inputs {
     let mut arguments = json!({"context": {}});
     for need in block["needs"].as_array().expect("needs") {
         let pointer = need["pointer"].as_str().expect("a pointer");
-        let mut place = &mut arguments;
-        for name in pointer.split('/').skip(1) {
-            place = &mut place[name];
-        }
-        *place = need["example"].clone();
+        put_at(&mut arguments, pointer, need["example"].clone());
     }
     facts(arguments["context"].take())
 }

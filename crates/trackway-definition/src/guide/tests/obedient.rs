@@ -25,24 +25,29 @@ fn mend(arguments: &mut Value, block: &Block) {
             "followup-required" => json!("high"),
             _ => chosen(need),
         };
-        let mut place = &mut *arguments;
-        for name in need.pointer.split('/').skip(1) {
-            let name = name.replace("~1", "/").replace("~0", "~");
-            place = match (place, name.parse::<usize>()) {
-                (Value::Array(items), Ok(at)) => {
-                    items.resize(items.len().max(at + 1), Value::Null);
-                    &mut items[at]
-                }
-                (place, _) => {
-                    if !place.is_object() {
-                        *place = json!({});
-                    }
-                    &mut place[name]
-                }
-            };
-        }
-        *place = example;
+        put_at(arguments, &need.pointer, example);
     }
+}
+
+/// Puts a value where a pointer says; whatever is in the way gives way.
+pub(super) fn put_at(arguments: &mut Value, pointer: &str, value: Value) {
+    let mut place = arguments;
+    for name in pointer.split('/').skip(1) {
+        let name = name.replace("~1", "/").replace("~0", "~");
+        place = match (place, name.parse::<usize>()) {
+            (Value::Array(items), Ok(at)) => {
+                items.resize(items.len().max(at + 1), Value::Null);
+                &mut items[at]
+            }
+            (place, _) => {
+                if !place.is_object() {
+                    *place = json!({});
+                }
+                &mut place[name]
+            }
+        };
+    }
+    *place = value;
 }
 
 fn inputs(arguments: &Value) -> Inputs {
@@ -73,6 +78,23 @@ pub(super) fn until_it_goes(
     panic!("{what}: what is asked for does not help: {last:#?} with {arguments}");
 }
 
+/// Does what is said from the start to the end, with no output of its own.
+pub(super) fn obey_blocks(
+    definition: &Definition,
+    context: &Value,
+    look: impl Fn(&Block),
+) -> StepState {
+    let checked = |came: Result<StepState, Block>| came.inspect_err(&look);
+    let start = |inputs: &Inputs| checked(open(definition, &inputs.context));
+    let mut standing = until_it_goes("start", json!({"context": context}), start);
+    while standing.pending.is_some() {
+        let StepState { walk, context, .. } = &standing;
+        let answer = |inputs: &Inputs| checked(advance(definition, walk, context, inputs));
+        standing = until_it_goes("answer", json!({}), answer);
+    }
+    standing
+}
+
 /// Drives a definition to its end; the ids of the steps on the way, and the last standing.
 fn obey(definition: &Definition) -> (Vec<String>, StepState) {
     let start = |inputs: &Inputs| open(definition, &inputs.context);
@@ -100,77 +122,8 @@ fn written(texts: &[&str]) -> Definition {
     drafts[0].link(&library).expect("it is whole")
 }
 
-const OUTER: &str = r#"
-id: outer
-name: Outer
-description: One of everything.
-version: 1.0.0
-input:
-  type: object
-  required: [ticket]
-  properties: {ticket: {type: string, examples: [T-1]}}
-steps:
-  - id: plan
-    title: Plan {{ ticket }}
-    prompt: Plan the work on {{ ticket }} for {{ owner.name }}.
-    outputContract:
-      schema:
-        type: object
-        required: [parts]
-        properties: {parts: {type: array, items: {type: string}, minItems: 2}}
-      example: {parts: [first, second]}
-      required: true
-    set: {parts: result.parts}
-  - id: each-part
-    title: Each part
-    type: loop
-    loop: {type: forEach, items: parts, itemVar: part, indexVar: number, maxIterations: 10}
-    body:
-      - id: make
-        title: Make {{ part }}
-        prompt: Make part {{ number }}, {{ part }}.
-      - id: review
-        title: Review
-        workflow: {id: inner, context: {what: =part}, output: verdict}
-        save: verdict
-  - id: polish
-    title: Polish
-    type: loop
-    loop: {type: for, count: rounds, maxIterations: 3}
-    body:
-      - {id: rub, title: Rub, prompt: Rub it.}
-  - id: agree
-    title: Agree
-    ask: {message: Is it good?, schema: {type: object, required: [good], properties: {good: {type: boolean}}}}
-    save: answer
-  - id: by-answer
-    title: By answer
-    switch:
-      - when: answer.good
-        steps:
-          - {id: publish, title: Publish, tool: {name: publish, args: {verdict: =verdict}}, save: link}
-      - else: true
-        steps:
-          - {id: again, title: Again, prompt: Begin again.}
-  - id: all
-    title: All
-    map: {items: parts, itemVar: part, output: 'part + "!"', steps: [{id: look, title: Look, prompt: 'Look at {{ part }}.'}]}
-    save: loud
-  - {id: report, title: Report, emit: {artifact: report, text: '{{ link }} {{ loud | join(", ") }}'}}
-"#;
-
-const INNER: &str = r#"
-id: inner
-name: Inner
-description: A review.
-version: 1.0.0
-steps:
-  - id: judge
-    title: Judge
-    prompt: Judge {{ what }} by {{ standard }}.
-    set: {verdict: '"fine"'}
-"#;
-
+const OUTER: &str = include_str!("outer.yaml");
+const INNER: &str = include_str!("inner.yaml");
 /// A file with one of everything is driven to its end by doing what is said and nothing else: all that
 /// a block asks for is enough. Proves T8 and T9.
 #[test]

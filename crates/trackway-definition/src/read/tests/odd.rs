@@ -7,40 +7,9 @@ use super::{corpus, linked, with_steps};
 use crate::{Definition, Format, read};
 
 /// Words of the format, so that odd values stand where they are looked at.
-const WORDS: [&str; 32] = [
-    "id",
-    "title",
-    "prompt",
-    "type",
-    "loop",
-    "body",
-    "steps",
-    "condition",
-    "runCondition",
-    "var",
-    "equals",
-    "and",
-    "not",
-    "switch",
-    "map",
-    "items",
-    "workflow",
-    "templateCall",
-    "templateId",
-    "args",
-    "parallelDelegations",
-    "outputContract",
-    "schema",
-    "example",
-    "validationCriteria",
-    "promptBlocks",
-    "goal",
-    "ask",
-    "tool",
-    "emit",
-    "set",
-    "matches",
-];
+const WORDS: &str = "id title prompt type loop body steps condition runCondition var equals and not switch \
+    map items workflow templateCall templateId args parallelDelegations outputContract \
+    schema example validationCriteria promptBlocks goal ask tool emit set matches";
 
 fn leaf() -> impl Strategy<Value = Value> {
     prop_oneof![
@@ -65,8 +34,8 @@ fn leaf() -> impl Strategy<Value = Value> {
 
 fn value() -> impl Strategy<Value = Value> {
     leaf().prop_recursive(5, 40, 5, |inner| {
-        let key =
-            prop_oneof![prop::sample::select(&WORDS[..]).prop_map(str::to_owned), "[a-z/~]{0,6}"];
+        let words: Vec<&str> = WORDS.split(' ').collect();
+        let key = prop_oneof![prop::sample::select(words).prop_map(str::to_owned), "[a-z/~]{0,6}"];
         prop_oneof![
             prop::collection::vec(inner.clone(), 0..5).prop_map(Value::from),
             prop::collection::btree_map(key, inner, 0..5).prop_map(|map| json!(map)),

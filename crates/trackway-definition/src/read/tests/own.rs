@@ -3,9 +3,7 @@
 use serde_json::json;
 
 use super::{among, linked, shown};
-use crate::model::{
-    Case, Condition, EmitContent, Form, Map, Nested, OnFailure, Source, StepKind, Switch, Tool,
-};
+use crate::model::{Nested, StepKind};
 use crate::{Definition, Draft, Format, read};
 
 fn yaml(steps: &str) -> String {
@@ -22,63 +20,8 @@ fn strict(steps: &str) -> Definition {
 /// Proves T9: one step of every kind.
 #[test]
 fn every_kind_of_our_own() {
-    let definition = strict(
-        r#"
-  - id: work
-    prompt: "Do {% if fast %}it{% endif %} {{ what }}"
-    agent: builder
-    save: made
-    set: { count: "result.size() + 1" }
-    runCondition: "size(items) > 0"
-    outputContract:
-      schema: { type: object, required: [title] }
-      example: { title: T }
-      required: false
-      documents: [{ name: Review, kind: table, from: /rows, key: id }]
-  - id: ask
-    ask: { message: "Which of {{ n }}?", schema: { type: string } }
-  - id: tool
-    tool: { name: http, args: { url: "=base + '/x'", plain: "==x", n: 2 } }
-  - id: emit
-    emit: { artifact: report.md, text: "{{ title }}" }
-  - id: emit-data
-    emit: { artifact: data, data: "{'a': items}" }
-  - id: pick
-    switch:
-      - { when: "n > 1", steps: [{ id: many, prompt: Many }] }
-      - { else: true, steps: [{ id: few, prompt: Few }] }
-  - id: each
-    map: { items: "items.filter(i, i.ok)", itemVar: it, limit: 2, maxItems: 9, onFailure: keep, output: "it.n", steps: [{ id: inner, prompt: x }] }
-"#,
-    );
-    let kinds: Vec<&StepKind> = definition.steps.iter().map(|step| &step.kind).collect();
-    let StepKind::Prompt(work) = kinds[0] else { panic!("{kinds:?}") };
-    assert_eq!(work.text, "Do {% if fast %}it{% endif %} {{ what }}");
-    assert_eq!(work.agent.as_deref(), Some("builder"));
-    let contract = work.output.as_ref().expect("a contract");
-    assert!(!contract.required && matches!(contract.form, Form::Whole { .. }));
-    assert_eq!(contract.documents[0].key.as_deref(), Some("/id"));
-    let step = &definition.steps[0];
-    assert_eq!(step.save.as_deref(), Some("made"));
-    assert_eq!(step.set["count"], "result.size() + 1");
-    assert_eq!(step.when, Some(Condition::Cel("size(items) > 0".into())));
-    assert_eq!(step.title, "work");
-    assert!(matches!(kinds[1], StepKind::Ask(ask) if ask.schema == json!({ "type": "string" })));
-    let StepKind::Tool(Tool { args, .. }) = kinds[2] else { panic!("{kinds:?}") };
-    assert_eq!(args["plain"], json!("==x"));
-    assert!(
-        matches!(kinds[3], StepKind::Emit(emit) if matches!(emit.content, EmitContent::Text(_)))
-    );
-    assert!(
-        matches!(kinds[4], StepKind::Emit(emit) if matches!(emit.content, EmitContent::Data(_)))
-    );
-    let StepKind::Switch(Switch { cases }) = kinds[5] else { panic!("{kinds:?}") };
-    assert!(matches!(cases.as_slice(), [_, Case { when: Condition::Always, .. }]));
-    let StepKind::Map(Map { list, item, limit, max, on_failure, .. }) = kinds[6] else {
-        panic!("{kinds:?}")
-    };
-    assert_eq!(list, &Source::Cel("items.filter(i, i.ok)".into()));
-    assert_eq!((item.as_str(), *limit, *max, *on_failure), ("it", 2, 9, OnFailure::Keep));
+    let definition = strict(include_str!("own.yaml"));
+    insta::assert_json_snapshot!(definition.steps);
     assert!(definition.unheeded.is_empty());
 }
 
