@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use trackway_definition::nearest;
 use trackway_domain::{Need, Object, normalize_integers};
 
-use crate::refusal::Refusal;
+use crate::{refusal::Refusal, text};
 
 /// One parameter of a tool.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -124,12 +124,11 @@ const SHOWN_CHARS_MAX: usize = 200;
 
 /// What was sent, for showing it again. It may be large.
 pub(crate) fn shortened(value: Value) -> Value {
-    let text = value.to_string();
-    if text.len() <= SHOWN_CHARS_MAX {
+    let shown = value.to_string();
+    if shown.len() <= SHOWN_CHARS_MAX {
         return value;
     }
-    let start: String = text.chars().take(SHOWN_CHARS_MAX).collect();
-    format!("{start}…").into()
+    text::cut(&shown, SHOWN_CHARS_MAX).into()
 }
 
 fn example(parameters: &[Parameter]) -> Value {

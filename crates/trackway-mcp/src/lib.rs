@@ -9,6 +9,7 @@ mod batch;
 mod confirm;
 mod door;
 mod http;
+mod jsonrpc;
 mod quoted;
 mod recap;
 mod refusal;

@@ -36,7 +36,7 @@ impl Refusal {
             code,
             Code::StoreBusy | Code::StoreFailed | Code::Stopping | Code::AuthUnavailable
         );
-        let message = bounded(message.into());
+        let message = text::cut(&message.into(), MESSAGE_CHARS_MAX);
         Self { code, message, next: next.into(), retryable, needs: Vec::new() }
     }
 
@@ -107,13 +107,6 @@ impl From<GuideError> for Refusal {
             _ => Vec::new(),
         };
         Self { needs, ..Self::new(code, detailed(&error, message), next(&error)) }
-    }
-}
-
-fn bounded(message: String) -> String {
-    match message.char_indices().nth(MESSAGE_CHARS_MAX) {
-        Some((end, _)) => format!("{}…", &message[..end]),
-        None => message,
     }
 }
 

@@ -16,20 +16,7 @@ use trackway_sqlite::SqliteJournal;
 use crate::{Door, KeyRing, Switches};
 
 /// Two steps; the second wants a person's agreement.
-pub(crate) const NOTES: &str = r#"
-id: notes
-name: Release notes
-description: Writes release notes.
-version: 1.0.0
-steps:
-  - id: gather
-    title: Gather
-    prompt: List the changes.
-  - id: publish
-    title: Publish
-    prompt: Publish them.
-    requireConfirmation: true
-"#;
+pub(crate) const NOTES: &str = include_str!("testing/notes.yaml");
 
 /// A data folder, and a folder of workflows beside it.
 pub(crate) struct Place {
@@ -95,6 +82,14 @@ impl Client {
     /// A client of an older revision, which greets first.
     pub(crate) async fn older(door: Door, capabilities: Value) -> Self {
         Self::of_revision(door, "2025-06-18", capabilities).await
+    }
+
+    /// A client of an older revision on a folder with the workflow [`NOTES`].
+    pub(crate) async fn on_notes(capabilities: Value) -> (Place, Self) {
+        let at = Place::new();
+        at.workflow("notes.yaml", NOTES);
+        let client = Self::older(at.door(), capabilities).await;
+        (at, client)
     }
 
     pub(crate) async fn of_revision(door: Door, revision: &str, capabilities: Value) -> Self {

@@ -279,6 +279,14 @@ pub(crate) fn placed(found: &Fault) -> String {
     }
 }
 
+/// The first characters of a text, with a mark where it goes on.
+pub(crate) fn cut(text: &str, chars_max: usize) -> String {
+    match text.char_indices().nth(chars_max) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
 /// A paragraph.
 pub(crate) fn line(text: &mut String, paragraph: &str) {
     let _ = writeln!(text, "{paragraph}\n");

@@ -9,7 +9,10 @@ use serde_json::{Value, json};
 use trackway_domain::{Code, JSON_DEPTH_MAX};
 
 pub(crate) use self::scan::Scan;
-use crate::refusal::Refusal;
+use crate::{
+    jsonrpc::{self, INVALID_REQUEST},
+    refusal::Refusal,
+};
 
 /// Levels that the JSON parser enters; a message that is deeper is refused by it.
 /// Limit (MCP): levels of a request's JSON.
@@ -17,8 +20,6 @@ const PARSED_LEVELS_MAX: usize = 127;
 
 /// The method of calls.
 pub(crate) const CALL: &str = "tools/call";
-
-const INVALID_REQUEST: i32 = -32600;
 
 /// Why a message was not read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,9 +55,9 @@ impl Unread {
             }
             (id, _) => {
                 let data = json!({ "code": refusal.code.as_str(), "next": refusal.next });
-                let error =
-                    json!({ "code": INVALID_REQUEST, "message": refusal.message, "data": data });
-                Some(json!({ "jsonrpc": "2.0", "id": id, "error": error }))
+                let mut answer = jsonrpc::error(&json!(id), INVALID_REQUEST, &refusal.message);
+                answer["error"]["data"] = data;
+                Some(answer)
             }
         }
     }

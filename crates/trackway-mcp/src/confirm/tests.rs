@@ -26,9 +26,7 @@ async fn after(client: &mut Client, arguments: Value, answer: Value) -> Value {
 /// Proves T9: asked on the advance; declined, nothing advances; a replay asks nobody.
 #[tokio::test]
 async fn older_clients_are_asked_by_a_request() {
-    let at = Place::new();
-    at.workflow("notes.yaml", NOTES);
-    let mut client = Client::older(at.door(), json!({ "elicitation": {} })).await;
+    let (_at, mut client) = Client::on_notes(json!({ "elicitation": {} })).await;
     let there = at_publish(&mut client).await;
     let declined =
         after(&mut client, answering(&there, "done"), json!({ "action": "decline" })).await;
@@ -48,9 +46,7 @@ async fn older_clients_are_asked_by_a_request() {
 /// Proves T9: whoever goes away while being asked has agreed to nothing.
 #[tokio::test]
 async fn a_client_that_leaves_has_agreed_to_nothing() {
-    let at = Place::new();
-    at.workflow("notes.yaml", NOTES);
-    let mut client = Client::older(at.door(), json!({ "elicitation": {} })).await;
+    let (at, mut client) = Client::on_notes(json!({ "elicitation": {} })).await;
     let there = at_publish(&mut client).await;
     let asked = client.request("tools/call", call(&answering(&there, "done"))).await;
     assert_eq!(asked["method"], "elicitation/create");
@@ -112,9 +108,7 @@ fn unclear() -> Vec<Value> {
 /// Proves T9: agreement is the boolean true and nothing else, in the way of older revisions.
 #[tokio::test]
 async fn only_true_agrees_where_a_request_asks() {
-    let at = Place::new();
-    at.workflow("notes.yaml", NOTES);
-    let mut client = Client::older(at.door(), json!({ "elicitation": {} })).await;
+    let (_at, mut client) = Client::on_notes(json!({ "elicitation": {} })).await;
     let there = at_publish(&mut client).await;
     for answer in unclear() {
         let refused = after(&mut client, answering(&there, "done"), answer.clone()).await;
@@ -150,9 +144,7 @@ async fn only_true_agrees_where_an_answer_asks() {
 /// Proves T9: who agrees sees what they agree to, and nothing is ticked for them.
 #[tokio::test]
 async fn a_person_sees_what_they_agree_to() {
-    let at = Place::new();
-    at.workflow("notes.yaml", NOTES);
-    let mut client = Client::older(at.door(), json!({ "elicitation": {} })).await;
+    let (_at, mut client) = Client::on_notes(json!({ "elicitation": {} })).await;
     let there = at_publish(&mut client).await;
     let mut arguments = answering(&there, &format!("PATH: Epic. {}", "x".repeat(5_000)));
     arguments["context"] = json!({ "channel": "blog" });

@@ -88,9 +88,7 @@ async fn a_run_is_walked_to_its_end() {
 /// Proves T4, T6: the same call is told the same bytes, also by another process; other inputs fork.
 #[tokio::test]
 async fn replays_are_the_same_bytes_and_other_inputs_fork() {
-    let at = Place::new();
-    at.workflow("notes.yaml", NOTES);
-    let mut client = Client::older(at.door(), json!({})).await;
+    let (at, mut client) = Client::on_notes(json!({})).await;
     let first = client.done("workflow_start", json!({ "workflowId": "notes" })).await;
     let told = client.call("workflow_advance", answering(&first, "did")).await;
     assert_eq!(client.call("workflow_advance", answering(&first, "did")).await, told);
@@ -114,9 +112,7 @@ async fn replays_are_the_same_bytes_and_other_inputs_fork() {
 /// Proves T7: the text names the same tokens as the JSON, each once and alone on its line.
 #[tokio::test]
 async fn text_and_json_name_the_same_tokens() {
-    let at = Place::new();
-    at.workflow("notes.yaml", NOTES);
-    let mut client = Client::older(at.door(), json!({})).await;
+    let (_at, mut client) = Client::on_notes(json!({})).await;
     let result = client.call("workflow_start", json!({ "workflowId": "notes" })).await;
     let text = result["content"][0]["text"].as_str().unwrap();
     for name in ["stateToken", "ackToken"] {
@@ -130,9 +126,7 @@ async fn text_and_json_name_the_same_tokens() {
 /// Proves T2, T5, T8: whatever is wrong with a call is told as data, with a code of its own.
 #[tokio::test]
 async fn wrong_calls_are_answered_as_data() {
-    let at = Place::new();
-    at.workflow("notes.yaml", NOTES);
-    let mut client = Client::older(at.door(), json!({})).await;
+    let (_at, mut client) = Client::on_notes(json!({})).await;
     let one = client.done("workflow_start", json!({ "workflowId": "notes" })).await;
     let two = client.done("workflow_start", json!({ "workflowId": "notes" })).await;
     let next = client.done("workflow_advance", answering(&one, "did")).await;
@@ -271,9 +265,7 @@ async fn a_wrong_token_is_named_by_its_parameter() {
 /// run of the session; a new chat finds them without a token.
 #[tokio::test]
 async fn recorded_notes_are_read_back() {
-    let at = Place::new();
-    at.workflow("notes.yaml", NOTES);
-    let mut client = Client::older(at.door(), json!({})).await;
+    let (at, mut client) = Client::on_notes(json!({})).await;
     let begin = json!({ "workflowId": "notes", "context": { "ticketId": "ACE-7" } });
     let first = client.done("workflow_start", begin.clone()).await;
     assert_eq!(first["recap"]["notes"], json!([]), "{first}");

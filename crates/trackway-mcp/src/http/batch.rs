@@ -8,19 +8,17 @@ use axum::{
     middleware::Next,
     response::{IntoResponse as _, Response},
 };
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use crate::batch::{BATCH_BYTES_MAX, REVISION, TOO_LARGE, refusal};
-
-/// The header in which clients of later revisions say which they speak.
-const REVISION_HEADER: &str = "mcp-protocol-version";
+use crate::{
+    batch::{BATCH_BYTES_MAX, REVISION, TOO_LARGE, refusal},
+    jsonrpc::{self, INVALID_REQUEST, REVISION_HEADER},
+};
 
 /// Largest answer to one message of a batch.
 ///
 /// Limit (MCP): bytes of one answer in a batch.
 const ANSWER_BYTES_MAX: usize = 4 * 1024 * 1024;
-
-const INVALID_REQUEST: i32 = -32600;
 
 pub(super) async fn answer_each(request: Request, next: Next) -> Response {
     let revision = request.headers().get(REVISION_HEADER);
@@ -56,8 +54,7 @@ pub(super) async fn answer_each(request: Request, next: Next) -> Response {
     if answers.is_empty() {
         return StatusCode::ACCEPTED.into_response();
     }
-    let kind = [(header::CONTENT_TYPE, "application/json")];
-    (StatusCode::OK, kind, Body::from(Value::Array(answers).to_string())).into_response()
+    jsonrpc::response(StatusCode::OK, &Value::Array(answers))
 }
 
 /// The body again, and whether a list begins it.
@@ -93,8 +90,6 @@ async fn answer(response: Response) -> Option<Value> {
 }
 
 fn refused(message: &str) -> Response {
-    let error = json!({ "code": INVALID_REQUEST, "message": message });
-    let answer = json!({ "jsonrpc": "2.0", "id": null, "error": error });
-    let kind = [(header::CONTENT_TYPE, "application/json")];
-    (StatusCode::BAD_REQUEST, kind, Body::from(answer.to_string())).into_response()
+    let answer = jsonrpc::error(&Value::Null, INVALID_REQUEST, message);
+    jsonrpc::response(StatusCode::BAD_REQUEST, &answer)
 }

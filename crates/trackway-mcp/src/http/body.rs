@@ -6,24 +6,24 @@ use std::{future::poll_fn, pin::Pin};
 use axum::{
     body::{Body, Bytes, HttpBody as _},
     extract::{Request, State},
-    http::{HeaderMap, Method, StatusCode, header},
+    http::{HeaderMap, Method, StatusCode},
     middleware::Next,
-    response::{IntoResponse as _, Response},
+    response::Response,
 };
 use rmcp::model::ProtocolVersion;
-use serde_json::{Value, json};
+use serde_json::Value;
 use trackway_domain::Code;
 
 use super::problem;
-use crate::unread::{CALL, Revision, Scan, Unread};
+use crate::{
+    jsonrpc::{self, INVALID_PARAMS, INVALID_REQUEST, PARSE_ERROR, REVISION_HEADER},
+    unread::{CALL, Revision, Scan, Unread},
+};
 
 /// How much of a body is looked at for the id under which to answer. An agent that sends a whole file
 /// by mistake is told so; whoever sends more than this is not listened to.
 /// Limit (MCP): part of a refused body that is searched for its request id.
 const SEEN_BYTES_MAX: usize = 64 * 1024 * 1024;
-
-/// The header in which clients say which revision they speak.
-const REVISION_HEADER: &str = "mcp-protocol-version";
 
 pub(super) async fn answer_unreadable(
     State(bytes_max): State<usize>,
@@ -61,9 +61,6 @@ pub(super) async fn answer_unreadable(
 
 /// The answer to what is JSON, as its header says, and no message: as JSON-RPC has it.
 fn nonsense(response: &Response, body: &[u8]) -> Option<Response> {
-    const PARSE_ERROR: i32 = -32700;
-    const INVALID_REQUEST: i32 = -32600;
-    const INVALID_PARAMS: i32 = -32602;
     // What the transport answers to a body that it cannot read, as to one of another kind.
     if response.status() != StatusCode::UNSUPPORTED_MEDIA_TYPE {
         return None;
@@ -77,10 +74,7 @@ fn nonsense(response: &Response, body: &[u8]) -> Option<Response> {
     };
     let id = sent.ok().map(|sent| sent["id"].clone());
     let id = id.filter(|id| id.is_string() || id.is_number()).unwrap_or_default();
-    let error = json!({ "code": code, "message": message });
-    let answer = json!({ "jsonrpc": "2.0", "id": id, "error": error });
-    let kind = [(header::CONTENT_TYPE, "application/json")];
-    Some((StatusCode::BAD_REQUEST, kind, Body::from(answer.to_string())).into_response())
+    Some(jsonrpc::response(StatusCode::BAD_REQUEST, &jsonrpc::error(&id, code, &message)))
 }
 
 enum Seen {
@@ -136,8 +130,7 @@ fn revision(headers: &HeaderMap) -> Revision {
 fn told(unread: Unread, answer: &Value) -> Response {
     // A refused call is an answer like any other; an error of the protocol has a status of its own.
     let status = if answer.get("result").is_some() { StatusCode::OK } else { status(unread) };
-    let kind = [(header::CONTENT_TYPE, "application/json")];
-    (status, kind, Body::from(answer.to_string())).into_response()
+    jsonrpc::response(status, answer)
 }
 
 fn status(unread: Unread) -> StatusCode {

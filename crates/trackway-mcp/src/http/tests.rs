@@ -45,6 +45,14 @@ impl Gatekeeper for OneKey {
     }
 }
 
+/// The door behind HTTP with its keys and the workflow `notes`; the folder goes with the first.
+fn guarded() -> (testing::Place, Router) {
+    let at = testing::Place::new();
+    at.workflow("notes.yaml", testing::NOTES);
+    let router = HttpDoor::new(at.door(), Some(Arc::new(OneKey)), 1 << 20).router();
+    (at, router)
+}
+
 fn post() -> axum::http::request::Builder {
     HttpRequest::builder()
         .method(Method::POST)
@@ -90,8 +98,7 @@ async fn foreign_pages_are_refused() {
 /// Proves X6: strangers are turned away before their body is read.
 #[tokio::test]
 async fn strangers_need_a_key() {
-    let at = testing::Place::new();
-    let router = HttpDoor::new(at.door(), Some(Arc::new(OneKey)), 1 << 20).router();
+    let (_at, router) = guarded();
     for key in [None, Some("Bearer bad"), Some("Basic good")] {
         let mut request = post();
         if let Some(key) = key {
@@ -198,9 +205,7 @@ async fn call(router: &Router, key: &str, tool: &str, arguments: &Value) -> Valu
 /// Proves X6: each tool asks whether the key may, also for a run of the same caller.
 #[tokio::test]
 async fn every_call_needs_its_scope() {
-    let at = testing::Place::new();
-    at.workflow("notes.yaml", testing::NOTES);
-    let router = HttpDoor::new(at.door(), Some(Arc::new(OneKey)), 1 << 20).router();
+    let (_at, router) = guarded();
     let start = json!({ "workflowId": "notes" });
     let run = call(&router, "good", "workflow_start", &start).await;
     let (state, ack) = (&run["stateToken"], &run["ackToken"]);
@@ -263,8 +268,7 @@ async fn opened_with(router: &Router, capabilities: Value) -> String {
 /// Proves T8: what is no message is answered as JSON-RPC says.
 #[tokio::test]
 async fn what_is_no_message_has_an_answer_of_json_rpc() {
-    let at = testing::Place::new();
-    let router = HttpDoor::new(at.door(), Some(Arc::new(OneKey)), 1 << 20).router();
+    let (_at, router) = guarded();
     let session = opened(&router).await;
     for (body, status, code) in [
         ("{", 400, -32700),
@@ -295,8 +299,7 @@ async fn what_is_no_message_has_an_answer_of_json_rpc() {
 /// Proves T1: revision 2025-03-26 has batches, and the later ones have not.
 #[tokio::test]
 async fn a_batch_is_answered_as_a_list_where_the_revision_has_them() {
-    let at = testing::Place::new();
-    let router = HttpDoor::new(at.door(), Some(Arc::new(OneKey)), 1 << 20).router();
+    let (_at, router) = guarded();
     let session = opened(&router).await;
     let batch = json!([
         { "jsonrpc": "2.0", "id": 2, "method": "ping" },
@@ -331,8 +334,7 @@ async fn a_batch_is_answered_as_a_list_where_the_revision_has_them() {
 /// Proves X6: who ends a session is told that it has ended.
 #[tokio::test]
 async fn the_end_of_a_session_has_no_content() {
-    let at = testing::Place::new();
-    let router = HttpDoor::new(at.door(), Some(Arc::new(OneKey)), 1 << 20).router();
+    let (_at, router) = guarded();
     let session = opened(&router).await;
     let end = HttpRequest::builder().method(Method::DELETE).uri("/mcp");
     let end = end.header("host", "localhost").header("authorization", "Bearer good");
@@ -346,8 +348,7 @@ async fn the_end_of_a_session_has_no_content() {
 /// Proves X6: sessions that nobody uses make room for new ones.
 #[tokio::test]
 async fn a_caller_has_a_bounded_number_of_sessions() {
-    let at = testing::Place::new();
-    let router = HttpDoor::new(at.door(), Some(Arc::new(OneKey)), 1 << 20).router();
+    let (_at, router) = guarded();
     let first = opened(&router).await;
     let mut last = String::new();
     for _ in 0..128 {
@@ -364,8 +365,7 @@ async fn a_caller_has_a_bounded_number_of_sessions() {
 /// and cannot end it either.
 #[tokio::test]
 async fn a_stolen_session_id_opens_nothing() {
-    let at = testing::Place::new();
-    let router = HttpDoor::new(at.door(), Some(Arc::new(OneKey)), 1 << 20).router();
+    let (_at, router) = guarded();
     let session = &*opened(&router).await;
     let list = json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/list" });
 

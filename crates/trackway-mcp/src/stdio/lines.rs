@@ -9,7 +9,7 @@ use rmcp::{
     service::{RxJsonRpcMessage, TxJsonRpcMessage},
     transport::Transport,
 };
-use serde_json::{Value, json};
+use serde_json::Value;
 use tokio::{
     io::{AsyncBufReadExt as _, AsyncRead, AsyncWrite, AsyncWriteExt as _, BufReader},
     sync::{Mutex, watch},
@@ -19,15 +19,13 @@ use tokio::{
 use super::batches::Batches;
 use crate::{
     batch,
+    jsonrpc::{self, INVALID_REQUEST, PARSE_ERROR},
     unread::{Revision, Scan, Unread},
 };
 
 /// Longest line that is read: far more than all bounds of a call together.
 /// Limit (MCP): one line on standard input.
 const LINE_BYTES_MAX: usize = 16 * 1024 * 1024;
-
-const PARSE_ERROR: i32 = -32700;
-const INVALID_REQUEST: i32 = -32600;
 
 pub(super) struct Lines<R, W> {
     read: BufReader<R>,
@@ -138,14 +136,14 @@ where
                     Some(unread) => self.reply_to_unread(unread, &scan),
                     None => {
                         let message = format!("the line is not JSON: {error}");
-                        self.reply(&refused(&Value::Null, PARSE_ERROR, &message));
+                        self.reply(&jsonrpc::error(&Value::Null, PARSE_ERROR, &message));
                     }
                 }
             }
             Ok(Value::Array(batch)) if self.has_batches => self.take_batch(batch, line.len()),
             Ok(Value::Array(_)) => {
                 let message = "a message is one JSON object; only revision 2025-03-26 has batches";
-                self.reply(&refused(&Value::Null, INVALID_REQUEST, message));
+                self.reply(&jsonrpc::error(&Value::Null, INVALID_REQUEST, message));
             }
             Ok(sent) => {
                 if let Some(answer) = malformed(&sent, "the message is not of its form") {
@@ -159,7 +157,7 @@ where
         let is_large = bytes > batch::BATCH_BYTES_MAX;
         let refusal = is_large.then_some(batch::TOO_LARGE).or_else(|| batch::refusal(&batch));
         if let Some(reason) = refusal {
-            return self.reply(&refused(&Value::Null, INVALID_REQUEST, reason));
+            return self.reply(&jsonrpc::error(&Value::Null, INVALID_REQUEST, reason));
         }
         let (messages, answer) = self.batches.take(batch);
         self.queue.extend(messages);
@@ -206,16 +204,11 @@ fn answered(message: &TxJsonRpcMessage<RoleServer>) -> Option<&RequestId> {
     }
 }
 
-fn refused(id: &Value, code: i32, message: &str) -> Value {
-    let error = json!({ "code": code, "message": message });
-    json!({ "jsonrpc": "2.0", "id": id, "error": error })
-}
-
 /// The answer to JSON that is no message.
 pub(super) fn malformed(sent: &Value, why: &str) -> Option<Value> {
     let Value::Object(sent) = sent else {
         let message = "a message is one JSON object";
-        return Some(refused(&Value::Null, INVALID_REQUEST, message));
+        return Some(jsonrpc::error(&Value::Null, INVALID_REQUEST, message));
     };
     // A reply to something that looks like a reply could go on for ever.
     if sent.contains_key("result") || sent.contains_key("error") {
@@ -223,7 +216,7 @@ pub(super) fn malformed(sent: &Value, why: &str) -> Option<Value> {
         return None;
     }
     let id = sent.get("id").filter(|id| id.is_string() || id.is_number());
-    Some(refused(id.unwrap_or(&Value::Null), INVALID_REQUEST, why))
+    Some(jsonrpc::error(id.unwrap_or(&Value::Null), INVALID_REQUEST, why))
 }
 
 /// Writes a line as a whole.

@@ -32,9 +32,7 @@ async fn nonsense_is_answered_and_survived() {
 /// Proves T1: large messages pass, and one beyond every bound ends nothing.
 #[tokio::test]
 async fn large_messages_pass() {
-    let at = Place::new();
-    at.workflow("notes.yaml", NOTES);
-    let mut client = Client::older(at.door(), json!({})).await;
+    let (_at, mut client) = Client::on_notes(json!({})).await;
     let context = json!({ "text": "x".repeat(200 * 1024) });
     let start = json!({ "workflowId": "notes", "context": context });
     assert_eq!(client.done("workflow_start", start).await["isComplete"], false);
@@ -51,9 +49,7 @@ async fn large_messages_pass() {
 /// id wherever that stands, and the next one counts.
 #[tokio::test]
 async fn what_cannot_be_read_is_answered_under_its_id() {
-    let at = Place::new();
-    at.workflow("notes.yaml", NOTES);
-    let mut client = Client::older(at.door(), json!({})).await;
+    let (_at, mut client) = Client::on_notes(json!({})).await;
     for levels in [100, 121, 122, 124, 130, 5_000, 200_000] {
         let lists = format!("{}{}", "[".repeat(levels), "]".repeat(levels));
         let arguments = format!(r#"{{"workflowId":"notes","context":{{"a":{lists}}}}}"#);

@@ -59,7 +59,8 @@ fn step(step: &Step) -> Value {
             told["output"] = json!(contract);
         }
     }
-    let inner: Vec<Value> = inside(&step.kind).flatten().map(self::step).collect();
+    let inner = step.kind.inner_steps();
+    let inner: Vec<Value> = inner.into_iter().flatten().map(self::step).collect();
     if !inner.is_empty() {
         told["steps"] = inner.into();
     }
@@ -80,23 +81,6 @@ const fn kind(kind: &StepKind) -> &'static str {
         StepKind::Map(_) => "map",
         StepKind::Group(_) => "group",
     }
-}
-
-/// The lists of steps that a step holds.
-fn inside(kind: &StepKind) -> impl Iterator<Item = &[Step]> {
-    let lists: Vec<&[Step]> = match kind {
-        StepKind::Prompt(_)
-        | StepKind::Ask(_)
-        | StepKind::Tool(_)
-        | StepKind::Emit(_)
-        | StepKind::Say(_) => Vec::new(),
-        StepKind::Nested(nested) => vec![&nested.steps],
-        StepKind::Switch(switch) => switch.cases.iter().map(|case| &case.steps[..]).collect(),
-        StepKind::Loop(looped) => vec![&looped.steps],
-        StepKind::Map(map) => vec![&map.steps],
-        StepKind::Group(steps) => vec![steps],
-    };
-    lists.into_iter()
 }
 
 fn told(known: &Known) -> String {
@@ -179,7 +163,7 @@ fn outline(told: &mut String, steps: &[Step], depth: usize) {
             let what = if contract.required { "output" } else { "optional output" };
             let _ = writeln!(told, "{indent}  {what}: `{}`", text::form(schema));
         }
-        for inner in inside(&step.kind) {
+        for inner in step.kind.inner_steps() {
             outline(told, inner, depth + 1);
         }
     }

@@ -172,7 +172,7 @@ fn workflow(known: &Known) -> Value {
     let mut told = json!({
         "workflowId": definition.id,
         "name": definition.name,
-        "description": cut(&definition.description),
+        "description": text::cut(&definition.description, DESCRIPTION_CHARS_MAX),
         "version": definition.version,
         "workflowHash": known.hash,
     });
@@ -180,13 +180,6 @@ fn workflow(known: &Known) -> Value {
         told["tags"] = json!(definition.tags);
     }
     told
-}
-
-fn cut(text: &str) -> String {
-    match text.char_indices().nth(DESCRIPTION_CHARS_MAX) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
-    }
 }
 
 fn broken(file: &Invalid) -> Value {
@@ -225,7 +218,8 @@ fn told(page: &Page, total: usize, all: usize, wanted: &Wanted) -> String {
         let _ = writeln!(told, "Workflows that `workflow_start` takes ({total}):");
         for known in &page.workflows {
             let definition = &known.definition;
-            let about = cut(definition.description.lines().next().unwrap_or_default());
+            let first = definition.description.lines().next().unwrap_or_default();
+            let about = text::cut(first, DESCRIPTION_CHARS_MAX);
             let _ = writeln!(told, "- `{}`: {} ({about})", definition.id, definition.name);
         }
         told.push('\n');

@@ -17,10 +17,6 @@ use rmcp::{
 };
 use serde_json::{Map, Value, json};
 
-/// A red pixel.
-const PNG: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==";
-/// No sound at all, as WAV.
-const WAV: &str = "UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAIA+AAACABAAZGF0YQAAAAA=";
 /// Error of a client that lacks what a call needs.
 const CAPABILITY_MISSING: i32 = -32021;
 
@@ -133,87 +129,11 @@ fn said(text: &str) -> Value {
     json!({ "content": [{ "type": "text", "text": text }] })
 }
 
-/// Tools that say always the same.
-fn constant(name: &str) -> Option<Value> {
-    let image = json!({ "type": "image", "data": PNG, "mimeType": "image/png" });
-    let resource = |uri: &str, kind: &str, text: &str| {
-        let resource = json!({ "uri": uri, "mimeType": kind, "text": text });
-        json!({ "type": "resource", "resource": resource })
-    };
-    Some(match name {
-        // Trackway sends no log messages, asked for or not.
-        "test_logging_tool" => said("Nothing was logged."),
-        "test_simple_text" => said("This is a simple text response for testing."),
-        "test_image_content" => json!({ "content": [image] }),
-        "test_audio_content" => {
-            json!({ "content": [{ "type": "audio", "data": WAV, "mimeType": "audio/wav" }] })
-        }
-        "test_embedded_resource" => {
-            let text = "This is an embedded resource content.";
-            json!({ "content": [resource("test://embedded-resource", "text/plain", text)] })
-        }
-        "test_multiple_content_types" => {
-            let data = r#"{"test":"data","value":123}"#;
-            let data = resource("test://mixed-content-resource", "application/json", data);
-            let text = json!({ "type": "text", "text": "Multiple content types test:" });
-            json!({ "content": [text, image, data] })
-        }
-        "test_error_handling" => {
-            let mut result = said("This tool intentionally returns an error for testing");
-            result["isError"] = true.into();
-            result
-        }
-        _ => return None,
-    })
-}
-
-/// The form that a tool asks a person to fill in.
-fn form(name: &str) -> Value {
-    match name {
-        "test_elicitation" => json!({
-            "type": "object",
-            "properties": {
-                "username": { "type": "string", "description": "User's response" },
-                "email": { "type": "string", "description": "User's email address" },
-            },
-            "required": ["username", "email"],
-        }),
-        "test_elicitation_sep1034_defaults" => json!({
-            "type": "object",
-            "properties": {
-                "name": { "type": "string", "default": "John Doe" },
-                "age": { "type": "integer", "default": 30 },
-                "score": { "type": "number", "default": 95.5 },
-                "status": {
-                    "type": "string", "enum": ["active", "inactive", "pending"], "default": "active",
-                },
-                "verified": { "type": "boolean", "default": true },
-            },
-        }),
-        _ => {
-            let options = json!(["option1", "option2", "option3"]);
-            let titled = json!([
-                { "const": "value1", "title": "First Option" },
-                { "const": "value2", "title": "Second Option" },
-                { "const": "value3", "title": "Third Option" },
-            ]);
-            json!({
-                "type": "object",
-                "properties": {
-                    "untitledSingle": { "type": "string", "enum": options },
-                    "titledSingle": { "type": "string", "oneOf": titled },
-                    "legacyEnum": {
-                        "type": "string", "enum": ["opt1", "opt2", "opt3"],
-                        "enumNames": ["Option One", "Option Two", "Option Three"],
-                    },
-                    "untitledMulti": {
-                        "type": "array", "items": { "type": "string", "enum": options },
-                    },
-                    "titledMulti": { "type": "array", "items": { "anyOf": titled } },
-                },
-            })
-        }
-    }
+/// What the tools that always say the same say, and the forms that others ask a person to fill in.
+/// Trackway sends no log messages, asked for or not.
+fn fixed(part: &str, name: &str) -> Option<Value> {
+    let file: Value = serde_json::from_str(include_str!("fixture.json")).unwrap();
+    file[part].get(name).cloned()
 }
 
 /// Asks the client while the call waits, as revisions with protocol sessions do.
@@ -224,7 +144,7 @@ async fn elicit(
     let message = request.arguments.as_ref().and_then(|given| given.get("message"));
     let message = message.and_then(Value::as_str).unwrap_or("Please fill in");
     let question: ElicitRequestParams = serde_json::from_value(json!({
-        "mode": "form", "message": message, "requestedSchema": form(&request.name),
+        "mode": "form", "message": message, "requestedSchema": fixed("forms", &request.name),
     }))
     .map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
     let answer = context.peer.create_elicitation(question).await;
@@ -280,7 +200,7 @@ impl ServerHandler for Fixture {
         if name.starts_with("test_input_required_result_") || name == "test_streaming_elicitation" {
             return self.ask(&request);
         }
-        let result = match (constant(name), name) {
+        let result = match (fixed("results", name), name) {
             (Some(result), _) => result,
             (None, "test_tool_with_progress") => progress(&context).await,
             (None, "test_missing_capability") => {

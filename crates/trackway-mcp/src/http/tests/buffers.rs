@@ -36,6 +36,22 @@ fn of_session(session: &str, message: &Value) -> HttpRequest<Body> {
         .unwrap()
 }
 
+/// What a call comes to.
+async fn done(router: &Router, session: &str, message: Value) -> Value {
+    let (_, _, answer) = told(router.clone(), of_session(session, &message)).await;
+    answer["result"]["structuredContent"].clone()
+}
+
+/// A session whose client can ask a person, with a run at the step that needs one.
+async fn at_publish(router: &Router) -> (String, Value) {
+    let session = opened_with(router, json!({ "elicitation": {} })).await;
+    let start = call(2, "workflow_start", &json!({ "workflowId": "notes" }));
+    let start = done(router, &session, start).await;
+    let gathered = call(3, "workflow_advance", &testing::answering(&start, "gathered"));
+    let second = done(router, &session, gathered).await;
+    (session, second)
+}
+
 fn call(id: usize, name: &str, arguments: &Value) -> Value {
     let params = json!({ "name": name, "arguments": arguments });
     json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params })
@@ -45,16 +61,8 @@ fn call(id: usize, name: &str, arguments: &Value) -> Value {
 /// might: it would be in memory for as long as the session is silent. The same call gives the same answer.
 #[tokio::test]
 async fn a_call_that_is_over_leaves_nothing_in_its_session() {
-    let at = testing::Place::new();
-    at.workflow("notes.yaml", testing::NOTES);
-    let router = HttpDoor::new(at.door(), Some(Arc::new(OneKey)), 1 << 20).router();
-    let session = opened_with(&router, json!({ "elicitation": {} })).await;
-    let done = async |message: Value| {
-        let (_, _, answer) = told(router.clone(), of_session(&session, &message)).await;
-        answer["result"]["structuredContent"].clone()
-    };
-    let start = done(call(2, "workflow_start", &json!({ "workflowId": "notes" }))).await;
-    let second = done(call(3, "workflow_advance", &testing::answering(&start, "gathered"))).await;
+    let (_at, router) = guarded();
+    let (session, second) = at_publish(&router).await;
     let publish = call(4, "workflow_advance", &testing::answering(&second, "published"));
     let question = {
         // The client goes away before its call is answered.
@@ -80,16 +88,8 @@ async fn a_call_that_is_over_leaves_nothing_in_its_session() {
 /// Proves X5, X6: what the calls of a session bring is bounded in bytes, whatever their number.
 #[tokio::test]
 async fn a_session_has_a_bounded_number_of_bytes_under_way() {
-    let at = testing::Place::new();
-    at.workflow("notes.yaml", testing::NOTES);
-    let router = HttpDoor::new(at.door(), Some(Arc::new(OneKey)), 1 << 20).router();
-    let session = opened_with(&router, json!({ "elicitation": {} })).await;
-    let done = async |message: Value| {
-        let (_, _, answer) = told(router.clone(), of_session(&session, &message)).await;
-        answer["result"]["structuredContent"].clone()
-    };
-    let start = done(call(2, "workflow_start", &json!({ "workflowId": "notes" }))).await;
-    let second = done(call(3, "workflow_advance", &testing::answering(&start, "gathered"))).await;
+    let (_at, router) = guarded();
+    let (session, second) = at_publish(&router).await;
     let mut publish = testing::answering(&second, &"x".repeat(200 * 1024));
     publish["output"] = json!({ "text": "x".repeat(200 * 1024) });
     let fit = SESSION_BYTES_MAX as usize / publish.to_string().len();
@@ -99,7 +99,7 @@ async fn a_session_has_a_bounded_number_of_bytes_under_way() {
         let mut reply = Reply::to(&router, of_session(&session, &message)).await;
         assert!(reply.until("elicitation/create").await.contains("elicitation/create"));
     }
-    let refused = done(call(1_000, "workflow_advance", &publish)).await;
+    let refused = done(&router, &session, call(1_000, "workflow_advance", &publish)).await;
     assert_eq!(refused["error"]["retryable"], true, "{refused}");
 }
 
@@ -107,16 +107,8 @@ async fn a_session_has_a_bounded_number_of_bytes_under_way() {
 /// has a bounded number of them.
 #[tokio::test]
 async fn a_session_has_a_bounded_number_of_calls_under_way() {
-    let at = testing::Place::new();
-    at.workflow("notes.yaml", testing::NOTES);
-    let router = HttpDoor::new(at.door(), Some(Arc::new(OneKey)), 1 << 20).router();
-    let session = opened_with(&router, json!({ "elicitation": {} })).await;
-    let done = async |message: Value| {
-        let (_, _, answer) = told(router.clone(), of_session(&session, &message)).await;
-        answer["result"]["structuredContent"].clone()
-    };
-    let start = done(call(2, "workflow_start", &json!({ "workflowId": "notes" }))).await;
-    let second = done(call(3, "workflow_advance", &testing::answering(&start, "gathered"))).await;
+    let (_at, router) = guarded();
+    let (session, second) = at_publish(&router).await;
     let publish = testing::answering(&second, "published");
     let mut last = None;
     for id in 0..CALLS_OF_SESSION_MAX {
@@ -127,7 +119,7 @@ async fn a_session_has_a_bounded_number_of_calls_under_way() {
         assert!(question.contains("elicitation/create"), "{question}");
         last = Some((reply, question));
     }
-    let refused = done(call(1_000, "workflow_list", &json!({}))).await;
+    let refused = done(&router, &session, call(1_000, "workflow_list", &json!({}))).await;
     assert_eq!(refused["error"]["code"], "invalid-request", "{refused}");
     assert_eq!(refused["error"]["retryable"], true, "{refused}");
     // Another session has its own.
@@ -144,6 +136,6 @@ async fn a_session_has_a_bounded_number_of_calls_under_way() {
         json!({ "jsonrpc": "2.0", "id": question["id"], "result": { "action": "decline" } });
     assert!(older(&router, "good", Some(&session), &answer).await.0.is_success());
     assert!(reply.until("confirmation-declined").await.contains("confirmation-declined"));
-    let list = done(call(1_001, "workflow_list", &json!({}))).await;
+    let list = done(&router, &session, call(1_001, "workflow_list", &json!({}))).await;
     assert_eq!(list["error"], Value::Null, "{list}");
 }
