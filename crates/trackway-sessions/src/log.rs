@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use trackway_domain::{Access, Event, RunId, Seq, SessionId, StateName, Submission, Timestamp};
+use trackway_domain::{Event, RunId, Seq, StateName, Submission, Timestamp};
 use trackway_engine::{RunTrack, RunView};
 use trackway_ports::{Journal, ReadError, RunFilter, RunRow, Stored};
 
@@ -51,11 +51,6 @@ pub async fn read(journal: &dyn Journal, run: RunId) -> Result<Log, ReadError> {
         }
     }
     Ok(log)
-}
-
-/// The run as people see it, without what cannot be read.
-pub(super) async fn track(journal: &dyn Journal, row: &RunRow) -> Result<RunTrack, ReadError> {
-    Ok(read(journal, row.id).await?.track(row))
 }
 
 impl Log {
@@ -119,15 +114,6 @@ impl Log {
         track.damage(reason.to_owned());
         track
     }
-}
-
-/// The runs in that session that are covered.
-pub(super) async fn rows(
-    journal: &dyn Journal,
-    access: &Access,
-    session: &SessionId,
-) -> Result<Vec<RunRow>, ReadError> {
-    journal.session_runs(access.clone(), session.clone()).await
 }
 
 /// Every run that matches, newest first.

@@ -62,7 +62,8 @@ impl Prune {
         caller: Caller,
         session: SessionId,
     ) -> Result<Option<Pruned>, SessionsError> {
-        let rows = match log::rows(journal, &Access::own(caller.clone()), &session).await {
+        let access = Access::own(caller.clone());
+        let rows = match journal.session_runs(access, session.clone()).await {
             Ok(rows) => rows,
             // It stays, as any damaged session does, and keeps no other from going.
             Err(ReadError::Damaged { .. }) => return Ok(None),

@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, sync::Arc};
 use trackway_agent::Bill;
 use trackway_domain::{Access, SessionId};
 use trackway_engine::SessionView;
-use trackway_ports::{Journal, ReadError};
+use trackway_ports::{Journal, RunRow};
 
 use super::{SessionDetail, SessionGraph, SessionSummary, SessionUsage, SessionsError, log};
 
@@ -50,23 +50,17 @@ impl SessionsReader {
 
     /// Everything that the log tells of a session.
     pub async fn view(&self, id: &SessionId) -> Result<SessionView, SessionsError> {
-        let rows = log::rows(&*self.journal, &self.access, id).await?;
-        if rows.is_empty() {
-            return Err(self.unknown(id).await?);
-        }
+        let rows = self.rows(id).await?;
         let mut tracks = Vec::with_capacity(rows.len());
         for row in &rows {
-            tracks.push(log::track(&*self.journal, row).await?);
+            tracks.push(log::read(&*self.journal, row.id).await?.track(row));
         }
         Ok(SessionView::new(id.clone(), tracks))
     }
 
     /// The session's runs and documents.
     pub async fn show(&self, id: &SessionId) -> Result<SessionDetail, SessionsError> {
-        let rows = log::rows(&*self.journal, &self.access, id).await?;
-        if rows.is_empty() {
-            return Err(self.unknown(id).await?);
-        }
+        let rows = self.rows(id).await?;
         let (mut tracks, mut usage) = (Vec::with_capacity(rows.len()), SessionUsage::default());
         for row in &rows {
             let log = log::read(&*self.journal, row.id).await?;
@@ -97,9 +91,14 @@ impl SessionsReader {
         Ok(super::markdown::notes_page(&view.notes()))
     }
 
-    pub(super) async fn unknown(&self, id: &SessionId) -> Result<SessionsError, ReadError> {
+    /// The runs of a session; there is at least one.
+    pub(super) async fn rows(&self, id: &SessionId) -> Result<Vec<RunRow>, SessionsError> {
+        let rows = self.journal.session_runs(self.access.clone(), id.clone()).await?;
+        if !rows.is_empty() {
+            return Ok(rows);
+        }
         let known = self.journal.sessions(self.access.clone(), NEAR_MAX).await?;
         let known = known.into_iter().map(|row| row.id.to_string()).collect();
-        Ok(SessionsError::Unknown { id: id.clone(), known })
+        Err(SessionsError::Unknown { id: id.clone(), known })
     }
 }

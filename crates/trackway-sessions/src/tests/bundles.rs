@@ -134,63 +134,42 @@ async fn a_refusal_says_why() {
 #[tokio::test]
 async fn a_signed_bundle_with_a_wrong_log_is_refused() {
     use crate::bundle::{Bundle, BundledDefinition, BundledEvent};
-    type Change = Box<dyn Fn(&mut Bundle)>;
+    type Change = fn(&mut Bundle);
     let (origin, other) = (Place::with_session().await, Place::empty());
     let good = Bundle::open(origin.bundle().await.as_bytes(), None).unwrap();
     let changes: Vec<(&str, Change)> = vec![
-        ("no runs", Box::new(|bundle| bundle.runs.clear())),
-        ("no events", Box::new(|bundle| bundle.runs[0].events.clear())),
-        ("a gap", Box::new(|bundle| drop(bundle.runs[0].events.remove(2)))),
-        (
-            "an end that is not one",
-            Box::new(|bundle| {
-                let last = bundle.runs[1].events.last().cloned().unwrap();
-                bundle.runs[1].events.push(BundledEvent { seq: last.seq + 1, ..last });
-            }),
-        ),
-        (
-            "no submission",
-            Box::new(|bundle| bundle.runs[0].events[0].body = "\"started\"".to_owned()),
-        ),
-        (
-            "another run's",
-            Box::new(|bundle| {
-                bundle.runs[0].events[0].body = bundle.runs[1].events[0].body.clone();
-            }),
-        ),
-        ("no event", Box::new(|bundle| bundle.runs[0].events[1].body = "{}".to_owned())),
-        ("a newer format", Box::new(|bundle| bundle.runs[0].events[1].format = 99)),
-        (
-            "a deep record",
-            Box::new(|bundle| {
-                bundle.runs[0].events[1].body = "[".repeat(1_000_000);
-            }),
-        ),
-        (
-            "a run twice",
-            Box::new(|bundle| {
-                let first = bundle.runs[0].clone();
-                bundle.runs.push(first);
-            }),
-        ),
-        (
-            "a stranger's child",
-            Box::new(|bundle| {
-                let first = &mut bundle.runs[0].events[0].body;
-                let parent = r#"{"parent":"run_000000000000000000000000000000ff","#;
-                *first = first.replacen(r#"{"run":"#, &format!(r#"{parent}"run":"#), 1);
-            }),
-        ),
-        ("another definition", Box::new(|bundle| bundle.definitions[0].body.push(' '))),
-        ("no definition", Box::new(|bundle| bundle.definitions.clear())),
-        (
-            "a definition too many",
-            Box::new(|bundle| {
-                let body = "{}".to_owned();
-                let hash = crate::bundle::hash(body.as_bytes());
-                bundle.definitions.push(BundledDefinition { hash, body });
-            }),
-        ),
+        ("no runs", |bundle| bundle.runs.clear()),
+        ("no events", |bundle| bundle.runs[0].events.clear()),
+        ("a gap", |bundle| drop(bundle.runs[0].events.remove(2))),
+        ("an end that is not one", |bundle| {
+            let last = bundle.runs[1].events.last().cloned().unwrap();
+            bundle.runs[1].events.push(BundledEvent { seq: last.seq + 1, ..last });
+        }),
+        ("no submission", |bundle| bundle.runs[0].events[0].body = "\"started\"".to_owned()),
+        ("another run's", |bundle| {
+            bundle.runs[0].events[0].body = bundle.runs[1].events[0].body.clone();
+        }),
+        ("no event", |bundle| bundle.runs[0].events[1].body = "{}".to_owned()),
+        ("a newer format", |bundle| bundle.runs[0].events[1].format = 99),
+        ("a deep record", |bundle| {
+            bundle.runs[0].events[1].body = "[".repeat(1_000_000);
+        }),
+        ("a run twice", |bundle| {
+            let first = bundle.runs[0].clone();
+            bundle.runs.push(first);
+        }),
+        ("a stranger's child", |bundle| {
+            let first = &mut bundle.runs[0].events[0].body;
+            let parent = r#"{"parent":"run_000000000000000000000000000000ff","#;
+            *first = first.replacen(r#"{"run":"#, &format!(r#"{parent}"run":"#), 1);
+        }),
+        ("another definition", |bundle| bundle.definitions[0].body.push(' ')),
+        ("no definition", |bundle| bundle.definitions.clear()),
+        ("a definition too many", |bundle| {
+            let body = "{}".to_owned();
+            let hash = crate::bundle::hash(body.as_bytes());
+            bundle.definitions.push(BundledDefinition { hash, body });
+        }),
     ];
     for (case, change) in changes {
         let mut bad = good.clone();
