@@ -178,7 +178,7 @@ fn no_need_makes_a_decision() {
 /// Proves T13: an agent that does what the needs of a registered contract say gets on.
 #[test]
 fn the_needs_of_every_registered_contract_lead_to_it() {
-    for name in crate::contracts::NAMES {
+    for name in crate::contracts::names() {
         let form = crate::contracts::find(name).expect("a contract");
         let prompt = contract(form, true);
         let mut arguments = json!({});
