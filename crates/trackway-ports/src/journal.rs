@@ -7,7 +7,8 @@ use trackway_domain::{Access, Caller, NodeId, Pos, RunId, Seq, SessionId, Timest
 use crate::{
     Append, AppendId, AskedPlace, AttemptKey, Claim, ClaimKey, Done, FeedCursor, FeedPage, Hook,
     Leases, Lineage, LineageLimits, NodePlace, OutboxId, OutboxRow, PortFuture, ReadFuture,
-    Receipt, Removal, RunFilter, RunPage, RunQuery, RunRow, SessionRow, Stored, WriteFuture,
+    Receipt, Removal, RunFilter, RunPage, RunQuery, RunRow, SessionRow, Stored, StoredRun,
+    WriteFuture,
 };
 
 /// An append-only log of events per run, with its indexes.
@@ -44,6 +45,21 @@ pub trait Journal: Leases + Send + Sync + fmt::Debug {
     /// large: only an empty list says that there are no more. An event that cannot be read ends the list
     /// too: the events before it are returned, and a call that begins at it is [`crate::ReadError::Damaged`].
     fn events(&self, run: RunId, after: Seq, limit: usize) -> ReadFuture<'_, Vec<Stored>>;
+
+    /// What a run is loaded from: what [`Self::events`] from its beginning with this limit, [`Self::run`] and
+    /// [`Leases::run_lease`] say. A store that can look at all of it at once does.
+    fn stored_run(&self, run: RunId, limit: usize) -> ReadFuture<'_, StoredRun> {
+        Box::pin(async move {
+            let events = self.events(run, 0, limit).await?;
+            let newest = events.last().map_or(0, |stored| stored.seq);
+            // What is wrong with the rest is told to who reads it.
+            let rest = self.events(run, newest, 1).await;
+            let is_whole = rest.is_ok_and(|rest| rest.is_empty());
+            let row = self.run(run).await;
+            let lease = self.run_lease(run).await;
+            Ok(StoredRun { events, is_whole, row, lease })
+        })
+    }
 
     /// The run's events whose position is greater than `after`; for the rest as [`Self::events`].
     fn events_after_pos(&self, run: RunId, after: Pos, limit: usize)

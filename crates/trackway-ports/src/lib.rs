@@ -42,7 +42,9 @@ pub use leases::{
 pub use lineage::{Growth, Lineage, LineageLimits, checkpointed, made_by};
 pub use record::{DecodeError, FORMAT_NEWEST, decode, encode};
 pub use removal::{Removal, RunHead};
-pub use rows::{DueTimer, OutboxRow, RunFilter, RunPage, RunPlace, RunQuery, RunRow, Stored};
+pub use rows::{
+    DueTimer, OutboxRow, RunFilter, RunPage, RunPlace, RunQuery, RunRow, Stored, StoredRun,
+};
 pub use store::{OpenStore, OpenStoreError, Store};
 /// What an outbox row holds.
 pub use trackway_domain::Errand as OutboxItem;

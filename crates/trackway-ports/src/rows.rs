@@ -5,6 +5,8 @@ use trackway_domain::{
     WorkflowRef,
 };
 
+use crate::{ReadError, RunLease};
+
 /// An event as stored.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Stored {
@@ -31,6 +33,20 @@ pub struct RunRow {
     pub created_at: Timestamp,
     /// When the current status was published.
     pub status_at: Timestamp,
+}
+
+/// What a run is loaded from.
+#[derive(Debug)]
+pub struct StoredRun {
+    /// Its first events, oldest first: as many as a call of [`Journal::events`](crate::Journal::events)
+    /// returns.
+    pub events: Vec<Stored>,
+    /// These are all of them. Where it is false the rest has to be read, though there may be none.
+    pub is_whole: bool,
+    /// Its row. A damaged one hinders only who needs it.
+    pub row: Result<Option<RunRow>, ReadError>,
+    /// Who drives it; none where it has no row.
+    pub lease: Result<Option<RunLease>, ReadError>,
 }
 
 /// Which runs a listing shows. `None` means any.

@@ -363,7 +363,8 @@ impl Appended {
         let (Some(seq), Some(events)) = (head.run.as_ref().map(|run| run.seq), self.events) else {
             return false;
         };
-        let committed = *live.committed.borrow();
+        // Not by `committed`: whoever waits for that may look at the head meanwhile.
+        let committed = live.shown().view.as_ref().map_or(0, |view| view.seq);
         if committed >= self.expected + events.len() as Seq {
             return true;
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use trackway_domain::{Caller, Event, MessageId, RunId, Seq, Timestamp, WorkflowRef};
 use trackway_engine::{Run, RunView};
-use trackway_ports::{ClaimKey, Stored};
+use trackway_ports::{ClaimKey, Stored, StoredRun};
 
 use crate::{
     Error, Options, Program,
@@ -14,7 +14,7 @@ use crate::{
     errand::ErrandLocks,
     hooks::Hooks,
     lease::Worker,
-    live::{Durable, Live, LiveRef, Lives, RowMarks},
+    live::{Durable, Live, LiveRef, Lives, RowMarks, TAIL_EVENTS_MAX},
     supervise::Health,
     timers::Alarm,
 };
@@ -195,8 +195,9 @@ impl Core {
 
     /// Folds the run's events into its head and its view.
     async fn read(&self, live: &LiveRef) -> Result<(), Error> {
+        let stored = self.options.journal.stored_run(live.id, LOAD_PAGE_EVENTS).await?;
         let mut folded: Option<(Run, RunView)> = None;
-        let damaged = match self.fold_all(live.id, &mut folded).await {
+        let damaged = match self.fold_all(live.id, &stored, &mut folded).await {
             Ok(()) => None,
             Err(Error::Damaged { reason, .. }) if folded.is_some() => Some(reason),
             Err(error) => return Err(error),
@@ -212,12 +213,9 @@ impl Core {
         let runnable = match run.state.question() {
             _ if run.submission.guided => false,
             None => true,
-            Some(_) => self.options.journal.run(live.id).await?.is_none_or(|row| row.runnable),
+            Some(_) => stored.row?.is_none_or(|row| row.runnable),
         };
-        let lease = match run.submission.guided {
-            true => None,
-            false => self.options.journal.run_lease(live.id).await?,
-        };
+        let lease = if run.submission.guided { None } else { stored.lease? };
         live.committed.send_replace(run.seq);
         {
             let mut head = live.head();
@@ -233,7 +231,12 @@ impl Core {
             head.run = Some(run);
             head.damaged = damaged;
         }
-        live.shown().view = Some(view);
+        let mut shown = live.shown();
+        shown.view = Some(view);
+        // A short log is at hand for who watches the run or drives it.
+        if stored.is_whole && stored.events.len() <= TAIL_EVENTS_MAX {
+            shown.tail = stored.events.into();
+        }
         Ok(())
     }
 
@@ -248,7 +251,7 @@ impl Core {
                 return Err(Error::Damaged { run: id, reason });
             };
             after = last.seq;
-            for stored in page.into_iter().filter(|stored| stored.seq <= seq) {
+            for stored in page.iter().filter(|stored| stored.seq <= seq) {
                 fold(&mut folded, stored, id)?;
             }
         }
@@ -256,21 +259,26 @@ impl Core {
         view.ok_or_else(|| Error::UnknownRun { run: id.to_string() })
     }
 
-    async fn fold_all(&self, id: RunId, folded: &mut Option<(Run, RunView)>) -> Result<(), Error> {
-        let mut after = 0;
-        loop {
+    async fn fold_all(
+        &self,
+        id: RunId,
+        stored: &StoredRun,
+        folded: &mut Option<(Run, RunView)>,
+    ) -> Result<(), Error> {
+        stored.events.iter().try_for_each(|stored| fold(folded, stored, id))?;
+        let mut after = stored.events.last().map_or(0, |stored| stored.seq);
+        while !stored.is_whole {
             let page = self.options.journal.events(id, after, LOAD_PAGE_EVENTS).await?;
             // Only an empty page is the end: a short one may stop before a damaged event.
-            let Some(last) = page.last() else { return Ok(()) };
+            let Some(last) = page.last() else { break };
             after = last.seq;
-            for stored in page {
-                fold(folded, stored, id)?;
-            }
+            page.iter().try_for_each(|stored| fold(folded, stored, id))?;
         }
+        Ok(())
     }
 }
 
-fn fold(folded: &mut Option<(Run, RunView)>, stored: Stored, id: RunId) -> Result<(), Error> {
+fn fold(folded: &mut Option<(Run, RunView)>, stored: &Stored, id: RunId) -> Result<(), Error> {
     match folded {
         Some((run, view)) => {
             run.apply(&stored.event)
@@ -278,12 +286,12 @@ fn fold(folded: &mut Option<(Run, RunView)>, stored: Stored, id: RunId) -> Resul
             view.apply(&stored.event, stored.at, stored.pos);
         }
         None => {
-            let Event::Submitted(submission) = stored.event else {
+            let Event::Submitted(submission) = &stored.event else {
                 let reason = "its first event is not `submitted`".to_owned();
                 return Err(Error::Damaged { run: id, reason });
             };
-            let view = RunView::begin(Arc::new((*submission).clone()), stored.at, stored.pos);
-            *folded = Some((Run::begin(submission, stored.at), view));
+            let view = RunView::begin(Arc::new((**submission).clone()), stored.at, stored.pos);
+            *folded = Some((Run::begin(submission.clone(), stored.at), view));
         }
     }
     Ok(())

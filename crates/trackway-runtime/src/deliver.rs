@@ -1,7 +1,12 @@
 //! Messages to runs that exist.
 
-use std::sync::Arc;
+use std::{
+    future::poll_fn,
+    pin::pin,
+    sync::{Arc, Weak},
+};
 
+use futures_util::future::maybe_done;
 use serde::Deserialize;
 use serde_json::Value;
 use tokio::sync::OwnedSemaphorePermit;
@@ -59,16 +64,27 @@ impl Core {
         deliver: Deliver,
         awaited_by: Option<RunId>,
     ) -> Result<Answered, Error> {
-        let live = self.open(&deliver.to).await?;
-        let (session, workflow, open, last) = {
+        let key = self.claim_key(&deliver.to.access.caller, &deliver.message.id);
+        // Both are read at the same time. A message that is recorded meanwhile is refused by the store.
+        let mut claim = pin!(maybe_done(self.options.journal.claim(key.clone())));
+        let mut open = pin!(self.open(&deliver.to));
+        let live = poll_fn(|cx| {
+            let _ = claim.as_mut().poll(cx);
+            open.as_mut().poll(cx)
+        });
+        let live = live.await?;
+        let (session, workflow, last) = {
             let head = live.head();
             let run = head.run.as_ref().ok_or(Error::Stopping)?;
-            let open = run.state.question().map(|question| question.id);
             let submission = &run.submission;
-            (submission.session.clone(), submission.workflow.name.clone(), open, run.last_question)
+            (submission.session.clone(), submission.workflow.name.clone(), run.last_question)
         };
-        let _arriving = deliver
-            .question
+        // Bound to the question that was shown on arrival: while this message waits for its turn the run may
+        // answer another and ask the next, which this message is not about.
+        let shown =
+            live.shown().view.as_ref().and_then(|view| view.question.as_ref().map(|it| it.id));
+        let question = deliver.question.or(shown);
+        let _arriving = question
             .or(last)
             .map(|question| Arriving::at(&live, question, deliver.message.id.clone()));
         if let Some(named) = deliver.session
@@ -90,12 +106,9 @@ impl Core {
                 Some(hook)
             }
         };
-        // Bound to the question that was open on arrival: while this message waits for its turn the
-        // run may answer another and ask the next, which this message is not about.
-        let question = deliver.question.or(open);
-        let key = self.claim_key(&deliver.to.access.caller, &deliver.message.id);
         let digest = digest(&workflow, &deliver.message);
-        if let Some(claim) = self.options.journal.claim(key.clone()).await? {
+        claim.as_mut().await;
+        if let Some(claim) = claim.take_output().transpose()?.flatten() {
             if claim.digest != digest || claim.run != live.id {
                 return Err(Error::MessageReused { message: key.message, run: claim.run });
             }
@@ -198,13 +211,6 @@ impl Core {
             };
         }
         let newest = head.run.as_ref().map_or(0, |run| run.seq);
-        let attached = Attached {
-            claim: Some(claim),
-            hooks: hook.map(|hook| hook.after(newest)).into_iter().collect(),
-            wants: Wants::View,
-            permit: Some(permit),
-            ..Attached::default()
-        };
         let mut delivery = delivery.clone();
         let program = head.program.upgrade();
         delivery.settled |= match &program {
@@ -213,7 +219,17 @@ impl Core {
         };
         delivery.settled |= head.run.as_ref().is_some_and(|run| run.parked.is_some());
         let command = Command::Deliver(Box::new(delivery));
-        match self.order(live, &mut head, command, attached) {
+        let waits = program.is_none() && !head.runnable;
+        let next_drive = if waits { self.prepare_next_drive(live, &mut head) } else { None };
+        let attached = Attached {
+            claim: Some(claim),
+            hooks: hook.map(|hook| hook.after(newest)).into_iter().collect(),
+            wants: Wants::View,
+            with_program: next_drive.is_some(),
+            permit: Some(permit),
+            ..Attached::default()
+        };
+        let turn = match self.order(live, &mut head, command, attached) {
             Ok(ordered) => Turn::Ordered(ordered),
             Err(Refusal::NotSettled) => {
                 let open = head.run.as_ref().and_then(|run| run.state.question());
@@ -221,7 +237,19 @@ impl Core {
                 Turn::NotSettled { has_program: program.is_some(), question }
             }
             Err(refusal) => Turn::Refused(refusal),
+        };
+        let Some(next_drive) = next_drive else { return turn };
+        if head.runnable {
+            next_drive.goes_on_by(head.run.as_ref().map_or(newest, |run| run.seq));
+            drop(head);
+            self.drive_first(next_drive);
+        } else {
+            // The question is still open. What was recorded goes to the store by itself.
+            head.program = Weak::new();
+            drop(head);
+            live.release(self);
         }
+        turn
     }
 
     async fn answered_before(

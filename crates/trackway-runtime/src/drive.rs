@@ -12,6 +12,7 @@ use trackway_domain::{
     Command, Event, Evidence, Failure, JSON_DEPTH_MAX, Op, OpKind, RunId, Seq, Submission, Yield,
     is_too_deep,
 };
+use trackway_engine::Run;
 
 use crate::{
     Error, Program, ProgramFuture, Stop,
@@ -41,12 +42,19 @@ pub(crate) enum End {
     Fits,
 }
 
-/// The program of a run whose submission is not durable yet.
+/// The program of a run whose submission, or the answer that it goes on by, is not durable yet.
 pub(crate) struct FirstDrive {
     live: LiveRef,
     inner: Arc<Inner>,
     program: Arc<dyn Program>,
     input: Value,
+}
+
+impl FirstDrive {
+    /// The program goes on by what was ordered up to there.
+    pub(crate) fn goes_on_by(&self, seq: Seq) {
+        self.inner.goes_on_by(seq);
+    }
 }
 
 impl Core {
@@ -79,13 +87,40 @@ impl Core {
         Some(FirstDrive { live: live.clone(), inner, program, input: submission.input.clone() })
     }
 
+    /// Takes up the program of a run that waits and is about to be answered. None where its log has to be
+    /// read first, or where it cannot be driven here and now: it is driven after the commit then.
+    pub(crate) fn prepare_next_drive(
+        self: &Arc<Self>,
+        live: &LiveRef,
+        head: &mut Head,
+    ) -> Option<FirstDrive> {
+        let may_drive = self.worker.is_held() && head.lease.is_free();
+        if self.is_stopping() || self.broken.borrow().is_some() || !may_drive {
+            return None;
+        }
+        let run = head.run.as_ref().filter(|run| run.parked.is_none() && !is_over(run))?;
+        if head.program.strong_count() > 0 {
+            return None;
+        }
+        let program = self.options.registry.pinned(&run.submission.workflow)?;
+        let room = self.programs.clone().try_acquire_owned().ok()?;
+        let inner = Inner::new(&run.submission, Place::Live(live.clone()));
+        inner.book().fill(live.shown().log(run.seq)?.skip(1).map(|stored| &stored.event));
+        inner.enter(room);
+        let input = run.submission.input.clone();
+        head.program = Arc::downgrade(&inner);
+        head.undrivable = false;
+        head.buffer.keep();
+        Some(FirstDrive { live: live.clone(), inner, program, input })
+    }
+
     /// Drives a program that could not be polled before its submission was sent.
     pub(crate) fn drive_first_in_background(self: &Arc<Self>, first: FirstDrive) {
         self.tokio.spawn(self.clone().driving(first));
     }
 
-    /// Polls the program of a run that was submitted and not sent to the store yet. What it does until it
-    /// has to wait goes there with the submission; the rest is driven in the background.
+    /// Polls the program of a run that was submitted or answered, which has not been sent to the store yet.
+    /// What it does until it has to wait goes there with it; the rest is driven in the background.
     pub(crate) fn drive_first(self: &Arc<Self>, first: FirstDrive) {
         let live = first.live.clone();
         let mut driving = Box::pin(self.clone().driving(first));
@@ -234,6 +269,10 @@ impl Core {
         if seq > after && live.until_committed(seq).await != Durable::Yes {
             return Err(Error::Stopping);
         }
+        if let Some(log) = live.shown().log(seq) {
+            inner.book().fill(log.skip(1).map(|stored| &stored.event));
+            return Ok(());
+        }
         while after < seq {
             let page = self.options.journal.events(live.id, after, PAGE_EVENTS).await?;
             let Some(last) = page.last() else { break };
@@ -297,13 +336,11 @@ impl Core {
     }
 }
 
-/// Makes this the program of the run, unless there is one or none is needed. An outside agent drives a
-/// guided run, and nobody one that was imported and not adopted.
+/// Makes this the program of the run, unless there is one or none is needed.
 fn take_up(live: &LiveRef) -> Option<(Arc<Inner>, Value, Seq)> {
     let mut head = live.head();
     let run = head.run.as_ref()?;
-    let done = run.state.name().is_terminal() || run.submission.guided || run.imported;
-    if head.void || done || head.program.upgrade().is_some() {
+    if head.void || is_over(run) || head.program.upgrade().is_some() {
         return None;
     }
     let (input, seq) = (run.submission.input.clone(), run.seq);
@@ -313,6 +350,12 @@ fn take_up(live: &LiveRef) -> Option<(Arc<Inner>, Value, Seq)> {
     head.runnable = true;
     head.undrivable = false;
     Some((inner, input, seq))
+}
+
+/// No program of this process goes on with it. An outside agent drives a guided run, and nobody one that was
+/// imported and not adopted.
+pub(crate) fn is_over(run: &Run) -> bool {
+    run.state.name().is_terminal() || run.submission.guided || run.imported
 }
 
 /// Polls the program until it rests; lets it see one more fact of the log and polls again.

@@ -19,6 +19,7 @@ use crate::{
     Error,
     command::Attached,
     core::Core,
+    drive::is_over,
     live::{Head, LiveRef},
     supervise::Supervisor,
 };
@@ -101,6 +102,11 @@ impl HeadLease {
     /// The run needs no driver any more.
     pub(crate) fn end(&mut self) {
         self.known.driver = None;
+    }
+
+    /// Nobody drives the run, so that whoever answers it may.
+    pub(crate) fn is_free(&self) -> bool {
+        self.known.driver.is_none()
     }
 
     fn driver(&self) -> Option<WorkerId> {
@@ -297,8 +303,5 @@ impl Core {
 }
 
 fn needs_driver(head: &Head) -> bool {
-    let is_over = |run: &trackway_engine::Run| {
-        run.state.name().is_terminal() || run.submission.guided || run.imported
-    };
     head.run.as_ref().is_some_and(|run| !is_over(run))
 }

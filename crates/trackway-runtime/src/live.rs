@@ -89,6 +89,15 @@ pub(crate) struct Shown {
     pub(crate) tail: VecDeque<Stored>,
 }
 
+impl Shown {
+    /// The whole log up to this event, where it is in memory.
+    pub(crate) fn log(&self, seq: Seq) -> Option<impl Iterator<Item = &Stored>> {
+        let is_whole = self.tail.front().is_some_and(|first| first.seq == 1)
+            && self.tail.back().is_some_and(|last| last.seq >= seq);
+        is_whole.then(|| self.tail.iter().take_while(move |stored| stored.seq <= seq))
+    }
+}
+
 impl Live {
     fn new(id: RunId) -> Self {
         Self {

@@ -169,6 +169,11 @@ impl Inner {
     fn step_recorded(&self) {
         let Some((_, live)) = self.live() else { return };
         let seq = live.head().run.as_ref().map_or(1, |run| run.seq);
+        self.goes_on_by(seq);
+    }
+
+    /// The program goes on by what was ordered up to there: a request waits for it as for a submission.
+    pub(crate) fn goes_on_by(&self, seq: Seq) {
         self.steps_recorded.fetch_max(seq, Ordering::AcqRel);
     }
 

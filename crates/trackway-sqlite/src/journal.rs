@@ -13,7 +13,7 @@ use trackway_ports::{
     Append, AppendError, AppendId, AskedPlace, AttemptKey, Claim, ClaimKey, Done, Faults,
     FeedCursor, FeedPage, Hook, Journal, Lineage, LineageLimits, NoFaults, NodePlace, OutboxId,
     OutboxRow, PortFuture, ReadError, ReadFuture, Receipt, Removal, RunFilter, RunPage, RunQuery,
-    RunRow, SessionRow, Stored, WorkerId, WriteFuture,
+    RunRow, SessionRow, Stored, StoredRun, WorkerId, WriteFuture,
 };
 
 use crate::{
@@ -167,6 +167,10 @@ impl Journal for SqliteJournal {
 
     fn events(&self, run: RunId, after: Seq, limit: usize) -> ReadFuture<'_, Vec<Stored>> {
         self.read(move |from| read::events(from, run, after, limit))
+    }
+
+    fn stored_run(&self, run: RunId, limit: usize) -> ReadFuture<'_, StoredRun> {
+        self.read(move |from| read::stored_run(from, run, limit))
     }
 
     fn events_after_pos(

@@ -32,7 +32,7 @@ pub(crate) use self::{
     leases::{due_hooks, due_timers, free_errands, free_runs, run_lease, worker, worker_key},
     lineage::{lineage, newest_events},
     rows::{claim, newest_time, next_timer, outbox, runs, waiting},
-    run::run,
+    run::{run, stored_run},
     sessions::{session_runs, sessions},
 };
 

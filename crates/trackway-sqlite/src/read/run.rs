@@ -2,14 +2,19 @@
 
 use rusqlite::{Connection, OptionalExtension as _, Row};
 use trackway_domain::{Caller, RunId, Seq, StateName, Timestamp, WorkflowRef};
-use trackway_ports::{ReadError, RunRow};
+use trackway_ports::{ReadError, RunRow, StoredRun};
 
 use crate::{
     checksum::{self, RUN_COLUMNS, RUN_COLUMNS_COUNT},
     error::read_error,
 };
 
-use super::{Unreadable, events::is_damage, parsed, scan};
+use super::{
+    Source, Unreadable,
+    events::{events, is_damage},
+    leases::run_lease,
+    parsed, scan,
+};
 
 /// A run, and how long its log was at least when its row was written.
 #[derive(Debug)]
@@ -24,6 +29,20 @@ pub(super) fn run_sql(which: &str) -> String {
 
 pub(crate) fn run(conn: &Connection, run: RunId) -> Result<Option<RunRow>, ReadError> {
     Ok(known(conn, run)?.map(|known| known.row))
+}
+
+/// Everything that a run is loaded from.
+pub(crate) fn stored_run(
+    from: Source<'_>,
+    run: RunId,
+    limit: usize,
+) -> Result<StoredRun, ReadError> {
+    let events = events(from, run, 0, limit)?;
+    let newest = events.last().map_or(0, |stored| stored.seq);
+    // Whoever reads the rest finds out what is wrong with it.
+    let is_whole = self::events(from, run, newest, 1).is_ok_and(|rest| rest.is_empty());
+    let (row, lease) = (self::run(from.conn, run), run_lease(from.conn, run));
+    Ok(StoredRun { events, is_whole, row, lease })
 }
 
 /// A run that has events has a row: where its key does not lead there, all rows are gone through.

@@ -7,7 +7,7 @@ use trackway_domain::{Event, StateName};
 use trackway_ports::{Append, AppendError, Done, Journal};
 use trackway_testkit::{Setup, Tap, World, at};
 
-use crate::kit::{Probe, ended, start, start_as, told};
+use crate::kit::{Probe, answer, ended, settled, start, start_as, told};
 
 /// The names of the events of every append; those of a run that begins with it are behind a `>`.
 #[derive(Debug, Default)]
@@ -71,6 +71,52 @@ fn a_run_without_effects_is_one_append() {
             process.quiet().await;
         });
         assert_eq!(appends.take(), ["submitted started status status completed"]);
+    }
+}
+
+workflow!(Asks, "asks", |probe, ctx, _input: Value| -> u32 {
+    let number: u32 = ctx.ask("A number?").await;
+    ctx.status("thanks").await;
+    if number > 1 {
+        ctx.step("work", |_| async {
+            probe.mark("worked");
+            Ok::<_, std::io::Error>(())
+        })
+        .await?;
+    }
+    Ok(number)
+});
+
+/// Proves L13, X1: what a run does by an answer before its next effect is durable with the answer, or not at
+/// all. Its caller is told of the run as of the answer.
+#[test]
+fn an_answer_and_what_the_run_does_by_it_are_one_append() {
+    for world in [World::sqlite(), World::memory()] {
+        let (appends, probe) = (Arc::new(Appends::default()), Probe::new());
+        let setup = Setup::from(registry![Asks(probe.clone())]).tap(appends.clone());
+        world.run(setup, async |process| {
+            for (number, expected) in [
+                (1, &["resumed status completed"][..]),
+                (2, &["resumed status", "step-done completed"]),
+            ] {
+                let run = start(&process, "asks", Value::Null).await;
+                settled(&process, run).await;
+                process.quiet().await;
+                appends.take();
+                let wrong = answer(&process, run, &format!("w{number}"), "x").await.unwrap();
+                assert_eq!(wrong.view.state, StateName::InputRequired);
+                // It holds the run in memory.
+                drop(wrong);
+                assert_eq!(appends.take(), ["refused"], "nothing else was done");
+                let answered = answer(&process, run, &format!("a{number}"), number).await.unwrap();
+                assert_eq!(answered.view.state, StateName::Working, "as of the answer");
+                drop(answered);
+                assert_eq!(ended(&process, run).await.output, json!(number));
+                process.quiet().await;
+                assert_eq!(appends.take(), expected);
+            }
+        });
+        assert_eq!(probe.count("worked"), 1);
     }
 }
 

@@ -182,6 +182,10 @@ fn a_message_that_was_not_taken_is_taken_later() {
 
 workflow!(WaitsForBoth, "waits-for-both", |probe, ctx, _input: Value| -> () {
     let _gone = probe.guard("gone");
+    // Its log is too long to stay in memory, so that it is read again.
+    for _ in 0..100 {
+        ctx.random().await;
+    }
     let asked = ctx.ask::<()>("Well?").into_future();
     ctx.join(asked, ctx.sleep(Duration::from_secs(60))).await;
     Ok(())

@@ -99,6 +99,10 @@ fn two_questions_at_once_are_put_one_after_the_other() {
 }
 
 workflow!(Impatient, "impatient", |_probe, ctx, _input: Value| -> Value {
+    // Its log is too long to stay in memory, so that it is read again.
+    for _ in 0..100 {
+        ctx.random().await;
+    }
     let first = match ctx.select(ctx.ask::<u32>("Quick?").into_future(), ctx.sleep(MINUTE)).await {
         Either::Left(answer) => json!(answer),
         Either::Right(()) => json!("too late"),

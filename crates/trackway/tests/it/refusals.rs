@@ -14,6 +14,8 @@ const MINUTE: Duration = Duration::from_secs(60);
 
 workflow!(Listens, "listens", |_probe, ctx, _input: Value| -> u32 {
     let answer: u32 = ctx.ask("Well?").await;
+    // What is decided on top of the answer finds a run that goes on.
+    ctx.step("think", |_| async { Ok::<_, std::io::Error>(()) }).await?;
     Ok(answer)
 });
 
@@ -54,7 +56,10 @@ fn a_decision_that_the_store_refuses_leaves_no_watcher_and_no_caller_behind() {
         while let Some(stored) = watch.next().await.unwrap() {
             seen.push(stored.event.name());
         }
-        assert_eq!(seen, ["submitted", "started", "asked", "refused", "resumed", "completed"]);
+        assert_eq!(
+            seen,
+            ["submitted", "started", "asked", "refused", "resumed", "step-done", "completed"]
+        );
         assert_eq!(ended(&process, loser).await.output, json!(2));
         drop(watch);
         process.quiet().await;
