@@ -15,7 +15,7 @@ use crate::{
     command::{Wants, changed_row, fold},
     core::Core,
     drive::FirstDrive,
-    live::{Head, Live, LiveRef, Shown, TAIL_EVENTS_MAX},
+    live::{Head, Live, LiveRef, NEWS_EVENTS, Shown, TAIL_EVENTS_MAX, rests},
     stage::Inner,
     supervise::Supervisor,
 };
@@ -400,6 +400,7 @@ fn show(
 ) -> Vec<Commit> {
     let mut shown = live.shown();
     let before = shown.view.as_ref().map_or(0, |view| view.pos);
+    let seq_before = shown.view.as_ref().map_or(0, |view| view.seq);
     let mut unanswered = waiters.iter().peekable();
     let mut commits = Vec::with_capacity(waiters.len());
     let mut answer = |shown: &Shown, events: usize| {
@@ -421,6 +422,9 @@ fn show(
             observer.committed(&view.submission, &event);
         }
         let seq = shown.view.as_ref().map_or(0, |view| view.seq);
+        if shown.view.as_ref().is_some_and(rests) {
+            shown.rested = seq;
+        }
         if shown.tail.len() == TAIL_EVENTS_MAX {
             shown.tail.pop_front();
         }
@@ -428,7 +432,11 @@ fn show(
     }
     answer(&shown, usize::MAX);
     let seq = shown.view.as_ref().map_or(0, |view| view.seq);
+    let has_rested = shown.rested > seq_before;
     drop(shown);
     live.committed.send_if_modified(|now| std::mem::replace(now, seq) != seq);
+    if has_rested || seq / NEWS_EVENTS != seq_before / NEWS_EVENTS {
+        live.news.notify_waiters();
+    }
     commits
 }

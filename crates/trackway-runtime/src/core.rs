@@ -186,6 +186,7 @@ impl Core {
         self.lives.forget(live);
         // Whoever waits on this head must look again.
         live.committed.send_modify(|_| {});
+        live.news.notify_waiters();
         live.came_to_rest();
         if let Some(program) = &program {
             program.stop();
@@ -232,6 +233,7 @@ impl Core {
             head.damaged = damaged;
         }
         let mut shown = live.shown();
+        shown.rested = view.seq;
         shown.view = Some(view);
         // A short log is at hand for who watches the run or drives it.
         if stored.is_whole && stored.events.len() <= TAIL_EVENTS_MAX {

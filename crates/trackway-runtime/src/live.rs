@@ -9,7 +9,7 @@ use std::{
     },
 };
 
-use tokio::sync::{OnceCell, watch};
+use tokio::sync::{Notify, OnceCell, watch};
 use trackway_domain::{MessageId, QuestionId, RunId, Seq, StateName, Timestamp};
 use trackway_engine::{Run, RunView, StatusTime};
 use trackway_ports::{ClaimKey, Stored};
@@ -20,6 +20,10 @@ use crate::{buffer::AppendBuffer, core::Core, lease::HeadLease, stage::Inner};
 /// that falls further behind costs reads, never memory.
 /// Limit (Runtime): newest events of a run kept in memory for watchers.
 pub(crate) const TAIL_EVENTS_MAX: usize = 64;
+
+/// Events after which those are woken who wait for the run's rest, so that what they have not taken is still
+/// among the newest in memory.
+pub(crate) const NEWS_EVENTS: Seq = 16;
 
 /// One run in memory. It is there while somebody uses it (a program, a watcher, a command) and goes
 /// when the last of them is done.
@@ -37,6 +41,9 @@ pub(crate) struct Live {
     pub(crate) committed: watch::Sender<Seq>,
     /// Messages on their way to this run, with the question that each is for.
     pub(crate) arriving: Mutex<Vec<(QuestionId, MessageId)>>,
+    /// Rung when the run rests by what was committed, or has gone on by many events: for those who only want
+    /// to know of its rest. They need not be woken by each commit.
+    pub(crate) news: Notify,
     /// Counts how often the program came to rest.
     pub(crate) rests: watch::Sender<u64>,
     /// It is not known whether one of its appends is in the store: what is committed after it cannot be
@@ -86,6 +93,8 @@ pub(crate) struct RowMarks {
 #[derive(Debug, Default)]
 pub(crate) struct Shown {
     pub(crate) view: Option<RunView>,
+    /// Number of the last event by which the run rested; of the last one that was read where it was loaded.
+    pub(crate) rested: Seq,
     pub(crate) tail: VecDeque<Stored>,
 }
 
@@ -107,6 +116,7 @@ impl Live {
             shown: Mutex::default(),
             committed: watch::Sender::new(0),
             arriving: Mutex::default(),
+            news: Notify::new(),
             rests: watch::Sender::new(0),
             is_unknown: AtomicBool::new(false),
             users: AtomicUsize::new(0),
@@ -129,6 +139,14 @@ impl Live {
     pub(crate) fn shown(&self) -> MutexGuard<'_, Shown> {
         self.shown.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Nothing more happens to the run until somebody acts on it, or on one below it.
+pub(crate) fn rests(view: &RunView) -> bool {
+    view.state.is_terminal()
+        || view.state.is_interrupted()
+        || view.parked.is_some()
+        || view.waiting().next().is_some()
 }
 
 /// A use of a live run. The last one to go evicts it.

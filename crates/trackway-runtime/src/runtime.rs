@@ -12,7 +12,7 @@ use trackway_ports::{Hook, HookChange, RunFilter, RunPage, RunQuery, RunRow};
 
 use crate::{
     Answered, Deliver, Error, NewHook, Options, Registry, ReplayVerdict, RunAddress, Submit,
-    Submitted, Supervisor, Watch, commit::Appended, core::Core, hooks, lease,
+    Submitted, Supervisor, Watch, commit::Appended, core::Core, hooks, lease, live::rests,
     replay::replay_in_time, timers,
 };
 
@@ -201,7 +201,7 @@ impl Runtime {
         }
         let live = self.core.load(view.submission.run).await?;
         let mut watch = Watch::after_seq(live, view.seq);
-        while let Some(stored) = watch.next().await? {
+        while let Some(stored) = watch.next_news().await? {
             let rested = matches!(update(&stored.event), Some(Update::Status(status))
                 if status.last || status.interrupts || status.parked.is_some());
             view.apply(&stored.event, stored.at, stored.pos);
@@ -321,11 +321,4 @@ impl Runtime {
         let mut stopping = self.core.stopping.subscribe();
         let _ = stopping.wait_for(|stop| *stop).await;
     }
-}
-
-fn rests(view: &RunView) -> bool {
-    view.state.is_terminal()
-        || view.state.is_interrupted()
-        || view.parked.is_some()
-        || view.waiting().next().is_some()
 }

@@ -12,7 +12,7 @@ use trackway_ports::{Stored, encode};
 
 use crate::{
     Error,
-    live::{LiveRef, Shown},
+    live::{LiveRef, NEWS_EVENTS, Shown},
 };
 
 /// Events read from the store at once. The store stops earlier where they are large, so that this is
@@ -100,6 +100,36 @@ impl Watch {
                 changed = self.committed.changed() => if changed.is_err() { return Ok(None) },
             }
         }
+    }
+
+    /// As [`Watch::next`], for who only wants to know when the run rests. What does not make it rest comes
+    /// later than it could, together with more.
+    pub(crate) async fn next_news(&mut self) -> Result<Option<Stored>, Error> {
+        loop {
+            let rung = self.live.news.notified();
+            tokio::pin!(rung);
+            rung.as_mut().enable();
+            if self.has_news() {
+                break;
+            }
+            tokio::select! {
+                biased;
+                _ = self.stopping.wait_for(|stop| *stop) => break,
+                () = rung => {}
+            }
+        }
+        self.next().await
+    }
+
+    /// The run has rested behind this place, or has gone on by many events.
+    fn has_news(&self) -> bool {
+        let Place::Seq(seq) = self.place else { return true };
+        if !self.page.is_empty() || self.live.head().void {
+            return true;
+        }
+        let shown = self.live.shown();
+        let is_far = shown.view.as_ref().is_none_or(|view| view.seq >= seq + 2 * NEWS_EVENTS);
+        is_far || shown.rested > seq
     }
 
     /// The event that came last, once more.
