@@ -107,7 +107,7 @@ fn sleep<'a>(span: Duration) -> PortFuture<'a, ()> {
     Box::pin(tokio::time::sleep(span))
 }
 
-/// UUIDv7 and random numbers from the operating system's source.
+/// UUIDv7 and random numbers from a generator that the operating system seeds.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SystemIds;
 
