@@ -3,7 +3,10 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rusqlite::Connection;
-use tokio::sync::Semaphore;
+use tokio::{
+    runtime::{Handle, RuntimeFlavor},
+    sync::Semaphore,
+};
 use trackway_ports::ReadError;
 
 use crate::{database::Database, error::read_error};
@@ -32,7 +35,9 @@ impl Readers {
         }
     }
 
-    /// Runs `read` with a connection, away from the async threads.
+    /// Runs `read` with a connection, away from the async threads. A process that has one thread for
+    /// everything reads on that: it serves one client, and handing a short read over and back takes longer
+    /// than the read.
     pub(crate) async fn read<T, F>(&self, read: F) -> Result<T, ReadError>
     where
         T: Send + 'static,
@@ -40,7 +45,7 @@ impl Readers {
     {
         let turn = Arc::clone(&self.turns).acquire_owned().await.map_err(broken)?;
         let readers = self.clone();
-        off_the_runtime(move || {
+        let work = move || {
             // Moved in, so that a caller who stops waiting does not free the turn too early.
             let _turn = turn;
             let idle = readers.idle().pop();
@@ -54,8 +59,11 @@ impl Readers {
                 readers.idle().push(conn);
             }
             result
-        })
-        .await
+        };
+        match Handle::current().runtime_flavor() {
+            RuntimeFlavor::CurrentThread => work(),
+            _ => off_the_runtime(work).await,
+        }
     }
 
     /// Closes the idle connections. Later reads open new ones.
