@@ -1,4 +1,5 @@
-//! Whose things somebody may see and change. Every door asks here, and nothing else decides it.
+//! Which runs and sessions a caller may see and change. Every door uses this module; no other code decides
+//! it.
 
 use crate::{Caller, Scopes};
 
@@ -9,7 +10,7 @@ pub struct Access {
     reach: Reach,
 }
 
-/// Whose things a caller may use.
+/// The owners whose data a caller may use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Reach {
     Own,
@@ -17,17 +18,17 @@ enum Reach {
 }
 
 impl Access {
-    /// What these scopes open for the caller.
+    /// The access that these scopes grant to the caller.
     pub fn new(caller: Caller, scopes: &Scopes) -> Self {
         if scopes.open_tenant() { Self::tenant(caller) } else { Self::own(caller) }
     }
 
-    /// To the caller's own things alone.
+    /// Access to the caller's own data only.
     pub const fn own(caller: Caller) -> Self {
         Self { caller, reach: Reach::Own }
     }
 
-    /// To the things of all users of the caller's tenant.
+    /// Access to the data of all users in the caller's tenant.
     pub const fn tenant(caller: Caller) -> Self {
         Self { caller, reach: Reach::Tenant }
     }
@@ -37,8 +38,8 @@ impl Access {
         Self::own(Caller::local())
     }
 
-    /// Whether something of this owner may be seen and changed: a run and what belongs to it (its log,
-    /// documents, files and push configurations), or a session. What may not does not exist for the caller.
+    /// Whether the caller may see and change data of this owner: a session, or a run with its log,
+    /// documents, files and push configurations. For the caller, anything else does not exist.
     pub fn covers(&self, owner: &Caller) -> bool {
         owner.tenant == self.caller.tenant
             && match self.reach {
@@ -47,7 +48,7 @@ impl Access {
             }
     }
 
-    /// The one user whose things are covered; none where they are those of the whole tenant.
+    /// The one user whose data is covered; `None` if the whole tenant is covered.
     pub fn user(&self) -> Option<&str> {
         match self.reach {
             Reach::Own => Some(&self.caller.user),
@@ -60,8 +61,8 @@ impl Access {
 mod tests {
     use super::*;
 
-    /// Proves X6: another tenant's things do not exist; inside a tenant they are their user's, unless a
-    /// scope says `tenant`.
+    /// Proves X6: data of another tenant does not exist for the caller. Inside a tenant, data belongs to
+    /// its user unless a scope says `tenant`.
     #[test]
     fn things_are_their_owners_unless_a_scope_opens_the_tenant() {
         let access = |user: &str, scopes: &[&str]| {

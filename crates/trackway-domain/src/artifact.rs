@@ -16,7 +16,7 @@ pub struct Artifact {
     pub metadata: Object,
 }
 
-/// An artifact as yielded: whole, or a piece of a growing one.
+/// An artifact as a workflow yields it: complete, or one piece of an artifact that grows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ArtifactChunk {
     pub artifact: Artifact,
@@ -26,7 +26,7 @@ pub struct ArtifactChunk {
     /// Nothing more will be appended.
     #[serde(default)]
     pub last: bool,
-    /// Its first text goes on where the last text before it ended: the two are one part.
+    /// The first text continues the last text before it: the two become one part.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub joined: bool,
 }

@@ -1,4 +1,4 @@
-//! Attempts: the answers to a node, and what each led to.
+//! Attempts: the answers to a node, and the outcome of each.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -11,11 +11,11 @@ use crate::{AckId, DocumentChange, Node, NodeId, Object};
 pub enum Guided {
     /// The first node.
     Opened { node: Node, answer: Answer, documents: Vec<DocumentChange> },
-    /// One answer to a node. The same answer again finds this record instead of making another.
+    /// One answer to a node. A repeated answer finds this record and adds no other.
     Attempted(Attempt),
-    /// Notes on a node, or on the session where no node is named. Nothing advances.
+    /// Notes on a node, or on the session if no node is named. The run does not advance.
     Checkpointed(Checkpoint),
-    /// A node is read by another definition from here on. Its id, and so its tokens, stay.
+    /// A node uses another definition from here on. Its id and its tokens stay valid.
     Repinned { node: Node },
 }
 
@@ -24,7 +24,8 @@ pub enum Guided {
 pub struct Attempt {
     pub node: NodeId,
     pub ack: AckId,
-    /// Digest of `inputs` as canonical JSON: with node and ack, what a repetition is recognised by.
+    /// Digest of `inputs` as canonical JSON. Together with node and ack it identifies a repeated
+    /// answer.
     pub digest: String,
     pub inputs: Inputs,
     pub outcome: AttemptOutcome,
@@ -33,7 +34,7 @@ pub struct Attempt {
     pub documents: Vec<DocumentChange>,
 }
 
-/// What an agent brings with an answer.
+/// The data that an agent sends with an answer.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Inputs {
     #[serde(default, skip_serializing_if = "Object::is_empty")]
@@ -51,13 +52,13 @@ pub struct Inputs {
     reason = "nearly every attempt advances, and they are held one at a time"
 )]
 pub enum AttemptOutcome {
-    /// The run went on to this node.
+    /// The run advanced to this node.
     Advanced(Node),
-    /// It did not, and why.
+    /// The run did not advance, for this reason.
     Blocked(Block),
 }
 
-/// Why an answer does not advance a run, and what would.
+/// Why an answer does not advance a run, and what would advance it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Block {
     /// A stable name of the reason, such as `output-invalid`.
@@ -66,7 +67,7 @@ pub struct Block {
     pub needs: Vec<Need>,
 }
 
-/// One thing that is missing or wrong, and what to put in its place.
+/// One thing that is missing or wrong, and what to send instead.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Need {
     /// JSON pointer into the call's arguments: `/output/review/title`, `/context/items`.
@@ -80,10 +81,10 @@ pub struct Need {
     pub got: Option<Value>,
 }
 
-/// What the caller was told beside the node, so that a repetition is told the same.
+/// The reply that the caller got in addition to the node. A repeated answer gets the same reply.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Answer {
-    /// The ack that the answer offered for the pending step; none where nothing is pending.
+    /// The ack that the reply offered for the pending step; `None` if no step is pending.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ack: Option<AckId>,
     pub branch: Branch,
@@ -92,14 +93,14 @@ pub struct Answer {
     pub seal: Seal,
 }
 
-/// Where an answered node stands among the branches that its parent has.
+/// The position of an answered node among the branches of its parent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Branch {
-    /// The parent had been answered before.
+    /// The parent already had an answer.
     pub forked: bool,
     /// 0 for the first branch.
     pub index: u32,
-    /// How many branches the parent had when this was said, this one included.
+    /// How many branches the parent had when this reply was made, including this one.
     pub siblings: u32,
 }
 
@@ -108,33 +109,33 @@ impl Branch {
     pub const FIRST: Self = Self { forked: false, index: 0, siblings: 1 };
 }
 
-/// Something worth knowing that stopped nothing.
+/// A warning that did not stop the run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Warning {
     /// A stable name, such as `definition-changed`.
     pub code: String,
     pub message: String,
-    /// Ids of the steps that it is about.
+    /// Ids of the steps that the warning is about.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub steps: Vec<String>,
-    /// Names in the context that it is about.
+    /// Names in the context that the warning is about.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub facts: Vec<String>,
 }
 
 impl Warning {
-    /// A warning about no step and no fact in particular.
+    /// A warning that is not about a particular step or fact.
     pub fn new(code: impl Into<String>, message: impl Into<String>) -> Self {
         Self { code: code.into(), message: message.into(), steps: Vec::new(), facts: Vec::new() }
     }
 }
 
-/// What a door needs to write the same answer again, byte for byte. Only the door reads it.
+/// What a door needs to render the same reply again, byte for byte. Only the door reads it.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Seal {
-    /// Name of the key that the answer's tokens were signed with.
+    /// Name of the key that signed the tokens of the reply.
     pub key: String,
-    /// Version of the text that the answer was written in.
+    /// Version of the text of the reply.
     pub text: u32,
 }
 

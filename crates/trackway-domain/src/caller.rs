@@ -16,7 +16,7 @@ impl Caller {
         Self { tenant: tenant.into(), user: user.into() }
     }
 
-    /// The caller on a machine without auth: everything on the loopback address is this one.
+    /// The caller on a machine without auth. Every request on the loopback address has this caller.
     pub fn local() -> Self {
         Self::new("local", "local")
     }

@@ -7,7 +7,7 @@ use std::fmt;
 pub enum Code {
     /// The input does not satisfy the workflow's schema.
     InvalidInput,
-    /// The request itself is not of the form that the door asks for.
+    /// The request does not have the form that the door requires.
     InvalidRequest,
     /// No workflow of that name.
     UnknownWorkflow,
@@ -17,9 +17,9 @@ pub enum Code {
     Unauthenticated,
     /// The caller is known, but may not do this.
     Forbidden,
-    /// What proves who the caller is cannot be checked at the moment.
+    /// The caller's credentials cannot be checked at the moment.
     AuthUnavailable,
-    /// The run belongs to another session than the one named.
+    /// The run belongs to another session than the one in the request.
     SessionMismatch,
     /// The run has ended; nothing can be sent to it.
     RunEnded,
@@ -33,19 +33,19 @@ pub enum Code {
     StoreBusy,
     /// The store cannot write; the process must be restarted.
     StoreFailed,
-    /// Something went wrong inside that no request should lead to: a defect.
+    /// An internal error that no request should cause: a defect.
     Internal,
-    /// Another process holds the data folder.
+    /// Another process has locked the data folder.
     DataInUse,
     /// A body, message or name is larger than its bound.
     TooLarge,
-    /// The workflow's file cannot be read as a definition.
+    /// The workflow's file cannot be parsed as a definition.
     InvalidWorkflow,
-    /// The definition has a construct that is not acted on and that would change what runs.
+    /// The definition has a construct that is not supported and that would change what runs.
     UnsupportedWorkflow,
-    /// The context lacks something that the workflow needs to begin.
+    /// The context lacks something that the workflow needs to start.
     MissingContext,
-    /// A token is not of a token's form.
+    /// The token does not have the form of a token.
     TokenMalformed,
     /// A token was altered after it was made.
     TokenChanged,
@@ -53,21 +53,22 @@ pub enum Code {
     TokenForeign,
     /// A token was signed with a key that has been retired.
     TokenExpired,
-    /// A state token was sent as the ack token, or the other way round.
+    /// A state token was sent as the ack token, or an ack token as the state token.
     TokenSwapped,
     /// The ack token belongs to another run than the state token.
     AckOfOtherRun,
     /// The ack token belongs to another snapshot of the run.
     AckOfOtherSnapshot,
-    /// Too many answers to one snapshot did not fit; another that does not fit is not recorded.
+    /// Too many answers to one snapshot were invalid. Further invalid answers are not recorded.
     TooManyAttempts,
-    /// The user was asked for agreement and answered neither yes nor no.
+    /// The user was asked to agree and answered neither yes nor no.
     ConfirmationUnclear,
     /// No session of that id.
     UnknownSession,
-    /// The run was imported, and nobody has adopted it.
+    /// The run was imported and is not adopted yet.
     NotAdopted,
-    /// A session bundle is damaged, signed by somebody else, or does not fit this folder.
+    /// A session bundle is damaged, has the signature of another signer, or does not fit this
+    /// folder.
     BadBundle,
     /// This server has the operation switched off.
     SwitchedOff,

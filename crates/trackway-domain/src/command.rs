@@ -1,4 +1,4 @@
-//! Commands: everything that can be asked of a run. A closed list; `engine::decide` answers each.
+//! Commands: every request that a run can receive. The list is closed; `engine::decide` handles each.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -13,19 +13,19 @@ use crate::{
 pub enum Command {
     /// Creates the run.
     Submit(Box<Submission>),
-    /// The program says something.
+    /// The program yields.
     Yield {
         op: Op,
         what: Yield,
     },
-    /// The program's step came to its outcome.
+    /// The program's step has its outcome.
     FinishStep {
         op: Op,
         outcome: StepOutcome,
     },
-    /// One attempt of the program's step failed and is to be tried again.
+    /// One attempt of the program's step failed. The step will be tried again.
     RetryStep(Retry),
-    /// The program drew a value that replays must repeat.
+    /// The program used a value that replays must repeat.
     Draw {
         op: Op,
         value: Value,
@@ -46,7 +46,7 @@ pub enum Command {
     },
     /// The program returned.
     End(Result<Value, Failure>),
-    /// A caller's message: an answer, or one for the history.
+    /// A caller's message: an answer, or a message for the history.
     Deliver(Box<Delivery>),
     Cancel,
     /// A timer is due.
@@ -56,44 +56,44 @@ pub enum Command {
         child: RunId,
         outcome: ChildOutcome,
     },
-    /// A run that this one waits for has said its first thing.
+    /// A run that this run waits for has given its first answer.
     TakeAnswer {
         from: RunId,
-        /// What it was said to: told again, it is recognised.
+        /// The message that it answers. It identifies a repeated delivery.
         reply_to: Option<MessageId>,
         answer: FirstAnswer,
     },
-    /// A run below this one waits for a person, or waits no longer.
+    /// A run below this one waits for a person, or no longer waits.
     TakeWaiting {
         run: RunId,
         number: Seq,
         waits: Option<WaitingRun>,
     },
-    /// Somebody takes responsibility for an imported run.
+    /// A caller adopts an imported run.
     Adopt,
     /// The program does not fit the log.
     Park(Evidence),
-    /// It fits again.
+    /// The program fits the log again.
     Unpark,
     /// What an outside agent does with a run that it drives.
     Guided(Box<GuidedCommand>),
 }
 
-/// What a child begins with, beside what it has from its parent.
+/// What a child starts with, in addition to what it gets from its parent.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewChild {
     pub workflow: WorkflowRef,
-    /// The workflow in a sentence, for people who see that it was started.
+    /// The workflow in one sentence, for people who see that it was started.
     pub description: String,
     pub input: Value,
-    /// It is a dispatch: its first answer is wanted, the program tells of it itself, and it outlives a
-    /// parent that fails.
+    /// The child is a dispatch: the parent waits for its first answer, the parent's program reports it,
+    /// and the child continues if the parent fails.
     pub awaited: bool,
     pub deadline: Option<Timestamp>,
     pub exit: Option<WorkflowRef>,
 }
 
-/// What a new run begins with.
+/// What a new run starts with.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Submission {
     pub run: RunId,
@@ -101,7 +101,7 @@ pub struct Submission {
     pub workflow: WorkflowRef,
     pub caller: Caller,
     pub input: Value,
-    /// The message that asked for it, on doors that have messages.
+    /// The message that requested the run, on doors that have messages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<Message>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -109,22 +109,22 @@ pub struct Submission {
     /// The parent waits for the first answer.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub awaited: bool,
-    /// The run fails at this moment if it has not ended by then.
+    /// The run fails at this moment if it has not ended before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadline: Option<Timestamp>,
-    /// An outside agent drives it, node by node; the engine never does.
+    /// An outside agent drives the run, node by node. The engine never drives it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub guided: bool,
-    /// What is to run when this run is ended by something else than its own program.
+    /// What to run if something other than the run's own program ends the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exit: Option<WorkflowRef>,
-    /// The run and its event that this one goes on from, with everything up to there as its own.
+    /// The run and the event that this run was forked from. It keeps every event up to that point.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forked_from: Option<ForkPoint>,
 }
 
 impl Submission {
-    /// Of a run that nobody else asked for and nothing limits.
+    /// A submission without a parent, a message or a deadline.
     pub fn new(
         run: RunId,
         session: SessionId,
@@ -153,7 +153,7 @@ impl Submission {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ForkPoint {
     pub run: RunId,
-    /// The last event that both have.
+    /// The last event that both runs have.
     pub seq: Seq,
 }
 
@@ -161,24 +161,25 @@ pub struct ForkPoint {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Delivery {
     pub message: Message,
-    /// The question it answers: named by the sender, else the one that was open when it arrived.
+    /// The question that it answers: the one that the sender names, or else the one that was open when
+    /// it arrived.
     pub question: Option<QuestionId>,
-    /// Other messages to the same question are on their way at the same time.
+    /// Other messages to the same question are being processed at the same time.
     pub others: bool,
-    /// The run that sends it and waits for what is said next.
+    /// The run that sends the message and waits for the next answer.
     pub awaited_by: Option<RunId>,
-    /// The answer as it was read ahead of the decision, because reading it takes long.
+    /// The answer, parsed before the decision because parsing takes long.
     pub reading: Option<Box<Reading>>,
-    /// The program has seen everything that the log holds, and waits. While it has not, it may turn out
-    /// that it took another way and needs no answer.
+    /// The program has processed the whole log and waits. Until then, it may still take another path
+    /// that needs no answer.
     pub settled: bool,
 }
 
-/// An answer to a question, read and checked.
+/// An answer to a question, parsed and checked.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reading {
     pub question: QuestionId,
     pub input: Value,
-    /// What is wrong with it; nothing where it fits.
+    /// What is wrong with the answer; empty if it is valid.
     pub problems: Vec<Problem>,
 }

@@ -1,4 +1,4 @@
-//! Documents: what a session's declared outputs add up to.
+//! Documents: built from the declared outputs of a session.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -11,7 +11,8 @@ pub enum DocumentKind {
     Header,
     /// A list that only grows.
     Log,
-    /// Rows told apart by a key: the first of a key keeps its place, a later one replaces its content.
+    /// Rows identified by a key. The first row of a key keeps its position; a later one replaces its
+    /// content.
     Table,
     /// The notes of one step.
     Notes,
@@ -24,7 +25,7 @@ pub enum DocumentKind {
 pub struct DocumentChange {
     pub name: String,
     pub kind: DocumentKind,
-    /// For a table: pointer into a row to what tells it from the others.
+    /// For a table: JSON pointer to the key inside a row.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
     pub value: Value,

@@ -7,16 +7,16 @@ use crate::{
     Caller, ChildOutcome, FirstAnswer, MessageId, RunId, Seq, SessionId, WaitingRun, WorkflowRef,
 };
 
-/// Work across two runs. It is recorded with the decision that owes it and struck out with the one
-/// that did it, so a crash between the two only repeats the attempt.
+/// Work across two runs. It is recorded with the decision that creates it and removed with the decision
+/// that completes it, so a crash between the two only repeats the attempt.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Errand {
     CancelChild {
         child: RunId,
     },
-    /// Run what a run wanted to have run at its end, since its own program was stopped before. Its id is
-    /// fixed, so a repeated attempt finds it started.
+    /// Run the exit steps of a run whose own program was stopped before it could run them. The id is
+    /// fixed, so a repeated attempt finds the run already started.
     RunExit {
         of: RunId,
         exit: RunId,
@@ -30,19 +30,19 @@ pub enum Errand {
         child: RunId,
         outcome: ChildOutcome,
     },
-    /// Tell a parent that a run below it waits for a person, or waits no longer.
+    /// Notify a parent that a run below it waits for a person, or no longer waits.
     TellWaiting {
         to: RunId,
         run: RunId,
-        /// Number of the event that says so, in the log of whoever tells: what is older is passed over.
+        /// Number of the event that reports it, in the log of the sender. An older report is ignored.
         number: Seq,
         waits: Option<WaitingRun>,
     },
-    /// Tell a run that waits for it what another said first.
+    /// Deliver the first answer of one run to a run that waits for it.
     TellAnswer {
         to: RunId,
         from: RunId,
-        /// The message that it was said to; none where it is what a child said after its start.
+        /// The message that it answers; `None` if it is the first answer after a child's start.
         reply_to: Option<MessageId>,
         answer: FirstAnswer,
     },

@@ -1,4 +1,4 @@
-//! Events: the recorded facts of a run. Everything anybody sees is a projection of these.
+//! Events: the recorded facts of a run. Everything that a client sees is a projection of these.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -17,13 +17,13 @@ pub enum Event {
     Submitted(Box<Submission>),
     /// The program did its first thing.
     Started,
-    /// Progress; `state` is the state the run was and stays in.
+    /// Progress. `state` is the current state of the run; it does not change.
     Status {
         op: Op,
         state: StateName,
         message: Message,
     },
-    /// A piece of an artifact. Its op is a question's where it stands before that question.
+    /// A piece of an artifact. If it precedes a question, its op is the op of that question.
     Artifact {
         op: Op,
         chunk: ArtifactChunk,
@@ -34,27 +34,27 @@ pub enum Event {
         question: Question,
         message_id: MessageId,
     },
-    /// An answer that does not satisfy the question's schema; the question is put again.
+    /// An answer that does not satisfy the question's schema. The question is asked again.
     Refused {
         resume: Resume,
         problems: Vec<Problem>,
         question: Question,
         message_id: MessageId,
     },
-    /// An answer that does; the run goes on with `input`.
+    /// A valid answer. The run continues with `input`.
     Resumed {
         resume: Resume,
         input: Value,
-        /// The run that sent the answer and waits for what is said next.
+        /// The run that sent the answer and waits for the next answer.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         awaited_by: Option<RunId>,
-        /// It is in the place of an answer that the program could not read.
+        /// It replaces an answer that the program could not read.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         replaces: bool,
     },
-    /// An answer to a question that was answered already.
+    /// An answer to a question that already had an answer.
     Late(Late),
-    /// A message that answers nothing.
+    /// A message that does not answer a question.
     Noted {
         message: Message,
     },
@@ -62,14 +62,14 @@ pub enum Event {
     Withdrawn {
         question: QuestionId,
     },
-    /// A step came to its outcome; it is never done again.
+    /// A step has its outcome; it is never executed again.
     StepDone {
         op: Op,
         outcome: StepOutcome,
     },
-    /// One attempt of a step failed; the next is due at a moment.
+    /// One attempt of a step failed. The next attempt has a due time.
     StepFailed(Retry),
-    /// A value that must be the same on every replay: a moment, a random number.
+    /// A value that must be the same on every replay: a timestamp or a random number.
     Drawn {
         op: Op,
         value: Value,
@@ -83,17 +83,18 @@ pub enum Event {
     Woke {
         op: Op,
     },
-    /// A child run was started. The same append begins its log, so that it exists when this is seen.
+    /// A child run was started. The same append starts its log, so the child exists when this event is
+    /// visible.
     ChildStarted {
         op: Op,
         child: RunId,
         workflow: WorkflowRef,
         input: Value,
         state: StateName,
-        /// None where the parent tells of it itself, once the child has said something.
+        /// `None` if the parent reports the child itself, after the child's first answer.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         message: Option<Message>,
-        /// It is a dispatch, which outlives a parent that fails.
+        /// The child is a dispatch, which continues if the parent fails.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         awaited: bool,
     },
@@ -101,29 +102,31 @@ pub enum Event {
         child: RunId,
         outcome: ChildOutcome,
     },
-    /// A child, or a run below it, waits for a person; `state` is the state this run was and stays in.
+    /// A child, or a run below it, waits for a person. `state` is the current state of this run; it
+    /// does not change.
     ChildWaits {
         waits: WaitingRun,
-        /// Number of the child's event that says so.
+        /// Number of the child's event that reports it.
         number: Seq,
         state: StateName,
         message_id: MessageId,
     },
-    /// It waits no longer.
+    /// The child no longer waits.
     ChildGoesOn {
         run: RunId,
         number: Seq,
     },
-    /// The first thing that a run said which this one waits for.
+    /// The first answer of a run that this run waits for.
     RunAnswered {
         run: RunId,
-        /// The message of this run that it was said to; none where it is what a child said after its
-        /// start. Answers may be told in another order than they were given in.
+        /// The message of this run that it answers; `None` if it is the first answer after a child's
+        /// start. Answers may arrive in another order than they were sent.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reply_to: Option<MessageId>,
         answer: FirstAnswer,
     },
-    /// What the program has to say to a run that waits for its first answer; nobody else sees it.
+    /// The program's answer to a run that waits for its first answer. It is not visible to other
+    /// clients.
     Answered {
         op: Op,
         parts: Vec<Part>,
@@ -136,15 +139,15 @@ pub enum Event {
     },
     /// Code that fits the log was found.
     Unparked,
-    /// The log came from elsewhere: nothing is done with the run until somebody adopts it.
+    /// The log was imported. Nothing happens to the run until a caller adopts it.
     Imported,
-    /// Somebody took responsibility for an imported run; it goes on.
+    /// A caller adopted the imported run; it continues.
     Adopted,
     /// Something in a run that an outside agent drives.
     Guided(Box<Guided>),
     Completed {
         output: Value,
-        /// Given where the output is a text that nothing else has shown: it is said with the end.
+        /// Set if the output is a text and the run has no artifact. The text is then the message of the end.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         message_id: Option<MessageId>,
     },
@@ -167,11 +170,11 @@ pub struct WorkflowRef {
 }
 
 impl WorkflowRef {
-    /// Name of the workflow whose runs hold the notes of a session itself. Nothing is carried out in
-    /// them, so that they are not listed among runs.
+    /// Name of the workflow whose runs hold the notes of a session itself. These runs execute nothing,
+    /// so listings of runs omit them.
     pub const SESSION_NOTES: &str = "session-notes";
 
-    /// No definition has this version, since those are hashes.
+    /// Definitions have hashes as versions, so none has this version.
     const SESSION_NOTES_VERSION: &str = "1";
 
     pub fn session_notes() -> Self {
@@ -185,14 +188,14 @@ impl WorkflowRef {
     }
 }
 
-/// One request to answer a question, and its place among the requests at that question.
+/// One request to answer a question, and its order among the requests to that question.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Resume {
     pub question: QuestionId,
     pub message: Message,
-    /// 1 for the first request at this question.
+    /// 1 for the first request to this question.
     pub order: u32,
-    /// Another request to the same question was there at the time, or had been accepted before.
+    /// Another request to the same question was being processed, or had been accepted before.
     pub concurrent: bool,
 }
 
@@ -200,7 +203,7 @@ pub struct Resume {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Late {
     pub resume: Resume,
-    /// What would have been wrong with it.
+    /// What is wrong with it; empty if it would have been valid.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub problems: Vec<Problem>,
 }
@@ -213,7 +216,7 @@ pub struct Retry {
     pub attempt: u32,
     pub failure: Failure,
     pub due: Timestamp,
-    /// When the first attempt began; a step's deadline counts from here.
+    /// When the first attempt started; a step's deadline counts from here.
     pub since: Timestamp,
 }
 

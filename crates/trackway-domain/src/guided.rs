@@ -14,45 +14,45 @@ pub enum GuidedCommand {
     Answer(Box<NodeAnswer>),
     /// Notes on a node, or on the session.
     Checkpoint { node: Option<NodeId>, notes: String },
-    /// Nodes are read by another definition.
+    /// Nodes switch to another definition.
     Repin { nodes: Vec<Node> },
 }
 
-/// An answer to a node, and what the interpreter made of it.
+/// An answer to a node, and the interpreter's result for it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NodeAnswer {
     pub at: AnsweredNode,
     pub ack: AckId,
-    /// Of the inputs, so that the same answer again is recognised.
+    /// Digest of the inputs, which identifies a repeated answer.
     pub digest: String,
     pub inputs: Inputs,
     pub consent: Consent,
     pub seal: Seal,
     pub result: Result<StepState, Block>,
-    /// About the definition that the node is read by.
+    /// A warning about the definition of the node.
     pub warning: Option<Warning>,
 }
 
-/// What is known of a node when an answer to it comes in.
+/// What the store knows about a node when an answer to it arrives.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AnsweredNode {
     pub node: Node,
-    /// Its whole context, also what the node only refers to.
+    /// Its whole context, including the facts that the node only refers to.
     pub context: Object,
-    /// Number of the event that made it, or read it by another definition last.
+    /// Number of the event that made the node, or that last changed its definition.
     pub seq: Seq,
-    /// How many branches have grown from it.
+    /// How many branches start at it.
     pub branches: u32,
     /// How many answers to it were blocked.
     pub blocked: u32,
-    /// Which branch it was when it was made.
+    /// Its branch position when it was made.
     pub branch: Branch,
 }
 
-/// How a person's agreement is had where a step wants it.
+/// How the engine gets a person's agreement if a step needs it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Consent {
-    /// The answer itself is the agreement: the agent was told to ask.
+    /// The answer itself is the agreement: the agent has instructions to ask.
     Implied,
     /// The door can ask, and has not yet.
     ToBeAsked,

@@ -1,4 +1,5 @@
-//! Typed ids. Those we make carry a printable prefix, so that an id in a log line says what it names.
+//! Typed ids. Ids that Trackway makes have a printable prefix, so an id in a log line says what it
+//! names.
 
 mod compact;
 
@@ -14,7 +15,7 @@ pub use compact::{ACK_BYTES, NODE_BYTES, RUN_BYTES};
 /// Limit (Engine): id that a client may choose.
 const CHOSEN_ID_BYTES_MAX: usize = 256;
 
-/// An id that is not of its type's form.
+/// A text that does not have the form of its id type.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{text:?} is not a valid {kind}: {why}")]
 pub struct BadId {
@@ -102,7 +103,7 @@ macro_rules! chosen_id {
                     return Err(bad("it is longer than 256 bytes"));
                 }
                 if text.chars().any(|c| c.is_control() || turns_text(c)) {
-                    return Err(bad("it holds control characters"));
+                    return Err(bad("it contains control characters"));
                 }
                 Ok(Self(text.into()))
             }
@@ -148,8 +149,8 @@ macro_rules! chosen_id {
     };
 }
 
-/// Characters that turn the text around them, so that a screen shows another name than the one that is
-/// there.
+/// Characters that reverse the text around them, so that a screen shows another name than the real
+/// one.
 const fn turns_text(c: char) -> bool {
     matches!(c, '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
 }
@@ -163,19 +164,20 @@ made_id!(
     QuestionId, "qst_", "question id"
 );
 made_id!(
-    /// One node: a point of a guided run from which it can go on.
+    /// One node: a point of a guided run from which it can continue.
     NodeId, "nod_", "node id"
 );
 made_id!(
-    /// What one answer to a node is known by.
+    /// Identifies one answer to a node.
     AckId, "ack_", "ack id"
 );
 chosen_id!(
-    /// One session: a workstream of several runs. Clients may bring their own name for it.
+    /// One session: a workstream of several runs. Clients may choose its id.
     SessionId, "session id"
 );
 chosen_id!(
-    /// One message. Callers choose theirs, which makes a repeated send recognisable; ours are UUIDv7.
+    /// One message. Callers choose the ids of theirs, so that a repeated send is recognised. Ours are
+    /// UUIDv7.
     MessageId, "message id"
 );
 chosen_id!(
@@ -184,14 +186,14 @@ chosen_id!(
 );
 
 impl SessionId {
-    /// A session that the caller did not name.
+    /// The id of a session that the caller did not name.
     pub fn made(uuid: Uuid) -> Self {
         Self(format!("ses_{}", uuid.simple()).into())
     }
 }
 
 impl MessageId {
-    /// A message of ours: the plain UUID, since other programs read it as one.
+    /// The id of a message that we make: a plain UUID, because other programs parse it as one.
     pub fn made(uuid: Uuid) -> Self {
         Self(uuid.to_string().into())
     }

@@ -1,4 +1,4 @@
-//! Integral numbers are integers, however they were sent.
+//! Integral numbers become integers, whatever form the client sent.
 
 use serde_json::{Number, Value};
 
@@ -8,11 +8,12 @@ const U64_END: f64 = 18_446_744_073_709_551_616.0;
 /// The lowest `i64` as a float: -2^63.
 const I64_MIN: f64 = -9_223_372_036_854_775_808.0;
 
-/// Makes integers of all numbers in `value` that are integral and fit into 64 bits: `40.0` and `4e1`
-/// become `40`. Clients whose numbers are all floats (JavaScript, Protobuf's `Struct`) send such.
-/// Called where a value becomes an input, an answer or arguments; what was sent stays as it was sent.
+/// Converts every number in `value` that is integral and fits into 64 bits to an integer: `40.0` and
+/// `4e1` become `40`. Clients whose numbers are all floats (JavaScript, Protobuf's `Struct`) send
+/// such numbers. Callers use it where a value becomes an input, an answer or arguments. The recorded
+/// message stays unchanged.
 pub fn normalize_integers(value: &mut Value) {
-    // No recursion: the value may come straight from a sender.
+    // No recursion: the value may come directly from a client.
     let mut open = vec![value];
     while let Some(value) = open.pop() {
         match value {
@@ -52,7 +53,7 @@ mod tests {
 
     use super::*;
 
-    /// Proves L14: the same number is the same value however a client writes it.
+    /// Proves L14: the same number is the same value in every notation.
     #[test]
     fn integral_numbers_become_integers_and_others_stay() {
         for (text, normal) in [
@@ -66,7 +67,7 @@ mod tests {
             ("9007199254740993", json!(9_007_199_254_740_993_u64)),
             ("18446744073709551615", json!(u64::MAX)),
             ("1e19", json!(10_000_000_000_000_000_000_u64)),
-            // 2^64 and what is below -2^63 fit no integer of 64 bits.
+            // 2^64 and numbers below -2^63 do not fit into a 64-bit integer.
             ("18446744073709551616", json!(18_446_744_073_709_551_616.0)),
             ("-9223372036854775808.0", json!(i64::MIN)),
             ("-1e19", json!(-1e19)),

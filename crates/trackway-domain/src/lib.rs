@@ -1,8 +1,8 @@
-//! The words of Trackway as types.
+//! The vocabulary of Trackway as types.
 //!
-//! Everything above this crate speaks in these words, and every stored record is made of them. There
-//! is no IO here, no clock and no async: a value of this crate means the same in the engine, in a
-//! store, in a test and on the screen. Wire names (A2A, MCP, …) live only in their front door.
+//! Every other crate uses these types, and every stored record consists of them. This crate has no
+//! IO, no clock and no async code: a value means the same in the engine, in a store, in a test and
+//! on the screen. Wire names (A2A, MCP, …) exist only in their front door.
 
 mod access;
 mod artifact;
@@ -66,8 +66,8 @@ pub use yields::Yield;
 /// Number of an event inside its run's log; the first event has number 1.
 pub type Seq = u64;
 
-/// Position of an event in the store's whole log; grows with every event, across all runs.
+/// Position of an event in the store's whole log. It grows with every event, across all runs.
 pub type Pos = u64;
 
-/// A JSON object, as metadata and schemas are kept.
+/// A JSON object, used for metadata and schemas.
 pub type Object = serde_json::Map<String, serde_json::Value>;

@@ -11,7 +11,7 @@ pub enum Role {
     Agent,
 }
 
-/// A whole message. Its session and run are those of the log it stands in.
+/// A whole message. Its session and run are those of the log that contains it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Message {
     pub id: MessageId,
@@ -19,7 +19,8 @@ pub struct Message {
     pub parts: Vec<Part>,
     #[serde(default, skip_serializing_if = "Object::is_empty")]
     pub metadata: Object,
-    /// Other runs that this message speaks of. Text, since a caller may name runs of other servers.
+    /// Other runs that this message refers to. They are text, because a caller may name runs of
+    /// other servers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub references: Vec<String>,
     /// URIs of the protocol extensions that the sender used.

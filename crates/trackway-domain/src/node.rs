@@ -1,4 +1,4 @@
-//! Nodes: the points of a guided run from which it can go on, and what is asked at each.
+//! Nodes: the points of a guided run from which it can continue, and the step that waits at each.
 
 use std::collections::BTreeMap;
 
@@ -7,37 +7,37 @@ use serde_json::Value;
 
 use crate::{DocumentChange, NodeId, Object, Seq, Warning};
 
-/// A point in a run from which it can go on. A run that an outside agent drives is a tree of these:
-/// each answer to a node makes another one, and two answers to the same node make two branches.
+/// A point in a run from which it can continue. A run that an outside agent drives is a tree of nodes:
+/// each answer to a node makes another node, and two answers to the same node make two branches.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Node {
     pub id: NodeId,
-    /// The node that was answered to get here; none for the first.
+    /// The node whose answer made this one; `None` for the first node.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<NodeId>,
-    /// Hash of the definition that this node is read by.
+    /// Hash of the definition that this node uses.
     pub definition: String,
-    /// Where the interpreter stands; only the interpreter reads it.
+    /// The state of the interpreter; only the interpreter reads it.
     pub walk: Value,
-    /// The outside facts known here: those of the start, with those of every answer on the way.
+    /// The outside facts known here: those of the start and of every answer on the path.
     pub context: Object,
-    /// Large facts that are as an earlier event of the run has them: by name, the number of that event,
-    /// whose node holds the value itself. In `context` they are null.
+    /// Large facts that an earlier event of the run already holds. Each name maps to the number of that
+    /// event, whose node has the value. In `context` they are null.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub kept: BTreeMap<String, Seq>,
-    /// What is to be done next; none when the workflow is complete here.
+    /// The next step; `None` if the workflow is complete here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pending: Option<Pending>,
 }
 
-/// Where a guided run stands after a start or an answer, as the interpreter of its definition says.
+/// The state of a guided run after a start or an answer, as its interpreter reports it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StepState {
-    /// Where the interpreter stands; kept with the node and given back with its answer.
+    /// The state of the interpreter. It is stored with the node and passed back with its answer.
     pub walk: Value,
-    /// The context of the step at hand; within a workflow inside another one, the inner one's.
+    /// The context of the current step. Inside a nested workflow, it is the context of the nested one.
     pub context: Object,
-    /// None when the workflow is complete.
+    /// `None` if the workflow is complete.
     pub pending: Option<Pending>,
     /// What this adds to the session's documents.
     pub documents: Vec<DocumentChange>,
@@ -51,17 +51,17 @@ pub struct Pending {
     pub step: String,
     pub title: String,
     pub prompt: String,
-    /// A person is to agree before the run goes on.
+    /// A person must agree before the run continues.
     pub confirm: bool,
-    /// What the answer's `output` has to be, where the step says so.
+    /// What the answer's `output` must be, if the step defines it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<Expected>,
-    /// Facts that conditions ahead decide by and that are not set yet.
+    /// Facts that later conditions use and that are not set yet.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub facts: Vec<WantedFact>,
 }
 
-/// A name in the context that conditions ahead decide by and that is not set.
+/// A name in the context that later conditions use and that is not set.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct WantedFact {
     /// A path of names joined by dots.

@@ -1,10 +1,10 @@
-//! The name of one thing a program did, by which a replay finds its recorded result.
+//! The name of one operation of a program. A replay finds the recorded result by it.
 
 use std::{fmt, str::FromStr, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 
-/// What kind of thing a program asked its context for.
+/// The kind of operation that a program requests from its context.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum OpKind {
     Status,
@@ -49,14 +49,14 @@ impl OpKind {
     }
 }
 
-/// Kind, key and occurrence: the second `step("pay")` of a program is `step:pay#1`. Names do not
-/// depend on the order of other things, so that a changed status text does not move a step.
+/// Kind, key and occurrence: the second `step("pay")` of a program is `step:pay#1`. A name does not
+/// depend on other operations, so a changed status text does not rename a step.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Op {
     pub kind: OpKind,
     pub key: Arc<str>,
-    /// How many of the same kind and key came before.
+    /// How many operations of the same kind and key came before.
     pub occurrence: u32,
 }
 

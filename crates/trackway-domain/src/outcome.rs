@@ -17,7 +17,7 @@ impl Failure {
     }
 }
 
-/// What a step came to. Recorded once; a replay returns it instead of doing the step again.
+/// The outcome of a step. It is recorded once; a replay returns it and does not execute the step again.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum StepOutcome {
@@ -25,7 +25,7 @@ pub enum StepOutcome {
     Err(Failure),
 }
 
-/// How a child run ended, as its parent is told.
+/// How a child run ended, as its parent receives it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ChildOutcome {
     pub state: StateName,
@@ -37,23 +37,23 @@ pub struct ChildOutcome {
     pub message: Option<String>,
 }
 
-/// The first thing that a run said after somebody began to wait for it. What it says or asks later does
+/// The first answer of a run after another run began to wait for it. Later messages and questions do
 /// not change it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FirstAnswer {
     pub kind: AnswerKind,
-    /// What was said; nothing is an answer too.
+    /// The content; an empty answer is an answer too.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parts: Vec<Part>,
-    /// What a question asks for.
+    /// The schema that a question requires.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub schema: Option<Value>,
-    /// Why it did not go well.
+    /// Why the run did not succeed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
-/// What kind of thing a first answer is.
+/// The kind of a first answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AnswerKind {
@@ -69,23 +69,24 @@ impl FirstAnswer {
         Self { kind: AnswerKind::Answered, parts, schema: None, reason: None }
     }
 
-    /// It came to nothing, for this reason.
+    /// An answer without content, for this reason.
     pub fn without(kind: AnswerKind, reason: impl Into<String>) -> Self {
         Self { kind, parts: Vec::new(), schema: None, reason: Some(reason.into()) }
     }
 }
 
-/// A run that waits for a person, as the runs above it are told.
+/// A run that waits for a person, as the runs above it see it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct WaitingRun {
     pub run: RunId,
     pub workflow: String,
     pub state: StateName,
-    /// What it asks, in a few words.
+    /// The question, in a few words.
     pub text: String,
 }
 
-/// Why a run could not be replayed: what the code asked for, and what the log holds instead.
+/// Why a run could not be replayed: the operation that the code requested, and what the log has
+/// instead.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Evidence {
     pub message: String,

@@ -36,7 +36,7 @@ pub struct File {
 pub enum FileSource {
     /// The file's bytes in base64, as every wire format we speak carries them.
     Base64(String),
-    /// Where the file can be had.
+    /// Where the file can be downloaded.
     Uri(String),
 }
 
@@ -82,8 +82,8 @@ impl Part {
     }
 }
 
-/// Deepest nesting of JSON that is taken in. What is recorded must read back: readers stop at 128
-/// levels, and a record puts some of its own around a value.
+/// Deepest nesting of accepted JSON. Every record must be readable again: parsers stop at 128
+/// levels, and a record adds some levels around a value.
 /// Limit (Engine): levels of any JSON value.
 pub const JSON_DEPTH_MAX: usize = 100;
 
@@ -92,7 +92,7 @@ pub fn is_too_deep(value: &Value) -> bool {
     is_deeper_than(value, JSON_DEPTH_MAX)
 }
 
-/// Whether a value is nested deeper than that, for values that are recorded inside of others.
+/// Whether a value is nested deeper than `levels`, for values that are recorded inside others.
 pub fn is_deeper_than(value: &Value, levels: usize) -> bool {
     let Some(inner) = levels.checked_sub(1) else {
         return true;
@@ -104,7 +104,7 @@ pub fn is_deeper_than(value: &Value, levels: usize) -> bool {
     }
 }
 
-/// What may stand for a message's content: text, or parts kept as given.
+/// Content of a message: text, or parts that are kept unchanged.
 pub trait IntoParts {
     fn into_content(self) -> Vec<Part>;
 }

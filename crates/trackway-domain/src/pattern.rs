@@ -1,7 +1,8 @@
-//! Patterns with `*`, by which scopes and agents name several things at once.
+//! Patterns with `*`. Scopes and agents use them to name several things at once.
 
-/// Whether the text is of the pattern, in which `*` stands for any run of characters. On a mismatch
-/// only the last star takes one character more, so the time is bounded by the product of the lengths.
+/// Whether the text matches the pattern, in which `*` matches any sequence of characters. On a
+/// mismatch only the last star consumes one more character, so the time is bounded by the product of
+/// the lengths.
 pub fn matches_pattern(pattern: &str, text: &str) -> bool {
     let (pattern, text) = (pattern.as_bytes(), text.as_bytes());
     let (mut p, mut t) = (0, 0);

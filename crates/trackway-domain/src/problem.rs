@@ -1,33 +1,33 @@
-//! One thing that is wrong with a value, said so that its sender can mend it.
+//! One error in a value, described so that the sender can fix it.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// Problems in one answer; more would only bury the first ones.
+/// Problems in one answer. A longer list would hide the first ones.
 ///
 /// Limit (Engine): validation errors in one answer.
 pub const PROBLEMS_MAX: usize = 32;
 
-/// Longest value or text in a problem. It has to be recognised, not copied.
+/// Longest value or text in a problem. The sender only needs to recognise it.
 ///
 /// Limit (Engine): bytes of a value or a text that a validation error repeats.
 const TEXT_BYTES_MAX: usize = 512;
 
-/// All problems of one answer together. They are recorded, and sent to everybody who watches the run.
+/// All problems of one answer together. They are recorded, and sent to every watcher of the run.
 ///
 /// Limit (Engine): bytes of all validation errors in one answer.
 const PROBLEMS_BYTES_MAX: usize = 16 * 1024;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Problem {
-    /// JSON pointer to the place in the sent value; empty for the whole.
+    /// JSON pointer into the sent value; empty for the whole value.
     pub path: String,
     /// The rule that was broken, in the words of JSON Schema (`required`, `type`, `minimum`, …).
     pub code: String,
     pub message: String,
-    /// What would have been right.
+    /// What would be valid.
     pub expected: Value,
-    /// What stood there. Absent where nothing did.
+    /// The value that was sent; absent if there was none.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
     pub got: Option<Value>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -35,7 +35,7 @@ pub struct Problem {
 }
 
 impl Problem {
-    /// In words: where, and what is wrong there.
+    /// The problem in words: where it is, and what is wrong.
     pub fn sentence(&self) -> String {
         match self.path.as_str() {
             "" => self.message.clone(),
@@ -61,8 +61,8 @@ impl Problem {
     }
 }
 
-/// The first problems, each of them short: at most [`PROBLEMS_MAX`], and not many bytes in all. Takes no
-/// more from the iterator than it keeps.
+/// The first problems, each shortened: at most [`PROBLEMS_MAX`], within a bound of bytes. Takes no more
+/// from the iterator than it keeps.
 pub fn limit_problems(problems: impl IntoIterator<Item = Problem>) -> Vec<Problem> {
     let mut bytes = 0;
     let limited = problems.into_iter().map(Problem::limited).take(PROBLEMS_MAX);
@@ -73,7 +73,7 @@ pub fn limit_problems(problems: impl IntoIterator<Item = Problem>) -> Vec<Proble
     fitting.collect()
 }
 
-/// The text, or its beginning and its size where it is long.
+/// The text; if it is long, its beginning and its size.
 pub fn shorten_text(text: &str) -> String {
     if text.len() <= TEXT_BYTES_MAX {
         return text.to_owned();
@@ -82,7 +82,7 @@ pub fn shorten_text(text: &str) -> String {
     format!("{}… ({} bytes)", &text[..end], text.len())
 }
 
-/// The value, or its beginning where it is a long text, or a note in its place.
+/// The value; if it is long, the beginning of its text or a note that replaces it.
 pub fn shorten_value(value: &Value) -> Value {
     match value {
         Value::String(text) => Value::String(shorten_text(text)),
@@ -93,8 +93,8 @@ pub fn shorten_value(value: &Value) -> Value {
     }
 }
 
-/// About how many bytes the value has as JSON. Stops counting where it is long, so that a large value
-/// costs no more than a small one.
+/// About how many bytes the value has as JSON. Stops counting at the bound, so that a large value costs
+/// no more than a small one.
 fn measure(value: &Value) -> usize {
     let mut bytes = 0;
     let mut open = vec![value];
@@ -144,7 +144,7 @@ mod tests {
         }
     }
 
-    /// Proves L14: what is wrong is told in a bounded answer, whatever was sent.
+    /// Proves L14: the description of the problems is bounded for any input.
     #[test]
     fn problems_are_few_and_short_whatever_was_sent() {
         let large =

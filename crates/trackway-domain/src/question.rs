@@ -18,12 +18,12 @@ pub enum Reason {
 pub struct Question {
     pub id: QuestionId,
     pub reason: Reason,
-    /// What is asked, in the workflow's own parts. The schema is added where it is shown.
+    /// The prompt, in the workflow's own parts. The schema is added when the question is rendered.
     pub prompt: Vec<Part>,
     /// JSON Schema that an answer must satisfy.
     pub schema: Value,
-    /// Name of the Rust type that an answer is read into, where there is one. The runtime knows how to
-    /// read it.
+    /// Name of the Rust type that an answer is parsed into, if there is one. The runtime knows how to
+    /// parse it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer_type: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! What somebody may do: a list of scopes, each a pattern over the name of a permission.
+//! What a caller may do: a list of scopes. Each scope is a pattern that matches names of permissions.
 
 use std::{fmt, str::FromStr, sync::Arc};
 
@@ -6,26 +6,27 @@ use serde::{Deserialize, Serialize};
 
 use crate::matches_pattern;
 
-/// Scopes of one caller. More than anybody writes by hand, few enough to look through at each request.
+/// Scopes of one caller. The bound is higher than any hand-written list, and low enough to check all of
+/// them on each request.
 /// Limit (Engine): scopes of one caller.
 const SCOPES_MAX: usize = 256;
 /// Longest scope: the longest name of a workflow, its kind and its verb, and room for globs.
 /// Limit (Engine): one scope.
 const SCOPE_BYTES_MAX: usize = 128;
 
-/// What a workflow or agent of some name may be asked to do, and how the permission for it is written.
+/// What a caller may do with a workflow or an agent, and the text of that permission.
 const FORMS: [(&str, &str); 2] = [("workflow", "run"), ("agent", "call")];
 
-/// Opens the things of all users of the caller's tenant.
+/// Grants access to the data of all users in the caller's tenant.
 const TENANT: &str = "tenant";
 
-/// One scope: `*`, `workflow:<name>:run`, `agent:<name>:call` or `tenant`. In a name `*` stands for any run
-/// of characters, and `workflow:*` is short for `workflow:*:run`.
+/// One scope: `*`, `workflow:<name>:run`, `agent:<name>:call` or `tenant`. In a name `*` matches any
+/// sequence of characters, and `workflow:*` is short for `workflow:*:run`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Scope(Arc<str>);
 
-/// A scope that could never permit anything.
+/// A scope that can never permit anything.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{text:?} is not a scope: {why} (write `*`, `workflow:<name>:run`, `agent:<name>:call` or `tenant`)"
@@ -35,7 +36,7 @@ pub struct BadScope {
     pub why: &'static str,
 }
 
-/// Everything that somebody may do.
+/// Everything that a caller may do.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Scopes(Vec<Scope>);
@@ -59,17 +60,17 @@ impl FromStr for Scope {
             ["*" | TENANT] => return Ok(Self(text.into())),
             [kind, "*"] => (kind, "*", "*"),
             [kind, name, verb] => (kind, name, verb),
-            _ => return Err(bad("it has not the parts of one")),
+            _ => return Err(bad("it does not have the parts of a scope")),
         };
         let Some((_, known)) = FORMS.iter().find(|(known, _)| *known == kind) else {
-            return Err(bad("it is about neither `workflow` nor `agent`"));
+            return Err(bad("it must start with `workflow` or `agent`"));
         };
         if verb != "*" && verb != *known {
-            return Err(bad("a workflow can be `run` and an agent `call`ed, nothing else"));
+            return Err(bad("the verb must be `run` for a workflow and `call` for an agent"));
         }
         let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '*');
         if name.is_empty() || !name.chars().all(plain) {
-            return Err(bad("a name has letters, digits, `-`, `_` and `.`, and here `*`"));
+            return Err(bad("a name may only have letters, digits, `-`, `_`, `.` and `*`"));
         }
         Ok(Self(text.into()))
     }
@@ -96,7 +97,7 @@ impl fmt::Display for Scope {
 }
 
 impl Scopes {
-    /// Scopes that somebody configured: a malformed one is a mistake.
+    /// Scopes from our own configuration: a malformed one is an error.
     pub fn new<S: AsRef<str>>(texts: impl IntoIterator<Item = S>) -> Result<Self, BadScope> {
         let scopes: Vec<Scope> =
             texts.into_iter().map(|text| text.as_ref().parse()).collect::<Result<_, _>>()?;
@@ -107,9 +108,8 @@ impl Scopes {
         Ok(Self(scopes))
     }
 
-    /// Those of ours among scopes that somebody else wrote, and what is wrong with those that look like
-    /// ours: tokens carry the scopes of other services too (`openid`, `profile`), which permit nothing
-    /// here.
+    /// The Trackway scopes in a list from another issuer, and what is wrong with those that look like ours.
+    /// Tokens also carry scopes of other services (`openid`, `profile`), which permit nothing here.
     pub fn among<'a>(texts: impl IntoIterator<Item = &'a str>) -> (Self, Vec<BadScope>) {
         let (mut scopes, mut bad) = (Vec::new(), Vec::new());
         for text in texts {
@@ -139,19 +139,19 @@ impl Scopes {
         self.0.iter()
     }
 
-    /// Whether the things of other users of the same tenant are open too. `*` alone does not say so: it is
-    /// about what may be run, and what somebody runs is their own.
+    /// Whether the data of other users of the same tenant is covered too. `*` alone does not cover it: `*`
+    /// is about what a caller may run, and each caller owns only its own runs.
     pub fn open_tenant(&self) -> bool {
         self.0.iter().any(|scope| &*scope.0 == TENANT)
     }
 
-    /// Whether a permission such as `workflow:echo:run` is among them.
+    /// Whether the scopes permit something such as `workflow:echo:run`.
     pub fn allows(&self, permission: &str) -> bool {
         self.0.iter().any(|scope| matches_pattern(&scope.0, permission))
     }
 
-    /// Whether a workflow of this name may be started, answered and cancelled: as a workflow, or as
-    /// the agent that it is on the A2A door.
+    /// Whether the caller may start, answer and cancel runs of this workflow: as a workflow, or as the
+    /// agent that the A2A door publishes for it.
     pub fn allow_run(&self, name: &str) -> bool {
         FORMS.iter().any(|(kind, verb)| self.allows(&format!("{kind}:{name}:{verb}")))
     }

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::{Failure, Question, Reason};
 
-/// Where a run stands, with exactly the data of that state. Each variant's doc names the events that
+/// The state of a run, with exactly the data of that state. Each variant's doc names the events that
 /// enter it and those that leave it; `engine::transition` is the only function that moves between them.
 #[derive(Debug, Clone, PartialEq)]
 pub enum State {
@@ -28,7 +28,7 @@ pub enum State {
     Canceled,
     /// Entered by `Rejected`; final.
     Rejected { reason: String },
-    /// Shown for a run whose log cannot be read any more. No event enters or leaves it.
+    /// For a run whose log can no longer be read. No event enters or leaves it.
     Unknown,
 }
 
@@ -111,7 +111,7 @@ impl StateName {
         }
     }
 
-    /// Nothing follows this state.
+    /// Whether the state is final.
     pub const fn is_terminal(self) -> bool {
         matches!(
             self,
@@ -119,7 +119,7 @@ impl StateName {
         )
     }
 
-    /// The run waits for an answer.
+    /// Whether the run waits for an answer.
     pub const fn is_interrupted(self) -> bool {
         matches!(self, Self::InputRequired | Self::AuthRequired)
     }

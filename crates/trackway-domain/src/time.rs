@@ -20,7 +20,7 @@ impl Timestamp {
         self.0
     }
 
-    /// How long from `earlier` to here; zero where `earlier` is later.
+    /// The duration from `earlier` to this moment; zero if `earlier` is later.
     pub fn since(self, earlier: Self) -> Duration {
         Duration::from_millis(u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0))
     }
@@ -35,16 +35,16 @@ impl Add<Duration> for Timestamp {
 }
 
 impl Timestamp {
-    /// As HTTP writes dates: to the second.
+    /// The date format of HTTP, with a resolution of one second.
     pub fn http_date(self) -> String {
         use jiff::fmt::rfc2822::DateTimePrinter;
         let moment = jiff::Timestamp::from_millisecond(self.0).unwrap_or_default();
-        // Fails only for years before 0, which a clock does not show.
+        // Fails only for years before 0, which a clock does not report.
         DateTimePrinter::new().timestamp_to_rfc9110_string(&moment).unwrap_or_default()
     }
 }
 
-/// RFC 3339, with any offset; what is finer than a millisecond is cut off.
+/// RFC 3339, with any offset. Digits below a millisecond are dropped.
 impl FromStr for Timestamp {
     type Err = String;
 

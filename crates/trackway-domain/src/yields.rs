@@ -1,4 +1,4 @@
-//! The four things a workflow can say, and two that speak of or to another run.
+//! The four things that a workflow can yield, and two that refer to another run or are for one.
 
 use serde_json::Value;
 
@@ -12,27 +12,27 @@ pub enum Yield {
     Status {
         parts: Vec<Part>,
     },
-    /// Progress that speaks of another run.
+    /// Progress that refers to another run.
     Reference {
         run: RunId,
         parts: Vec<Part>,
         metadata: Object,
     },
     Artifact(ArtifactChunk),
-    /// A question. The artifact, where there is one, is shown first.
+    /// A question. The artifact, if there is one, comes first.
     Interrupted {
         reason: Reason,
         prompt: Vec<Part>,
         schema: Value,
         artifact: Option<Artifact>,
-        /// Name of the Rust type that an answer is read into.
+        /// Name of the Rust type that an answer is parsed into.
         answer_type: Option<String>,
     },
-    /// What a run that waits for the first answer is told, and nobody else.
+    /// The answer for a run that waits for the first answer. It is not visible to other clients.
     Answer {
         parts: Vec<Part>,
     },
-    /// The workflow declines to go on.
+    /// The workflow declines to continue.
     Reject {
         reason: String,
     },

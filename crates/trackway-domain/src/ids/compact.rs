@@ -1,30 +1,30 @@
-//! Short forms of the ids of guided runs, so that a token that names them is short enough to copy.
+//! Short forms of the ids of guided runs, so that a token that contains them is short enough to copy.
 //!
-//! The id of such a run is a UUIDv7 whose inner bits are fixed: what is left is the time and 32 random
-//! bits. A node has the number of the event that made it in its id, and an ack is 32 random bits. Ids of
-//! any other form work as well; they make longer tokens.
+//! The id of such a run is a UUIDv7 whose inner bits are fixed, so only the time and 32 random bits
+//! vary. The id of a node contains the number of the event that made it. An ack is 32 random bits. Ids
+//! of any other form also work, but their tokens are longer.
 
 use uuid::Uuid;
 
 use super::{AckId, NodeId, RunId};
 use crate::Seq;
 
-/// Bytes that name a run: the time and what tells it from others of that millisecond.
+/// Bytes that name a run: the time, and the bits that distinguish runs of the same millisecond.
 pub const RUN_BYTES: usize = 10;
 /// Bytes that name a node of a known run.
 pub const NODE_BYTES: usize = 3;
 /// Bytes that name an ack of a known node.
 pub const ACK_BYTES: usize = 4;
 
-/// What stands between time and random bits in the id of a run: version 7, variant, and nothing else.
+/// The fixed bytes between the time and the random bits of a run id: version 7 and the variant.
 const RUN_MIDDLE: [u8; 6] = [0x70, 0, 0x80, 0, 0, 0];
-/// The same in the id of a node: version 8, whose bits anybody may choose.
+/// The fixed bytes of a node id: version 8, whose other bits are free to use.
 const NODE_MIDDLE: [u8; 3] = [0x80, 0, 0x80];
-/// What the id of an ack begins with.
+/// The fixed bytes at the start of an ack id.
 const ACK_HEAD: [u8; 12] = [0, 0, 0, 0, 0, 0, 0x80, 0, 0x80, 0, 0, 0];
 
 impl RunId {
-    /// An id with the time and the last 32 bits of that one.
+    /// An id with the time and the last 32 bits of this UUID.
     #[must_use]
     pub fn compact(uuid: Uuid) -> Self {
         let mut bytes = *uuid.as_bytes();
@@ -32,7 +32,7 @@ impl RunId {
         Self::new(Uuid::from_bytes(bytes))
     }
 
-    /// The bytes that name it, where it is of the short form.
+    /// The bytes that name the run, if its id has the short form.
     pub fn to_short(self) -> Option<[u8; RUN_BYTES]> {
         let bytes = self.uuid().into_bytes();
         let mut short = [0; RUN_BYTES];
@@ -51,7 +51,8 @@ impl RunId {
 }
 
 impl NodeId {
-    /// The node that the event of this number makes; none where run or number is not of the short form.
+    /// The node that the event of this number makes; `None` if the run or the number does not fit the
+    /// short form.
     pub fn at(run: RunId, seq: Seq) -> Option<Self> {
         let number = u32::try_from(seq).ok()?.to_be_bytes();
         let short: [u8; NODE_BYTES] = match number {
@@ -62,7 +63,7 @@ impl NodeId {
         Some(Self::from_short(run, short))
     }
 
-    /// The bytes that name it in its run, where it is of the short form.
+    /// The bytes that name the node in its run, if its id has the short form.
     pub fn to_short(self, run: RunId) -> Option<[u8; NODE_BYTES]> {
         run.to_short()?;
         let short = self.uuid().into_bytes().last_chunk().copied()?;
@@ -79,7 +80,8 @@ impl NodeId {
         Self::new(Uuid::from_bytes(bytes))
     }
 
-    /// The number of the event that made it, where the id says so: what people call it by.
+    /// The number of the event that made the node, if the id contains it. People use it as the node's
+    /// name.
     pub fn number(self, run: RunId) -> Option<Seq> {
         let [a, b, c] = self.to_short(run)?;
         Some(Seq::from(u32::from_be_bytes([0, a, b, c])))
@@ -87,14 +89,14 @@ impl NodeId {
 }
 
 impl AckId {
-    /// An id with the last 32 bits of that one.
+    /// An id with the last 32 bits of this UUID.
     #[must_use]
     pub fn compact(uuid: Uuid) -> Self {
         let bytes = uuid.into_bytes();
         Self::from_short([bytes[12], bytes[13], bytes[14], bytes[15]])
     }
 
-    /// The bytes that name it, where it is of the short form.
+    /// The bytes that name the ack, if its id has the short form.
     pub fn to_short(self) -> Option<[u8; ACK_BYTES]> {
         let short = self.uuid().into_bytes().last_chunk().copied()?;
         (Self::from_short(short) == self).then_some(short)

@@ -1,4 +1,4 @@
-//! Which scopes there are, and what each permits.
+//! Which scopes exist, and what each permits.
 
 use super::*;
 
@@ -82,7 +82,7 @@ fn scopes_of_other_services_permit_nothing() {
     assert!(Scopes::among(["openid"]).0.is_empty());
 }
 
-/// Proves X6: whoever wrote a scope for us that permits nothing is told.
+/// Proves X6: a Trackway scope that permits nothing is reported.
 #[test]
 fn scopes_that_look_like_ours_and_cannot_be_read_are_told() {
     let (scopes, bad) = Scopes::among(["workflow:echo", "agent:a b:call", "agents", "api:read"]);
