@@ -30,7 +30,7 @@ fn main() {
     );
 }
 
-/// Mermaid takes no hyphens in state names.
+/// Mermaid does not allow hyphens in state names.
 fn id(state: &str) -> String {
     state.replace('-', "_")
 }

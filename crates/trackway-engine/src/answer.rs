@@ -1,9 +1,9 @@
-//! The first answer: what a run that waits for another is told, made from what that other one recorded.
+//! The first answer: what a waiting run receives, built from the events that the other run recorded.
 
 use serde_json::Value;
 use trackway_domain::{AnswerKind, Event, FirstAnswer, Part, Reason};
 
-/// Whether an event says something to whoever waits for the run.
+/// Whether an event counts as an answer to a run that waits.
 pub(crate) const fn answers(event: &Event) -> bool {
     matches!(
         event,
@@ -18,8 +18,8 @@ pub(crate) const fn answers(event: &Event) -> bool {
     )
 }
 
-/// What the events of one decision say, where they say anything. An artifact that is shown with a
-/// question belongs to the question.
+/// The answer in the events of one decision, if there is one. An artifact that comes with a question
+/// belongs to the question.
 pub(crate) fn first_answer(events: &[Event]) -> Option<FirstAnswer> {
     let said: Vec<&Event> = events.iter().filter(|event| answers(event)).collect();
     let mut parts = Vec::new();

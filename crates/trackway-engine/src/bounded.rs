@@ -1,5 +1,4 @@
-//! Views and updates with a bound in bytes: what an answer or an event shows of a run, and what it leaves
-//! out.
+//! Views and updates with a bound in bytes: what an answer or an event includes of a run, and what it omits.
 
 use std::sync::Arc;
 
@@ -8,15 +7,15 @@ use trackway_domain::{Artifact, ArtifactId, Content, FileSource, Message, Object
 
 use crate::{RunView, Update};
 
-/// What an answer leaves out of a view, or an event of an update. The log has it, event by event.
+/// What an answer omits from a view, or an event from an update. The log has it, event by event.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Omitted {
-    /// How many of the messages that were asked for, the oldest ones.
+    /// How many of the requested messages, oldest first.
     pub messages: usize,
     pub artifacts: Vec<ArtifactId>,
-    /// How many parts of the status message, or of the piece of an artifact.
+    /// How many parts of the status message, or of the artifact piece.
     pub parts: usize,
-    /// Whole fields, by their names: `output` of the run, `metadata` of the message or artifact.
+    /// Names of whole fields: `output` of the run, `metadata` of the message or artifact.
     pub fields: Vec<&'static str>,
 }
 
@@ -26,38 +25,38 @@ impl Omitted {
     }
 }
 
-/// A view with no more in it than was asked for and fits.
+/// A view that includes only what was requested and what fits.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bounded {
     pub view: RunView,
     pub omitted: Omitted,
-    /// About how many bytes it is as JSON.
+    /// Approximate size as JSON.
     pub bytes: usize,
 }
 
-/// How much of a run is wanted.
+/// How much of a run the caller wants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Wanted {
-    /// The newest messages of the history.
+    /// How many of the newest messages of the history.
     pub messages: usize,
     pub artifacts: bool,
-    /// The status comes first, less the parts that do not fit; then artifacts in their order, then messages,
-    /// the newest first, for as long as they fit.
+    /// Bound of the whole view. The status comes first, without the parts that do not fit. Then come
+    /// artifacts in their order, then messages, newest first, as long as they fit.
     pub bytes: usize,
 }
 
-/// An update with no more in it than fits.
+/// An update that includes only what fits.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BoundedUpdate {
     pub update: Update,
     pub omitted: Omitted,
-    /// About how many bytes it is as JSON.
+    /// Approximate size as JSON.
     pub bytes: usize,
 }
 
 impl Update {
-    /// The update without what does not fit into so many bytes. What a submission says is not counted: it
-    /// is no part of this.
+    /// The update without the content that does not fit into `max` bytes. The content of a submission is not
+    /// counted, because it is not part of the update.
     pub fn bounded(mut self, max: usize) -> BoundedUpdate {
         let mut omitted = Omitted::default();
         let bytes = match &mut self {
@@ -77,7 +76,7 @@ impl Update {
 }
 
 impl RunView {
-    /// The view with what is wanted of it. Nothing is copied, but for a status that does not fit.
+    /// The view with the requested content. Only a status that does not fit is copied.
     pub fn bounded(mut self, wanted: Wanted) -> Bounded {
         let mut omitted = Omitted::default();
         let mut bytes = self.status_message().map_or(0, |message| message_bytes(message));
@@ -118,8 +117,9 @@ fn cut_message(message: &mut Message, max: usize, omitted: &mut Omitted) -> usiz
     cut(&mut message.parts, &mut message.metadata, max, omitted)
 }
 
-/// Takes out the parts that do not fit, and the metadata where it alone does not; about how many bytes are
-/// left. A message and an artifact have one part at least, so an empty text stands for all of them.
+/// Removes the parts that do not fit, and the metadata if it does not fit by itself. Returns about how many
+/// bytes remain. A message and an artifact need at least one part, so an empty text replaces them if all are
+/// removed.
 fn cut(parts: &mut Vec<Part>, metadata: &mut Object, max: usize, omitted: &mut Omitted) -> usize {
     let mut bytes = AROUND_BYTES;
     let mut fits = |more: usize| {
@@ -150,7 +150,7 @@ fn cut_output(output: &mut Value, room: usize, omitted: &mut Omitted) -> usize {
     0
 }
 
-/// What stands around a value on the wire: names, quotes, ids.
+/// Bytes around a value on the wire: names, quotes, ids.
 const AROUND_BYTES: usize = 64;
 
 fn message_bytes(message: &Message) -> usize {
@@ -180,7 +180,7 @@ fn object_bytes(object: &Object) -> usize {
     object.iter().map(|(name, value)| name.len() + 4 + value_bytes(value)).sum()
 }
 
-/// About how many bytes a value is as JSON.
+/// Approximate size of a value as JSON.
 pub fn value_bytes(value: &Value) -> usize {
     match value {
         Value::Null | Value::Bool(_) => 5,
@@ -202,7 +202,7 @@ mod tests {
         Wanted { messages: 1_000, artifacts: true, bytes }
     }
 
-    /// Proves X5: what fits is shown, and what does not is named.
+    /// Proves X5: content that fits is included, and the rest is named.
     #[test]
     fn an_answer_has_a_bound_and_says_what_it_leaves_out() {
         let large = "x".repeat(1_000);
@@ -225,7 +225,7 @@ mod tests {
         assert!(some.bytes <= 1_900);
     }
 
-    /// Issue 11, S-M3: a status that alone is too large is cut too, and so is the output.
+    /// Issue 11, S-M3: a status that is too large by itself is cut too, and so is the output.
     #[test]
     fn a_status_and_an_output_have_a_bound() {
         let large = "x".repeat(1_000);
@@ -245,7 +245,7 @@ mod tests {
         );
     }
 
-    /// Issue 11, S-M3: an update has what fits, in its order, and says how much does not.
+    /// Issue 11, S-M3: an update includes what fits, in order, and says how much it omits.
     #[test]
     fn an_update_has_a_bound_and_says_what_it_leaves_out() {
         let text = |bytes: usize| Part::text("x".repeat(bytes));
@@ -263,7 +263,7 @@ mod tests {
         assert!(bytes <= 1_000 && bytes > 500, "{bytes}");
     }
 
-    /// What nobody asked for is not left out, and does not count.
+    /// Content that was not requested does not count as omitted, and takes no bytes.
     #[test]
     fn what_is_not_wanted_takes_no_room() {
         let story = Story::of("submit; status one; artifact a text; status two; say more");

@@ -1,4 +1,4 @@
-//! What a command does to a run. One file per family of commands; each ends with its effects.
+//! What a command does to a run. There is one file per family of commands; each ends with its effects.
 
 use serde_json::json;
 use trackway_domain::{
@@ -29,8 +29,8 @@ pub use guided::accepts as guided_run_accepts;
 
 /// Decides one command. `run` is `None` only for a run that does not exist yet.
 ///
-/// The events are legal by construction: each was taken along the table before it is returned, so
-/// that folding them in cannot fail.
+/// The events are legal by construction: each one is checked against the transition table before it is
+/// returned, so that folding it cannot fail.
 pub fn decide(run: Option<&Run>, command: Command, env: Env<'_>) -> Result<Decision, Refusal> {
     let (run, command) = match (run, command) {
         (None, Command::Submit(submission)) => return Ok(submit(submission)),
@@ -83,13 +83,13 @@ fn submit(submission: Box<Submission>) -> Decision {
     Decision { events: vec![Event::Submitted(submission)], effects, ..Decision::default() }
 }
 
-/// A run that begins with more than its submission.
+/// A run that starts with more events than its submission.
 fn created(decision: Decision) -> Result<Decision, Refusal> {
     legal(&State::Submitted, decision.events.get(1..).unwrap_or_default())?;
     Ok(decision)
 }
 
-/// Takes the events along the table without changing anything.
+/// Checks the events against the transition table without changing the run.
 fn legal(state: &State, events: &[Event]) -> Result<(), Refusal> {
     let mut moved: Option<State> = None;
     for event in events {
@@ -100,7 +100,8 @@ fn legal(state: &State, events: &[Event]) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Begins what a program does: refused when the run has ended, and `Started` goes before the first.
+/// Starts the events of a program's command. Refuses if the run has ended, and adds `Started` before
+/// the first one.
 fn begin(run: &Run) -> Result<Vec<Event>, Refusal> {
     let state = run.state.name();
     if state.is_terminal() {
@@ -109,7 +110,7 @@ fn begin(run: &Run) -> Result<Vec<Event>, Refusal> {
     Ok(if state == StateName::Submitted { vec![Event::Started] } else { Vec::new() })
 }
 
-/// The state in which something is said after [`begin`].
+/// The state of the run after [`begin`].
 fn spoken_in(run: &Run) -> StateName {
     match run.state.name() {
         StateName::Submitted => StateName::Working,
@@ -125,9 +126,9 @@ fn message_id(env: Env<'_>) -> trackway_domain::MessageId {
     trackway_domain::MessageId::made((env.ids)())
 }
 
-/// What follows from the end of a run: its program stops, its timers go, its parent is told, and
-/// children that nobody waits for any more are cancelled. A run that completed leaves them be, and what
-/// was dispatched goes on unless somebody cancels the run.
+/// The effects of the end of a run: its program stops, its timers are cleared, its parent is notified,
+/// and children without a waiting parent are cancelled. The children of a completed run continue. A
+/// dispatched child continues unless the run was cancelled.
 fn ended(run: &Run, outcome: ChildOutcome) -> Vec<Effect> {
     let mut effects = vec![Effect::Stop];
     if !run.timers.is_empty() {
@@ -146,7 +147,7 @@ fn ended(run: &Run, outcome: ChildOutcome) -> Vec<Effect> {
     effects
 }
 
-/// What the run wanted to have run at its end, where its program cannot do it any more.
+/// The exit steps of the run, if its program can no longer run them.
 fn exit(run: &Run, how: &str, env: Env<'_>) -> Option<Effect> {
     let workflow = run.submission.exit.clone()?;
     let input = json!({ "context": run.submission.input, "run": run.id(), "ended": how });

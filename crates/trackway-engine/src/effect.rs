@@ -1,4 +1,4 @@
-//! What follows from a decision: effects on the world, and the answer to whoever sent the command.
+//! The result of a decision: effects on the world, and the reply to the sender of the command.
 
 use trackway_domain::{
     Answer, Attempt, Errand, Event, Node, Pending, Problem, QuestionId, RunId, Submission, Timer,
@@ -15,20 +15,20 @@ pub struct Decision {
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum Effect {
-    /// The program has something to go on with.
+    /// The program can continue.
     Drive,
-    /// The program must not go on.
+    /// The program must stop.
     Stop,
     SetTimer(Timer, Timestamp),
     ClearTimer(Timer),
     ClearTimers,
-    /// Another run begins: with the events, in the same transaction.
+    /// Another run starts, in the same transaction as the events.
     Start(Box<Submission>),
-    /// Something is owed to another run.
+    /// The run owes an errand to another run.
     Owe(Errand),
 }
 
-/// What the sender of a command is told, beside the run itself.
+/// The reply to the sender of a command, in addition to the run itself.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum Reply {
     #[default]
@@ -39,7 +39,7 @@ pub enum Reply {
     Guided(Box<GuidedReply>),
 }
 
-/// What became of a guided run's command.
+/// The outcome of a guided run's command.
 #[derive(Debug, Clone, PartialEq)]
 pub enum GuidedReply {
     Opened {
@@ -47,22 +47,22 @@ pub enum GuidedReply {
         answer: Answer,
     },
     Attempted(Attempt),
-    /// The answer would advance a step that wants a person's agreement, which the door can get. Nothing
-    /// is recorded.
+    /// The answer would advance a step that needs a person's agreement, and the door can ask for it.
+    /// Nothing is recorded.
     ConsentNeeded(Pending),
 }
 
-/// What became of a message.
+/// The outcome of a message.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Delivered {
-    /// It joined the history; nothing was asked.
+    /// It joined the history; no question was open.
     Noted,
-    /// It was judged as an answer.
+    /// It was checked as an answer.
     Answer {
         question: QuestionId,
-        /// 1 for the first request at this question.
+        /// 1 for the first request to this question.
         order: u32,
-        /// Another request to the same question was there at the time, or had been accepted before.
+        /// Another request to the same question was being processed, or had been accepted before.
         concurrent: bool,
         /// This is the request that resumed the run.
         primary: bool,

@@ -1,4 +1,4 @@
-//! What a decision may know of the world: handed in, so that the same inputs decide the same.
+//! What a decision knows about the world. It is passed in, so that equal inputs give equal decisions.
 
 use serde_json::Value;
 use trackway_domain::{Problem, Question, Timestamp, WorkflowRef};
@@ -19,8 +19,8 @@ pub trait Schemas {
     /// it satisfies `schema`.
     fn check(&self, schema: &Value, value: &Value) -> Vec<Problem>;
 
-    /// What is wrong with an answer to a question of that workflow: by the schema, and then by the type
-    /// that the workflow reads it into, where that is known.
+    /// What is wrong with an answer to a question of that workflow: first by the schema, then by the
+    /// type that the workflow parses it into, if that is known.
     fn check_answer(
         &self,
         workflow: &WorkflowRef,

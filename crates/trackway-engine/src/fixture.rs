@@ -1,7 +1,7 @@
-//! A run told by words: commands in, events and views out. The tests of this crate share it.
+//! A scripted run: commands as text in, events and views out. The tests of this crate share it.
 //!
-//! Ids are counted and time moves one second with each command, so that the same story always reads
-//! the same. Only the JSON Schema check is faked; everything else is the code that runs.
+//! Ids are counted and time moves one second with each command, so that the same script always
+//! gives the same result. Only the JSON Schema check is faked; everything else is the product code.
 
 pub(crate) mod render;
 mod schemas;
@@ -16,7 +16,7 @@ use crate::{Decision, Env, Refusal, Run, RunView, decide};
 
 pub(crate) use schemas::FewSchemas;
 
-/// One run with all that happened to it.
+/// One run with its whole history.
 #[derive(Default)]
 pub(crate) struct Story {
     pub(crate) run: Option<Run>,
@@ -30,24 +30,24 @@ pub(crate) struct Story {
 }
 
 impl Story {
-    /// The story after these commands, separated by `;` (see [`words`]). Each must be taken.
+    /// The run after these commands, separated by `;` (see [`words`]). Each must be accepted.
     pub(crate) fn of(commands: &str) -> Self {
         let mut story = Self::default();
         for words in commands.split(';').map(str::trim) {
             if let Err(refusal) = story.tell(words) {
-                panic!("`{words}` of `{commands}` was not taken: {refusal}");
+                panic!("`{words}` of `{commands}` was not accepted: {refusal}");
             }
         }
         story
     }
 
-    /// One more command, told by words.
+    /// One more command, as text.
     pub(crate) fn tell(&mut self, words: &str) -> Result<Decision, Refusal> {
         let command = words::command(self, words);
         self.take(command)
     }
 
-    /// Decides a command and folds its events in, one by one.
+    /// Decides a command and folds its events, one by one.
     pub(crate) fn take(&mut self, command: Command) -> Result<Decision, Refusal> {
         self.commands += 1;
         let now = Timestamp::from_millis(self.commands * 1_000);
@@ -63,7 +63,7 @@ impl Story {
         Ok(decision)
     }
 
-    /// A command's whole answer in one line.
+    /// The whole result of a command in one line.
     pub(crate) fn line(&mut self, words: &str) -> String {
         match self.tell(words) {
             Ok(decision) => self.named(render::decision(&decision)),
@@ -71,7 +71,7 @@ impl Story {
         }
     }
 
-    /// The log so far, an event a line.
+    /// The log so far, one event per line.
     pub(crate) fn lines(&self) -> String {
         let lines: Vec<_> = self.events().map(render::event).collect();
         self.named(lines.join("\n"))
@@ -89,7 +89,7 @@ impl Story {
         self.view.as_ref().expect("the run exists")
     }
 
-    /// Questions in the order in which they were put: `q1`, `q2`, …
+    /// Questions in the order in which they were asked: `q1`, `q2`, …
     pub(crate) fn questions(&self) -> Vec<QuestionId> {
         self.events()
             .filter_map(|event| match event {
@@ -120,7 +120,7 @@ impl Story {
         }
     }
 
-    /// Known ids by their short names.
+    /// Replaces known ids by their short names.
     pub(crate) fn named(&self, mut text: String) -> String {
         for (index, id) in self.questions().iter().enumerate() {
             text = text.replace(&id.to_string(), &format!("q{}", index + 1));

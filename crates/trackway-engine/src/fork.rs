@@ -1,5 +1,5 @@
-//! Forks: another run that begins with a part of this one's log. What is recorded there is not done
-//! again; from the point on it goes its own way, and the original is not touched.
+//! Forks: a new run that starts with a part of another run's log. The recorded part is not executed
+//! again. After that point the new run is independent, and the original does not change.
 
 use trackway_domain::{Event, ForkPoint, RunId, Seq, SessionId, Submission, Timestamp};
 
@@ -12,9 +12,9 @@ pub enum CannotFork {
     Guided,
     #[error("it has no event {at}; its last is {last}")]
     NoEvent { at: Seq, last: Seq },
-    #[error("it has ended at event {at}; the last point to go on from is {last}")]
+    #[error("it has ended at event {at}; the last point to continue from is {last}")]
     Ended { at: Seq, last: Seq },
-    #[error("its child {child} is at work there, and reports to the original alone")]
+    #[error("its child {child} is running there and reports only to the original")]
     OpenChild { child: RunId },
     #[error("its first event is not `submitted`")]
     NotSubmitted,
@@ -22,15 +22,15 @@ pub enum CannotFork {
     Illegal(#[from] IllegalTransition),
 }
 
-/// What is asked for.
+/// The request to fork a run.
 #[derive(Debug, Clone)]
 pub struct Fork {
-    /// Of the new run.
+    /// The id of the new run.
     pub id: RunId,
-    /// The last event that both have; without one, where the run could go on last: before the answer to
-    /// its last question, else before its end.
+    /// The last event that both runs have. By default, the last point from which the run could
+    /// continue: before the answer to its last question, or else before its end.
     pub at: Option<Seq>,
-    /// Into another session it goes whole.
+    /// The session of the new run. By default, a fork into another session has the whole log.
     pub session: Option<SessionId>,
     pub now: Timestamp,
 }
@@ -57,7 +57,7 @@ pub fn fork(log: &[&Event], fork: Fork) -> Result<Forked, CannotFork> {
     let Fork { id, session, now, at: _ } = fork;
     let submission = Submission {
         run: id,
-        // It reports to nobody, and a deadline of the original is not its own.
+        // The fork has no parent, and does not inherit the deadline of the original.
         parent: None,
         deadline: None,
         forked_from: Some(ForkPoint { run: original.run, seq: at }),
@@ -75,7 +75,7 @@ pub fn fork(log: &[&Event], fork: Fork) -> Result<Forked, CannotFork> {
         return Err(CannotFork::OpenChild { child: child.run });
     }
     let copied = events.len();
-    // Whoever forks an imported run has looked at it.
+    // A caller that forks an imported run has reviewed it.
     if run.imported {
         run.apply(&Event::Adopted)?;
         events.push(Event::Adopted);
@@ -83,7 +83,7 @@ pub fn fork(log: &[&Event], fork: Fork) -> Result<Forked, CannotFork> {
     Ok(Forked { run, events, copied })
 }
 
-/// The event after which the new run goes its own way.
+/// The event after which the new run is independent.
 fn point(log: &[&Event], fork: &Fork) -> Result<Seq, CannotFork> {
     let end = log.len() as Seq;
     let last = if fork.session.is_some() { end } else { last_point(log) };

@@ -1,4 +1,4 @@
-//! How the parts of a message become the input that a schema asks for.
+//! How the parts of a message become the input that a schema requires.
 
 use serde_json::{Value, json};
 use trackway_domain::{
@@ -7,7 +7,7 @@ use trackway_domain::{
 
 use crate::Schemas;
 
-/// The answer that a message gives to a question, and what is wrong with it.
+/// The answer that a message contains, and what is wrong with it.
 pub fn read_answer(
     workflow: &WorkflowRef,
     question: &Question,
@@ -24,10 +24,10 @@ pub fn read_answer(
     Reading { question: question.id, input, problems }
 }
 
-/// The first data part is the input. Where there is none, text can be the JSON of an object that the
-/// schema asks for; else it stands in for a schema that asks for one plain value (a string, a number, or
-/// yes or no), by itself or as the one required property of an object. A schema that asks for nothing
-/// takes any message: its data, else its text, else null; files are read from the message itself.
+/// The first data part is the input. Without one, text can be the JSON of an object that the schema
+/// requires. Otherwise text can be one plain value (a string, a number, or yes or no), if the schema
+/// requires one, directly or as the only required property of an object. A schema without constraints
+/// accepts any message: its data, else its text, else null; programs read files from the message itself.
 /// Integral numbers become integers.
 pub fn input_from_parts(schema: &Value, parts: &[Part]) -> Result<Value, Box<Problem>> {
     let mut input = value_from_parts(schema, parts)?;
@@ -57,7 +57,7 @@ fn value_from_parts(schema: &Value, parts: &[Part]) -> Result<Value, Box<Problem
     }))
 }
 
-/// What people write for yes and no.
+/// The words that people use for yes and no.
 pub fn yes_or_no(text: &str) -> Option<bool> {
     match text.trim().trim_end_matches(['.', '!']).to_lowercase().as_str() {
         "yes" | "y" | "true" | "ok" | "okay" | "approved" => Some(true),
@@ -82,8 +82,8 @@ fn read(schema: &Value, text: &str) -> Option<Value> {
     object
 }
 
-/// Whether an object that came as text is what the schema asks for, rather than words that happen to be
-/// JSON: it has what is required, and where nothing is, only what is known.
+/// Whether an object that came as text is meant for the schema, and is not just text that happens to be
+/// JSON: it has the required properties, or, if none is required, only known ones.
 fn is_meant_for(schema: &Value, object: &Value) -> bool {
     let required = schema.get("required").and_then(Value::as_array).filter(|all| !all.is_empty());
     let has = |name: &str| object.get(name).is_some();
@@ -106,22 +106,22 @@ fn plain(schema: &Value, text: &str) -> Option<Value> {
     }
 }
 
-/// The one property that has to be there.
+/// The only required property.
 fn only_property(schema: &Value) -> Option<(&str, &Value)> {
     let mut required = required_names(schema);
     let (Some(name), None) = (required.next(), required.next()) else { return None };
     Some((name, schema.get("properties")?.get(name)?))
 }
 
-/// Properties that whoever answers has to give; also those that are wanted of everybody who does not
-/// decline (`if`, `then`).
+/// Properties that an answer must have, including those that are required unless the answer declines
+/// (`if`, `then`).
 pub fn required_names(schema: &Value) -> impl Iterator<Item = &str> {
     let own = schema.get("required").or_else(|| schema.get("then")?.get("required"));
     let names = own.and_then(Value::as_array);
     names.into_iter().flatten().filter_map(Value::as_str)
 }
 
-/// Members of a schema that say something about a value without constraining it.
+/// Keywords of a schema that describe a value without constraining it.
 const ANNOTATIONS: [&str; 7] =
     ["$schema", "$id", "$comment", "title", "description", "default", "examples"];
 

@@ -1,10 +1,10 @@
-//! Pure decisions: what a command does to a run, and what everybody sees of it.
+//! Pure decisions: what a command does to a run, and what clients see of it.
 //!
-//! [`decide`] is the only place that decides anything about a run: it takes a run and a command and
-//! returns events, effects and a reply. Beside it `fork` and `import` say what a copied log becomes.
-//! [`Run`] and [`RunView`] are folds of events: the one holds what decisions need, the other what people
-//! see. [`transition`] is the only way from one state to another, live and on replay. Nothing here is
-//! async, reads a clock or makes an id by itself.
+//! [`decide`] is the only function that makes decisions about a run: it takes a run and a command and
+//! returns events, effects and a reply. `fork` and `import` define what a copied log becomes. [`Run`]
+//! and [`RunView`] are folds of events: [`Run`] holds what decisions need, [`RunView`] what people see.
+//! [`transition`] is the only way from one state to another, live and on replay. Nothing here is async,
+//! reads a clock or makes an id by itself.
 
 mod answer;
 mod bounded;

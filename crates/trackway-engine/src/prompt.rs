@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 use trackway_domain::{Message, MessageId, Part, Problem, Question, Role, WaitingRun};
 
-/// The message that puts a question. The schema stands in the first part's metadata, where clients
-/// look for it; every part the workflow gave is kept. A question that is put again says why at its end.
+/// The message that asks a question. The schema is in the metadata of the first part, where clients
+/// look for it. Every part of the workflow is kept. A repeated question ends with the reason.
 pub(crate) fn question(id: &MessageId, question: &Question, problems: &[Problem]) -> Message {
     let mut parts = question.prompt.clone();
     if parts.is_empty() {
@@ -23,7 +23,7 @@ pub(crate) fn question(id: &MessageId, question: &Question, problems: &[Problem]
     message
 }
 
-/// Why an answer was refused, in words: many clients show people the text alone.
+/// Why an answer was refused, in words: many clients show only the text.
 fn refusal_text(problems: &[Problem]) -> String {
     let mut text = "The answer was not accepted:".to_owned();
     for problem in problems {
@@ -33,7 +33,7 @@ fn refusal_text(problems: &[Problem]) -> String {
     text
 }
 
-/// The message that names a run below this one which waits for a person.
+/// The message that names a run below this one that waits for a person.
 pub(crate) fn waiting(id: &MessageId, waits: &WaitingRun) -> Message {
     let WaitingRun { run, workflow, state, text } = waits;
     let mut message = self::text(id, &format!("{workflow} ({run}) waits for an answer: {text}"));

@@ -1,4 +1,4 @@
-//! A run as decisions see it: a fold of its events that holds no more than they need.
+//! A run as decisions use it: a fold of its events that holds only what decisions need.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,24 +17,24 @@ pub struct Run {
     /// Number of the last event folded in.
     pub seq: Seq,
     pub state: State,
-    /// Every question of this run, with the requests it has seen.
+    /// Every question of this run, with its requests.
     pub questions: BTreeMap<QuestionId, Asked>,
-    /// The question that was put last, open or not.
+    /// The question that was asked last, open or not.
     pub last_question: Option<QuestionId>,
     pub timers: BTreeMap<Timer, Timestamp>,
     /// Children that have not ended.
     pub children: Vec<OpenChild>,
-    /// Who waits for what this run says next.
+    /// The run that waits for the next answer of this run.
     pub awaited: Option<Awaited>,
-    /// What this run was told by those that it waits for.
+    /// The first answers that this run received.
     pub heard: BTreeSet<Heard>,
     pub parked: Option<Evidence>,
-    /// What is known of runs below this one that wait for a person: the number of what told it last, and
-    /// whether it waits.
+    /// What is known about runs below this one that wait for a person: the number of the latest
+    /// notification, and whether the run waits.
     pub waiting: BTreeMap<RunId, (Seq, bool)>,
-    /// It has shown an artifact.
+    /// The run has published an artifact.
     pub has_artifacts: bool,
-    /// It came from elsewhere, and nobody has adopted it.
+    /// The run was imported and is not adopted yet.
     pub imported: bool,
 }
 
@@ -42,7 +42,7 @@ pub struct Run {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OpenChild {
     pub run: RunId,
-    /// It goes on when this run fails.
+    /// The child continues if this run fails.
     pub dispatched: bool,
 }
 
@@ -50,23 +50,23 @@ pub struct OpenChild {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Awaited {
     pub by: RunId,
-    /// The message that it sent; none where it started the other.
+    /// The message that it sent; `None` if it started the other run.
     pub reply_to: Option<MessageId>,
 }
 
-/// An answer that was heard: who gave it, and to what.
+/// An answer that this run received: its sender, and the message that it answers.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Heard {
     pub from: RunId,
     pub reply_to: Option<MessageId>,
 }
 
-/// A question and what came to it.
+/// A question and the requests to it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Asked {
     pub question: Question,
     pub requests: u32,
-    /// A request resumed the run. A question that was withdrawn never was answered.
+    /// A request resumed the run. A withdrawn question has no answer.
     pub answered: bool,
     /// The op that asked it.
     pub op: trackway_domain::Op,
@@ -94,8 +94,8 @@ impl Run {
         }
     }
 
-    /// A guided run as the store's index has it. Its decisions look at nothing else of it, so that an
-    /// answer costs the same in a log of ten events and in one of ten thousand.
+    /// A guided run from the row of the store's index. Its decisions need nothing else, so an answer
+    /// costs the same in a log of ten events and in one of ten thousand.
     pub fn indexed(
         submission: Box<Submission>,
         created_at: Timestamp,
@@ -122,7 +122,7 @@ impl Run {
         self.submission.run
     }
 
-    /// Folds one event in. The state moves by [`transition`] alone.
+    /// Folds one event. Only [`transition`] changes the state.
     pub fn apply(&mut self, event: &Event) -> Result<(), IllegalTransition> {
         if let Some(next) = transition(&self.state, event)? {
             self.state = next;

@@ -1,8 +1,7 @@
-//! A session as people see it: its runs, how each branched, and the documents that they add up to.
+//! A session as people see it: its runs, their branches, and the documents that they build.
 //!
-//! Everything here is a pure function of the events. [`RunTrack`] folds one run, event by event, so
-//! that whoever follows a run folds only what is new; [`SessionView`] puts the runs of a session side by
-//! side.
+//! Everything here is a pure function of the events. [`RunTrack`] folds one run, event by event, so that a
+//! reader that follows a run folds only new events. [`SessionView`] combines the runs of a session.
 
 mod document;
 mod notes;
@@ -14,7 +13,7 @@ pub use document::{Document, reduce as reduce_documents};
 pub use notes::SessionNote;
 pub use track::{Misfit, RunStatus, RunTrack, TrackEdge, TrackNode};
 
-/// All that is known of a session.
+/// Everything that is known about a session.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SessionView {
     pub id: SessionId,
@@ -26,14 +25,14 @@ pub struct SessionView {
 
 impl SessionView {
     pub fn new(id: SessionId, mut tracks: Vec<RunTrack>) -> Self {
-        // Ids grow with time, so that the order is the same wherever the runs are stored.
+        // Ids grow with time, so the order is the same in every store.
         tracks.sort_by_key(|track| (track.created_at, track.id()));
         let (keepers, runs) =
             tracks.into_iter().partition(|track| track.submission.workflow.holds_session_notes());
         Self { id, runs, keepers }
     }
 
-    /// One node per snapshot, run after run, each run's in the order in which they were made.
+    /// One node per snapshot, run by run, in the order in which each run made them.
     pub fn nodes(&self) -> impl Iterator<Item = (&RunTrack, &TrackNode)> {
         self.runs.iter().flat_map(|run| run.nodes.iter().map(move |node| (run, node)))
     }
@@ -43,7 +42,7 @@ impl SessionView {
         self.runs.iter().flat_map(|run| run.edges.iter().map(move |edge| (run, edge)))
     }
 
-    /// The documents of every run, and the session's own notes behind them.
+    /// The documents of every run, followed by the session's own notes.
     pub fn documents(&self) -> Vec<Document> {
         self.runs.iter().chain(&self.keepers).flat_map(RunTrack::documents).collect()
     }
@@ -55,9 +54,8 @@ impl SessionView {
         notes
     }
 
-    /// Nothing is left to do in any branch of any run, and every log could be read to its end. Only such a
-    /// session may be removed. A run that was started before that moment and never answered counts as
-    /// finished.
+    /// No branch of any run has work left, and every log could be read to its end. Only such a session may
+    /// be removed. A run that was started before `abandoned_before` and never answered counts as finished.
     pub fn may_be_removed(&self, abandoned_before: Timestamp) -> bool {
         self.runs.iter().chain(&self.keepers).all(|run| {
             run.damaged.is_none()
@@ -67,7 +65,7 @@ impl SessionView {
         })
     }
 
-    /// Why not all of it is shown, for each run that cannot be read to its end.
+    /// The reason for each run whose log cannot be read to its end.
     pub fn damages(&self) -> impl Iterator<Item = (&RunTrack, &str)> {
         let runs = self.runs.iter().chain(&self.keepers);
         runs.filter_map(|run| run.damaged.as_deref().map(|reason| (run, reason)))

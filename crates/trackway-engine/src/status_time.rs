@@ -1,27 +1,27 @@
 //! When a run's current status was published, folded without the status itself. The index of runs is
-//! ordered by it, and must say what [`RunView`](crate::RunView) shows.
+//! ordered by it, and must agree with [`RunView`](crate::RunView).
 
 use trackway_domain::{Event, Timestamp};
 
-/// The moment of the current status. Cheap to fold: nothing of an event is copied.
+/// The time of the current status. Folding is cheap: nothing of an event is copied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct StatusTime {
     pub at: Timestamp,
-    /// The moment of the status that parking covered; it is shown again afterwards.
+    /// The time of the status that parking replaced; unparking restores it.
     pub(crate) covered: Option<Timestamp>,
 }
 
 impl StatusTime {
-    /// Of a run that was submitted at that moment.
+    /// For a run that was submitted at that moment.
     pub const fn begin(at: Timestamp) -> Self {
         Self { at, covered: None }
     }
 
-    /// Folds in the next event, recorded at `at`.
+    /// Folds the next event, recorded at `at`.
     pub fn apply(&mut self, event: &Event, at: Timestamp) {
         match event {
-            // What is said beside an open question leaves the question the status, and a status without
-            // a message is not published.
+            // A status while a question is open does not replace the question, and a status without a
+            // message is not published.
             Event::Status { state, .. }
             | Event::ChildStarted { state, .. }
             | Event::ChildWaits { state, .. }
@@ -32,7 +32,7 @@ impl StatusTime {
                 self.covered.get_or_insert(self.at);
                 self.at = at;
             }
-            // A guided run shows where it stands with each of its own events.
+            // Every guided event changes the status of a guided run.
             Event::Guided(_) => self.at = at,
             Event::Unparked => self.at = self.covered.take().unwrap_or(self.at),
             Event::Started

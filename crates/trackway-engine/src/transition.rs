@@ -1,4 +1,4 @@
-//! The transition table, and the one function that moves a run along it.
+//! The transition table, and the one function that moves a run through it.
 
 use trackway_domain::{Event, State, StateName};
 
@@ -21,8 +21,8 @@ pub const TABLE: [(StateName, &[StateName]); 9] = [
     (Unknown, &[]),
 ];
 
-/// The state after `event`: `Some` where it moves, `None` where it stays. An event that does not
-/// belong in this state is illegal and changes nothing.
+/// The state after `event`: `Some` if it changes, `None` if it stays. An event that is not allowed in
+/// this state is illegal and changes nothing.
 pub fn transition(state: &State, event: &Event) -> Result<Option<State>, IllegalTransition> {
     let from = state.name();
     let illegal = |to| IllegalTransition { from, to, event: event.name() };
@@ -34,7 +34,7 @@ pub fn transition(state: &State, event: &Event) -> Result<Option<State>, Illegal
         Event::Asked { question, .. } => State::interrupted(question.clone()),
         Event::Resumed { resume, .. } if answers(state, resume.question) => State::Working,
         Event::Withdrawn { question } if answers(state, *question) => State::Working,
-        // The answer before could not be read, so that the run works on nothing.
+        // The previous answer could not be read, so the program could not continue with it.
         Event::Resumed { replaces: true, .. } if from == Working => return Ok(None),
         Event::Resumed { .. } | Event::Withdrawn { .. } => return Err(illegal(Working)),
         Event::Refused { resume, .. } if answers(state, resume.question) => return Ok(None),
@@ -43,11 +43,11 @@ pub fn transition(state: &State, event: &Event) -> Result<Option<State>, Illegal
         Event::Failed { failure, .. } => State::Failed { failure: failure.clone() },
         Event::Canceled => State::Canceled,
         Event::Rejected { reason, .. } => State::Rejected { reason: reason.clone() },
-        // A late answer is told so even when the run has ended meanwhile.
+        // A late answer is recorded even if the run has ended meanwhile.
         Event::Late(_) => return Ok(None),
-        // A guided run completes once; an agent that goes back grows another branch after that.
+        // A guided run completes once; an agent that goes back then adds another branch.
         Event::Guided(_) if from != Submitted => return Ok(None),
-        // An outside agent can go on with a run that is complete, so such a run is adopted first, too.
+        // An outside agent can continue a completed run, so such a run must be adopted too.
         Event::Imported | Event::Adopted if !from.is_terminal() || from == Completed => {
             return Ok(None);
         }
@@ -60,7 +60,8 @@ pub fn transition(state: &State, event: &Event) -> Result<Option<State>, Illegal
         {
             return Ok(None);
         }
-        // What a program does is recorded between its start and its end, also beside an open question.
+        // A program's operations are recorded between its start and its end, also while a question is
+        // open.
         Event::Status { .. }
         | Event::Artifact { .. }
         | Event::StepDone { .. }

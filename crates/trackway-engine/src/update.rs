@@ -1,4 +1,4 @@
-//! What watchers of a run see of each event. Streams and snapshots are both made from this, so that
+//! What watchers of a run see of each event. Streams and snapshots are both built from this, so that
 //! they cannot disagree.
 
 use serde_json::Value;
@@ -19,27 +19,27 @@ pub enum Update {
 pub struct StatusUpdate {
     pub state: StateName,
     pub message: Option<Message>,
-    /// Nothing follows.
+    /// No update follows.
     pub last: bool,
     /// The run waits for an answer from here on.
     pub interrupts: bool,
     /// For the `working` of a resume: which request it was.
     pub resume: Option<ResumeMark>,
-    /// For `completed`: the workflow's output, null where it has none.
+    /// For `completed`: the workflow's output, or null.
     pub output: Value,
     /// Why the run is parked.
     pub parked: Option<Evidence>,
 }
 
 impl StatusUpdate {
-    /// Whether it is published while a question is open and is not that question: it says something, and
-    /// the question stays what the run shows.
+    /// Whether the update is published while a question is open and is not that question. The question
+    /// then stays the status of the run.
     pub fn is_beside_a_question(&self) -> bool {
         self.state.is_interrupted() && !self.interrupts
     }
 }
 
-/// A request's place among those at its question.
+/// The order of a request among the requests to its question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ResumeMark {
     pub order: u32,
@@ -47,13 +47,13 @@ pub struct ResumeMark {
     pub primary: bool,
 }
 
-/// The update that an event is seen as, where it is seen at all.
+/// The update for an event, if the event is visible.
 pub fn update(event: &Event) -> Option<Update> {
     let status = match event {
         Event::Submitted(_) => return Some(Update::Submitted),
         Event::Artifact { chunk, .. } => return Some(Update::Artifact(chunk.clone())),
         Event::Started | Event::Withdrawn { .. } => status(StateName::Working, None),
-        // It changes no state and says nothing: a second bare `working` would be a repetition.
+        // The event changes no state and has no content: a second bare `working` would be a repetition.
         Event::Status { message, .. } if message.parts.is_empty() => return None,
         Event::Status { state, message, .. }
         | Event::ChildStarted { state, message: Some(message), .. } => {
@@ -111,7 +111,7 @@ pub fn update(event: &Event) -> Option<Update> {
     Some(Update::Status(status))
 }
 
-/// Whether an event is seen as an update, without making it.
+/// Whether an event has an update, without building it.
 pub const fn shows(event: &Event) -> bool {
     if let Event::Status { message, .. } = event {
         return !message.parts.is_empty();

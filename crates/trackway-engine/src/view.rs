@@ -10,7 +10,7 @@ use trackway_domain::{
 
 use crate::{ResumeMark, StatusTime, StatusUpdate, Update, update};
 
-/// The snapshot that a door turns into its own shape. Cheap to clone: messages and artifacts are shared.
+/// The snapshot that a door renders. Cheap to clone: messages and artifacts are shared.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunView {
     pub submission: Arc<Submission>,
@@ -20,27 +20,27 @@ pub struct RunView {
     pub created_at: Timestamp,
     /// All messages, the caller's and ours, oldest first.
     messages: Vec<Arc<Message>>,
-    /// Which of them is the current status' own.
+    /// The index of the current status' own message.
     status_message: Option<usize>,
-    /// Message and moment of the status that parking covered; they are shown again afterwards.
+    /// Message and time of the status that parking replaced; unparking restores them.
     covered: Option<(Option<usize>, Timestamp)>,
     pub artifacts: Vec<Arc<Artifact>>,
     /// The open question.
     pub question: Option<Arc<Question>>,
     /// The request that resumed the run last.
     pub resume: Option<ResumeMark>,
-    /// The workflow's output once it completed; null where it has none.
+    /// The workflow's output after it completed, or null.
     pub output: Value,
     pub parked: Option<Evidence>,
-    /// Runs below this one that wait for a person, with the message that says so.
+    /// Runs below this one that wait for a person, each with the message that reports it.
     waiting: Vec<(RunId, usize)>,
-    /// The log came from elsewhere, and nobody has adopted the run.
+    /// The log was imported, and the run is not adopted yet.
     pub imported: bool,
-    /// Why nothing more of the run can be read. What is shown ends before the damage.
+    /// Why the rest of the run cannot be read. The view ends before the damage.
     pub damaged: Option<String>,
     /// Counts state and artifact changes without a gap.
     pub generation: u64,
-    /// Number and position of the newest event folded in.
+    /// Number and position of the newest event in the view.
     pub seq: Seq,
     pub pos: Pos,
 }
@@ -71,8 +71,8 @@ impl RunView {
         }
     }
 
-    /// The view that a log folds into: each event with when it was recorded and where it is stored. None
-    /// where it does not begin with a submission.
+    /// The view of a log: each event with its time and its position. `None` if the log does not start
+    /// with a submission.
     pub fn of_log<'a>(log: impl IntoIterator<Item = (&'a Event, Timestamp, Pos)>) -> Option<Self> {
         let mut log = log.into_iter();
         let (Event::Submitted(submission), at, pos) = log.next()? else { return None };
@@ -83,7 +83,7 @@ impl RunView {
         Some(view)
     }
 
-    /// Folds in the next event, recorded at `at` and stored at `pos`.
+    /// Folds the next event, recorded at `at` and stored at `pos`.
     pub fn apply(&mut self, event: &Event, at: Timestamp, pos: Pos) {
         self.seq += 1;
         self.pos = pos;
@@ -122,7 +122,8 @@ impl RunView {
         waiting.iter().map(|(run, _)| *run)
     }
 
-    /// A run below this one waits no longer. Where that was what is shown, another one that waits is.
+    /// A run below this one no longer waits. If it was the visible status, another waiting run replaces
+    /// it.
     fn goes_on(&mut self, run: RunId) {
         let Some(place) = self.waiting.iter().position(|(waits, _)| *waits == run) else { return };
         let (_, message) = self.waiting.remove(place);
@@ -131,14 +132,14 @@ impl RunView {
         }
     }
 
-    /// The log cannot be read any further: where the run stands is unknown.
+    /// The log cannot be read any further, so the state of the run is unknown.
     pub fn damage(&mut self, reason: String) {
         self.state = StateName::Unknown;
         self.question = None;
         self.damaged = Some(reason);
     }
 
-    /// When the current status was published, to be folded further without the view.
+    /// When the current status was published, for folding without the view.
     pub fn status_time(&self) -> StatusTime {
         StatusTime { at: self.status_at, covered: self.covered.map(|(_, at)| at) }
     }
@@ -148,7 +149,7 @@ impl RunView {
         self.status_message.map(|index| &self.messages[index])
     }
 
-    /// Every message but the current status' own, oldest first.
+    /// Every message except the current status' own, oldest first.
     pub fn history(&self) -> impl DoubleEndedIterator<Item = &Arc<Message>> {
         let current = self.status_message;
         self.messages
@@ -162,7 +163,7 @@ impl RunView {
         self.messages.get_mut(self.status_message?)
     }
 
-    /// Leaves these messages as the history. The status keeps its own.
+    /// Keeps only these messages as the history. The status keeps its own.
     pub(crate) fn keep_messages(&mut self, mut history: Vec<Arc<Message>>) {
         let status = self.status_message().cloned();
         self.waiting.clear();
@@ -174,7 +175,7 @@ impl RunView {
         self.messages = history;
     }
 
-    /// The caller's messages join the history in the order in which they were taken.
+    /// Adds the caller's messages to the history in the order in which they were accepted.
     fn hear(&mut self, event: &Event) {
         let message = match event {
             Event::Refused { resume, .. } | Event::Resumed { resume, .. } => &resume.message,
@@ -216,7 +217,7 @@ impl RunView {
         }
     }
 
-    /// What was shown before the run was parked is shown again.
+    /// Restores the status from before the run was parked.
     fn uncover(&mut self) {
         self.parked = None;
         if let Some((message, at)) = self.covered.take() {
@@ -243,7 +244,7 @@ impl RunView {
     }
 }
 
-/// Takes the first of the new parts into the last known one, where both are plain text.
+/// Appends the first of the new parts to the last existing one, if both are plain text.
 fn join(known: &mut [Part], new: &mut Vec<Part>) {
     let plain = |part: &Part| part.metadata.is_empty() && part.as_text().is_some();
     let (Some(last), Some(first)) = (known.last_mut(), new.first()) else { return };

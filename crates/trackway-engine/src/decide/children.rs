@@ -8,9 +8,9 @@ use trackway_domain::{
 use super::{agent_message, begin, spoken_in};
 use crate::{Decision, Effect, Env, Refusal, Reply, Run, run::Heard};
 
-/// The child begins with the append that records its start, so that nobody ever hears of one that does
-/// not exist. The parent's watchers are told with a message that refers to it, unless the parent waits
-/// for the child's first answer and tells them with that.
+/// The child starts with the append that records its start, so a visible child always exists. A message
+/// that refers to the child notifies the parent's watchers. If the parent waits for the child's first
+/// answer, the parent notifies them with that answer.
 pub(super) fn start(run: &Run, op: Op, new: NewChild, env: Env<'_>) -> Result<Decision, Refusal> {
     let mut events = begin(run)?;
     let child = RunId::new((env.ids)());
@@ -45,8 +45,8 @@ fn started(new: &NewChild, child: RunId, env: Env<'_>) -> Message {
     message
 }
 
-/// A run that this one waits for has said its first thing. Told twice, or told to a run that has ended,
-/// it changes nothing.
+/// A run that this one waits for has given its first answer. A repeated delivery, or one to a run that
+/// has ended, changes nothing.
 pub(super) fn answered(
     run: &Run,
     from: RunId,
@@ -65,7 +65,7 @@ pub(super) fn answered(
     }
 }
 
-/// A child ended. Told twice, or told to a run that has ended, it changes nothing.
+/// A child ended. A repeated delivery, or one to a run that has ended, changes nothing.
 pub(super) fn end(run: &Run, child: RunId, outcome: ChildOutcome) -> Decision {
     if run.state.name().is_terminal() || !run.children.iter().any(|open| open.run == child) {
         return Decision::default();

@@ -1,12 +1,12 @@
-//! A caller's message: an answer to a question, or one for the history.
+//! A caller's message: an answer to a question, or a message for the history.
 
 use trackway_domain::{Delivery, Event, Late, QuestionId, Reading, Resume, StateName};
 
 use super::message_id;
 use crate::{Asked, Decision, Delivered, Effect, Env, Refusal, Reply, Run, read_answer};
 
-/// Requests at one question are ordered by this function: the first valid one resumes the run, and
-/// every other is told its place and what would have been wrong with it.
+/// This function orders the requests to one question. The first valid one resumes the run. Every other
+/// request gets its order and what is wrong with it.
 pub(super) fn decide(run: &Run, delivery: Delivery, env: Env<'_>) -> Result<Decision, Refusal> {
     let state = run.state.name();
     if run.imported {
@@ -27,27 +27,27 @@ pub(super) fn decide(run: &Run, delivery: Delivery, env: Env<'_>) -> Result<Deci
     let replaces = is_unreadable(run, asked);
     let open = replaces || run.state.question().is_some_and(|open| open.id == question);
     if state.is_terminal() && !asked.answered {
-        // Its run ended before anybody answered.
+        // The run ended before the question had an answer.
         return Err(Refusal::Ended { state });
     }
-    // Something that is recorded already may have made the program take another way: an answer that is
-    // taken now and not used would have been acknowledged for nothing.
+    // A recorded event may still lead the program to another path. An answer that is accepted now
+    // might then be acknowledged and never used.
     if open && !delivery.settled {
         return Err(Refusal::NotSettled);
     }
     Ok(judge(run, asked, delivery, (open, replaces), env))
 }
 
-/// The question that a message is judged by: the named one, the open one, or, while the run works on
-/// after it, the one that was put last, answered or withdrawn.
+/// The question that the message is checked against: the named one, the open one, or, while the run
+/// continues after it, the last one, answered or withdrawn.
 fn target(run: &Run, delivery: &Delivery) -> Option<QuestionId> {
     let open = || run.state.question().map(|question| question.id);
     let last = || run.last_question.filter(|_| run.state.name() == StateName::Working);
     delivery.question.or_else(open).or_else(last)
 }
 
-/// Whether the run is parked because its program cannot read the answer to this question: it takes
-/// another one in its place.
+/// Whether the run is parked because its program cannot read the answer to this question. Another
+/// answer can then replace it.
 fn is_unreadable(run: &Run, asked: &Asked) -> bool {
     let last = run.last_question == Some(asked.question.id);
     let blamed = run.parked.as_ref().is_some_and(|evidence| {

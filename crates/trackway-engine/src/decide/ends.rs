@@ -1,4 +1,4 @@
-//! How a run ends: its program returns, or somebody cancels it.
+//! How a run ends: its program returns, or a caller cancels it.
 
 use serde_json::Value;
 use trackway_domain::{ChildOutcome, Event, Failure, StateName};
@@ -12,7 +12,7 @@ pub(super) fn end(
     env: Env<'_>,
 ) -> Result<Decision, Refusal> {
     let mut events = begin(run)?;
-    // A program that returns beside an open question does not need its answer any more.
+    // A program that returns while a question is open no longer needs its answer.
     if let Some(question) = run.state.question() {
         events.push(Event::Withdrawn { question: question.id });
     }
@@ -20,7 +20,7 @@ pub(super) fn end(
         Ok(output) => {
             let outcome =
                 ChildOutcome { state: StateName::Completed, output: output.clone(), message: None };
-            // Where an artifact was shown, clients that join what they are given would have it twice.
+            // After an artifact, clients that join all content would get the text twice.
             let says = output.as_str().is_some_and(|text| !text.is_empty()) && !run.has_artifacts;
             let message_id = says.then(|| message_id(env));
             events.push(Event::Completed { output, message_id });

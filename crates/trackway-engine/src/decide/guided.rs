@@ -11,17 +11,17 @@ use trackway_domain::{
 
 use crate::{Decision, Env, GuidedReply, Refusal, Reply, Run};
 
-/// Number of the event that makes the first node: it is submitted and started before.
+/// Number of the event that makes the first node: `Submitted` and `Started` come before it.
 const OPENED_AT: Seq = 3;
 
-/// Limit (MCP): blocked answers to one snapshot that are recorded. An agent that is wrong so often does
-/// not learn from the answer; one that fits is still taken, and advances.
+/// Limit (MCP): blocked answers to one snapshot that are recorded. An agent with so many invalid answers
+/// does not learn from the replies. A valid answer is still accepted, and advances.
 const BLOCKED_ATTEMPTS_MAX: u32 = 100;
 
-/// Bytes from which on a fact is kept where it is. A reference costs some thirty.
+/// Size from which a fact is stored as a reference. A reference takes about thirty bytes.
 const KEPT_BYTES_MIN: usize = 512;
-/// Events that one node may refer to: each is one more read for whoever answers the node. A node that would
-/// need more holds its whole context, and those after it refer to it.
+/// Events that one node may refer to: each of them is one more read for an answer to the node. A node that
+/// needs more stores its whole context, and later nodes refer to it.
 /// Limit (Sessions): earlier events that a snapshot refers to for its facts.
 const KEPT_EVENTS_MAX: usize = 4;
 
@@ -29,7 +29,7 @@ const KEPT_EVENTS_MAX: usize = 4;
 pub(super) fn begin(command: GuidedCommand, env: Env<'_>) -> Result<Decision, Refusal> {
     match command {
         GuidedCommand::Open { submission, step, seal } => Ok(open(submission, *step, seal, env)),
-        // It has no steps, and is complete from its start.
+        // The run has no steps, so it is complete from its start.
         GuidedCommand::OpenNotes { submission, notes } => Ok(Decision {
             events: vec![
                 Event::Submitted(submission),
@@ -60,8 +60,8 @@ pub(super) fn decide(run: &Run, command: GuidedCommand, env: Env<'_>) -> Result<
     Ok(Decision { events, ..Decision::default() })
 }
 
-/// Whether anything more is recorded in a guided run. One that completed is not over: an agent that goes
-/// back to an earlier node grows another branch.
+/// Whether a guided run accepts more events. A completed run does: an agent that goes back to an earlier
+/// node adds another branch.
 pub fn accepts(state: StateName, imported: bool) -> Result<(), Refusal> {
     if state.is_terminal() && state != StateName::Completed {
         return Err(Refusal::Ended { state });
@@ -69,7 +69,7 @@ pub fn accepts(state: StateName, imported: bool) -> Result<(), Refusal> {
     if imported { Err(Refusal::NotAdopted) } else { Ok(()) }
 }
 
-/// Begins a run. One whose workflow has nothing to do is complete from its start.
+/// Starts a run. If its workflow has no steps, the run is complete from its start.
 fn open(submission: Box<Submission>, step: StepState, seal: Seal, env: Env<'_>) -> Decision {
     let StepState { walk, context, pending, documents, warnings } = step;
     let is_complete = pending.is_none();
@@ -91,7 +91,7 @@ fn open(submission: Box<Submission>, step: StepState, seal: Seal, env: Env<'_>) 
     Decision { events, reply, ..Decision::default() }
 }
 
-/// Judges an answer by what the interpreter made of it.
+/// Decides an answer by the interpreter's result.
 fn answer(run: &Run, sent: NodeAnswer, env: Env<'_>) -> Result<Decision, Refusal> {
     let NodeAnswer { at, ack, digest, inputs, consent, seal, result, warning } = sent;
     let wants_agreement = at.node.pending.as_ref().filter(|pending| pending.confirm);
@@ -129,7 +129,7 @@ fn answer(run: &Run, sent: NodeAnswer, env: Env<'_>) -> Result<Decision, Refusal
         warnings: warning.into_iter().chain(warnings).collect(),
         seal,
     };
-    // The first branch that gets to its end completes the run.
+    // The first branch that reaches its end completes the run.
     let completes = is_complete && run.state.name() == StateName::Working;
     let output = completes.then(|| inputs.output.clone().unwrap_or_default());
     let attempt = Attempt { node: at.node.id, ack, digest, inputs, outcome, answer, documents };
@@ -139,8 +139,8 @@ fn answer(run: &Run, sent: NodeAnswer, env: Env<'_>) -> Result<Decision, Refusal
     Ok(Decision { events, reply, ..Decision::default() })
 }
 
-/// Where the node of the answer stands among those that its parent went on to. One that is blocked goes
-/// nowhere: the node is the one that was answered, and no fork was made.
+/// The position of the answer's node among the branches of its parent. A blocked answer makes no branch:
+/// the node stays the answered one.
 fn branch(outcome: &AttemptOutcome, at: &AnsweredNode) -> Branch {
     match outcome {
         AttemptOutcome::Advanced(_) => {
@@ -155,8 +155,8 @@ fn is_complete(outcome: &AttemptOutcome) -> bool {
     matches!(outcome, AttemptOutcome::Advanced(node) if node.pending.is_none())
 }
 
-/// Takes out of a new node the large facts that the answered one has already: the node names the event
-/// that holds them. That event holds the value itself, so nothing is followed further than one step.
+/// Removes from a new node the large facts that the answered node already has: the new node refers to the
+/// event that holds them. That event holds the value itself, so a reader follows only one reference.
 fn keep_large_facts(node: &mut Node, at: &AnsweredNode) {
     let mut kept = BTreeMap::new();
     for (name, value) in &node.context {
@@ -168,7 +168,7 @@ fn keep_large_facts(node: &mut Node, at: &AnsweredNode) {
         return;
     }
     for name in kept.keys() {
-        // In its place, so that the order of the names stays.
+        // Null keeps the position, so that the order of the names stays the same.
         node.context.insert(name.clone(), Value::Null);
     }
     node.kept = kept;
@@ -196,7 +196,7 @@ fn declined(pending: &Pending) -> Block {
     }
 }
 
-/// The id of a node follows from the event that makes it, where the run's id is a compact one.
+/// The node's id is derived from the event that makes it, if the run's id is a compact one.
 fn node_id(run: RunId, seq: Seq, env: Env<'_>) -> NodeId {
     NodeId::at(run, seq).unwrap_or_else(|| NodeId::new((env.ids)()))
 }

@@ -1,12 +1,13 @@
-//! Parking: a run whose program does not fit its log waits, with the evidence, for code that does.
+//! Parking: a run whose program does not fit its log waits, with the mismatch on record, for code
+//! that fits.
 
 use trackway_domain::{Event, Evidence};
 
 use super::message_id;
 use crate::{Decision, Env, Refusal, Run};
 
-/// Parking again with the same evidence records nothing: each start tries again, and a run that
-/// stays parked must not grow its log.
+/// Parking again with the same mismatch records nothing: every start of the server tries again, and
+/// the log of a parked run must not grow.
 pub(super) fn park(run: &Run, evidence: Evidence, env: Env<'_>) -> Result<Decision, Refusal> {
     let state = run.state.name();
     if state.is_terminal() {

@@ -1,7 +1,7 @@
-//! Tables of (given commands, command) → (events, effects, reply), a line for each row.
+//! Tables of (commands before, command) → (events, effects, reply), one line per row.
 //!
-//! The rows are words (see `fixture::words`). A table over all states shows one command in each of
-//! them; the coverage test goes over the same commands and so sees what the tables see.
+//! The rows are scripted commands (see `fixture::words`). A table over all states runs one command in
+//! each state. The coverage test runs the same commands, so it covers the same transitions.
 
 mod answers;
 mod children;
@@ -21,7 +21,7 @@ mod yields;
 
 use crate::fixture::Story;
 
-/// A way into each state that a run can be in. All have a deadline, so that it can pass in each.
+/// Commands that lead to each state. Every run has a deadline, so that it can pass in each state.
 const STATES: [(&str, &str); 8] = [
     ("submitted", "submit deadline"),
     ("working", "submit deadline; status on it"),
@@ -62,13 +62,13 @@ const COMMANDS: [&str; 25] = [
     "withdraw q1",
 ];
 
-/// What one command comes to after others, in one line.
+/// The result of one command after others, in one line.
 fn told(given: &str, command: &str) -> String {
     Story::of(given).line(command)
 }
 
-/// What one command comes to in every state, a state a line. Where all that have ended answer alike, they
-/// share a line.
+/// The result of one command in every state, one line per state. If all final states give the same
+/// result, they share a line.
 fn each_state(command: &str) -> String {
     assert!(COMMANDS.contains(&command), "{command} is not in the list");
     let rows = STATES.map(|(state, given)| {

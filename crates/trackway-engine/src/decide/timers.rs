@@ -12,7 +12,8 @@ pub(super) fn sleep(run: &Run, op: Op, due: Timestamp) -> Result<Decision, Refus
     Ok(Decision { events, effects, ..Decision::default() })
 }
 
-/// A timer is due. One that the run no longer has (it fired before, or the run ended) only goes.
+/// A timer is due. If the run no longer has it (it fired before, or the run ended), it is only
+/// cleared.
 pub(super) fn fire(run: &Run, timer: Timer, env: Env<'_>) -> Decision {
     if !run.timers.contains_key(&timer) {
         return Decision { effects: vec![Effect::ClearTimer(timer)], ..Decision::default() };
@@ -24,8 +25,8 @@ pub(super) fn fire(run: &Run, timer: Timer, env: Env<'_>) -> Decision {
             ..Decision::default()
         },
         Timer::Deadline => {
-            // An interrupted run cannot fail by the table, so its question is withdrawn first. One
-            // whose program did nothing yet fails without ever having been seen working.
+            // The table does not let an interrupted run fail, so its question is withdrawn first. A
+            // run whose program did nothing yet fails without entering `working`.
             let withdrawn =
                 run.state.question().map(|question| Event::Withdrawn { question: question.id });
             let events = withdrawn.into_iter().collect();

@@ -1,4 +1,4 @@
-//! Runs below a run that wait for a person: the runs above them say so.
+//! Runs below a run that wait for a person: the runs above them report it.
 
 use trackway_domain::{Errand, Event, Part, Question, RunId, Seq, State, WaitingRun};
 
@@ -10,8 +10,8 @@ use crate::{Decision, Effect, Env, Run};
 /// Enough to recognise it; the whole question is at the child.
 const WAITING_TEXT_CHARS_MAX: usize = 200;
 
-/// A run below this one waits, or waits no longer. What is older than the last that was told, or is told
-/// to a run that has ended, changes nothing.
+/// A run below this one waits, or no longer waits. A notification that is older than the last one, or
+/// that arrives after the end, changes nothing.
 pub(super) fn take(
     run: &Run,
     child: RunId,
@@ -33,8 +33,8 @@ pub(super) fn take(
     Decision { events: vec![event], ..Decision::default() }
 }
 
-/// What the run's parent is to be told. A parent that waits for a first answer hears of a question with
-/// that, and says so itself.
+/// The notification for the run's parent. A parent that waits for a first answer gets the question with
+/// that answer, and reports it itself.
 pub(super) fn owed(run: &Run, events: &[Event]) -> Vec<Effect> {
     let Some(to) = run.submission.parent.filter(|_| !run.submission.awaited) else {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! What a program says: status, artifact, question, reject.
+//! What a program yields: status, artifact, question, reject.
 
 use trackway_domain::{ChildOutcome, Event, Op, Question, QuestionId, StateName, Yield};
 
@@ -33,7 +33,7 @@ pub(super) fn decide(run: &Run, op: Op, what: Yield, env: Env<'_>) -> Result<Dec
         }
         Yield::Interrupted { reason, prompt, schema, artifact, answer_type } => {
             let mut events = begin(run)?;
-            // The artifact goes first: whoever sees the question has what it speaks of.
+            // The artifact comes first, so that a watcher of the question already has it.
             if let Some(artifact) = artifact {
                 events.push(Event::Artifact { op: op.clone(), chunk: artifact.into() });
             }
@@ -43,7 +43,7 @@ pub(super) fn decide(run: &Run, op: Op, what: Yield, env: Env<'_>) -> Result<Dec
             Ok(Decision { events, reply: Reply::Asked(id), ..Decision::default() })
         }
         Yield::Reject { reason } => {
-            // No `Started` here: a run that rejects before anything else was never seen working.
+            // No `Started` here: a run that rejects before anything else never enters `working`.
             begin(run)?;
             let outcome = ChildOutcome {
                 state: StateName::Rejected,
@@ -56,7 +56,8 @@ pub(super) fn decide(run: &Run, op: Op, what: Yield, env: Env<'_>) -> Result<Dec
     }
 }
 
-/// The program no longer waits for this answer. Nothing happens when it was answered meanwhile.
+/// The program no longer waits for this answer. If the question has an answer by now, nothing
+/// happens.
 pub(super) fn withdraw(run: &Run, op: &Op) -> Decision {
     let open = run.state.question().map(|question| question.id);
     let open = open.filter(|id| run.questions.get(id).is_some_and(|asked| asked.op == *op));

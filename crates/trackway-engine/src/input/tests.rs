@@ -1,4 +1,4 @@
-//! Which parts become an input, and what is said of those that cannot.
+//! Which parts become an input, and which problems the others give.
 
 use serde_json::{Value, json};
 use trackway_domain::{File, FileSource, Part};
@@ -18,7 +18,7 @@ fn file() -> Part {
     })
 }
 
-/// Proves L14, L2: the first data part is the input, whatever stands around it.
+/// Proves L14, L2: the first data part is the input, whatever parts are around it.
 #[test]
 fn the_first_data_part_is_the_input() {
     let first = Part::data(json!({"text": "x"}));
@@ -35,7 +35,7 @@ fn the_first_data_part_is_the_input() {
     assert_eq!(null, Ok(Value::Null), "judging it is the schema's affair");
 }
 
-/// Proves L14: text fills the one string that a schema asks for; several texts are lines.
+/// Proves L14: text fills the one string that a schema requires; several texts become lines.
 #[test]
 fn text_fills_one_required_string() {
     let texts = [Part::text("a"), file(), Part::text("b")];
@@ -46,7 +46,7 @@ fn text_fills_one_required_string() {
     }
 }
 
-/// Proves L14: a client that has only text can approve, give a number, or write the object.
+/// Proves L14: a client that can only send text can approve, send a number, or send the object.
 #[test]
 fn text_stands_for_one_plain_value() {
     let approved = json!({"type": "object", "required": ["approved"], "properties": {
@@ -75,8 +75,8 @@ fn text_stands_for_one_plain_value() {
     }
 }
 
-/// Proves L14: the JSON of an object that the schema asks for is that object, also where one string
-/// would do; words that happen to be JSON stay words.
+/// Proves L14: the JSON of an object that the schema requires is that object, even if the schema
+/// also accepts one string. Other text that happens to be JSON stays text.
 #[test]
 fn text_that_is_the_object_asked_for_is_read_as_json() {
     let wallet = json!({"type": "object", "required": ["walletAddress"], "properties": {
@@ -91,7 +91,7 @@ fn text_that_is_the_object_asked_for_is_read_as_json() {
             json!({"walletAddress": "0x1", "chainId": 1}),
         ),
         (wallet.clone(), r#" {"walletAddress":"0x1"} "#, json!({"walletAddress": "0x1"})),
-        // Unknown fields are refused by the schema; they do not make words of an object.
+        // The schema refuses unknown fields; they do not turn an object into text.
         (
             wallet.clone(),
             r#"{"walletAddress":"0x1","x":1}"#,
@@ -122,7 +122,7 @@ fn integral_numbers_of_data_and_text_are_integers() {
     }
 }
 
-/// Proves L14: what cannot be read is told with what was expected, what came and what to send.
+/// Proves L14: a problem names what was expected, what was sent and what to send.
 #[test]
 fn anything_else_is_a_problem_that_says_what_to_send() {
     let text = || vec![Part::text("a")];
@@ -143,7 +143,7 @@ fn anything_else_is_a_problem_that_says_what_to_send() {
     }
 }
 
-/// Proves L14: a workflow that takes anything is reached by data, by text and by files alone.
+/// Proves L14: a workflow without an input schema accepts data, text, and files alone.
 #[test]
 fn a_schema_that_asks_for_nothing_takes_any_message() {
     let titled = json!({"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Any"});

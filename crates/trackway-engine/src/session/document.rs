@@ -1,8 +1,8 @@
-//! Documents: what the declared outputs of a run add up to.
+//! Documents: built from the declared outputs of a run.
 //!
-//! Headers, logs and tables are built along one path, the one to the node that was made last: rows of
-//! a branch that was left would mix with those of the one that replaced it. In a run without branches
-//! that path is all of it. Notes and checkpoints stand for themselves and are kept from every branch.
+//! Headers, logs and tables are built along one path, the path to the newest node: otherwise rows of
+//! an abandoned branch would mix with rows of the branch that replaced it. In a run without branches
+//! that path is the whole run. Notes and checkpoints are independent and are kept from every branch.
 
 use std::collections::HashMap;
 
@@ -11,7 +11,7 @@ use trackway_domain::{DocumentChange, DocumentKind, NodeId, RunId, Timestamp};
 
 use super::{RunTrack, notes};
 
-/// Field of a header in which a value stands that has no fields of its own.
+/// Field of a header that holds a value without fields.
 const PLAIN_FIELD: &str = "value";
 
 #[derive(Debug, Clone, PartialEq)]
@@ -20,14 +20,14 @@ pub struct Document {
     pub kind: DocumentKind,
     pub run: RunId,
     pub value: Value,
-    /// The step that it was written at; of notes and checkpoints only, as the fields below.
+    /// The step that it belongs to. This and the fields below are only set for notes and checkpoints.
     pub step: Option<String>,
     pub node: Option<NodeId>,
     pub at: Option<Timestamp>,
 }
 
 impl RunTrack {
-    /// Headers, logs and tables as they are where the run was last, then all notes and checkpoints.
+    /// Headers, logs and tables at the newest node, then all notes and checkpoints.
     pub fn documents(&self) -> Vec<Document> {
         let mut documents = match self.nodes.last() {
             Some(tip) => self.documents_at(tip.id),
@@ -37,7 +37,7 @@ impl RunTrack {
         documents
     }
 
-    /// Headers, logs and tables as they are at that node, in the order in which they first appear.
+    /// Headers, logs and tables at that node, in the order in which they first appear.
     pub fn documents_at(&self, node: NodeId) -> Vec<Document> {
         let path = self.path(node);
         let changes = self.opening.iter().chain(path.iter().flat_map(|edge| &edge.documents));
@@ -54,7 +54,7 @@ impl RunTrack {
     }
 }
 
-/// Whether several outputs become one document of this kind.
+/// Whether several outputs form one document of this kind.
 pub(super) const fn is_reduced(kind: DocumentKind) -> bool {
     match kind {
         DocumentKind::Header | DocumentKind::Log | DocumentKind::Table => true,
@@ -62,11 +62,11 @@ pub(super) const fn is_reduced(kind: DocumentKind) -> bool {
     }
 }
 
-/// The documents that these changes make, each with its name and kind.
+/// The documents that these changes build, each with its name and kind.
 pub fn reduce<'a>(
     changes: impl Iterator<Item = &'a DocumentChange>,
 ) -> Vec<(String, DocumentKind, Value)> {
-    // A workflow declares a handful of documents: a list is looked through faster than a map is made.
+    // A workflow declares a handful of documents: searching a list is faster than building a map.
     let mut growing: Vec<(&str, DocumentKind, Growing)> = Vec::new();
     for change in changes.filter(|change| is_reduced(change.kind)) {
         let known = |(name, kind, _): &(&str, DocumentKind, Growing)| {
@@ -83,12 +83,12 @@ pub fn reduce<'a>(
     growing.into_iter().map(whole).collect()
 }
 
-/// A document while it is built.
+/// A document while it is being built.
 #[derive(Debug, Default)]
 struct Growing {
     fields: Map<String, Value>,
     rows: Vec<Value>,
-    /// Where the row of each key is.
+    /// The index of the row of each key.
     keys: HashMap<String, usize>,
 }
 
@@ -115,7 +115,7 @@ impl Growing {
         }
     }
 
-    /// The first row of a key keeps its place, a later one replaces its content.
+    /// The first row of a key keeps its position; a later one replaces its content.
     fn put(&mut self, row: &Value, key: Option<&str>) {
         let Some(key) = key_of(row, key) else {
             self.rows.push(row.clone());
@@ -141,7 +141,7 @@ impl Growing {
     }
 }
 
-/// A list is taken item by item, anything else as one.
+/// A list gives its items, any other value gives one item.
 fn items(value: &Value) -> &[Value] {
     match value {
         Value::Array(items) => items,
@@ -149,8 +149,8 @@ fn items(value: &Value) -> &[Value] {
     }
 }
 
-/// What tells a row from the others, as text: what the pointer, or the field of that name, leads to.
-/// Without a key it is the row itself; a row that lacks its key is like no other.
+/// The key of a row, as text: the value at the pointer, or in the field of that name. Without a key
+/// declaration the row itself is the key. A row that lacks its key matches no other row.
 fn key_of(row: &Value, key: Option<&str>) -> Option<String> {
     let found = match key {
         None | Some("") => Some(row),

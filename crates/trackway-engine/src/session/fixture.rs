@@ -17,7 +17,7 @@ pub(super) struct Tale {
     pub(super) events: Vec<(Event, Timestamp)>,
 }
 
-/// The node of that name; `end` is one where nothing is pending.
+/// The node of that name; `end` is a node without a pending step.
 pub(super) fn node_id(name: &str) -> NodeId {
     let number = name.bytes().fold(0, |number, byte| number << 8 | u128::from(byte));
     NodeId::new(Uuid::from_u128(number))

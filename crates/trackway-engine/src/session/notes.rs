@@ -1,4 +1,4 @@
-//! Notes and checkpoints: each is a document of its own, whichever branch it was written on.
+//! Notes and checkpoints: each is its own document, on whichever branch it was recorded.
 
 use trackway_domain::{DocumentKind, Timestamp, WorkflowRef};
 
@@ -31,7 +31,7 @@ pub(super) fn of_run(track: &RunTrack) -> Vec<Document> {
     found.into_iter().map(|(_, document)| document).collect()
 }
 
-/// What the interpreter declared to be notes; where it declared none, the notes that came along.
+/// The notes that the interpreter declared, or else the notes that came with the answer.
 fn of_edge(track: &RunTrack, edge: &TrackEdge) -> Vec<Document> {
     let step = track.node(edge.from).and_then(|node| node.step.clone());
     let document = |name: String, kind, value| Document {

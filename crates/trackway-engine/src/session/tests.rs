@@ -1,4 +1,4 @@
-//! Logs in, what people see of them out.
+//! Logs in, session views out.
 
 use serde_json::{Value, json};
 use trackway_domain::{DocumentKind::*, Event, WorkflowRef};
@@ -45,7 +45,7 @@ fn lineage_status_and_branches_follow_from_the_log() {
     }
 }
 
-/// Proves T17, T6: a run is finished when no branch of it can go on, whichever was made last.
+/// Proves T17, T6: a run is finished when no branch of it can continue, whichever is the newest.
 #[test]
 fn a_run_is_finished_when_every_branch_is() {
     let rows = [
@@ -75,7 +75,8 @@ fn a_run_is_finished_when_every_branch_is() {
     }
 }
 
-/// Proves T12: what does not fit is a mark, and what was before it stays to be seen.
+/// Proves T12: an event that does not fit marks the run as damaged, and everything before it stays
+/// visible.
 #[test]
 fn damage_is_shown_up_to_where_it_is() {
     let rows = [
@@ -96,7 +97,7 @@ fn damage_is_shown_up_to_where_it_is() {
     assert_eq!(RunTrack::fold([(&Event::Started, trackway_domain::Timestamp(0))]), None);
 }
 
-/// Proves T12: what was recorded behind the damage is shown, also where what it followed is lost.
+/// Proves T12: events after the damage are visible, even if the node before them is lost.
 #[test]
 fn what_lies_behind_the_damage_is_shown() {
     let tale =
@@ -200,7 +201,8 @@ fn reducers_build_headers_logs_and_tables() {
     }
 }
 
-/// Proves T13 and T6: a branch that was left keeps its notes, and its rows mix with nobody's.
+/// Proves T13 and T6: an abandoned branch keeps its notes, and its rows do not mix with other
+/// branches.
 #[test]
 fn documents_are_those_of_the_newest_branch_and_notes_of_every_branch() {
     let log = |text: &str| vec![change("log", Log, None, json!(text))];
@@ -261,7 +263,7 @@ fn a_session_holds_runs_and_its_own_notes_apart_from_them() {
     assert!(SessionView::new(id, vec![keeper, done]).may_be_removed(trackway_domain::Timestamp(0)));
 }
 
-/// Proves T3: a node that is read by another definition stays where it was.
+/// Proves T3: a node that switches to another definition keeps its position.
 #[test]
 fn a_repinned_node_keeps_its_place_and_its_name() {
     let track = Tale::guided().advance("a", "b").blocked("a").repin("a", "sha256-1").track();

@@ -1,4 +1,4 @@
-//! One run of a session: the tree of its nodes, what each answer brought, and where it stands.
+//! One run of a session: the tree of its nodes, the result of each answer, and the run's status.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -10,7 +10,7 @@ use trackway_domain::{
 
 use crate::{IllegalTransition, Run};
 
-/// An event that does not fit what came before it in its log.
+/// An event that does not fit the events before it in its log.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Misfit {
     #[error(transparent)]
@@ -23,7 +23,7 @@ pub enum Misfit {
     OtherParent { node: NodeId, from: NodeId },
 }
 
-/// Whether there is something left to do.
+/// Whether the run has work left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RunStatus {
     Running,
@@ -44,10 +44,10 @@ impl RunStatus {
 pub struct TrackNode {
     pub id: NodeId,
     pub parent: Option<NodeId>,
-    /// The step that waits here; none where the workflow is complete.
+    /// The step that waits here; `None` if the workflow is complete.
     pub step: Option<String>,
     pub title: Option<String>,
-    /// Hash of the definition that it is read by.
+    /// Hash of the definition that the node uses.
     pub definition: String,
     pub at: Timestamp,
     /// How many answers to it were blocked.
@@ -65,7 +65,7 @@ impl TrackNode {
 pub struct TrackEdge {
     pub from: NodeId,
     pub to: NodeId,
-    /// What the answer is known by.
+    /// The id of the answer.
     pub ack: AckId,
     pub seq: Seq,
     pub at: Timestamp,
@@ -75,13 +75,13 @@ pub struct TrackEdge {
 }
 
 impl TrackEdge {
-    /// Its name. A node is made by exactly one answer, so the answer is named after it.
+    /// Its name. Exactly one answer makes a node, so the answer is named after the node.
     pub fn id(&self) -> String {
         format!("edg_{}", self.to.uuid().simple())
     }
 }
 
-/// Notes on a node, or on nothing in particular.
+/// Notes on a node, or on the run.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct TrackNote {
     pub(super) seq: Seq,
@@ -96,11 +96,11 @@ pub struct RunTrack {
     pub created_at: Timestamp,
     /// When the newest event was recorded.
     pub updated_at: Timestamp,
-    /// In the order in which they were made; the last one is where the run was last.
+    /// In the order in which they were made; the last one is the newest node.
     pub nodes: Vec<TrackNode>,
     /// In the order in which they were recorded.
     pub edges: Vec<TrackEdge>,
-    /// Why not all of the run can be shown.
+    /// Why a part of the run cannot be shown.
     pub damaged: Option<String>,
     pub(super) opening: Vec<DocumentChange>,
     pub(super) checkpoints: Vec<TrackNote>,
@@ -125,8 +125,8 @@ impl RunTrack {
         }
     }
 
-    /// The run that these events tell of, up to the first that does not fit; none where they do not
-    /// begin with a submission.
+    /// The run in these events, up to the first that does not fit; `None` if they do not start with a
+    /// submission.
     pub fn fold<'a>(events: impl IntoIterator<Item = (&'a Event, Timestamp)>) -> Option<Self> {
         let mut events = events.into_iter();
         let (Event::Submitted(submission), at) = events.next()? else { return None };
@@ -140,8 +140,8 @@ impl RunTrack {
         Some(track)
     }
 
-    /// The run that these events tell of, some of which are lost. What fits is shown, also behind the
-    /// damage; a node whose parent is lost begins a tree of its own.
+    /// The run in these events, some of which are lost. Events that fit are included, even after the
+    /// damage; a node whose parent is lost starts its own tree.
     pub fn salvage<'a>(
         submission: &Submission,
         at: Timestamp,
@@ -149,7 +149,7 @@ impl RunTrack {
     ) -> Self {
         let mut track = Self::begin(submission, at);
         for (event, at) in events {
-            // The state of a run of which a part is lost is not known, so nothing depends on it.
+            // The state of a run with lost events is unknown, so nothing depends on it.
             let _ = track.run.apply(event);
             track.updated_at = track.updated_at.max(at);
             if let Event::Guided(guided) = event {
@@ -173,7 +173,7 @@ impl RunTrack {
         track
     }
 
-    /// Folds in the next event. One that does not fit changes nothing that is shown.
+    /// Folds the next event. An event that does not fit changes nothing visible.
     pub fn apply(&mut self, event: &Event, at: Timestamp) -> Result<(), Misfit> {
         if let Event::Guided(guided) = event {
             self.check(guided)?;
@@ -199,7 +199,7 @@ impl RunTrack {
         self.run.state.name()
     }
 
-    /// What the workflow returned, where it has come to an end.
+    /// The output of the workflow, if it has ended.
     pub fn output(&self) -> Option<&Value> {
         match &self.run.state {
             State::Completed { output } => Some(output),
@@ -211,8 +211,8 @@ impl RunTrack {
         self.places.get(&id).map(|place| &self.nodes[*place])
     }
 
-    /// A guided run is complete where the node made last is: it may have completed once and be growing
-    /// another branch since. Any other run, and one that was stopped, is complete when it has ended.
+    /// A guided run is complete if its newest node is: it may have completed once and have a new branch
+    /// since. Any other run, and one that was stopped, is complete when it has ended.
     pub fn status(&self) -> RunStatus {
         let over = match self.nodes.last() {
             Some(tip) => tip.is_complete() || self.is_stopped(),
@@ -221,8 +221,8 @@ impl RunTrack {
         if over { RunStatus::Complete } else { RunStatus::Running }
     }
 
-    /// Nothing can be done in it any more, in no branch: an older one can still be gone on with after a
-    /// newer one has come to its end.
+    /// No branch of the run can continue. An older branch may still continue after a newer one has reached
+    /// its end.
     pub fn is_finished(&self) -> bool {
         match self.nodes.is_empty() {
             true => self.state().is_terminal(),
@@ -230,7 +230,7 @@ impl RunTrack {
         }
     }
 
-    /// It was started and nothing else: the answer to the start may have been lost, and then nobody has its
+    /// The run was started and has no answer yet: if the reply to the start was lost, no client has its
     /// tokens.
     pub fn is_unanswered(&self) -> bool {
         match self.nodes.as_slice() {
@@ -239,31 +239,31 @@ impl RunTrack {
         }
     }
 
-    /// Somebody ended it. A run that completed may still grow.
+    /// The run was ended from outside. A completed run may still grow.
     fn is_stopped(&self) -> bool {
         let state = self.state();
         state.is_terminal() && state != StateName::Completed
     }
 
-    /// The nodes that nobody has advanced from, in the order in which they were made.
+    /// The nodes without an answer that advanced, in the order in which they were made.
     pub fn leaves(&self) -> impl Iterator<Item = &TrackNode> {
         let answered: std::collections::HashSet<_> =
             self.edges.iter().map(|edge| edge.from).collect();
         self.nodes.iter().filter(move |node| !answered.contains(&node.id))
     }
 
-    /// How many ends there are. A run without nodes is one line.
+    /// How many leaves there are. A run without nodes counts as one branch.
     pub fn branches(&self) -> usize {
         self.leaves().count().max(1)
     }
 
-    /// The answers on the way from the beginning to that node.
+    /// The answers on the path from the start to that node.
     pub fn path(&self, to: NodeId) -> Vec<&TrackEdge> {
         let arriving: HashMap<NodeId, &TrackEdge> =
             self.edges.iter().map(|edge| (edge.to, edge)).collect();
         let mut path = Vec::new();
         let mut here = to;
-        // A node is made after the one it follows, so this comes to its end.
+        // A node is made after its parent, so this loop ends.
         while let Some(edge) = arriving.get(&here) {
             path.push(*edge);
             here = edge.from;

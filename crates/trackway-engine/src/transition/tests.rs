@@ -69,7 +69,7 @@ fn moving() -> Vec<(Event, StateName)> {
     ]
 }
 
-/// The table of the source document, written again by hand.
+/// The table of the specification, repeated by hand.
 const EXPECTED: &str = "\
 submitted -> working failed canceled rejected
 working -> input-required auth-required completed failed canceled rejected
@@ -121,7 +121,7 @@ fn events_move_along_the_table_and_nowhere_else() {
     assert!(reached.iter().all(|(_, to)| *to != Unknown), "nothing enters `unknown`");
 }
 
-/// Proves L12: a transition that the table holds is still illegal by the wrong event.
+/// Proves L12: the wrong event is illegal even if the table has the transition.
 #[test]
 fn a_resume_needs_the_open_question() {
     let [.., (withdrawn, _), _, _, _, _] = &moving()[..] else { panic!() };

@@ -1,4 +1,4 @@
-//! What is seen of each event, and the shapes of the messages that we make.
+//! The update of each event, and the form of the messages that we make.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use trackway_domain::{Command, Event, File, FileSource, MessageId, Op, Part, Rea
 use super::*;
 use crate::fixture::{Story, render};
 
-/// Stories that hold an event of every kind between them.
+/// Scripts that together contain every kind of event.
 const STORIES: [&str; 4] = [
     "submit; say early; status hi; artifact a.txt one; append a.txt two; ask amount; \
      answer amount=0; answer amount=5; answer amount=6; step pay; retry pay; draw 7; sleep nap; \
@@ -82,8 +82,8 @@ fn schema() -> Value {
     json!({"type": "object", "required": ["amount"], "properties": {"amount": {"type": "number"}}})
 }
 
-/// Proves L3, L4, L6, L7, L9, L10, L13, L14: `last` at the ends alone, `interrupts` at questions
-/// alone, a `working` of start, resume or withdrawal without a message.
+/// Proves L3, L4, L6, L7, L9, L10, L13, L14: `last` only at the end, `interrupts` only at
+/// questions, and no message with the `working` of a start, resume or withdrawal.
 #[test]
 fn each_event_is_seen_as_one_update_or_none() {
     let mut kinds = BTreeSet::new();
@@ -155,7 +155,7 @@ fn each_event_is_seen_as_one_update_or_none() {
     "#);
 }
 
-/// Proves L6, L2: the schema in the first part's metadata, every other part as given.
+/// Proves L6, L2: the schema is in the first part's metadata, and every other part is unchanged.
 #[test]
 fn a_question_carries_its_schema_and_keeps_its_parts() {
     let (prompt, command) = rich_question();
@@ -172,7 +172,7 @@ fn a_question_carries_its_schema_and_keeps_its_parts() {
     assert_eq!(message.parts[1..], prompt[1..]);
 }
 
-/// Proves L14: the whole prompt again, with the schema and the list of what is wrong.
+/// Proves L14: the whole prompt again, with the schema and the list of problems.
 #[test]
 fn a_repeated_question_carries_the_errors_beside_the_schema() {
     let (prompt, command) = rich_question();
@@ -192,12 +192,12 @@ fn a_repeated_question_carries_the_errors_beside_the_schema() {
     assert_eq!(metadata["mimeType"], "application/json");
     assert_eq!(again.parts[0].as_text(), Some("How much?"));
     assert_eq!(again.parts[1..prompt.len()], prompt[1..]);
-    // In words as well, for clients that show text alone.
+    // Also in words, for clients that show only text.
     let words = "The answer was not accepted:\n- /amount: type does not hold";
     assert_eq!(again.parts[prompt.len()..], [Part::text(words)]);
 }
 
-/// Proves L6: a question without a word still has a part that carries the schema.
+/// Proves L6: a question without a text still has a part that carries the schema.
 #[test]
 fn a_question_without_a_prompt_still_carries_its_schema() {
     let mut story = Story::of("submit");
@@ -207,7 +207,7 @@ fn a_question_without_a_prompt_still_carries_its_schema() {
     assert_eq!(message.parts[0].metadata["schema"], schema());
 }
 
-/// Proves L15: no update but the interrupting one speaks of the schema.
+/// Proves L15: only the interrupting update carries the schema.
 #[test]
 fn the_schema_stands_in_the_interrupting_update_alone() {
     let story = Story::of("submit; status hi; artifact a.txt one; artifact b.txt two; ask form");
@@ -229,7 +229,7 @@ fn the_schema_stands_in_the_interrupting_update_alone() {
     assert_eq!(with_schema, [false, false, false, false, false, false, true]);
 }
 
-/// Proves L3, L2: parts are kept as given in a whole message of ours with a fresh id.
+/// Proves L3, L2: parts stay unchanged in a whole message of ours with a fresh id.
 #[test]
 fn a_status_update_is_a_whole_message() {
     let (parts, _) = rich_question();
@@ -247,7 +247,8 @@ fn a_status_update_is_a_whole_message() {
     assert_eq!(ids.len(), 3);
 }
 
-/// Proves L13: it keeps the state and says nothing, so that it would only repeat what is known.
+/// Proves L13: the status keeps the state and has no content, so an update would only be a
+/// repetition.
 #[test]
 fn a_status_without_a_message_is_not_seen() {
     let message = Message::new(MessageId::new("m").unwrap(), Role::Agent, vec![]);

@@ -1,4 +1,4 @@
-//! The snapshot that doors show: history, artifacts, generations, moments.
+//! The snapshot that doors render: history, artifacts, generations, times.
 
 use insta::assert_snapshot;
 use serde_json::json;
@@ -28,7 +28,7 @@ fn artifacts(story: &Story) -> Vec<String> {
         .collect()
 }
 
-/// Proves L3: all messages of both sides in their order, without the one that is the status' own.
+/// Proves L3: all messages of both sides in order, except the status' own.
 #[test]
 fn the_history_is_every_message_but_the_current_status() {
     let mut story = Story::of("submit");
@@ -52,7 +52,7 @@ fn the_history_is_every_message_but_the_current_status() {
     assert_eq!(status(&story), Some("oops"));
 }
 
-/// Proves L13, L16: a request after the end is answered, but the finished run does not change.
+/// Proves L13, L16: a request after the end gets a reply, but the finished run does not change.
 #[test]
 fn a_late_request_after_the_end_is_not_shown() {
     let mut story = Story::of("submit; ask amount; answer amount=5; return 1");
@@ -64,7 +64,7 @@ fn a_late_request_after_the_end_is_not_shown() {
     assert_eq!(&RunView { seq, pos, ..after.clone() }, &before);
 }
 
-/// Proves L4: they accumulate in order; the same id replaces, or extends with append.
+/// Proves L4: artifacts accumulate in order; the same id replaces, or extends with append.
 #[test]
 fn artifacts_accumulate_replace_and_grow() {
     let mut story = Story::of("submit; artifact a 1; artifact b 2; append a 3; append c 4");
@@ -75,7 +75,7 @@ fn artifacts_accumulate_replace_and_grow() {
     assert_eq!(artifacts(&story), ["a: 5, 6", "b: 2", "c: 4"]);
 }
 
-/// Proves L4, L9, L14: nothing that was there is lost by an answer, right or wrong.
+/// Proves L4, L9, L14: a valid or invalid answer loses no earlier content.
 #[test]
 fn a_resume_keeps_artifacts_and_history() {
     let mut story = Story::of("submit; status hi; artifact a 1; ask form");
@@ -104,7 +104,7 @@ fn the_view_carries_the_last_resume() {
     assert_eq!(marks, [first, first, first, second]);
 }
 
-/// Proves L14: the open question is there exactly while the run waits for it.
+/// Proves L14: the view has the question exactly while the run waits for it.
 #[test]
 fn the_question_is_shown_while_it_is_open() {
     let mut story = Story::of("submit; ask amount; answer amount=0; status hi");
@@ -118,7 +118,7 @@ fn the_question_is_shown_while_it_is_open() {
     }
 }
 
-/// Proves L18: the runtime's moment of the newest status; artifacts and notes do not touch it.
+/// Proves L18: the time of the newest status; artifacts and notes do not change it.
 #[test]
 fn a_status_has_the_moment_it_was_published() {
     let mut story = Story::of("submit");
@@ -140,7 +140,8 @@ fn a_status_has_the_moment_it_was_published() {
     assert_eq!(story.view().created_at.millis(), 1_000);
 }
 
-/// Proves L4, L13: one more with each change of state and each artifact, and with nothing else.
+/// Proves L4, L13: the generation grows by one with each change of state and each artifact, and with
+/// nothing else.
 #[test]
 fn generations_count_without_a_gap() {
     let whole = Story::of(
@@ -184,7 +185,7 @@ fn the_output_comes_with_the_end() {
     assert_eq!(Story::of("submit; error oops").view().output, json!(null));
 }
 
-/// Proves L12: the state stays; the evidence is shown while the run is parked, and no longer.
+/// Proves L12: the state stays; the mismatch is visible only while the run is parked.
 #[test]
 fn a_parked_run_says_why() {
     let mut story = Story::of("submit; status hi; park mismatch");
@@ -201,7 +202,7 @@ fn a_parked_run_says_why() {
     assert_eq!(ended.view().parked, None);
 }
 
-/// Proves L14: whatever is said beside it joins the history, and the question stays what is shown.
+/// Proves L14: other messages join the history, and the open question stays the status.
 #[test]
 fn the_open_question_stays_the_status_whatever_is_said_beside_it() {
     for beside in ["status wait", "child echo", "reference other", "park mismatch", "status"] {
@@ -222,7 +223,7 @@ fn the_open_question_stays_the_status_whatever_is_said_beside_it() {
     assert_eq!(status(&story), Some("on"));
 }
 
-/// Proves L14: the evidence is shown beside the open question, which stays the status.
+/// Proves L14: the mismatch is visible while the open question stays the status.
 #[test]
 fn a_parked_run_that_waits_goes_on_showing_its_question() {
     let mut story = Story::of("submit; ask amount");
@@ -239,7 +240,7 @@ fn a_parked_run_that_waits_goes_on_showing_its_question() {
     assert_eq!(history(&story).join(", "), format!("please, {parked}"));
 }
 
-/// Proves L12: what a run that works showed before it was parked is shown again.
+/// Proves L12: unparking restores the status from before the run was parked.
 #[test]
 fn an_unparked_run_shows_what_it_showed_before() {
     let mut story = Story::of("submit; status hi; park mismatch; park another");
@@ -249,7 +250,7 @@ fn an_unparked_run_shows_what_it_showed_before() {
     assert_eq!(story.view().status_at.millis(), 2_000, "when it was said");
 }
 
-/// Proves L13: a status that says nothing is published to nobody, and still starts the run.
+/// Proves L13: a status without content is not published, and still starts the run.
 #[test]
 fn a_status_without_a_message_is_not_published_a_second_time() {
     let mut story = Story::of("submit; status hi");
@@ -263,7 +264,7 @@ fn a_status_without_a_message_is_not_published_a_second_time() {
     assert_eq!((first.view().state, shown), (StateName::Working, 2), "the run, and one working");
 }
 
-/// Proves D8: a text that is said piece by piece is one text in the end; what is not text is not joined.
+/// Proves D8: text that is yielded in pieces becomes one text; other parts are not joined.
 #[test]
 fn joined_pieces_of_a_text_are_one_part() {
     let mut view = Story::of("submit").view().clone();

@@ -1,4 +1,4 @@
-//! Tables: what is known of a node and what the interpreter says, against what is written and said.
+//! Tables: the known node and the interpreter's result, against the recorded events and the reply.
 
 use std::cell::Cell;
 
@@ -15,7 +15,7 @@ use crate::fixture::FewSchemas;
 const HASH: &str = "sha256-0";
 const NOW: Timestamp = Timestamp::from_millis(7);
 
-/// What the node was when it was made.
+/// The position of the node when it was made.
 const SECOND: Branch = Branch { forked: true, index: 1, siblings: 2 };
 
 fn id(number: u128) -> Uuid {
@@ -78,7 +78,7 @@ fn block() -> Block {
     Block { code: "output-invalid".into(), message: "no".into(), needs: Vec::new() }
 }
 
-/// What becomes of an answer at a node with so many branches, in a run of that state.
+/// The outcome of an answer to a node with some branches, in a run in some state.
 struct Case {
     confirm: bool,
     consent: Consent,
@@ -124,7 +124,7 @@ impl Case {
     }
 }
 
-/// By the one door that decisions have.
+/// Calls the public entry point of all decisions.
 fn decided(
     run: Option<&Run>,
     command: GuidedCommand,
@@ -147,7 +147,7 @@ fn names(events: &[Event]) -> Vec<&'static str> {
     events.iter().map(Event::name).collect()
 }
 
-/// Proves T6: the first answer is no fork, each later one is, and all of them go on.
+/// Proves T6: the first answer makes no fork, each later one does, and all of them advance.
 #[test]
 fn branches_are_numbered_in_the_order_of_their_answers() {
     for branches in 0..4 {
@@ -233,8 +233,8 @@ fn what_a_person_declines_is_blocked_and_says_what_to_do() {
     assert_eq!(still, AttemptOutcome::Blocked(block()), "what is wrong comes first");
 }
 
-/// Proves T6: a run that completed is not over, one that somebody ended is; one from elsewhere is adopted
-/// first.
+/// Proves T6: a completed run accepts answers, a cancelled one does not, and an imported one must be
+/// adopted first.
 #[test]
 fn a_run_that_somebody_ended_takes_no_answer_and_a_completed_one_does() {
     let decide =
@@ -250,7 +250,7 @@ fn a_run_that_somebody_ended_takes_no_answer_and_a_completed_one_does() {
     assert_eq!(decided(Some(&imported), notes), Err(Refusal::NotAdopted));
 }
 
-/// Proves X5: an agent that does not learn from its answers fills no log.
+/// Proves X5: an agent that does not learn from its replies cannot fill the log.
 #[test]
 fn blocked_answers_to_one_node_are_recorded_up_to_a_number() {
     let of = |blocked, result| Case { blocked, ..Case::plain(result) }.decide().map(drop);
@@ -278,7 +278,7 @@ fn a_run_opens_with_its_first_node_and_without_one_is_complete() {
     assert_eq!(answer.ack, None);
 }
 
-/// The node at an event of number `seq`, with a whole context.
+/// The node at an event of number `seq`, with its whole context.
 fn answered(node: &Node, context: &Object, seq: Seq) -> AnsweredNode {
     let (node, context, branch) = (node.clone(), context.clone(), Branch::FIRST);
     AnsweredNode { node, context, seq, branches: 0, blocked: 0, branch }

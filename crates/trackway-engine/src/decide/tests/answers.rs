@@ -1,4 +1,4 @@
-//! First answers: what a run that is waited for says first is told to whoever waits, once.
+//! First answers: the first output of an awaited run is delivered once to the run that waits.
 
 use insta::assert_snapshot;
 use trackway_domain::Event;
@@ -6,7 +6,7 @@ use trackway_domain::Event;
 use super::told;
 use crate::fixture::Story;
 
-/// Proves D2, D3: whatever is said first is the answer.
+/// Proves D2, D3: the first output of any kind is the answer.
 #[test]
 fn the_first_thing_that_is_said_is_the_answer() {
     let first = |command: &str| told("submit awaited", command);
@@ -24,7 +24,7 @@ fn the_first_thing_that_is_said_is_the_answer() {
     assert_snapshot!(first("cancel"), @r#"canceled | ! stop | ! owe: tell parent that me canceled | ! owe: tell parent what me said: Failed  "it was cancelled""#);
 }
 
-/// Proves D2: what is recorded beside it is no answer.
+/// Proves D2: other recorded events are not an answer.
 #[test]
 fn what_nobody_sees_is_no_answer() {
     for command in ["step pay", "retry pay", "draw 7", "sleep nap", "child echo", "park mismatch"] {
@@ -46,11 +46,11 @@ fn an_answer_is_given_once() {
         let line = told(&given, "return 5");
         assert!(line.ends_with(end), "{given}: {line}");
     }
-    // Nobody waits for this one's first answer.
+    // No run waits for the first answer of this one.
     assert_snapshot!(told("submit child", "status hi"), @r#"started | status working "hi""#);
 }
 
-/// Proves D3: who sends an answer is told what is said next, and nothing that comes after it.
+/// Proves D3: the sender of an answer receives the next output, and nothing after it.
 #[test]
 fn who_sends_an_answer_is_told_what_is_said_next() {
     let asked = "submit awaited; ask amount";
@@ -61,17 +61,17 @@ fn who_sends_an_answer_is_told_what_is_said_next() {
     assert_snapshot!(told(&replied, "ask signature"), @r#"asked q2 auth-required "Please sign" | ! owe: tell parent what me said to user-2: AuthRequired "Please sign" | > asked q2"#);
     assert_snapshot!(told(&replied, "return null"), @"completed null | ! stop | ! owe: tell parent that me completed | ! owe: tell parent what me said to user-2: Answered");
     assert_snapshot!(told(&format!("{replied}; status thanks"), "ask signature"), @r#"asked q2 auth-required "Please sign" | > asked q2"#);
-    // An answer from anybody else leaves nobody waiting.
+    // An answer from another sender leaves no run waiting.
     assert_snapshot!(told(&format!("{asked}; answer amount=5"), "status thanks"), @r#"status working "thanks""#);
 }
 
-/// Proves D5: a dispatched child is not told of at its start.
+/// Proves D5: the start of a dispatched child has no message.
 #[test]
 fn a_dispatched_child_starts_quietly() {
     assert_snapshot!(told("submit", "dispatch echo"), @"started | child-started c1 echo | ! start c1 echo of me | > child c1");
 }
 
-/// Proves D6: told again, or told to a run that has ended, it changes nothing.
+/// Proves D6: a repeated delivery, or one to a run that has ended, changes nothing.
 #[test]
 fn an_answer_is_heard_once() {
     let one = "submit; dispatch echo";
@@ -85,8 +85,8 @@ fn an_answer_is_heard_once() {
     }
 }
 
-/// Proves D3, D6: the errands of two answers may be done in either order; the older one is taken too, and
-/// says what it was said to.
+/// Proves D3, D6: the errands of two answers may run in either order. The older answer is recorded too,
+/// with the message that it answers.
 #[test]
 fn an_older_answer_is_heard_after_a_newer_one() {
     let newer = "submit; dispatch echo; heard c1 mine next";
@@ -97,7 +97,7 @@ fn an_older_answer_is_heard_after_a_newer_one() {
     assert_snapshot!(told(&both, "heard c1 other last"), @r#"run-answered c1 to other Answered "last" | ! drive"#);
 }
 
-/// Proves D5: a status that speaks of another run names it alone.
+/// Proves D5: a status that refers to another run names only that run.
 #[test]
 fn a_reference_names_one_run() {
     let story = Story::of("submit; reference one; reference two");

@@ -1,4 +1,4 @@
-//! Children: started with a fixed id, told of once, cancelled with a parent that did not complete.
+//! Children: started with a fixed id, reported once, cancelled with a parent that did not complete.
 
 use insta::assert_snapshot;
 use serde_json::json;
@@ -7,7 +7,7 @@ use trackway_domain::Event;
 use super::{each_state, told};
 use crate::fixture::Story;
 
-/// Proves L17: the parent's update refers to this child alone.
+/// Proves L17: the parent's update refers only to this child.
 #[test]
 fn a_child_is_recorded_before_it_is_started() {
     assert_snapshot!(each_state("child echo"), @r#"
@@ -49,7 +49,7 @@ fn an_unknown_child_changes_nothing() {
     ");
 }
 
-/// Proves L17: told twice, or told to an ended parent, it changes nothing.
+/// Proves L17: a repeated delivery, or one to an ended parent, changes nothing.
 #[test]
 fn a_childs_end_drives_its_parent_once() {
     let one = "submit; child echo";
@@ -61,7 +61,7 @@ fn a_childs_end_drives_its_parent_once() {
     assert_snapshot!(told("submit; child echo; cancel", "child-ended c1 canceled"), @"nothing");
 }
 
-/// Proves L17: whatever ends a parent early ends the children that are still open.
+/// Proves L17: every early end of a parent ends the children that are still open.
 #[test]
 fn a_parents_early_end_cancels_its_open_children() {
     let three = "submit deadline; child echo; child review; child echo; child-ended c2 completed";
@@ -73,7 +73,7 @@ fn a_parents_early_end_cancels_its_open_children() {
     assert_snapshot!(told(&asked, "cancel"), @"canceled | ! stop | ! clear timers | ! owe: cancel c1 | ! owe: cancel c3");
 }
 
-/// Proves D2, L17: a dispatch goes on when the run fails later; cancelling the run cancels it too.
+/// Proves D2, L17: a dispatch continues if the run fails later; cancelling the run cancels it too.
 #[test]
 fn what_was_dispatched_outlives_a_parent_that_fails() {
     let both = "submit deadline; dispatch echo; child review";
@@ -85,7 +85,7 @@ fn what_was_dispatched_outlives_a_parent_that_fails() {
     assert!(line.contains("cancel c1") && line.contains("cancel c2"), "{line}");
 }
 
-/// Proves L17: a parent that completed leaves them be.
+/// Proves L17: the children of a completed parent continue.
 #[test]
 fn a_completed_parent_leaves_its_children() {
     assert_snapshot!(told("submit; child echo; child review", "return 5"), @"completed 5 | ! stop");

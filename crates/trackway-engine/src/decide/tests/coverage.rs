@@ -1,4 +1,4 @@
-//! Which transitions the tables go through.
+//! Which transitions the tables cover.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ fn the_tables_reach_every_transition() {
     for (_, given) in STATES {
         for command in COMMANDS {
             let mut story = Story::of(given);
-            // A refused command moves nothing, which is what is looked at here.
+            // A refused command moves nothing; this test only counts moves.
             let _ = story.tell(command);
             reached.extend(story.moves);
         }

@@ -1,4 +1,4 @@
-//! A caller's message: where it goes and what it is judged by.
+//! A caller's message: which question it goes to, and which schema checks it.
 
 use insta::assert_snapshot;
 
@@ -23,7 +23,7 @@ fn an_answer_goes_to_the_open_question() {
     "#);
 }
 
-/// Proves L14, L13: a message that asks nothing joins the history; an ended run takes none.
+/// Proves L14, L13: a message that answers nothing joins the history; an ended run accepts none.
 #[test]
 fn a_message_that_answers_nothing_is_noted() {
     assert_snapshot!(each_state("say hello"), @r#"
@@ -35,7 +35,7 @@ fn a_message_that_answers_nothing_is_noted() {
     "#);
 }
 
-/// Proves L14: every problem is told, the run stays, and a later valid answer works.
+/// Proves L14: every problem is reported, the run keeps its state, and a later valid answer works.
 #[test]
 fn an_invalid_answer_is_refused_and_a_valid_one_still_resumes() {
     let asked = "submit; ask amount";
@@ -45,7 +45,7 @@ fn an_invalid_answer_is_refused_and_a_valid_one_still_resumes() {
     assert_snapshot!(told("submit; ask amount; answer amount=0; answer sum=5", "answer amount=5"), @r#"resumed q1 #3 alone {"amount":5} | ! drive | > q1 #3 alone primary"#);
 }
 
-/// Proves L14: text stands for a schema that asks for one string, and for no other.
+/// Proves L14: text can answer a schema that requires one string, and no other schema.
 #[test]
 fn a_text_answers_a_question_for_one_value() {
     assert_snapshot!(told("submit; ask signature", "say 0xabc"), @r#"resumed q1 #1 alone {"signature":"0xabc"} | ! drive | > q1 #1 alone primary"#);
@@ -53,7 +53,8 @@ fn a_text_answers_a_question_for_one_value() {
     assert_snapshot!(told("submit; ask amount", "say five"), @"refused q1 #1 alone (wrong:  type) | > q1 #1 alone (wrong:  type)");
 }
 
-/// Proves L16: named by its id, a question is the judge wherever it is still known.
+/// Proves L16: an answer that names its question is checked against it as long as the question is
+/// known.
 #[test]
 fn an_answer_can_name_its_question() {
     assert_snapshot!(told("submit; ask amount", "answer q1 amount=5"), @r#"resumed q1 #1 alone {"amount":5} | ! drive | > q1 #1 alone primary"#);
@@ -62,7 +63,8 @@ fn an_answer_can_name_its_question() {
     assert_snapshot!(told("submit; return 1", "answer q1 amount=5"), @"X this run never asked question qst_ffffffffffffffffffffffffffffffff");
 }
 
-/// Proves L16, L14: bound to an earlier question, an answer never meets the next one's schema.
+/// Proves L16, L14: an answer to an earlier question is never checked against the next one's
+/// schema.
 #[test]
 fn an_answer_is_never_judged_by_the_next_question() {
     let second = "submit; ask amount; answer amount=5; ask signature";

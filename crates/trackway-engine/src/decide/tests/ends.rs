@@ -1,4 +1,4 @@
-//! Return, error and cancel: from every open state, once, with everything released.
+//! Return, error and cancel: from every open state, once, with all resources released.
 
 use insta::assert_snapshot;
 use trackway_domain::{Errand, WorkflowRef};
@@ -6,7 +6,7 @@ use trackway_domain::{Errand, WorkflowRef};
 use super::{COMMANDS, STATES, each_state, told};
 use crate::{Effect, Update, fixture::Story, update};
 
-/// Proves L10: an open question is withdrawn first, since no interrupted run completes.
+/// Proves L10: an open question is withdrawn first, because an interrupted run cannot complete.
 #[test]
 fn a_return_completes() {
     assert_snapshot!(each_state("return 5"), @"
@@ -30,7 +30,7 @@ fn an_error_fails_with_its_message() {
     "#);
 }
 
-/// Proves L10, L12: the answer is the end itself, from every open state.
+/// Proves L10, L12: the reply is the final state, from every open state.
 #[test]
 fn a_cancel_ends_at_once() {
     assert_snapshot!(each_state("cancel"), @"
@@ -42,7 +42,7 @@ fn a_cancel_ends_at_once() {
     ");
 }
 
-/// Proves L13: after the end every command is refused or comes to nothing anybody sees.
+/// Proves L13: after the end every command is refused or has no visible result.
 #[test]
 fn a_run_ends_once() {
     let ended = STATES.iter().filter(|(_, given)| Story::of(given).state().is_terminal());
@@ -63,7 +63,7 @@ fn a_run_ends_once() {
     assert_eq!(tried, 4 * COMMANDS.len());
 }
 
-/// Proves L10, L17: a parent is told once, with what it needs to go on.
+/// Proves L10, L17: a parent is notified once, with everything that it needs to continue.
 #[test]
 fn a_childs_end_is_owed_to_its_parent() {
     assert_snapshot!(told("submit child; status on it", "return 5"), @"completed 5 | ! stop | ! owe: tell parent that me completed 5");
@@ -73,8 +73,8 @@ fn a_childs_end_is_owed_to_its_parent() {
     assert_snapshot!(told("submit child; cancel", "cancel"), @"X the run has ended (canceled)");
 }
 
-/// Proves T16: where something else ends a run, its exit steps are owed; where its program does, that one
-/// has run them.
+/// Proves T16: if something else ends a run, its exit steps become an errand; if its program ends it, the
+/// program has run them.
 #[test]
 fn exit_steps_are_owed_where_the_program_cannot_run_them() {
     let exit = WorkflowRef { name: "sample.exit".to_owned(), version: "1".to_owned() };

@@ -1,17 +1,17 @@
-//! What must become of a run, told a second time and as simply as can be: a state's name, and per
-//! question how many requests came. It shares nothing with the code that it checks.
+//! A second, minimal model of a run: the name of its state, and the number of requests per
+//! question. It shares no code with the code that it checks.
 
 #[derive(Debug)]
 pub(super) struct Model {
     pub(super) state: &'static str,
     pub(super) questions: Vec<Question>,
-    /// How often the run came to work: by its start, by an answer, by a withdrawal.
+    /// How often the run entered `working`: by its start, by an answer, by a withdrawal.
     pub(super) works: usize,
 }
 
 #[derive(Debug)]
 pub(super) struct Question {
-    /// The one answer in the generator's words that is valid.
+    /// The one valid answer among the generator's commands.
     valid: &'static [&'static str],
     pub(super) requests: u32,
     pub(super) answered: bool,

@@ -1,4 +1,4 @@
-//! Parking and unparking: the state stays, and repeating either records nothing.
+//! Parking and unparking: the state stays, and a repetition records nothing.
 
 use insta::assert_snapshot;
 
@@ -28,7 +28,7 @@ fn only_a_parked_run_is_unparked() {
     ");
 }
 
-/// Proves L13: each start of the server tries again, and the log does not grow by it.
+/// Proves L13: each start of the server tries again without growing the log.
 #[test]
 fn parking_is_idempotent() {
     let parked = "submit; status on it; park mismatch";
@@ -48,7 +48,7 @@ fn a_parked_run_still_hears() {
     assert_snapshot!(told("submit; park mismatch; cancel", "unpark"), @"nothing");
 }
 
-/// Proves L14: an answer that the program could not read does not hold the run up for ever.
+/// Proves L14: an answer that the program could not read does not block the run for ever.
 #[test]
 fn an_answer_that_could_not_be_read_is_replaced() {
     let parked = "submit; ask amount; answer amount=5; unreadable q1";

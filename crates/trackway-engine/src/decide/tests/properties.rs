@@ -1,4 +1,4 @@
-//! Random commands against the model, and the laws that every log keeps.
+//! Random commands against the model, and the invariants of every log.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ use super::model::Model;
 use crate::fixture::{Story, fold};
 use crate::{StatusTime, Update, shows, update};
 
-/// What keeps a run going, question and answer most of all.
+/// Commands that keep a run going, mostly questions and answers.
 const GOING: [&str; 29] = [
     "status hi",
     "artifact a one",
@@ -65,7 +65,7 @@ fn commands() -> impl Strategy<Value = Vec<&'static str>> {
     prop::collection::vec(one, 0..50)
 }
 
-/// The same runs every time, unless `PROPTEST_RNG_SEED` says otherwise.
+/// The same runs every time, unless `PROPTEST_RNG_SEED` is set.
 pub(super) fn seeded() -> ProptestConfig {
     let mut config = ProptestConfig { failure_persistence: None, ..ProptestConfig::default() };
     if config.rng_seed == RngSeed::Random {
@@ -74,7 +74,7 @@ pub(super) fn seeded() -> ProptestConfig {
     config
 }
 
-/// A story and its model after the same commands. What is refused changes nothing.
+/// A scripted run and its model after the same commands. A refused command changes nothing.
 fn play(commands: &[&str]) -> (Story, Model) {
     let mut story = Story::of("submit deadline");
     let mut model = Model::submitted();
@@ -109,8 +109,8 @@ fn requests(story: &Story) -> BTreeMap<QuestionId, (Vec<u32>, usize)> {
 proptest! {
     #![proptest_config(seeded())]
 
-    /// Proves L9, L12, L13: the model's states, its count of `working`, and one end with nothing
-    /// but late requests behind it.
+    /// Proves L9, L12, L13: the states of the model, its count of `working`, and one end that only
+    /// late requests follow.
     #[test]
     fn a_run_goes_where_the_model_goes(commands in commands()) {
         let (story, model) = play(&commands);
@@ -143,7 +143,7 @@ proptest! {
         }
     }
 
-    /// Proves L12, X2: what is read back from the log, text and all, is what was there live.
+    /// Proves L12, X2: the run that is read back from the stored text equals the live run.
     #[test]
     fn replay_equals_live(commands in commands()) {
         let (story, _) = play(&commands);
@@ -158,7 +158,8 @@ proptest! {
         prop_assert_eq!(view, story.view);
     }
 
-    /// Proves L18: the index of runs is ordered by what is shown, and hooks are told of what is shown.
+    /// Proves L18: the index of runs is ordered by the visible status time, and hooks get every
+    /// visible update.
     #[test]
     fn the_status_time_is_the_one_shown(commands in commands()) {
         let (story, _) = play(&commands);
@@ -175,7 +176,7 @@ proptest! {
         }
     }
 
-    /// Proves L3, L4: every message of ours is new, none is lost, and generations have no gap.
+    /// Proves L3, L4: every message of ours has a new id, none is lost, and generations have no gap.
     #[test]
     fn views_lose_nothing(commands in commands()) {
         let (story, model) = play(&commands);

@@ -14,7 +14,7 @@ use uuid::Uuid;
 
 use super::properties::seeded;
 
-/// An event of every kind, with `value` and `text` wherever a program or a caller may put its own.
+/// An event of every kind, with `value` and `text` in every field that a program or a caller fills.
 fn events(value: &Value, text: &str) -> Vec<Event> {
     let op: Op = format!("step:{text}#3").parse().unwrap();
     let run = RunId::new(Uuid::from_u128(1));
@@ -186,7 +186,7 @@ fn round_trip(event: &Event) {
     assert_eq!(&read, event, "{stored}");
 }
 
-/// Values of every sort, some levels deep.
+/// Values of every type, some levels deep.
 fn values() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
@@ -231,7 +231,7 @@ proptest! {
     }
 }
 
-/// Proves X2: what was written before there were first answers is read as it was meant.
+/// Proves X2: records from before first answers existed are read with their old meaning.
 #[test]
 fn records_from_before_first_answers_are_read() {
     let mut events = events(&json!(1), "old");

@@ -1,4 +1,4 @@
-//! Requests that meet at one question, and those that come too late.
+//! Concurrent requests to one question, and late ones.
 
 use insta::assert_snapshot;
 use trackway_domain::Event;
@@ -6,7 +6,7 @@ use trackway_domain::Event;
 use super::told;
 use crate::fixture::Story;
 
-/// Proves L16: a request is alone unless another was there at the time or had been accepted before.
+/// Proves L16: a request is alone unless another was being processed or had been accepted before.
 #[test]
 fn requests_are_ordered_and_the_first_valid_one_resumes() {
     let mut story = Story::of("submit; ask amount");
@@ -24,7 +24,7 @@ fn requests_are_ordered_and_the_first_valid_one_resumes() {
     "#);
 }
 
-/// Proves L16: the first is concurrent too when others are on their way.
+/// Proves L16: the first request is concurrent too if others are being processed.
 #[test]
 fn a_first_request_among_others_is_concurrent() {
     assert_snapshot!(told("submit; ask amount", "answer among-others amount=5"), @r#"resumed q1 #1 concurrent {"amount":5} | ! drive | > q1 #1 concurrent primary"#);
@@ -53,7 +53,7 @@ fn orders_are_counted_per_question() {
     "#);
 }
 
-/// Proves L16: while the run works on, unnamed requests are late at the question answered last.
+/// Proves L16: while the run continues, unnamed requests are late for the question answered last.
 #[test]
 fn a_request_while_working_after_an_answer_is_late() {
     let working = "submit; ask amount; answer amount=5";
@@ -63,7 +63,7 @@ fn a_request_while_working_after_an_answer_is_late() {
     assert_snapshot!(told(working, "say hello"), @"late q1 #2 concurrent (wrong:  type) | > q1 #2 concurrent (wrong:  type)");
 }
 
-/// Proves L16, L13: after the end only those who name an answered question are told their place.
+/// Proves L16, L13: after the end only requests that name an answered question get their order.
 #[test]
 fn a_request_after_the_end() {
     for end in ["return 1", "error oops", "cancel", "reject no"] {
@@ -75,7 +75,7 @@ fn a_request_after_the_end() {
     }
 }
 
-/// Proves L16, L13: a question that nobody answered goes with its run, however that ended.
+/// Proves L16, L13: a question without an answer ends with its run, in any final state.
 #[test]
 fn a_request_to_a_question_that_went_unanswered() {
     for end in ["return 1", "error oops", "cancel", "reject no", "fire deadline"] {
@@ -87,7 +87,7 @@ fn a_request_to_a_question_that_went_unanswered() {
     }
 }
 
-/// Proves L16: who answers a question that was withdrawn is told so, whether the question is named or not.
+/// Proves L16: an answer to a withdrawn question is reported as late, with or without the question's name.
 #[test]
 fn a_request_after_a_withdrawal() {
     let withdrawn = "submit; ask amount; withdraw q1";
@@ -97,7 +97,7 @@ fn a_request_after_a_withdrawal() {
     assert_snapshot!(told(earlier, "answer signature=me"), @"late q2 #1 alone | > q2 #1 alone");
 }
 
-/// Proves L13, L16: of many requests one resumes, and each has its own place.
+/// Proves L13, L16: one of many requests resumes, and each has its own order.
 #[test]
 fn sixty_four_requests_at_one_question() {
     let mut story = Story::of("submit; ask amount");

@@ -1,4 +1,4 @@
-//! `Started`: once, before the first thing a program does, and never where it did nothing.
+//! `Started`: once, before the first operation of a program, and never if the program did nothing.
 
 use insta::assert_snapshot;
 use trackway_domain::Event;
@@ -28,7 +28,7 @@ fn starts(story: &Story) -> Vec<usize> {
     at.filter(|(_, event)| matches!(event, Event::Started)).map(|(index, _)| index).collect()
 }
 
-/// Proves L12, L13: once, from nothing; its deadline is a timer from then on.
+/// Proves L12, L13: a run is submitted once, and its deadline is a timer from then on.
 #[test]
 fn a_run_is_submitted_once() {
     assert_snapshot!(Story::default().line("submit"), @"submitted demo | ! drive");
@@ -42,7 +42,7 @@ fn a_run_is_submitted_once() {
     ");
 }
 
-/// Proves L12: a run that does not exist takes nothing but its submission.
+/// Proves L12: a run that does not exist accepts only its submission.
 #[test]
 fn nothing_happens_to_a_run_that_does_not_exist() {
     for command in COMMANDS.iter().filter(|command| **command != "submit") {
@@ -52,7 +52,7 @@ fn nothing_happens_to_a_run_that_does_not_exist() {
     }
 }
 
-/// Proves L9, L13: second in the log whatever comes first, and never again.
+/// Proves L9, L13: `Started` is second in the log, before any first operation, and never repeated.
 #[test]
 fn a_start_comes_once_and_before_the_first_thing() {
     for first in FIRST {
@@ -66,7 +66,7 @@ fn a_start_comes_once_and_before_the_first_thing() {
     }
 }
 
-/// Proves L7, L9: what is not the program's doing never shows `working`.
+/// Proves L7, L9: a command that does not come from the program never leads to `working`.
 #[test]
 fn a_run_whose_program_did_nothing_never_started() {
     for command in COMMANDS.iter().filter(|command| !FIRST.contains(command)) {

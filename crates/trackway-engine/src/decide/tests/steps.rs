@@ -1,10 +1,10 @@
-//! Steps, their failed attempts, and drawn values.
+//! Steps, their failed attempts, and recorded values.
 
 use insta::assert_snapshot;
 
 use super::each_state;
 
-/// Proves L9, L13: recorded beside a question too, and never after the end.
+/// Proves L9, L13: a step is recorded while a question is open too, and never after the end.
 #[test]
 fn a_step_is_recorded() {
     assert_snapshot!(each_state("step pay"), @r#"

@@ -4,7 +4,7 @@ use insta::assert_snapshot;
 
 use super::{each_state, told};
 
-/// Proves L9: a wait starts a run like anything else it does.
+/// Proves L9: a sleep starts a run like any other operation.
 #[test]
 fn a_sleep_sets_a_timer() {
     assert_snapshot!(each_state("sleep nap"), @"
@@ -16,7 +16,7 @@ fn a_sleep_sets_a_timer() {
     ");
 }
 
-/// Proves L13: one that is not set only goes.
+/// Proves L13: firing a timer that is not set only clears it.
 #[test]
 fn a_timer_that_is_not_there_only_goes() {
     assert_snapshot!(each_state("fire sleep:nap#0"), @"
@@ -40,15 +40,15 @@ fn a_timer_fires_once() {
     assert_snapshot!(told("submit; retry pay; fire step:pay#0; retry pay", "fire step:pay#0"), @"woke step:pay#0 | ! clear step:pay#0 | ! drive");
 }
 
-/// Proves L13: also beside an open question, and not after the end.
+/// Proves L13: a timer also fires while a question is open, but not after the end.
 #[test]
 fn a_timer_fires_beside_a_question_but_not_after_the_end() {
     assert_snapshot!(told("submit; sleep nap; ask amount", "fire sleep:nap#0"), @"woke sleep:nap#0 | ! clear sleep:nap#0 | ! drive");
     assert_snapshot!(told("submit; sleep nap; cancel", "fire sleep:nap#0"), @"! clear sleep:nap#0");
 }
 
-/// Proves L10, L12: an interrupted run withdraws its question and fails; one that never started is
-/// not shown working.
+/// Proves L10, L12: an interrupted run withdraws its question and fails; a run that never started
+/// does not become `working`.
 #[test]
 fn a_deadline_fails_the_run() {
     assert_snapshot!(each_state("fire deadline"), @r#"

@@ -1,4 +1,4 @@
-//! Children that wait for a person, imported runs, and the text that a run ends with.
+//! Children that wait for a person, imported runs, and the final text of a run.
 
 use insta::assert_snapshot;
 use trackway_domain::{Event, StateName};
@@ -6,7 +6,7 @@ use trackway_domain::{Event, StateName};
 use super::told;
 use crate::{fixture::Story, update};
 
-/// Proves L17: a child that asks owes its parent the news, and takes it back when it goes on.
+/// Proves L17: a child that asks notifies its parent, and notifies it again when it continues.
 #[test]
 fn a_child_that_waits_tells_its_parent() {
     assert_snapshot!(told("submit child", "ask amount"), @r#"started | asked q1 input-required "How much?" | ! owe: tell parent that me waits: "How much?" | > asked q1"#);
@@ -23,12 +23,12 @@ fn a_child_that_waits_tells_its_parent() {
         let line = told(asked, end);
         assert_eq!(line.matches("me goes on").count(), usize::from(!waits), "{end}: {line}");
     }
-    // A dispatch brings its question with its first answer, and the turn tells of it.
+    // A dispatch delivers its question with its first answer, and the turn reports it.
     assert!(!told("submit awaited", "ask amount").contains("waits"));
     assert!(!told("submit", "ask amount").contains("waits"));
 }
 
-/// Proves L17: what is told out of order, twice, or after the end changes nothing.
+/// Proves L17: a notification that is out of order, repeated, or after the end changes nothing.
 #[test]
 fn a_parent_hears_of_a_waiting_child_once() {
     let one = "submit; child echo";
@@ -40,7 +40,7 @@ fn a_parent_hears_of_a_waiting_child_once() {
     assert_snapshot!(told(one, "goes-on c1 4"), @"nothing");
     assert_snapshot!(told(&format!("{one}; child-ended c1 completed"), "waits c1 3 hm"), @"nothing");
     assert_snapshot!(told(&format!("{waits}; cancel"), "goes-on c1 4"), @"nothing");
-    // A run in the middle passes it on.
+    // A run in the middle forwards the notification.
     let middle = told("submit child; child echo", "waits c1 3 hm");
     assert!(middle.contains(r#"owe: tell parent that c1 waits: "hm""#), "{middle}");
 }
@@ -63,17 +63,18 @@ fn a_parent_shows_the_child_that_waits() {
     assert!(asks.view().status_message().unwrap().metadata.contains_key("questionId"));
 }
 
-/// Proves L14: an answer is not taken before the program has seen everything that was recorded.
+/// Proves L14: an answer is not accepted before the program has processed the whole log.
 #[test]
 fn an_answer_waits_for_a_program_that_has_not_seen_everything() {
     let asked = "submit; sleep nap; ask amount; fire sleep:nap#0";
-    assert_snapshot!(told(asked, "answer too-early amount=5"), @"X the program has not seen everything yet that was recorded before");
+    assert_snapshot!(told(asked, "answer too-early amount=5"), @"X the program has not processed the whole log yet");
     assert_snapshot!(told(asked, "answer amount=5"), @r#"resumed q1 #1 alone {"amount":5} | ! drive | > q1 #1 alone primary"#);
     let withdrawn = format!("{asked}; withdraw q1");
     assert_snapshot!(told(&withdrawn, "answer too-early amount=5"), @"late q1 #1 alone | > q1 #1 alone");
 }
 
-/// Proves L10: a text that a run returns is said with its end, unless an artifact shows something already.
+/// Proves L10: a text that a run returns is the message of its end, unless an artifact already has
+/// content.
 #[test]
 fn a_returned_text_is_the_message_of_the_end() {
     assert_snapshot!(told("submit", "return hello"), @r#"started | completed "hello" says it | ! stop"#);
@@ -83,7 +84,7 @@ fn a_returned_text_is_the_message_of_the_end() {
     assert_eq!(story.view().status_message().unwrap().parts[0].as_text(), Some("hello"));
 }
 
-/// Nothing is done with an imported run until somebody adopts it.
+/// Nothing happens to an imported run until a caller adopts it.
 #[test]
 fn an_imported_run_waits_to_be_adopted() {
     let imported = |given: &str| {
@@ -93,12 +94,12 @@ fn an_imported_run_waits_to_be_adopted() {
     };
     assert!(update(&Event::Imported).is_none());
     let mut story = imported("submit; sleep nap; ask amount");
-    assert_snapshot!(story.line("answer amount=5"), @"X the run was imported, and nobody has adopted it");
+    assert_snapshot!(story.line("answer amount=5"), @"X the run was imported and is not adopted yet");
     assert_snapshot!(story.line("adopt"), @"adopted | ! set sleep:nap#0 at 60000 | ! drive");
     assert_snapshot!(story.line("adopt"), @"nothing");
     assert_snapshot!(story.line("answer amount=5"), @r#"resumed q1 #1 alone {"amount":5} | ! drive | > q1 #1 alone primary"#);
     assert_snapshot!(imported("submit; ask amount").line("cancel"), @"canceled | ! stop");
     assert_snapshot!(told("submit; return 1", "adopt"), @"X the run has ended (completed)");
-    // An agent can go on with a guided run that is complete.
+    // An agent can continue a guided run that is complete.
     assert_snapshot!(imported("submit; return 1").line("adopt"), @"adopted | ! drive");
 }

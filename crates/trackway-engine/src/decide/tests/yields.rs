@@ -5,7 +5,8 @@ use insta::assert_snapshot;
 use super::{each_state, told};
 use crate::fixture::Story;
 
-/// Proves L3, L7, L13: a status-update keeps the state it finds, and nothing is said after the end.
+/// Proves L3, L7, L13: a status-update keeps the current state, and nothing is published after the
+/// end.
 #[test]
 fn a_status_update_keeps_the_state() {
     assert_snapshot!(each_state("status hi"), @r#"
@@ -36,7 +37,8 @@ fn an_artifact_is_published_as_it_is_yielded() {
     "#);
 }
 
-/// Proves L6, L12: a question moves to its reason's state; a second one beside it is illegal.
+/// Proves L6, L12: a question moves to its reason's state; a second one while it is open is
+/// illegal.
 #[test]
 fn a_question_interrupts() {
     assert_snapshot!(each_state("ask amount"), @r#"
@@ -55,7 +57,7 @@ fn a_question_interrupts() {
     "#);
 }
 
-/// Proves L5: the artifact goes first, and a refused question leaves no artifact behind.
+/// Proves L5: the artifact comes first, and a refused question leaves no artifact.
 #[test]
 fn a_question_with_an_artifact_shows_it_first() {
     assert_snapshot!(each_state("ask form"), @r#"
@@ -97,7 +99,8 @@ fn several_artifacts_then_a_question() {
     assert_eq!(ids, ["risk.json", "opportunity.json", "recommendation.json"]);
 }
 
-/// Proves L9: a program that stops waiting works on, once; later or for another question, nothing.
+/// Proves L9: a program that stops waiting continues, once; a later withdrawal, or one of another
+/// question, changes nothing.
 #[test]
 fn a_question_is_withdrawn_once() {
     assert_snapshot!(each_state("withdraw q1"), @"
