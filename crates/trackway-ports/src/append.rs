@@ -9,35 +9,37 @@ use crate::{AppendError, Fence, HookChange, OutboxItem, Pinned, RunRow, WorkerId
 /// What one decision writes. The store commits all of it or none of it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Append {
-    /// What it is looked up by when the answer to its commit was lost. Without one, it cannot be.
+    /// Id for finding the append if the answer to its commit was lost. Without it, the append cannot be
+    /// found.
     pub id: Option<AppendId>,
     pub run: RunId,
-    /// Who decided it. This worker does the errands that the append adds.
+    /// The worker that decided it. This worker runs the errands that the append adds.
     pub worker: Option<WorkerId>,
-    /// What it says about the driver of the run.
+    /// The condition on the driver of the run.
     pub fence: Fence,
-    /// Number of the last event that the decision saw; 0 for a new run. The append is refused with
-    /// [`AppendError::Conflict`] when the log has gone on since.
+    /// Number of the last event that the decision used; 0 for a new run. The append is refused with
+    /// [`AppendError::Conflict`] if the log has newer events.
     pub expected: Seq,
     /// When it was decided; stored with every event of this append.
     pub at: Timestamp,
-    /// Events `expected + 1`, `expected + 2`, … May be empty: an append can change rows alone.
+    /// Events `expected + 1`, `expected + 2`, … May be empty: an append can change only rows.
     pub events: Vec<Event>,
-    /// The run's row after this append, where it changed. A new run always brings one.
+    /// The run's row after this append, if it changed. A new run always has one.
     pub row: Option<RunRow>,
     pub timers: Vec<TimerChange>,
     pub outbox: Vec<OutboxChange>,
-    /// Made in their order, after the events were added.
+    /// Applied in order, after the events were added.
     pub hooks: Vec<HookChange>,
-    /// Whether the run's hooks are told of one of the events. Idle ones become due with this append.
+    /// Whether one of the events is delivered to the run's hooks. Idle hooks become due with this append.
     pub tells: bool,
-    /// Definitions that this append pins. One that is pinned already stays as it is.
+    /// Definitions that this append pins. A definition that is already pinned stays unchanged.
     pub pins: Vec<Pinned>,
-    /// The events' own times, one each, where they were recorded elsewhere before; empty for `at`.
+    /// The times of the events, one each, if they were recorded in another store before. If empty, `at` is
+    /// used.
     pub stamps: Vec<Timestamp>,
-    /// The caller's message behind this append, so that a repetition is recognised.
+    /// The caller's message behind this append, which identifies a repeated request.
     pub claim: Option<Claim>,
-    /// The first appends of runs that begin with this one.
+    /// The first appends of runs that start with this one.
     pub starts: Vec<Append>,
 }
 
@@ -64,7 +66,7 @@ impl Append {
     }
 }
 
-/// Chosen at random by who makes the append.
+/// Chosen at random by the caller that makes the append.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct AppendId(pub u64);
 
@@ -73,7 +75,7 @@ pub enum TimerChange {
     /// Sets the run's timer of that name, replacing an earlier one.
     Set(Timer, Timestamp),
     Clear(Timer),
-    /// Every timer of the run: it has ended.
+    /// Clears every timer of the run: it has ended.
     ClearAll,
 }
 
@@ -81,8 +83,8 @@ pub enum TimerChange {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct OutboxId(pub Uuid);
 
-/// Work that one run owes to another. A row is added by the append that decides it and removed by
-/// the append that did it, so a crash between the two only repeats the attempt.
+/// Work that one run owes to another. The append that decides it adds the row, and the append that completes
+/// it removes the row, so a crash between the two only repeats the attempt.
 #[derive(Debug, Clone, PartialEq)]
 pub enum OutboxChange {
     Add(OutboxId, OutboxItem),
@@ -90,37 +92,38 @@ pub enum OutboxChange {
     Remove(OutboxId),
 }
 
-/// A caller's message id: what makes a repeated request recognisable.
+/// A caller's message id, which identifies a repeated request.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ClaimKey {
     pub caller: Caller,
     pub message: MessageId,
 }
 
-/// A message that was acted on. The first append to claim a key wins; a later one is refused with
+/// A message that was processed. The first append to claim a key wins; a later one is refused with
 /// [`AppendError::Claimed`] and writes nothing.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Claim {
     pub key: ClaimKey,
     pub run: RunId,
-    /// Digest of what was sent, so that another message under the same id is not swallowed.
+    /// Digest of the request, so that another message with the same id is not ignored.
     pub digest: String,
-    /// What its sender was answered, beside the run itself.
+    /// The reply to its sender, in addition to the run itself.
     pub reply: serde_json::Value,
 }
 
 /// Proof that an append is durable.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Receipt {
-    /// Position of the append's first event; the others follow without a gap. Positions grow with the log of
-    /// a run; those of different runs say nothing about which was first. Zero for an append without events.
+    /// Position of the append's first event; the others follow without a gap. Positions grow within the log
+    /// of a run; the positions of different runs do not tell which was first. Zero for an append without
+    /// events.
     pub first: Pos,
-    /// The same for each run that began with it.
+    /// The same for each run that started with it.
     pub starts: Vec<Pos>,
-    /// This append made a hook of the run due, or left it so though something was delivered.
+    /// This append made a hook of the run due, or left it due after a delivery.
     pub hooks: bool,
 }
 
-/// Called exactly once with the result of an append, on a thread of the store. It must be short and must
-/// not block. The appends of one run are answered in their order.
+/// Called exactly once with the result of an append, on a thread of the store. It must be short and must not
+/// block. The appends of one run are answered in order.
 pub type Done = Box<dyn FnOnce(Result<Receipt, AppendError>) + Send>;

@@ -1,4 +1,4 @@
-//! Large content, kept by its hash.
+//! Large content, stored by its hash.
 
 use std::{fmt, str::FromStr};
 

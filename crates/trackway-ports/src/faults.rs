@@ -1,4 +1,4 @@
-//! Fault points: named places at which a test can end the process, or see that it was reached.
+//! Fault points: named points at which a test can end the process, or see that it was reached.
 
 use std::fmt;
 

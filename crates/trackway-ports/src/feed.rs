@@ -4,8 +4,8 @@ use trackway_domain::RunId;
 
 use crate::Stored;
 
-/// How much of the log somebody has seen. Only the store that made it knows what is in it; it can be kept
-/// and given to the next process.
+/// How much of the log a reader has read. Only the store that made it knows its content. It can be stored
+/// and passed to the next process.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct FeedCursor(pub String);
 
@@ -19,10 +19,11 @@ pub struct FeedEvent {
 /// A page of the feed.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct FeedPage {
-    /// The events of one run are in their order. Nothing is promised about those of different runs.
+    /// The events of one run are in order. The order across different runs is not defined.
     pub events: Vec<FeedEvent>,
     /// Where the next page begins.
     pub next: FeedCursor,
-    /// There may be more already. A page can be empty and not the last: others' events are passed over.
+    /// There may be more events already. An empty page is not always the last one: events that are not
+    /// covered are skipped.
     pub more: bool,
 }

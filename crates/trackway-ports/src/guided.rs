@@ -1,5 +1,5 @@
-//! What a store knows of guided runs beside their events: where a node and an attempt are recorded, and
-//! the definitions that runs are pinned to. The indexes follow from the events.
+//! What a store knows about guided runs in addition to their events: where a node and an attempt are
+//! recorded, and the definitions that runs are pinned to. The indexes are derived from the events.
 
 use trackway_domain::{
     AckId, Attempt, AttemptOutcome, Event, Guided, Node, NodeId, RunId, Seq, SessionId, Timestamp,
@@ -8,14 +8,14 @@ use trackway_domain::{
 
 use crate::{RunRow, Stored};
 
-/// Where a node is, and what is needed to answer it, in one look.
+/// Where a node is recorded, and what is needed to answer it, in one read.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NodePlace {
-    /// The event that made the node, or that read it anew last.
+    /// The event that made the node, or that last changed its definition.
     pub made: Stored,
     /// Number of the run's last event.
     pub head: Seq,
-    /// That event is [`Event::Imported`]: nobody has adopted the run.
+    /// That event is [`Event::Imported`]: the run is not adopted yet.
     pub is_unadopted: bool,
     pub row: RunRow,
     /// How many attempts have advanced from this node.
@@ -24,14 +24,14 @@ pub struct NodePlace {
     pub blocked: u32,
 }
 
-/// A node that is answered, and the record of that very answer where there is one.
+/// A node that gets an answer, and the record of that same answer, if there is one.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AskedPlace {
     pub place: NodePlace,
     pub attempt: Option<Stored>,
 }
 
-/// What an attempt is recognised by.
+/// What identifies an attempt.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct AttemptKey {
     pub run: RunId,
@@ -40,7 +40,7 @@ pub struct AttemptKey {
     pub digest: String,
 }
 
-/// A definition that a run is pinned to. The same hash is always the same body.
+/// A definition that a run is pinned to. The same hash always has the same body.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pinned {
     pub hash: String,
@@ -51,15 +51,15 @@ pub struct Pinned {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionRow {
     pub id: SessionId,
-    /// What its runs are of, one for each.
+    /// The workflows of its runs, one for each run.
     pub workflows: Vec<WorkflowRef>,
-    /// When its first run began.
+    /// When its first run started.
     pub created_at: Timestamp,
-    /// When something was recorded in it last.
+    /// When its newest event was recorded.
     pub updated_at: Timestamp,
 }
 
-/// The node that this event makes, or reads anew.
+/// The node that this event makes, or whose definition it changes.
 pub fn node_of(event: &Event) -> Option<&Node> {
     let Event::Guided(guided) = event else { return None };
     match &**guided {

@@ -1,12 +1,12 @@
-//! What every door reads from the headers of a request in the same way, whatever library serves it.
+//! What every door reads from the headers of a request in the same way, with any HTTP library.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 use crate::Unrecognised;
 
-/// The credentials of the header `Authorization`, where there is one (RFC 6750, 2.1). Those of any other
-/// kind are no key, and must not pass for none. A query parameter is not looked at: addresses end up in
-/// logs.
+/// The credentials of the header `Authorization`, if there is one (RFC 6750, 2.1). Credentials of
+/// another scheme are an error, not an anonymous request. Query parameters are ignored: addresses end up
+/// in logs.
 pub fn bearer(header: Option<&[u8]>) -> Result<Option<&str>, Unrecognised> {
     let Some(value) = header else { return Ok(None) };
     let parts = std::str::from_utf8(value).ok().and_then(|text| text.trim().split_once(' '));
@@ -15,19 +15,19 @@ pub fn bearer(header: Option<&[u8]>) -> Result<Option<&str>, Unrecognised> {
             Ok(Some(credentials.trim()))
         }
         _ => Err(Unrecognised::Wrong {
-            reason: "the header Authorization holds no Bearer credentials".to_owned(),
+            reason: "the header Authorization has no Bearer credentials".to_owned(),
         }),
     }
 }
 
-/// The host in the header `Origin` of a web page, with its port where it has one.
+/// The host in the header `Origin` of a web page, with its port, if it has one.
 pub fn host_of(origin: &str) -> Option<&str> {
     let (scheme, host) = origin.split_once("://")?;
     let is_page = scheme.eq_ignore_ascii_case("http") || scheme.eq_ignore_ascii_case("https");
     is_page.then_some(host)
 }
 
-/// Whether a host, with a port or without, is this machine as it calls itself, and nothing else besides.
+/// Whether a host, with or without a port, is a name or address of this machine itself.
 pub fn is_local_host(host: &str) -> bool {
     let (is_local, port) = match host.strip_prefix('[') {
         Some(v6) => {

@@ -1,4 +1,4 @@
-//! Who is calling: what every door asks before it does anything.
+//! Who is calling: every door checks this before it does anything.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use trackway_domain::{Access, Caller, Code, Scopes};
 
 use crate::PortFuture;
 
-/// Somebody who was recognised, and what they may do.
+/// An authenticated caller, and what it may do.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Identity {
     pub caller: Caller,
@@ -14,28 +14,28 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// The caller on a machine without auth, who may do everything.
+    /// The caller on a machine without auth. It may do everything.
     pub fn local() -> Self {
         Self { caller: Caller::local(), scopes: Scopes::all() }
     }
 
-    /// Whose things they may use.
+    /// The data that the caller may use.
     pub fn access(&self) -> Access {
         Access::new(self.caller.clone(), &self.scopes)
     }
 }
 
-/// Why somebody was not recognised. The reasons can be shown to whoever asked: they name nothing that
-/// was sent and nothing that would have been right.
+/// Why a caller was not authenticated. The reasons are safe to show to the caller: they contain no
+/// part of the credentials, and no hint at valid ones.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Unrecognised {
-    /// Nothing was sent that says who it is.
+    /// The request has no credentials.
     #[error("a key or token is needed")]
     Missing,
-    /// What was sent says nothing, or nothing any more.
+    /// The credentials are invalid, or no longer valid.
     #[error("{reason}")]
     Wrong { reason: String },
-    /// What was sent cannot be judged at the moment; the same request may do later.
+    /// The credentials cannot be checked at the moment; the same request may succeed later.
     #[error("{reason}")]
     Unavailable { reason: String },
 }
@@ -49,9 +49,10 @@ impl Unrecognised {
     }
 }
 
-/// Recognises callers by what they carry.
+/// Authenticates callers by their credentials.
 pub trait Gatekeeper: Send + Sync + fmt::Debug {
-    /// Who carries this: the credentials of an `Authorization: Bearer` header, where there was one.
+    /// The caller with these credentials: those of an `Authorization: Bearer` header, if there was
+    /// one.
     fn identify<'a>(
         &'a self,
         bearer: Option<&'a str>,

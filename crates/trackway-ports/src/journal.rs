@@ -1,4 +1,4 @@
-//! The journal: the one durable log, and the rows that are kept beside it for finding things.
+//! The journal: the one durable log, and the index rows next to it.
 
 use std::fmt;
 
@@ -13,37 +13,37 @@ use crate::{
 
 /// An append-only log of events per run, with its indexes.
 ///
-/// What a caller may assume after a crash: an append whose `done` was called with `Ok` is there, whole; one
-/// whose `done` was not called is there whole or not at all. Appends of one run that are handed in one after
-/// the other commit in that order. Nothing is promised about the order of different runs.
+/// What a caller may assume after a crash: an append whose `done` was called with `Ok` is stored completely. An
+/// append whose `done` was not called is stored completely or not at all. Appends to one run commit in the
+/// order in which they are handed in. The order across different runs is not defined.
 ///
-/// A failure says what to do about it: [`crate::AppendError`] and [`crate::ReadError`]. Appends of one run that were
-/// handed in after one that failed are refused as conflicts.
+/// An error tells the caller how to react: [`crate::AppendError`] and [`crate::ReadError`]. If an append to a
+/// run fails, later appends to that run that were already handed in are refused as conflicts.
 ///
-/// Reads see every append whose `done` was called before the read began.
+/// Reads see every append whose `done` was called before the read started.
 ///
-/// A journal has the [`Leases`] too, since an append is checked against them.
+/// A journal also implements [`Leases`], because appends are checked against them.
 pub trait Journal: Leases + Send + Sync + fmt::Debug {
-    /// Hands in an append and returns at once. Many appends share one commit. Callers bound how many
-    /// they have under way; the journal does not.
+    /// Hands in an append and returns at once. Many appends share one commit. Callers limit the number of their
+    /// pending appends; the journal does not.
     fn append(&self, append: Append, done: Done);
 
-    /// Appends to several runs, each of which is named once: all of it in one transaction, or nothing
-    /// and the reason why the first of them was refused.
+    /// Appends to several different runs in one transaction. If one is refused, nothing is written, and the
+    /// error is that of the first refused append.
     fn append_all(&self, appends: Vec<Append>) -> WriteFuture<'_>;
 
-    /// Whether the append of that id is there, which followed event `expected` of the run and had at least
-    /// one event. What it says of hooks may be true though none is due.
+    /// Whether the append of that id is stored. It followed event `expected` of the run and had at least one
+    /// event. The receipt may report due hooks although none is due.
     fn receipt(&self, run: RunId, expected: Seq, id: AppendId) -> ReadFuture<'_, Option<Receipt>>;
 
-    /// What is covered of the log behind the cursor, at most `limit` events and fewer where they are large.
-    /// The empty cursor is the beginning. An event that cannot be read is passed over. A cursor that is not
-    /// this store's own is [`crate::ReadError::Broken`].
+    /// The covered events of the log after the cursor, at most `limit`, and fewer if they are large. The empty
+    /// cursor is the start of the log. An event that cannot be read is skipped. A cursor of another store is
+    /// [`crate::ReadError::Broken`].
     fn feed(&self, access: Access, after: FeedCursor, limit: usize) -> ReadFuture<'_, FeedPage>;
 
-    /// The run's events after `after`, oldest first, at most `limit` of them and fewer where they are
-    /// large: only an empty list says that there are no more. An event that cannot be read ends the list
-    /// too: the events before it are returned, and a call that begins at it is [`crate::ReadError::Damaged`].
+    /// The run's events after `after`, oldest first, at most `limit`, and fewer if they are large: only an
+    /// empty list means that there are no more. An event that cannot be read also ends the list: the events
+    /// before it are returned, and a call that starts at it is [`crate::ReadError::Damaged`].
     fn events(&self, run: RunId, after: Seq, limit: usize) -> ReadFuture<'_, Vec<Stored>>;
 
     /// What a run is loaded from: what [`Self::events`] from its beginning with this limit, [`Self::run`] and
@@ -65,13 +65,13 @@ pub trait Journal: Leases + Send + Sync + fmt::Debug {
     fn events_after_pos(&self, run: RunId, after: Pos, limit: usize)
     -> ReadFuture<'_, Vec<Stored>>;
 
-    /// The run's newest events, newest first, at most `limit` of them. One that cannot be read is passed
-    /// over and counts towards the limit.
+    /// The run's newest events, newest first, at most `limit`. An event that cannot be read is skipped and
+    /// counts towards the limit.
     fn newest_events(&self, run: RunId, limit: usize) -> ReadFuture<'_, Vec<Stored>>;
 
     fn run(&self, run: RunId) -> ReadFuture<'_, Option<RunRow>>;
 
-    /// Runs that match, newest first, at most `limit`, beginning after `before` where given.
+    /// Runs that match, newest first, at most `limit`, starting after `before` if it is set.
     fn runs(
         &self,
         filter: RunFilter,
@@ -79,11 +79,11 @@ pub trait Journal: Leases + Send + Sync + fmt::Debug {
         limit: usize,
     ) -> ReadFuture<'_, Vec<RunRow>>;
 
-    /// A page of the tenant's runs in the order of their status times, and how many match in all. A run
-    /// whose status changes meanwhile moves to the front: who follows pages misses no other one.
+    /// A page of the tenant's runs in the order of their status times, and how many match in total. A run whose
+    /// status changes meanwhile moves to the front; a reader that follows the pages misses no other run.
     fn runs_by_status(&self, query: RunQuery) -> ReadFuture<'_, RunPage>;
 
-    /// Runs of the session that wait for an answer, of one workflow or of any; at most `limit`.
+    /// Runs of the session that wait for an answer, of one workflow or of all; at most `limit`.
     fn waiting(
         &self,
         caller: Caller,
@@ -94,13 +94,13 @@ pub trait Journal: Leases + Send + Sync + fmt::Debug {
 
     fn claim(&self, key: ClaimKey) -> ReadFuture<'_, Option<Claim>>;
 
-    /// When the newest event of the whole log was recorded; none where there is no event.
+    /// When the newest event of the whole log was recorded; `None` if there is no event.
     fn newest_time(&self) -> ReadFuture<'_, Option<Timestamp>>;
 
     /// When the next timer after `now` is due.
     fn next_timer(&self, now: Timestamp) -> ReadFuture<'_, Option<Timestamp>>;
 
-    /// Outbox rows in order of id, after `after`, at most `limit`, for looking at.
+    /// Outbox rows in order of id, after `after`, at most `limit`, for inspection.
     fn outbox(&self, after: Option<OutboxId>, limit: usize) -> ReadFuture<'_, Vec<OutboxRow>>;
 
     fn hook(&self, run: RunId, id: String) -> ReadFuture<'_, Option<Hook>> {
@@ -113,18 +113,18 @@ pub trait Journal: Leases + Send + Sync + fmt::Debug {
     /// When the next hook after `now` is due.
     fn next_hook(&self, now: Timestamp) -> ReadFuture<'_, Option<Timestamp>>;
 
-    /// The node of the run, found without reading the run's log. None says that there is no such node:
-    /// where the index is damaged the log is read, and where that leaves a doubt the run is
+    /// The node of the run, found without reading the run's log. `None` means that the node does not exist: if
+    /// the index is damaged the log is read, and if the log leaves it open the result is
     /// [`crate::ReadError::Damaged`].
     fn node(&self, run: RunId, node: NodeId) -> ReadFuture<'_, Option<NodePlace>>;
 
-    /// The event that recorded this attempt, found without reading the run's log. None says that it was
-    /// never made: where the index is damaged the log is read, and where that leaves a doubt the run is
+    /// The event that recorded this attempt, found without reading the run's log. `None` means that the attempt
+    /// was never made: if the index is damaged the log is read, and if the log leaves it open the result is
     /// [`crate::ReadError::Damaged`].
     fn attempt(&self, key: AttemptKey) -> ReadFuture<'_, Option<Stored>>;
 
-    /// The node that an answer is for, and the record of that very answer where there is one: what
-    /// [`Self::node`] and after it [`Self::attempt`] say. A store that can look at both at once does.
+    /// The node that an answer is for, and the record of that same answer, if there is one: the results of
+    /// [`Self::node`] and then [`Self::attempt`]. A store reads both at once if it can.
     fn asked(&self, key: AttemptKey) -> ReadFuture<'_, Option<AskedPlace>> {
         Box::pin(async move {
             let Some(place) = self.node(key.run, key.node).await? else { return Ok(None) };
@@ -132,29 +132,29 @@ pub trait Journal: Leases + Send + Sync + fmt::Debug {
         })
     }
 
-    /// What lies around a node, found without reading the run's log unless the index is damaged. What
-    /// cannot be read is left out and named in the answer. Empty where there is no such node.
+    /// The surroundings of a node, found without reading the run's log unless the index is damaged. Events that
+    /// cannot be read are omitted and reported in the result. Empty if the node does not exist.
     fn lineage(&self, run: RunId, node: NodeId, limits: LineageLimits) -> ReadFuture<'_, Lineage>;
 
-    /// The definition of that hash, as it was pinned.
+    /// The definition of that hash, as pinned.
     fn pinned(&self, hash: String) -> ReadFuture<'_, Option<String>>;
 
-    /// The sessions that are covered, those that something was recorded in last coming first, at most
-    /// `limit`. Users who gave their sessions the same id are one session to somebody who may see both.
+    /// The covered sessions, most recently updated first, at most `limit`. If several users chose the same
+    /// session id, a caller that may see all of them gets one session.
     fn sessions(&self, access: Access, limit: usize) -> ReadFuture<'_, Vec<SessionRow>>;
 
-    /// The runs in that session that are covered, newest first: all of them, whatever indexes say, or
-    /// [`crate::ReadError::Damaged`] where the row of one is damaged.
+    /// The covered runs of that session, newest first. The list is complete even if an index is damaged; if the
+    /// row of a run is damaged, the result is [`crate::ReadError::Damaged`].
     fn session_runs(&self, access: Access, session: SessionId) -> ReadFuture<'_, Vec<RunRow>>;
 
-    /// Removes runs with everything that belongs to them alone, all in one transaction. Where a log has
-    /// gone on, or the session has another run, it is [`crate::AppendError::Conflict`] about that run and
-    /// nothing is removed. A run whose row is `runnable` or not of a final state and not guided is
-    /// refused by the caller, not here. A run that is not there is no error. Positions in the log are
-    /// not used again.
+    /// Removes runs with everything that belongs only to them, in one transaction. If a log has newer events,
+    /// or the session has another run, the result is [`crate::AppendError::Conflict`] for that run and nothing
+    /// is removed. The caller, not the store, refuses a run whose row is `runnable`, or whose state is not
+    /// final and that is not guided. A run that does not exist is no error. Positions in the log are not
+    /// reused.
     fn remove(&self, removal: Removal) -> WriteFuture<'_>;
 
-    /// Writes what is still buffered and ends. Appends handed in before are committed first; later
+    /// Writes what is still buffered and ends. Appends that were handed in before are committed first; later
     /// ones fail. Calling it twice is no error.
     fn close(&self) -> PortFuture<'_, ()>;
 }

@@ -1,8 +1,8 @@
-//! Who does what, where several processes work on one store: a run is driven by one worker at a time, and
-//! what is due is done by one of them.
+//! How several processes share the work on one store: one worker at a time drives a run, and one of them
+//! handles each due item.
 //!
-//! Nothing here keeps a log right: that is what the expected number and the epoch of an append do. Leases
-//! and claims keep two workers from doing the same work.
+//! Leases do not protect the log: the expected number and the epoch of an append do that. Leases and claims
+//! prevent two workers from doing the same work.
 
 use std::{fmt, time::Duration};
 
@@ -12,7 +12,7 @@ use uuid::Uuid;
 
 use crate::{DueHook, DueTimer, OutboxRow, ReadFuture, WriteFuture};
 
-/// One life of a process that drives runs. The next start is another worker.
+/// One lifetime of a process that drives runs. The next start is another worker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct WorkerId(pub Uuid);
 
@@ -22,7 +22,7 @@ impl fmt::Display for WorkerId {
     }
 }
 
-/// Counts how often a run was taken by a worker. What was decided under an earlier epoch is refused.
+/// Counts how often a worker took over a run. Decisions of an earlier epoch are refused.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
 )]
@@ -35,36 +35,36 @@ impl Epoch {
     }
 }
 
-/// What an append says about the driver of its run.
+/// The condition of an append on the driver of its run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Fence {
-    /// It can be decided beside the driver, as a cancel can. Only `expected` counts.
+    /// A decision that does not need the driver, such as a cancel. Only `expected` counts.
     #[default]
     Open,
-    /// The driver decided it. Refused with [`crate::AppendError::Fenced`] unless this is the run's epoch.
+    /// The driver made the decision. Refused with [`crate::AppendError::Fenced`] unless this is the run's
+    /// epoch.
     Held(Epoch),
-    /// The append's worker becomes the driver under this epoch. Refused with [`crate::AppendError::Fenced`] unless
-    /// the run has no driver and its epoch is one less.
+    /// The append's worker becomes the driver with this epoch. Refused with [`crate::AppendError::Fenced`]
+    /// unless the run has no driver and its epoch is one less.
     Take(Epoch),
 }
 
-/// For how long a worker is alive. Whatever a worker that is not alive drives, or has claimed, can be
-/// claimed by another.
+/// How long a worker counts as alive. Another worker can claim whatever a dead worker drives or has claimed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lease {
-    /// Until it is released, and alone: the lease of every other worker ends now. For a process that knows
-    /// by other means, a locked folder, that it is the only one.
+    /// Until it is released, and exclusive: the lease of every other worker ends now. For a process that knows
+    /// from a lock on the folder that it is the only one.
     Sole,
     Until(Timestamp),
 }
 
-/// How a process holds the store.
+/// How a process leases the store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LeaseTerm {
-    /// It is the only one that drives runs, by a lock on the folder: nothing is renewed.
+    /// The process is the only one that drives runs, because it has locked the folder. Nothing is renewed.
     Sole,
-    /// It is one of several nodes: its lease lasts this long and is renewed three times in that. When it
-    /// cannot be renewed, the node stops driving before others take over.
+    /// The process is one of several nodes. Its lease lasts this long and is renewed three times in that
+    /// period. If renewal fails, the node stops driving before others take over.
     Renewed(Duration),
 }
 
@@ -76,14 +76,14 @@ pub struct RunLease {
     pub driver: Option<WorkerId>,
 }
 
-/// A run that a worker drives from now on.
+/// A run that the worker drives from now on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ClaimedRun {
     pub run: RunId,
     pub epoch: Epoch,
 }
 
-/// A worker asks for work. Nothing is given to two workers that are alive at `now`.
+/// A worker's request for work. No work goes to two workers that are alive at `now`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WorkClaim {
     pub worker: WorkerId,
@@ -93,30 +93,31 @@ pub struct WorkClaim {
 
 /// Leases of workers, and claims of work.
 ///
-/// What a caller may assume after a crash: a claim that was answered is durable and lasts as long as the
-/// lease of its worker.
+/// What a caller may assume after a crash: a claim whose result was returned is durable and lasts as long as
+/// the lease of its worker.
 pub trait Leases: Send + Sync + fmt::Debug {
-    /// Begins the worker's lease, or extends it.
+    /// Starts the worker's lease, or extends it.
     fn hold(&self, worker: WorkerId, lease: Lease, now: Timestamp) -> WriteFuture<'_>;
 
     /// Ends the worker's lease.
     fn release(&self, worker: WorkerId) -> WriteFuture<'_>;
 
-    /// Who drives the run; none where it has no row.
+    /// Who drives the run; `None` if the run has no row.
     fn run_lease(&self, run: RunId) -> ReadFuture<'_, Option<RunLease>>;
 
-    /// Runs to be driven that have no driver, or one that is not alive: `runnable` ones, and parked ones to
-    /// be tried again. Each gets the next epoch and this worker as its driver. In order of id.
+    /// Runs that need a driver and have none, or have a dead one: `runnable` runs, and parked runs to try
+    /// again. Each gets the next epoch and this worker as its driver. In order of id.
     fn claim_runs(&self, claim: WorkClaim) -> ReadFuture<'_, Vec<ClaimedRun>>;
 
-    /// Errands that nobody alive has claimed; an append claims those it adds for its worker. In order of id.
+    /// Errands without a claim of a live worker. An append claims the errands that it adds for its worker. In
+    /// order of id.
     fn claim_errands(&self, claim: WorkClaim) -> ReadFuture<'_, Vec<OutboxRow>>;
 
-    /// Timers due at or before `now` that no other worker has claimed, earliest first. One that is set again
-    /// is free again.
+    /// Timers due at or before `now` that no other worker has claimed, earliest first. Setting a timer again
+    /// releases its claim.
     fn claim_timers(&self, claim: WorkClaim) -> ReadFuture<'_, Vec<DueTimer>>;
 
-    /// Hooks due at or before `now` that no other worker has claimed, earliest first, without those on runs
-    /// of these tenants. One that has nothing more to deliver is free again.
+    /// Hooks due at or before `now` that no other worker has claimed, earliest first, except those on runs of
+    /// these tenants. A hook with nothing left to deliver has no claim.
     fn claim_hooks(&self, claim: WorkClaim, except: Vec<String>) -> ReadFuture<'_, Vec<DueHook>>;
 }

@@ -1,7 +1,7 @@
 //! Traits at the edge of the core, and the stored record formats.
 //!
-//! The runtime reaches the world only through these. Every trait says what its caller may assume
-//! after a crash, since a crash is a normal way to stop.
+//! The runtime reaches the outside world only through these traits. Every trait says what its
+//! caller may assume after a crash, because a crash is a normal way to stop.
 
 mod append;
 mod blobs;
@@ -51,11 +51,11 @@ pub use trackway_domain::Errand as OutboxItem;
 pub use wakeups::{Listener, LocalWakeups, Wakeup, Wakeups};
 pub use world::{Clock, Ids};
 
-/// The future that every port method returns: boxed, so that ports can be `dyn`.
+/// The future of every port method: boxed, so that ports can be `dyn`.
 pub type PortFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// A read of a store.
 pub type ReadFuture<'a, T> = PortFuture<'a, Result<T, ReadError>>;
 
-/// A write to a store that is awaited. Appends to the log call back instead: [`Journal::append`].
+/// An awaited write to a store. Appends to the log use a callback: [`Journal::append`].
 pub type WriteFuture<'a> = PortFuture<'a, Result<(), AppendError>>;

@@ -1,5 +1,5 @@
-//! What lies around a node of a guided run: how it was reached, what was noted on the way, and what grew
-//! from it. Reading it costs as much as its limits say, however long the run is.
+//! The surroundings of a node of a guided run: its path, the checkpoints on the path, and the branches
+//! that start at it. The cost of a read depends only on its limits, not on the length of the run.
 
 use std::collections::HashMap;
 
@@ -10,43 +10,43 @@ use crate::{Stored, attempt_of, node_of};
 /// How much of a lineage is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LineageLimits {
-    /// Nodes on the way back, the node itself included.
+    /// Nodes on the path back, including the node itself.
     pub path: usize,
     /// Checkpoints on the nodes of the path.
     pub checkpoints: usize,
-    /// Branches that grew from the node.
+    /// Branches that start at the node.
     pub children: usize,
-    /// Nodes that are followed down each branch.
+    /// Nodes that are followed along each branch.
     pub depth: usize,
 }
 
 /// The surroundings of a node.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Lineage {
-    /// The events that made the nodes on the way: the node's own first, then its parent's.
+    /// The events that made the nodes of the path: the node's own first, then its parent's.
     pub path: Vec<Stored>,
-    /// The way goes further back than was read.
+    /// The path is longer than the part that was read.
     pub path_is_cut: bool,
     /// Checkpoints on the nodes of the path, newest first.
     pub checkpoints: Vec<Stored>,
-    /// What grew from the node, newest first.
+    /// The branches that start at the node, newest first.
     pub children: Vec<Growth>,
-    /// What could not be read. The rest is here all the same.
+    /// What could not be read. Everything else is included.
     pub damaged: Option<String>,
 }
 
-/// One branch that grew from a node.
+/// One branch that starts at a node.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Growth {
     /// The event that made the branch's first node.
     pub first: Stored,
-    /// The event that made the node at the end of the branch, following the newest answer at each node.
+    /// The event that made the last node of the branch, following the newest answer at each node.
     pub newest: Stored,
-    /// The branch goes further than was followed.
+    /// The branch is longer than the part that was followed.
     pub is_cut: bool,
 }
 
-/// The node that this event made. One that was only read by another definition was made before.
+/// The node that this event made. An event that only changes a node's definition makes none.
 pub fn made_by(event: &Event) -> Option<NodeId> {
     match event {
         Event::Guided(guided) if matches!(**guided, Guided::Repinned { .. }) => None,
@@ -55,7 +55,7 @@ pub fn made_by(event: &Event) -> Option<NodeId> {
 }
 
 impl Lineage {
-    /// The lineage of a node in a run whose events are all at hand, oldest first.
+    /// The lineage of a node in a run whose events are all loaded, oldest first.
     pub fn of(events: &[Stored], node: NodeId, limits: LineageLimits) -> Self {
         let mut made: HashMap<NodeId, &Stored> = HashMap::new();
         let mut children: HashMap<NodeId, Vec<NodeId>> = HashMap::new();

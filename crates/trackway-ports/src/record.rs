@@ -3,7 +3,7 @@
 use serde::Deserialize as _;
 use trackway_domain::Event;
 
-/// The format that is written. Every earlier one stays readable; the tests keep a log of each.
+/// The format of new records. Every earlier format stays readable; the tests keep a log of each.
 pub const FORMAT_NEWEST: u32 = 1;
 
 #[derive(Debug, thiserror::Error)]
@@ -26,8 +26,8 @@ pub fn decode(format: u32, body: &str) -> Result<Event, DecodeError> {
     }
 }
 
-/// Without the usual bound on depth: a value that a front door took in at the bound lies a few levels
-/// deeper inside its event, and must not be unreadable for that.
+/// No depth limit: a value that a front door accepted at its limit is a few levels deeper inside its
+/// event, and must still be readable.
 fn decode_json(body: &str) -> Result<Event, serde_json::Error> {
     let mut reader = serde_json::Deserializer::from_str(body);
     reader.disable_recursion_limit();

@@ -1,8 +1,8 @@
-//! What is to be removed, as it was when that was decided.
+//! What to remove, in the state in which the decision to remove it was made.
 
 use trackway_domain::{Caller, RunId, Seq, SessionId};
 
-/// A run, and how far its log had come.
+/// A run, and the length of its log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RunHead {
     pub run: RunId,
@@ -10,16 +10,17 @@ pub struct RunHead {
     pub head: Seq,
 }
 
-/// Runs to remove, all or none. Nobody may lose what was recorded after somebody decided to remove it.
+/// Runs to remove, all or none. Events that are newer than the decision to remove must not be lost.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Removal {
     pub runs: Vec<RunHead>,
-    /// The session that these are all the runs of. If it has another by now, nothing is removed.
+    /// The session whose complete set of runs this is. If it has another run by now, nothing is
+    /// removed.
     pub session: Option<(Caller, SessionId)>,
 }
 
 impl Removal {
-    /// These runs, whichever sessions they are of.
+    /// These runs, in any session.
     pub fn of(runs: impl IntoIterator<Item = (RunId, Seq)>) -> Self {
         let runs = runs.into_iter().map(|(run, head)| RunHead { run, head });
         Self { runs: runs.collect(), session: None }

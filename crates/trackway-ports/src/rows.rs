@@ -1,4 +1,4 @@
-//! What a store keeps beside the log: rows for finding things. All of it follows from the events.
+//! Index rows that a store keeps next to the log. All of them are derived from the events.
 
 use trackway_domain::{
     Access, Caller, Errand, Event, Pos, RunId, Seq, SessionId, StateName, Timer, Timestamp,
@@ -16,8 +16,8 @@ pub struct Stored {
     pub event: Event,
 }
 
-/// One run in the index of runs. What it is called and whom it belongs to is fixed by the first append
-/// that brings it; later ones change only `state`, `runnable`, `parked` and `status_at`.
+/// One run in the index of runs. The first append fixes its names and its owner; later ones change only
+/// `state`, `runnable`, `parked` and `status_at`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunRow {
     pub id: RunId,
@@ -28,7 +28,7 @@ pub struct RunRow {
     pub state: StateName,
     /// The program must be driven after a restart. False while the run waits or has ended.
     pub runnable: bool,
-    /// The program did not fit the log; it is tried again at each start.
+    /// The program did not fit the log; each start tries it again.
     pub parked: bool,
     pub created_at: Timestamp,
     /// When the current status was published.
@@ -59,16 +59,16 @@ pub struct RunFilter {
     pub states: Vec<StateName>,
 }
 
-/// A listing of the runs that somebody may see by the time of their status, newest first. `None` means any.
+/// A listing of the runs that a caller may see by the time of their status, newest first. `None` means any.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunQuery {
     pub access: Access,
     pub session: Option<SessionId>,
     pub workflow: Option<String>,
     pub state: Option<StateName>,
-    /// Only runs whose status was published then or later.
+    /// Only runs whose status was published at this time or later.
     pub since: Option<Timestamp>,
-    /// Where the page begins: behind this place.
+    /// The page starts after this cursor.
     pub after: Option<RunPlace>,
     pub limit: usize,
 }
@@ -80,8 +80,7 @@ impl RunQuery {
     }
 }
 
-/// A run's place in a listing by status time: later ones first, and of those at the same moment the
-/// one with the greater id.
+/// A run's position in a listing by status time: later ones first; at the same time, the greater id first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RunPlace {
     pub status_at: Timestamp,
@@ -92,12 +91,12 @@ pub struct RunPlace {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct RunPage {
     pub rows: Vec<RunRow>,
-    /// How many runs match, on this page or not.
+    /// How many runs match, on all pages.
     pub total: u64,
 }
 
 impl RunRow {
-    /// Where it stands in a listing by status time.
+    /// Its position in a listing by status time.
     pub fn place(&self) -> RunPlace {
         RunPlace { status_at: self.status_at, id: self.id }
     }

@@ -1,4 +1,4 @@
-//! What a server is composed with: everything that outlives its process.
+//! What a server needs from a store: everything that outlives its process.
 
 use std::{error::Error, fmt, sync::Arc};
 
@@ -10,9 +10,9 @@ pub struct Store {
     pub journal: Arc<dyn Journal>,
     /// Content that is too large for an event.
     pub blobs: Arc<dyn Blobs>,
-    /// How a process holds it while it drives runs.
+    /// How a process leases the store while it drives runs.
     pub lease: LeaseTerm,
-    /// Without them, no other process shares the store while this one drives its runs.
+    /// `None` if no other process shares the store while this one drives its runs.
     pub wakeups: Option<Arc<dyn Wakeups>>,
 }
 
@@ -20,7 +20,7 @@ pub struct Store {
 pub trait OpenStore: Send + Sync + fmt::Debug {
     fn open(&self, faults: Arc<dyn Faults>) -> PortFuture<'_, Result<Store, OpenStoreError>>;
 
-    /// An existing one, also beside a running server. Every append fails.
+    /// Opens an existing store, even while a server is running. Every append fails.
     fn open_read_only(&self) -> PortFuture<'_, Result<Arc<dyn Journal>, OpenStoreError>>;
 }
 

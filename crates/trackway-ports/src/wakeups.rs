@@ -9,26 +9,26 @@ use trackway_domain::{RunId, Seq};
 
 use crate::WorkerId;
 
-/// The log of a run has gone on.
+/// The log of a run has new events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Wakeup {
     pub run: RunId,
     /// Number of its last event.
     pub seq: Seq,
-    /// Who appended it.
+    /// The worker that appended them.
     pub from: WorkerId,
 }
 
-/// Called with every wake-up, on the thread that it arrives on. It must be short and must not block. When
-/// it returns false it is not called again.
+/// Called with every wake-up, on the thread on which it arrives. It must be short and must not block.
+/// After it returns false, it is not called again.
 pub type Listener = Box<dyn Fn(Wakeup) -> bool + Send + Sync>;
 
-/// Carries wake-ups from worker to worker. They are sent after the commit. One may be lost or come twice:
-/// they only save the wait for the next look at the store.
+/// Carries wake-ups from worker to worker. They are sent after the commit. A wake-up may be lost or
+/// arrive twice: it only saves the wait until the next poll of the store.
 pub trait Wakeups: Send + Sync + fmt::Debug {
     fn publish(&self, wakeup: Wakeup);
 
-    /// Hears of what is published from now on, by this process too.
+    /// Receives every wake-up from now on, including those of this process.
     fn listen(&self, listener: Listener);
 }
 

@@ -1,4 +1,4 @@
-//! Time and chance, which the core takes only from here.
+//! Time and randomness, which the core takes only from here.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ use crate::PortFuture;
 pub trait Clock: Send + Sync + fmt::Debug {
     fn now(&self) -> Timestamp;
 
-    /// Returns at that moment, or at once when it is past.
+    /// Returns at that moment, or at once if it is in the past.
     fn sleep_until(&self, moment: Timestamp) -> PortFuture<'_, ()>;
 }
 

@@ -1,11 +1,11 @@
-//! Records as they are stored. What is in this file has been written to disks and stays readable.
+//! Records as they are stored. The records in this file exist on disks and must stay readable.
 
 use crate::{decode, encode};
 
 /// What a guided run records, one line for each kind, in format 1.
 const GUIDED: &str = include_str!("format-1-guided.jsonl");
 
-/// Proves T12: the log of a guided run reads back, and is written the same way again.
+/// Proves T12: the log of a guided run reads back, and is written in the same form again.
 #[test]
 fn guided_records_keep_their_form() {
     let mut names = Vec::new();
