@@ -1,4 +1,4 @@
-//! Large content as files named by their hash, in the folder `blobs` beside the database.
+//! Large content as files named by their hash, in the folder `blobs` next to the database.
 
 use std::{
     fs::{self, File},
@@ -23,15 +23,15 @@ use crate::{
 /// Why a blob was not written.
 #[derive(Debug)]
 pub(crate) enum BlobError {
-    /// It has no name, so nobody finds it. It can be written again.
+    /// The file got no name, so no reader finds it. It can be written again.
     Unavailable(io::Error),
-    /// A sync failed: nobody knows what the disk holds, and another sync may succeed without having
+    /// A sync failed: the content of the disk is unknown, and another sync may succeed without having
     /// written it.
     Unknown(io::Error),
 }
 
 impl BlobError {
-    /// Where there was no room the file is removed, and the next attempt writes another one.
+    /// If the disk is full, the file is removed, and the next attempt writes another one.
     fn sync(error: io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Self::Unavailable(error),
@@ -40,8 +40,8 @@ impl BlobError {
     }
 }
 
-/// Whether the file itself is gone or cannot be read. Any other error, such as no descriptor being left,
-/// says nothing about it.
+/// Whether the file itself is missing or unreadable. Any other error, such as a lack of file
+/// descriptors, says nothing about the file.
 fn is_damage(error: &io::Error) -> bool {
     /// The same number on every Unix.
     const EIO: i32 = 5;
@@ -58,7 +58,7 @@ pub struct FolderBlobs {
 }
 
 impl FolderBlobs {
-    /// The blobs of the store in `folder`; makes `folder/blobs` where it is missing.
+    /// The blobs of the store in `folder`. Creates `folder/blobs` if it is missing.
     pub fn open(folder: &Path) -> io::Result<Self> {
         let blobs = Self::existing(folder);
         make_private_folder(&blobs.folder)?;
@@ -66,7 +66,7 @@ impl FolderBlobs {
         Ok(blobs)
     }
 
-    /// As `open`, without making anything.
+    /// Like `open`, but creates nothing.
     pub(crate) fn existing(folder: &Path) -> Self {
         Self { folder: folder.join("blobs").into() }
     }
@@ -74,12 +74,12 @@ impl FolderBlobs {
     /// Writes the bytes under their hash. After it returns they survive a power cut.
     pub(crate) fn write(&self, hash: BlobHash, bytes: &[u8]) -> Result<(), BlobError> {
         let path = self.path(hash);
-        // Bytes that are there already are compared, so that a damaged blob is mended by who still
-        // has its content.
+        // Existing bytes are compared, so that a caller that still has the content repairs a damaged
+        // blob.
         if fs::read(&path).ok().as_deref() != Some(bytes) {
             self.write_file(&path, bytes)?;
         }
-        // Also for a blob that was found: whoever wrote it may not have come to this line yet.
+        // Also for an existing blob: its writer may not have reached this line yet.
         let Some(folder) = open_folder(&self.folder).map_err(BlobError::Unavailable)? else {
             return Ok(());
         };
@@ -98,12 +98,13 @@ impl FolderBlobs {
         Ok(bytes)
     }
 
-    /// Whether there is a file of that name; a named file is a whole one.
+    /// Whether a file of that name exists; a named file is complete.
     pub(crate) fn has(&self, hash: BlobHash) -> bool {
         self.path(hash).is_file()
     }
 
-    /// One that is gone already is no error. It may come back after a power cut, which costs its room.
+    /// A missing file is no error. After a power cut the file may exist again, which only costs disk
+    /// space.
     pub(crate) fn remove(&self, hash: BlobHash) -> io::Result<()> {
         match fs::remove_file(self.path(hash)) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
@@ -111,7 +112,7 @@ impl FolderBlobs {
         }
     }
 
-    /// The file gets its name only when its bytes are durable, so a named file is a whole one.
+    /// The file gets its name only after its bytes are durable, so a named file is complete.
     fn write_file(&self, path: &Path, bytes: &[u8]) -> Result<(), BlobError> {
         let (mut file, unfinished) = create_unfinished(path).map_err(BlobError::Unavailable)?;
         let written = file
@@ -158,16 +159,16 @@ pub(crate) fn hash_of(bytes: &[u8]) -> BlobHash {
     BlobHash(Sha256::digest(bytes).into())
 }
 
-/// A new file beside `path` that nobody else writes to.
+/// A new file next to `path` that no other writer uses.
 fn create_unfinished(path: &Path) -> io::Result<(File, PathBuf)> {
-    /// Makes the names of this process's unfinished files differ.
+    /// Makes the names of this process's unfinished files unique.
     static NEXT: AtomicU64 = AtomicU64::new(0);
     loop {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let unfinished = path.with_extension(format!("{}-{number}.part", process::id()));
         match private_file().write(true).create_new(true).open(&unfinished) {
             Ok(file) => return Ok((file, unfinished)),
-            // Left by a process of the same number that died, or at work in another container.
+            // Left by a dead process with the same id, or in use by a process in another container.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             Err(error) => return Err(error),
         }

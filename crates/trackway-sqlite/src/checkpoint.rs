@@ -1,5 +1,5 @@
-//! The checkpoint thread: moves what was committed from the write-ahead log into the database file,
-//! beside the commits instead of inside them. It sleeps until the writer wakes it.
+//! The checkpoint thread: moves committed pages from the write-ahead log into the database file, in
+//! parallel to the commits and not inside them. It sleeps until the writer wakes it.
 
 use std::sync::{
     Arc, Mutex, MutexGuard, PoisonError,
@@ -8,13 +8,13 @@ use std::sync::{
 
 use rusqlite::{Connection, config::DbConfig};
 
-/// Pages in the log at which a checkpoint begins (16 MiB). Many versions of a page that is written
-/// often are moved as one, so fewer and larger checkpoints write less; the next start must read back
-/// what was not moved, so they must not be too few.
+/// Pages in the log at which a checkpoint starts (16 MiB). Many versions of a frequently written page
+/// are moved as one, so fewer and larger checkpoints write less. The next start must read back the
+/// rest of the log, so checkpoints must not be too rare.
 const FRAMES_PER_CHECKPOINT: i64 = 4_096;
 
-/// Pages in the log (32 MiB) at which the writer is made to pause. The log can start anew only at a
-/// moment at which all of it has been moved, and a busy writer leaves no such moment by itself.
+/// Pages in the log (32 MiB) at which the writer must pause. The log can restart only at a moment at
+/// which all of it has been moved, and a busy writer leaves no such moment.
 const FRAMES_LARGE: i64 = 8_192;
 
 /// The writer's side of the checkpoint thread.
@@ -35,12 +35,13 @@ pub(crate) struct Checkpointer {
 #[derive(Debug)]
 enum Order {
     Move,
-    /// Move everything, cut the log to nothing and end.
+    /// Move everything, truncate the log and end.
     Finish,
 }
 
-/// Keeps the writer and a checkpoint of a large log apart. Whoever waits for `work` holds `next`, so
-/// the other cannot pass it over and over. Plain mutexes: both sides are threads that may block.
+/// Keeps the writer and a checkpoint of a large log apart. The thread that waits for `work` holds
+/// `next`, so the other thread cannot overtake it repeatedly. Plain mutexes: both sides are threads
+/// that may block.
 #[derive(Debug, Default)]
 struct Turns {
     next: Mutex<()>,
@@ -55,7 +56,7 @@ impl Turns {
 }
 
 pub(crate) fn pair(conn: Connection) -> (Checkpoints, Checkpointer) {
-    // One order may wait: it will see everything that was committed before it is taken up.
+    // One waiting order is enough: it will include everything that was committed before it starts.
     let (sender, receiver) = sync_channel(1);
     let turns = Arc::new(Turns::default());
     let checkpoints = Checkpoints { orders: sender, turns: Arc::clone(&turns) };
@@ -64,20 +65,20 @@ pub(crate) fn pair(conn: Connection) -> (Checkpoints, Checkpointer) {
 }
 
 impl Checkpoints {
-    /// Taken by the writer for one transaction.
+    /// The writer holds it for one transaction.
     pub(crate) fn turn(&self) -> MutexGuard<'_, ()> {
         self.turns.take()
     }
 
     pub(crate) fn wake_for(&self, frames: i64) {
         if frames >= FRAMES_PER_CHECKPOINT {
-            // Full means that the thread has been woken already.
+            // A full channel means that the thread is already awake.
             let _ = self.orders.try_send(Order::Move);
         }
     }
 
-    /// The writer has ended well. Where this is not called, because the writer has failed, everything
-    /// stays as it lies on the disk.
+    /// The writer ended without an error. After a failure of the writer this is not called, and the
+    /// files on the disk stay unchanged.
     pub(crate) fn finish(self) {
         let _ = self.orders.send(Order::Finish);
     }
@@ -100,15 +101,15 @@ impl Checkpointer {
     fn checkpoint(&self) {
         let frames = self.attempt("PASSIVE");
         if frames > FRAMES_LARGE {
-            // The bulk was moved beside the writer; it waits only for what came in meanwhile. Then the
-            // whole log has been moved and the next commit starts it anew.
+            // Most pages were moved while the writer was running; it waits only for the rest. After
+            // that the whole log has been moved, and the next commit restarts it.
             let _turn = self.turns.take();
             self.attempt("PASSIVE");
         }
     }
 
-    /// Runs one checkpoint and returns the pages in the log. A failure loses nothing: what was not
-    /// moved stays in the log and is copied whole by the next attempt.
+    /// Runs one checkpoint and returns the pages in the log. A failure loses nothing: the rest stays
+    /// in the log, and the next attempt copies all of it.
     fn attempt(&self, mode: &str) -> i64 {
         let sql = format!("PRAGMA wal_checkpoint({mode})");
         let result = self

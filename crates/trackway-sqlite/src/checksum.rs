@@ -1,5 +1,5 @@
-//! How rows show that they are whole, and that they are the ones that were asked for. A checksum covers
-//! what a row is found by too: a key that leads to somebody else's row is noticed.
+//! Checksums prove that a row is undamaged and that it is the requested row. A checksum also covers the
+//! key of a row, so a damaged key that leads to another row is noticed.
 
 use crc32fast::Hasher;
 use rusqlite::{
@@ -8,7 +8,7 @@ use rusqlite::{
     types::ValueRef,
 };
 
-/// What the checksum of an event covers beside its content.
+/// What the checksum of an event covers in addition to its content.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct EventPlace<'a> {
     pub(crate) run: &'a str,
@@ -19,8 +19,8 @@ pub(crate) struct EventPlace<'a> {
 }
 
 impl EventPlace<'_> {
-    /// The checksum of an event whose content has this one. The content is the body, or the name of the
-    /// blob that holds it.
+    /// The checksum of an event whose content has the checksum `content`. The content is the body, or
+    /// the name of the blob that holds it.
     pub(crate) fn seal(self, content: u32) -> u32 {
         let Self { run, seq, pos, at, format } = self;
         let mut hasher = Hasher::new_with_initial(content);
@@ -29,18 +29,18 @@ impl EventPlace<'_> {
     }
 }
 
-/// The columns of `runs` that its checksum covers, in its order. The checksum itself follows them where
-/// a row is read.
+/// The columns of `runs` that the checksum covers, in this order. In a query the checksum itself
+/// follows them.
 pub(crate) const RUN_COLUMNS: &str = "id, session, tenant, user, workflow, version, parent, state, \
                                       runnable, parked, created_at, status_at, head";
 
-/// How many they are.
+/// The number of these columns.
 pub(crate) const RUN_COLUMNS_COUNT: usize = 13;
 
-/// The name under which the writer's SQL has [`values`] of the columns of a run.
+/// The SQL function that computes [`values`] for the columns of a run.
 const RUN_CRC: &str = "run_crc";
 
-/// Gives the connection `run_crc(columns…)`.
+/// Adds `run_crc(columns…)` to the connection.
 pub(crate) fn teach(conn: &Connection) -> rusqlite::Result<()> {
     let columns = i32::try_from(RUN_COLUMNS_COUNT).unwrap_or(-1);
     let flags = FunctionFlags::SQLITE_UTF8
@@ -51,8 +51,8 @@ pub(crate) fn teach(conn: &Connection) -> rusqlite::Result<()> {
     })
 }
 
-/// SQL for the checksum of a row of `runs` after a change of some of its columns, each given with its
-/// new value. One that was not whole before does not become so by the change.
+/// SQL for the checksum of a row of `runs` after a change of some columns, each with its new value. The
+/// change does not repair a row that was damaged before.
 pub(crate) fn run_crc_after(changes: &[(&str, &str)]) -> String {
     let after: Vec<&str> = RUN_COLUMNS
         .split(", ")
@@ -73,7 +73,8 @@ pub(crate) fn run_crc_new() -> String {
     format!("{RUN_CRC}({})", parameters.join(", "))
 }
 
-/// The checksum of a row's values, each with its kind and size, so that no two rows are the same bytes.
+/// The checksum of a row's values. It includes the type and size of each, so that different rows never
+/// give the same bytes.
 pub(crate) fn values<'a>(values: impl Iterator<Item = ValueRef<'a>>) -> u32 {
     let mut hasher = Hasher::new();
     for value in values {

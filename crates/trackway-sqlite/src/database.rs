@@ -1,4 +1,4 @@
-//! The folder and its database: where the files lie, and how each kind of connection is set up.
+//! The folder and its database: the paths of the files, and the setup of each kind of connection.
 
 use std::{
     fs::File,
@@ -16,22 +16,22 @@ use crate::{
     wal::lost_commits,
 };
 
-/// How long a connection waits for another process to finish its transaction. Our own take
-/// milliseconds. Whoever asked is told after this time to try again, before most clients lose patience.
+/// How long a connection waits for the transaction of another process. Our own take milliseconds. After
+/// this time the caller gets an error that says to try again, before most clients time out.
 ///
 /// Limit (Store): wait for another process that has the database locked.
 pub(crate) const BUSY_WAIT: Duration = Duration::from_secs(10);
 
-/// How long opening pauses before it tries again to make a database write ahead.
+/// Pause before opening tries again to switch a database to the write-ahead log.
 const WAL_PAUSE: Duration = Duration::from_millis(10);
 
-/// How long closing waits for readers of other processes before it leaves the write-ahead log as it is,
-/// which costs nothing but a file that the next start reads.
+/// How long closing waits for readers of other processes. After that it leaves the write-ahead log, which
+/// only costs a file that the next start reads.
 /// Limit (Store): wait for other readers when the database closes.
 const CLOSE_WAIT: Duration = Duration::from_secs(1);
 
-/// Page cache of the writer. It holds the ends of the tables and the index pages of the runs at work.
-/// With 16 MiB a server with 10,000 waiting runs had 38 MB resident and was no faster; with this, 24 MB.
+/// Page cache of the writer. It holds the ends of the tables and the index pages of the active runs. With
+/// 16 MiB a server with 10,000 waiting runs had 38 MB resident and was no faster; with this, 24 MB.
 /// Limit (Store): page cache of the writer.
 const WRITER_CACHE_KIB: i64 = 4 * 1024;
 
@@ -39,12 +39,12 @@ const WRITER_CACHE_KIB: i64 = 4 * 1024;
 /// Limit (Store): page cache of one reader.
 const READER_CACHE_KIB: i64 = 1024;
 
-/// A write-ahead log that grew beyond this, while a slow reader held it, is cut back when it starts
-/// anew. Below it the file is kept, since writing over old blocks is cheaper than growing a file.
+/// If a slow reader makes the write-ahead log grow beyond this size, the file is truncated when the log
+/// restarts. A smaller file is kept, because overwriting old blocks is cheaper than growing a file.
 /// Limit (Store): write-ahead log that is kept when it starts again.
 const WAL_BYTES_KEPT: i64 = 128 * 1024 * 1024;
 
-/// Statements that a connection keeps prepared: more than there are different ones.
+/// Prepared statements that a connection keeps: more than there are different ones.
 const STATEMENTS_KEPT: usize = 64;
 
 /// Why a folder could not be opened.
@@ -82,16 +82,16 @@ pub(crate) struct Database {
 }
 
 impl Database {
-    /// Makes the folder where it is missing, and sees to it that it survives a power cut.
+    /// Creates the folder if it is missing, and makes it durable.
     pub(crate) fn create(folder: &Path, busy_wait: Duration) -> Result<Self, OpenError> {
         let failed = |source| OpenError::Folder { folder: folder.to_owned(), source };
         make_private_folder(folder).map_err(failed)?;
-        // The entry of a new folder lies in the folder above it.
+        // The entry of a new folder is stored in its parent folder.
         if let Ok(parent) = folder.join("..").canonicalize() {
             sync_folder(&parent).map_err(failed)?;
         }
         let database = Self { folder: folder.to_owned(), busy_wait };
-        // SQLite gives the files beside the database the permissions of the database.
+        // SQLite gives its additional files the permissions of the database.
         make_private_file(&database.file()).map_err(failed)?;
         for beside in ["trackway.db-wal", "trackway.db-shm"] {
             tighten_file(&folder.join(beside));
@@ -112,11 +112,11 @@ impl Database {
         self.folder.join("trackway.db")
     }
 
-    /// The writer's connection, to a database that is up to date.
+    /// The writer's connection. The database is migrated to the current version.
     pub(crate) fn writer(&self) -> Result<Connection, OpenError> {
         let mut conn = self.writable(OpenFlags::SQLITE_OPEN_CREATE)?;
         conn.pragma_update(None, "cache_size", -WRITER_CACHE_KIB)?;
-        // A page written to the log before the commit would be written again at it.
+        // A page that is written to the log before the commit would be written again at the commit.
         conn.pragma_update(None, "cache_spill", false)?;
         conn.pragma_update(None, "journal_size_limit", WAL_BYTES_KEPT)?;
         migrate::migrate(&mut conn)?;
@@ -124,7 +124,8 @@ impl Database {
         Ok(conn)
     }
 
-    /// Says so where commits lie behind the end of the write-ahead log: SQLite itself says nothing.
+    /// Logs an error if there are commits after the readable end of the write-ahead log: SQLite reports
+    /// nothing.
     pub(crate) fn warn_of_lost_commits(&self, conn: &Connection) {
         let frames = || {
             let frames = conn.query_row("PRAGMA wal_checkpoint(NOOP)", [], |row| row.get(1));
@@ -132,13 +133,13 @@ impl Database {
         };
         let whole = frames();
         let lost = whole.map(|whole| lost_commits(&self.folder.join("trackway.db-wal"), whole));
-        // Where another process has written meanwhile, what was seen says nothing.
+        // If another process has written meanwhile, the result says nothing.
         if let Some(Ok(commits @ 1..)) = lost
             && frames() == whole
         {
             tracing::error!(
                 commits,
-                "the write-ahead log is damaged; commits behind the damage are lost"
+                "the write-ahead log is damaged; commits after the damage are lost"
             );
         }
     }
@@ -162,30 +163,31 @@ impl Database {
         let conn = self.connect(OpenFlags::SQLITE_OPEN_READ_WRITE | flags)?;
         use_wal(&conn)?;
         conn.pragma_update(None, "synchronous", "full")?;
-        // On macOS a plain fsync leaves the data in the drive's own cache; elsewhere this does nothing.
+        // On macOS a plain fsync leaves the data in the cache of the drive; on other systems this does
+        // nothing.
         conn.pragma_update(None, "fullfsync", true)?;
         conn.pragma_update(None, "checkpoint_fullfsync", true)?;
-        // Inside a commit a checkpoint makes everyone wait; the checkpoint thread does it beside them.
+        // A checkpoint inside a commit makes every caller wait; the checkpoint thread runs it in parallel.
         conn.pragma_update(None, "wal_autocheckpoint", 0)?;
         Ok(conn)
     }
 
     #[expect(clippy::disallowed_methods, reason = "this is the one place")]
     fn connect(&self, flags: OpenFlags) -> Result<Connection, rusqlite::Error> {
-        // Each connection is used by one thread at a time, so SQLite need not lock it.
+        // Each connection is used by one thread at a time, so SQLite does not need to lock it.
         let conn =
             Connection::open_with_flags(self.file(), flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
         conn.busy_timeout(self.busy_wait)?;
-        // Plans do not depend on the values of parameters. Otherwise a statement with `LIMIT ?` is planned
-        // anew at each use, which costs more than the read itself.
+        // Query plans do not depend on the values of parameters. Otherwise SQLite plans a statement with
+        // `LIMIT ?` again at each use, which costs more than the read itself.
         conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
         Ok(conn)
     }
 }
 
-/// Writes ahead from now on. On a database that does so already this changes nothing. On a new one it
-/// needs the database for itself, and SQLite does not wait for that: so it is tried again for as long as
-/// a connection waits for anything else.
+/// Switches to the write-ahead log. On a database that already uses it, this changes nothing. On a new one
+/// it needs exclusive access, and SQLite does not wait for that, so it is tried again for as long as a
+/// connection waits for other locks.
 fn use_wal(conn: &Connection) -> Result<(), rusqlite::Error> {
     let mut waited = Duration::ZERO;
     loop {
@@ -210,7 +212,7 @@ pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
     }
 }
 
-/// The folder as a file, to sync it. None on Windows, where a folder cannot be opened as a file and its
+/// The folder as a file, to sync it. `None` on Windows, where a folder cannot be opened as a file and its
 /// entries need no sync.
 pub(crate) fn open_folder(folder: &Path) -> io::Result<Option<File>> {
     cfg!(unix).then(|| File::open(folder)).transpose()

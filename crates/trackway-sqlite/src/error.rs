@@ -1,9 +1,9 @@
-//! What an error of SQLite means to who meets it: try again, or damage.
+//! What an error of SQLite means for the caller: try again, or damage.
 
 use rusqlite::ErrorCode;
 use trackway_ports::ReadError;
 
-/// The same may succeed later: nothing is wrong with what the database holds.
+/// The same operation may succeed later: the data in the database is not the cause.
 pub(crate) fn is_transient(error: &rusqlite::Error) -> bool {
     matches!(
         error.sqlite_error_code(),
@@ -20,12 +20,12 @@ pub(crate) fn is_transient(error: &rusqlite::Error) -> bool {
     )
 }
 
-/// Whether a transaction whose commit failed so is certainly not in the log.
+/// Whether a transaction whose commit failed with this error is certainly not in the log.
 ///
-/// SQLite writes a transaction to the write-ahead log frame by frame, the one that commits it last, and
-/// syncs after that. A full disk is met by a write: the last frame is not whole, and the next transaction
-/// is written over what there is. A lock that is not given is met before. After any other failure, that
-/// of a sync above all, nobody knows.
+/// SQLite writes a transaction to the write-ahead log frame by frame, with the commit frame last, and
+/// then syncs. A full disk makes a write fail: the last frame is incomplete, and the next transaction
+/// overwrites it. A lock error occurs before any write. After any other failure, especially of a sync,
+/// the result is unknown.
 pub(crate) fn is_not_committed(error: &rusqlite::Error) -> bool {
     matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DiskFull))
 }

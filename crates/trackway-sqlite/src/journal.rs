@@ -26,16 +26,16 @@ use crate::{
     writer::{self, Writer},
 };
 
-/// Why work fails that the writer will not come to.
+/// The reason of failures after the writer has died.
 const DIED: &str = "its writer has died";
 
 /// How a store is opened.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Reached at `store:before-commit`, `store:after-commit` and `store:after-done`, for claims at
-    /// `store:before-claim` and `store:after-claim`, and where runs are removed at `store:before-sweep` and
-    /// `store:after-sweep`, on the writer's thread. A panic there is the end of that thread, with nobody
-    /// answered: what a crash looks like from inside.
+    /// Reached on the writer's thread: at `store:before-commit`, `store:after-commit` and
+    /// `store:after-done`; for claims at `store:before-claim` and `store:after-claim`; for removals at
+    /// `store:before-sweep` and `store:after-sweep`. A panic there ends that thread without an answer to
+    /// any caller, which simulates a crash.
     pub faults: Arc<dyn Faults>,
     /// How long an append waits for another process that has the database locked.
     pub busy_wait: Duration,
@@ -50,21 +50,21 @@ impl Default for Options {
 /// A journal in a folder. Several processes may open the same folder.
 #[derive(Debug)]
 pub struct SqliteJournal {
-    /// The writer's inbox; gone once the journal is closed. A plain mutex: it is held for one send,
-    /// and it makes sure that no append follows the closing.
+    /// The writer's inbox; `None` after the journal is closed. A plain mutex: it is locked for one send,
+    /// and it ensures that no append follows the closing.
     inbox: Mutex<Option<Sender<Job>>>,
-    /// Why appends fail where there is no inbox.
+    /// Why appends fail if there is no inbox.
     refusal: AppendError,
-    /// Held while they are joined, so that a second `close` waits for the first.
+    /// Locked while the threads are joined, so that a second `close` waits for the first.
     threads: Arc<Mutex<Vec<JoinHandle<()>>>>,
     readers: Readers,
     blobs: FolderBlobs,
-    /// The worker that holds the store alone.
+    /// The worker with the exclusive lease.
     pub(crate) sole: Mutex<Option<WorkerId>>,
 }
 
 impl SqliteJournal {
-    /// Opens the store in this folder, making whatever is missing.
+    /// Opens the store in this folder and creates whatever is missing.
     pub fn open(folder: &Path) -> Result<Self, OpenError> {
         Self::open_with(folder, Options::default())
     }
@@ -92,7 +92,7 @@ impl SqliteJournal {
         })
     }
 
-    /// Opens an existing store for reading, also beside a running server. Every append fails.
+    /// Opens an existing store for reading, even while a server is running. Every append fails.
     pub fn open_read_only(folder: &Path) -> Result<Self, OpenError> {
         let database = Database::existing(folder)?;
         migrate::check(&database.reader()?)?;
@@ -123,10 +123,10 @@ impl SqliteJournal {
         (job.done)(Err(refusal));
     }
 
-    /// Hands in work that is no append, and waits for it.
+    /// Hands in work that is not an append, and waits for it.
     pub(crate) fn wait_for(&self, upkeep: Upkeep) -> WriteFuture<'_> {
         let (sender, receiver) = oneshot::channel();
-        // Whoever has stopped waiting need not be told.
+        // The caller may have stopped waiting.
         let done: Done = Box::new(move |outcome| drop(sender.send(outcome.map(drop))));
         self.hand_in(Work::Upkeep(upkeep), done);
         Box::pin(async {
@@ -134,7 +134,7 @@ impl SqliteJournal {
         })
     }
 
-    /// Reads on a thread of its own.
+    /// Reads on a separate thread.
     pub(crate) fn read<T: Send + 'static>(
         &self,
         read: impl FnOnce(Source<'_>) -> Result<T, ReadError> + Send + 'static,
@@ -272,21 +272,21 @@ impl Journal for SqliteJournal {
     }
 
     fn close(&self) -> PortFuture<'_, ()> {
-        // Without its inbox's sender the writer commits what waits and ends.
+        // After its sender is dropped, the writer commits the waiting work and ends.
         drop(self.inbox().take());
         let threads = Arc::clone(&self.threads);
         let readers = self.readers.clone();
         Box::pin(async move {
             let joined = tokio::task::spawn_blocking(move || {
-                // Readers hold the write-ahead log open, which the last checkpoint cuts.
+                // Readers keep the write-ahead log open, which the last checkpoint truncates.
                 readers.clear();
                 let mut threads = threads.lock().unwrap_or_else(PoisonError::into_inner);
                 threads.drain(..).for_each(|thread| {
-                    // A thread that panicked has ended too.
+                    // A thread that panicked has also ended.
                     let _ = thread.join();
                 });
             });
-            // Cancelled only when the runtime itself goes away.
+            // Cancelled only when the async runtime itself shuts down.
             let _ = joined.await;
         })
     }

@@ -1,4 +1,4 @@
-//! JSON in the rows beside the log: outbox items and the replies of claims.
+//! JSON in the rows next to the log: outbox items and the replies of claims.
 
 use serde::{Serialize, de::DeserializeOwned};
 
@@ -6,8 +6,8 @@ pub(crate) fn to_text(value: &impl Serialize) -> String {
     serde_json::to_string(value).expect("rows hold no map with keys other than strings")
 }
 
-/// Without the usual bound on depth: what was written came from a value of the same depth, and the
-/// frame around it must not be what makes it unreadable.
+/// No depth limit: the text was written from a value of the same depth, and the frame around it
+/// must not make it unreadable.
 pub(crate) fn from_text<T: DeserializeOwned>(text: &str) -> Result<T, serde_json::Error> {
     let mut reader = serde_json::Deserializer::from_str(text);
     reader.disable_recursion_limit();

@@ -1,5 +1,5 @@
-//! Leases and claims on the database. A worker that holds it alone need not note its claims: there is
-//! nobody to see them.
+//! Leases and claims in the database. A worker with the exclusive lease does not record its claims, because
+//! no other worker reads them.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -13,8 +13,8 @@ use trackway_ports::{
 use crate::{SqliteJournal, prepared::Upkeep, read, writer::leases};
 
 impl SqliteJournal {
-    /// Runs a claim in a transaction of the writer, and returns what it found once that is durable. `taken`
-    /// names the runs whose driver it has changed.
+    /// Runs a claim in a transaction of the writer, and returns its result after the commit. `taken`
+    /// returns the runs whose driver changed.
     fn claim_work<T: Send + 'static>(
         &self,
         claim: impl Fn(&Connection) -> Result<T, ReadError> + Send + 'static,
@@ -45,7 +45,7 @@ impl SqliteJournal {
     }
 }
 
-/// Why a claim was not made, as its caller is told.
+/// The error of a failed claim, as its caller gets it.
 fn unclaimed(error: AppendError) -> ReadError {
     let reason = error.to_string();
     match error {

@@ -1,11 +1,12 @@
 //! Trackway's journal and blob store in one folder: SQLite with group commit.
 //!
 //! The folder holds `trackway.db` (readable with the `sqlite3` tool) and `blobs/`. One thread writes,
-//! another moves what was written from the write-ahead log into the database, and a few connections
-//! read. An append that was acknowledged survives a power cut.
+//! another moves committed pages from the write-ahead log into the database, and a few connections
+//! read. An acknowledged append survives a power cut.
 //!
-//! The way of an append: [`SqliteJournal`] encodes it on the caller's thread (`prepared`), the writer
-//! thread commits it together with whatever else waits (`writer`), and its `done` is called.
+//! The path of an append: [`SqliteJournal`] encodes it on the caller's thread (`prepared`), the
+//! writer thread commits it together with other waiting appends (`writer`), and then calls its
+//! `done`.
 
 mod blobs;
 mod checkpoint;

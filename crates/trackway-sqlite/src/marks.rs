@@ -1,5 +1,5 @@
-//! What the index of guided runs notes of one event, with its values as stored, and how a row of the
-//! index shows that it is whole.
+//! The entries of one event in the index of guided runs, with their stored values, and the checksums
+//! of the index rows.
 
 use rusqlite::Row;
 use trackway_domain::{AttemptOutcome, Event};
@@ -13,13 +13,13 @@ pub(crate) struct Marks {
     pub(crate) checkpoint: Option<String>,
 }
 
-/// A node that the event makes, or reads anew.
+/// A node that the event makes, or whose definition it changes.
 #[derive(Debug)]
 pub(crate) struct NodeMark {
     pub(crate) id: String,
-    /// The event makes it. Otherwise it was made before, and is read anew.
+    /// The event makes the node. Otherwise the node exists, and its definition changes.
     pub(crate) is_new: bool,
-    /// Hash of the definition that it is read by.
+    /// Hash of the definition that the node uses.
     pub(crate) definition: String,
 }
 
@@ -28,12 +28,12 @@ pub(crate) struct AttemptMark {
     pub(crate) node: String,
     pub(crate) ack: String,
     pub(crate) digest: String,
-    /// The node that it made; none where it was blocked.
+    /// The node that the attempt made; `None` if it was blocked.
     pub(crate) child: Option<String>,
 }
 
 impl Marks {
-    /// None for an event that the index has nothing of: all those of other runs.
+    /// `None` for an event without index entries, such as every event of other runs.
     pub(crate) fn of(event: &Event) -> Option<Box<Self>> {
         let node = node_of(event).map(|node| NodeMark {
             id: node.id.to_string(),
@@ -71,7 +71,7 @@ pub(crate) struct NodeRow {
 impl NodeRow {
     pub(crate) const COLUMNS: &str = "seq, branches, attempts, made, blocked, crc";
 
-    /// The row, if it is whole.
+    /// The row, if it is undamaged.
     pub(crate) fn read(row: &Row<'_>, run: &str, node: &str) -> Option<Self> {
         let found = Self {
             seq: row.get(0).ok()?,

@@ -7,10 +7,11 @@ use crate::OpenError;
 /// Every migration ever released, in order. A released file never changes; a new one is added.
 const MIGRATIONS: [&str; 1] = [include_str!("migrations/0001-first.sql")];
 
-/// The version of a database that this program has brought up to date.
+/// The database version of this program.
 pub(crate) const VERSION: u32 = MIGRATIONS.len() as u32;
 
-/// Brings the database up to date. Two processes may do so at once: the second finds nothing to do.
+/// Migrates the database to the current version. Two processes may do so at once: the second finds
+/// nothing to do.
 pub(crate) fn migrate(conn: &mut Connection) -> Result<(), OpenError> {
     if version(conn)? == VERSION {
         return Ok(());
@@ -31,7 +32,7 @@ pub(crate) fn migrate(conn: &mut Connection) -> Result<(), OpenError> {
     Ok(())
 }
 
-/// For a reader, which cannot migrate: the database must be of exactly this version.
+/// For a reader, which cannot migrate: the database must have exactly this version.
 pub(crate) fn check(conn: &Connection) -> Result<(), OpenError> {
     match known(version(conn)?)? {
         VERSION => Ok(()),

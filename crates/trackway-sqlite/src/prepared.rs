@@ -1,5 +1,5 @@
-//! Work made ready for the writer. Encoding happens on the caller's thread, since the writer's time is
-//! what bounds the store.
+//! Work that is encoded for the writer. Encoding happens on the caller's thread, because the writer's
+//! time limits the store.
 
 use rusqlite::Connection;
 use trackway_domain::{Event, RunId, Seq, Timestamp};
@@ -11,8 +11,8 @@ use trackway_ports::{
 use crate::{blobs::hash_of, json, marks::Marks, read::worker_key};
 
 /// Largest event body that is kept in its row. SQLite reads bodies of this size faster than a file can
-/// be opened; beyond it they would push everything else out of the page cache and make every
-/// checkpoint longer.
+/// be opened. Larger bodies would push everything else out of the page cache and make every checkpoint
+/// longer.
 /// Limit (Store): event body that is stored in its row.
 pub(crate) const INLINE_BYTES_MAX: usize = 64 * 1024;
 
@@ -27,9 +27,9 @@ pub(crate) enum Work {
     Upkeep(Upkeep),
 }
 
-/// What is not one append, and has a transaction of its own.
+/// Work that is not a single append and has its own transaction.
 pub(crate) enum Upkeep {
-    /// Remove these runs with everything that belongs to them alone.
+    /// Remove these runs with everything that belongs only to them.
     Remove(Removal),
     /// Write all of these appends, or none.
     Together(Vec<Prepared>),
@@ -37,7 +37,7 @@ pub(crate) enum Upkeep {
     Claim(ClaimWork),
 }
 
-/// Returns the runs whose driver it has changed. What it found goes its own way.
+/// Returns the runs whose driver it has changed. The claim itself sends its result to the caller.
 pub(crate) type ClaimWork = Box<dyn Fn(&Connection) -> Result<Vec<RunId>, ReadError> + Send>;
 
 impl Job {
@@ -70,10 +70,10 @@ pub(crate) struct Prepared {
     pub(crate) outbox: Vec<OutboxWrite>,
     pub(crate) claim: Option<ClaimWrite>,
     pub(crate) hooks: Vec<HookChange>,
-    /// Idle hooks become due with it.
+    /// Idle hooks become due with this append.
     pub(crate) tells: bool,
     pub(crate) pins: Vec<Pin>,
-    /// Runs that begin with it.
+    /// Runs that start with it.
     pub(crate) starts: Vec<Prepared>,
 }
 
@@ -89,14 +89,14 @@ pub(crate) struct Pin {
 pub(crate) struct Record {
     pub(crate) at: i64,
     pub(crate) kind: &'static str,
-    /// Checksum of the body, or of the blob's name; to be sealed with the event's place.
+    /// Checksum of the body, or of the blob's name, before it is combined with the event's key.
     pub(crate) crc: u32,
     pub(crate) body: String,
-    /// Where the body goes when it is too large for its row.
+    /// The file of the body, if it is too large for its row.
     pub(crate) blob: Option<BlobHash>,
-    /// It is one of a guided run's own events.
+    /// It is a guided event.
     pub(crate) guided: bool,
-    /// What the index of guided runs notes of it.
+    /// Its entries in the index of guided runs.
     pub(crate) marks: Option<Box<Marks>>,
 }
 
@@ -116,7 +116,7 @@ pub(crate) struct ClaimWrite {
 impl Prepared {
     pub(crate) fn new(append: Append) -> Self {
         let tells = append.tells && !append.events.is_empty();
-        // Where an event has no time of its own, it is the append's.
+        // An event without its own time gets the time of the append.
         let own = append.stamps.iter().copied();
         let times = own.chain(std::iter::repeat(append.at));
         let records = append.events.iter().zip(times).map(Record::new).collect();
@@ -145,7 +145,7 @@ impl Prepared {
 }
 
 impl Prepared {
-    /// The append and those of the runs that begin with it.
+    /// The append, and the appends of the runs that start with it.
     pub(crate) fn with_starts(&self) -> impl Iterator<Item = &Self> {
         std::iter::once(self).chain(&self.starts)
     }

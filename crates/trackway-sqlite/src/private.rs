@@ -1,4 +1,4 @@
-//! Folders and files that nobody but their owner can open: a store holds what all tenants said, and the
+//! Folders and files that only their owner can open: a store holds the messages of all tenants, and the
 //! credentials of their push notifications.
 
 use std::{
@@ -7,15 +7,15 @@ use std::{
     path::Path,
 };
 
-/// Makes the folder where it is missing, and takes it from everybody but its owner. A folder of somebody
-/// else, which cannot be changed, is used as it is.
+/// Creates the folder if it is missing, and removes the access of everyone except its owner. A folder of
+/// another owner, which cannot be changed, is used unchanged.
 pub fn make_private_folder(path: &Path) -> io::Result<()> {
     create(path)?;
     tighten(path, 0o700);
     Ok(())
 }
 
-/// How a file is opened that only its owner may read and write, if it is made by that.
+/// Options for a file that, if it is created, only its owner can read and write.
 pub fn private_file() -> OpenOptions {
     #[cfg_attr(not(unix), expect(unused_mut, reason = "there is no mode to set"))]
     let mut options = OpenOptions::new();
@@ -24,14 +24,14 @@ pub fn private_file() -> OpenOptions {
     options
 }
 
-/// Makes the file where it is missing, and takes it from everybody but its owner.
+/// Creates the file if it is missing, and removes the access of everyone except its owner.
 pub(crate) fn make_private_file(path: &Path) -> io::Result<()> {
     private_file().write(true).create(true).truncate(false).open(path)?;
     tighten_file(path);
     Ok(())
 }
 
-/// Takes a file that may be there from everybody but its owner.
+/// Removes the access of everyone except the owner, if the file exists.
 pub(crate) fn tighten_file(path: &Path) {
     tighten(path, 0o600);
 }
@@ -47,7 +47,7 @@ fn create(path: &Path) -> io::Result<()> {
     fs::create_dir_all(path)
 }
 
-/// Takes away what the mode does not have.
+/// Removes the permissions that are not in `mode`.
 #[cfg(unix)]
 fn tighten(path: &Path, mode: u32) {
     use std::os::unix::fs::PermissionsExt as _;
@@ -58,7 +58,7 @@ fn tighten(path: &Path, mode: u32) {
         return;
     }
     if let Err(error) = fs::set_permissions(path, fs::Permissions::from_mode(had & mode)) {
-        tracing::warn!(path = %path.display(), %error, "others can read this");
+        tracing::warn!(path = %path.display(), %error, "other users can read this path");
     }
 }
 

@@ -1,9 +1,9 @@
-//! What the port's reads ask of a connection. Damage is contained: a record that cannot be read ends
-//! its own run's list, and a row beside the log that cannot be read is left out of listings and logged.
+//! The reads of the port. Damage is contained: a record that cannot be read ends the list of its own run,
+//! and an index row that cannot be read is omitted from listings and logged.
 //!
-//! A damaged key can lead the search for anybody's rows astray. So what is found says itself whose it
-//! is, by its checksum, and what is not found where another table says that it must be there is looked
-//! for by walking through the whole table (`scan`), which needs no key.
+//! A damaged key can lead a search to the wrong rows. Therefore the checksum of every row proves which run
+//! it belongs to. If a row is not found although another table says that it must exist, the whole table is
+//! scanned (`scan`), which needs no key.
 
 mod by_status;
 mod events;
@@ -36,7 +36,7 @@ pub(crate) use self::{
     sessions::{session_runs, sessions},
 };
 
-/// What is read from: a connection, and the blobs of the same folder.
+/// The source of a read: a connection, and the blobs of the same folder.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Source<'a> {
     pub(crate) conn: &'a Connection,
@@ -52,7 +52,7 @@ enum Unreadable {
     Value(#[from] FromSqlError),
     #[error("{0}")]
     Content(String),
-    /// Nothing is known to be wrong with it: it could not be looked at now.
+    /// No known damage: it could not be read now.
     #[error("{0}")]
     Unavailable(String),
 }
@@ -63,7 +63,7 @@ impl Unreadable {
         Self::Content(error.to_string())
     }
 
-    /// What is damaged stays so; what could not be looked at is no damage.
+    /// Damage is permanent; a failed access is not damage.
     fn blob(error: ReadError) -> Self {
         match error {
             ReadError::Unavailable { reason } => Self::Unavailable(reason),
@@ -72,8 +72,8 @@ impl Unreadable {
     }
 }
 
-/// The rows that a statement finds, until there are `limit` good ones. One that cannot be read is logged and
-/// left out.
+/// The rows of a statement, until there are `limit` good ones. A row that cannot be read is logged and
+/// omitted.
 fn select<T>(
     conn: &Connection,
     what: &str,
@@ -91,13 +91,13 @@ fn select<T>(
         };
         match read(row) {
             Ok(value) => found.push(value),
-            Err(error) => tracing::error!(%error, what, "a damaged row is left out"),
+            Err(error) => tracing::error!(%error, what, "a damaged row is omitted"),
         }
     }
     Ok(found)
 }
 
-/// The one moment that a statement finds.
+/// The one timestamp that a statement finds.
 fn select_moment(
     conn: &Connection,
     sql: &str,

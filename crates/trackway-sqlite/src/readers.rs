@@ -1,4 +1,4 @@
-//! The connections that read: a few, shared by everyone, each used by one read at a time.
+//! The connections that read: a small pool, each used by one read at a time.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -11,18 +11,18 @@ use trackway_ports::ReadError;
 
 use crate::{database::Database, error::read_error};
 
-/// Reads at the same time. They are short and mostly answered from memory, so more than a few per
-/// core would only cost memory; a read beyond them waits its turn.
+/// Concurrent reads. They are short and mostly answered from memory, so more than a few per core
+/// would only cost memory; further reads wait.
 /// Limit (Store): reads at once.
 const READERS_MAX: usize = 8;
 
-/// A pool of reading connections. Cheap to clone.
+/// A pool of read connections. Cheap to clone.
 #[derive(Debug, Clone)]
 pub(crate) struct Readers {
     database: Arc<Database>,
-    /// One permit per read at work.
+    /// One permit per active read.
     turns: Arc<Semaphore>,
-    /// Connections without work. A plain mutex: it is held only to push or pop.
+    /// Idle connections. A plain mutex: it is locked only to push or pop.
     idle: Arc<Mutex<Vec<Connection>>>,
 }
 
@@ -54,7 +54,7 @@ impl Readers {
                 None => readers.database.reader().map_err(read_error)?,
             };
             let result = read(&conn);
-            // A connection that met an error is not used again.
+            // A connection that had an error is not used again.
             if !matches!(result, Err(ReadError::Broken { .. } | ReadError::Unavailable { .. })) {
                 readers.idle().push(conn);
             }

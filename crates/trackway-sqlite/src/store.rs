@@ -9,7 +9,8 @@ use trackway_ports::{Faults, Journal, LeaseTerm, OpenStore, OpenStoreError, Port
 
 use crate::{OpenError, Options, SqliteJournal};
 
-/// The store in this folder. One process at a time drives its runs, which the folder's lock sees to.
+/// The store in this folder. The lock on the folder ensures that one process at a time drives its
+/// runs.
 #[derive(Debug, Clone)]
 pub struct SqliteStore {
     folder: PathBuf,

@@ -1,8 +1,8 @@
-//! A look at the write-ahead log after SQLite has read it back: whether commits lie behind its end.
+//! Inspects the write-ahead log after SQLite has read it back, to find commits after its readable end.
 //!
-//! SQLite takes the log up to the first frame that is not whole. After a crash that is the commit that
-//! was being written. Where a later frame ends a commit of the same log, something before it was damaged,
-//! and what was committed there is gone.
+//! SQLite reads the log up to the first incomplete frame. After a crash that is the commit that was being
+//! written. If a later frame ends a commit of the same log, a frame before it was damaged, and the
+//! commits from there on are lost.
 
 use std::{
     fs::File,
@@ -13,7 +13,7 @@ use std::{
 const HEADER_BYTES: u64 = 32;
 const FRAME_HEADER_BYTES: u64 = 24;
 
-/// Commits behind the `whole` frames that were read back.
+/// Commits after the `whole` frames that were read back.
 pub(crate) fn lost_commits(wal: &Path, whole: u64) -> io::Result<u64> {
     let mut file = match File::open(wal) {
         Ok(file) => file,
@@ -54,7 +54,8 @@ mod tests {
         frames.unwrap().unsigned_abs()
     }
 
-    /// Proves X2: damage that takes commits back is noticed, and what a crash leaves is not taken for it.
+    /// Proves X2: damage that loses commits is detected, and the normal result of a crash is not reported
+    /// as damage.
     #[test]
     fn commits_behind_damage_are_noticed() {
         let folder = tempfile::tempdir().unwrap();
@@ -76,7 +77,7 @@ mod tests {
             let (_, to) = file("trackway.db-wal");
             fs::write(&to, log).unwrap();
             let database = Database::create(copy.path(), Duration::from_secs(1)).unwrap();
-            // Open meanwhile: the last one to close moves the log into the database.
+            // Kept open: the last connection to close moves the log into the database.
             let conn = database.writer().unwrap();
             let read_back = frames(&conn);
             (read_back, lost_commits(&to, read_back).unwrap())
@@ -87,7 +88,7 @@ mod tests {
             log[middle] ^= 1;
         });
         assert!(read_back < whole && lost > 0, "{read_back} of {whole}, {lost}");
-        // A commit that was being written has no end.
+        // A commit that was being written has no commit frame.
         let cut = looked_at(&|log| log.truncate(log.len() - 100));
         assert_eq!(cut.1, 0);
     }

@@ -1,8 +1,8 @@
-//! The writer thread: the only one that writes. It blocks on its inbox, takes what waits, commits it in
-//! one transaction, and answers everyone. What is not one append (removing runs, claiming work, appends
-//! that belong together) waits in the same inbox, has a transaction of its own, and fails alone where it
-//! fails. There is no timer: a lone append is committed at once, and under load the appends that
-//! arrive during one commit are the next batch.
+//! The writer thread: the only one that writes. It blocks on its inbox, takes the waiting work, commits
+//! it in one transaction, and answers every caller. Work that is not a single append (removing runs,
+//! claiming work, appends that belong together) waits in the same inbox, has its own transaction, and
+//! fails alone. There is no timer: a single append is committed at once, and under load the appends that
+//! arrive during one commit form the next batch.
 
 mod guided;
 mod heads;
@@ -33,12 +33,12 @@ use crate::{
 
 use self::{heads::Heads, statements::Statements};
 
-/// Appends in one transaction. Beyond this a larger batch saves nothing more per append, and the first
-/// in it would wait longer for the last.
+/// Appends in one transaction. A larger batch would save nothing more per append, and its first append
+/// would wait longer for the last.
 /// Limit (Store): appends in one transaction.
 const BATCH_MAX: usize = 1_024;
 
-/// What the writer works with beside its connection.
+/// What the writer uses in addition to its connection.
 #[derive(Debug)]
 pub(crate) struct Writer {
     pub(crate) blobs: FolderBlobs,
@@ -46,31 +46,31 @@ pub(crate) struct Writer {
     pub(crate) checkpoints: Checkpoints,
 }
 
-/// What one piece of work came to.
+/// The outcome of one piece of work.
 type Outcome = Result<Receipt, AppendError>;
 
 /// Why a batch was not committed.
 #[derive(Debug, Clone)]
 enum CommitError {
-    /// Nothing of it was written. The store goes on, and the same can be tried again.
+    /// Nothing was written. The store continues, and a later attempt can succeed.
     Unavailable(String),
-    /// Nobody knows what was written, or the database is damaged where it would be written. The store
-    /// cannot write any more.
+    /// The result of the write is unknown, or the database is damaged at the place of the write. The
+    /// store can no longer write.
     Unknown(String),
 }
 
 pub(crate) fn inbox() -> (Sender<Job>, Receiver<Job>) {
-    // Not bounded: the port leaves it to the callers how much they have under way.
+    // Not bounded: the port leaves it to the callers to limit their pending appends.
     channel()
 }
 
 impl Writer {
-    /// Serves the inbox until every sender is gone, or for as long as the store can write.
+    /// Serves the inbox until every sender is dropped, or until the store can no longer write.
     pub(crate) fn run(self, conn: Connection, inbox: &Receiver<Job>) {
         let result = self.serve(&conn, inbox);
         if let Err(error) = &result {
             tracing::error!(reason = error.reason(), "the store has stopped writing");
-            // The next start reads the log as it lies on the disk; nothing is moved before.
+            // The next start reads the log as it is on the disk; nothing is moved before.
             let _ = conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true);
         }
         drop(conn);
@@ -111,11 +111,11 @@ impl Writer {
                                 tracing::warn!(
                                     reason,
                                     appends = together,
-                                    "not written; try again"
+                                    "a batch was not written; its appends can be tried again"
                                 );
                                 together
                             }
-                            // Nobody writes after this.
+                            // No later batch is written.
                             CommitError::Unknown(_) => batch.len(),
                         };
                         for job in batch.drain(..refused) {
@@ -131,8 +131,8 @@ impl Writer {
         Ok(())
     }
 
-    /// Rolls back where the failure has not done so itself. A transaction that cannot be ended is the end
-    /// of the store: nobody knows what the next commit would write.
+    /// Rolls back, unless the failure has already done so. If the transaction cannot be ended, the store
+    /// stops: the content of the next commit would be unknown.
     fn undo(
         &self,
         conn: &Connection,
@@ -140,7 +140,7 @@ impl Writer {
         heads: &mut Heads,
         error: CommitError,
     ) -> CommitError {
-        // They were noted for what is undone now.
+        // These entries belong to the transaction that is rolled back.
         heads.forget_all();
         if conn.is_autocommit() {
             return error;
@@ -154,10 +154,9 @@ impl Writer {
         }
     }
 
-    /// Commits the batch: appends, or one piece of other work. An append that is refused writes nothing;
-    /// the others are not touched by it. Where the error is not known to have left nothing behind, it
-    /// ends the writer: after a failed sync nobody knows what the disk holds, and trying again could
-    /// succeed without having written.
+    /// Commits the batch: appends, or one piece of other work. A refused append writes nothing and does
+    /// not affect the others. An error that may have left data behind ends the writer: after a failed
+    /// sync the content of the disk is unknown, and another attempt could succeed without having written.
     fn commit(
         &self,
         conn: &Connection,
@@ -165,7 +164,7 @@ impl Writer {
         heads: &mut Heads,
         batch: &[Job],
     ) -> Result<Vec<Outcome>, CommitError> {
-        // A blob that cannot be written keeps back the append that needs it, and no other.
+        // A blob that cannot be written refuses only the append that needs it.
         let mut refusals = Vec::with_capacity(batch.len());
         for job in batch {
             refusals.push(self.write_blobs(&job.work)?.err());
@@ -213,7 +212,7 @@ impl Writer {
         Ok(outcomes)
     }
 
-    /// Before the write lock is taken, since files take their time.
+    /// Runs before the write lock is taken, because file operations are slow.
     fn write_blobs(&self, work: &Work) -> Result<Result<(), AppendError>, CommitError> {
         for (hash, body) in blobs_of(work) {
             if let Err(refused) = blob_written(hash, self.blobs.write(hash, body))? {
@@ -223,8 +222,8 @@ impl Writer {
         Ok(Ok(()))
     }
 
-    /// Under the write lock, under which blobs are removed: another process may have removed, since it
-    /// was found or written, what nobody named yet.
+    /// Runs under the write lock, which also protects the removal of blobs: another process may have
+    /// removed a blob that no event named yet, after it was found or written.
     fn keep_blobs(&self, work: &Work) -> Result<Result<(), AppendError>, CommitError> {
         for (hash, body) in blobs_of(work) {
             if !self.blobs.has(hash)
@@ -237,7 +236,7 @@ impl Writer {
     }
 
     fn wake_checkpoints(&self, statements: &mut Statements<'_>) {
-        // An error here loses nothing: the next commit asks again.
+        // An error here loses nothing: the next commit checks again.
         if let Ok(frames) = statements.frames_to_move() {
             self.checkpoints.wake_for(frames);
         }
@@ -259,7 +258,7 @@ impl CommitError {
     }
 }
 
-/// The outer error ends the store; the inner one refuses the append that names the blob.
+/// The outer error stops the store; the inner one refuses the append that names the blob.
 fn blob_written(
     hash: BlobHash,
     written: Result<(), BlobError>,
@@ -268,7 +267,7 @@ fn blob_written(
         Ok(()) => Ok(Ok(())),
         Err(BlobError::Unavailable(error)) => {
             let reason = format!("writing blob {hash}: {error}");
-            tracing::warn!(reason, "not written; try again");
+            tracing::warn!(reason, "a blob was not written; its append can be tried again");
             Ok(Err(AppendError::Unavailable { reason }))
         }
         Err(BlobError::Unknown(error)) => {
@@ -277,7 +276,7 @@ fn blob_written(
     }
 }
 
-/// The bodies of appends that lie in files.
+/// The bodies of appends that are stored in files.
 fn blobs_of(work: &Work) -> impl Iterator<Item = (BlobHash, &[u8])> {
     let appends = match work {
         Work::Append(append) => std::slice::from_ref(&**append),
@@ -288,8 +287,8 @@ fn blobs_of(work: &Work) -> impl Iterator<Item = (BlobHash, &[u8])> {
     records.filter_map(|record| Some((record.blob?, record.body.as_bytes())))
 }
 
-/// Before the commit, whatever failed is rolled back. Where the database is damaged, the next attempt
-/// would fail in the same way.
+/// Before the commit, every failure is rolled back. If the database is damaged, the next attempt would
+/// fail in the same way.
 #[expect(clippy::needless_pass_by_value, reason = "it is used as the argument of map_err")]
 fn writing(error: rusqlite::Error) -> CommitError {
     let reason = format!("writing: {error}");
@@ -309,8 +308,8 @@ fn committing(error: rusqlite::Error) -> CommitError {
 }
 
 fn answer(job: Job, outcome: Outcome) {
-    // A panic in one caller's code must not take the store from the others. The panic itself has been
-    // printed by the panic hook.
+    // A panic in one caller's code must not stop the store for the others. The panic hook has already
+    // printed the panic.
     let _ = panic::catch_unwind(AssertUnwindSafe(|| (job.done)(outcome)));
 }
 

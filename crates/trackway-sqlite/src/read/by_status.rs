@@ -1,4 +1,4 @@
-//! Listing the runs that somebody may see by the time of their status.
+//! Lists the runs that a caller may see by the time of their status.
 
 use rusqlite::{Connection, params_from_iter, types::Value};
 use trackway_ports::{ReadError, RunPage, RunQuery};
@@ -10,7 +10,7 @@ use super::{
     select,
 };
 
-/// A page and the count of all that match, both of the same moment.
+/// A page and the count of all matches, from the same snapshot.
 pub(crate) fn runs_by_status(conn: &Connection, query: &RunQuery) -> Result<RunPage, ReadError> {
     let (mut condition, mut values) = condition(query);
     let moment = conn.unchecked_transaction().map_err(read_error)?;
@@ -28,7 +28,7 @@ pub(crate) fn runs_by_status(conn: &Connection, query: &RunQuery) -> Result<RunP
     Ok(RunPage { rows, total: total.unsigned_abs() })
 }
 
-/// Behind the place where the last page ended.
+/// After the end of the last page.
 pub(super) const BEHIND: &str = " AND (status_at, id) < (?, ?)";
 
 pub(super) fn count_sql(condition: &str) -> String {
@@ -39,11 +39,11 @@ pub(super) fn page_sql(condition: &str) -> String {
     run_sql(&format!("WHERE {condition} ORDER BY status_at DESC, id DESC"))
 }
 
-/// Which runs the query asks for, on whatever page, and the values that belong to it.
+/// The condition of the query for all pages, and its values.
 pub(super) fn condition(query: &RunQuery) -> (String, Vec<Value>) {
     let RunQuery { access, session, workflow, state, since, after: _, limit: _ } = query;
     let text = |text: &str| Value::Text(text.to_owned());
-    // The plus keeps SQLite from walking through all runs of a caller for those of one session.
+    // The plus prevents SQLite from scanning all runs of a caller for those of one session.
     let (tenant_is, user_is) = match session {
         Some(_) => ("+tenant = ?", " AND +user = ?"),
         None => ("tenant = ?", " AND user = ?"),

@@ -8,16 +8,16 @@ use crate::{FolderBlobs, checksum::EventPlace, error::read_error};
 
 use super::{Source, Unreadable, parsed, run::least_head, scan};
 
-/// Events are handed out until their bodies exceed this: pages of small events stay long, and a page of
-/// large ones is no burden for whoever holds it.
+/// A page ends when the bodies of its events exceed this size: pages of small events stay long, and a
+/// page of large events does not take much memory.
 /// Limit (Store): page of events.
 pub(super) const PAGE_BYTES_MAX: usize = 256 * 1024;
 
-/// What [`read_event`] reads.
+/// The columns that [`read_event`] reads.
 pub(super) const EVENT_COLUMNS: &str = "pos, seq, at, format, crc, body, blob";
 
-/// By the key of the events. Where that leads to nothing, or to something else, though the run should go
-/// on, its events are looked for without a key: another run's damage may have led the search astray.
+/// Reads by the key of the events. If that finds nothing, or another row, although the run should have
+/// more events, they are read without a key: damage in another run may have misled the search.
 pub(crate) fn events(
     from: Source<'_>,
     run: RunId,
@@ -28,7 +28,7 @@ pub(crate) fn events(
     let trouble = match found {
         Ok(found) if !found.is_empty() || limit == 0 => return Ok(found),
         Ok(_) if least_head(from.conn, run)? <= after => return Ok(Vec::new()),
-        // The run may have gone on since the first look.
+        // The run may have new events since the first read.
         Ok(_) => match by_key(from, run, after, limit)? {
             Ok(found) if !found.is_empty() => return Ok(found),
             Ok(_) => Unreadable::Content("it is missing".to_owned()),
@@ -41,14 +41,14 @@ pub(crate) fn events(
         let reason = trouble.to_string();
         return Err(ReadError::Damaged { run, seq: after.saturating_add(1), reason });
     }
-    tracing::error!(%run, after, %trouble, "the key of the events is damaged; they are read without it");
+    tracing::error!(%run, after, %trouble, "the key of the events is damaged; reading them without it");
     Ok(found)
 }
 
-/// Events read at a time where an index fails and the log itself is read.
+/// Events per read when an index is damaged and the log itself is read.
 const LOG_PAGE: usize = 256;
 
-/// Every event of the run that can be read, and the first damage among them.
+/// Every readable event of the run, and the first damage among them.
 pub(super) fn readable_log(
     from: Source<'_>,
     run: RunId,
@@ -72,8 +72,8 @@ pub(super) fn readable_log(
     }
 }
 
-/// Number of the first event behind this one. A damaged number may leave a gap that is too long to be
-/// walked through.
+/// Number of the first event after this one. A damaged number may leave a gap that is too long to walk
+/// through.
 fn next_seq(conn: &Connection, run: RunId, seq: Seq) -> Result<Option<Seq>, ReadError> {
     let sql = "SELECT min(seq) FROM events WHERE run = ?1 AND seq > ?2";
     let values = (run.to_string(), i64::try_from(seq).unwrap_or(i64::MAX));
@@ -83,7 +83,7 @@ fn next_seq(conn: &Connection, run: RunId, seq: Seq) -> Result<Option<Seq>, Read
     Ok(next.map_err(read_error)?.map(i64::unsigned_abs))
 }
 
-/// The append that was written behind that event of the run, where it has this id.
+/// The append that follows that event of the run, if it has this id.
 pub(crate) fn receipt(
     conn: &Connection,
     run: RunId,
@@ -100,7 +100,7 @@ pub(crate) fn receipt(
     found.map(|pos| pos.map(receipt)).map_err(read_error)
 }
 
-/// The inner error is about the first event behind `after`.
+/// The inner error is about the first event after `after`.
 fn by_key(
     from: Source<'_>,
     run: RunId,
@@ -141,7 +141,7 @@ fn by_key(
                 bytes += size;
                 found.push(event);
             }
-            // What came before is good; a call that begins here is told.
+            // The events before are good; a call that starts here gets the error.
             Err(_) if !found.is_empty() => return Ok(Ok(found)),
             Err(Unreadable::Unavailable(reason)) => return Err(ReadError::Unavailable { reason }),
             Err(error) => return Ok(Err(error)),
@@ -149,8 +149,8 @@ fn by_key(
     }
 }
 
-/// Finds the first event after the position by halving: inside a run, positions grow with numbers. An
-/// index by (run, pos) would answer at once, but every append would pay for it.
+/// Finds the first event after the position by binary search: inside a run, positions grow with numbers.
+/// An index by (run, pos) would be faster to read, but would make every append slower.
 pub(crate) fn events_after_pos(
     from: Source<'_>,
     run: RunId,
@@ -186,7 +186,7 @@ pub(crate) fn events_after_pos(
     events(from, run, low.unsigned_abs() - 1, limit)
 }
 
-/// The event in this row and the size of its body, if it is whole and belongs to this run.
+/// The event in this row and the size of its body, if it is undamaged and belongs to this run.
 pub(super) fn read_event(
     row: &Row<'_>,
     blobs: &FolderBlobs,
@@ -227,7 +227,7 @@ pub(super) fn read_event(
     Ok((Stored { pos, seq, at, event }, body.len()))
 }
 
-/// The page that holds this row is damaged, which says nothing about other pages.
+/// The page of this row is damaged, which says nothing about other pages.
 pub(crate) fn is_damage(error: &rusqlite::Error) -> bool {
     matches!(
         error.sqlite_error_code(),

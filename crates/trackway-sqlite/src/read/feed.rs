@@ -1,4 +1,4 @@
-//! Reading the whole log in the order of positions, for those who show everything.
+//! Reads the whole log in the order of positions, for clients that show everything.
 
 use rusqlite::params;
 use trackway_domain::{Access, Pos};
@@ -12,7 +12,7 @@ use super::{
     parsed,
 };
 
-/// Events of others that one page passes over. The next page goes on behind them.
+/// Events that are not covered and that one page skips. The next page continues after them.
 /// Limit (Store): events that one page of the feed looks at.
 const LOOKED_AT_MAX: usize = 4_096;
 
@@ -22,7 +22,7 @@ pub(crate) fn feed(
     after: &FeedCursor,
     limit: usize,
 ) -> Result<FeedPage, ReadError> {
-    let foreign = |_| broken("the cursor of the feed is not one of this store");
+    let foreign = |_| broken("the feed cursor is not from this store");
     let after: Pos = if after.0.is_empty() { 0 } else { after.0.parse().map_err(foreign)? };
     let first = i64::try_from(after).map_err(foreign_range)?;
     let sql = format!(
@@ -61,7 +61,7 @@ pub(crate) fn feed(
             Err(Unreadable::Unavailable(reason)) => return Err(ReadError::Unavailable { reason }),
             Err(Unreadable::Sql(error)) if !is_damage(&error) => return Err(read_error(error)),
             Err(error) => {
-                tracing::error!(run = key, %error, "a damaged event is left out of the feed")
+                tracing::error!(run = key, %error, "a damaged event is omitted from the feed")
             }
         }
     }
@@ -70,5 +70,5 @@ pub(crate) fn feed(
 }
 
 fn foreign_range(_: std::num::TryFromIntError) -> ReadError {
-    broken("the cursor of the feed is not one of this store")
+    broken("the feed cursor is not from this store")
 }

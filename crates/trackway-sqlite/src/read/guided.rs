@@ -1,6 +1,6 @@
-//! Reading guided runs through their index. An index row only leads to an event: whether the event is the
-//! one that was asked for, the event itself says. So a damaged row is as good as none, and never leads to
-//! what belongs to somebody else. Where the index leads nowhere, the log itself is read.
+//! Reads guided runs through their index. An index row only leads to an event; the event itself proves
+//! that it is the requested one. A damaged row is therefore treated as missing, and never leads to
+//! another owner's data. If the index finds nothing, the log itself is read.
 
 use rusqlite::{Connection, OptionalExtension as _, Params, Row};
 use trackway_domain::{AttemptOutcome, Event, NodeId, RunId, Seq};
@@ -30,10 +30,10 @@ pub(super) const ATTEMPTS_AT: &str = "SELECT ack, digest, seq FROM attempts
 /// The run's newest event, from the index alone.
 pub(super) const HEAD: &str = "SELECT seq FROM events WHERE run = ?1 ORDER BY seq DESC LIMIT 1";
 
-/// What kind of event it is, for which its body need not be read.
+/// The kind of an event, without reading its body.
 pub(super) const KIND: &str = "SELECT kind FROM events WHERE run = ?1 AND seq = ?2";
 
-/// Everything is of one moment, so that an append that goes by it meets no surprise but a conflict.
+/// All reads use one snapshot, so that an append based on the result can fail only with a conflict.
 pub(crate) fn node(
     from: Source<'_>,
     run: RunId,
@@ -47,14 +47,14 @@ pub(crate) fn node(
     };
     let Some((made, branches, blocked)) = found else { return Ok(None) };
     let Some(Known { row, head: least }) = known(from.conn, run)? else { return Ok(None) };
-    // Where the key of the events is damaged, nobody may append where the log seems to end.
+    // If the key of the events is damaged, no caller may append at the apparent end of the log.
     let head = head(from.conn, run)?.max(least).max(made.seq);
     let is_unadopted = head > made.seq && is_import(from, run, head)?;
     Ok(Some(NodePlace { made, head, is_unadopted, row, branches, blocked }))
 }
 
-/// The event that made a node or read it anew last, how many attempts at it advanced, and how many were
-/// blocked.
+/// The event that made a node or last changed its definition, how many attempts at it advanced, and how
+/// many were blocked.
 type FoundNode = (Stored, u32, u32);
 
 fn indexed_node(
@@ -72,7 +72,7 @@ fn indexed_node(
     Ok(made.map(|made| (made, branches, blocked)))
 }
 
-/// The same from the log. Where a part of that cannot be read, a node that is not found may be there.
+/// The same from the log. If a part of the log cannot be read, a node that is not found may still exist.
 fn logged_node(from: Source<'_>, run: RunId, node: NodeId) -> Result<Option<FoundNode>, ReadError> {
     let (log, damage) = readable_log(from, run)?;
     let (mut branches, mut blocked) = (0, 0);
@@ -86,7 +86,7 @@ fn logged_node(from: Source<'_>, run: RunId, node: NodeId) -> Result<Option<Foun
     let is_node = |stored: &Stored| node_of(&stored.event).is_some_and(|it| it.id == node);
     match (log.into_iter().rfind(is_node), damage) {
         (Some(made), _) => {
-            tracing::error!(%run, %node, "the index of nodes is damaged; the log is read instead");
+            tracing::error!(%run, %node, "the index of nodes is damaged; reading the log instead");
             Ok(Some((made, branches, blocked)))
         }
         (None, Some(damage)) => Err(damage),
@@ -94,8 +94,8 @@ fn logged_node(from: Source<'_>, run: RunId, node: NodeId) -> Result<Option<Foun
     }
 }
 
-/// Whether the run's last event is the mark of an import. One that cannot be read is none: it was whole
-/// when it was imported, and an agent goes on beside damage.
+/// Whether the run's last event is `Imported`. An unreadable event does not count: it was readable when
+/// it was imported, and an agent can continue in spite of damage.
 fn is_import(from: Source<'_>, run: RunId, head: Seq) -> Result<bool, ReadError> {
     let mut statement = from.conn.prepare_cached(KIND).map_err(read_error)?;
     let place = (run.to_string(), i64::try_from(head).unwrap_or(i64::MAX));
@@ -114,15 +114,15 @@ fn is_import(from: Source<'_>, run: RunId, head: Seq) -> Result<bool, ReadError>
     }
 }
 
-/// The node and the attempt on one connection and one thread: going to a thread and back costs more than
-/// either read. The node comes first: an attempt that is recorded between the two is found by the second.
+/// Reads the node and the attempt on one connection and one thread: a switch of threads costs more than
+/// either read. The node comes first: the second read finds an attempt that is recorded between the two.
 pub(crate) fn asked(from: Source<'_>, key: &AttemptKey) -> Result<Option<AskedPlace>, ReadError> {
     let Some(place) = node(from, key.run, key.node)? else { return Ok(None) };
     Ok(Some(AskedPlace { place, attempt: attempt(from, key)? }))
 }
 
-/// Nobody may take a damaged index for an attempt that was never made, and make it again: where the
-/// index is not whole, the log itself is read.
+/// A damaged index must not make a recorded attempt look new, so that it is made again: if the index is
+/// damaged, the log itself is read.
 pub(crate) fn attempt(from: Source<'_>, key: &AttemptKey) -> Result<Option<Stored>, ReadError> {
     let AttemptKey { run, node, ack, digest } = key;
     let moment = from.conn.unchecked_transaction().map_err(read_error)?;
@@ -139,22 +139,22 @@ pub(crate) fn attempt(from: Source<'_>, key: &AttemptKey) -> Result<Option<Store
         None if was_never_made(from.conn, key)? => return Ok(None),
         None => {}
     }
-    tracing::error!(%run, %node, "the index of attempts is damaged; the log is read instead");
+    tracing::error!(%run, %node, "the index of attempts is damaged; reading the log instead");
     let (log, damage) = readable_log(from, *run)?;
     match (log.into_iter().find(|stored| is_attempt(stored, key)), noted, damage) {
         (Some(found), _, _) => Ok(Some(found)),
-        // It may be in what cannot be read.
+        // It may be in the unreadable part.
         (None, _, Some(damage)) => Err(damage),
         (None, Some(seq), None) => {
-            let reason = "an attempt was recorded there, and is not found".to_owned();
+            let reason = "an attempt was recorded there but cannot be found".to_owned();
             Err(ReadError::Damaged { run: *run, seq, reason })
         }
         (None, None, None) => Ok(None),
     }
 }
 
-/// Whether the index has every attempt at the node as it was noted, and this one is not among them. Its
-/// cost is that of the attempts at this one node.
+/// Whether the index has every recorded attempt at the node, and this one is not among them. The cost
+/// grows only with the attempts at this node.
 fn was_never_made(conn: &Connection, key: &AttemptKey) -> Result<bool, ReadError> {
     let Some(NodeRow { attempts, .. }) = node_row(conn, key.run, key.node)? else {
         return Ok(false);
@@ -172,7 +172,7 @@ fn was_never_made(conn: &Connection, key: &AttemptKey) -> Result<bool, ReadError
             Err(error) => return Err(read_error(error)),
         };
         match noted {
-            // A damaged key led past it.
+            // A damaged key made the search miss it.
             Ok((its_ack, digest, _)) if its_ack == ack && digest == key.digest => return Ok(false),
             Ok((_, _, noted)) => sum = sum.wrapping_add(noted),
             Err(_) => return Ok(false),
@@ -206,7 +206,8 @@ pub(super) fn node_row(
 pub(crate) fn pinned(conn: &Connection, hash: &str) -> Result<Option<String>, ReadError> {
     match definition(conn, DEFINITION, hash) {
         Ok(Some(body)) => Ok(Some(body)),
-        // Those that are not there are few, and so are definitions: a damaged key costs nobody his own.
+        // Missing definitions are rare, and there are few definitions, so a scan is cheap. It finds a
+        // definition in spite of a damaged key.
         by_key => match (definition(conn, DEFINITION_WITHOUT_KEY, hash), by_key) {
             (Ok(Some(body)), _) => Ok(Some(body)),
             (_, by_key) => by_key,
@@ -236,7 +237,7 @@ fn definition(conn: &Connection, sql: &str, hash: &str) -> Result<Option<String>
         }
         Ok(Some(_)) => damaged("the definition does not match its checksum".to_owned()),
         Ok(None) => Ok(None),
-        // The connection is good; what it read is not.
+        // The connection works; the data is damaged.
         Err(error) if is_damage(&error) || error.sqlite_error().is_none() => {
             damaged(error.to_string())
         }
@@ -244,7 +245,8 @@ fn definition(conn: &Connection, sql: &str, hash: &str) -> Result<Option<String>
     }
 }
 
-/// The one row that an index has for these values. One that cannot be read is logged and is none.
+/// The one row that an index has for these values. A row that cannot be read is logged and treated as
+/// missing.
 fn indexed<T>(
     conn: &Connection,
     sql: &str,
@@ -262,7 +264,7 @@ fn indexed<T>(
     match found {
         Ok(value) => Ok(Some(value)),
         Err(error) => {
-            tracing::error!(%error, "a damaged row of the index of guided runs is left out");
+            tracing::error!(%error, "a damaged row of the index of guided runs is omitted");
             Ok(None)
         }
     }
@@ -273,7 +275,7 @@ fn seq_of(row: &Row<'_>) -> Result<Seq, Unreadable> {
     u64::try_from(seq).map_err(Unreadable::content)
 }
 
-/// The event of that number; none where the log does not reach so far.
+/// The event of that number; `None` if the log is shorter.
 pub(super) fn event(from: Source<'_>, run: RunId, seq: Seq) -> Result<Option<Stored>, ReadError> {
     match seq.checked_sub(1) {
         Some(before) => Ok(events(from, run, before, 1)?.pop()),

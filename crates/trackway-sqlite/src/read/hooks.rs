@@ -29,7 +29,7 @@ pub(super) fn hook_row(row: &Row<'_>) -> Result<Hook, Unreadable> {
     Ok(Hook {
         run: parsed(row, 0)?,
         id: row.get(1)?,
-        // What cannot be read is not named: the text may hold a secret.
+        // The error does not contain the text, because the text may hold a secret.
         target: json::from_text(row.get_ref(2)?.as_str()?)
             .map(HookTarget)
             .map_err(|_| Unreadable::Content("its target is damaged".to_owned()))?,

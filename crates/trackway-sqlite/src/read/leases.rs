@@ -1,4 +1,4 @@
-//! Reading who drives a run, and what a worker can claim.
+//! Reads who drives a run, and what a worker can claim.
 
 use rusqlite::{Connection, OptionalExtension as _, Row, ToSql};
 use trackway_domain::{RunId, Timestamp};
@@ -12,7 +12,7 @@ use crate::{error::read_error, json};
 
 use super::{Unreadable, hooks::hook_row, parsed, select};
 
-/// Workers that are alive at that moment, the second value of every claim.
+/// Workers that are alive at the given time, which is the second value of every claim.
 const ALIVE: &str = "(SELECT id FROM workers WHERE until > ?2)";
 
 /// A worker as stored.
@@ -30,12 +30,12 @@ pub(crate) fn run_lease(conn: &Connection, run: RunId) -> Result<Option<RunLease
     lease.optional().map_err(read_error)
 }
 
-/// A name that is damaged is that of somebody who is not alive.
+/// A damaged name counts as a dead worker.
 pub(crate) fn worker(key: Option<String>) -> Option<WorkerId> {
     key.map(|key| WorkerId(key.parse().unwrap_or(Uuid::nil())))
 }
 
-/// The condition is written as in the index, so that SQLite sees that the index serves.
+/// The condition has the same text as in the index, so that SQLite uses the index.
 pub(super) fn free_runs_sql() -> String {
     format!(
         "SELECT id, epoch FROM runs
@@ -71,7 +71,7 @@ pub(super) fn errand_row(row: &Row<'_>) -> Result<OutboxRow, Unreadable> {
     })
 }
 
-/// What others have not claimed, and what this worker has.
+/// Rows without a claim of another live worker.
 fn unclaimed() -> String {
     format!("(worker IS NULL OR worker = ?1 OR worker NOT IN {ALIVE})")
 }
@@ -94,7 +94,7 @@ pub(crate) fn due_timers(conn: &Connection, claim: WorkClaim) -> Result<Vec<DueT
     })
 }
 
-/// In the order of the index: whoever takes a few reads no more, but for those of tenants left out.
+/// In the order of the index: a small limit reads only a few rows, plus those of excluded tenants.
 pub(super) fn hooks_sql() -> String {
     format!(
         "SELECT run, id, target, after, due, failing_since, attempts,

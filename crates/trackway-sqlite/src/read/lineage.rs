@@ -1,5 +1,5 @@
-//! What lies around a node, by the index. A row leads to an event, and the event says whether it is the
-//! one: what a damaged row leads to is left out. Where a row on the way is lost, the log is read instead.
+//! Reads the surroundings of a node through the index. A row leads to an event, and the event proves that
+//! it is the right one: wrong events are omitted. If a row of the path is lost, the log is read instead.
 
 use rusqlite::{Params, Row};
 use trackway_domain::{NodeId, RunId, Seq};
@@ -22,7 +22,7 @@ pub(super) const CHILDREN: &str = "SELECT child, seq FROM attempts
 pub(super) const CHECKPOINTS: &str = "SELECT seq FROM checkpoints
      WHERE run = ?1 AND node = ?2 ORDER BY seq DESC LIMIT ?3";
 
-/// Everything is of one moment.
+/// All reads use one snapshot.
 pub(crate) fn lineage(
     from: Source<'_>,
     run: RunId,
@@ -49,8 +49,8 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// Walks back from the node, and returns the ids of the nodes on the way. None where the index does not
-    /// have one of them.
+    /// Walks back from the node, and returns the ids of the nodes on the path. `None` if one of them is not
+    /// in the index.
     fn path(
         &self,
         node: NodeId,
@@ -135,7 +135,7 @@ impl Reader<'_> {
         })
     }
 
-    /// The event of that number, if it is the one that is looked for.
+    /// The event of that number, if it is the expected one.
     fn event(
         &self,
         seq: Seq,
@@ -152,7 +152,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The good rows among those that are found.
+    /// The good rows of a statement.
     fn rows<T>(
         &self,
         sql: &str,
@@ -173,7 +173,7 @@ impl Reader<'_> {
     }
 }
 
-/// The run's newest events, newest first. What cannot be read is passed over.
+/// The run's newest events, newest first. Unreadable events are skipped.
 pub(crate) fn newest_events(
     from: Source<'_>,
     run: RunId,
@@ -197,7 +197,7 @@ pub(crate) fn newest_events(
     }
 }
 
-/// A limit as SQLite takes it.
+/// A limit as an SQLite integer.
 fn stored(limit: usize) -> i64 {
     i64::try_from(limit).unwrap_or(i64::MAX)
 }

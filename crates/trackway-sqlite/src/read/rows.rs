@@ -1,4 +1,4 @@
-//! Reading what is kept beside the log: listings of runs, timers, the outbox and claims.
+//! Reads the rows next to the log: listings of runs, timers, the outbox and claims.
 
 use rusqlite::{Connection, Row, params, params_from_iter};
 use trackway_domain::{Access, Caller, RunId, SessionId, Timestamp};
@@ -29,10 +29,10 @@ pub(crate) fn runs(
     select(conn, "run", &sql, values, limit, run_row)
 }
 
-/// The listing's SQL, and the values of the filter. The first value of the listing is where it begins.
+/// The SQL of the listing, and the values of the filter. The first value is the start of the listing.
 pub(super) fn runs_sql(filter: &RunFilter) -> (String, Vec<String>) {
     let RunFilter { access, session, workflow, states } = filter;
-    // The plus keeps SQLite from walking through all runs of a caller for those of one session.
+    // The plus prevents SQLite from scanning all runs of a caller for those of one session.
     let (tenant_is, user_is) = match session {
         Some(_) => (" AND +tenant = ?", " AND +user = ?"),
         None => (" AND tenant = ?", " AND user = ?"),
@@ -50,7 +50,7 @@ pub(super) fn runs_sql(filter: &RunFilter) -> (String, Vec<String>) {
     (run_sql(&format!("WHERE id < ?{condition} ORDER BY id DESC")), values)
 }
 
-/// The index is named, since SQLite would rather walk through all runs of the session.
+/// The index is named, because SQLite would otherwise scan all runs of the session.
 pub(super) const WAITING: &str = "SELECT id FROM runs INDEXED BY runs_waiting
      WHERE state IN ('input-required', 'auth-required')
        AND tenant = ?1 AND user = ?2 AND session = ?3

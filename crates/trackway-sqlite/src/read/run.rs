@@ -1,4 +1,4 @@
-//! The row of one run: whole by its checksum, and found even where the key of the table is damaged.
+//! The row of one run: verified by its checksum, and found even if the key of the table is damaged.
 
 use rusqlite::{Connection, OptionalExtension as _, Row};
 use trackway_domain::{Caller, RunId, Seq, StateName, Timestamp, WorkflowRef};
@@ -16,7 +16,7 @@ use super::{
     parsed, scan,
 };
 
-/// A run, and how long its log was at least when its row was written.
+/// A run, and the minimum length of its log when its row was written.
 #[derive(Debug)]
 pub(super) struct Known {
     pub(super) row: RunRow,
@@ -63,13 +63,13 @@ pub(super) fn known(conn: &Connection, run: RunId) -> Result<Option<Known>, Read
     }
 }
 
-/// How long the run's log is at least, as far as its row can tell.
+/// The minimum length of the run's log, according to its row.
 pub(super) fn least_head(conn: &Connection, run: RunId) -> Result<Seq, ReadError> {
     let found = by_key(conn, run)?;
     Ok(found.ok().flatten().map_or(0, |known| known.head))
 }
 
-/// The inner error is about this row alone.
+/// The inner error is only about this row.
 fn by_key(conn: &Connection, run: RunId) -> Result<Result<Option<Known>, Unreadable>, ReadError> {
     let mut statement = conn.prepare_cached(&run_sql("WHERE id = ?1")).map_err(read_error)?;
     let mut rows = statement.query([run.to_string()]).map_err(read_error)?;
@@ -86,7 +86,7 @@ fn has_events(conn: &Connection, run: RunId) -> Result<bool, ReadError> {
     let mut statement = conn.prepare_cached(sql).map_err(read_error)?;
     match statement.query_row([run.to_string()], |_| Ok(())).optional() {
         Ok(found) => Ok(found.is_some()),
-        // There is something, though it cannot be read.
+        // There is a row, although it cannot be read.
         Err(error) if is_damage(&error) => Ok(true),
         Err(error) => Err(read_error(error)),
     }

@@ -1,5 +1,5 @@
-//! Walking through a whole table from its first page to its last, where a key leads nowhere though it
-//! should. It costs as much as the table is large, and only who meets damage pays for it.
+//! Scans a whole table from its first page to its last, if a key finds nothing although it should.
+//! The cost grows with the table, but only reads that meet damage pay it.
 
 use std::collections::BTreeMap;
 
@@ -15,10 +15,10 @@ use super::{
     run::{Known, known_row, run_sql},
 };
 
-/// Events looked for in one walk: a few large ones are no burden to hold.
+/// Events in one scan: a few large ones do not take much memory.
 const EVENTS_MAX: Seq = 256;
 
-/// The run's whole events right behind that number.
+/// The run's undamaged events directly after that number.
 pub(super) fn events(
     from: Source<'_>,
     run: RunId,
@@ -59,21 +59,21 @@ pub(super) fn run(conn: &Connection, run: RunId) -> Result<Option<Known>, ReadEr
     Ok(found)
 }
 
-/// Shows the row of every run.
+/// Passes the row of every run to the callback.
 pub(super) fn runs(
     conn: &Connection,
     mut see: impl FnMut(Result<Known, Suspect>),
 ) -> Result<(), ReadError> {
-    // No index has all columns, so that it is the table itself that is gone through.
+    // No index has all columns, so SQLite scans the table itself.
     let mut statement = conn.prepare_cached(&run_sql("NOT INDEXED")).map_err(read_error)?;
     let rows = statement.query([]).map_err(read_error)?;
     each(rows, |row| see(known_row(row).map_err(|error| Suspect::new(row, error))))
 }
 
-/// A row of the table of runs that is not whole.
+/// A damaged row of the table of runs.
 #[derive(Debug)]
 pub(super) struct Suspect {
-    /// Whose it says that it is.
+    /// The run that the row claims to belong to.
     pub(super) run: Option<RunId>,
 }
 
@@ -86,14 +86,15 @@ impl Suspect {
     }
 }
 
-/// Shows each row, up to a damaged page: what lies behind that cannot be reached this way.
+/// Passes each row to the callback, up to a damaged page: the pages after it cannot be reached this
+/// way.
 fn each(mut rows: Rows<'_>, mut see: impl FnMut(&Row<'_>)) -> Result<(), ReadError> {
     loop {
         match rows.next() {
             Ok(Some(row)) => see(row),
             Ok(None) => return Ok(()),
             Err(error) if is_damage(&error) => {
-                tracing::error!(%error, "a table cannot be gone through to its end");
+                tracing::error!(%error, "a table cannot be scanned to its end");
                 return Ok(());
             }
             Err(error) => return Err(read_error(error)),

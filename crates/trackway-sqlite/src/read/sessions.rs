@@ -1,8 +1,7 @@
-//! The sessions that somebody may see, and the runs of one.
+//! The sessions that a caller may see, and the runs of one.
 //!
-//! Both walk through all runs of the store: this is for a person who asks now and then. A row per session
-//! that is up to date would be paid for by every append, and an index alone would say nothing of a run
-//! that a damaged key hides.
+//! Both scan all runs of the store, because people request them rarely. An up-to-date row per session
+//! would make every append slower, and an index alone would miss a run that a damaged key hides.
 
 use std::{
     cmp::Reverse,
@@ -30,7 +29,7 @@ pub(super) const RUNS_OF_TENANT: &str = "SELECT id FROM runs WHERE tenant = ?1";
 /// From the index alone.
 pub(super) const RUNS_OF_SESSION: &str = "SELECT id FROM runs WHERE session = ?1";
 
-/// Of one moment, so that no run counts with the events of another moment.
+/// One snapshot, so that no run is combined with events of another moment.
 pub(crate) fn sessions(
     from: Source<'_>,
     access: &Access,
@@ -48,7 +47,7 @@ pub(crate) fn sessions(
         status_at: row.status_at,
         head,
     });
-    // Of a run whose row is damaged, its first event tells enough to list it.
+    // If the row of a run is damaged, its first event has enough to list it.
     let runs = whole.chain(found.damaged);
     let mut sessions = BTreeMap::<SessionId, SessionRow>::new();
     for run in runs {
@@ -88,7 +87,7 @@ pub(crate) fn session_runs(
     }
 }
 
-/// What a run is asked for by.
+/// The owner of the requested runs.
 struct Whose<'a> {
     caller: &'a Caller,
     session: &'a SessionId,
@@ -109,8 +108,8 @@ struct Run {
     head: Seq,
 }
 
-/// The runs that an index names, or would name if it were whole. Whose a run with a damaged row is, its
-/// first event tells.
+/// The runs that an index lists, or would list if it were undamaged. If the row of a run is damaged, its
+/// first event tells the owner.
 fn gather(
     from: Source<'_>,
     named: &[RunId],
@@ -138,7 +137,7 @@ fn gather(
             Err(error) => return Err(error),
         }
     }
-    // A damaged key may be that of another run, which has its own row.
+    // A damaged key may look like the key of another run, which has its own row.
     suspects.retain(|run| !found.whole.contains_key(run));
     for run in suspects {
         let first = match events(from, run, 0, 1) {
@@ -163,13 +162,13 @@ fn gather(
 }
 
 fn indexed(conn: &Connection, sql: &str, values: impl Params) -> Vec<RunId> {
-    // An index that cannot be read leads nowhere; the walk through the table goes on without it.
+    // If the index cannot be read, the scan of the table continues without it.
     let named = select(conn, "run", sql, values, usize::MAX, |row| parsed(row, 0));
     named.unwrap_or_default()
 }
 
-/// When the run's newest event was recorded. None where it has none, or it cannot be read: damage in one
-/// run does not hide the sessions of others.
+/// When the run's newest event was recorded. `None` if it has none, or if it cannot be read: damage in
+/// one run does not hide the sessions of others.
 fn last_time(from: Source<'_>, run: &Run) -> Result<Option<Timestamp>, ReadError> {
     let newest = match head(from.conn, run.id) {
         Ok(newest) => newest.max(run.head),

@@ -1,4 +1,4 @@
-//! The reads that must stay quick in a large store are answered from an index, in its order.
+//! Reads that must be fast in a large store use an index, in its order.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ use super::{
 };
 use crate::database::Database;
 
-/// What SQLite says about how it would answer, one line per step.
+/// The query plan of SQLite, one line per step.
 fn plan(conn: &Connection, sql: &str) -> Vec<String> {
     let mut statement = conn.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
     let steps = statement.raw_query().mapped(|row| row.get(3));
@@ -49,7 +49,7 @@ fn frequent_reads_use_their_index() {
             "SEARCH runs USING INDEX runs_waiting (tenant=? AND user=? AND session=? AND workflow=?)",
         ],
     );
-    // The tenant is looked up by the key of its run, and nothing is sorted.
+    // The tenant is found by the key of its run, and nothing is sorted.
     let due = plan(&conn, &hooks_sql());
     assert_eq!(due[0], "SEARCH hooks USING INDEX hooks_by_due (due<?)", "{due:?}");
     assert!(due.iter().all(|step| !step.contains("TEMP B-TREE FOR ORDER")), "{due:?}");
@@ -60,7 +60,7 @@ fn frequent_reads_use_their_index() {
     assert!(due.iter().all(|step| !step.contains("FOR ORDER BY")), "{due:?}");
 }
 
-/// Proves T4: looking for a node costs the same in a run of any length.
+/// Proves T4: finding a node costs the same in a run of any length.
 #[test]
 fn guided_runs_are_read_through_their_keys() {
     let folder = tempfile::tempdir().unwrap();

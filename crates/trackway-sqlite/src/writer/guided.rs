@@ -1,4 +1,4 @@
-//! Writing the index of guided runs, and the definitions that runs are pinned to.
+//! Writes the index of guided runs, and the definitions that runs are pinned to.
 
 use rusqlite::{Connection, Statement, params};
 
@@ -29,7 +29,7 @@ impl<'conn> GuidedStatements<'conn> {
                  ON CONFLICT (run, node) DO UPDATE
                  SET seq = ?3, branches = ?4, attempts = ?5, made = ?6, blocked = ?7, crc = ?8",
             )?,
-            // The first record of an attempt is the one that a repetition finds.
+            // A repeated attempt finds the first record.
             add_attempt: conn.prepare(
                 "INSERT INTO attempts (run, node, ack, digest, seq, child)
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT DO NOTHING",
@@ -40,7 +40,8 @@ impl<'conn> GuidedStatements<'conn> {
             )?,
             add_pin: conn
                 .prepare("INSERT INTO pins (run, hash) VALUES (?1, ?2) ON CONFLICT DO NOTHING")?,
-            // The same hash is the same body. One that no longer matches its own checksum is mended.
+            // The same hash has the same body. A definition that does not match its checksum is
+            // repaired.
             put_definition: conn.prepare(
                 "INSERT INTO definitions (hash, crc, body) VALUES (?1, ?2, ?3)
                  ON CONFLICT (hash) DO UPDATE SET body = ?3 WHERE crc = ?2 AND body <> ?3",
@@ -48,7 +49,7 @@ impl<'conn> GuidedStatements<'conn> {
         })
     }
 
-    /// Notes what the run's event of this number makes.
+    /// Adds the index entries of the run's event of this number.
     pub(super) fn note(&mut self, run: &str, seq: i64, marks: &Marks) -> rusqlite::Result<()> {
         if let Some(node) = &marks.node {
             match self.find(run, &node.id)? {
@@ -56,9 +57,9 @@ impl<'conn> GuidedStatements<'conn> {
                     let new = NodeRow { seq, branches: 0, attempts: 0, made: seq, blocked: 0 };
                     self.put(run, &node.id, new)?;
                 }
-                // A node that is read anew keeps its branches.
+                // A node whose definition changes keeps its branches.
                 Some(Some(known)) => self.put(run, &node.id, NodeRow { seq, ..known })?,
-                // A row that is lost or damaged stays so: the log is read instead.
+                // A lost or damaged row is not repaired: reads use the log instead.
                 None | Some(None) => {}
             }
             self.add_pin.execute(params![run, node.definition])?;
@@ -88,7 +89,7 @@ impl<'conn> GuidedStatements<'conn> {
         Ok(())
     }
 
-    /// The row of a node, where it has one; the inner is none where it is damaged.
+    /// The row of a node, if it exists; the inner value is `None` if the row is damaged.
     fn find(&mut self, run: &str, node: &str) -> rusqlite::Result<Option<Option<NodeRow>>> {
         let mut rows = self.find_node.query([run, node])?;
         Ok(rows.next()?.map(|row| NodeRow::read(row, run, node)))

@@ -1,38 +1,37 @@
-//! Where the runs that were written lately stand, so that the writer need not look it up for each
-//! append.
+//! The heads of recently written runs, so that the writer does not look them up for each append.
 
 use std::collections::HashMap;
 
 use trackway_domain::RunId;
 use trackway_ports::WorkerId;
 
-/// Runs remembered: more than are at work at once, at about 80 bytes each. When it is full everything
-/// is forgotten, which costs one lookup per run at work.
+/// Cached runs: more than are active at once, at about 80 bytes each. When the cache is full it is
+/// cleared, which costs one lookup per active run.
 /// Limit (Store): runs whose last position is remembered.
 const RUNS_MAX: usize = 32 * 1024;
 
 #[derive(Debug, Default)]
 pub(crate) struct Heads {
-    /// SQLite's count of what other connections have committed, when this was last valid.
+    /// SQLite's counter of the commits of other connections, when the cache was last valid.
     version: i64,
     runs: HashMap<RunId, Head>,
 }
 
-/// Where one run stands.
+/// The head of one run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Head {
     /// Number of its newest event.
     pub(crate) seq: i64,
-    /// It may have hooks. Where it has none, an append need not look for them.
+    /// The run may have hooks. If it has none, an append does not look for them.
     pub(crate) hooked: bool,
-    /// How often a worker has taken it.
+    /// How often a worker has taken over the run.
     pub(crate) epoch: i64,
     pub(crate) driver: Option<WorkerId>,
 }
 
 impl Heads {
-    /// Forgets everything if another process has written since. Called inside the write transaction, so
-    /// nobody can write between this and the commit.
+    /// Clears the cache if another process has written since. Called inside the write transaction, so
+    /// no other process can write between this and the commit.
     pub(crate) fn refresh(&mut self, version: i64) {
         if self.version != version {
             self.version = version;
@@ -40,7 +39,7 @@ impl Heads {
         }
     }
 
-    /// What was noted belongs to a transaction that is undone.
+    /// The cached values belong to a transaction that is rolled back.
     pub(crate) fn forget_all(&mut self) {
         self.runs.clear();
     }

@@ -1,4 +1,4 @@
-//! Writing hooks: the statements for them, and when one of them becomes due.
+//! Writes hooks: their statements, and when a hook becomes due.
 
 use rusqlite::{Connection, OptionalExtension as _, Params, Statement, params};
 use trackway_domain::Seq;
@@ -14,7 +14,7 @@ pub(super) struct HookStatements<'conn> {
     failed: Statement<'conn>,
 }
 
-/// The run whose hooks are changed, as of this append.
+/// The run whose hooks change, after this append.
 pub(super) struct Place<'a> {
     pub(super) run: &'a str,
     /// Number of its newest event.
@@ -26,7 +26,7 @@ impl<'conn> HookStatements<'conn> {
     pub(super) fn prepare(conn: &'conn Connection) -> rusqlite::Result<Self> {
         Ok(Self {
             wake: conn.prepare("UPDATE hooks SET due = ?2 WHERE run = ?1 AND due IS NULL")?,
-            // One of the same name keeps its place in the log.
+            // An existing hook of the same name keeps its position in the log.
             set: conn.prepare(
                 "INSERT INTO hooks (run, id, target, after, due, attempts)
                  VALUES (?1, ?2, ?3, ?4, iif(?5 > ?4, ?6, NULL), 0)
@@ -51,12 +51,12 @@ impl<'conn> HookStatements<'conn> {
         })
     }
 
-    /// Idle hooks of the run become due. True where there was one.
+    /// Makes idle hooks of the run due. True if there was one.
     pub(super) fn wake(&mut self, place: &Place<'_>) -> rusqlite::Result<bool> {
         Ok(self.wake.execute(params![place.run, place.at])? > 0)
     }
 
-    /// Makes one change. True where the hook is due by it.
+    /// Applies one change. True if the hook is due after it.
     pub(super) fn change(
         &mut self,
         place: &Place<'_>,
@@ -81,7 +81,8 @@ impl<'conn> HookStatements<'conn> {
     }
 }
 
-/// Runs a statement that returns whether its hook is due. No row: the hook is gone.
+/// Runs a statement that returns whether its hook is due. No row means that the hook no longer
+/// exists.
 fn is_due(statement: &mut Statement<'_>, values: impl Params) -> rusqlite::Result<bool> {
     Ok(statement.query_row(values, |row| row.get(0)).optional()?.unwrap_or(false))
 }

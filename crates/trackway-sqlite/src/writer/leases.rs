@@ -1,4 +1,4 @@
-//! Leases of workers, and their claims: found by a read, and noted in the same transaction.
+//! Leases of workers, and their claims: found by a read, and recorded in the same transaction.
 
 use rusqlite::{Connection, params};
 use trackway_ports::{
@@ -80,7 +80,7 @@ pub(crate) fn claim_hooks(
     Ok(due)
 }
 
-/// Notes who has claimed these. The worker is the value behind the name.
+/// Records who has claimed these rows. The worker is the value after the key.
 fn note<const N: usize>(
     conn: &Connection,
     sql: &str,

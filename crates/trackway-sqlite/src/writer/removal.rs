@@ -1,4 +1,4 @@
-//! Removing runs, and then the files that only they needed.
+//! Removes runs, and then the files that only they used.
 
 use rusqlite::{Connection, Transaction, TransactionBehavior, params};
 use trackway_domain::{Errand, RunId};
@@ -8,7 +8,7 @@ use crate::{FolderBlobs, json};
 
 use super::{statements::Statements, upkeep::Done};
 
-/// What belongs to one run and to no other.
+/// The rows that belong to only one run.
 const OF_ONE_RUN: [&str; 8] = [
     "DELETE FROM events WHERE run = ?1",
     "DELETE FROM runs WHERE id = ?1",
@@ -20,10 +20,10 @@ const OF_ONE_RUN: [&str; 8] = [
     "DELETE FROM pins WHERE run = ?1",
 ];
 
-/// Claims are found by walking through them once: an index would be paid for by every message.
+/// Claims are found by one scan: an index would make every message slower.
 const CLAIMS: &str = "DELETE FROM claims WHERE run IN (SELECT value FROM json_each(?1))";
 
-/// The plus keeps SQLite from walking through a whole tenant.
+/// The plus prevents SQLite from scanning a whole tenant.
 const OF_SESSION: &str = "SELECT id FROM runs WHERE session = ?1 AND +tenant = ?2 AND user = ?3";
 
 const DEFINITION: &str = "DELETE FROM definitions
@@ -32,8 +32,8 @@ const DEFINITION: &str = "DELETE FROM definitions
 const POSITIONS: &str = "INSERT INTO meta (name, value) VALUES ('positions-used', ?1)
      ON CONFLICT (name) DO UPDATE SET value = ?1";
 
-/// Removes the runs, unless one has moved on, and returns the blobs that may not be needed any more.
-/// `newest` is the newest position in the log, which is not used again.
+/// Removes the runs, unless one has newer events, and returns the blobs that may no longer be
+/// needed. `newest` is the newest position in the log, which is not reused.
 pub(super) fn remove(
     conn: &Connection,
     statements: &mut Statements<'_>,
@@ -47,7 +47,7 @@ pub(super) fn remove(
     Ok(Ok(remove_all(conn, &runs, newest)?))
 }
 
-/// A run that is not as it was when its removal was decided.
+/// A run that has changed since the decision to remove it.
 fn moved_on(
     conn: &Connection,
     statements: &mut Statements<'_>,
@@ -55,7 +55,7 @@ fn moved_on(
 ) -> rusqlite::Result<Option<RunHead>> {
     for run in &removal.runs {
         let head = statements.head(&run.run.to_string())?.seq;
-        // One that is gone has been removed by somebody else.
+        // A missing run was removed by another caller.
         if head != 0 && i64::try_from(run.head) != Ok(head) {
             return Ok(Some(*run));
         }
@@ -65,7 +65,7 @@ fn moved_on(
     let mut rows = statement.query(params![session.as_str(), caller.tenant, caller.user])?;
     while let Some(row) = rows.next()? {
         let id: String = row.get(0)?;
-        // A damaged id is nobody's.
+        // A damaged id belongs to no run.
         let Ok(run) = id.parse::<RunId>() else { continue };
         if !removal.runs.iter().any(|known| known.run == run) {
             return Ok(Some(RunHead { run, head: 0 }));
@@ -80,7 +80,7 @@ fn remove_all(conn: &Connection, runs: &[RunId], newest: i64) -> rusqlite::Resul
     let mut hashes = Vec::new();
     for key in &keys {
         let named = "SELECT DISTINCT blob FROM events WHERE run = ?1 AND blob IS NOT NULL";
-        // A damaged name may be anything, even that of a file elsewhere.
+        // A damaged name may be any text, even the path of another file.
         blobs.extend(
             texts(conn, named, key)?.iter().filter_map(|name| name.parse::<BlobHash>().ok()),
         );
@@ -98,8 +98,8 @@ fn remove_all(conn: &Connection, runs: &[RunId], newest: i64) -> rusqlite::Resul
     Ok(blobs)
 }
 
-/// Deletes those of these blobs that no event names. It holds the write lock meanwhile: whoever is
-/// about to name one looks for its file under the same lock (see `Writer::keep_blobs`).
+/// Deletes those of these blobs that no event names. It holds the write lock: a writer that is about
+/// to name one checks its file under the same lock (see `Writer::keep_blobs`).
 pub(super) fn sweep(
     conn: &Connection,
     blobs: &FolderBlobs,
@@ -113,14 +113,14 @@ pub(super) fn sweep(
             |row| row.get(0),
         )?;
         if !needed && let Err(error) = blobs.remove(*hash) {
-            // It takes room, and nothing else.
-            tracing::warn!(%error, %hash, "a blob that nobody needs could not be removed");
+            // The file only takes disk space.
+            tracing::warn!(%error, %hash, "an unused blob could not be removed");
         }
     }
     Ok(())
 }
 
-/// What these runs owe, and what is owed to them alone.
+/// The errands of these runs, and those that are only for them.
 fn remove_errands(conn: &Connection, runs: &[RunId]) -> rusqlite::Result<()> {
     let gone = |run: &RunId| runs.contains(run);
     let mut statement = conn.prepare("SELECT id, body FROM outbox")?;
@@ -134,7 +134,7 @@ fn remove_errands(conn: &Connection, runs: &[RunId]) -> rusqlite::Result<()> {
             Ok(Errand::RunExit { of, .. }) => gone(&of),
             Ok(Errand::TellParent { parent, child, .. }) => gone(&parent) || gone(&child),
             Ok(Errand::TellAnswer { to, from, .. }) => gone(&to) || gone(&from),
-            // A damaged row says nothing about whose it is.
+            // A damaged row does not tell which run it belongs to.
             Err(_) => false,
         };
         if owed {

@@ -1,4 +1,4 @@
-//! The writer's SQL: every statement prepared once, and the writing of one append with them.
+//! The SQL of the writer: every statement is prepared once, and one append is written with them.
 
 use rusqlite::{Connection, OptionalExtension as _, Statement, params};
 use trackway_ports::{AppendError, Claim, FORMAT_NEWEST, Fence, Receipt, RunRow, TimerChange};
@@ -47,15 +47,15 @@ impl<'conn> Statements<'conn> {
             commit: conn.prepare("COMMIT")?,
             rollback: conn.prepare("ROLLBACK")?,
             data_version: conn.prepare("PRAGMA data_version")?,
-            // Where the newest events were removed, their positions are not used again.
+            // If the newest events were removed, their positions are not reused.
             newest_pos: conn.prepare(
                 "SELECT max(ifnull((SELECT max(pos) FROM events), 0),
                             ifnull((SELECT CAST(value AS INTEGER) FROM meta
                                     WHERE name = 'positions-used'), 0))",
             )?,
             frames: conn.prepare("PRAGMA wal_checkpoint(NOOP)")?,
-            // Where a damaged key hides the newest events, the run's row knows of them: nobody may write
-            // another event under a number that is taken.
+            // If a damaged key hides the newest events, the run's row still counts them: no second event
+            // may get the same number.
             head: conn.prepare(
                 "SELECT max(ifnull((SELECT max(seq) FROM events WHERE run = ?1), 0),
                             ifnull(known.head, 0)),
@@ -67,8 +67,8 @@ impl<'conn> Statements<'conn> {
                 "INSERT INTO events (pos, run, seq, at, kind, format, crc, body, blob, append)
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
             )?,
-            // What a run is called and whom it belongs to never changes, so that an update touches
-            // only the indexes over its state.
+            // The names and the owner of a run never change, so an update touches only the indexes on
+            // its state.
             put_run: conn.prepare(&format!(
                 "INSERT INTO runs ({RUN_COLUMNS}, crc, epoch, driver)
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, {}, ?14, ?15)
@@ -84,13 +84,14 @@ impl<'conn> Statements<'conn> {
                     ("head", "?13"),
                 ]),
             ))?,
-            // A status without a change of state, the most frequent change of all: one index is touched.
+            // A new status in the same state, the most frequent change of all: only one index is
+            // touched.
             move_run: conn.prepare(&format!(
                 "UPDATE runs SET status_at = ?2, head = ?6, crc = {}
                  WHERE id = ?1 AND state = ?3 AND runnable = ?4 AND parked = ?5",
                 run_crc_after(&[("status_at", "?2"), ("head", "?6")]),
             ))?,
-            // The length of a guided run's log, and when it was last worked on.
+            // The length of a guided run's log, and the time of its newest event.
             lengthen_run: conn.prepare(&format!(
                 "UPDATE runs SET head = ?2, status_at = ?3, crc = {} WHERE id = ?1",
                 run_crc_after(&[("head", "?2"), ("status_at", "?3")]),
@@ -141,7 +142,7 @@ impl<'conn> Statements<'conn> {
         self.newest_pos.query_row([], |row| row.get(0))
     }
 
-    /// Where the run stands, as stored.
+    /// The stored head of the run.
     pub(super) fn head(&mut self, run: &str) -> rusqlite::Result<Head> {
         self.head.query_row([run], |row| {
             let (seq, hooked, epoch) = (row.get(0)?, row.get(1)?, row.get(2)?);
@@ -149,13 +150,13 @@ impl<'conn> Statements<'conn> {
         })
     }
 
-    /// Pages in the write-ahead log that a checkpoint would still have to move.
+    /// Pages in the write-ahead log that a checkpoint still has to move.
     pub(crate) fn frames_to_move(&mut self) -> rusqlite::Result<i64> {
         self.frames.query_row([], |row| Ok(row.get::<_, i64>(1)? - row.get::<_, i64>(2)?))
     }
 
-    /// Writes one append, or refuses it. Everything that can refuse it is looked at before the first
-    /// write, so a refused append leaves nothing behind.
+    /// Writes one append, or refuses it. Every reason for a refusal is checked before the first write,
+    /// so a refused append leaves nothing behind.
     pub(crate) fn write(
         &mut self,
         append: &Prepared,
@@ -191,7 +192,7 @@ impl<'conn> Statements<'conn> {
         Ok(Ok(receipt))
     }
 
-    /// Writes an append that nothing refuses, after the events that its run has.
+    /// Writes an append that passed all checks, after the existing events of its run.
     fn put(
         &mut self,
         append: &Prepared,
@@ -248,7 +249,7 @@ impl<'conn> Statements<'conn> {
             .map(drop)
     }
 
-    /// `head` is where the run stands after it.
+    /// `head` is the head of the run after the append.
     fn write_rows(&mut self, append: &Prepared, head: Head) -> rusqlite::Result<()> {
         let newest = head.seq;
         let takes = matches!(append.fence, Fence::Take(_));
@@ -298,7 +299,7 @@ impl<'conn> Statements<'conn> {
         Ok(())
     }
 
-    /// True where one of the run's hooks has something to deliver by this append.
+    /// True if one of the run's hooks has something to deliver after this append.
     fn write_hooks(&mut self, append: &Prepared, newest: i64) -> rusqlite::Result<bool> {
         let place = Place { run: &append.key, newest, at: append.at };
         let mut due = append.tells && self.hooks.wake(&place)?;
@@ -308,7 +309,7 @@ impl<'conn> Statements<'conn> {
         Ok(due)
     }
 
-    /// Writes the row where nothing but the time of its status has changed. False: more has.
+    /// Writes the row if only the time of its status has changed. Returns false if more has changed.
     fn move_run(&mut self, row: &RunRow, newest: i64) -> rusqlite::Result<bool> {
         let (id, status_at) = (row.id.to_string(), row.status_at.millis());
         let moved = self.move_run.execute(params![
@@ -344,7 +345,7 @@ impl<'conn> Statements<'conn> {
             .map(drop)
     }
 
-    /// The claim that was made before under the same key.
+    /// The earlier claim of the same key.
     fn claimed(&mut self, claim: &Claim) -> rusqlite::Result<Option<Claim>> {
         let key = &claim.key;
         self.find_claim
@@ -353,8 +354,8 @@ impl<'conn> Statements<'conn> {
                 let reply: String = row.get(2)?;
                 Ok(Claim {
                     key: key.clone(),
-                    // A damaged claim still says that the message was acted on: better answered
-                    // with less than acted on twice.
+                    // A damaged claim still proves that the message was processed: an incomplete reply
+                    // is better than processing it twice.
                     run: run.parse().unwrap_or(claim.run),
                     digest: row.get(1)?,
                     reply: json::from_text(&reply).unwrap_or_default(),
@@ -364,7 +365,7 @@ impl<'conn> Statements<'conn> {
     }
 }
 
-/// Whether the append may be written beside, or by, the driver of its run.
+/// Whether the fence lets the append pass.
 fn passes(fence: Fence, head: Head) -> bool {
     match fence {
         Fence::Open => true,
@@ -373,7 +374,7 @@ fn passes(fence: Fence, head: Head) -> bool {
     }
 }
 
-/// Who drives the run after the append: nobody where it needs no driver.
+/// The driver of the run after the append: none if it needs no driver.
 fn driven_after(append: &Prepared, head: Head) -> Head {
     let (epoch, driver) = match append.fence {
         Fence::Take(epoch) => (epoch.0.cast_signed(), append.worker),

@@ -1,4 +1,4 @@
-//! A database without room, seen from the writer.
+//! A full database, from the writer's point of view.
 
 use std::{sync::mpsc, time::Duration};
 
@@ -28,7 +28,7 @@ fn job(expected: u64, answers: &mpsc::Sender<Outcome>) -> Job {
     }
 }
 
-/// Proves X2, X5: what was rolled back can be written when there is room.
+/// Proves X2, X5: work that was rolled back can be written after space is free again.
 #[test]
 fn a_store_that_was_full_writes_again_when_there_is_room() {
     let folder = tempfile::tempdir().unwrap();

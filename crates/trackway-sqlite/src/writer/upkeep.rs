@@ -1,4 +1,4 @@
-//! Work that is not one append: removing runs, claiming work, and writing appends that belong together.
+//! Work that is not a single append: removing runs, claiming work, and appends that belong together.
 
 use rusqlite::Connection;
 use trackway_ports::{AppendError, BlobHash, ReadError, Receipt};
@@ -15,8 +15,8 @@ use super::{
 };
 
 impl Writer {
-    /// Does it in the transaction that has begun, and ends that. Where the data that it is about is too
-    /// damaged for it, nothing of it stays, whoever asked is told, and the store goes on.
+    /// Runs the work in the open transaction, and ends the transaction. If the data is too damaged for it,
+    /// nothing is written, the caller gets the error, and the store continues.
     pub(super) fn keep_up(
         &self,
         conn: &Connection,
@@ -26,7 +26,7 @@ impl Writer {
     ) -> Result<Outcome, CommitError> {
         heads.refresh(statements.data_version().map_err(writing)?);
         let newest = statements.newest_pos().map_err(writing)?;
-        // What is remembered of these runs would be wrong after this, or after its undoing.
+        // The cached heads of these runs are wrong after this work, or after its rollback.
         match upkeep {
             Upkeep::Remove(removal) => {
                 removal.runs.iter().for_each(|run| heads.forget(run.run));
@@ -51,8 +51,8 @@ impl Writer {
             }
             Err(error) => return undo(statements, broken(&error)),
         };
-        // Claims are made when a process starts, beside its first appends: they have points of their own, so
-        // that the points of appends can be counted.
+        // Claims happen when a process starts, at the same time as its first appends. They have their own
+        // fault points, so that tests can count the points of appends.
         let (before, after) = match upkeep {
             Upkeep::Claim(_) => ("store:before-claim", "store:after-claim"),
             _ => ("store:before-commit", "store:after-commit"),
@@ -68,20 +68,20 @@ impl Writer {
         Ok(Ok(Receipt { first: 0, starts: Vec::new(), hooks: false }))
     }
 
-    /// The runs that named these blobs are gone; a death before this leaves files that nobody needs.
+    /// The runs that named these blobs are removed; a crash before this leaves unused files.
     fn sweep(&self, conn: &Connection, unneeded: &[BlobHash]) {
         if unneeded.is_empty() {
             return;
         }
         self.faults.reach("store:before-sweep");
         if let Err(error) = removal::sweep(conn, &self.blobs, unneeded) {
-            tracing::warn!(%error, "blobs that nobody needs were left behind");
+            tracing::warn!(%error, "unused blobs were not removed");
         }
         self.faults.reach("store:after-sweep");
     }
 }
 
-/// Why it could not be done.
+/// Why the work failed.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Failed {
     #[error(transparent)]
@@ -90,10 +90,10 @@ pub(super) enum Failed {
     Read(#[from] ReadError),
 }
 
-/// The blobs that nobody needs after it, or why it is refused.
+/// The blobs that are unused after it, or why it is refused.
 pub(super) type Done = Result<Result<Vec<BlobHash>, AppendError>, Failed>;
 
-/// Writes appends one after the other, up to the first that is refused.
+/// Writes appends in order, up to the first that is refused.
 fn together(statements: &mut Statements<'_>, appends: &[Prepared], newest: i64) -> Done {
     let (mut heads, mut newest) = (Heads::default(), newest);
     for append in appends {

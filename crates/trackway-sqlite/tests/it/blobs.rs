@@ -24,7 +24,8 @@ async fn a_blob_reads_back_and_is_kept_once() {
     assert_eq!(blobs.get(empty).await.unwrap(), b"");
 }
 
-/// Proves X2: damaged bytes are never returned, and whoever still has the content mends it.
+/// Proves X2: damaged bytes are never returned, and a writer that still has the content repairs
+/// them.
 #[tokio::test]
 async fn a_damaged_blob_is_reported_and_mended() {
     let folder = tempfile::tempdir().unwrap();
@@ -42,7 +43,7 @@ async fn a_damaged_blob_is_reported_and_mended() {
     assert!(matches!(error, ReadError::DamagedBlob { .. }), "{error}");
 }
 
-/// Proves X2: only what is too large for a row becomes a file, and it does so whole.
+/// Proves X2: only a body that is too large for a row becomes a file, and the file is complete.
 #[tokio::test]
 async fn large_events_lie_in_files_by_their_hash() {
     let (folder, journal) = fresh_store();
@@ -66,7 +67,7 @@ async fn large_events_lie_in_files_by_their_hash() {
     let files: Vec<_> = files.map(|file| file.unwrap().file_name()).collect();
     assert_eq!(files, [name.as_str()]);
 
-    // A lost file damages the events that lie in it, no others.
+    // A lost file damages only the events that are stored in it.
     fs::remove_file(folder.path().join("blobs").join(name)).unwrap();
     assert_eq!(count(&journal, run(1)).await, 1);
     let error = journal.events(run(1), 1, 10).await.unwrap_err();

@@ -1,4 +1,5 @@
-//! A store that cannot write any more says so to everyone and stays stopped; and the fault points.
+//! A store that can no longer write reports it to every caller and stays stopped; and the fault
+//! points.
 
 use std::{
     path::Path,
@@ -14,7 +15,7 @@ use crate::helpers::*;
 /// Makes every append of a `canceled` event fail: at the insert, or only at the commit.
 fn lay_trap(folder: &Path, at_commit: bool) {
     let trap = if at_commit {
-        // A reference to nothing that is looked at when the transaction commits.
+        // A foreign key to a missing row, which is checked when the transaction commits.
         "CREATE TABLE elsewhere (id INTEGER PRIMARY KEY);
          CREATE TABLE trap (id REFERENCES elsewhere (id) DEFERRABLE INITIALLY DEFERRED);
          CREATE TRIGGER trapped AFTER INSERT ON events WHEN new.kind = 'canceled'
@@ -26,7 +27,7 @@ fn lay_trap(folder: &Path, at_commit: bool) {
     database(folder).execute_batch(trap).unwrap();
 }
 
-/// Proves X2: after a failed write nobody is told that anything later was written.
+/// Proves X2: after a failed write no later append is acknowledged.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_failed_commit_stops_the_store_for_good() {
     for at_commit in [false, true] {
@@ -47,7 +48,7 @@ async fn a_failed_commit_stops_the_store_for_good() {
             let later = append(&journal, appending(run(number), 0, [event("no")])).await;
             assert!(matches!(later, Err(AppendError::Broken { .. })));
         }
-        // What was written before can be read, and the next process goes on from there.
+        // Earlier events can be read, and the next process continues from there.
         assert_eq!(count(&journal, run(1)).await, 3);
         assert_eq!(count(&journal, run(2)).await, 0);
         journal.close().await;
@@ -59,7 +60,7 @@ async fn a_failed_commit_stops_the_store_for_good() {
     }
 }
 
-/// Notes what was reached.
+/// Records the points that were reached.
 #[derive(Debug, Default)]
 struct Notes(Mutex<Vec<&'static str>>);
 
@@ -69,7 +70,7 @@ impl Faults for Notes {
     }
 }
 
-/// Proves L8: nobody is told before the commit.
+/// Proves L8: no answer comes before the commit.
 #[tokio::test]
 async fn fault_points_are_reached_in_order() {
     let folder = tempfile::tempdir().unwrap();
@@ -88,7 +89,7 @@ async fn fault_points_are_reached_in_order() {
     );
 }
 
-/// Dies at one point.
+/// Panics at one point.
 #[derive(Debug)]
 struct DieAt(&'static str);
 
@@ -98,7 +99,7 @@ impl Faults for DieAt {
     }
 }
 
-/// Proves X2: a death around the commit leaves the append whole or not at all, and unanswered.
+/// Proves X2: a crash around the commit leaves the append complete or absent, and unanswered.
 #[tokio::test]
 async fn a_death_around_the_commit_answers_nobody() {
     for (point, written) in [("store:before-commit", 0), ("store:after-commit", 2)] {
@@ -106,7 +107,7 @@ async fn a_death_around_the_commit_answers_nobody() {
         let options = Options { faults: Arc::new(DieAt(point)), ..Options::default() };
         let journal = SqliteJournal::open_with(folder.path(), options).unwrap();
         let append = appending(run(1), 0, [event("one"), event("two")]);
-        // The caller is dropped with the thread, unanswered.
+        // The callback is dropped with the thread, without an answer.
         assert!(hand_in(&journal, append).await.is_err());
         journal.close().await;
         let next = SqliteJournal::open(folder.path()).unwrap();
@@ -114,7 +115,7 @@ async fn a_death_around_the_commit_answers_nobody() {
     }
 }
 
-/// Proves X2: a panic in one caller's code does not take the store from the others.
+/// Proves X2: a panic in one caller's code does not stop the store for the others.
 #[tokio::test]
 async fn a_panicking_caller_leaves_the_others_alone() {
     let (_folder, journal) = fresh_store();
@@ -143,7 +144,7 @@ async fn a_database_that_another_process_has_locked_is_waited_for_and_then_tried
     assert_eq!(count(&journal, run(1)).await, 4);
 }
 
-/// Proves X2, X5: a blob that cannot be written keeps back its own append, and no other.
+/// Proves X2, X5: a blob that cannot be written refuses only its own append.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_blob_that_cannot_be_written_refuses_its_append_alone() {
     let (folder, journal) = fresh_store();

@@ -1,5 +1,5 @@
-//! A real crash: a child process appends and says what was acknowledged, is killed without warning,
-//! and everything it said is there.
+//! A real crash: a child process appends and prints what was acknowledged, is killed without
+//! warning, and everything that it printed is stored.
 
 use std::{
     io::{BufRead as _, BufReader, Write as _},
@@ -19,13 +19,13 @@ use crate::helpers::*;
 /// Runs that the child appends to in turn.
 const RUNS: u64 = 7;
 
-/// What the child says about each acknowledged append: `acknowledged <run> <seq>`.
+/// What the child prints for each acknowledged append: `acknowledged <run> <seq>`.
 const WORD: &str = "acknowledged";
 
 /// The hook that every run has.
 const HOOK: &str = "hook";
 
-/// Names the folder to the child: this binary, started again by the test below.
+/// Passes the folder to the child: this binary, started again by the test below.
 const FOLDER: &str = "TRACKWAY_CRASH_TEST_FOLDER";
 
 #[expect(clippy::disallowed_methods, reason = "how a test tells its own child process what to do")]
@@ -33,7 +33,7 @@ fn folder_of_the_child() -> Option<std::ffi::OsString> {
     std::env::var_os(FOLDER)
 }
 
-/// What the child does: appends and says so until it is killed.
+/// The child appends and prints until it is killed.
 fn append_until_killed(folder: &Path) {
     let journal = SqliteJournal::open(folder).unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
@@ -49,7 +49,7 @@ fn append_until_killed(folder: &Path) {
         let size = if expected % 5 == 4 { 70_000 } else { 100 };
         let text = format!("{number} {expected} ").repeat(size / 5);
         let mut append = appending(run(number.into()), expected, [event(&text)]);
-        // A hook that has been told of everything before this event.
+        // A hook that has received everything before this event.
         let (id, target) = (HOOK.to_owned(), HookTarget(Value::Null));
         append.hooks = vec![HookChange::Set { id, target, after: 0 }];
         append.hooks.push(HookChange::Told { id: HOOK.to_owned(), after: expected });
@@ -83,14 +83,14 @@ fn start_child(folder: &Path) -> Child {
         .unwrap()
 }
 
-/// Reads `lines` acknowledgements, kills the child, and reads what it had still said. Notes the
+/// Reads `lines` acknowledgements, kills the child, and reads the rest of its output. Records the
 /// newest acknowledged event of each run.
 fn kill_after(mut child: Child, lines: usize, newest: &mut [u64]) {
     let output = BufReader::new(child.stdout.take().unwrap());
     let mut seen = 0;
     for line in output.lines() {
         let line = line.unwrap();
-        // The last line may be torn by the kill; the harness prints lines of its own.
+        // The kill may cut the last line; the harness prints its own lines.
         let words: Vec<&str> = line.split(' ').collect();
         let [WORD, number, seq] = words[..] else {
             continue;
@@ -128,7 +128,7 @@ async fn kill_and_look() {
         for (number, acknowledged) in (0_u128..).zip(&mut newest) {
             let events = whole_log(&journal, run(number)).await.unwrap();
             let found = events.len() as u64;
-            // One more than acknowledged may have landed: the kill came between commit and answer.
+            // One more than acknowledged may be stored: the kill came between commit and answer.
             assert!(
                 (*acknowledged..=*acknowledged + 1).contains(&found),
                 "run {number}: {acknowledged} acknowledged, {found} found"
@@ -144,7 +144,7 @@ async fn kill_and_look() {
             .pragma_query_value(None, "integrity_check", |row| row.get(0))
             .unwrap();
         assert_eq!(check, "ok");
-        // Left open on purpose in some rounds: the next child opens beside it.
+        // Left open on purpose in some rounds: the next child opens the same folder.
         if lines % 2 == 0 {
             journal.close().await;
         }

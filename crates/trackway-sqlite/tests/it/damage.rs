@@ -1,4 +1,4 @@
-//! A damaged record ends its own run's log and leaves the others alone.
+//! A damaged record ends the log of its own run and does not affect the others.
 
 use std::{fs, path::Path};
 
@@ -37,14 +37,14 @@ async fn check(damage: impl FnOnce(&Path)) {
             other => panic!("damage was expected: {other:?}"),
         }
     }
-    // What lies behind can still be asked for, and nothing else has changed.
+    // Later events can still be read, and nothing else has changed.
     assert_eq!(journal.events(run(1), 3, 10).await.unwrap(), whole[3..]);
     assert_eq!(count(&journal, run(2)).await, 4);
     append(&journal, appending(run(2), 4, [event("five")])).await.unwrap();
     assert_eq!(count(&journal, run(2)).await, 5);
 }
 
-/// Proves X2: bytes that changed on the disk, also into some that are not even text.
+/// Proves X2: changed bytes on the disk, including bytes that are not valid text.
 #[tokio::test]
 async fn a_changed_byte_in_the_file() {
     for change in [|byte: u8| byte ^ 1, |_| 0xff] {
@@ -60,11 +60,11 @@ async fn a_changed_byte_in_the_file() {
     }
 }
 
-/// Proves X2: a page of the file is gone, and with it more than a body.
+/// Proves X2: a page of the file is lost, and more than a body with it.
 #[tokio::test]
 async fn a_page_of_zeros() {
     let (folder, journal) = fresh_store();
-    // Each event fills most of a page, so that none shares one with another.
+    // Each event fills most of a page, so that no two events share one.
     for number in 1..=2 {
         for seq in 0..4 {
             let text = format!("{number}-{}", seq + 1).repeat(1_000);
@@ -88,7 +88,8 @@ async fn a_page_of_zeros() {
     assert_eq!(count(&journal, run(2)).await, 4);
 }
 
-/// Proves X2: another body, one that is whole and of no kind we know, a format of the future, a row that is gone, and blobs that never were.
+/// Proves X2: another body, a valid body of an unknown kind, a future format, a missing row, and blobs that
+/// never existed.
 #[tokio::test]
 async fn a_changed_record() {
     let body = r#"{"levitated":{}}"#;
@@ -109,7 +110,7 @@ async fn a_changed_record() {
     }
 }
 
-/// Proves X2: rows beside the log that cannot be read are left out, and the others are found.
+/// Proves X2: damaged rows next to the log are omitted, and the others are found.
 #[tokio::test]
 async fn damaged_rows_hide_no_others() {
     let (folder, journal) = fresh_store();
@@ -141,7 +142,7 @@ async fn damaged_rows_hide_no_others() {
     assert!(matches!(error, ReadError::Damaged { .. }), "{error}");
 }
 
-/// Proves X2, X6: a hook that cannot be read is left out; the others of its run are told.
+/// Proves X2, X6: a damaged hook is omitted; the other hooks of its run still receive updates.
 #[tokio::test]
 async fn a_damaged_hook_is_left_out() {
     let (folder, journal) = fresh_store();
@@ -164,8 +165,7 @@ async fn a_damaged_hook_is_left_out() {
     assert_eq!(journal.hook(run(1), "a".to_owned()).await.unwrap(), None);
 }
 
-/// Proves X2, T12: the row of a run is whole by its checksum, and what is written later does not make a
-/// damaged one pass for whole.
+/// Proves X2, T12: a checksum protects the row of a run, and later writes do not make a damaged row look valid.
 #[tokio::test]
 async fn a_damaged_row_of_a_run_stays_damaged() {
     let (folder, journal) = fresh_store();
@@ -195,8 +195,8 @@ async fn a_damaged_row_of_a_run_stays_damaged() {
     }
 }
 
-/// Proves X2, T12: a guided run whose newest events are gone is not one that ended before them, for
-/// readers and for writers.
+/// Proves X2, T12: a guided run with lost newest events does not look like a shorter run, neither to readers
+/// nor to writers.
 #[tokio::test]
 async fn a_log_that_ends_too_early_is_damaged() {
     let (folder, journal) = fresh_store();

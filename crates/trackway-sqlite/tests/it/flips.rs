@@ -1,5 +1,5 @@
-//! One flipped byte anywhere in the pages of session data: nothing panics, nothing is served that was
-//! not written, and what is damaged is one session.
+//! One flipped byte anywhere in the pages of session data: nothing panics, no wrong data is returned,
+//! and the damage affects one session.
 
 mod site;
 
@@ -7,8 +7,8 @@ use trackway_sqlite::SqliteJournal;
 
 use self::site::{Found, Site};
 
-/// Every so many bytes of a page one is flipped. Prime, so that it meets every part of rows of any
-/// length, and such that the test takes seconds.
+/// The distance between flipped bytes. It is prime, so that it meets every part of rows of any
+/// length, and large enough that the test takes seconds.
 const STRIDE: usize = 701;
 
 /// Proves T12.
@@ -34,7 +34,7 @@ async fn a_flipped_byte_is_one_sessions_damage_or_none() {
     assert!(seen.one_refused > 10, "{seen:?}");
 }
 
-/// What came of the flips.
+/// The results of the flips.
 #[derive(Debug, Default)]
 struct Seen {
     flips: usize,
@@ -44,7 +44,7 @@ struct Seen {
 }
 
 impl Seen {
-    /// Checks what was found. That nothing is served wrongly was checked while looking.
+    /// Checks the results. The reads themselves have checked that no wrong data is returned.
     fn note(&mut self, site: &Site, found: &[Found], place: &str) {
         self.flips += 1;
         let refused: Vec<&Found> = found.iter().filter(|found| found.refused.is_some()).collect();
@@ -53,7 +53,7 @@ impl Seen {
             1 => self.one_refused += 1,
             _ => {
                 self.several_refused += 1;
-                // SQLite itself may find that a page is no page; then it is not about one row.
+                // SQLite itself may report a broken page; then the damage affects more than one row.
                 let by_sqlite = |found: &&Found| {
                     found.refused.as_deref().is_some_and(|reason| reason.contains("malformed"))
                 };

@@ -1,5 +1,5 @@
-//! Damage in guided runs and in their index: where the index leads nowhere the log is read, and no damage
-//! touches another run. `flips` goes over every byte of the keys.
+//! Damage in guided runs and in their index: if the index finds nothing the log is read, and no damage
+//! affects another run. `flips` covers every byte of the keys.
 
 use std::path::Path;
 
@@ -15,7 +15,7 @@ fn digest(number: u128) -> String {
     format!("the-digest-of-an-attempt-in-{number:03}")
 }
 
-/// Opens node 1, and goes on from it to 2 and 3, and from 2 to 4.
+/// Opens node 1, and advances from it to 2 and 3, and from 2 to 4.
 async fn grow(journal: &dyn Journal, number: u128) {
     let digest = &digest(number);
     append(journal, opening(number)).await.unwrap();
@@ -38,7 +38,7 @@ async fn look(journal: &dyn Journal, number: u128) -> Look {
     (places, attempts)
 }
 
-/// Two grown runs in a closed store, and what is right.
+/// Two runs in a closed store, and the expected reads.
 async fn two_runs(folder: &Path) -> [Look; 2] {
     let journal = SqliteJournal::open(folder).unwrap();
     grow(&journal, 1).await;
@@ -53,8 +53,8 @@ fn same(left: &Look, right: &Look) {
     assert_eq!(format!("{left:?}"), format!("{right:?}"));
 }
 
-/// Proves T12: rows of the index that are gone, or lead elsewhere, hide nothing; what is recorded later does
-/// not make a damaged row pass for whole.
+/// Proves T12: missing or wrong rows of the index hide nothing; later events do not make a damaged row look
+/// valid.
 #[tokio::test]
 async fn a_damaged_index_hides_nothing() {
     let here = format!("WHERE run = '{}'", run(1));
@@ -83,8 +83,8 @@ async fn a_damaged_index_hides_nothing() {
     }
 }
 
-/// Proves T4, T12: an attempt whose row alone is lost is still recognised, for as long as it is lost: the
-/// row of its node knows that there was one, and the log has it.
+/// Proves T4, T12: an attempt whose own row is lost is still recognised: the row of its node counts it, and
+/// the log has it.
 #[tokio::test]
 async fn an_attempt_without_its_row_is_no_new_one() {
     let folder = tempfile::tempdir().unwrap();
@@ -96,14 +96,14 @@ async fn an_attempt_without_its_row_is_no_new_one() {
     same(&look(&journal, 2).await, &right[1]);
     let never = attempt_key(1, 1, 3, "never made");
     assert_eq!(journal.attempt(never).await.unwrap(), None);
-    // Other attempts at the same node change nothing about it.
+    // Other attempts at the same node do not change that.
     append(&journal, guided(1, 5, [advanced(1, 4, "later", 5)])).await.unwrap();
     let found = look(&journal, 1).await;
     assert_eq!(format!("{:?}", found.1), format!("{:?}", right[0].1));
     assert_eq!(found.0[0].as_ref().unwrap().as_ref().unwrap().branches, 3);
 }
 
-/// Proves T12: damage in a body is said of its own run; what lies before and behind is found.
+/// Proves T12: damage in a body is reported for its own run; nodes before and after it are found.
 #[tokio::test]
 async fn a_damaged_event_hides_no_other_node() {
     let folder = tempfile::tempdir().unwrap();
@@ -119,7 +119,8 @@ async fn a_damaged_event_hides_no_other_node() {
     assert!(matches!(places[1], Err(ReadError::Damaged { seq: 3, .. })), "{places:?}");
     assert!(matches!(attempts[2], Ok(Some(_))));
     same(&look(&journal, 2).await, &right[1]);
-    // Without the index, what lies behind the damage is found too, and what may lie in it is in doubt.
+    // Without the index, nodes after the damage are found too; a node that may be in the damaged part is
+    // uncertain.
     execute(folder.path(), &format!("DELETE FROM nodes WHERE run = '{}'", run(1)));
     assert!(place(&journal, 1, 4).await.is_some());
     for lost in [2, 9] {
@@ -128,7 +129,7 @@ async fn a_damaged_event_hides_no_other_node() {
     }
 }
 
-/// Proves T3: a damaged definition is said to be so, and mended by the next run that brings it.
+/// Proves T3: a damaged definition is reported, and the next run that pins it repairs it.
 #[tokio::test]
 async fn a_damaged_definition_is_reported_and_mended() {
     let (folder, journal) = fresh_store();

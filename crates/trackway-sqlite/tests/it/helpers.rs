@@ -1,4 +1,4 @@
-//! Small appends, and the database behind the store's back.
+//! Small appends, and direct access to the database file.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use trackway_sqlite::SqliteJournal;
 
 pub(crate) use trackway_testkit::journal_suite::samples::{hand_in, run};
 
-/// A store in a new folder, and the folder, which goes away with it.
+/// A store in a new folder, and the folder, which is deleted with it.
 pub(crate) fn fresh_store() -> (TempDir, SqliteJournal) {
     let folder = tempfile::tempdir().unwrap();
     let journal = SqliteJournal::open(folder.path()).unwrap();
@@ -63,7 +63,7 @@ pub(crate) fn database(folder: &Path) -> Connection {
     conn
 }
 
-/// Changes the store's database behind its back.
+/// Changes the store's database directly.
 pub(crate) fn execute(folder: &Path, sql: &str) {
     database(folder).execute_batch(sql).unwrap();
 }

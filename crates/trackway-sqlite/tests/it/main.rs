@@ -1,4 +1,4 @@
-//! The SQLite store from outside: the suite of all journals, and what only a store on disk can suffer.
+//! The SQLite store from outside: the suite of all journals, and the failures of a store on disk.
 
 #![expect(
     clippy::unwrap_used,
@@ -27,7 +27,7 @@ use trackway_ports::{Journal, PortFuture};
 use trackway_sqlite::SqliteJournal;
 use trackway_testkit::journal_suite::StoreUnderTest;
 
-/// A store in a folder that goes away with it.
+/// A store in a folder that is deleted with it.
 struct InFolder(TempDir);
 
 impl StoreUnderTest for InFolder {

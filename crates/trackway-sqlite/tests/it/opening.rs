@@ -1,11 +1,11 @@
-//! Opening: a fresh folder, an old one, a newer one, and reading beside a running server.
+//! Opening: a fresh folder, an old one, a newer one, and reading while a server is running.
 
 use trackway_ports::{AppendError, Journal as _, RunFilter};
 use trackway_sqlite::{OpenError, SqliteJournal};
 
 use crate::helpers::*;
 
-/// Proves X3: one folder, nothing to prepare.
+/// Proves X3: one folder without any preparation.
 #[tokio::test]
 async fn a_fresh_folder_is_made_and_brought_up_to_date() {
     let parent = tempfile::tempdir().unwrap();
@@ -28,7 +28,7 @@ async fn a_fresh_folder_is_made_and_brought_up_to_date() {
     assert_eq!(pragma("integrity_check"), "ok");
 }
 
-/// Proves X2: every migration ever released gives the same database as a fresh folder has.
+/// Proves X2: every released migration gives the same database as a fresh folder.
 #[tokio::test]
 async fn a_database_without_tables_is_migrated() {
     let folder = tempfile::tempdir().unwrap();
@@ -38,7 +38,7 @@ async fn a_database_without_tables_is_migrated() {
     assert_eq!(count(&journal, run(1)).await, 2);
 }
 
-/// Proves X2: an old program never writes into what it does not understand.
+/// Proves X2: an old program never writes into a database that it does not understand.
 #[tokio::test]
 async fn a_newer_database_is_refused() {
     let folder = tempfile::tempdir().unwrap();
@@ -71,7 +71,7 @@ async fn a_file_that_is_no_database_is_refused() {
     assert!(matches!(error, OpenError::Database(_)), "{error:?}");
 }
 
-/// Proves X3: the command line reads beside the server.
+/// Proves X3: the command line reads while the server is running.
 #[tokio::test]
 async fn a_reader_sees_what_the_server_writes() {
     let folder = tempfile::tempdir().unwrap();

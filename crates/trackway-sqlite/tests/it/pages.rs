@@ -5,11 +5,11 @@ use trackway_testkit::whole_log;
 
 use crate::helpers::*;
 
-/// Proves X2: whoever reads page by page never holds much, and misses nothing.
+/// Proves X2: a reader that reads page by page never needs much memory, and misses nothing.
 #[tokio::test]
 async fn a_page_of_large_events_is_short_and_the_next_goes_on() {
     let (_folder, journal) = fresh_store();
-    // Kept in rows and, the larger ones, in blobs.
+    // Small bodies are in rows, the larger ones in blobs.
     for (number, (size, most)) in (1..).zip([(50_000, 6), (100_000, 3), (1_000_000, 1)]) {
         let run = run(number);
         let events = (0..20).map(|_| event(&"x".repeat(size)));

@@ -1,4 +1,4 @@
-//! What a store holds is nobody's but its owner's.
+//! Only the owner can read the files of a store.
 
 use std::{
     fs,
@@ -48,7 +48,7 @@ async fn a_new_store_is_its_owners_alone() {
     journal.close().await;
 }
 
-/// Proves X6: also one that an earlier version left open to others.
+/// Proves X6: this includes a store that an earlier version left open to others.
 #[tokio::test]
 async fn an_old_store_is_taken_from_others_when_it_is_opened() {
     let parent = tempfile::tempdir().unwrap();

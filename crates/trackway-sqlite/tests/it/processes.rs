@@ -1,4 +1,5 @@
-//! Real processes on one folder: they open it fresh at the same moment, and write to the same run.
+//! Real processes on one folder: they open it at the same moment while it is fresh, and write to the
+//! same run.
 
 use std::{
     path::Path,
@@ -13,10 +14,10 @@ use trackway_testkit::whole_log;
 
 use crate::helpers::*;
 
-/// Names the folder to a child: this binary, started again by the test below.
+/// Passes the folder to a child: this binary, started again by the test below.
 const FOLDER: &str = "TRACKWAY_PROCESSES_TEST_FOLDER";
 
-/// Says which of the children it is.
+/// The number of the child.
 const NUMBER: &str = "TRACKWAY_PROCESSES_TEST_NUMBER";
 
 const CHILDREN: usize = 4;
@@ -36,7 +37,7 @@ fn start_child(folder: &Path, number: usize) -> Child {
         .unwrap()
 }
 
-/// Appends its events wherever the log stands, again after each lost race.
+/// Appends its events at the end of the log, and tries again after each lost race.
 async fn write_all(folder: &Path, number: &str) {
     let journal = SqliteJournal::open(folder).unwrap();
     let mut seen = 0;
@@ -58,7 +59,8 @@ async fn write_all(folder: &Path, number: &str) {
     journal.close().await;
 }
 
-/// Proves X3, T4: of several processes exactly one wins each number, and nothing is lost or doubled.
+/// Proves X3, T4: exactly one of several processes wins each number, and nothing is lost or
+/// duplicated.
 #[tokio::test]
 async fn processes_write_to_one_run_of_a_fresh_folder() {
     if let (Some(folder), Some(number)) = (told(FOLDER), told(NUMBER)) {
@@ -84,7 +86,7 @@ async fn processes_write_to_one_run_of_a_fresh_folder() {
     assert_eq!(integrity(&folder), "ok");
 }
 
-/// Proves X3: whoever comes first makes the database, and nobody else fails for it.
+/// Proves X3: the first process creates the database, and no other process fails.
 #[tokio::test]
 async fn a_fresh_folder_may_be_opened_by_many_at_once() {
     for _ in 0..10 {
@@ -108,11 +110,11 @@ async fn a_fresh_folder_may_be_opened_by_many_at_once() {
     }
 }
 
-/// Proves X3: another process in the middle of a long transaction is waited for.
+/// Proves X3: opening waits for a long transaction of another process.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn opening_waits_for_a_writer() {
     for prepare in [
-        // Nothing is there yet, and it is not even a write-ahead log.
+        // The database is empty, and does not use a write-ahead log yet.
         "CREATE TABLE t (x)",
         "PRAGMA journal_mode = wal; CREATE TABLE t (x)",
     ] {
@@ -127,12 +129,12 @@ async fn opening_waits_for_a_writer() {
             SqliteJournal::open(&path)
         });
         started.recv().unwrap();
-        // why: the opening must meet the lock; where it comes later it proves less, and does not fail.
+        // why: the opening must meet the lock; if it comes later it proves less, and does not fail.
         thread::sleep(std::time::Duration::from_millis(200));
         other.execute_batch("COMMIT").unwrap();
         let journal = opening.join().unwrap().unwrap();
         fill(&journal, run(1), 2).await;
-        // Up to date, it need not even wait.
+        // With a migrated database it does not even need to wait.
         other.execute_batch("BEGIN IMMEDIATE; INSERT INTO t VALUES (2)").unwrap();
         let beside = SqliteJournal::open(folder.path()).unwrap();
         assert_eq!(count(&beside, run(1)).await, 2);

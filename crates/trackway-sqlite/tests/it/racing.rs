@@ -1,4 +1,4 @@
-//! Several processes on one folder, played by several open journals.
+//! Several processes on one folder, simulated by several open journals.
 
 use std::sync::Arc;
 
@@ -9,13 +9,13 @@ use trackway_testkit::journal_suite::trees::*;
 
 use crate::helpers::*;
 
-/// Proves X3: three processes under load, past several checkpoints, lose and double nothing.
+/// Proves X3: three processes under load, past several checkpoints, lose and duplicate nothing.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn processes_under_load_share_the_folder() {
     const RUNS: u128 = 40;
     const EVENTS: u64 = 40;
     let folder = tempfile::tempdir().unwrap();
-    // Bodies of two pages each, so that checkpoints begin and the log starts anew.
+    // Bodies of two pages each, so that checkpoints start and the log restarts.
     let body = Arc::new("x".repeat(6_000));
     let mut tasks = Vec::new();
     let journals: Vec<_> =
@@ -92,7 +92,7 @@ async fn every_answer_of_two_processes_is_one_branch() {
     }
 }
 
-/// Proves T17: what a process remembers of a run does not outlive its removal by another.
+/// Proves T17: what a process caches about a run does not outlive its removal by another.
 #[tokio::test]
 async fn a_run_that_another_process_removed_is_a_new_one() {
     let folder = tempfile::tempdir().unwrap();
@@ -108,7 +108,7 @@ async fn a_run_that_another_process_removed_is_a_new_one() {
     assert!(matches!(late, Err(AppendError::Conflict { .. })));
 }
 
-/// Proves X3: one process that opens and closes over and over disturbs no other.
+/// Proves X3: a process that opens and closes repeatedly disturbs no other.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn opening_and_closing_disturbs_nobody() {
     const ROUNDS: u64 = 30;

@@ -1,4 +1,4 @@
-//! Removing runs from a store on disk: files that nobody needs, and deaths on the way.
+//! Removing runs from a store on disk: unused files, and crashes during the removal.
 
 use std::{
     fs,
@@ -21,7 +21,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     files.map(|file| file.unwrap().path()).collect()
 }
 
-/// Proves T17: a file goes with the last run that needs it.
+/// Proves T17: a file is removed with the last run that needs it.
 #[tokio::test]
 async fn blobs_go_with_the_last_run_that_needs_them() {
     let (folder, journal) = fresh_store();
@@ -31,7 +31,7 @@ async fn blobs_go_with_the_last_run_that_needs_them() {
     journal.remove(Removal::of([(run(1), 2)])).await.unwrap();
     assert_eq!(files(folder.path()).len(), 1);
     assert_eq!(count(&journal, run(2)).await, 1);
-    // A name that is no hash leads to no file.
+    // A name that is not a hash leads to no file.
     execute(folder.path(), "UPDATE events SET blob = '../trackway.db'");
     journal.remove(Removal::of([(run(2), 1)])).await.unwrap();
     assert!(folder.path().join("trackway.db").is_file());
@@ -42,7 +42,7 @@ async fn blobs_go_with_the_last_run_that_needs_them() {
     assert_eq!(integrity(folder.path()), "ok");
 }
 
-/// Ends the writer at one point, once runs are being removed.
+/// Panics in the writer at one point, during a removal.
 #[derive(Debug)]
 struct DieAt(&'static str, std::sync::atomic::AtomicUsize);
 
@@ -54,11 +54,12 @@ impl Faults for DieAt {
     }
 }
 
-/// Proves T17: a death on the way leaves the run whole or gone, and at most a file that nobody needs.
+/// Proves T17: a crash during the removal leaves the run complete or removed, and at most one unused
+/// file.
 #[tokio::test]
 async fn a_death_on_the_way_leaves_all_or_nothing() {
     for (point, passes, events, blobs) in [
-        // The append before it passes the points of a commit too.
+        // The append before it also passes the points of a commit.
         ("store:before-commit", 2, 1, 1),
         ("store:after-commit", 2, 0, 1),
         ("store:before-sweep", 1, 0, 1),
@@ -80,11 +81,11 @@ async fn a_death_on_the_way_leaves_all_or_nothing() {
     }
 }
 
-/// Proves T17: what one process removes while another is about to name it is written again.
+/// Proves T17: a blob that one process removes while another is about to name it is written again.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_blob_that_goes_while_it_is_being_named_comes_back() {
     let (folder, journal) = fresh_store();
-    // Another process writes, so this one waits with its file written and its event not.
+    // Another process writes, so this one waits: its file is written, its event is not.
     let other = database(folder.path());
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
     let outcome = hand_in(&journal, appending(run(1), 0, [large("named")]));
@@ -102,7 +103,7 @@ async fn a_blob_that_goes_while_it_is_being_named_comes_back() {
     assert_eq!(count(&journal, run(1)).await, 1);
 }
 
-/// Proves T17: what cannot be removed is refused alone; the store goes on.
+/// Proves T17: only the removal that fails is refused; the store continues.
 #[tokio::test]
 async fn a_removal_that_fails_touches_nothing_else() {
     let (folder, journal) = fresh_store();

@@ -1,4 +1,4 @@
-//! Three sessions in one database, and whether all of them is served as it was written.
+//! Three sessions in one database, and a check that all data is returned as it was written.
 
 use std::{
     fs,
@@ -18,14 +18,14 @@ use crate::helpers::database;
 const TABLES: [&str; 7] =
     ["events", "runs", "nodes", "attempts", "checkpoints", "definitions", "pins"];
 
-/// Enough that tables and indexes have several pages and pages above them.
+/// Enough for tables and indexes with several pages and inner pages.
 const RUNS_EACH: u128 = 5;
 
 const PAGE_BYTES: usize = 4_096;
 
 const NAMES: [&str; 3] = ["alpha", "beta", "gamma"];
 
-/// What a session is, as it was written.
+/// A session as it was written.
 pub(super) struct Session {
     id: SessionId,
     listed: SessionRow,
@@ -36,10 +36,10 @@ pub(super) struct Session {
     definition: (String, String),
 }
 
-/// What came of looking at a session.
+/// The result of reading a session.
 #[derive(Debug, Default)]
 pub(super) struct Found {
-    /// Why something of it was not served. Everything else was, as it was written.
+    /// Why a part of it was not returned. Everything else was returned as it was written.
     pub(super) refused: Option<String>,
 }
 
@@ -66,7 +66,7 @@ impl Site {
         let journal = SqliteJournal::open(folder.path()).unwrap();
         for number in 1..=RUNS_EACH {
             for (place, name) in (0..).zip(NAMES) {
-                // Side by side, so that they share pages.
+                // Interleaved, so that the runs share pages.
                 trail(number * 3 + place, name).write(&journal).await;
             }
         }
@@ -89,7 +89,7 @@ impl Site {
         self.folder.path()
     }
 
-    /// Every so many bytes of the pages that hold session data. Begins elsewhere in each page.
+    /// Offsets at this stride in the pages that hold session data. The start differs in each page.
     pub(super) fn places(&self, stride: usize) -> impl Iterator<Item = usize> {
         self.pages.iter().enumerate().flat_map(move |(index, number)| {
             let begin = (number - 1) * PAGE_BYTES;
@@ -97,32 +97,32 @@ impl Site {
         })
     }
 
-    /// Whether SQLite finds that a page is no page, for which one byte is enough: it is about many rows then.
+    /// Whether SQLite reports a broken page, for which one byte is enough: the damage then affects many rows.
     pub(super) fn has_broken_pages(&self) -> bool {
         let check = |row: &rusqlite::Row<'_>| row.get::<_, String>(0);
         let checked = database(self.folder()).pragma_query_value(None, "quick_check", check);
         checked.ok().as_deref() != Some("ok")
     }
 
-    /// The database as it was, but for this byte.
+    /// The original database, except for this byte.
     pub(super) fn flip(&self, at: usize, bits: u8) {
         let mut bytes = self.whole.clone();
         bytes[at] ^= bits;
         for beside in ["trackway.db-wal", "trackway.db-shm"] {
-            // What an earlier round left belongs to another file.
+            // Files of an earlier round belong to another database.
             let _ = fs::remove_file(self.folder().join(beside));
         }
         fs::write(file(self.folder()), bytes).unwrap();
     }
 
-    /// Looks at everything of every session. What is served must be as it was written.
+    /// Reads everything of every session. Returned data must be as it was written.
     pub(super) async fn look(&self, journal: &dyn Journal) -> Vec<Found> {
         let mut found = Vec::new();
         let listed = journal.sessions(Access::local(), 9).await;
         for session in &self.sessions {
             let mut one = Found::default();
             one.check(listed.as_ref().map_err(Clone::clone), |listed| {
-                // Of a session with a damage, the listing may tell less; it names no other.
+                // The listing may have less of a damaged session, but it names no other session.
                 assert!(listed.len() <= self.sessions.len(), "{listed:#?}");
                 match listed.iter().find(|row| row.id == session.id) {
                     Some(row) if *row == session.listed => Ok(()),
@@ -153,7 +153,7 @@ impl Session {
             found.same(journal.attempt(key.clone()).await, &Some(stored.clone()));
         }
         for run in &self.rows {
-            // One that was never made is not taken for another.
+            // An attempt that was never made is not mistaken for another one.
             let Some((key, _)) = self.attempts.iter().find(|(key, _)| key.run == run.id) else {
                 continue;
             };
@@ -162,7 +162,7 @@ impl Session {
         }
         let (hash, body) = &self.definition;
         match journal.pinned(hash.clone()).await {
-            // Lost: the folders are asked, and else the run is said to be damaged.
+            // Lost: callers then look in the folders, or else report the run as damaged.
             Ok(None) => found.refused = Some("its definition is lost".to_owned()),
             other => found.same(other, &Some(body.clone())),
         }
@@ -216,7 +216,7 @@ fn file(folder: &Path) -> PathBuf {
     folder.join("trackway.db")
 }
 
-/// Pages of the tables of session data and of their indexes. None holds the rest of a long row.
+/// Pages of the tables of session data and of their indexes. None is an overflow page of a long row.
 fn pages(folder: &Path) -> Vec<usize> {
     let conn = database(folder);
     let mut statement = conn
