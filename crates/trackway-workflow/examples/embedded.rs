@@ -1,4 +1,4 @@
-//! An engine in a program of one's own: a store, a workflow, and no server.
+//! An engine in your own program: a store, a workflow, and no server.
 
 use std::{error::Error, sync::Arc};
 
@@ -23,7 +23,7 @@ impl Workflow for Purchase {
     type Output = String;
 
     async fn run(self: Arc<Self>, ctx: Ctx, order: Order) -> Result<String, Stop> {
-        // Bought once, however often the program is started again.
+        // Bought once, even if the program is restarted many times.
         let receipt = ctx
             .step("buy", |attempt| async move { Ok::<_, std::io::Error>(attempt.idempotency_key) })
             .await?;

@@ -9,7 +9,7 @@ use trackway_runtime::{Stage, ValueType};
 
 use crate::typed::schema_of;
 
-/// A question that is put when it is awaited.
+/// A question that is asked when it is awaited.
 #[must_use = "a question is put when it is awaited"]
 pub struct Ask<T> {
     stage: Stage,
@@ -24,7 +24,7 @@ impl<T> Ask<T> {
         Self { stage, reason, prompt, artifact: None, answer: PhantomData }
     }
 
-    /// Shows this first: a preview, a form with values filled in.
+    /// Publishes this artifact first: a preview, a form with values filled in.
     pub fn artifact(mut self, artifact: Artifact) -> Self {
         self.artifact = Some(artifact);
         self
@@ -37,12 +37,12 @@ impl<T> fmt::Debug for Ask<T> {
     }
 }
 
-/// A question on its way to what `T` became of it.
+/// The future of a question; it resolves to `T`.
 type Asking<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 
 impl<T: DeserializeOwned + JsonSchema + Send + 'static> Ask<T> {
-    /// Puts the question and hands out the answer together with the message that brought it: its id,
-    /// all its parts and its metadata.
+    /// Asks the question and returns the answer together with its message: the id, all parts and the
+    /// metadata.
     ///
     /// ```ignore
     /// let (form, message): (Form, Message) = ctx.ask("How much?").with_message().await;
@@ -53,8 +53,8 @@ impl<T: DeserializeOwned + JsonSchema + Send + 'static> Ask<T> {
             let answer_type = ValueType::of::<T>();
             let schema = schema_of::<T>();
             let (op, answer) = stage.ask_typed(reason, prompt, schema, artifact, answer_type).await;
-            // It was read into the type before it was handed out; only a type that reads the same value
-            // in two ways gets here.
+            // The answer was parsed into the type before it was delivered; only a type that parses the
+            // same value in two ways gets here.
             let error = match serde_json::from_value(answer.input) {
                 Ok(input) => return (input, answer.message),
                 Err(error) => error,

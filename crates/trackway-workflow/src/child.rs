@@ -15,7 +15,7 @@ pub struct Child<T> {
     output: PhantomData<fn() -> T>,
 }
 
-/// A child that ended other than by completing.
+/// A child that ended without completing.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("child {run} {state}{}", .message.as_ref().map(|text| format!(": {text}")).unwrap_or_default())]
 pub struct ChildFailed {
@@ -24,10 +24,10 @@ pub struct ChildFailed {
     pub message: Option<String>,
 }
 
-/// An agent that gave no answer. Recorded, so replays fail the same way.
+/// An agent that did not answer. It is recorded, so replays fail in the same way.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum AgentFailed {
-    /// There is no such agent, or it is a workflow that takes no prompt.
+    /// There is no such agent, or it is a workflow that accepts no prompt.
     #[error("no agent {name:?} can be asked: {reason}")]
     NotStarted { name: String, reason: String },
     #[error(transparent)]
@@ -43,7 +43,7 @@ impl<T> Child<T> {
         self.run
     }
 
-    /// Waits for its end, however it ends.
+    /// Waits for its end, in any final state.
     pub async fn outcome(self) -> ChildOutcome {
         self.stage.child_outcome(&self.op).await
     }
@@ -73,13 +73,13 @@ impl<T> fmt::Debug for Child<T> {
     }
 }
 
-/// What an agent is asked for.
+/// The request to an agent.
 pub(crate) struct Consultation<'a> {
     agent: &'a str,
     prompt: String,
 }
 
-/// The output of a turn from which no form was wanted.
+/// The output of a turn that has no output schema.
 #[derive(Deserialize)]
 struct Said {
     text: String,

@@ -1,4 +1,4 @@
-//! The context: everything a workflow can say, ask and do.
+//! The context: everything that a workflow can yield, ask and do.
 
 use std::{
     future::{Future, IntoFuture},
@@ -14,8 +14,8 @@ use trackway_runtime::{Attempt, Stage};
 
 use crate::{AgentFailed, Ask, Child, Step, Stop, Workflow, child::Consultation, typed::schema_of};
 
-/// A workflow's handle on its run. No verb takes or returns a task state: the runtime alone moves a
-/// run from one state to the next.
+/// A workflow's handle to its run. No method takes or returns a task state: only the runtime moves a run
+/// from one state to the next.
 #[derive(Debug, Clone)]
 pub struct Ctx {
     stage: Stage,
@@ -31,32 +31,32 @@ impl Ctx {
         self.stage.run()
     }
 
-    /// The message that asked for this run: its id, all its parts, its metadata. None on doors without
+    /// The message that requested this run: its id, all its parts, its metadata. `None` on doors without
     /// messages and for a child.
     pub fn message(&self) -> Option<&Message> {
         self.stage.message()
     }
 
-    /// Tells progress: text, or parts kept as given. The run stays in its state.
+    /// Reports progress: text, or parts that are kept unchanged. The run stays in its state.
     pub async fn status(&self, message: impl IntoParts) {
         self.stage.status(message.into_content()).await;
     }
 
-    /// Yields an artifact, whole or a piece of a growing one.
+    /// Yields an artifact, complete or one piece of an artifact that grows.
     pub async fn artifact(&self, artifact: impl Into<ArtifactChunk>) {
         self.stage.artifact(artifact.into()).await;
     }
 
-    /// Answers whoever dispatched this run and waits for its first answer, an agent in most cases. Without
-    /// it the first answer is whatever the run shows first; a second one is recorded and told to nobody.
-    /// People who watch the run see nothing of it.
+    /// Answers the caller that dispatched this run and waits for its first answer, in most cases an agent.
+    /// Without this call, the first answer is the first visible output of the run. A second call is
+    /// recorded, but not delivered. People who watch the run do not see it.
     pub async fn dispatch_response(&self, parts: impl IntoParts) {
         self.stage.first_answer(parts.into_content()).await;
     }
 
-    /// Asks for input and waits for an answer of type `T`, which may take days: the workflow costs
-    /// nothing meanwhile. Answers that do not satisfy `T`'s schema are refused with the reasons, and
-    /// the question stays open.
+    /// Asks for input and waits for an answer of type `T`, which may take days: the workflow uses no
+    /// resources meanwhile. Answers that do not satisfy `T`'s schema are refused with the reasons, and the
+    /// question stays open.
     ///
     /// ```ignore
     /// let form: Form = ctx.ask("How much?").artifact(preview).await;
@@ -65,13 +65,13 @@ impl Ctx {
         Ask::new(self.stage.clone(), Reason::InputRequired, message.into_content())
     }
 
-    /// As [`Ctx::ask`], where what is asked for is permission: a signature, a login, a consent.
+    /// Like [`Ctx::ask`], for a permission: a signature, a login, a consent.
     pub fn authorize<T: DeserializeOwned + JsonSchema>(&self, message: impl IntoParts) -> Ask<T> {
         Ask::new(self.stage.clone(), Reason::AuthRequired, message.into_content())
     }
 
-    /// Does something to the world once: the outcome is recorded, and replays return it instead of
-    /// doing it again. A crash between the work and its record repeats the work with the same
+    /// Executes a side effect once: the outcome is recorded, and replays return it and do not execute it
+    /// again. A crash between the work and its record repeats the work with the same
     /// [`Attempt::idempotency_key`].
     ///
     /// ```ignore
@@ -87,9 +87,9 @@ impl Ctx {
         Step::new(self.stage.clone(), key, work)
     }
 
-    /// Calls a tool of the server by its name, as a step with that name as its key: what it came to is
-    /// recorded, and replays return it instead of calling again. Arguments that the tool does not take
-    /// fail the step. Where the server has no such tool the run is parked, and goes on when it has.
+    /// Calls a tool of the server by its name, as a step with that name as its key: the outcome is
+    /// recorded, and replays return it and do not call again. Arguments that the tool does not accept fail
+    /// the step. If the server has no such tool the run is parked, and continues when the server has it.
     ///
     /// ```ignore
     /// let sum: i64 = ctx.tool("sum", &json!({ "a": 1, "b": 2 })).await?;
@@ -102,12 +102,12 @@ impl Ctx {
         Step::tool(self.stage.clone(), name, arguments)
     }
 
-    /// Sleeps, durably: the time passes also while no process runs.
+    /// Sleeps durably: time also passes while no process is running.
     pub async fn sleep(&self, span: Duration) {
         self.stage.sleep(span).await;
     }
 
-    /// The moment, recorded: every replay sees the same.
+    /// The current time, recorded: every replay sees the same.
     pub async fn now(&self) -> Timestamp {
         self.stage.now().await
     }
@@ -118,7 +118,7 @@ impl Ctx {
     }
 
     /// Starts a child run of workflow `W` in the same session. Returns when the start is recorded;
-    /// [`Child::outcome`] waits for its end. Cancelling this run cancels it.
+    /// [`Child::outcome`] waits for its end. Cancelling this run cancels the child.
     pub async fn child<W: Workflow>(&self, input: &W::Input) -> Result<Child<W::Output>, Stop>
     where
         W::Input: Serialize,
@@ -126,13 +126,13 @@ impl Ctx {
         self.child_named(W::NAME, serde_json::to_value(input)?).await
     }
 
-    /// As [`Ctx::child`], for a workflow that is chosen by its name.
+    /// Like [`Ctx::child`], for a workflow that is chosen by its name.
     pub async fn child_named<T>(&self, name: &str, input: Value) -> Result<Child<T>, Stop> {
         let (op, run) = self.stage.start_child(name, input).await?;
         Ok(Child::new(self.stage.clone(), op, run))
     }
 
-    /// Has an agent of the server work on this prompt, as a child run, and waits for what it says.
+    /// Lets an agent of the server work on this prompt, as a child run, and waits for its answer.
     ///
     /// ```ignore
     /// let summary = ctx.agent("editor", format!("Sum this up: {text}")).await?;
@@ -145,8 +145,8 @@ impl Ctx {
         Consultation::new(name, prompt.into()).text(&self.stage).await
     }
 
-    /// As [`Ctx::agent`], where the agent's output is a `T`: it is given the schema, and mends an answer
-    /// that does not fit.
+    /// Like [`Ctx::agent`], for an agent whose output is a `T`: the agent gets the schema, and corrects an
+    /// answer that does not fit.
     pub async fn agent_as<T: DeserializeOwned + JsonSchema>(
         &self,
         name: &str,
@@ -160,7 +160,7 @@ impl Ctx {
         future::join(a.into_future(), b.into_future()).await
     }
 
-    /// Waits for all of them; results in the order given.
+    /// Waits for all of them; results are in the order of the arguments.
     pub async fn join_all<F: IntoFuture>(
         &self,
         all: impl IntoIterator<Item = F>,
@@ -168,8 +168,8 @@ impl Ctx {
         future::join_all(all.into_iter().map(IntoFuture::into_future)).await
     }
 
-    /// Waits for the first of the two and drops the other: a question that is dropped is withdrawn.
-    /// Where both are there, `a` wins, on every replay.
+    /// Waits for the first of the two and drops the other: a dropped question is withdrawn. If both are
+    /// ready, `a` wins, on every replay.
     pub async fn select<A, B>(&self, a: A, b: B) -> Either<A::Output, B::Output>
     where
         A: IntoFuture,

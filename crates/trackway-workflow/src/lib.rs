@@ -1,9 +1,9 @@
 //! Durable workflows in Rust, without a server.
 //!
-//! A workflow is an `async fn` over a [`Ctx`]. What it says, asks and does is recorded; after a crash or a
-//! restart it goes on where it was, and nothing that was recorded is done twice. [`program`] makes of it
-//! what an engine runs: `Registry::add` takes it, and `Runtime::start` runs it on a store. The crate
-//! `trackway` has all of this under the same names, and serves it.
+//! A workflow is an `async fn` over a [`Ctx`]. Its outputs, questions and side effects are recorded. After
+//! a crash or a restart it continues from the last record, and no recorded side effect is executed twice.
+//! [`program`] turns it into a program for an engine: `Registry::add` registers it, and `Runtime::start`
+//! runs it on a store. The crate `trackway` has all of this under the same names, and serves it.
 
 mod ask;
 mod child;

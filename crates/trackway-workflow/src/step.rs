@@ -8,7 +8,7 @@ use trackway_runtime::{Attempt, RetryPolicy, Stage, StepWork};
 
 use crate::stop::chain;
 
-/// A step that is done when it is awaited.
+/// A step that is executed when it is awaited.
 #[must_use = "a step is done when it is awaited"]
 pub struct Step<'a, T> {
     stage: Stage,
@@ -18,7 +18,8 @@ pub struct Step<'a, T> {
     output: PhantomData<fn() -> T>,
 }
 
-/// A step that failed for good, after all its attempts. Recorded, so replays fail the same way.
+/// A step that failed permanently, after all its attempts. It is recorded, so replays fail in the
+/// same way.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct StepFailed {
@@ -61,7 +62,7 @@ impl<'a, T> Step<'a, T> {
         Self { stage, key: name.to_owned(), policy, work, output: PhantomData }
     }
 
-    /// Tries again after a failure. Pauses are durable: a restart does not begin anew.
+    /// Tries again after a failure. Pauses are durable: a restart does not start them again.
     pub fn retry(mut self, policy: RetryPolicy) -> Self {
         self.policy = policy;
         self

@@ -5,12 +5,12 @@ use std::{convert::Infallible, error::Error, fmt};
 use trackway_domain::Failure;
 
 /// Why a workflow stopped: it rejected, or something failed. Made by [`reject`], or by `?` from any
-/// error. There is no way to go on after one: it only takes effect by being returned.
+/// error. It takes effect only when the workflow returns it.
 pub struct Stop(pub(crate) trackway_runtime::Stop);
 
 impl Stop {
-    /// The workflow declines to go on, where a value is expected: `return Err(Stop::rejected("…"))`.
-    /// As a statement, [`reject`] reads better.
+    /// The workflow declines to continue, as a value: `return Err(Stop::rejected("…"))`. As a
+    /// statement, [`reject`] reads better.
     pub fn rejected(reason: impl Into<String>) -> Self {
         Self(trackway_runtime::Stop::Rejected(reason.into()))
     }
@@ -27,9 +27,9 @@ impl fmt::Debug for Stop {
     }
 }
 
-/// Declines to go on, for a reason that a person can read: `reject("the market is closed")?;`
+/// Declines to continue, for a reason that a person can read: `reject("the market is closed")?;`
 ///
-/// Before anything else was said or done, the run is rejected without ever having been working.
+/// If the workflow rejects before anything else, the run is rejected without ever being `working`.
 #[must_use = "a rejection takes effect when it is returned: write `reject(…)?`"]
 pub fn reject(reason: impl Into<String>) -> Result<Infallible, Stop> {
     Err(Stop::rejected(reason))

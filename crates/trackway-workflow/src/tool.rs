@@ -10,8 +10,8 @@ use trackway_runtime::{Attempt, Tool, ToolCall, ToolFuture, ToolInfo, ToolOutput
 
 use crate::{stop::chain, typed::schema_of};
 
-/// A function as a tool: steps of written workflows and agents call it by its name. Its arguments are
-/// checked against the schema of `I` and read into it before it is called.
+/// A function as a tool: steps of workflow files and agents call it by its name. Its arguments are
+/// checked against the schema of `I` and parsed into it before the call.
 pub fn tool<I, O, E, F, Fut>(name: &str, description: &str, call: F) -> Arc<dyn Tool>
 where
     I: DeserializeOwned + JsonSchema + 'static,
@@ -108,7 +108,7 @@ mod tests {
         tool.call(arguments, call).await.map(|output| output.value)
     }
 
-    /// Proves L14: what its type cannot hold is found before it is called.
+    /// Proves L14: an argument that does not fit the type is refused before the call.
     #[test]
     fn arguments_are_read_into_the_type_before_the_call() {
         #[derive(serde::Deserialize, JsonSchema)]

@@ -9,7 +9,7 @@ use trackway_runtime::{Kind, Program, ProgramFuture, ProgramInfo, Stage, Stop, V
 
 use crate::{Ctx, Workflow};
 
-/// A workflow as what an engine runs.
+/// A workflow as a program for an engine.
 pub fn program<W: Workflow>(workflow: W) -> Arc<dyn Program> {
     Arc::new(Typed::new(workflow))
 }
@@ -57,8 +57,8 @@ impl<W: Workflow> Program for Typed<W> {
         Box::pin(async move {
             let input = match serde_json::from_value(input) {
                 Ok(input) => input,
-                // It was read into the type before the run was there. The type has changed since, or the
-                // run comes from elsewhere: it waits for code that fits.
+                // The input was parsed into the type before the run existed. The type has changed since, or
+                // the run was imported: it waits for code that fits.
                 Err(error) => {
                     let message = format!("the input does not have the workflow's type: {error}");
                     stage.misfit("submitted", message).await
@@ -85,8 +85,8 @@ impl<W: Workflow> Program for Typed<W> {
     }
 }
 
-/// The JSON Schema of a type, in one piece: forms are easier to read without references. It says the bounds
-/// of numbers, which their names (`uint32`) say to programmers alone.
+/// The JSON Schema of a type, without references: forms are easier to read that way. It contains the bounds
+/// of numbers, because only programmers know the bounds behind names such as `uint32`.
 pub(crate) fn schema_of<T: JsonSchema>() -> Value {
     let settings = SchemaSettings::draft2020_12()
         .with(|settings| settings.inline_subschemas = true)
@@ -94,7 +94,7 @@ pub(crate) fn schema_of<T: JsonSchema>() -> Value {
     settings.into_generator().into_root_schema_for::<T>().to_value()
 }
 
-/// Adds the smallest and the largest number that fit into a type, where the type's schema has none.
+/// Adds the smallest and the largest number of a type, if the type's schema has none.
 fn add_number_bounds(schema: &mut Schema) {
     let format = schema.get("format").and_then(Value::as_str).unwrap_or_default();
     let Some((least, most)) = number_bounds(format) else { return };
@@ -107,7 +107,7 @@ fn add_number_bounds(schema: &mut Schema) {
     }
 }
 
-/// What fits into the type of that name. JSON values have integers of 64 bits, which bounds wider types.
+/// The bounds of the type of that name. JSON values have 64-bit integers, which limits wider types.
 fn number_bounds(format: &str) -> Option<(Value, Value)> {
     let bounds = match format {
         "uint8" => (0.into(), u8::MAX.into()),

@@ -1,4 +1,4 @@
-//! What schemas say of Rust types, and what is refused although a schema allows it.
+//! The schemas of Rust types, and values that are refused although a schema allows them.
 
 use std::{
     net::{IpAddr, Ipv4Addr},
@@ -18,7 +18,7 @@ fn judge<T: DeserializeOwned + JsonSchema>(value: &Value) -> (bool, bool) {
     (allowed, ValueType::of::<T>().check(value).is_empty())
 }
 
-/// The schema allows exactly what the type holds, at its bounds and one beyond.
+/// The schema allows exactly the values of the type, at its bounds and one beyond.
 fn agree<T: DeserializeOwned + JsonSchema>(good: &[Value], bad: &[Value]) {
     let name = std::any::type_name::<T>();
     for value in good {
@@ -29,7 +29,7 @@ fn agree<T: DeserializeOwned + JsonSchema>(good: &[Value], bad: &[Value]) {
     }
 }
 
-/// Proves L14: a published schema says the bounds of the type.
+/// Proves L14: a published schema contains the bounds of the type.
 #[test]
 fn published_schemas_say_the_bounds_of_the_type() {
     let beyond_u64 = json!(18_446_744_073_709_551_616.0);
@@ -53,13 +53,13 @@ fn published_schemas_say_the_bounds_of_the_type() {
     assert_eq!(judge::<f64>(&json!(1e300)), (true, true));
 }
 
-/// Proves L14: also where no schema can say it, as for addresses of either kind.
+/// Proves L14: also if no schema can express it, as for addresses of either kind.
 #[test]
 fn what_a_schema_cannot_say_is_found_by_reading() {
     assert_eq!(judge::<IpAddr>(&json!("home")), (true, false));
 }
 
-/// Bounds of the author's own are kept, and fields of every depth have theirs.
+/// Bounds of the author are kept, and fields at every depth have bounds.
 #[test]
 fn bounds_stand_at_every_depth_and_give_way_to_the_authors_own() {
     #[derive(serde::Deserialize, Serialize, JsonSchema)]

@@ -1,4 +1,4 @@
-//! A question is put when it is awaited; one that is only written down is a mistake.
+//! A question is asked when it is awaited; one that is never awaited is a mistake.
 #![deny(unused_must_use)]
 
 async fn run(ctx: trackway_workflow::Ctx) {

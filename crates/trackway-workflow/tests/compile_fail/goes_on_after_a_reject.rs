@@ -1,4 +1,4 @@
-//! A reject has no value to go on with.
+//! A reject has no value to continue with.
 
 use trackway_workflow::{Ctx, Stop, reject};
 

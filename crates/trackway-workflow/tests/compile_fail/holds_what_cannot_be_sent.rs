@@ -1,4 +1,4 @@
-//! A workflow may go on on another thread, so it must not hold what cannot be sent to one.
+//! A workflow may continue on another thread, so it must not hold a value that is not `Send`.
 
 use std::{rc::Rc, sync::Arc};
 

@@ -1,4 +1,4 @@
-//! A reject takes effect by being returned; one that is only written down is a mistake.
+//! A reject takes effect when it is returned; one that is not returned is a mistake.
 #![deny(unused_must_use)]
 
 use trackway_workflow::{Ctx, Stop, reject};

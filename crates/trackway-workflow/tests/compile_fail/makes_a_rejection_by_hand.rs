@@ -1,4 +1,4 @@
-//! How a workflow stops is made by `reject`, `Stop::failed` or `?`, not put together.
+//! Workflows stop with `reject`, `Stop::failed` or `?`; they cannot construct a `Stop` directly.
 
 fn main() {
     let _ = trackway_workflow::Stop::Rejected("the market is closed".to_owned());

@@ -1,4 +1,4 @@
-//! A workflow has four things to say, and the stage behind its context is not its own.
+//! A workflow has four things to yield, and cannot use the stage behind its context.
 
 async fn run(ctx: trackway_workflow::Ctx) {
     ctx.publish(()).await;

@@ -1,4 +1,4 @@
-//! No verb takes a task state: the runtime alone moves a run.
+//! No method takes a task state: only the runtime moves a run.
 
 async fn run(ctx: trackway_workflow::Ctx) {
     ctx.set_state(trackway_workflow::StateName::Completed).await;

@@ -1,5 +1,5 @@
-//! Wrong workflows do not compile. The expected messages lie beside each case; after a deliberate change
-//! `TRYBUILD=overwrite` writes them anew.
+//! Wrong workflows do not compile. The expected messages are next to each case; after a deliberate
+//! change `TRYBUILD=overwrite` writes them again.
 
 /// Proves L1.
 #[test]
