@@ -1,8 +1,9 @@
 //! A page of Markdown as PDF: headings, paragraphs, lists, code and tables on numbered A4 pages, with
-//! the letters embedded and the text there to be found and copied.
+//! embedded fonts and searchable text.
 //!
-//! Letters are set one after the other from left to right: scripts that join or turn their letters are
-//! readable as text and not as print. A sign that the fonts lack is an empty box.
+//! Letters are placed one after the other from left to right. Text in scripts that join or reorder
+//! letters can be copied, but does not print correctly. A character that the fonts lack is an empty
+//! box.
 
 mod block;
 mod draw;
@@ -11,7 +12,7 @@ mod letters;
 
 use letters::Letters;
 
-/// Why there is no PDF.
+/// Why no PDF could be made.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the PDF cannot be written: {reason}")]
 pub struct PdfError {
@@ -24,7 +25,7 @@ impl PdfError {
     }
 }
 
-/// The document: the same bytes for the same text. The title is what a viewer shows as the file's name.
+/// The document: the same bytes for the same text. Viewers show the title as the name of the file.
 pub fn from_markdown(title: &str, markdown: &str) -> Result<Vec<u8>, PdfError> {
     let letters = Letters::load()?;
     let lines = layout::lines(&letters, &block::blocks(markdown));

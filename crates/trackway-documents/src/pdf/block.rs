@@ -1,14 +1,14 @@
-//! Markdown as blocks: what stands below each other on a page.
+//! Markdown as blocks: the vertical sequence of a page.
 
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
 use super::letters::Style;
 
-/// The parts of Markdown beyond its core that are set.
+/// The supported extensions of Markdown.
 const EXTENSIONS: Options =
     Options::ENABLE_TABLES.union(Options::ENABLE_STRIKETHROUGH).union(Options::ENABLE_TASKLISTS);
 
-/// A piece of text that looks the same throughout. A line break inside it is one on the page too.
+/// A piece of text in one style. A line break inside it is also a line break on the page.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Span {
     pub(super) text: String,
@@ -21,7 +21,7 @@ pub(super) enum Block {
         level: u8,
         spans: Vec<Span>,
     },
-    /// `depth` is how far it is moved in; `mark` stands before its first line.
+    /// `depth` is the level of indentation; `mark` comes before its first line.
     Paragraph {
         spans: Vec<Span>,
         depth: usize,
@@ -54,7 +54,7 @@ struct Builder {
     bold: usize,
     italic: usize,
     quotes: usize,
-    /// The number of the next item of each list that is open; none where it has no numbers.
+    /// The number of the next item of each open list; `None` for a list without numbers.
     lists: Vec<Option<u64>>,
     mark: Option<String>,
     code: Option<String>,
@@ -154,7 +154,7 @@ impl Builder {
         }
     }
 
-    /// Print has nothing to press: the address stands behind the words, unless it is the words.
+    /// Paper has no links: the address follows the link text, unless it is the link text.
     fn tell_address(&mut self) {
         let Some(address) = self.links.pop() else { return };
         let said = self.spans.last().is_some_and(|span| span.text.ends_with(&address));
@@ -172,7 +172,7 @@ impl Builder {
         self.lists.len() + self.quotes
     }
 
-    /// What was said so far is a paragraph.
+    /// Makes a paragraph of the text so far.
     fn flush(&mut self) {
         if self.spans.is_empty() {
             return;

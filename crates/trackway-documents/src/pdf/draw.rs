@@ -17,11 +17,11 @@ use super::{
 };
 
 const NUMBER_SIZE: f32 = 8.0;
-/// Where the number of a page stands, from its lower edge.
+/// Distance of the page number from the lower edge.
 const NUMBER_RISE: f32 = 30.0;
-/// How far below the top of a line its letters stand, in parts of the size.
+/// Distance from the top of a line to its baseline, relative to the font size.
 const ASCENT: f32 = 1.05;
-/// Lines that must fit below a heading, or it goes to the next page.
+/// Lines that must fit below a heading; otherwise the heading moves to the next page.
 const KEPT_LINES: f32 = 3.0;
 
 pub(super) fn document(
@@ -57,7 +57,7 @@ pub(super) fn document(
     document.finish().map_err(|error| PdfError::new(format!("{error:?}")))
 }
 
-/// The lines of each page, each with how far its top is from the page's.
+/// The lines of each page, each with the distance of its top from the top of the page.
 fn paginate(lines: &[Line]) -> Vec<Vec<(f32, &Line)>> {
     let bottom = PAGE_HEIGHT - MARGIN;
     let mut pages: Vec<Vec<(f32, &Line)>> = vec![Vec::new()];

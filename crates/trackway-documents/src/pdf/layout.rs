@@ -1,4 +1,4 @@
-//! Blocks as lines: where each word stands.
+//! Blocks as lines: the position of each word.
 
 use super::{
     block::{Block, Span},
@@ -9,22 +9,22 @@ use super::{
 pub(super) const PAGE_WIDTH: f32 = 595.0;
 pub(super) const PAGE_HEIGHT: f32 = 842.0;
 pub(super) const MARGIN: f32 = 56.0;
-/// How wide a line may be.
+/// The width of a line.
 const WIDTH: f32 = PAGE_WIDTH - 2.0 * MARGIN;
 
 const TEXT_SIZE: f32 = 10.0;
 const CODE_SIZE: f32 = 8.5;
 const TABLE_SIZE: f32 = 8.5;
-/// Height of a line in parts of its size.
+/// Height of a line relative to its font size.
 const LEADING: f32 = 1.4;
-/// How far a level of a list or quotation is moved in.
+/// Indentation of one level of a list or quotation.
 const INDENT: f32 = 16.0;
-/// Deeper levels are not moved in further, or nothing would be left of the line.
+/// Deeper levels are not indented further; otherwise no space would be left on the line.
 /// Limit (Sessions): levels of indentation on an exported page.
 const DEPTH_MAX: usize = 12;
 /// Between two columns of a table.
 const GUTTER: f32 = 8.0;
-/// A column is never narrower, unless there are too many of them.
+/// A column is never narrower, unless there are too many columns.
 const COLUMN_MIN: f32 = 30.0;
 
 /// One line of a page.
@@ -34,7 +34,7 @@ pub(super) struct Line {
     pub(super) size: f32,
     /// Empty space above it, except at the top of a page.
     pub(super) above: f32,
-    /// It must not be the last one of a page.
+    /// It must not be the last line of a page.
     pub(super) leads: bool,
     /// A rule is drawn through it.
     pub(super) rule: bool,
@@ -111,7 +111,7 @@ fn paragraph(letters: &Letters, spans: &[Span], depth: usize, mark: Option<&str>
     lines
 }
 
-/// Every line of the text as it stands; a line that is too long goes on in the next.
+/// Every line of the text unchanged; a line that is too long continues on the next.
 fn code(letters: &Letters, text: &str, depth: usize) -> Vec<Line> {
     let left = moved_in(depth) + INDENT / 2.0;
     let mut lines = Vec::new();
@@ -165,7 +165,8 @@ fn table(letters: &Letters, rows: &[Vec<Vec<Span>>]) -> Vec<Line> {
     lines
 }
 
-/// As wide as their widest cell where there is room, else their share of the room.
+/// Columns are as wide as their widest cell if there is enough space; otherwise they share the
+/// space.
 fn columns(letters: &Letters, rows: &[Vec<Vec<Span>>]) -> Vec<f32> {
     let count = rows.iter().map(Vec::len).max().unwrap_or(0).max(1);
     let mut natural = vec![COLUMN_MIN; count];
@@ -181,7 +182,7 @@ fn columns(letters: &Letters, rows: &[Vec<Vec<Span>>]) -> Vec<f32> {
     if total <= room {
         return natural;
     }
-    // Narrow columns keep their width; the others share what is left.
+    // Narrow columns keep their width; the others share the rest.
     let fair = room / count as f32;
     let narrow: f32 = natural.iter().filter(|width| **width <= fair).sum();
     let wide: f32 = natural.iter().filter(|width| **width > fair).sum();
@@ -197,7 +198,7 @@ fn shifted(pieces: Vec<Piece>, by: f32) -> Vec<Piece> {
     pieces.into_iter().map(|piece| Piece { x: piece.x + by, ..piece }).collect()
 }
 
-/// How many bytes of the text fit; at least one letter, so that it comes to an end.
+/// How many bytes of the text fit. At least one letter, so that the loop ends.
 fn fitting(letters: &Letters, text: &str, style: Style, width: f32) -> usize {
     let mut used = 0.0;
     for (at, letter) in text.char_indices() {
@@ -209,7 +210,7 @@ fn fitting(letters: &Letters, text: &str, style: Style, width: f32) -> usize {
     text.len()
 }
 
-/// The spans in lines of at most that width, broken between words where there are any.
+/// The spans in lines of at most that width, broken between words if possible.
 fn wrap(letters: &Letters, spans: &[Span], width: f32, size: f32) -> Vec<Vec<Piece>> {
     let mut wrapping =
         Wrapping { letters, width, size, lines: vec![Vec::new()], x: 0.0, space: false };
@@ -235,7 +236,7 @@ struct Wrapping<'a> {
     size: f32,
     lines: Vec<Vec<Piece>>,
     x: f32,
-    /// A space is due before the next word.
+    /// The next word needs a space before it.
     space: bool,
 }
 

@@ -1,4 +1,4 @@
-//! The fonts: how wide their letters are, and which of them has a letter.
+//! The fonts: the widths of their letters, and which font has a letter.
 
 use krilla::text::{Font, GlyphId, KrillaGlyph};
 use ttf_parser::Face;
@@ -17,7 +17,7 @@ impl Style {
     pub(super) const BOLD: Self = Self { bold: true, italic: false, mono: false };
     pub(super) const MONO: Self = Self { bold: false, italic: false, mono: true };
 
-    /// Which of the fonts it is set in.
+    /// The index of its font.
     const fn face(self) -> usize {
         match self {
             Self { mono: true, .. } => 3,
@@ -30,7 +30,7 @@ impl Style {
 
 const REGULAR: usize = 0;
 
-/// One font, as a reader of tables and as what a document embeds.
+/// One font, parsed for its tables and as embedded in a document.
 struct Cut {
     face: Face<'static>,
     font: Font,
@@ -45,7 +45,7 @@ pub(super) struct Set {
     pub(super) font: Font,
     pub(super) text: String,
     pub(super) glyphs: Vec<KrillaGlyph>,
-    /// In parts of the size.
+    /// Relative to the font size.
     pub(super) width: f32,
 }
 
@@ -61,7 +61,7 @@ impl Letters {
         })
     }
 
-    /// How wide a letter is, in parts of the size.
+    /// The width of a letter, relative to the font size.
     pub(super) fn width(&self, letter: char, style: Style) -> f32 {
         let (cut, glyph) = self.find(letter, style);
         self.advance(cut, glyph)
@@ -71,7 +71,7 @@ impl Letters {
         text.chars().map(|letter| self.width(letter, style)).sum()
     }
 
-    /// The text in as many pieces as it needs fonts.
+    /// The text, split into one piece per font.
     pub(super) fn set(&self, text: &str, style: Style) -> Vec<Set> {
         let mut pieces: Vec<(usize, Set)> = Vec::new();
         for letter in text.chars() {
@@ -93,7 +93,7 @@ impl Letters {
         pieces.into_iter().map(|(_, piece)| piece).collect()
     }
 
-    /// The letter in the font of its style, else in the one with most letters, else an empty box.
+    /// The letter in the font of its style, else in the font with most letters, else an empty box.
     fn find(&self, letter: char, style: Style) -> (usize, u16) {
         let wanted = style.face();
         for cut in [wanted, REGULAR] {

@@ -25,7 +25,7 @@ fn markdown_becomes_blocks() {
     assert_eq!(kinds, ["heading", "paragraph", "item", "item", "code", "table", "rule"]);
 }
 
-/// Proves T16: long words, wide tables and many lines come to an end, inside the page.
+/// Proves T16: long words, wide tables and many lines end inside the page.
 #[test]
 fn everything_fits_the_page() {
     let letters = Letters::load().unwrap();
@@ -44,7 +44,7 @@ fn everything_fits_the_page() {
     }
 }
 
-/// Proves T16: a PDF with all its pages, the same every time, whatever the letters are.
+/// Proves T16: a PDF with all its pages, the same every time, for any letters.
 #[test]
 fn a_page_becomes_a_pdf() {
     let lines = "Grüße, Ελλάδα, Привет, שלום, 日本, →, ☑, 🙂\n\n".repeat(200);
