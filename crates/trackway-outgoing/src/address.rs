@@ -1,5 +1,5 @@
-//! Which addresses may be connected to on a client's word: those of the public internet, and loopback
-//! where that was switched on. Everything else could be a machine of ours.
+//! Which addresses a client may make us connect to: those of the public internet, and loopback if it is
+//! switched on. Any other address could be a machine of the operator.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -50,7 +50,7 @@ const V4_RESERVED: [(Ipv4Addr, u32, &str); 15] = [
     (Ipv4Addr::new(198, 18, 0, 0), 15, "a benchmarking address"),
     (Ipv4Addr::new(198, 51, 100, 0), 24, "a documentation address"),
     (Ipv4Addr::new(203, 0, 113, 0), 24, "a documentation address"),
-    // Multicast, reserved and broadcast: everything from here on.
+    // Multicast, reserved and broadcast: every address from here on.
     (Ipv4Addr::new(224, 0, 0, 0), 3, "a multicast or reserved address"),
 ];
 
@@ -67,8 +67,8 @@ fn kind_of_v4(address: Ipv4Addr) -> Kind {
     }
 }
 
-/// Only global unicast is public, and of that not what is reserved. A form that carries an IPv4 address
-/// leads to that address, so it is judged as that address.
+/// Only global unicast is public, except its reserved blocks. A form that carries an IPv4 address leads
+/// to that address, so that address decides.
 fn kind_of_v6(address: Ipv6Addr) -> Kind {
     if address.is_loopback() {
         return Kind::Loopback;
@@ -82,7 +82,7 @@ fn kind_of_v6(address: Ipv6Addr) -> Kind {
         [0, 0, 0, 0, 0, 0xffff] => v4(g, h),
         // Translated (SIIT), and NAT64's well-known prefix.
         [0, 0, 0, 0, 0xffff, 0] | [0x64, 0xff9b, 0, 0, 0, 0] => v4(g, h),
-        // 6to4 carries its address right behind the prefix.
+        // 6to4 carries its address directly after the prefix.
         [0x2002, high, low, ..] => v4(high, low),
         [0x2001, 0x0db8, ..] | [0x3fff, 0..=0x0fff, ..] => {
             Kind::Reserved("a documentation address")

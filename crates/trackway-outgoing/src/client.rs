@@ -1,4 +1,4 @@
-//! The builders of HTTP clients: one that keeps to the policy, one for addresses of the operator.
+//! The builders of HTTP clients: one that follows the policy, one for addresses of the operator.
 
 use std::{
     sync::{Arc, OnceLock},
@@ -12,18 +12,19 @@ use crate::{
     resolver::{Lookup, Resolver},
 };
 
-/// How long a connection may take. A dead machine must not hold anybody up for long.
-/// Limit (HTTP): time to connect to somebody else's server.
+/// How long a connection may take. A dead machine must not delay callers for long.
+/// Limit (HTTP): time to connect to a server of another operator.
 pub const CONNECT_WAIT: Duration = Duration::from_secs(5);
 
-/// How long a connection to a server of the operator may take. It is needed, so it is waited for longer;
-/// one that is there answers within moments, wherever it is.
+/// How long a connection to a server of the operator may take. The server is needed, so the wait is
+/// longer; a running server answers within moments.
 /// Limit (HTTP): time to connect to a server that the operator configured.
 const OPERATOR_CONNECT_WAIT: Duration = Duration::from_secs(10);
 
-/// A client that connects only to what the policy allows. `wait` is for a whole request, its answer's
-/// body included. Every address given to it is asked about first, with [`AddressPolicy::check`]: a
-/// number is not looked up, so it is not seen here. Fails where the machine has no usable TLS setup.
+/// A client that connects only to addresses that the policy allows. `wait` covers a whole request,
+/// including the body of the response. Check every address first with [`AddressPolicy::check`]: a numeric
+/// address is not resolved, so the client itself does not check it. Fails if the machine has no usable
+/// TLS setup.
 pub fn client(
     policy: AddressPolicy,
     lookup: Arc<dyn Lookup>,
@@ -31,14 +32,14 @@ pub fn client(
 ) -> Result<Client, reqwest::Error> {
     builder(CONNECT_WAIT)
         .dns_resolver(Resolver { policy, lookup })
-        // A proxy would look names up by itself.
+        // A proxy would resolve names by itself.
         .no_proxy()
         .timeout(wait)
         .build()
 }
 
-/// The same, built when it is first needed: reading the root certificates of the machine takes
-/// milliseconds and megabytes, and most servers call nobody. Clones are the same.
+/// The same client, built on first use: reading the root certificates of the machine takes milliseconds
+/// and megabytes, and most servers make no requests. Clones share the client.
 #[derive(Debug, Clone)]
 pub struct LazyClient {
     policy: AddressPolicy,
@@ -52,7 +53,7 @@ impl LazyClient {
         Self { policy, lookup, wait, client: Arc::default() }
     }
 
-    /// The client. A machine without a usable TLS setup is looked at again with every request.
+    /// The client. If the machine has no usable TLS setup, every request tries again.
     pub fn get(&self) -> Result<&Client, reqwest::Error> {
         if let Some(client) = self.client.get() {
             return Ok(client);
@@ -62,20 +63,20 @@ impl LazyClient {
     }
 }
 
-/// A client for an address that the operator wrote down, whichever it is, and others of the same server.
-/// The proxy that the environment names is used for https alone: plain http is for this machine and its
-/// neighbours, which no proxy can reach, and a proxy would see the keys that are sent. Answers may stream
-/// for as long as they like; whoever asks sets an end.
+/// A client for any address that the operator configured, and other addresses of the same server. The
+/// proxy of the environment is used only for https: plain http is for this machine and its neighbours,
+/// which a proxy cannot reach, and a proxy would see the keys in the requests. Responses may stream
+/// without a time limit; the caller sets one.
 pub fn operator_client(url: &Url) -> Result<Client, reqwest::Error> {
-    // Single words are sent as they are said.
+    // Small chunks are sent at once.
     let client = builder(OPERATOR_CONNECT_WAIT).tcp_nodelay(true);
     if url.scheme() == "http" { client.no_proxy() } else { client }.build()
 }
 
-/// Gives this process its cryptography for TLS, once; what another part of it has installed stays. A
-/// client that is built without it, and without a TLS feature of its own, panics.
+/// Installs the TLS cryptography of this process, once. A provider that is already installed stays. A
+/// client that is built without it, and without its own TLS feature, panics.
 pub fn install_tls() {
-    // The only failure: there is one already.
+    // It fails only if a provider is already installed.
     let _ = rustls::crypto::ring::default_provider().install_default();
 }
 
@@ -83,7 +84,7 @@ pub fn install_tls() {
 fn builder(connect_wait: Duration) -> ClientBuilder {
     install_tls();
     Client::builder()
-        // A redirect would lead to where nobody has looked, with what was sent and some keys.
+        // A redirect would send the request and some keys to an address that was not checked.
         .redirect(Policy::none())
         .referer(false)
         .connect_timeout(connect_wait)

@@ -1,4 +1,4 @@
-//! What is said of a request that came to nothing.
+//! The description of a failed request.
 
 use std::error::Error;
 

@@ -1,9 +1,9 @@
-//! Requests to addresses that others chose: a client that wants to be told, a model that wants to read a
-//! page. The policy is applied to the address that is connected to, not to the text that names it.
+//! Requests to addresses that others chose: a client that wants notifications, or a model that wants to
+//! read a page. The policy applies to the address of the connection, not to the text that names it.
 //!
-//! Addresses that the operator wrote down are another matter: [`operator_client`] asks them as they are.
+//! Addresses that the operator configured have no policy: [`operator_client`] calls them directly.
 //!
-//! [`sse`] reads what comes back where an answer is a stream of events.
+//! [`sse`] parses responses that are a stream of events.
 
 mod address;
 mod client;

@@ -1,6 +1,6 @@
-//! Names become addresses here, and only addresses that the policy allows come out. The connection is
-//! made to exactly these, so a name that changes its address between a check and the connection gains
-//! nothing.
+//! Resolves names to addresses, and returns only addresses that the policy allows. The connection
+//! uses exactly these, so changing the address of a name between a check and the connection has no
+//! effect.
 
 use std::{
     error::Error,
@@ -19,7 +19,7 @@ pub trait Lookup: Send + Sync + fmt::Debug {
     fn lookup(&self, name: String) -> BoxFuture<'static, io::Result<Vec<IpAddr>>>;
 }
 
-/// As the operating system does it.
+/// Uses the resolver of the operating system.
 #[derive(Debug)]
 pub struct SystemLookup;
 
@@ -38,9 +38,9 @@ pub(crate) struct Resolver {
     pub(crate) lookup: Arc<dyn Lookup>,
 }
 
-/// Every address of a name is one that may not be connected to.
+/// No address of a name may be connected to.
 #[derive(Debug, thiserror::Error)]
-#[error("its name stands for {what}")]
+#[error("its name resolves to {what}")]
 pub struct ForbiddenName {
     what: &'static str,
 }
@@ -54,7 +54,7 @@ impl Resolve for Resolver {
             let mut allowed = Vec::new();
             for address in found.await? {
                 match policy.refusal(address) {
-                    // The port is that of the address asked for.
+                    // The client adds the port of the request.
                     None => allowed.push(SocketAddr::new(address, 0)),
                     Some(what) => refused = Some(what),
                 }
@@ -67,7 +67,7 @@ impl Resolve for Resolver {
     }
 }
 
-/// The refusal behind a failed request, where it was one.
+/// The refusal that made a request fail, if there was one.
 pub fn forbidden_name(error: &reqwest::Error) -> Option<&ForbiddenName> {
     let mut cause = error.source();
     while let Some(error) = cause {

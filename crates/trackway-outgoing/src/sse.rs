@@ -1,14 +1,14 @@
-//! Server-sent events as they arrive: bytes in, one event out at a time.
+//! Parses server-sent events as they arrive: bytes in, one event out at a time.
 //!
-//! Nothing is queued. A caller hands in what it received, takes the first whole event, and comes
-//! back with the rest; what is kept in between is less than one event. Text is decoded when a line
-//! is whole, so a chunk may end inside of a letter.
+//! Nothing is queued. A caller passes in the received bytes, takes the first complete event, and
+//! calls again with the rest; the parser keeps less than one event in between. Text is decoded when
+//! a line is complete, so a chunk may end inside a character.
 
 use std::mem;
 
 use bytes::{Buf, Bytes};
 
-/// Longest id that is kept. It is sent back in a header, and servers take no longer ones.
+/// Longest id that is kept. It is sent back in a header, and servers do not accept longer ones.
 /// Limit (HTTP): event id that is kept of a stream.
 const ID_BYTES_MAX: usize = 1_024;
 
@@ -16,14 +16,14 @@ const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Event {
-    /// Its type; empty where the server gave none.
+    /// Its type; empty if the server sent none.
     pub kind: String,
     pub data: String,
-    /// The newest id of the stream; it stays until another one comes.
+    /// The newest id of the stream; it stays until another one arrives.
     pub id: Option<String>,
 }
 
-/// What makes a stream unreadable from here on.
+/// Why the rest of a stream is unreadable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum BadStream {
     #[error("an event is larger than {bytes_max} bytes")]
@@ -32,16 +32,16 @@ pub enum BadStream {
     NotUtf8,
 }
 
-/// The state between two chunks. `retry` is skipped: whoever reads has its own pauses.
+/// The state between two chunks. `retry` is ignored: readers have their own pauses.
 #[derive(Debug)]
 pub struct Parser {
     line: Vec<u8>,
     kind: String,
     data: String,
     has_data: bool,
-    /// The id as the current event leaves it; it counts when that event is whole.
+    /// The id after the current event; it counts when that event is complete.
     id: Option<String>,
-    /// The last byte was a carriage return: a newline right after it belongs to it.
+    /// The last byte was a carriage return: a newline directly after it belongs to it.
     after_return: bool,
     /// No line has ended yet.
     at_start: bool,
@@ -54,7 +54,7 @@ impl Parser {
         Self::after(None, bytes_max)
     }
 
-    /// `id`: the newest one of the connection before.
+    /// `id`: the newest id of the previous connection.
     pub fn after(id: Option<String>, bytes_max: usize) -> Self {
         Self {
             line: Vec::new(),
@@ -68,7 +68,7 @@ impl Parser {
         }
     }
 
-    /// The next whole event of what was received; `None` when all of `received` was used.
+    /// The next complete event in the received bytes; `None` when all of `received` was used.
     pub fn next(&mut self, received: &mut Bytes) -> Result<Option<Event>, BadStream> {
         loop {
             if received.is_empty() {
@@ -85,7 +85,7 @@ impl Parser {
             };
             let rest = received.split_to(end);
             self.grow(&rest)?;
-            // A return at the end of a chunk may have its newline in the next one.
+            // The newline after a return at the end of a chunk may be in the next chunk.
             self.after_return = received.first() == Some(&b'\r');
             received.advance(1);
             if let Some(event) = self.end_line()? {
@@ -94,8 +94,8 @@ impl Parser {
         }
     }
 
-    /// The stream is over. Some servers leave out the empty line after their last event, which is
-    /// given out here, for those who count it.
+    /// The stream has ended. Some servers omit the empty line after their last event. This returns
+    /// that event, for callers that accept it.
     pub fn finish(&mut self) -> Result<Option<Event>, BadStream> {
         if !self.line.is_empty() {
             self.end_line()?;

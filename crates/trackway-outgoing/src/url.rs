@@ -1,4 +1,4 @@
-//! What can be said of an address before anybody is asked: its form, and a number where it is one.
+//! Checks of an address before any request: its form, and its number if it is numeric.
 
 use std::net::IpAddr;
 
@@ -10,7 +10,7 @@ use crate::AddressPolicy;
 /// Limit (HTTP): address that we call.
 const URL_BYTES_MAX: usize = 8 * 1024;
 
-/// Why an address is refused, whatever answers there.
+/// Why an address is refused, independent of the server there.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the address is refused: {reason}")]
 pub struct Forbidden {
@@ -18,7 +18,8 @@ pub struct Forbidden {
 }
 
 impl AddressPolicy {
-    /// Whether an address may be asked for. A name is judged by its addresses when it is connected to.
+    /// Whether an address may be requested. A name is checked by its addresses when it is connected
+    /// to.
     pub fn check(self, url: &str) -> Result<Url, Forbidden> {
         let refused = |reason: &str| Forbidden { reason: reason.to_owned() };
         if url.len() > URL_BYTES_MAX {
@@ -29,10 +30,10 @@ impl AddressPolicy {
             return Err(refused("it is neither http nor https"));
         }
         if !url.username().is_empty() || url.password().is_some() {
-            return Err(refused("it holds credentials, which belong beside it"));
+            return Err(refused("it contains credentials; send them separately"));
         }
         let host = url.host_str().unwrap_or_default();
-        // Written as a number in whatever form, it has been brought into the usual one by now.
+        // The URL parser has already normalised every form of numeric address.
         let literal = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
         match literal.ok().and_then(|address| self.refusal(address)) {
             Some(what) => Err(Forbidden { reason: format!("it is {what}") }),

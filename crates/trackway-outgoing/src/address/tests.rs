@@ -93,7 +93,7 @@ fn address(text: &str) -> IpAddr {
     text.parse().unwrap_or_else(|_| panic!("{text} is no address"))
 }
 
-/// Proves X6: the public internet, and nothing that could be ours.
+/// Proves X6: the public internet, and no address that could be one of the operator.
 #[test]
 fn only_public_addresses_may_be_connected_to() {
     for text in PUBLIC {
@@ -108,7 +108,7 @@ fn only_public_addresses_may_be_connected_to() {
     }
 }
 
-/// Proves X6: loopback is a switch of its own, and opens nothing else.
+/// Proves X6: loopback has its own switch, which opens nothing else.
 #[test]
 fn loopback_is_a_switch() {
     for text in OF_LOOPBACK {
@@ -117,7 +117,7 @@ fn loopback_is_a_switch() {
     }
 }
 
-/// Proves X6: an IPv6 form of an IPv4 address is as good or bad as that address.
+/// Proves X6: an IPv6 form of an IPv4 address has the same result as that address.
 #[test]
 fn an_embedded_address_is_judged_as_itself() {
     let bytes = [0, 1, 9, 10, 11, 64, 100, 127, 168, 169, 172, 192, 198, 203, 224, 254, 255];

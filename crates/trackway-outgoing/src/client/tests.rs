@@ -3,7 +3,7 @@
 use super::*;
 use crate::SystemLookup;
 
-/// Issue 11, N4: nothing is read for a client that nobody uses, and once for all clones of one.
+/// Issue 11, N4: an unused client reads nothing, and all clones of one read once.
 #[test]
 fn a_client_is_built_when_it_is_first_needed() {
     let lazy = LazyClient::new(AddressPolicy::default(), Arc::new(SystemLookup), CONNECT_WAIT);

@@ -1,10 +1,10 @@
-//! Server-sent events: every way of writing and cutting them.
+//! Server-sent events: every way to write and split them.
 
 use super::*;
 
 const BYTES_MAX: usize = 64;
 
-/// What comes of chunks before the stream ends, and what its end adds.
+/// The events of the chunks before the stream ends, and the event that its end adds.
 fn read_and_finished(chunks: &[&[u8]]) -> Result<(Vec<Event>, Option<Event>), BadStream> {
     let mut parser = Parser::new(BYTES_MAX);
     let mut events = Vec::new();
@@ -27,7 +27,7 @@ fn event(kind: &str, id: &str, data: &str) -> Event {
     Event { kind: kind.to_owned(), data: data.to_owned(), id }
 }
 
-/// Every cut in two and every byte for itself, letters and line ends included.
+/// Every split in two and every byte alone, including inside characters and line ends.
 #[test]
 fn each_form_is_read_whole_and_cut_at_every_byte() {
     let plain = |id, data| event("", id, data);
