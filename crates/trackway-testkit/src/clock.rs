@@ -1,4 +1,4 @@
-//! A clock that stands still until a test moves it.
+//! A clock that stops until a test moves it.
 
 use std::time::Duration;
 
@@ -6,14 +6,15 @@ use tokio::sync::watch;
 use trackway_domain::Timestamp;
 use trackway_ports::{Clock, PortFuture};
 
-/// The time at which every test begins: 2023-11-14T22:13:20Z.
+/// The time at which every test starts: 2023-11-14T22:13:20Z.
 const BEGIN: Timestamp = Timestamp::from_millis(1_700_000_000_000);
 
-/// A clock moved by hand. It goes on over restarts: give the same one to the next process.
+/// A clock that the test moves by hand. It survives restarts: pass the same one to the next
+/// process.
 #[derive(Debug)]
 pub struct ManualClock {
     now: watch::Sender<Timestamp>,
-    /// What the sleepers wait for.
+    /// The times that the sleepers wait for.
     sleepers: watch::Sender<Vec<Timestamp>>,
 }
 
@@ -23,7 +24,7 @@ impl Default for ManualClock {
     }
 }
 
-/// Somebody who sleeps, for as long as he does.
+/// One sleeper, registered as long as this value exists.
 struct Sleeper<'a> {
     clock: &'a ManualClock,
     until: Timestamp,
@@ -48,13 +49,13 @@ impl ManualClock {
         self.now.send_modify(|now| *now = *now + span);
     }
 
-    /// Resolves when somebody sleeps until that moment.
+    /// Resolves when a task sleeps until that moment.
     pub async fn until_asleep(&self, moment: Timestamp) {
         let mut sleepers = self.sleepers.subscribe();
         let _ = sleepers.wait_for(|sleepers| sleepers.contains(&moment)).await;
     }
 
-    /// Moves to that moment, unless it is past.
+    /// Moves to that moment, unless it is in the past.
     pub fn advance_to(&self, moment: Timestamp) {
         self.now.send_if_modified(|now| {
             let later = moment > *now;

@@ -1,8 +1,8 @@
-//! Ending a process at a chosen place, from inside.
+//! Ends a process at a chosen point, from inside.
 //!
-//! A process that dies at a fault point is dead as a whole: the thread that reached the point unwinds
-//! there, every other thread unwinds at the next point it reaches, and the journal of that process
-//! commits and acknowledges nothing more. Nothing is printed: the unwinding is not a panic.
+//! If a process dies at a fault point, all of it is dead: the thread that reached the point unwinds
+//! there, every other thread unwinds at the next point that it reaches, and the journal of that
+//! process commits and acknowledges nothing more. Nothing is printed: the unwinding is not a panic.
 
 use std::{
     any::Any,
@@ -19,11 +19,11 @@ use trackway_ports::Faults;
 
 use crate::taps::locked;
 
-/// What a thread of a dead process unwinds with.
+/// The payload with which a thread of a dead process unwinds.
 #[derive(Debug)]
 struct Killed;
 
-/// Whether one simulated process lives. Clones speak of the same process.
+/// Whether one simulated process is alive. Clones refer to the same process.
 #[derive(Debug, Clone)]
 pub struct Life {
     dead: Arc<AtomicBool>,
@@ -41,7 +41,7 @@ impl Life {
         Self::default()
     }
 
-    /// Ends it, as `kill -9` does.
+    /// Ends the process, as `kill -9` does.
     pub fn end(&self) {
         self.dead.store(true, Ordering::SeqCst);
         self.told.send_replace(true);
@@ -51,30 +51,31 @@ impl Life {
         self.dead.load(Ordering::SeqCst)
     }
 
-    /// Resolves when it is over.
+    /// Resolves when the process is dead.
     pub async fn over(&self) {
         let mut told = self.told.subscribe();
         let _ = told.wait_for(|dead| *dead).await;
     }
 
-    /// Whether a thread was ended by the death of its process.
+    /// Whether the death of its process ended a thread.
     pub fn took(payload: &(dyn Any + Send)) -> bool {
         payload.is::<Killed>()
     }
 
     fn unwind(&self) {
-        // While a value is dropped by an unwinding already under way, a second one would abort.
+        // A second unwinding while a value is dropped by the first would abort.
         if !thread::panicking() {
             resume_unwind(Box::new(Killed));
         }
     }
 }
 
-/// Ends the process when a fault point is reached for the `n`-th time, and lists what was reached.
+/// Ends the process when a fault point is reached for the `n`-th time, and records the reached
+/// points.
 #[derive(Debug)]
 pub struct CrashAt {
     life: Life,
-    /// Only this point counts; any where absent.
+    /// Only this point counts; `None` means any.
     point: Option<&'static str>,
     /// 1 for the first time; 0 for never.
     n: usize,
@@ -82,17 +83,17 @@ pub struct CrashAt {
 }
 
 impl CrashAt {
-    /// Never ends it: records the points of a clean run.
+    /// Never ends the process: records the points of a clean run.
     pub fn never() -> Self {
         Self::any(0)
     }
 
-    /// At the `n`-th point, whichever it is.
+    /// At the `n`-th point of any name.
     pub fn any(n: usize) -> Self {
         Self { life: Life::new(), point: None, n, reached: Mutex::default() }
     }
 
-    /// At the `n`-th time that this point is reached.
+    /// When this point is reached for the `n`-th time.
     pub fn point(point: &'static str, n: usize) -> Self {
         Self { point: Some(point), ..Self::any(n) }
     }
@@ -106,7 +107,7 @@ impl CrashAt {
         locked(&self.reached).clone()
     }
 
-    /// Notes the point; true when it is the one.
+    /// Records the point; true if the process must die here.
     fn is_it(&self, point: &'static str) -> bool {
         let mut reached = locked(&self.reached);
         if self.life.is_over() {

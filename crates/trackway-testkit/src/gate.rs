@@ -1,4 +1,4 @@
-//! A tap that withholds: commits, the news of them, and reads, each until it is released.
+//! An interceptor that pauses commits, their answers, and reads, each until the test releases it.
 
 use std::{
     collections::HashSet,
@@ -14,7 +14,7 @@ use crate::{tap::Tap, taps::locked};
 
 type Chooser = Box<dyn Fn(&Append) -> bool + Send>;
 
-/// Withholds appends, or reads of a run's events, until they are released.
+/// Pauses appends, or reads of a run's events, until they are released.
 #[derive(Default)]
 pub struct Gate {
     withheld: Mutex<Withheld>,
@@ -22,7 +22,7 @@ pub struct Gate {
     reads: watch::Sender<HashSet<RunId>>,
     readers: watch::Sender<usize>,
     answers: Arc<watch::Sender<Vec<Answer>>>,
-    /// Ids of messages whose lookup is withheld.
+    /// Ids of messages whose lookup is paused.
     messages: watch::Sender<HashSet<String>>,
 }
 
@@ -46,12 +46,12 @@ impl Gate {
         Self::default()
     }
 
-    /// Withholds every append that is chosen, and whatever follows it in the same run.
+    /// Pauses every append that the filter selects, and every later append of the same run.
     pub fn hold(&self, choose: impl Fn(&Append) -> bool + Send + 'static) {
         locked(&self.withheld).choose = Some(Box::new(choose));
     }
 
-    /// Hands on what was withheld, in order, and withholds nothing more.
+    /// Forwards the paused appends, in order, and pauses nothing more.
     pub fn release(&self) {
         let mut withheld = locked(&self.withheld);
         withheld.choose = None;
@@ -60,17 +60,17 @@ impl Gate {
         }
     }
 
-    /// Lets chosen appends be committed, and withholds that they were.
+    /// Lets selected appends commit, and pauses their answers.
     pub fn hold_answers(&self, choose: impl Fn(&Append) -> bool + Send + 'static) {
         locked(&self.withheld).choose_answers = Some(Box::new(choose));
     }
 
-    /// Resolves when this many answers are withheld.
+    /// Resolves when this many answers are paused.
     pub async fn unanswered(&self, answers: usize) {
         let _ = self.answers.subscribe().wait_for(|held| held.len() >= answers).await;
     }
 
-    /// Gives the answers that were withheld, and withholds no more.
+    /// Gives the paused answers, and pauses no more.
     pub fn release_answers(&self) {
         locked(&self.withheld).choose_answers = None;
         for answer in self.answers.send_replace(Vec::new()) {
@@ -78,25 +78,25 @@ impl Gate {
         }
     }
 
-    /// Looks into the appends that are withheld; the first thing found.
+    /// Searches the paused appends; returns the first match.
     pub fn peek<T>(&self, look: impl Fn(&Append) -> Option<T>) -> Option<T> {
         let withheld = locked(&self.withheld);
         withheld.appends.iter().find_map(|(_, append, _)| look(append))
     }
 
-    /// Resolves when this many appends in all were withheld.
+    /// Resolves when this many appends in total were paused.
     pub async fn withheld(&self, appends: usize) {
         let _ = self.count.subscribe().wait_for(|n| *n >= appends).await;
     }
 
-    /// Withholds reads of this run's events.
+    /// Pauses reads of this run's events.
     pub fn hold_reads(&self, run: RunId) {
         self.reads.send_modify(|held| {
             held.insert(run);
         });
     }
 
-    /// Withholds the lookup of this message, which counts as a read.
+    /// Pauses the lookup of this message, which counts as a read.
     pub fn hold_message(&self, id: &str) {
         self.messages.send_modify(|held| {
             held.insert(id.to_owned());
@@ -108,17 +108,17 @@ impl Gate {
         self.messages.send_modify(HashSet::clear);
     }
 
-    /// Resolves when this many reads in all were withheld.
+    /// Resolves when this many reads in total were paused.
     pub async fn reading(&self, reads: usize) {
         let _ = self.readers.subscribe().wait_for(|n| *n >= reads).await;
     }
 }
 
 impl Gate {
-    /// The same answer, given when answers are released.
+    /// The same answer, delayed until answers are released.
     fn later(&self, done: Done) -> Done {
         let answers = self.answers.clone();
-        // Only ever called by one thread, which the compiler cannot know.
+        // Only one thread ever calls it, which the compiler cannot know.
         let done = Mutex::new(Some(done));
         Box::new(move |result| {
             let answer = move || {
@@ -161,7 +161,7 @@ impl Tap for Gate {
 }
 
 impl Gate {
-    /// Waits until something is no longer held.
+    /// Waits until something is no longer paused.
     async fn pass<T>(&self, held: &watch::Sender<T>, is_held: impl Fn(&T) -> bool) {
         let mut changes = held.subscribe();
         if is_held(&changes.borrow_and_update()) {

@@ -1,5 +1,5 @@
-//! A client that can be sent again: whatever it does follows from what it sees, with the same message
-//! ids each time. So a test may kill the process under it at any moment and send it anew.
+//! A client that can be repeated: its actions depend only on what it sees, with the same message ids
+//! each time. A test may therefore kill the process at any moment and start the client again.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -23,10 +23,10 @@ use trackway_runtime::{Deliver, Error, NewHook, RunAddress, Submit, Watch};
 
 use crate::{Process, taps::locked};
 
-/// What is sent to the question of that number (0 for the first) of a run of that workflow, in order.
+/// The answers to the question of that number (0 for the first) of a run of that workflow, in order.
 type Answers = Arc<dyn Fn(&str, usize) -> Vec<Value> + Send + Sync>;
 
-/// What a client wants.
+/// The script of a client.
 #[derive(Clone)]
 pub struct Guest {
     workflow: String,
@@ -39,14 +39,14 @@ pub struct Guest {
     still: bool,
 }
 
-/// What it saw, over all the processes that it met.
+/// What the client saw, across all processes.
 #[derive(Debug, Default)]
 pub struct Visit {
     seen: Mutex<BTreeMap<RunId, Vec<Vec<Stored>>>>,
     told: Mutex<HashMap<MessageId, Delivered>>,
 }
 
-/// What it knows of one run.
+/// What the client knows about one run.
 #[derive(Default)]
 struct Told {
     submission: Option<Box<Submission>>,
@@ -82,28 +82,28 @@ impl Guest {
         self
     }
 
-    /// Joins a session instead of beginning one.
+    /// Joins a session and does not start a new one.
     #[must_use]
     pub fn within(mut self, session: SessionId) -> Self {
         self.session = Some(session);
         self
     }
 
-    /// How far it moves the clock at a question that it has no answer to.
+    /// How far it moves the clock at a question without an answer.
     #[must_use]
     pub fn patience(mut self, patience: Duration) -> Self {
         self.patience = patience;
         self
     }
 
-    /// Wants to be told of the run's updates, from its first message on.
+    /// Registers a hook for the run's updates with its first message.
     #[must_use]
     pub fn hooked(mut self) -> Self {
         self.hooked = true;
         self
     }
 
-    /// Leaves the clock alone when a run sleeps: for runs whose sleeps only bound another wait.
+    /// Does not move the clock when a run sleeps: for runs whose sleeps only limit another wait.
     #[must_use]
     pub fn leaves_sleeps(mut self) -> Self {
         self.still = true;
@@ -114,15 +114,15 @@ impl Guest {
         self.hooked
     }
 
-    /// Cancels the run once it says this.
+    /// Cancels the run after this status.
     #[must_use]
     pub fn cancels_at(mut self, status: &str) -> Self {
         self.cancels_at = Some(status.to_owned());
         self
     }
 
-    /// Starts the run, answers what it and its children ask, moves the clock when one of them sleeps,
-    /// and returns when all of them have ended and nothing is left to do.
+    /// Starts the run, answers the questions of the run and its children, moves the clock when one of
+    /// them sleeps, and returns when all of them have ended and no work is left.
     pub async fn visit(&self, process: &Process, visit: &Visit) -> RunId {
         let message = message("start", Part::data(self.input.clone()));
         let submit = Submit {
@@ -140,7 +140,7 @@ impl Guest {
         run
     }
 
-    /// Stays with a run, and with the children that it starts, until they end.
+    /// Follows a run, and the children that it starts, until they end.
     fn attend<'a>(
         &'a self,
         process: &'a Process,
@@ -171,7 +171,7 @@ impl Guest {
         })
     }
 
-    /// Does what an event calls for. A child to attend is returned.
+    /// Reacts to an event. Returns a child to follow, if there is one.
     async fn heed(
         &self,
         process: &Process,
@@ -230,7 +230,7 @@ impl Visit {
         Self::default()
     }
 
-    /// The runs that were seen, in order of their ids, each with what every process showed of it.
+    /// The runs in order of their ids, each with what every process showed of it.
     pub fn seen(&self) -> BTreeMap<RunId, Vec<Vec<Stored>>> {
         locked(&self.seen).clone()
     }
@@ -244,7 +244,7 @@ impl Visit {
 }
 
 impl Process {
-    /// The result of a call, unless the process died under it: then its client waits for ever.
+    /// The result of a call. If the process died during the call, the client waits for ever.
     pub async fn alive<T>(&self, result: Result<T, Error>) -> Result<T, Error> {
         if result.is_err() && self.faults.life().is_over() {
             std::future::pending().await
@@ -261,7 +261,7 @@ impl Process {
         next
     }
 
-    /// A watch on a run, where it exists.
+    /// A watch on a run, if it exists.
     async fn started(&self, run: RunId) -> Option<Watch> {
         match self.alive(self.watch(&at(run), 0).await).await {
             Ok(watch) => Some(watch),
@@ -270,7 +270,7 @@ impl Process {
         }
     }
 
-    /// Resolves when nothing is owed, nobody is to be told of anything, and no run is in memory.
+    /// Resolves when no errand is left, no hook is due, and no run is in memory.
     pub async fn quiet(&self) {
         loop {
             let (outbox, ()) = join(self.journal.outbox(None, 1), tokio::task::yield_now()).await;
@@ -287,7 +287,7 @@ impl Process {
     }
 }
 
-/// The name of a guest's hook.
+/// The name of the client's hook.
 pub(crate) const HOOK: &str = "guest";
 
 /// A hook of that name.
@@ -296,7 +296,7 @@ pub fn hook(id: &str) -> NewHook {
     NewHook { id: Some(id.to_owned()), target }
 }
 
-/// The address of a run, for the caller that every test is.
+/// The address of a run, for the caller of all tests.
 pub fn at(run: RunId) -> RunAddress {
     RunAddress { run, access: Access::local(), workflow: None }
 }

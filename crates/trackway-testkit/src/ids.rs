@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use trackway_ports::Ids;
 use uuid::{Builder, Uuid};
 
-/// Counts. Like UUIDv7 proper, ids made later sort later; give the same source to the next process, so
-/// that this also holds across a restart.
+/// Counts. As with real UUIDv7, ids made later sort later; pass the same source to the next process,
+/// so that this also holds across a restart.
 #[derive(Debug, Default)]
 pub struct CountingIds {
     made: AtomicU64,

@@ -1,9 +1,9 @@
-//! The suite that every journal must pass. A store says how it is made and opened
-//! ([`StoreUnderTest`]); [`journal_suite!`](crate::journal_suite!) expands every case into a test of
-//! that store.
+//! The suite that every journal must pass. A store defines how it is created and opened
+//! ([`StoreUnderTest`]); [`journal_suite!`](crate::journal_suite!) expands every case into a test of that
+//! store.
 //!
-//! Cases are plain async functions, one file per part of the port. They are given a fresh journal each, so
-//! ids are plain numbers. Those that open the store more than once are marked and given its type.
+//! Cases are plain async functions, one file per part of the port. Each gets a fresh journal, so ids are
+//! plain numbers. Cases that open the store more than once are marked and get its type.
 
 #![expect(clippy::unwrap_used, reason = "these are tests, though they lie outside of cfg(test)")]
 
@@ -27,7 +27,7 @@ use std::sync::Arc;
 
 use trackway_ports::{Journal, PortFuture};
 
-/// A store that the suite can make, and open again after closing it.
+/// A store that the suite can create, and open again after closing it.
 pub trait StoreUnderTest: Send + Sync + Sized {
     /// A new, empty store.
     fn fresh() -> PortFuture<'static, Self>;
@@ -36,7 +36,7 @@ pub trait StoreUnderTest: Send + Sync + Sized {
     fn open(&self) -> PortFuture<'_, Arc<dyn Journal>>;
 }
 
-/// A store and its opened journal. The store is kept, since its folder may go with it.
+/// A store and its open journal. The store is kept, because dropping it may delete its folder.
 pub async fn fresh<S: StoreUnderTest>() -> (S, Arc<dyn Journal>) {
     let store = S::fresh().await;
     let journal = store.open().await;

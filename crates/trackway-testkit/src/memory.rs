@@ -1,5 +1,6 @@
-//! A journal and a blob store in memory, with what tests need beyond the port: coming back, and damage.
-//! Deaths and withheld commits are taps ([`crate::Mortal`], [`crate::Gate`]), for stores of any kind.
+//! A journal and a blob store in memory, with what tests need beyond the port: reopening, and damage.
+//! Deaths and paused commits are interceptors ([`crate::Mortal`], [`crate::Gate`]), for stores of any
+//! kind.
 
 mod blobs;
 mod contents;
@@ -25,25 +26,25 @@ pub use self::blobs::MemoryBlobs;
 use self::contents::Contents;
 use crate::taps::locked;
 
-/// A journal in memory. Clones are the same open journal, as one process has it; [`Self::reopen`] is
-/// what the next process opens.
+/// A journal in memory. Clones are the same open journal, as in one process; [`Self::reopen`] is what
+/// the next process opens.
 ///
 /// An append is committed and answered before `append` returns, so that a test on one thread always
-/// runs in the same order. Answers are given one at a time, without a lock held: `done` may append.
+/// runs in the same order. Answers are given one at a time, without a lock: `done` may append.
 #[derive(Debug, Clone, Default)]
 pub struct MemoryJournal {
-    /// What has been committed; shared with every other opening of the same journal.
+    /// The committed contents; shared with every other opening of the same journal.
     contents: Arc<Mutex<Contents>>,
-    /// What dies with the process. Always locked before `contents`.
+    /// The state that dies with the process. Always locked before `contents`.
     process: Arc<Mutex<Process>>,
 }
 
 #[derive(Default)]
 struct Process {
     is_closed: bool,
-    /// Committed or refused, not yet told.
+    /// Committed or refused, not yet answered.
     answers: VecDeque<(Done, Outcome)>,
-    /// Somebody is giving answers; others leave theirs to them, which keeps the order.
+    /// A thread is giving answers; others leave theirs to it, which keeps the order.
     telling: bool,
 }
 
@@ -70,7 +71,7 @@ impl MemoryJournal {
         self.contents().damage(run, seq);
     }
 
-    /// Gives the answers that are due, unless somebody else is at it.
+    /// Gives the pending answers, unless another thread is doing it.
     fn tell(&self) {
         if std::mem::replace(&mut self.process().telling, true) {
             return;
@@ -109,7 +110,7 @@ impl MemoryJournal {
         Box::pin(async move { read(&self.contents()) })
     }
 
-    /// A write that is not one append.
+    /// A write that is not a single append.
     fn write(
         &self,
         write: impl FnOnce(&mut Contents) -> Result<(), AppendError> + Send + 'static,

@@ -1,4 +1,4 @@
-//! A scripted model server on a real socket: keeps what it is asked, answers as the test says.
+//! A scripted model server on a real socket: it records requests and answers by the test's script.
 //!
 //! Works for a provider in the same process and for a binary whose environment names [`base_url`].
 //! Nothing here waits for time: a script stops at a [`Latch`] until the test releases it.
@@ -26,7 +26,7 @@ use tokio::{
 pub use self::{chat::ChatReply, latch::Latch, reply::Reply};
 use crate::taps::locked;
 
-/// Answers requests in the order in which they come. Ends when it is dropped.
+/// Answers requests in the order in which they arrive. Ends when it is dropped.
 #[derive(Debug)]
 pub struct ModelServer {
     url: String,
@@ -35,15 +35,15 @@ pub struct ModelServer {
     _open: oneshot::Sender<()>,
 }
 
-/// A request as it came.
+/// A request as it arrived.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Asked {
     pub method: String,
     /// With its query.
     pub path: String,
-    /// Names in small letters, in the order in which they came.
+    /// Lower-case names, in the order in which they arrived.
     pub headers: Vec<(String, String)>,
-    /// Null where it is not JSON.
+    /// Null if it is not JSON.
     pub body: Value,
 }
 
@@ -56,15 +56,15 @@ impl Asked {
 
 type Responder = Box<dyn Fn(&Asked) -> Reply + Send>;
 
-/// What the connections share.
+/// The state that the connections share.
 #[derive(Default)]
 struct Desk {
     queue: Mutex<VecDeque<Reply>>,
     responder: Mutex<Option<Responder>>,
     asked: watch::Sender<Vec<Asked>>,
-    /// Replies that were sent to their end.
+    /// Replies that were sent completely.
     served: watch::Sender<usize>,
-    /// Connections that the client closed before its answer was whole.
+    /// Connections that the client closed before its answer was complete.
     drops: watch::Sender<usize>,
 }
 
@@ -75,7 +75,7 @@ impl fmt::Debug for Desk {
 }
 
 impl ModelServer {
-    /// On a thread of its own: a test may block while it waits for a process.
+    /// On its own thread: a test may block while it waits for a process.
     pub async fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let url = format!("http://{}", listener.local_addr().expect("its address"));
@@ -105,17 +105,17 @@ impl ModelServer {
         format!("{}/v1", self.url)
     }
 
-    /// The next answer that nobody has had yet comes behind those before it.
+    /// Adds a reply to the end of the queue.
     pub fn queue(&self, reply: impl Into<Reply>) {
         locked(&self.desk.queue).push_back(reply.into());
     }
 
-    /// Answers what finds the queue empty; without this it is refused with status 400.
+    /// Answers requests when the queue is empty; without this they are refused with status 400.
     pub fn respond(&self, responder: impl Fn(&Asked) -> Reply + Send + 'static) {
         *locked(&self.desk.responder) = Some(Box::new(responder));
     }
 
-    /// How many answers of the queue nobody has asked for.
+    /// How many replies of the queue are unused.
     pub fn left(&self) -> usize {
         locked(&self.desk.queue).len()
     }
@@ -125,24 +125,24 @@ impl ModelServer {
         self.desk.asked.borrow().clone()
     }
 
-    /// Resolves when there were so many requests; the last of those.
+    /// Resolves when this many requests have arrived; returns the last of them.
     pub async fn until_asked(&self, count: usize) -> Asked {
         let mut asked = self.desk.asked.subscribe();
         let all = asked.wait_for(|asked| asked.len() >= count).await.expect("the desk lives");
         all[count.max(1) - 1].clone()
     }
 
-    /// Resolves when so many replies were sent to their end.
+    /// Resolves when this many replies were sent completely.
     pub async fn until_served(&self, count: usize) {
         let _ = self.desk.served.subscribe().wait_for(|served| *served >= count).await;
     }
 
-    /// Resolves when a client has closed its connection before its answer was whole.
+    /// Resolves when a client has closed its connection before its answer was complete.
     pub async fn dropped(&self) {
         self.until_drops(1).await;
     }
 
-    /// Resolves when that has happened so often.
+    /// Resolves when that has happened this many times.
     pub async fn until_drops(&self, count: usize) {
         let _ = self.desk.drops.subscribe().wait_for(|drops| *drops >= count).await;
     }

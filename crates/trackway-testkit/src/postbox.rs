@@ -1,4 +1,4 @@
-//! A messenger that keeps what it is told, and fails when it is asked to.
+//! A messenger that records deliveries, and fails on request.
 
 use std::{fmt, sync::Mutex};
 
@@ -11,14 +11,14 @@ use trackway_runtime::{Messenger, Undelivered};
 
 use crate::{story, taps::locked};
 
-/// What was told in one attempt.
+/// The content of one delivery attempt.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Letter {
     pub run: RunId,
     pub hook: String,
     pub target: Value,
     pub seq: Seq,
-    /// The update as a line of its story.
+    /// The update as a line of the run's summary.
     pub line: String,
     /// The state and the newest event of the run that came with it.
     pub state: StateName,
@@ -28,7 +28,7 @@ pub struct Letter {
 
 type Verdict = Box<dyn FnMut(&Letter) -> Result<(), Undelivered> + Send>;
 
-/// Outlasts processes, as a receiver does: give the same one to the next.
+/// Outlives processes, as a real receiver does: pass the same one to the next.
 pub struct Postbox {
     attempts: watch::Sender<Vec<Letter>>,
     verdict: Mutex<Verdict>,
@@ -51,7 +51,7 @@ impl Postbox {
         Self::default()
     }
 
-    /// What becomes of each letter from now on.
+    /// Decides the result of each delivery from now on.
     pub fn judge(&self, verdict: impl FnMut(&Letter) -> Result<(), Undelivered> + Send + 'static) {
         *locked(&self.verdict) = Box::new(verdict);
     }
@@ -61,26 +61,26 @@ impl Postbox {
         self.attempts.borrow().clone()
     }
 
-    /// What arrived so far.
+    /// Successful deliveries so far.
     pub fn letters(&self) -> Vec<Letter> {
         self.attempts.borrow().iter().filter(|letter| letter.arrived).cloned().collect()
     }
 
-    /// The lines that arrived for this hook of this run, in their order.
+    /// The lines that were delivered to this hook of this run, in order.
     pub fn lines(&self, run: RunId, hook: &str) -> Vec<String> {
         let letters = self.letters().into_iter();
         let own = letters.filter(|letter| letter.run == run && letter.hook == hook);
         own.map(|letter| letter.line).collect()
     }
 
-    /// Resolves when there were so many attempts.
+    /// Resolves when there were this many attempts.
     pub async fn until_attempts(&self, count: usize) {
         let enough = |letters: &Vec<Letter>| letters.len() >= count;
         // The sender lives as long as this borrow.
         let _ = self.attempts.subscribe().wait_for(enough).await;
     }
 
-    /// Resolves when a letter with this line has arrived at the hook.
+    /// Resolves when this line was delivered to the hook.
     pub async fn until_line(&self, run: RunId, hook: &str, line: &str) {
         let is_it = |letter: &Letter| {
             letter.arrived && letter.run == run && letter.hook == hook && letter.line == line

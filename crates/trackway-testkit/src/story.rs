@@ -1,4 +1,5 @@
-//! What a run showed, as text that a test can compare: short for people, whole for machines.
+//! The visible output of a run as text that a test can compare: short for people, complete for
+//! machines.
 
 use std::collections::HashMap;
 
@@ -12,7 +13,7 @@ const HEX: usize = 32;
 const UUID: usize = 36;
 
 /// One line for each visible event: `working`, `working: text`, `+artifact`, and `completed.` with a
-/// full stop where nothing follows.
+/// full stop if nothing follows.
 pub fn story(log: &[Stored]) -> Vec<String> {
     log.iter().filter_map(line).collect()
 }
@@ -38,7 +39,7 @@ fn text(message: &Message) -> String {
     texts.collect::<Vec<_>>().join(" ")
 }
 
-/// The visible events of a log as they are recorded, without their places and moments.
+/// The visible events of a log as they are recorded, without positions and times.
 pub fn updates(log: &[Stored]) -> Vec<Value> {
     let visible = log
         .iter()
@@ -47,7 +48,7 @@ pub fn updates(log: &[Stored]) -> Vec<Value> {
     visible.collect()
 }
 
-/// Everything of a view but moments and places in the log.
+/// Everything of a view except times and positions in the log.
 pub fn seen(view: &RunView) -> Value {
     json!({
         "submission": *view.submission,
@@ -63,8 +64,8 @@ pub fn seen(view: &RunView) -> Value {
     })
 }
 
-/// Gives made ids their number in order of appearance, so that two runs can be compared that differ in
-/// their ids alone. Made ids are `xyz_` and 32 hex digits, and UUIDs.
+/// Replaces generated ids by numbers in order of appearance, so that two runs that differ only in
+/// their ids can be compared. Generated ids are `xyz_` and 32 hex digits, and UUIDs.
 #[derive(Debug, Default)]
 pub struct Names {
     known: HashMap<String, usize>,
@@ -110,7 +111,7 @@ impl Names {
     }
 }
 
-/// The length of the made id that the text begins with.
+/// The length of the generated id at the start of the text.
 fn made_id(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
     let hex = |bytes: &[u8]| bytes.iter().all(u8::is_ascii_hexdigit);

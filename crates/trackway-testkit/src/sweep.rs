@@ -1,8 +1,8 @@
-//! The crash sweep: each program is run once without a fault, and then once for every fault point that
-//! it reached, with a crash exactly there. The process is opened anew, its client does again what it
-//! did, and in the end everything must look as if nothing had happened.
+//! The crash sweep: each program runs once without a fault, and then once for every fault point that it
+//! reached, with a crash exactly there. The process is opened again, its client repeats its actions,
+//! and in the end everything must look as if nothing had happened.
 //!
-//! A failure names the program, the store and the crash, and is the same number the next time.
+//! A failure names the program, the store and the crash, and has the same number the next time.
 
 mod judge;
 
@@ -21,7 +21,7 @@ use crate::{CrashAt, Guest, Postbox, Setup, Visit, World, scatter};
 
 pub use judge::one_life;
 
-/// What is swept: a client, and the programs it talks to.
+/// The subject of a sweep: a client, and the programs that it uses.
 ///
 /// A program writes a line to `ledger.txt` in the given folder for each side effect; the last word of a
 /// line is the step's idempotency key.
@@ -29,8 +29,8 @@ pub use judge::one_life;
 pub struct Subject {
     pub guest: Guest,
     pub programs: fn(&Path) -> Registry,
-    /// Whether children show the same in every run. They do not where they race a cancel; then all of
-    /// them must be canceled in the end.
+    /// Whether children give the same result in every run. They do not if they race with a cancel; then
+    /// all of them must be canceled in the end.
     pub children_alike: bool,
 }
 
@@ -46,25 +46,26 @@ pub enum Store {
     Sqlite,
 }
 
-/// Where a process dies: at a point when it is reached for the `n`-th time, or at the `n`-th of any.
+/// Where a process dies: at the `n`-th time that a point is reached, or at the `n`-th point of any
+/// name.
 #[derive(Debug, Clone, Copy)]
 enum Crash {
     At(&'static str, usize),
     Any(usize),
 }
 
-/// One world, swept through a list of crashes.
+/// One world with a list of crashes.
 struct Journey<'a> {
     subject: &'a Subject,
     world: World,
-    /// Outlasts the processes, as the world's other side does: files, services.
+    /// Outlives the processes, like the outside world: files, services.
     outside: TempDir,
     visit: Visit,
-    /// Where the guest's updates arrive, where it wants them.
+    /// Receives the client's updates, if it wants them.
     postbox: Arc<Postbox>,
-    /// What each crash left behind.
+    /// The recorded state at each crash.
     recorded: Vec<Recorded>,
-    /// Where each of them happened.
+    /// The point of each crash.
     points: Vec<&'static str>,
 }
 
@@ -93,7 +94,7 @@ impl<'a> Journey<'a> {
         }
     }
 
-    /// One process. True when the client got through.
+    /// Runs one process. True if the client finished.
     fn live(&mut self, faults: &Arc<CrashAt>) -> bool {
         let setup = self.setup().faults(faults.clone());
         let (guest, visit) = (&self.subject.guest, &self.visit);
@@ -103,7 +104,7 @@ impl<'a> Journey<'a> {
         through.is_some()
     }
 
-    /// The process dies at that point. False when it got through without reaching it.
+    /// The process dies at that point. False if it finished without reaching it.
     fn crash(&mut self, crash: Crash) -> bool {
         let faults = Arc::new(match crash {
             Crash::At(point, n) => CrashAt::point(point, n),
@@ -117,14 +118,14 @@ impl<'a> Journey<'a> {
         true
     }
 
-    /// Side effects that were done so far, by idempotency key.
+    /// Side effects so far, by idempotency key.
     fn done(&self) -> Vec<String> {
         let ledger = std::fs::read_to_string(self.outside.path().join("ledger.txt"));
         let key = |line: &str| line.split(' ').next_back().map(str::to_owned);
         ledger.unwrap_or_default().lines().filter_map(key).collect()
     }
 
-    /// The last process, without a fault; then everything is looked at.
+    /// The last process, without a fault; then everything is read.
     fn end(&mut self) -> (Ending, Vec<&'static str>) {
         let faults = Arc::new(CrashAt::never());
         assert!(self.live(&faults), "without a fault it gets through");
@@ -138,7 +139,7 @@ impl<'a> Journey<'a> {
     }
 }
 
-/// Runs one journey; a failure says which one it was.
+/// Runs one sweep; a failure names it.
 #[expect(clippy::print_stderr, reason = "a test says where it failed")]
 fn journey(
     subject: &Subject,
@@ -188,14 +189,15 @@ pub fn sweep(subject: &Subject, store: Store) {
             missed.push((*point, *n));
         }
     }
-    // Commits are grouped as it happens, on a busy machine into fewer, and the last point of all may
-    // come after the client has left: some crashes come to nothing. If most did, the sweep would have
-    // lost its grip. Not so where children race a cancel: how far they get is anybody's guess.
+    // The grouping of commits depends on timing: a busy machine makes fewer, and the last point may
+    // come after the client has left. Some crashes therefore never happen. If most did not happen, the
+    // sweep would prove nothing. This check does not apply if children race with a cancel: their
+    // progress is not predictable.
     let few = missed.len() * 2 <= reached.len();
     assert!(few || !subject.children_alike, "{:?} missed {missed:?}", subject.guest);
 }
 
-/// Crashes up to three times, at points drawn from a seed.
+/// Crashes up to three times, at points derived from a seed.
 pub fn sweep_again(subject: &Subject, store: Store, seeds: std::ops::Range<u64>) {
     let (clean, reached, _) = journey(subject, store, &[]);
     let draw =

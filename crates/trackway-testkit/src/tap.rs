@@ -1,4 +1,4 @@
-//! A journal with something between it and its user.
+//! A journal with an interceptor between it and its user.
 
 use std::{fmt, sync::Arc};
 
@@ -10,18 +10,18 @@ use trackway_ports::{
     RunLease, RunPage, RunQuery, RunRow, SessionRow, Stored, WorkClaim, WorkerId, WriteFuture,
 };
 
-/// What stands between.
+/// An interceptor of journal calls.
 pub trait Tap: fmt::Debug + Send + Sync {
     fn append(&self, journal: &Arc<dyn Journal>, append: Append, done: Done) {
         journal.append(append, done);
     }
 
-    /// Awaited before each read; of one run's events where `run` is given.
+    /// Awaited before each read; `run` is set for reads of one run's events.
     fn before_read(&self, _run: Option<RunId>) -> PortFuture<'_, ()> {
         Box::pin(std::future::ready(()))
     }
 
-    /// Why a read, or other work that is awaited as reads are, fails at the moment.
+    /// Why a read, or other awaited work, fails at the moment.
     fn outage(&self) -> Option<String> {
         None
     }
@@ -35,7 +35,7 @@ pub trait Tap: fmt::Debug + Send + Sync {
     fn close(&self) {}
 }
 
-/// The journal as seen through a tap.
+/// The journal behind an interceptor.
 #[derive(Debug, Clone)]
 pub struct Tapped {
     journal: Arc<dyn Journal>,
@@ -47,7 +47,7 @@ impl Tapped {
         Self { journal, tap }
     }
 
-    /// Awaits the tap, then reads.
+    /// Awaits the interceptor, then reads.
     fn read<'a, T: Send + 'a>(
         &'a self,
         run: Option<RunId>,
@@ -62,7 +62,7 @@ impl Tapped {
         })
     }
 
-    /// The same for what writes and is no append.
+    /// The same for writes that are not appends.
     fn write<'a>(
         &'a self,
         write: impl FnOnce(&'a dyn Journal) -> WriteFuture<'a> + Send + 'a,
@@ -189,7 +189,7 @@ impl Journal for Tapped {
         self.read(None, move |journal| journal.session_runs(access, session))
     }
 
-    // What follows writes, and is awaited as reads are: a dead process does neither.
+    // The following methods write, and are awaited like reads: a dead process does neither.
     fn remove(&self, removal: Removal) -> WriteFuture<'_> {
         self.write(move |journal| journal.remove(removal))
     }

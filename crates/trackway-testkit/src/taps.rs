@@ -1,4 +1,4 @@
-//! Taps: a journal that dies with its process, answers from its own thread, or breaks.
+//! Interceptors: a journal that dies with its process, answers from its own thread, or breaks.
 
 use std::{
     fmt, future,
@@ -15,10 +15,10 @@ use trackway_ports::{Append, AppendError, Done, Faults, Journal, PortFuture, Rec
 
 use crate::{Life, tap::Tap};
 
-/// Once its process is dead, nothing is taken in, nobody is answered, and no read returns.
+/// After its process is dead, no append is accepted or answered, and no read returns.
 pub struct Mortal {
     life: Life,
-    /// Callers that are never answered. Kept, since dropping one would be an answer too.
+    /// Callbacks that are never called. They are kept, because dropping one would be an answer too.
     buried: Arc<Mutex<Vec<Done>>>,
 }
 
@@ -60,11 +60,11 @@ impl Tap for Mortal {
     }
 }
 
-/// Gives a journal that answers on its caller's thread one of its own, with the fault points that a
-/// store on disk has.
+/// Gives a journal that answers on its caller's thread its own thread, with the fault points of a
+/// store on disk.
 #[derive(Debug)]
 pub struct OwnThread {
-    /// Gone once it is closed.
+    /// `None` after it is closed.
     thread: Mutex<Option<(mpsc::Sender<Job>, thread::JoinHandle<()>)>>,
 }
 
@@ -88,7 +88,7 @@ fn work(faults: &dyn Faults, jobs: &mpsc::Receiver<Job>) {
                 let _ = tell.send(result);
             }),
         );
-        // A journal that withholds this one holds up the others too, as a disk does.
+        // A journal that pauses this append delays the others too, as a disk does.
         let Ok(result) = told.recv() else { continue };
         faults.reach("store:after-commit");
         done(result);
@@ -100,7 +100,7 @@ impl Tap for OwnThread {
     fn append(&self, journal: &Arc<dyn Journal>, append: Append, done: Done) {
         let job = (journal.clone(), append, done);
         if let Some((inbox, _)) = &*locked(&self.thread) {
-            // A thread that is gone was ended by a fault point: nobody is answered any more.
+            // A missing thread was ended by a fault point: no caller gets an answer any more.
             let _ = inbox.send(job);
             return;
         }
@@ -111,13 +111,13 @@ impl Tap for OwnThread {
         let thread = locked(&self.thread).take();
         if let Some((inbox, thread)) = thread {
             drop(inbox);
-            // One that was ended by a fault point has ended too.
+            // A thread that a fault point ended has also ended.
             let _ = thread.join();
         }
     }
 }
 
-/// Cannot write any more after a number of appends, as a full disk.
+/// Cannot write after a number of appends, like a full disk.
 #[derive(Debug)]
 pub struct Breaks {
     left: AtomicUsize,
@@ -138,16 +138,16 @@ impl Tap for Breaks {
             return;
         }
         let reason = "the disk is full".to_owned();
-        // Not on this thread, which may hold what the answer needs.
+        // Not on this thread, which may hold a lock that the answer needs.
         thread::spawn(move || done(Err(AppendError::Broken { reason })));
     }
 }
 
-/// Neither reads nor writes while it lasts, as without a file descriptor; nothing is lost by it.
+/// Neither reads nor writes while it lasts, as without a file descriptor. It loses nothing.
 #[derive(Debug, Default)]
 pub struct Outage {
     lasts: AtomicBool,
-    /// Appends that are taken, and then refused, before it is over by itself.
+    /// Appends that are accepted, and then refused, before the outage ends by itself.
     appends: Mutex<Option<(usize, usize)>>,
 }
 
@@ -156,7 +156,7 @@ impl Outage {
         Self::default()
     }
 
-    /// One that takes some appends, refuses the next ones, and is over.
+    /// An outage that accepts some appends, refuses the next ones, and ends.
     pub fn of_appends(taken: usize, refused: usize) -> Self {
         Self { appends: Mutex::new(Some((taken, refused))), ..Self::default() }
     }
@@ -190,7 +190,7 @@ impl Tap for Outage {
             return journal.append(append, done);
         }
         let reason = OUTAGE.to_owned();
-        // Not on this thread, which may hold what the answer needs.
+        // Not on this thread, which may hold a lock that the answer needs.
         thread::spawn(move || done(Err(AppendError::Unavailable { reason })));
     }
 

@@ -1,5 +1,5 @@
-//! A guided run, written by hand: what an agent with a workflow would have left in the log. Node `a` of a
-//! run is always the same node; nodes whose names begin with `end` are complete.
+//! A guided run, built by hand: the log that an agent with a workflow would have written. Node `a` of a
+//! run is always the same node; nodes whose names start with `end` are complete.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -14,7 +14,7 @@ use trackway_domain::{
 use trackway_ports::{Append, Journal, Pinned, RunRow};
 use uuid::Uuid;
 
-/// When trails begin: 2026-01-01.
+/// When these runs start: 2026-01-01.
 const BEGINNING: Timestamp = Timestamp::from_millis(1_767_225_600_000);
 
 #[derive(Debug, Clone)]
@@ -29,7 +29,7 @@ pub struct Trail {
 }
 
 impl Trail {
-    /// A guided run of a session that has begun and has no node yet.
+    /// A guided run of a session that has started and has no node yet.
     pub fn guided(number: u128, session: &str, workflow: &str) -> Self {
         let body = json!({ "id": workflow }).to_string();
         let digest = Sha256::digest(body.as_bytes());
@@ -133,7 +133,7 @@ impl Trail {
         NodeId::new(Uuid::from_u128(self.number << 64 | name))
     }
 
-    /// All of it in one append.
+    /// The whole run in one append.
     pub fn append(&self) -> Append {
         let moment = |place| self.began + Duration::from_secs(place);
         let stamps: Vec<Timestamp> = (0..).map(moment).take(self.events.len()).collect();
@@ -215,7 +215,7 @@ pub fn document(name: &str, kind: DocumentKind, key: Option<&str>, value: Value)
     DocumentChange { name: name.to_owned(), kind, key: key.map(str::to_owned), value }
 }
 
-/// An answer that brings notes.
+/// An answer with notes.
 pub fn noted(notes: &str) -> Inputs {
     Inputs { notes: Some(notes.to_owned()), ..Inputs::default() }
 }

@@ -1,12 +1,12 @@
-//! Everything of a kind, however many pages that takes.
+//! All events or runs of a kind, across all pages.
 
 use trackway_domain::RunId;
 use trackway_ports::{Journal, ReadError, RunFilter, Stored};
 
-/// Events asked for at once; a store may return fewer where they are large.
+/// Events per read; a store may return fewer if they are large.
 const PAGE_EVENTS: usize = 1_024;
 
-/// Every event of the run that is stored.
+/// Every stored event of the run.
 pub async fn whole_log(journal: &dyn Journal, run: RunId) -> Result<Vec<Stored>, ReadError> {
     let mut log: Vec<Stored> = Vec::new();
     loop {
@@ -19,7 +19,7 @@ pub async fn whole_log(journal: &dyn Journal, run: RunId) -> Result<Vec<Stored>,
     }
 }
 
-/// The runs that are to be driven, whoever drives them.
+/// The runs that need a driver, with or without one.
 pub async fn runs_to_drive(journal: &dyn Journal) -> Vec<RunId> {
     let rows = journal.runs(RunFilter::default(), None, usize::MAX).await;
     let rows = rows.expect("the store can be read").into_iter();

@@ -1,4 +1,5 @@
-//! A world in which processes live and die: one store, one clock and one source of ids that outlast them.
+//! A world in which processes start and die: one store, one clock and one source of ids that outlive
+//! them.
 
 use std::{
     future::Future,
@@ -21,16 +22,16 @@ use crate::{
     taps::{Mortal, OwnThread},
 };
 
-/// Far longer than anything in a test takes: only a hang gets there.
+/// Far longer than any test takes: only a hang gets there.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A thread that hangs must not keep the failure from being told.
+/// A thread that hangs must not hide the failure.
 const SHUTDOWN: Duration = Duration::from_secs(10);
 
-/// Where a memory-backed file system usually is. A sweep syncs many thousand times.
+/// The usual path of a memory-backed file system. A sweep syncs many thousand times.
 const MEMORY_FOLDER: &str = "/dev/shm";
 
-/// What outlasts a process.
+/// What outlives a process.
 #[derive(Debug)]
 pub struct World {
     store: Store,
@@ -44,20 +45,20 @@ enum Store {
     Sqlite(TempDir),
 }
 
-/// How one process differs from the plain one.
+/// How one process differs from the default.
 #[derive(Debug)]
 pub struct Setup {
     pub registry: Registry,
     pub faults: Arc<CrashAt>,
-    /// Stands between the runtime and the store.
+    /// The interceptor between the runtime and the store.
     pub tap: Option<Arc<dyn Tap>>,
     pub recover: bool,
-    /// Tells others of updates.
+    /// Delivers updates to hooks.
     pub messenger: Option<Arc<dyn Messenger>>,
-    /// What written workflows can have done.
+    /// The tools that workflow files can use.
     pub tools: Arc<Tools>,
     pub lease: LeaseTerm,
-    /// How nodes tell each other.
+    /// How nodes wake each other.
     pub wakeups: Option<Arc<dyn Wakeups>>,
 }
 
@@ -141,7 +142,7 @@ impl World {
         Self { store, clock: Arc::default(), ids: Arc::default() }
     }
 
-    /// The store's folder, where it has one.
+    /// The store's folder, if it has one.
     pub fn folder(&self) -> Option<PathBuf> {
         match &self.store {
             Store::Memory(_) => None,
@@ -157,7 +158,7 @@ impl World {
         }
     }
 
-    /// Looks into the store while no process runs.
+    /// Reads the store while no process runs.
     pub fn look<T, F: Future<Output = T>>(&self, look: impl FnOnce(Arc<dyn Journal>) -> F) -> T {
         let thread =
             tokio::runtime::Builder::new_current_thread().build().expect("a tokio runtime");
@@ -174,8 +175,8 @@ impl World {
         })
     }
 
-    /// One process from its start to its death: `client` is what the world does to it. When the client
-    /// is through the process is killed, as it is when a fault point says so; then there is no result.
+    /// One process from its start to its death: `client` is the code that uses it. When the client has
+    /// finished, the process is killed. If a fault point kills it earlier, there is no result.
     pub fn process<T, F: Future<Output = T>>(
         &self,
         setup: impl Into<Setup>,
@@ -204,7 +205,7 @@ impl World {
             })
         }));
         life.end();
-        // The store's threads end at their next fault point. The next process must not meet them.
+        // The store's threads end at their next fault point. They must not overlap with the next process.
         threads.block_on(store.close());
         drop(store);
         threads.shutdown_timeout(SHUTDOWN);
@@ -215,7 +216,7 @@ impl World {
         }
     }
 
-    /// As [`World::process`], where nothing goes wrong.
+    /// Like [`World::process`], for a process without a fault.
     pub fn run<T, F: Future<Output = T>>(
         &self,
         setup: impl Into<Setup>,
@@ -225,8 +226,8 @@ impl World {
         result.expect("a process without faults lives as long as its client")
     }
 
-    /// Another process on the store, beside the one whose client calls this. It lives until it is stopped
-    /// or its life is ended.
+    /// Another process on the store, in addition to the one whose client calls this. It runs until it is
+    /// stopped or killed.
     pub fn beside(&self, setup: impl Into<Setup>) -> Process {
         self.open(setup.into()).0
     }

@@ -1,4 +1,4 @@
-//! Claims: a message is acted on once.
+//! Claims: a message is processed once.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use trackway_ports::{AppendError, Claim, Journal};
 
 use super::samples::*;
 
-/// The claim that an append lost to.
+/// The claim that made an append fail.
 fn lost_to(outcome: Result<trackway_ports::Receipt, AppendError>) -> Claim {
     match outcome {
         Err(AppendError::Claimed(claim)) => *claim,
@@ -15,7 +15,7 @@ fn lost_to(outcome: Result<trackway_ports::Receipt, AppendError>) -> Claim {
     }
 }
 
-/// Proves X2: a repeated request finds what the first led to and writes nothing.
+/// Proves X2: a repeated request finds the result of the first and writes nothing.
 pub async fn the_first_claim_wins(journal: Arc<dyn Journal>) {
     let caller = Caller::new("tenant", "user");
     let first = claim(&caller, "message", run(1));
@@ -37,7 +37,7 @@ pub async fn the_first_claim_wins(journal: Arc<dyn Journal>) {
     assert_eq!(journal.claim(key).await.unwrap(), Some(first));
 }
 
-/// Proves X2: also when both are under way at the same moment.
+/// Proves X2: also if both are pending at the same moment.
 pub async fn two_claims_at_once_have_one_winner(journal: Arc<dyn Journal>) {
     let caller = Caller::new("tenant", "user");
     let outcomes: Vec<_> = (1..=50)
@@ -60,13 +60,13 @@ pub async fn two_claims_at_once_have_one_winner(journal: Arc<dyn Journal>) {
     }
 }
 
-/// Proves X2: message ids are chosen by callers, so each caller has their own.
+/// Proves X2: callers choose message ids, so each caller has its own.
 pub async fn another_caller_may_use_the_same_message_id(journal: Arc<dyn Journal>) {
     let callers = [
         Caller::new("a", "x"),
         Caller::new("a", "y"),
         Caller::new("b", "x"),
-        // Together these have the same letters as others.
+        // If tenant and user were joined, these would equal others.
         Caller::new("ax", ""),
         Caller::new("", "ax"),
     ];

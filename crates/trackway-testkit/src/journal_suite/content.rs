@@ -1,4 +1,4 @@
-//! Content: whatever an event holds comes back exactly.
+//! Content: every event is read back exactly.
 
 use serde_json::{Value, json};
 use trackway_domain::{
@@ -8,7 +8,7 @@ use trackway_ports::Append;
 
 use super::{StoreUnderTest, fresh, samples::*};
 
-/// Writes events with these values and sees them come back, also after opening again.
+/// Writes events with these values and checks that they read back, also after opening again.
 async fn round_trip<S: StoreUnderTest>(values: Vec<Value>) {
     let (store, journal) = fresh::<S>().await;
     let mut append = Append::new(run(1), 0, at(0));
@@ -23,9 +23,9 @@ async fn round_trip<S: StoreUnderTest>(values: Vec<Value>) {
     }
 }
 
-/// Proves X2: large events are kept elsewhere, and nobody notices.
+/// Proves X2: large events are stored elsewhere without any visible difference.
 pub async fn a_large_event_reads_back<S: StoreUnderTest>() {
-    // Around the bound at which a store may keep a body elsewhere, and far beyond it.
+    // Around the size at which a store may store a body elsewhere, and far beyond it.
     for length in [65_400, 65_536, 65_600, 3_000_000] {
         round_trip::<S>(vec![json!("x".repeat(length))]).await;
     }
@@ -34,7 +34,7 @@ pub async fn a_large_event_reads_back<S: StoreUnderTest>() {
 /// Proves X2.
 pub async fn many_large_events_in_one_append_read_back<S: StoreUnderTest>() {
     let large = "ü".repeat(100_000);
-    // Among them the same content twice, and small ones in between.
+    // They include the same content twice, and small values in between.
     let values = (0..12).map(|number| match number % 3 {
         0 => json!([number, large]),
         1 => json!(large),
@@ -117,7 +117,7 @@ pub async fn huge_numbers_read_back<S: StoreUnderTest>() {
 
 /// Proves X2: a recorded result is the same number on every replay, to the last bit.
 pub async fn fractions_read_back_exactly<S: StoreUnderTest>() {
-    // A fixed stream of bit patterns; among this many a parser that rounds carelessly is caught.
+    // A fixed stream of bit patterns, long enough to catch a parser that rounds carelessly.
     let mut bits = 0x9E37_79B9_7F4A_7C15_u64;
     let fractions = std::iter::repeat_with(|| {
         bits ^= bits << 13;
@@ -129,9 +129,9 @@ pub async fn fractions_read_back_exactly<S: StoreUnderTest>() {
     round_trip::<S>(finite.take(2_000).map(Value::from).collect()).await;
 }
 
-/// Proves X2: what a front door took in is not too deep for the log.
+/// Proves X2: a value that a front door accepted is not too deep for the log.
 pub async fn a_deep_value_reads_back<S: StoreUnderTest>() {
-    // A JSON parser's usual bound is 128 levels; the event adds its own around the value.
+    // The usual limit of a JSON parser is 128 levels; the event adds levels around the value.
     for depth in [127, 128, 300] {
         let deep = (0..depth).fold(json!(1), |inner, _| json!([inner]));
         round_trip::<S>(vec![deep]).await;

@@ -1,4 +1,4 @@
-//! The feed: everything that somebody may see, in pages.
+//! The feed: everything that a caller may see, in pages.
 
 use std::sync::Arc;
 
@@ -37,7 +37,7 @@ async fn begin(journal: &dyn Journal, id: u128, caller: Caller) {
     write(journal, first).await;
 }
 
-/// Proves X1, X6: a tenant's page shows what is covered, whole and in the order of each run.
+/// Proves X1, X6: a tenant's page has the covered events, complete and in the order of each run.
 pub async fn the_feed_has_everything_that_is_covered<S: StoreUnderTest>() {
     let (store, journal) = fresh::<S>().await;
     let callers = [("a", "ann"), ("a", "bob"), ("b", "ann")];
@@ -68,7 +68,7 @@ pub async fn the_feed_has_everything_that_is_covered<S: StoreUnderTest>() {
             }
         }
     }
-    // A cursor that was kept goes on in another process.
+    // A stored cursor continues in another process.
     let access = Access::own(Caller::new("a", "ann"));
     let (_, cursor) = all(&*journal, &access, 2).await;
     write(&*journal, appending(run(1), 5, [6])).await;
@@ -78,7 +78,7 @@ pub async fn the_feed_has_everything_that_is_covered<S: StoreUnderTest>() {
     assert_eq!(seen, [format!("6 of {}", run(1))]);
 }
 
-/// Proves X6: a cursor comes from outside.
+/// Proves X6: a cursor comes from a client, so it is checked.
 pub async fn a_foreign_cursor_is_refused(journal: Arc<dyn Journal>) {
     begin(&*journal, 1, Caller::new("a", "ann")).await;
     for text in ["x", "-1", "1.0", "99999999999999999999999", "1; DROP TABLE events", " "] {

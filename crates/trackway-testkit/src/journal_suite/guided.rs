@@ -19,7 +19,7 @@ async fn found(journal: &dyn Journal, key: AttemptKey) -> Option<Stored> {
     found
 }
 
-/// Proves T4, T12: everything that an answer needs is found in one look, whatever else the run holds.
+/// Proves T4, T12: one read finds everything that an answer needs, whatever else the run has.
 pub async fn a_node_is_found_with_its_run(journal: Arc<dyn Journal>) {
     write(&*journal, opening(1)).await;
     let whole = log(&*journal, run(1)).await;
@@ -38,7 +38,7 @@ pub async fn a_node_is_found_with_its_run(journal: Arc<dyn Journal>) {
     assert_eq!((first.head, first.branches), (4, 1));
 }
 
-/// Issue 11, S-M5: a node says whether its run waits to be adopted.
+/// Issue 11, S-M5: a node tells whether its run waits to be adopted.
 pub async fn a_node_of_an_imported_run_says_so(journal: Arc<dyn Journal>) {
     write(&*journal, opening(1)).await;
     let is_unadopted = async || place(&*journal, 1, 1).await.unwrap().is_unadopted;
@@ -49,7 +49,7 @@ pub async fn a_node_of_an_imported_run_says_so(journal: Arc<dyn Journal>) {
     assert!(!is_unadopted().await);
 }
 
-/// Proves T5: what another run has is not found in this one.
+/// Proves T5: nodes of another run are not found in this one.
 pub async fn a_node_belongs_to_its_run(journal: Arc<dyn Journal>) {
     write(&*journal, opening(1)).await;
     write(&*journal, opening(2)).await;
@@ -62,7 +62,7 @@ pub async fn a_node_belongs_to_its_run(journal: Arc<dyn Journal>) {
     assert!(found(&*journal, attempt_key(2, 1, 1, "a")).await.is_some());
 }
 
-/// Proves T6: each answer that advances is a branch; one that does not, and notes, are none.
+/// Proves T6: each answer that advances is a branch; blocked answers and notes are not.
 pub async fn branches_are_counted(journal: Arc<dyn Journal>) {
     write(&*journal, opening(1)).await;
     write(&*journal, guided(1, 2, [blocked(1, 1, "bad")])).await;
@@ -74,13 +74,13 @@ pub async fn branches_are_counted(journal: Arc<dyn Journal>) {
     assert_eq!(branches(&*journal, 1).await, 3);
     assert_eq!(branches(&*journal, 2).await, 0);
     assert_eq!(branches(&*journal, 3).await, 1);
-    // A refused append counts for nothing.
+    // A refused append does not count.
     assert!(is_conflict(&append(&*journal, guided(1, 7, [advanced(1, 3, "a", 6)])).await));
     assert_eq!(branches(&*journal, 1).await, 3);
     assert_eq!(place(&*journal, 1, 6).await, None);
 }
 
-/// Proves T4, T6: an attempt is found by all of what it is recognised by, advanced or not.
+/// Proves T4, T6: an attempt is found only by its complete key, advanced or not.
 pub async fn an_attempt_is_found_by_its_key(journal: Arc<dyn Journal>) {
     write(&*journal, opening(1)).await;
     write(&*journal, guided(1, 2, [blocked(1, 1, "bad"), advanced(1, 1, "a", 2)])).await;
@@ -99,7 +99,7 @@ pub async fn an_attempt_is_found_by_its_key(journal: Arc<dyn Journal>) {
     }
 }
 
-/// Proves T3: a node that is read by another definition keeps its id and its branches.
+/// Proves T3: a node that switches to another definition keeps its id and its branches.
 pub async fn a_repinned_node_keeps_its_branches(journal: Arc<dyn Journal>) {
     write(&*journal, opening(1)).await;
     write(&*journal, guided(1, 2, [advanced(1, 1, "a", 2)])).await;
@@ -112,8 +112,8 @@ pub async fn a_repinned_node_keeps_its_branches(journal: Arc<dyn Journal>) {
     assert_eq!(place(&*journal, 1, 1).await.unwrap().made.seq, 4);
 }
 
-/// Proves T12, T14: the way to a node, the checkpoints on it and what grew from it follow from the log,
-/// within the limits, also where a node was read anew.
+/// Proves T12, T14: the path to a node, its checkpoints and its branches are derived from the log,
+/// within the limits, also if a node changed its definition.
 pub async fn a_lineage_is_what_the_log_says(journal: Arc<dyn Journal>) {
     write(&*journal, opening(1)).await;
     let next = [
@@ -152,7 +152,7 @@ pub async fn a_lineage_is_what_the_log_says(journal: Arc<dyn Journal>) {
     assert!(nobody.path.is_empty() && nobody.children.is_empty());
 }
 
-/// Proves T14: what was recorded last is read without reading what came before.
+/// Proves T14: the newest events are read without reading the earlier ones.
 pub async fn newest_events_come_first(journal: Arc<dyn Journal>) {
     write(&*journal, opening(1)).await;
     write(&*journal, guided(1, 2, [advanced(1, 1, "a", 2), checkpointed(Some(2))])).await;
@@ -163,7 +163,7 @@ pub async fn newest_events_come_first(journal: Arc<dyn Journal>) {
     assert_eq!(journal.newest_events(run(9), 3).await.unwrap(), []);
 }
 
-/// Proves T3: a definition stays as it was pinned.
+/// Proves T3: a definition stays unchanged after it is pinned.
 pub async fn a_pinned_definition_reads_back<S: StoreUnderTest>() {
     let (store, journal) = fresh::<S>().await;
     let long = "{\"text\": \"\u{fc}'\"}".repeat(20_000);

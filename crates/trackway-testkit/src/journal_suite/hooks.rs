@@ -1,4 +1,4 @@
-//! Hooks: who is told of a run's updates, what is due, and that nothing falls between.
+//! Hooks: who receives a run's updates, what is due, and that no update is lost.
 
 use std::sync::Arc;
 
@@ -97,7 +97,7 @@ pub async fn hooks_are_listed_in_the_order_of_their_making(journal: Arc<dyn Jour
     assert_eq!(hook(&*journal, run(2), "a").await.target, HookTarget(json!({"url": "other"})));
 }
 
-/// Proves X2: a hook that is gone stays gone, whatever is still said of it.
+/// Proves X2: a removed hook stays removed, whatever changes still arrive.
 pub async fn a_removed_hook_is_gone(journal: Arc<dyn Journal>) {
     write(&*journal, appending(run(1), 0, [1])).await;
     change(&*journal, run(1), 1, [set("a", "1", 0), set("b", "2", 0)]).await;
@@ -112,7 +112,7 @@ pub async fn a_removed_hook_is_gone(journal: Arc<dyn Journal>) {
     assert_eq!(due(&*journal, 9_000).await, [("b".to_owned(), 5_000)]);
 }
 
-/// Proves X2: a crash cannot part a run from the hook that came with its first message.
+/// Proves X2: a crash cannot separate a run from the hook of its first message.
 pub async fn a_hook_may_come_with_the_first_event(journal: Arc<dyn Journal>) {
     let mut first = appending(run(1), 0, [1, 2]);
     first.row = Some(row(1));
@@ -138,7 +138,7 @@ pub async fn a_refused_append_changes_no_hook(journal: Arc<dyn Journal>) {
     assert_eq!((names(&hooks), hooks[0].due, hooks[0].attempts), (vec!["kept"], None, 0));
 }
 
-/// Proves X2: whoever is idle becomes due with the event, in one transaction.
+/// Proves X2: an idle hook becomes due with the event, in one transaction.
 pub async fn events_make_idle_hooks_due(journal: Arc<dyn Journal>) {
     change(&*journal, run(1), 0, [set("a", "1", 0), set("b", "2", 0)]).await;
     change(&*journal, run(2), 0, [set("other", "3", 0)]).await;
@@ -154,7 +154,7 @@ pub async fn events_make_idle_hooks_due(journal: Arc<dyn Journal>) {
     assert!(write(&*journal, appending(run(1), 1, [2])).await.hooks);
     let both = [("a".to_owned(), 5_000), ("b".to_owned(), 5_000)];
     assert_eq!(due(&*journal, i64::MAX).await, both);
-    // Who is due already is being served.
+    // A hook that is already due is already being served.
     assert!(!write(&*journal, appending(run(1), 2, [3])).await.hooks);
 }
 
@@ -182,7 +182,7 @@ pub async fn a_told_hook_is_idle_unless_there_is_more(journal: Arc<dyn Journal>)
     assert!(!change(&*journal, run(1), 3, [told("h", 3)]).await.hooks);
     let idle = hook(&*journal, run(1), "h").await;
     assert_eq!((idle.after, idle.due), (3, None));
-    // A place never moves back.
+    // The position never moves back.
     assert!(!change(&*journal, run(1), 3, [told("h", 1)]).await.hooks);
     assert_eq!(hook(&*journal, run(1), "h").await, idle);
 }
@@ -206,7 +206,7 @@ pub async fn a_failed_attempt_is_due_again_later(journal: Arc<dyn Journal>) {
     assert_eq!(hook(&*journal, run(1), "h").await.due, Some(at(30_000)));
 }
 
-/// Proves X2: what was not delivered to the old target is delivered to the new, at once.
+/// Proves X2: updates that the old target did not get go to the new one, at once.
 pub async fn a_hook_set_anew_keeps_its_place_but_not_its_failures(journal: Arc<dyn Journal>) {
     write(&*journal, appending(run(1), 0, [1, 2, 3])).await;
     change(&*journal, run(1), 3, [set("h", "1", 1)]).await;
@@ -216,7 +216,7 @@ pub async fn a_hook_set_anew_keeps_its_place_but_not_its_failures(journal: Arc<d
     let anew = hook(&*journal, run(1), "h").await;
     assert_eq!((anew.after, anew.due), (1, Some(at(5_000))));
     assert_eq!((anew.failing_since, anew.attempts), (None, 0));
-    // The old target's third attempt was under way.
+    // The old target's third attempt was in progress.
     change(&*journal, run(1), 3, [failed("h", 92_000, 5_000, 3)]).await;
     assert_eq!(hook(&*journal, run(1), "h").await, anew);
     change(&*journal, run(1), 3, [told("h", 3)]).await;
@@ -278,7 +278,7 @@ pub async fn hooks_are_there_after_opening_again<S: StoreUnderTest>() {
     assert!(write(&*journal, appending(run(1), 1, [2])).await.hooks, "the idle one is found");
 }
 
-/// Proves X2: a process that knew the run without hooks learns of one that another process set.
+/// Proves X2: a process that cached the run without hooks sees a hook that another process set.
 pub async fn a_hook_of_a_second_opening_is_woken_by_the_first<S: StoreUnderTest>() {
     let (store, one) = fresh::<S>().await;
     let two = store.open().await;
@@ -288,7 +288,7 @@ pub async fn a_hook_of_a_second_opening_is_woken_by_the_first<S: StoreUnderTest>
     assert_eq!(due(&*two, 5_000).await.len(), 1);
 }
 
-/// Proves X2: while one appends and another tells, nothing falls between.
+/// Proves X2: while one task appends and another delivers, no update is lost.
 pub async fn no_event_falls_between_telling_and_appending(journal: Arc<dyn Journal>) {
     const EVENTS: u64 = 60;
     change(&*journal, run(1), 0, [set("h", "1", 0)]).await;
@@ -303,7 +303,7 @@ pub async fn no_event_falls_between_telling_and_appending(journal: Arc<dyn Journ
     });
     loop {
         let finished = writer.is_finished();
-        // Only a hook that is due is served.
+        // Only a due hook is served.
         if hook(&*journal, run(1), "h").await.due.is_none() {
             if finished {
                 break;
@@ -315,7 +315,7 @@ pub async fn no_event_falls_between_telling_and_appending(journal: Arc<dyn Journ
         let head = log(&*journal, run(1)).await.len() as Seq;
         let mut tell = Append::new(run(1), head, at(5_000));
         tell.hooks = vec![told("h", seen)];
-        // A lost race is a telling more.
+        // A lost race causes one more delivery.
         let _ = append(&*journal, tell).await;
     }
     writer.await.unwrap();
@@ -323,7 +323,7 @@ pub async fn no_event_falls_between_telling_and_appending(journal: Arc<dyn Journ
     assert_eq!((hook.after, hook.due), (EVENTS, None));
 }
 
-/// Proves X6: secrets do not get into a log by way of a debug print.
+/// Proves X6: secrets do not get into a log through a debug print.
 pub async fn a_target_is_not_printed(journal: Arc<dyn Journal>) {
     let mut append = Append::new(run(1), 0, at(0));
     append.hooks = vec![set("h", "s3cret", 0)];

@@ -1,4 +1,4 @@
-//! What lasts: opening again, many callers at once, closing.
+//! Durability: opening again, many concurrent callers, closing.
 
 use std::sync::Arc;
 
@@ -31,12 +31,12 @@ pub async fn everything_is_there_after_opening_again<S: StoreUnderTest>() {
     let expected = claim(&caller, "message", run(1));
     let found = journal.claim(expected.key.clone()).await.unwrap();
     assert_eq!(found, Some(expected));
-    // The log goes on where it was.
+    // The log continues at its end.
     let next = write(&*journal, appending(run(1), 3, [4])).await;
     assert_eq!(next.first, receipt.first + 3);
 }
 
-/// Proves X2: a read sees every append that was acknowledged before it, whoever wrote it.
+/// Proves X2: a read sees every append that was acknowledged before it, by any writer.
 pub async fn a_second_opening_sees_what_the_first_wrote<S: StoreUnderTest>() {
     let (store, one) = fresh::<S>().await;
     let two = store.open().await;
@@ -169,7 +169,7 @@ pub async fn a_caller_that_went_away_disturbs_nobody(journal: Arc<dyn Journal>) 
     drop(receiver);
     journal.append(appending(run(1), 1, [2]), Box::new(move |_| assert!(sender.send(()).is_err())));
     write(&*journal, appending(run(1), 2, [3])).await;
-    // A read that is dropped before it ends leaves its place to others.
+    // A read that is dropped before it ends releases its slot.
     for _ in 0..100 {
         let read = journal.events(run(1), 0, ALL);
         tokio::select! { biased; _ = std::future::ready(()) => {}, _ = read => {} }

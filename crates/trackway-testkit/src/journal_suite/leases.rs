@@ -1,4 +1,4 @@
-//! Leases: who drives a run, and who does what is due.
+//! Leases: who drives a run, and who handles due work.
 
 use std::sync::Arc;
 
@@ -48,7 +48,7 @@ fn runs(claimed: Vec<ClaimedRun>) -> Vec<(u128, u64)> {
     claimed.into_iter().map(|it| (number_of(it.run), it.epoch.0)).collect()
 }
 
-/// Proves X3: what was decided under a stale lease is not written.
+/// Proves X3: a decision under a stale lease is not written.
 pub async fn a_stale_lease_writes_nothing<S: StoreUnderTest>() {
     let (store, journal) = fresh::<S>().await;
     hold(&*journal, 1, 100, 0).await;
@@ -57,7 +57,7 @@ pub async fn a_stale_lease_writes_nothing<S: StoreUnderTest>() {
     assert_eq!(lease(&*journal, 1).await, (1, Some(1)));
     write(&*journal, under(1, appending(run(1), 1, [2]))).await;
 
-    // The first one's lease is over; it does not know that yet.
+    // The first lease has ended; its worker does not know that yet.
     let other = store.open().await;
     assert_eq!(runs(other.claim_runs(claim_of(2, 200)).await.unwrap()), [(1, 2)]);
     assert_eq!(lease(&*journal, 1).await, (2, Some(2)));
@@ -72,14 +72,15 @@ pub async fn a_stale_lease_writes_nothing<S: StoreUnderTest>() {
     assert_eq!(numbers(&*journal, run(1)).await, [1, 2]);
     assert_eq!(journal.next_timer(at(0)).await.unwrap(), None);
 
-    // The new driver goes on, and anybody may decide beside it.
+    // The new driver continues, and decisions without the driver are still possible.
     write(&*other, under(2, appending(run(1), 2, [3]))).await;
     write(&*journal, appending(run(1), 3, [4])).await;
     assert_eq!(numbers(&*journal, run(1)).await, [1, 2, 3, 4]);
     assert_eq!(lease(&*journal, 1).await, (2, Some(2)));
 }
 
-/// Proves X3: a run that waits has no driver, and whoever brings the answer drives it on.
+/// Proves X3: a run that waits has no driver, and the worker that brings the answer becomes its
+/// driver.
 pub async fn a_run_that_waits_can_be_taken(journal: Arc<dyn Journal>) {
     hold(&*journal, 1, 1_000, 0).await;
     hold(&*journal, 2, 1_000, 0).await;
@@ -114,7 +115,7 @@ pub async fn a_run_that_waits_can_be_taken(journal: Arc<dyn Journal>) {
     assert_eq!(journal.run_lease(run(9)).await.unwrap(), None);
 }
 
-/// Proves X2, X3: what a worker left that is not alive is found, once.
+/// Proves X2, X3: the work of a dead worker is claimed, once.
 pub async fn runs_of_a_lost_worker_are_claimed_once(journal: Arc<dyn Journal>) {
     hold(&*journal, 1, 100, 0).await;
     hold(&*journal, 2, 1_000, 0).await;
@@ -130,7 +131,7 @@ pub async fn runs_of_a_lost_worker_are_claimed_once(journal: Arc<dyn Journal>) {
     nobodys.row = Some(RunRow { runnable: false, parked: true, ..row(7) });
     write(&*journal, nobodys).await;
 
-    // While the first is alive, only what nobody drives is there to be claimed.
+    // While the first is alive, only runs without a driver can be claimed.
     assert_eq!(runs(journal.claim_runs(claim_of(2, 99)).await.unwrap()), [(7, 1)]);
     let two = WorkClaim { limit: 2, ..claim_of(2, 100) };
     assert_eq!(runs(journal.claim_runs(two).await.unwrap()), [(1, 2), (2, 2)]);
@@ -138,14 +139,14 @@ pub async fn runs_of_a_lost_worker_are_claimed_once(journal: Arc<dyn Journal>) {
     for number in [2, 3] {
         assert!(journal.claim_runs(claim_of(number, 100)).await.unwrap().is_empty());
     }
-    // A worker that lets go need not be waited for, and one that renews is alive.
+    // A released lease ends at once, and a renewed one stays alive.
     journal.release(worker(2)).await.unwrap();
     hold(&*journal, 3, 2_000, 500).await;
     let claimed = runs(journal.claim_runs(claim_of(1, 1_500)).await.unwrap());
     assert_eq!(claimed, [(1, 3), (2, 3), (6, 2), (7, 2)]);
 }
 
-/// Proves X3: a process that has the store alone takes over at once.
+/// Proves X3: a process with an exclusive lease takes over at once.
 pub async fn a_sole_lease_ends_all_others<S: StoreUnderTest>() {
     let (store, journal) = fresh::<S>().await;
     journal.hold(worker(1), Lease::Sole, at(0)).await.unwrap();
@@ -155,7 +156,7 @@ pub async fn a_sole_lease_ends_all_others<S: StoreUnderTest>() {
     next.hold(worker(2), Lease::Sole, at(1)).await.unwrap();
     assert_eq!(runs(next.claim_runs(claim_of(2, 1)).await.unwrap()), [(1, 2)]);
     assert!(is_fenced(&append(&*journal, under(1, appending(run(1), 1, [9]))).await));
-    // What it claims by looking it is given again until it is done.
+    // It gets its claimed work again until the work is done.
     let mut sleeps = under(2, appending(run(1), 1, [2]));
     sleeps.timers = vec![TimerChange::Set(timer("t"), at(5))];
     write(&*next, sleeps).await;
@@ -164,7 +165,7 @@ pub async fn a_sole_lease_ends_all_others<S: StoreUnderTest>() {
     }
 }
 
-/// Proves X3: what is due is done by one worker, and by another when that one is lost.
+/// Proves X3: one worker handles due work, and another one if that worker is lost.
 pub async fn what_is_due_is_claimed_by_one_worker<S: StoreUnderTest>() {
     let (store, journal) = fresh::<S>().await;
     hold(&*journal, 1, 100, 0).await;
@@ -198,7 +199,7 @@ pub async fn what_is_due_is_claimed_by_one_worker<S: StoreUnderTest>() {
     assert_eq!(other.claim_errands(claim_of(2, 100)).await.unwrap().len(), 1);
     assert!(other.claim_errands(claim_of(2, 100)).await.unwrap().is_empty());
 
-    // What is set again, or has caught up, is anybody's.
+    // Work that is set again, or has caught up, has no claim.
     hold(&*journal, 1, 9_000, 200).await;
     let mut again = appending(run(1), 1, [2]);
     again.timers = vec![TimerChange::Set(timer("t"), at(20))];
@@ -220,7 +221,7 @@ async fn due_hooks(journal: &dyn Journal, claim: WorkClaim) -> usize {
     journal.claim_hooks(claim, Vec::new()).await.unwrap().len()
 }
 
-/// Proves X3: of many workers that ask at once, one is given each piece of work.
+/// Proves X3: of many concurrent claims, one gets each piece of work.
 pub async fn claims_at_once_share_nothing(journal: Arc<dyn Journal>) {
     const WORKERS: u128 = 8;
     for number in 1..=WORKERS {
@@ -254,7 +255,7 @@ pub async fn claims_at_once_share_nothing(journal: Arc<dyn Journal>) {
     }
 }
 
-/// Proves X2: after closing nothing is claimed.
+/// Proves X2: after closing nothing can be claimed.
 pub async fn after_closing_nothing_is_claimed(journal: Arc<dyn Journal>) {
     journal.close().await;
     assert!(journal.claim_runs(claim_of(1, 0)).await.is_err());

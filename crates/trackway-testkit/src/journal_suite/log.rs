@@ -22,7 +22,7 @@ pub async fn an_append_reads_back_as_written(journal: Arc<dyn Journal>) {
     }
 }
 
-/// Proves X2: positions order the events of a run. Nothing is promised across runs.
+/// Proves X2: positions order the events of a run. The order across runs is not defined.
 pub async fn positions_grow_with_the_log_of_a_run(journal: Arc<dyn Journal>) {
     let one = write(&*journal, appending(run(1), 0, [1, 2, 3])).await;
     write(&*journal, appending(run(2), 0, [1])).await;
@@ -33,7 +33,7 @@ pub async fn positions_grow_with_the_log_of_a_run(journal: Arc<dyn Journal>) {
     assert_eq!(positions, [a, a + 1, a + 2, c, c + 1]);
 }
 
-/// Proves L8: who appends to a run is answered in the order of its log, also about what is refused.
+/// Proves L8: answers come in the order of the appends to a run, including refusals.
 pub async fn answers_come_in_the_order_of_a_runs_appends(journal: Arc<dyn Journal>) {
     const APPENDS: u64 = 3_000;
     let answered = Arc::new(Mutex::new(Vec::new()));
@@ -78,7 +78,7 @@ pub async fn an_append_is_found_by_its_id<S: StoreUnderTest>() {
         for (expected, id, found) in [
             (0, 7, Some(first.first)),
             (2, u64::MAX, Some(second.first)),
-            // Another's append, an event inside one, one without an id, one that is not there.
+            // Another append, an event inside one, one without an id, one that does not exist.
             (0, 8, None),
             (1, 7, None),
             (3, 0, None),
@@ -113,7 +113,7 @@ pub async fn events_are_read_in_pages(journal: Arc<dyn Journal>) {
 
 /// Proves X2.
 pub async fn events_are_read_after_a_position(journal: Arc<dyn Journal>) {
-    // Two runs in turn, so that positions of one lie between those of the other.
+    // Two alternating runs, so that their positions are interleaved.
     for seq in 0..20 {
         write(&*journal, appending(run(1), seq, [seq + 1])).await;
         write(&*journal, appending(run(2), seq, [seq + 1])).await;
@@ -168,7 +168,7 @@ pub async fn an_append_ahead_of_the_log_is_refused(journal: Arc<dyn Journal>) {
     assert!(log(&*journal, run(2)).await.is_empty());
 }
 
-/// Proves X2: a change of rows alone races like any other.
+/// Proves X2: an append that only changes rows races like any other.
 pub async fn an_append_without_events_is_refused_behind_the_log(journal: Arc<dyn Journal>) {
     write(&*journal, appending(run(1), 0, [1])).await;
     let mut late = Append::new(run(1), 0, at(0));
@@ -195,7 +195,7 @@ pub async fn an_append_without_events_changes_rows_alone(journal: Arc<dyn Journa
     assert_eq!(numbers(&*journal, run(1)).await, [1]);
 }
 
-/// Proves X2: appends that share a commit do not share a fate.
+/// Proves X2: appends that share a commit succeed or fail independently.
 pub async fn a_refused_append_leaves_its_neighbours_alone(journal: Arc<dyn Journal>) {
     write(&*journal, appending(run(1), 0, [1])).await;
     // Handed in together, so that a store which groups commits puts them into one.
@@ -229,7 +229,7 @@ pub async fn appends_to_one_run_may_follow_without_waiting(journal: Arc<dyn Jour
     assert!((0..2_500).eq(numbers(&*journal, run(1)).await));
 }
 
-/// Proves X2: nothing is built on an append that was not written.
+/// Proves X2: an append that follows a refused one is refused too.
 pub async fn what_follows_a_refused_append_is_refused_too(journal: Arc<dyn Journal>) {
     write(&*journal, appending(run(1), 0, [1])).await;
     let lost = hand_in(&*journal, appending(run(1), 0, [7, 8]));
@@ -239,7 +239,8 @@ pub async fn what_follows_a_refused_append_is_refused_too(journal: Arc<dyn Journ
     assert_eq!(numbers(&*journal, run(1)).await, [1]);
 }
 
-/// Proves L8, L17: whoever reads of the run finds it, with its row and the positions that follow.
+/// Proves L8, L17: a reader of the first run finds the new run, with its row and the positions that
+/// follow.
 pub async fn a_run_that_begins_with_an_append_is_there_with_it(journal: Arc<dyn Journal>) {
     let mut parent = appending(run(1), 0, [1, 2]);
     for number in [2, 3] {
@@ -260,8 +261,8 @@ pub async fn a_run_that_begins_with_an_append_is_there_with_it(journal: Arc<dyn 
     write(&*journal, appending(run(2), 1, [4])).await;
 }
 
-/// Proves L8: an append that is refused leaves nothing of what would begin with it, and one that would
-/// begin a run that is there is refused whole.
+/// Proves L8: a refused append starts no other run, and an append that would start an existing run is
+/// refused completely.
 pub async fn a_refused_append_begins_no_run(journal: Arc<dyn Journal>) {
     let mut behind = appending(run(1), 7, [1]);
     behind.starts.push(appending(run(2), 0, [2]));

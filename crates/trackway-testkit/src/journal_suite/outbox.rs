@@ -30,7 +30,7 @@ async fn ids(journal: &dyn Journal) -> Vec<u128> {
     rows.iter().map(|row| row.id.0.as_u128()).collect()
 }
 
-/// Proves X2: work that is owed stays until the append that did it.
+/// Proves X2: an errand stays until the append that completed it.
 pub async fn rows_are_added_and_removed(journal: Arc<dyn Journal>) {
     write(&*journal, changing(run(1), vec![add(3), add(1), add(2)])).await;
     assert_eq!(ids(&*journal).await, [1, 2, 3]);
@@ -67,7 +67,7 @@ pub async fn removing_what_is_gone_is_no_error(journal: Arc<dyn Journal>) {
     assert!(ids(&*journal).await.is_empty());
 }
 
-/// Proves X2: changes of one append are made in their order.
+/// Proves X2: the changes of one append are applied in order.
 pub async fn one_append_may_add_and_remove(journal: Arc<dyn Journal>) {
     let changes = vec![add(1), add(2), remove(1), add(3), remove(3), add(3)];
     write(&*journal, changing(run(1), changes)).await;

@@ -96,7 +96,7 @@ async fn write_sixteen(journal: &dyn Journal) {
     }
 }
 
-/// The owner of its runs in that tenant.
+/// The owner of the runs in that tenant.
 fn owner(tenant: &str) -> Access {
     Access::own(Caller::new(tenant, "user"))
 }
@@ -104,7 +104,7 @@ fn owner(tenant: &str) -> Access {
 /// Proves X2.
 pub async fn filters_work_together(journal: Arc<dyn Journal>) {
     write_sixteen(&*journal).await;
-    // Each of the sixteen ways to leave filters out.
+    // Each of the sixteen combinations of omitted filters.
     for left_out in 0..16_u128 {
         let used = |place: u32| left_out >> place & 1 == 0;
         let filter = RunFilter {
@@ -129,7 +129,7 @@ pub async fn filters_work_together(journal: Arc<dyn Journal>) {
     assert!(listed(&*journal, unknown).await.is_empty());
 }
 
-/// Proves X6: a listing shows what the access covers, in its own order, whoever's it is.
+/// Proves X6: a listing has what the access covers, in its order, for every owner.
 pub async fn listings_show_what_the_access_covers(journal: Arc<dyn Journal>) {
     let owners = [("t", "ann"), ("t", "bob"), ("other", "ann"), ("t", "ann"), ("t", "bob")];
     for (number, (tenant, user)) in (1..).zip(owners) {
@@ -173,7 +173,7 @@ pub async fn listings_show_what_the_access_covers(journal: Arc<dyn Journal>) {
     }
 }
 
-/// Proves L8: an answer goes only to a run of the one who gives it.
+/// Proves L8: an answer goes only to a run of the caller that sends it.
 pub async fn waiting_runs_are_found_by_caller_session_and_workflow(journal: Arc<dyn Journal>) {
     let rows = [
         ("t", "u", "s", "w", StateName::InputRequired),

@@ -27,7 +27,7 @@ pub(super) fn worker(number: u128) -> WorkerId {
     WorkerId(Uuid::from_u128(number))
 }
 
-/// The claim of a worker that nobody else is beside.
+/// The claim of a worker that is the only one.
 pub(super) fn claim_at(now: i64, limit: usize) -> WorkClaim {
     WorkClaim { worker: worker(1), now: at(now), limit }
 }
@@ -48,7 +48,7 @@ pub(super) fn session(name: &str) -> SessionId {
     SessionId::new(name).unwrap()
 }
 
-/// A small event that can be told apart from others.
+/// A small event with a unique number.
 pub(super) fn event(number: u64) -> Event {
     event_of(number.into())
 }
@@ -99,7 +99,7 @@ pub(super) fn writing_row(row: RunRow) -> Append {
     append
 }
 
-/// Hands in the append and returns where its outcome will arrive.
+/// Hands in the append and returns a receiver for its outcome.
 pub fn hand_in(
     journal: &dyn Journal,
     append: Append,
@@ -107,7 +107,7 @@ pub fn hand_in(
     let (sender, receiver) = oneshot::channel();
     journal.append(
         append,
-        // The case may have stopped waiting, which is its own affair.
+        // The case may have stopped waiting.
         Box::new(move |outcome| drop(sender.send(outcome))),
     );
     receiver

@@ -22,7 +22,7 @@ fn ids(rows: &[SessionRow]) -> Vec<&str> {
     rows.iter().map(|row| row.id.as_str()).collect()
 }
 
-/// A run of that session whose one event was recorded then.
+/// A run of that session whose one event was recorded at that time.
 async fn begin(journal: &dyn Journal, number: u128, name: &str, user: &str, moment: i64) {
     let mut append = appending(run(number), 0, [1]);
     let mut row = row(number);
@@ -34,7 +34,7 @@ async fn begin(journal: &dyn Journal, number: u128, name: &str, user: &str, mome
     write(journal, append).await;
 }
 
-/// Proves T11: a caller sees the own sessions, the one with the newest record first.
+/// Proves T11: a caller sees its own sessions, the one with the newest record first.
 pub async fn sessions_are_listed_by_their_newest_record(journal: Arc<dyn Journal>) {
     begin(&*journal, 1, "a", "user", 10).await;
     begin(&*journal, 2, "b", "user", 20).await;
@@ -49,7 +49,7 @@ pub async fn sessions_are_listed_by_their_newest_record(journal: Arc<dyn Journal
         journal.sessions(Access::own(Caller::new("elsewhere", "user")), ALL).await.unwrap();
     assert!(elsewhere.is_empty());
 
-    // An event alone, without a change of the run's row, is news.
+    // An event without a change of the run's row also updates the session.
     let mut later = appending(run(1), 1, [2]);
     later.at = at(60);
     write(&*journal, later).await;
@@ -71,7 +71,7 @@ pub async fn sessions_are_listed_by_their_newest_record(journal: Arc<dyn Journal
     assert!(of("a", "other").await.unwrap().is_empty());
 }
 
-/// Proves T16: what was recorded elsewhere keeps its times, and is listed by them.
+/// Proves T16: imported events keep their times, and are listed by them.
 pub async fn events_may_bring_their_own_times(journal: Arc<dyn Journal>) {
     begin(&*journal, 1, "here", "user", 4_000).await;
     let mut brought = appending(run(2), 0, [1, 2, 3]);
@@ -86,7 +86,7 @@ pub async fn events_may_bring_their_own_times(journal: Arc<dyn Journal>) {
     assert_eq!(listed[1].updated_at, at(300));
 }
 
-/// Proves T17: nothing of a removed run is left, and the others have everything they had.
+/// Proves T17: nothing of a removed run is left, and the others are complete.
 pub async fn a_removed_run_is_gone_with_all_it_had(journal: Arc<dyn Journal>) {
     for number in 1..=3 {
         fill(&*journal, number).await;
@@ -127,7 +127,7 @@ pub async fn a_removed_run_is_gone_with_all_it_had(journal: Arc<dyn Journal>) {
     journal.remove(Removal::default()).await.unwrap();
 }
 
-/// A guided run with one of everything, pinned to a definition of its own and to one of all.
+/// A guided run with one of everything, pinned to its own definition and to a shared one.
 async fn fill(journal: &dyn Journal, number: u128) {
     let mut append = opening(number);
     append.events.push(advanced(1, 1, "a", 2));
@@ -150,7 +150,7 @@ async fn fill(journal: &dyn Journal, number: u128) {
     write(journal, append).await;
 }
 
-/// Proves T16, T17: what was removed may come back, at new positions.
+/// Proves T16, T17: a removed run may be written again, at new positions.
 pub async fn a_removed_run_may_be_written_anew<S: StoreUnderTest>() {
     let (store, journal) = fresh::<S>().await;
     write(&*journal, opening(1)).await;
@@ -169,7 +169,7 @@ pub async fn a_removed_run_may_be_written_anew<S: StoreUnderTest>() {
     assert_eq!(last.first, again.first + 3);
 }
 
-/// Proves T17: after closing, nothing is removed any more.
+/// Proves T17: after closing, nothing can be removed.
 pub async fn after_closing_nothing_is_removed<S: StoreUnderTest>() {
     let (store, journal) = fresh::<S>().await;
     write(&*journal, opening(1)).await;
@@ -179,7 +179,7 @@ pub async fn after_closing_nothing_is_removed<S: StoreUnderTest>() {
     assert_eq!(log(&*journal, run(1)).await.len(), 2);
 }
 
-/// Proves T17: what was recorded after somebody decided to remove a run is not lost with it.
+/// Proves T17: events that are recorded after the decision to remove a run are not lost.
 pub async fn a_run_that_has_moved_on_is_not_removed(journal: Arc<dyn Journal>) {
     for number in 1..=3 {
         write(&*journal, opening(number)).await;
@@ -194,7 +194,7 @@ pub async fn a_run_that_has_moved_on_is_not_removed(journal: Arc<dyn Journal>) {
         assert_eq!(log(&*journal, run(number)).await.len(), events);
         assert!(place(&*journal, number, 1).await.is_some());
     }
-    // Nobody was led astray by what was not removed.
+    // The refused removal changed no cached state.
     write(&*journal, guided(1, 2, [advanced(1, 1, "a", 2)])).await;
     journal.remove(Removal::of([(run(1), 3), (run(2), 3)])).await.unwrap();
     assert!(log(&*journal, run(2)).await.is_empty());
@@ -221,7 +221,7 @@ pub async fn a_session_with_another_run_is_not_removed(journal: Arc<dyn Journal>
     assert_eq!(sessions(&*journal, "other", ALL).await.len(), 1);
 }
 
-/// Proves T16: appends that belong together are all there or none.
+/// Proves T16: appends that belong together are all written or none.
 pub async fn appends_that_belong_together_share_their_fate<S: StoreUnderTest>() {
     let (store, journal) = fresh::<S>().await;
     write(&*journal, opening(2)).await;

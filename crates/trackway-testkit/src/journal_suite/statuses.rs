@@ -62,7 +62,7 @@ pub async fn pages_by_status_have_no_gap_and_no_repetition(journal: Arc<dyn Jour
         assert_eq!(found, expected, "in pages of {limit}");
     }
     assert_eq!(page(&*journal, RunQuery { limit: 0, ..all() }).await, (vec![], 25));
-    // A place at which no run stands is a place too.
+    // A cursor does not need to be the position of a run.
     let between = Some(RunPlace { status_at: at(1), id: run(0) });
     let rest = page(&*journal, RunQuery { after: between, ..all() }).await.0;
     assert_eq!(rest, [2_u128 << 90, 1 << 90]);
@@ -82,7 +82,7 @@ async fn write_thirty_two(journal: &dyn Journal) {
     }
 }
 
-/// Proves L18, X6: whatever is asked for, another tenant's runs are not there.
+/// Proves L18, X6: no query returns runs of another tenant.
 pub async fn every_part_of_a_query_selects(journal: Arc<dyn Journal>) {
     write_thirty_two(&*journal).await;
     for asked in 0..16_u128 {
@@ -130,7 +130,7 @@ pub async fn the_total_counts_what_matches_on_any_page(journal: Arc<dyn Journal>
     assert_eq!(page(&*journal, query).await, (vec![], 8));
 }
 
-/// Proves X2: a status alone, a state, a mark: whatever an append changes is there afterwards.
+/// Proves X2: every change of an append (a status time, a state, a mark) is stored.
 pub async fn a_row_changes_in_any_of_its_parts(journal: Arc<dyn Journal>) {
     let mut expected = row(1);
     for (seq, change) in (0..).zip([
@@ -152,7 +152,7 @@ pub async fn a_row_changes_in_any_of_its_parts(journal: Arc<dyn Journal>) {
         assert_eq!((page.rows, page.total), (vec![expected.clone()], 1), "change {seq}");
         let waiting = journal.waiting(expected.caller.clone(), session("session"), None, ALL);
         assert_eq!(!waiting.await.unwrap().is_empty(), expected.state.is_interrupted());
-        // Claimed anew each time, since its worker holds no lease.
+        // Claimed again each time, because its worker has no lease.
         let free = WorkClaim { worker: worker(seq.into()), ..claim_at(0, ALL) };
         let driven = !journal.claim_runs(free).await.unwrap().is_empty();
         assert_eq!(driven, expected.runnable || expected.parked);

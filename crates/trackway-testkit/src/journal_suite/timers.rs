@@ -22,7 +22,7 @@ async fn due(journal: &dyn Journal, now: i64) -> Vec<(RunId, Timer, i64)> {
     timers.into_iter().map(|DueTimer { run, timer, due }| (run, timer, due.millis())).collect()
 }
 
-/// Proves X2: an unfinished sleep goes on after any crash.
+/// Proves X2: an unfinished sleep continues after any crash.
 pub async fn timers_are_due_earliest_first(journal: Arc<dyn Journal>) {
     change(&*journal, run(1), vec![set("late", 300), set("early", 100)]).await;
     change(&*journal, run(2), vec![set("middle", 200)]).await;
@@ -56,7 +56,7 @@ pub async fn a_timer_is_cleared(journal: Arc<dyn Journal>) {
     change(&*journal, run(2), vec![set("a", 3)]).await;
     let clear = || vec![TimerChange::Clear(timer("a"))];
     change(&*journal, run(1), clear()).await;
-    // Clearing what is gone is no error.
+    // Clearing a missing timer is no error.
     change(&*journal, run(1), clear()).await;
     let expected = [(run(1), timer("b"), 2), (run(2), timer("a"), 3)];
     assert_eq!(due(&*journal, 10).await, expected);
@@ -67,7 +67,7 @@ pub async fn all_timers_of_a_run_are_cleared(journal: Arc<dyn Journal>) {
     let deadline = TimerChange::Set(Timer::Deadline, at(5));
     change(&*journal, run(1), vec![set("a", 1), set("b", 2), deadline]).await;
     change(&*journal, run(2), vec![set("a", 3)]).await;
-    // Changes of one append are made in their order.
+    // The changes of one append are applied in order.
     change(&*journal, run(1), vec![set("c", 4), TimerChange::ClearAll]).await;
     assert_eq!(due(&*journal, 10).await, [(run(2), timer("a"), 3)]);
 }
@@ -82,7 +82,7 @@ pub async fn the_next_timer_lies_after_now(journal: Arc<dyn Journal>) {
     }
 }
 
-/// Proves X2: from here time goes on after a restart, whatever the machine's clock says.
+/// Proves X2: after a restart time continues from here, whatever the machine's clock says.
 pub async fn the_newest_time_is_that_of_the_last_event(journal: Arc<dyn Journal>) {
     assert_eq!(journal.newest_time().await.unwrap(), None);
     for (number, moment) in [(1, 700), (2, 300)] {

@@ -1,5 +1,5 @@
-//! What a journal in memory holds, and the meaning of every read and write on it in its plainest form.
-//! Events are kept as their records, so that what comes back is what a store on disk would give back.
+//! The contents of a journal in memory, and the simplest implementation of every read and write.
+//! Events are stored as their records, so that reads return what a store on disk would return.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -32,7 +32,7 @@ pub(super) struct Record {
     pos: Pos,
     pub(super) at: Timestamp,
     body: String,
-    /// The append that it is the first event of.
+    /// The append whose first event it is.
     append: Option<AppendId>,
 }
 

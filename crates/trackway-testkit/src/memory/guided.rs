@@ -19,7 +19,7 @@ pub(super) struct Index {
     nodes: HashMap<(RunId, NodeId), Place>,
     attempts: HashMap<AttemptKey, Seq>,
     definitions: HashMap<String, String>,
-    /// Which run holds which definition.
+    /// Which run is pinned to which definition.
     pins: BTreeSet<(RunId, String)>,
 }
 
@@ -31,7 +31,7 @@ struct Place {
 }
 
 impl Index {
-    /// Notes what this event makes.
+    /// Adds the index entries of this event.
     pub(super) fn add(&mut self, run: RunId, seq: Seq, event: &Event) {
         if let Some(node) = node_of(event) {
             self.nodes.entry((run, node.id)).or_default().seq = seq;

@@ -8,7 +8,7 @@ use trackway_ports::{Hook, HookChange};
 pub(super) struct Hooks(Vec<Hook>);
 
 impl Hooks {
-    /// Idle hooks of the run become due. True where there was one.
+    /// Makes idle hooks of the run due. True if there was one.
     pub(super) fn wake(&mut self, run: RunId, at: Timestamp) -> bool {
         let mut any = false;
         for hook in self.0.iter_mut().filter(|hook| hook.run == run && hook.due.is_none()) {
@@ -18,7 +18,8 @@ impl Hooks {
         any
     }
 
-    /// Makes one change. True where the hook is due by it though it was told, or was just set.
+    /// Applies one change. True if the hook is still due after a delivery, or was just set and is
+    /// due.
     pub(super) fn change(
         &mut self,
         run: RunId,
@@ -58,7 +59,7 @@ impl Hooks {
         }
     }
 
-    /// Every hook of these runs goes.
+    /// Removes every hook of these runs.
     pub(super) fn forget(&mut self, runs: &[RunId]) {
         self.0.retain(|hook| !runs.contains(&hook.run));
     }
@@ -83,7 +84,7 @@ impl Hooks {
     }
 }
 
-/// Nothing has failed any more; due while there is something newer than what was delivered.
+/// Clears the failures; the hook is due while there is something newer than the last delivery.
 fn settle(hook: &mut Hook, newest: Seq, at: Timestamp) -> bool {
     hook.failing_since = None;
     hook.attempts = 0;

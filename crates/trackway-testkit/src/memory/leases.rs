@@ -41,7 +41,7 @@ impl Workers {
         self.alive_until.get(&worker).is_some_and(|until| *until > now)
     }
 
-    /// Another worker, which is alive, has claimed it.
+    /// Another live worker has claimed it.
     fn is_taken(&self, by: Option<&WorkerId>, claim: WorkClaim) -> bool {
         by.is_some_and(|by| *by != claim.worker && self.is_alive(*by, claim.now))
     }

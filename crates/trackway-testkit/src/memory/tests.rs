@@ -1,4 +1,4 @@
-//! The memory journal beyond the port, and the taps that let it die and wait.
+//! The memory journal beyond the port, and the interceptors that let it die and wait.
 
 use std::{
     sync::mpsc::{Receiver, TryRecvError, channel},
@@ -15,7 +15,7 @@ fn run() -> RunId {
     RunId::new(Uuid::from_u128(1))
 }
 
-/// Appends one event and returns where its outcome will arrive.
+/// Appends one event and returns a receiver for its outcome.
 fn append(journal: &dyn Journal, expected: Seq) -> Receiver<Outcome> {
     let (sender, receiver) = channel();
     let mut append = Append::new(run(), expected, Timestamp(0));
@@ -24,7 +24,8 @@ fn append(journal: &dyn Journal, expected: Seq) -> Receiver<Outcome> {
     receiver
 }
 
-/// Proves X2: what was acknowledged before a death is there for the next process, nothing after is.
+/// Proves X2: the next process has everything that was acknowledged before a death, and nothing
+/// after.
 #[tokio::test]
 async fn a_dead_journal_commits_and_answers_nothing() {
     let (journal, life) = (MemoryJournal::new(), Life::new());
@@ -42,7 +43,7 @@ async fn a_dead_journal_commits_and_answers_nothing() {
     assert!(append(&next, 1).try_recv().unwrap().is_ok());
 }
 
-/// Proves L8: an append that is not committed yet has not been answered and cannot be read.
+/// Proves L8: an append that is not committed yet has no answer and cannot be read.
 #[tokio::test]
 async fn held_appends_wait_for_the_release() {
     let (journal, gate) = (MemoryJournal::new(), Arc::new(Gate::new()));

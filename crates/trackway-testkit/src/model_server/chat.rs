@@ -17,7 +17,7 @@ pub struct ChatReply {
 }
 
 impl ChatReply {
-    /// The model says this, word by word.
+    /// The model's text, streamed word by word.
     #[must_use]
     pub fn says(mut self, text: &str) -> Self {
         let words = text.split_inclusive(' ');
@@ -25,7 +25,7 @@ impl ChatReply {
         self
     }
 
-    /// The model thinks this.
+    /// The model's reasoning.
     #[must_use]
     pub fn thinks(mut self, text: &str) -> Self {
         self.deltas.push(json!({"reasoning_content": text}));
@@ -51,25 +51,25 @@ impl ChatReply {
         self
     }
 
-    /// Why it stopped; `tool_calls` or `stop` unless it is said here.
+    /// Why it stopped; by default `tool_calls` or `stop`.
     #[must_use]
     pub fn finish(self, reason: &str) -> Self {
         Self { finish: Some(reason.to_owned()), ..self }
     }
 
-    /// Tokens in and out; 10 and 5 unless they are said here.
+    /// Tokens in and out; by default 10 and 5.
     #[must_use]
     pub fn usage(self, input: u64, output: u64) -> Self {
         Self { usage: Some((input, output)), ..self }
     }
 
-    /// The events up to the end, which is not among them: for answers that break off or wait.
+    /// The events without the end: for answers that break off or wait.
     pub fn unfinished(&self) -> Reply {
         let reply = Reply::stream().data(chunk(&json!({"role": "assistant"}), &Value::Null));
         self.deltas.iter().fold(reply, |reply, delta| reply.data(chunk(delta, &Value::Null)))
     }
 
-    /// The end of this answer behind what was sent and waited for so far.
+    /// Adds the end of this answer to a reply that has sent and waited so far.
     pub fn finishing(&self, reply: Reply) -> Reply {
         let ordinary = if self.calls > 0 { "tool_calls" } else { "stop" };
         let finish = self.finish.as_deref().unwrap_or(ordinary);

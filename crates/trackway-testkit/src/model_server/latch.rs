@@ -1,4 +1,4 @@
-//! A place in a script where the server waits for the test.
+//! A point in a script at which the server waits for the test.
 
 use tokio::sync::watch;
 
@@ -19,12 +19,12 @@ impl Latch {
         Self::default()
     }
 
-    /// Lets everybody pass, now and later.
+    /// Releases all waiters, now and later.
     pub fn release(&self) {
         self.state.send_modify(|state| state.released = true);
     }
 
-    /// Resolves when a script has come so far: what stands before it was sent.
+    /// Resolves when a script has reached the latch: everything before it was sent.
     pub async fn reached(&self) {
         let _ = self.state.subscribe().wait_for(|state| state.reached > 0).await;
     }

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::Latch;
 
-/// One answer. Each piece of bytes is a chunk of its own, wherever it is cut.
+/// One answer. Each piece of bytes is its own chunk, wherever it is cut.
 #[derive(Debug, Clone)]
 pub struct Reply {
     pub(super) status: u16,
@@ -21,18 +21,18 @@ pub(super) enum Act {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum End {
-    /// The answer ends as HTTP has it.
+    /// The answer ends as HTTP requires.
     Proper,
     /// The connection breaks in the middle of the answer.
     Cut,
     /// The connection breaks before the status.
     Hang,
-    /// Nothing more is said, and the connection stays.
+    /// Nothing more is sent, and the connection stays open.
     Silence,
 }
 
 impl Reply {
-    /// A stream of events that has nothing in it yet.
+    /// An empty stream of events.
     pub fn stream() -> Self {
         Self::new(200, "text/event-stream")
     }
@@ -42,12 +42,12 @@ impl Reply {
         Self::new(status, "application/json").send(body.to_string())
     }
 
-    /// A refusal as OpenAI writes it.
+    /// An error in OpenAI's format.
     pub fn refusal(status: u16, message: &str) -> Self {
         Self::json(status, &json!({"error": {"message": message}}))
     }
 
-    /// Closes the connection without a word.
+    /// Closes the connection without an answer.
     pub fn hang() -> Self {
         Self { end: End::Hang, ..Self::stream() }
     }
@@ -97,19 +97,19 @@ impl Reply {
         self
     }
 
-    /// Breaks the connection behind what was sent.
+    /// Breaks the connection after the bytes so far.
     #[must_use]
     pub fn cut(self) -> Self {
         Self { end: End::Cut, ..self }
     }
 
-    /// Keeps the connection behind what was sent, and says nothing more.
+    /// Keeps the connection open after the bytes so far, and sends nothing more.
     #[must_use]
     pub fn stay(self) -> Self {
         Self { end: End::Silence, ..self }
     }
 
-    /// The same bytes, each in a chunk of its own: cut inside of every letter that has several.
+    /// The same bytes, each in its own chunk: this cuts inside every character of several bytes.
     #[must_use]
     pub fn bytewise(mut self) -> Self {
         let acts = std::mem::take(&mut self.acts);

@@ -1,4 +1,4 @@
-//! HTTP by hand, since a test decides where a connection breaks: one request for each connection.
+//! HTTP by hand, because a test decides where a connection breaks: one request for each connection.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use super::{
     reply::{Act, End},
 };
 
-/// Until the server is dropped; its connections end with it.
+/// Runs until the server is dropped; its connections end with it.
 pub(super) async fn serve(
     listener: std::net::TcpListener,
     desk: Arc<Desk>,
@@ -40,14 +40,14 @@ pub(super) async fn serve(
 }
 
 async fn connection(mut socket: TcpStream, desk: Arc<Desk>) {
-    // Chunks are to leave as they are sent.
+    // Chunks must leave as they are sent.
     let _ = socket.set_nodelay(true);
     let Some(asked) = read(&mut socket).await else { return };
     let reply = desk.reply(&asked);
     desk.asked.send_modify(|all| all.push(asked));
     let (reading, writing) = socket.into_split();
     tokio::select! {
-        // A reply that is sent counts as sent, though the client closes at the same moment.
+        // A complete reply counts as sent, even if the client closes at the same moment.
         biased;
         sent = act(writing, reply) => match sent {
             Ok(()) => desk.served.send_modify(|served| *served += 1),
@@ -79,7 +79,7 @@ async fn act(mut socket: OwnedWriteHalf, reply: Reply) -> std::io::Result<()> {
     for act in acts {
         match act {
             Act::Wait(latch) => latch.pass().await,
-            // An empty chunk would be the end.
+            // An empty chunk would end the answer.
             Act::Send(bytes) if bytes.is_empty() => {}
             Act::Send(bytes) => {
                 let size = format!("{:x}\r\n", bytes.len());

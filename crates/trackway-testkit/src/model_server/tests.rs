@@ -74,7 +74,7 @@ async fn a_client_that_goes_away_is_noticed() {
     server.until_drops(2).await;
 }
 
-/// A black-box test waits for its process without giving way.
+/// A black-box test blocks its thread while it waits for its process.
 #[tokio::test]
 async fn it_answers_while_the_test_blocks() {
     use std::io::{Read as _, Write as _};

@@ -1,4 +1,4 @@
-//! What must be true at the end of a journey.
+//! What must be true at the end of a sweep.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -13,14 +13,14 @@ use crate::{Names, Postbox, Visit, World, runs_to_drive, seen, updates};
 pub(super) struct Recorded {
     /// Idempotency keys of the steps whose outcome is in a log.
     steps: HashSet<String>,
-    /// How many side effects had been done.
+    /// How many side effects had happened.
     done: usize,
 }
 
-/// What everything came to.
+/// The final result.
 pub(super) struct Ending {
     logs: BTreeMap<RunId, Vec<Stored>>,
-    /// Each run's updates and view, without ids and moments: the first run, then the others.
+    /// Each run's updates and view, without ids and times: the first run, then the others.
     pub(super) plain: Vec<Value>,
 }
 
@@ -70,7 +70,8 @@ pub(super) fn ending(world: &World, children_alike: bool) -> Ending {
     for run in in_order(&logs) {
         let log = &logs[&run];
         one_life(run, log);
-        // Which of several children waits first, and whether that is told before it goes on, is chance.
+        // Which of several children waits first, and whether that is reported before it continues,
+        // depends on timing.
         let chance =
             |it: &&Stored| matches!(it.event, Event::ChildWaits { .. } | Event::ChildGoesOn { .. });
         let log = &log.iter().filter(|it| !chance(it)).cloned().collect::<Vec<_>>();
@@ -85,7 +86,7 @@ pub(super) fn ending(world: &World, children_alike: bool) -> Ending {
     Ending { logs, plain }
 }
 
-/// The first run, then its children in the order of their starts, each followed by its own.
+/// The first run, then its children in the order of their starts, each followed by its own children.
 fn in_order(logs: &BTreeMap<RunId, Vec<Stored>>) -> Vec<RunId> {
     let mut ordered = Vec::new();
     let mut next: Vec<RunId> = logs.keys().next().copied().into_iter().collect();
@@ -112,7 +113,8 @@ fn view(log: &[Stored]) -> RunView {
     view
 }
 
-/// A run begins once, works once for each start and resume, and ends once. This holds for every log.
+/// A run starts once, enters `working` once for each start and resume, and ends once. This holds for
+/// every log.
 pub fn one_life(run: RunId, log: &[Stored]) {
     let names: Vec<_> = log.iter().map(|stored| stored.event.name()).collect();
     let count = |name| names.iter().filter(|other| **other == name).count();
@@ -131,7 +133,7 @@ pub fn one_life(run: RunId, log: &[Stored]) {
     }
 }
 
-/// Whatever a watcher saw, whenever it was, is the beginning of what is stored now.
+/// Everything that a watcher saw at any time is a prefix of what is stored now.
 pub(super) fn nothing_taken_back(visit: &Visit, ending: &Ending) {
     for (run, lists) in visit.seen() {
         let log = &ending.logs[&run];
@@ -142,7 +144,8 @@ pub(super) fn nothing_taken_back(visit: &Visit, ending: &Ending) {
     }
 }
 
-/// Every update of the guest's run arrived at least once, and in order: only the last one may come again.
+/// Every update of the client's run was delivered at least once, and in order: only the last one may be
+/// repeated.
 pub(super) fn everything_told(postbox: &Postbox, ending: &Ending) {
     let letters = postbox.letters();
     let run = letters.first().expect("something was told").run;
@@ -155,8 +158,7 @@ pub(super) fn everything_told(postbox: &Postbox, ending: &Ending) {
     assert_eq!(told, shown.map(|stored| stored.seq).collect::<Vec<_>>(), "{run} is told whole");
 }
 
-/// No step whose outcome was recorded was done after that; and nothing was done twice without a crash
-/// in between.
+/// No step ran again after its outcome was recorded, and no step ran twice without a crash in between.
 pub(super) fn nothing_done_again(recorded: &[Recorded], done: &[String]) {
     for crash in recorded {
         for key in &done[crash.done..] {
@@ -169,7 +171,7 @@ pub(super) fn nothing_done_again(recorded: &[Recorded], done: &[String]) {
     for to in bounds {
         let mut once = HashSet::new();
         for key in &done[from..to] {
-            // A step that failed and was tried again is marked once for each attempt.
+            // A step that failed and was tried again has one line for each attempt.
             assert!(once.insert(key), "{key} was done twice by one process");
         }
         from = to;
