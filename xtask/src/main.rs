@@ -1,4 +1,4 @@
-//! `cargo xtask`: finds the command that was asked for and runs it. Each command is one file.
+//! `cargo xtask`: finds the requested command and runs it. Each command is one file.
 
 #![expect(
     clippy::print_stdout,
@@ -79,7 +79,7 @@ fn dispatch(args: &[String]) -> Result<()> {
     }
 }
 
-/// A mistyped option must not look as if it had been obeyed.
+/// A mistyped option must not be ignored silently.
 fn no_arguments(command: &str, rest: &[String]) -> Result<()> {
     match rest {
         [] => Ok(()),

@@ -1,4 +1,4 @@
-//! Starting other programs: always from the root, with the command line shown.
+//! Starts other programs: always from the root, and prints the command line.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -8,10 +8,10 @@ use anyhow::{Context, Result, bail};
 
 use crate::repo;
 
-/// `cargo` as the person at the terminal would start it.
+/// `cargo` as a person at the terminal would start it.
 ///
-/// `cargo run` gives us variables about the `xtask` package. Passed on, they look like a changed
-/// environment to build scripts, which would then rebuild by turns here and in the terminal.
+/// `cargo run` sets variables about the `xtask` package. Build scripts would see them as a changed
+/// environment, and would rebuild alternately here and in the terminal.
 pub(crate) fn cargo() -> Command {
     let mut command = Command::new(variable("CARGO").unwrap_or_else(|| "cargo".into()));
     command.current_dir(repo::root());
@@ -31,7 +31,7 @@ pub(crate) fn program(name: impl AsRef<std::ffi::OsStr>) -> Command {
     command
 }
 
-/// Shows the command, runs it, and fails if it fails.
+/// Prints the command, runs it, and fails if it fails.
 pub(crate) fn run(command: &mut Command) -> Result<()> {
     let line = shown(command);
     eprintln!("$ {line}");
@@ -42,7 +42,7 @@ pub(crate) fn run(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// A silent question: does this command work here?
+/// Checks silently whether this command works here.
 pub(crate) fn succeeds(command: &mut Command) -> bool {
     command
         .stdin(Stdio::null())
@@ -63,7 +63,7 @@ fn variable_names() -> Vec<String> {
 }
 
 fn shown(command: &Command) -> String {
-    // The toolchain's full path to cargo says nothing to the reader.
+    // The toolchain's full path to cargo does not help the reader.
     let program = Path::new(command.get_program());
     let name = match program.file_stem() {
         Some(stem) if stem == "cargo" => stem,

@@ -1,5 +1,5 @@
-//! Turns with a small real model: its server is installed and started on loopback, and the tests that
-//! ordinary runs leave out are run against it.
+//! Turns with a small real model: installs its server, starts it on loopback, and runs the tests that
+//! ordinary runs skip.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Stdio};
@@ -9,19 +9,19 @@ use anyhow::{Context, Result, bail};
 use crate::clients::REAL_MODEL;
 use crate::process::{cargo, program, run as run_command};
 
-/// Where the tests find the server.
+/// The variable with the address of the server for the tests.
 const VARIABLE: &str = "TRACKWAY_TEST_MODEL_URL";
 
 const SERVER: &str = "xtask/real-model/server.py";
 
-/// Chooses the tests; they are ignored in every other run.
+/// Selects the tests; every other run ignores them.
 const TESTS: [&str; 5] = ["test", "--package", "trackway-agent", "--test", "it"];
 const CHOSEN: [&str; 5] = ["--", "--ignored", "--nocapture", "--test-threads=1", "real_model"];
 
 pub(crate) fn run() -> Result<()> {
     let interpreter = REAL_MODEL.ensure()?;
     let mut server = program(interpreter);
-    // It ends when this end of its input is closed, however that comes about.
+    // The server ends when its input is closed, for any reason.
     server.arg(SERVER).stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut server = server.spawn().with_context(|| format!("starting {SERVER}"))?;
     let tested = url(&mut server).and_then(|url| {
@@ -33,7 +33,7 @@ pub(crate) fn run() -> Result<()> {
     tested
 }
 
-/// The base address, which the server says when the model is loaded.
+/// The base address, which the server prints when the model is loaded.
 fn url(server: &mut Child) -> Result<String> {
     let stdout = server.stdout.take().context("the model's server has no output")?;
     for line in BufReader::new(stdout).lines() {

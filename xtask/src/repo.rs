@@ -17,8 +17,8 @@ pub(crate) fn path(relative: &str) -> PathBuf {
     root().join(relative)
 }
 
-/// Every file that is tracked, or that would be with `git add`, relative to the root and sorted.
-/// A new file is judged before it is committed; what git ignores is nobody's business.
+/// Every file that is tracked, or that `git add` would add, relative to the root and sorted. New
+/// files are checked before they are committed; files that git ignores are not checked.
 pub(crate) fn files() -> Result<Vec<String>> {
     let listing = ["ls-files", "-z", "--cached", "--others", "--exclude-standard"];
     let output = Command::new("git")
@@ -41,8 +41,9 @@ pub(crate) fn files() -> Result<Vec<String>> {
     Ok(files)
 }
 
-/// Absolute folders that exist on this machine only: the checkout, the home, and those of the tools.
-/// A folder directly below the root of the file system says too little: others have one of that name.
+/// Absolute folders that exist only on this machine: the checkout, the home, and those of the tools.
+/// A folder directly below the root of the file system is not specific enough: other machines have
+/// one of that name.
 pub(crate) fn machine_folders() -> Vec<String> {
     let named = ["HOME", "USERPROFILE", "CARGO_HOME", "CARGO_TARGET_DIR", "RUSTUP_HOME"];
     let named = named.iter().filter_map(|name| process::variable(name)).map(PathBuf::from);

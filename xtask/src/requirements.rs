@@ -1,8 +1,8 @@
 //! Which tests prove which requirement.
 //!
 //! The requirements are the headings `### L7 Title` of `docs/requirements.md`. A test names what it proves
-//! in its doc comment: `Proves L7, L15.` or `Proves L7 and L15: why.` Here both are read; `page` writes the
-//! tests into the page, and a rule of tidy refuses ids that the page does not have.
+//! in its doc comment: `Proves L7, L15.` or `Proves L7 and L15: why.` This module reads both; `page` writes
+//! the tests into the page, and a rule of tidy refuses ids that the page does not have.
 
 mod page;
 
@@ -123,15 +123,15 @@ pub(crate) fn claims_in(path: &str, text: &str) -> Vec<Claim> {
             }));
             doc.clear();
         } else if line.is_empty() || line.ends_with([';', '}', '{']) {
-            // Attributes may stand between the comment and the function; another item may not.
+            // Attributes may come between the comment and the function; another item may not.
             doc.clear();
         }
     }
     claims
 }
 
-/// The lists after each `Proves`: ids with commas and `and` between them. The word where an id is due is
-/// kept whatever it is, so that a range or a typing error is reported instead of lost.
+/// The lists after each `Proves`: ids separated by commas and `and`. Any word in the position of an id is
+/// kept, so that a range or a typing error is reported and not lost.
 fn proved(doc: &str) -> Vec<String> {
     let mut ids: Vec<String> = Vec::new();
     for list in doc.split("Proves ").skip(1) {

@@ -1,5 +1,5 @@
-//! All tests, on a fresh machine too: what they need is installed first, in git-ignored folders
-//! where possible, and every step says what it did.
+//! All tests, also on a fresh machine: the command first installs what they need, in git-ignored
+//! folders if possible, and every step prints what it did.
 
 use std::path::PathBuf;
 
@@ -34,7 +34,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     Ok(())
 }
 
-/// What the tests need, installed where it is not there, with the variables in which they look for it.
+/// What the tests need, installed if it is missing, with the variables that the tests read.
 pub(crate) fn tools() -> Result<Vec<(&'static str, PathBuf)>> {
     let mut tools = Vec::new();
     for client in &CLIENTS {
@@ -46,7 +46,7 @@ pub(crate) fn tools() -> Result<Vec<(&'static str, PathBuf)>> {
     Ok(tools)
 }
 
-/// With `--workspace` beside it, cargo would ignore the package that was asked for.
+/// With `--workspace` as well, cargo would ignore the requested package.
 fn names_packages(args: &[String]) -> bool {
     args.iter().any(|arg| arg.starts_with("-p") || arg.starts_with("--package"))
 }

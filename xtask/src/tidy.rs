@@ -1,7 +1,7 @@
-//! The repository's own rules, those that neither rustc nor clippy can check.
+//! The repository's own rules, which neither rustc nor clippy can check.
 //!
 //! A rule is a pure function from the tree of files to findings, so that its test is a few lines of
-//! text. This file reads the tree, runs every rule and prints what they found.
+//! text. This file reads the tree, runs every rule and prints the findings.
 
 mod crates;
 mod edges;
@@ -54,7 +54,7 @@ const RULES: &[Rule] = &[
     supply::sources_are_crates_io,
 ];
 
-/// Something to put right, at a place an editor can jump to.
+/// Something to fix, at a position that an editor can open.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Finding {
     path: String,

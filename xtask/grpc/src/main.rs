@@ -9,7 +9,7 @@ use prost::Message as _;
 
 const FILES: [&str; 2] = ["lf.a2a.v1.proto", "a2a.v1.proto"];
 
-/// Where the `.proto` files are; what is generated goes into a folder of it.
+/// The folder of the `.proto` files; generated files go into a subfolder.
 const PROTO: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../crates/trackway-a2a/proto");
 
 fn main() -> Result<()> {
@@ -28,7 +28,7 @@ fn generate() -> Result<BTreeMap<OsString, Vec<u8>>> {
     let descriptors = protox::compile(FILES, [PROTO])?;
     let scratch = tempfile::tempdir()?;
     prost_build::Config::new()
-        // Maps in order: the same message is always the same bytes.
+        // Ordered maps: the same message always has the same bytes.
         .btree_map(["."])
         .out_dir(scratch.path())
         .compile_fds(descriptors.clone())?;

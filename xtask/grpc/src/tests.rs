@@ -1,4 +1,4 @@
-//! What is committed is what would be generated.
+//! The committed files equal the generated ones.
 
 use std::{fs, path::Path};
 

@@ -8,7 +8,7 @@ pub(super) fn allowed(rules: &str) -> Vec<&str> {
     list.split('"').skip(1).step_by(2).collect()
 }
 
-/// Whether the expression can be met with what is allowed.
+/// Whether the allowed licences satisfy the expression.
 pub(super) fn check(expression: &str, allowed: &[&str]) -> Result<(), String> {
     if expression.is_empty() {
         return Err("it names none".to_owned());

@@ -62,7 +62,7 @@ pub(super) fn page() -> Result<String> {
     render(&limits(&files)?)
 }
 
-/// Code that ships: a bound of a test limits nobody.
+/// Code that ships: a bound in a test is not a limit for users.
 pub(crate) fn is_source(path: &str) -> bool {
     let mut folders = path.split('/');
     folders.next() == Some("crates")
@@ -72,7 +72,7 @@ pub(crate) fn is_source(path: &str) -> bool {
         && folders.all(|folder| folder != "tests" && folder != "trackway-testkit")
 }
 
-/// All limits of the files, or every mistake in how they are written.
+/// All limits of the files, or every mistake in their form.
 fn limits(files: &[(String, String)]) -> Result<Vec<Limit>> {
     let constants: Vec<Constant<'_>> =
         files.iter().flat_map(|(path, text)| source::constants(path, text)).collect();

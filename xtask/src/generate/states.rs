@@ -19,7 +19,7 @@ pub(super) fn page() -> Result<String> {
         bail!("{EXAMPLE} failed ({})", output.status);
     }
     let page = String::from_utf8(output.stdout).context("the page is not UTF-8")?;
-    // An example that prints nothing would otherwise empty the page without anyone noticing.
+    // Otherwise an example that prints nothing would empty the page unnoticed.
     if page.trim().is_empty() {
         bail!("{EXAMPLE} printed nothing");
     }

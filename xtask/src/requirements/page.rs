@@ -15,10 +15,10 @@ const CLOSE: &str = "<!-- end of generated -->";
 /// The overview is written below this line.
 const OVERVIEW: &str = "<!-- overview -->";
 
-/// Beyond this many tests, a number and the command that lists them say more than the names.
+/// Beyond this many tests, a number and the command that lists them are more useful than the names.
 const TESTS_MAX: usize = 8;
 
-/// The page as it has to be now.
+/// The page as it must be now.
 pub(crate) fn fresh() -> Result<String> {
     fill(&super::read_page()?, &super::all_claims()?)
 }
@@ -101,7 +101,7 @@ fn proof(id: &str, tests: &[&Claim]) -> String {
     text
 }
 
-/// Some tests of each crate, so that a requirement with many is seen at every level.
+/// Some tests of each crate, so that a requirement with many tests shows every level.
 fn selection<'a>(tests: &[&'a Claim]) -> Vec<&'a Claim> {
     let mut by_crate: BTreeMap<&str, VecDeque<&Claim>> = BTreeMap::new();
     for test in tests {

@@ -1,4 +1,4 @@
-//! How arguments for the test runner are read.
+//! How arguments for the test runner are parsed.
 
 use super::names_packages;
 

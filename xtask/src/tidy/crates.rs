@@ -1,4 +1,4 @@
-//! What every crate has, and has not.
+//! What every crate must have, and must not have.
 
 use super::Finding;
 use super::manifest::Manifest;
@@ -40,7 +40,7 @@ pub(super) fn inherit_lints(tree: &Tree) -> Vec<Finding> {
         .collect()
 }
 
-/// Features multiply what has to be built and tested.
+/// Features multiply the builds and tests.
 pub(super) fn have_no_features(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
     for manifest in Manifest::members(tree) {
@@ -52,7 +52,7 @@ pub(super) fn have_no_features(tree: &Tree) -> Vec<Finding> {
     findings
 }
 
-/// Versions stand once, in `[workspace.dependencies]`.
+/// Versions are defined once, in `[workspace.dependencies]`.
 pub(super) fn inherit_versions(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
     for manifest in Manifest::members(tree) {
@@ -62,7 +62,7 @@ pub(super) fn inherit_versions(tree: &Tree) -> Vec<Finding> {
                 format!("take it from the workspace: `{}.workspace = true`", dependency.name);
             findings.push(Finding::new(path, dependency.line, message));
         }
-        // `[dependencies.x]` could hide a version and an edge; there is one way to write them.
+        // `[dependencies.x]` could hide a version and an edge; only one form is allowed.
         let tables = manifest.sections.iter().filter(|(_, name)| name.contains("dependencies."));
         let message = "write it in one line below `[dependencies]`";
         findings.extend(tables.map(|(line, _)| Finding::new(path, *line, message)));
@@ -70,11 +70,11 @@ pub(super) fn inherit_versions(tree: &Tree) -> Vec<Finding> {
     findings
 }
 
-/// Clippy reads only the nearest of these files, so a crate's own must repeat the doors of the root's; the
-/// rule keeps one that was added to the root from staying open there.
+/// Clippy reads only the nearest of these files, so a crate's own file must repeat the lines of the
+/// root's. This rule finds a line that was added to the root and is missing there.
 const ROOT: &str = "clippy.toml";
 
-/// Crates whose own file is required, because their purity rests on it.
+/// Crates that must have their own file, because their purity depends on it.
 const STRICT: &[&str] = &["crates/trackway-domain", "crates/trackway-engine"];
 
 pub(super) fn strict_files_repeat_the_root(tree: &Tree) -> Vec<Finding> {

@@ -1,13 +1,13 @@
-//! Which crate may depend on which. Edges run downwards only; a new one is a change of the
-//! architecture and is made here, in view.
+//! Which crate may depend on which. Edges go downwards only; a new one is a change of the architecture, and
+//! must be added here.
 
 use super::Finding;
 use super::manifest::{Kind, Manifest};
 use super::tree::Tree;
 
-/// A crate and what it may depend on, without the `trackway-` of their names, lowest crates first: every
-/// name on the right stands above. Dev-dependencies are free, since tests look at the whole; the testkit is
-/// for them alone.
+/// A crate and its allowed dependencies, without the prefix `trackway-`, lowest crates first: every name on
+/// the right appears above. Dev-dependencies are free, because tests use the whole workspace; the testkit
+/// is only for them.
 pub(super) const ALLOWED: &[(&str, &str)] = &[
     ("domain", ""),
     ("documents", ""),
@@ -41,11 +41,11 @@ pub(super) const ALLOWED: &[(&str, &str)] = &[
     ("xtask-grpc", ""),
 ];
 
-/// An embedder uses the authoring library and nothing behind it.
+/// An embedder uses only the authoring library.
 const ALLOWED_EXAMPLES: &str = "trackway";
 
-/// Crates that must build and be tested in seconds, and what they are therefore kept free of,
-/// in their tests too.
+/// Crates that must build and be tested in seconds, and the dependencies that they must therefore avoid,
+/// also in their tests.
 const LIGHT: &[&str] = &["trackway-domain", "trackway-engine"];
 const HEAVY: &[&str] = &["tokio", "axum", "rusqlite", "reqwest"];
 

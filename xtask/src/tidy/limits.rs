@@ -4,9 +4,9 @@ use super::Finding;
 use super::tree::Tree;
 use crate::generate::limits::{is_source, source::constants};
 
-/// Endings of the names of bounds.
+/// Suffixes of the names of bounds.
 const ENDINGS: &[&str] = &["_MAX", "_TIMEOUT"];
-/// Types in which a bound is counted.
+/// Types of bounds.
 const TYPES: &[&str] = &["usize", "u8", "u16", "u32", "u64", "i64", "Duration"];
 
 /// `cargo xtask generate` puts a constant on `docs/limits.md` when its doc comment says what it limits.

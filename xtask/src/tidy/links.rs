@@ -1,13 +1,13 @@
-//! Paths that documents name. A document that points to a moved file is wrong without anyone
-//! having touched it.
+//! Paths in documents. If a file moves, a document that points to it becomes wrong without a
+//! change.
 
 use super::Finding;
 use super::tree::Tree;
 
-/// What a path into this repository begins with; anything else in backticks is just code.
+/// The prefixes of paths into this repository; anything else in backticks is just code.
 const ROOTS: &[&str] = &["crates/", "docs/", "xtask/", "examples/", ".ci/"];
 
-/// Signs of a pattern or a gap to fill, which name no single file.
+/// Signs of a pattern or a placeholder, which do not name a single file.
 const PATTERN_SIGNS: &[&str] = &["*", "<", "{", "…", "...", "$", "NNNN"];
 
 pub(super) fn named_paths_exist(tree: &Tree) -> Vec<Finding> {
@@ -33,7 +33,7 @@ pub(super) fn named_paths_exist(tree: &Tree) -> Vec<Finding> {
     findings
 }
 
-/// Lines outside fenced blocks, which may show other people's folders.
+/// Lines outside fenced blocks, because blocks may show folders of other projects.
 fn prose(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut fenced = false;
     text.lines().enumerate().filter_map(move |(index, line)| {
@@ -43,7 +43,7 @@ fn prose(text: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// Paths between backticks, without what may follow one: a line number, an item, an anchor.
+/// Paths between backticks, without a suffix such as a line number, an item, an anchor.
 fn quoted(line: &str) -> impl Iterator<Item = &str> {
     line.split('`')
         .skip(1)
@@ -52,7 +52,7 @@ fn quoted(line: &str) -> impl Iterator<Item = &str> {
         .filter(|path| !is_pattern(path))
 }
 
-/// Targets of `[text](target)` that lie in this repository.
+/// Targets of `[text](target)` inside this repository.
 fn linked(line: &str) -> impl Iterator<Item = &str> {
     line.split("](")
         .skip(1)
@@ -65,8 +65,8 @@ fn is_pattern(path: &str) -> bool {
     PATTERN_SIGNS.iter().any(|sign| path.contains(sign))
 }
 
-/// A link is relative to its document, or to the root if it begins with a slash. None: it leaves
-/// the repository.
+/// A link is relative to its document, or to the root if it starts with a slash. `None` if it
+/// leaves the repository.
 fn resolve(document: &str, target: &str) -> Option<String> {
     let (base, target) = match target.strip_prefix('/') {
         Some(from_root) => ("", from_root),

@@ -1,7 +1,7 @@
-//! Just enough of `Cargo.toml` for the rules: sections, keys and values with their lines.
+//! A minimal parser of `Cargo.toml` for the rules: sections, keys and values with their lines.
 //!
-//! Read by hand because a TOML parser would be most of this tool's build time, and because the
-//! rules are about how a manifest is written, which `cargo metadata` no longer shows.
+//! It is written by hand because a TOML parser would take most of this tool's build time, and because
+//! the rules are about the text of a manifest, which `cargo metadata` no longer shows.
 
 use super::tree::{File, Tree};
 
@@ -42,7 +42,7 @@ impl<'a> Manifest<'a> {
     pub(super) fn parse(file: &'a File) -> Self {
         let mut manifest = Self { file, entries: Vec::new(), sections: Vec::new() };
         let mut section = "";
-        // How many brackets of a value over several lines are still open.
+        // How many brackets of a multi-line value are still open.
         let mut open = 0;
         for (line, raw) in file.lines() {
             let text = without_comment(raw).trim();
@@ -64,7 +64,7 @@ impl<'a> Manifest<'a> {
         manifest
     }
 
-    /// The manifests of our crates. A folder with a workspace of its own is someone else's project.
+    /// The manifests of our crates. A folder with its own workspace is another project.
     pub(super) fn members(tree: &'a Tree) -> Vec<Self> {
         tree.files()
             .iter()

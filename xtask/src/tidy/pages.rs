@@ -9,7 +9,7 @@ const CODES: &str = "crates/trackway-domain/src/code.rs";
 const ERRORS: &str = "docs/errors";
 const DECISIONS: &str = "docs/decisions";
 
-/// An index and a form to copy are not members of a series.
+/// An index and a template are not members of a series.
 const NOT_MEMBERS: &[&str] = &["README.md", "template.md"];
 
 pub(super) fn every_code_has_a_page(tree: &Tree) -> Vec<Finding> {
@@ -42,7 +42,7 @@ pub(super) fn every_code_has_a_page(tree: &Tree) -> Vec<Finding> {
     findings
 }
 
-/// `0001-a.md`, `0002-b.md`, …: a gap or a double means that two branches took the same number.
+/// `0001-a.md`, `0002-b.md`, …: a gap or a duplicate means that two branches used the same number.
 pub(super) fn decisions_are_numbered(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
     let mut expected = 1;
@@ -90,7 +90,7 @@ fn first_shell_block(readme: &File) -> Option<(usize, Vec<&str>)> {
     Some((start, commands.collect()))
 }
 
-/// What a test says it proves is on the page of requirements.
+/// The requirements that a test claims to prove are on the page of requirements.
 pub(super) fn tests_name_requirements(tree: &Tree) -> Vec<Finding> {
     let page = tree.file(PAGE).map_or("", |file| file.text.as_str());
     let known: Vec<&str> = requirements(page).iter().map(|found| found.id).collect();

@@ -1,19 +1,19 @@
-//! Paths that lead out of the repository. What a clone does not bring along is not there for others.
+//! Paths that lead out of the repository. A clone does not have the files there.
 
 use super::Finding;
 use super::tree::{File, Tree};
 
-/// The one script that may look beside the checkout.
+/// The one script that may use files next to the checkout.
 const EXEMPT: &str = ".ci/run";
-/// Tests of these rules, which show bad lines.
+/// Tests of these rules, which contain bad lines.
 const EXAMPLES: &str = "xtask/src/tidy/tests/";
 
-/// Folders in which people have theirs, on any system.
+/// Parent folders of home folders, on any system.
 const HOMES: &[&str] = &[concat!("/ho", "me/"), concat!("/Us", "ers/"), concat!(":\\Us", "ers\\")];
 /// The home of the administrator.
 const ROOT_HOME: &str = concat!("/ro", "ot/");
 
-/// What is on every Linux and holds no data of anybody.
+/// Folders that exist on every Linux and hold no personal data.
 const SYSTEM: &[&str] = &["/bin/", "/dev/", "/proc/", "/usr/bin/"];
 
 /// How a manifest names a folder. In Rust this is a variable.
@@ -31,7 +31,7 @@ const OPENERS: &[&str] = &[
     "read_to_string(",
 ];
 
-/// Absolute paths that exist on one machine only: somebody's home, and the folders of this checkout and
+/// Absolute paths that exist only on one machine: a home folder, and the folders of this checkout and
 /// of the tools that build it.
 pub(super) fn no_machine_paths(tree: &Tree) -> Vec<Finding> {
     let message = "a path of one machine; make it relative or a setting";
@@ -44,7 +44,7 @@ pub(super) fn no_machine_paths(tree: &Tree) -> Vec<Finding> {
     tree.files().iter().flat_map(|file| file.find(bad, message)).collect()
 }
 
-/// A home with somebody's name in it.
+/// A home folder with the name of a user.
 fn is_home(line: &str, home: &str) -> bool {
     line.match_indices(home).any(|(at, _)| {
         let begins = !line[..at].ends_with(|c: char| is_name(c) && !home.starts_with(':'));
@@ -52,19 +52,20 @@ fn is_home(line: &str, home: &str) -> bool {
     })
 }
 
-/// Whether a path begins with this folder: nothing of another name or folder is before it.
+/// Whether a path starts with this folder: no other name or folder comes before it.
 fn starts_path(line: &str, folder: &str) -> bool {
     line.match_indices(folder).any(|(at, _)| !line[..at].ends_with(is_name))
 }
 
-/// No source, test, script or manifest reads what is not in the repository.
+/// No source, test, script or manifest reads files outside the repository.
 pub(super) fn nothing_reads_outside(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
     for file in tree.files().iter().filter(|file| runs(file) && !exempt(&file.path)) {
         let package = package_depth(tree, file);
         for (number, line) in file.lines() {
             let code = without_comment(line);
-            // The folder of a file is where its own inclusions start, the package's where tests run.
+            // Inclusions are relative to the folder of the file, tests run in the folder of the
+            // package.
             let of_file = !file.is_rust() || code.contains("include") || code.contains("#[path");
             let depth = if of_file { depth(&file.path) } else { package };
             let climbs = words(code).any(|word| leaves(word, depth));
@@ -88,12 +89,12 @@ fn runs(file: &File) -> bool {
     known.contains(&file.extension()) || file.text.starts_with("#!")
 }
 
-/// How many folders a file lies deep.
+/// The depth of a file in folders.
 fn depth(path: &str) -> usize {
     path.matches('/').count()
 }
 
-/// How deep the folder of the file's package lies.
+/// The depth of the folder of the file's package.
 fn package_depth(tree: &Tree, file: &File) -> usize {
     let mut folder = file.path.as_str();
     while let Some((above, _)) = folder.rsplit_once('/') {
@@ -120,7 +121,7 @@ fn words(line: &str) -> impl Iterator<Item = &str> {
         .filter(|word| word.contains("../") || word.ends_with("/.."))
 }
 
-/// Whether a path climbs higher than the root, from a folder of this depth.
+/// Whether a path leads above the root, from a folder of this depth.
 fn leaves(path: &str, depth: usize) -> bool {
     let mut left = Some(depth);
     for part in path.split('/') {
@@ -134,7 +135,7 @@ fn leaves(path: &str, depth: usize) -> bool {
     left.is_none()
 }
 
-/// Whether a line opens an absolute path in this way.
+/// Whether a line opens an absolute path with this opener.
 fn opens_absolute(line: &str, opener: &str) -> bool {
     line.match_indices(opener).any(|(at, _)| {
         let argument = line[at + opener.len()..].trim_start_matches("format!(");

@@ -3,10 +3,10 @@
 use super::Finding;
 use super::tree::{File, Tree};
 
-/// A file is one idea; beyond this a split is due.
+/// A file is one idea; a longer file should be split.
 const LINES_MAX: usize = 500;
 
-/// The first thing in a file says what it is and where it sits.
+/// The first lines of a file say what it is and where it belongs.
 pub(super) fn opens_with_module_doc(tree: &Tree) -> Vec<Finding> {
     tree.rust_files()
         .filter(|file| !file.text.starts_with("//!"))
@@ -16,7 +16,7 @@ pub(super) fn opens_with_module_doc(tree: &Tree) -> Vec<Finding> {
         .collect()
 }
 
-/// `x.rs` beside `x/`, never two ways.
+/// `x.rs` next to `x/`, never two ways.
 pub(super) fn no_mod_rs(tree: &Tree) -> Vec<Finding> {
     tree.rust_files()
         .filter(|file| file.path.ends_with("/mod.rs"))
@@ -36,8 +36,8 @@ pub(super) fn not_too_long(tree: &Tree) -> Vec<Finding> {
         .collect()
 }
 
-/// What a reason has to say for a test that a command of its own runs: `cargo xtask real-model` downloads
-/// a model.
+/// The reason that an ignored test must have if a separate command runs it: `cargo xtask real-model`
+/// downloads a model.
 const RUN_ELSEWHERE: &str = "cargo xtask real-model";
 
 /// A test that does not run proves nothing.
@@ -50,8 +50,8 @@ pub(super) fn no_ignored_tests(tree: &Tree) -> Vec<Finding> {
     tree.rust_files().flat_map(|file| file.find(ignored, "run the test or delete it")).collect()
 }
 
-/// Tests wait on a signal. Where only time itself can be waited for, `// why:` says so, on the line
-/// or on the one above.
+/// Tests wait on a signal. If only time itself can be waited for, `// why:` explains it, on the line or on
+/// the one above.
 pub(super) fn no_unexplained_sleep(tree: &Tree) -> Vec<Finding> {
     let in_tests =
         |file: &&File| file.is_test() || file.path.starts_with("crates/trackway-testkit/");
@@ -71,14 +71,14 @@ pub(super) fn no_unexplained_sleep(tree: &Tree) -> Vec<Finding> {
     findings
 }
 
-/// The only file that makes appends and hands them to a store: what it is given was decided by the engine.
+/// The only file that makes appends and passes them to a store: the engine has decided their content.
 const APPENDS: &str = "crates/trackway-runtime/src/append.rs";
 
-/// Stores take appends, and the testkit plays the runtime for them.
+/// Stores accept appends, and the testkit acts as the runtime for them.
 const STORES: [&str; 3] =
     ["crates/trackway-ports/", "crates/trackway-sqlite/", "crates/trackway-testkit/"];
 
-/// One way into the log.
+/// There is one way into the log.
 pub(super) fn one_file_appends(tree: &Tree) -> Vec<Finding> {
     let is_caller = |file: &&File| {
         file.path.starts_with("crates/")

@@ -1,5 +1,5 @@
-//! Where dependencies come from, and which are there twice. What needs more than the lock file is in
-//! `cargo xtask audit`.
+//! The sources of dependencies, and duplicates among them. Checks that need more than the lock file
+//! are in `cargo xtask audit`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,7 @@ const LOCK: &str = "Cargo.lock";
 const RULES: &str = "deny.toml";
 const CRATES_IO: &str = "registry+https://github.com/rust-lang/crates.io-index";
 
-/// A fork or a folder of somebody cannot be checked for advisories, and may be gone tomorrow.
+/// A fork or a private folder cannot be checked for advisories, and may disappear.
 pub(super) fn sources_are_crates_io(tree: &Tree) -> Vec<Finding> {
     let message = "a source other than crates.io";
     let bad = |line: &str| {
@@ -21,8 +21,8 @@ pub(super) fn sources_are_crates_io(tree: &Tree) -> Vec<Finding> {
     tree.file(LOCK).map(|lock| lock.find(bad, message)).unwrap_or_default()
 }
 
-/// A major version that is there beside another costs build time and size: it says why in `deny.toml`,
-/// and leaves it when it is gone.
+/// A second major version costs build time and size: `deny.toml` must give a reason, and must drop it
+/// when the duplicate is gone.
 pub(super) fn duplicates_have_a_reason(tree: &Tree) -> Vec<Finding> {
     let (Some(lock), Some(rules)) = (tree.file(LOCK), tree.file(RULES)) else { return Vec::new() };
     let skipped = skipped(rules);
@@ -69,14 +69,14 @@ fn packages(lock: &File) -> BTreeMap<&str, Vec<(usize, &str)>> {
     packages
 }
 
-/// What has to stay the same for two versions to be one: `1` of 1.2.3, `0.2` of 0.2.3.
+/// The part that is equal in compatible versions: `1` of 1.2.3, `0.2` of 0.2.3.
 fn major(version: &str) -> &str {
     let parts = if version.starts_with("0.") { 2 } else { 1 };
     let end = version.match_indices('.').nth(parts - 1).map_or(version.len(), |(at, _)| at);
     &version[..end]
 }
 
-/// Crates that are kept out on purpose.
+/// Crates that are excluded on purpose.
 pub(super) fn denied_stay_out(tree: &Tree) -> Vec<Finding> {
     let (Some(lock), Some(rules)) = (tree.file(LOCK), tree.file(RULES)) else { return Vec::new() };
     let packages = packages(lock);

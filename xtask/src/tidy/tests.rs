@@ -1,4 +1,4 @@
-//! Every rule, shown failing and shown content, on trees of a few lines.
+//! Every rule, with trees of a few lines that it rejects and accepts.
 
 mod documents;
 mod manifests;
@@ -15,7 +15,7 @@ fn tree(files: &[(&str, &str)]) -> Tree {
     Tree::new(files.iter().map(file).collect())
 }
 
-/// Runs one rule over a tree and compares the places (`path:line`) found.
+/// Runs one rule over a tree and compares the positions (`path:line`) of its findings.
 fn check(rule: Rule, files: &[(&str, &str)], expected: &[&str]) {
     let found: Vec<String> = rule(&tree(files))
         .iter()

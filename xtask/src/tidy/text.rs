@@ -3,11 +3,11 @@
 use super::Finding;
 use super::tree::Tree;
 
-/// Written by people. Snapshots and wire goldens keep every byte they were given.
+/// Text that people write. Snapshots and wire goldens keep every byte.
 const PROSE_AND_CODE: &[&str] = &["rs", "md", "toml", "sh", "yml", "yaml", "py", "ts", "tsx"];
 const CODE: &[&str] = &["rs", "toml", "sh", "yml", "yaml", "py", "ts", "tsx"];
 
-/// In two halves, so that this file does not find itself.
+/// In two halves, so that the rule does not find this file.
 const MACROS: &[&str] = &[concat!("to", "do!"), concat!("unimple", "mented!")];
 const WORDS: &[&str] = &[concat!("FIX", "ME"), concat!("XX", "X")];
 
@@ -20,7 +20,7 @@ pub(super) fn no_tabs(tree: &Tree) -> Vec<Finding> {
     find(tree, &["rs"], |line| line.contains('\t'), "a tab; use spaces, or `\\t` in a string")
 }
 
-/// Unfinished work is an issue, not a mark in the code.
+/// Unfinished work belongs in an issue, not in a comment.
 pub(super) fn no_marks(tree: &Tree) -> Vec<Finding> {
     let bad = |line: &str| {
         let is_macro = MACROS.iter().any(|mark| has(line, mark, Side::Before));
@@ -29,7 +29,7 @@ pub(super) fn no_marks(tree: &Tree) -> Vec<Finding> {
     find(tree, CODE, bad, "an unfinished mark; finish it or open an issue")
 }
 
-/// On which sides of a mark a letter would make it part of another word.
+/// On which sides a letter would make a mark part of another word.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Side {
     Before,

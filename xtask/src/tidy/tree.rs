@@ -1,4 +1,4 @@
-//! The files of the repository in memory: what every rule looks at.
+//! The files of the repository in memory: the input of every rule.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -49,7 +49,7 @@ pub(super) struct Tree {
     files: Vec<File>,
     /// Every file and every folder above one.
     paths: BTreeSet<String>,
-    /// Absolute folders that are known to be this machine's own.
+    /// Absolute folders that belong to this machine.
     machine_folders: Vec<String>,
 }
 
@@ -58,8 +58,8 @@ impl Tree {
         let mut files = Vec::with_capacity(paths.len());
         for path in paths {
             let bytes = fs::read(repo::path(path)).with_context(|| format!("reading {path}"))?;
-            // A picture has a path that documents may name, and no text for rules to read; what a
-            // tool wrote is as that tool writes it.
+            // Documents may name the path of an image, but rules read no text from it. Generated
+            // files keep the form of their tool.
             let generated = path.contains("/generated/");
             let text = String::from_utf8(bytes).ok().filter(|_| !generated).unwrap_or_default();
             files.push(File { path: path.clone(), text });
@@ -103,7 +103,7 @@ impl Tree {
         Self { machine_folders, ..self }
     }
 
-    /// The files that lie directly in a folder, with their names.
+    /// The files directly in a folder, with their names.
     pub(super) fn in_folder<'a>(
         &'a self,
         folder: &'a str,

@@ -1,6 +1,6 @@
-//! Just enough of Rust to find constants and the `Limit` lines above them.
+//! A minimal Rust parser that finds constants and the `Limit` lines above them.
 
-/// A constant as it is written, whether it is a limit or not: limits may be made of others.
+/// A constant as it is written, whether it is a limit or not: limits may refer to other constants.
 #[derive(Debug)]
 pub(crate) struct Constant<'a> {
     pub(crate) path: &'a str,
@@ -8,9 +8,9 @@ pub(crate) struct Constant<'a> {
     pub(crate) name: &'a str,
     /// Its type.
     pub(crate) kind: String,
-    /// What stands behind `=`.
+    /// The text after `=`.
     pub(crate) value: String,
-    /// What stands behind `/// Limit `, over as many lines as it has.
+    /// The text after `/// Limit `, which may have several lines.
     pub(crate) mark: Option<String>,
 }
 

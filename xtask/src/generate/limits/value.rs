@@ -1,10 +1,10 @@
-//! The value of a constant, worked out from its text and written for people.
+//! The value of a constant, computed from its text and formatted for people.
 
 use anyhow::{Result, bail};
 
 use super::source::Constant;
 
-/// How many constants may be made of each other; more is a circle.
+/// How many constants may refer to each other; more is a cycle.
 const HOPS_MAX: usize = 8;
 
 /// Numbers are exact up to 2^53, which no limit reaches.
@@ -43,7 +43,7 @@ fn value_of(constant: &Constant<'_>, all: &[Constant<'_>], hops: usize) -> Resul
     }
 }
 
-/// The constants that a value may be made of, as seen from one of them.
+/// The constants that a value may refer to, from the position of one of them.
 struct Known<'a> {
     at: &'a Constant<'a>,
     all: &'a [Constant<'a>],
@@ -51,8 +51,8 @@ struct Known<'a> {
 }
 
 impl Known<'_> {
-    /// Numbers and names with operators between them, which are applied from left to right: so sums and
-    /// products may be mixed only where brackets say which comes first.
+    /// Numbers and names with operators between them, which are applied from left to right: sums and
+    /// products may be mixed only with brackets.
     fn calculate(&self, text: &str) -> Result<f64> {
         let has = |operators: [&str; 2]| operators.iter().any(|operator| text.contains(operator));
         if has([" + ", " - "]) && has([" * ", " / "]) && !text.starts_with('(') {
@@ -85,7 +85,7 @@ impl Known<'_> {
         }
     }
 
-    /// Another constant: of this file, or else the only one of this crate, or else of all.
+    /// Another constant: of this file, or else the only one of this crate, or else the only one of all.
     fn named(&self, path: &str) -> Result<Option<Value>> {
         let name = path.rsplit("::").next().unwrap_or_default();
         let named: Vec<_> = self.all.iter().filter(|constant| constant.name == name).collect();
@@ -110,7 +110,7 @@ impl Known<'_> {
 }
 
 impl Value {
-    /// The value in the unit that the constant's name or the text beside it tells.
+    /// The value in the unit of the constant's name or description.
     pub(super) fn readable(self, name: &str, text: &str) -> String {
         match self {
             Self::Millis(millis) => duration(millis),

@@ -28,7 +28,7 @@ fn folders_of_this_machine_are_found() {
     assert_eq!(found("see /some/other/docs and x/some/checkout/docs"), []);
 }
 
-/// A test that needs a file beside the checkout fails in every clone.
+/// A test that needs a file next to the checkout fails in every clone.
 #[test]
 fn what_reads_outside_the_repository_is_found() {
     let rule = paths::nothing_reads_outside;

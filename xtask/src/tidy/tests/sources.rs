@@ -1,5 +1,5 @@
-//! Rules for Rust sources and for text. Bad words are put together here, so that tidy does not
-//! find them in this file.
+//! Rules for Rust sources and for text. Bad words are assembled from parts here, so that tidy does
+//! not find them in this file.
 
 use super::super::{limits, rust, text};
 use super::check;
