@@ -52,7 +52,7 @@ pub trait Journal: Leases + Send + Sync + fmt::Debug {
         Box::pin(async move {
             let events = self.events(run, 0, limit).await?;
             let newest = events.last().map_or(0, |stored| stored.seq);
-            // What is wrong with the rest is told to who reads it.
+            // A caller that reads the rest finds out what is wrong with it.
             let rest = self.events(run, newest, 1).await;
             let is_whole = rest.is_ok_and(|rest| rest.is_empty());
             let row = self.run(run).await;

@@ -41,9 +41,9 @@ pub struct StoredRun {
     /// Its first events, oldest first: as many as a call of [`Journal::events`](crate::Journal::events)
     /// returns.
     pub events: Vec<Stored>,
-    /// These are all of them. Where it is false the rest has to be read, though there may be none.
+    /// These are all of them. If false, the rest has to be read, although there may be none.
     pub is_whole: bool,
-    /// Its row. A damaged one hinders only who needs it.
+    /// Its row. Damage in it matters only to callers that need the row.
     pub row: Result<Option<RunRow>, ReadError>,
     /// Who drives it; none where it has no row.
     pub lease: Result<Option<RunLease>, ReadError>,

@@ -39,7 +39,7 @@ pub(crate) fn stored_run(
 ) -> Result<StoredRun, ReadError> {
     let events = events(from, run, 0, limit)?;
     let newest = events.last().map_or(0, |stored| stored.seq);
-    // Whoever reads the rest finds out what is wrong with it.
+    // A caller that reads the rest finds out what is wrong with it.
     let is_whole = self::events(from, run, newest, 1).is_ok_and(|rest| rest.is_empty());
     let (row, lease) = (self::run(from.conn, run), run_lease(from.conn, run));
     Ok(StoredRun { events, is_whole, row, lease })
