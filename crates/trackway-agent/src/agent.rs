@@ -1,9 +1,9 @@
 //! An agent as a program: each of its runs is one turn of a conversation.
 //!
-//! The [`Turn`](crate::Turn) decides; what is here does what it says on the run's stage, where every
-//! model call and every tool call is a recorded step. After a crash the program runs again over its log
-//! and takes the same way: what it has to know again (which earlier turns it saw, what a tool's name
-//! stood for) is recorded with the step that first needed it.
+//! The [`Turn`](crate::Turn) decides. This module carries out its decisions on the run's stage, where
+//! every model call and every tool call is a recorded step. After a crash the program runs again over
+//! its log and makes the same decisions. Everything that it needs again (which earlier turns it read,
+//! which tool a name meant) is recorded with the step that first needed it.
 
 mod begin;
 mod call;
@@ -25,24 +25,26 @@ use trackway_runtime::{Kind, Program, ProgramFuture, ProgramInfo, Revive, Schema
 
 use crate::{AgentSpec, Workshop};
 
-/// Media types that an agent takes: every part reaches its model, as itself or as a line about it.
+/// Media types that an agent accepts. Every part reaches its model, either unchanged or as a line that
+/// describes it.
 const INPUT_MODES: [&str; 1] = ["*/*"];
 
-/// Media types of what an agent says itself. Tools and workflows may add others.
+/// Media types that an agent itself produces. Tools and workflows may add others.
 const OUTPUT_MODES: [&str; 2] = ["text/plain", "application/json"];
 
 /// An agent that can be run.
 pub struct AgentProgram {
     spec: Arc<AgentSpec>,
     info: ProgramInfo,
-    /// What the store keeps for turns that began with this agent.
+    /// The body that the store keeps for turns that began with this agent.
     body: String,
     workshop: Arc<Workshop>,
     schemas: Arc<SchemaBook>,
 }
 
 impl AgentProgram {
-    /// The agent, with what it shares with others. Its version follows from what is written about it.
+    /// Creates the agent with the services that it shares with other agents. Its version is derived
+    /// from its definition.
     pub fn new(spec: AgentSpec, workshop: Arc<Workshop>) -> Self {
         let body = json!({ BODY_KEY: spec }).to_string();
         let digest = Sha256::digest(body.as_bytes());
@@ -73,7 +75,7 @@ impl AgentProgram {
     }
 }
 
-/// What marks a pinned body as that of an agent.
+/// The field that marks a pinned body as an agent.
 const BODY_KEY: &str = "agent";
 
 impl fmt::Debug for AgentProgram {
@@ -105,7 +107,7 @@ impl Program for AgentProgram {
     }
 }
 
-/// Makes agents of what a store has pinned, for turns that began with what was written then.
+/// Rebuilds agents from pinned bodies, for turns that began with an earlier definition.
 #[derive(Debug)]
 pub struct Agents(pub Arc<Workshop>);
 
@@ -117,7 +119,7 @@ impl Revive for Agents {
         if agent.info.name != workflow.name {
             return None;
         }
-        // The same text; a later version of this program may write it down in another way.
+        // The text is the same, but a later version of this program may serialize it differently.
         agent.info.version.clone_from(&workflow.version);
         Some(Arc::new(agent))
     }

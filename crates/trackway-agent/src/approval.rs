@@ -1,4 +1,4 @@
-//! Asking the user whether a call may be made: the question, and what its answer means. A refusal is told
+//! Asks the user whether a call is allowed: the question, and the meaning of its answer. A refusal goes
 //! to the model as the call's result ([`crate::CallRecord::refused`]).
 
 use serde_json::{Value, json};
@@ -6,9 +6,9 @@ use trackway_domain::Part;
 
 use crate::Call;
 
-/// Longest arguments in the sentence of the question. The part beside it has them whole: nobody is asked
-/// to agree to what they cannot see.
-/// Limit (Agents): arguments in the sentence of an approval question; the part beside it has them whole.
+/// Longest arguments in the sentence of the question. The data part next to it contains all of them, so
+/// that the user sees everything before agreeing.
+/// Limit (Agents): arguments in the sentence of an approval question; the data part has all of them.
 const ARGUMENTS_BYTES_MAX: usize = 2 * 1024;
 
 /// The question: a sentence, and tool and arguments as data.
@@ -17,8 +17,8 @@ pub fn prompt(call: &Call) -> Vec<Part> {
     question(format!("May I call {} with {shown}?", call.tool), call)
 }
 
-/// The question whether a task may be answered with what the user has not said: what is asked there, and
-/// what would be answered.
+/// Asks whether a task may be answered with a value that is not in the user's message. Contains the
+/// task's question and the proposed answer.
 pub fn reply_prompt(call: &Call, workflow: &str, asks: &str) -> Vec<Part> {
     let input = call.arguments.to_value()["input"].to_string();
     let sentence = format!(
@@ -41,7 +41,7 @@ fn cut(text: &str, bytes_max: usize) -> String {
     format!("{}{rest}", &text[..end])
 }
 
-/// What an answer has to be: `{approved: boolean}`.
+/// The schema of the answer: `{approved: boolean}`.
 pub fn schema() -> Value {
     json!({
         "type": "object",
@@ -53,7 +53,7 @@ pub fn schema() -> Value {
     })
 }
 
-/// Whether the answer is a yes. Everything but a plain yes is a no.
+/// Whether the answer is a yes. Anything except a plain yes is a no.
 pub fn is_approved(answer: &Value) -> bool {
     answer.get("approved") == Some(&Value::Bool(true))
 }

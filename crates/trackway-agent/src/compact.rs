@@ -1,16 +1,16 @@
-//! Long conversations: when one is too long for a model, what is kept of it, and how a summary takes the
-//! place of the rest.
+//! Long conversations: when a conversation is too long for a model, which part is kept, and how a
+//! summary replaces the rest.
 //!
-//! Before a model call: [`plan`] says whether something has to go. Then either the model is asked for a
-//! summary ([`Plan::request`], its text to [`Plan::with_summary`]), or, with a model that cannot sum up,
-//! the oldest is dropped with a note ([`Plan::dropped`]). The result is recorded as the step `compact`
-//! and told to the turn.
+//! Before a model call, [`plan`] decides whether something must be removed. Then the model writes a
+//! summary ([`Plan::request`], its text goes to [`Plan::with_summary`]). If the model cannot summarise,
+//! the oldest entries are dropped with a note ([`Plan::dropped`]). The result is recorded as the step
+//! `compact` and given to the turn.
 
 mod render;
 
 use crate::{Entry, Piece, Request, record::Compacted};
 
-/// Tokens that a model is expected to take at once. Most hosted models take this many or more.
+/// Context window that a model is expected to have, in tokens. Most hosted models have this or more.
 /// Limit (Agents): context window that a model is expected to have.
 const CONTEXT_TOKENS: u64 = 128_000;
 
@@ -18,25 +18,25 @@ const CONTEXT_TOKENS: u64 = 128_000;
 /// tools and the answer, and for estimates that are too low.
 const HISTORY_PERCENT: u64 = 60;
 
-/// The longest conversation that is sent, unless a caller says otherwise.
+/// The longest conversation that is sent, unless a caller sets another limit.
 /// Limit (Agents): conversation that is sent to a model before it is compacted.
 pub const HISTORY_TOKENS_MAX: u64 = CONTEXT_TOKENS * HISTORY_PERCENT / 100;
 
-/// The part of that, in percent, that is kept word for word. Small enough that the next compaction is
-/// far away, large enough for the last few turns.
+/// The part of that, in percent, that is kept word for word. It is small enough to delay the next
+/// compaction, and large enough for the last few turns.
 const KEPT_PERCENT: u64 = 25;
 
-/// Longest summary that the model is asked for.
+/// Longest summary that a compaction requests.
 /// Limit (Agents): summary that a compaction asks for.
 const SUMMARY_TOKENS_MAX: u32 = 2_000;
 
-/// Bytes of text that make a token, roughly: English has four, other languages fewer.
+/// Bytes of text per token, roughly: English has four, other languages fewer.
 const BYTES_PER_TOKEN: u64 = 4;
 
-/// What an image costs, roughly, whatever its size: providers scale large ones down.
+/// Tokens of an image, roughly. The size does not matter: providers scale large images down.
 const IMAGE_TOKENS: u64 = 1_600;
 
-/// What an entry costs beside its text.
+/// Tokens of an entry in addition to its text.
 const ENTRY_TOKENS: u64 = 4;
 
 const SUMMARY_PROMPT: &str = "\
@@ -72,17 +72,17 @@ fn estimate_entry(entry: &Entry) -> u64 {
     inside + ENTRY_TOKENS
 }
 
-/// What is to be done with a conversation that is too long.
+/// How to shorten a conversation that is too long.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Plan {
-    /// What a summary has to stand for, oldest first.
+    /// The entries that the summary replaces, oldest first.
     pub gone: Vec<Entry>,
-    /// What is kept word for word.
+    /// The entries that are kept word for word.
     pub kept: Vec<Entry>,
 }
 
 impl Plan {
-    /// Asks a model for the summary.
+    /// The request for the summary.
     pub fn request(&self) -> Request {
         Request {
             system: SUMMARY_PROMPT.to_owned(),
@@ -92,7 +92,8 @@ impl Plan {
         }
     }
 
-    /// The compaction with the model's summary. A model that gave none is treated as one that cannot.
+    /// The compaction with the model's summary. An empty summary is treated like a model that cannot
+    /// summarise.
     pub fn with_summary(self, summary: &str) -> Compacted {
         let summary = summary.trim();
         if summary.is_empty() {
@@ -114,18 +115,18 @@ impl Plan {
     }
 }
 
-/// What has to go from a conversation that may have `tokens_max` tokens; nothing while it fits.
+/// The entries to remove from a conversation that may have `tokens_max` tokens; none if it fits.
 ///
-/// The last turns that fit into a quarter of the room are kept, at least the message that is being
-/// answered. Where this one turn alone is too long, its message and its last calls are kept. A call is
-/// never parted from its result.
+/// The last turns that fit into a quarter of the limit are kept, at least the message that is being
+/// answered. If this one turn is too long, its message and its last calls are kept. A call is never
+/// separated from its result.
 pub fn plan(entries: &[Entry], tokens_max: u64) -> Option<Plan> {
     if estimate(entries) <= tokens_max {
         return None;
     }
     let room = tokens_max * KEPT_PERCENT / 100;
     let asked = entries.iter().rposition(|entry| matches!(entry, Entry::User { .. }))?;
-    // Where the end of the conversation may begin, the longest end that fits first.
+    // Possible starts of the kept part, the longest part that fits first.
     let fits = |from: &usize| estimate(&entries[*from..]) <= room;
     let whole_turns = (0..=asked).filter(|at| matches!(entries[*at], Entry::User { .. }));
     if let Some(from) = whole_turns.into_iter().find(fits) {
@@ -138,7 +139,7 @@ pub fn plan(entries: &[Entry], tokens_max: u64) -> Option<Plan> {
     let from = in_turn
         .clone()
         .find(|from| estimate(&entries[*from..]) <= left)
-        // Too long even so: the last answer and its results are what the model has to go on from.
+        // Still too long: the model continues from the last answer and its results.
         .or_else(|| in_turn.next_back());
     match from {
         Some(from) if from > asked + 1 => split(entries, message, from, tokens_max),
@@ -146,8 +147,8 @@ pub fn plan(entries: &[Entry], tokens_max: u64) -> Option<Plan> {
     }
 }
 
-/// Nothing where nothing is gained: where what would go is not longer than what would stand for it, or is
-/// an earlier summary alone. The next model call would only find the same conversation again.
+/// None if nothing is gained: the removed part is not longer than its replacement, or is only an
+/// earlier summary. The next model call would find the same conversation again.
 fn split(entries: &[Entry], before: &[Entry], from: usize, tokens_max: u64) -> Option<Plan> {
     let gone = entries[..from].to_vec();
     let kept = [before, &entries[from..]].concat();

@@ -1,29 +1,30 @@
-//! What is said between an agent and a model, in words that every provider's format is made from.
+//! The messages between an agent and a model, independent of any provider's format.
 //!
-//! These are data of the log: an [`Answer`] is the recorded outcome of a model call, and keeps its form
-//! across versions.
+//! These types are stored in the log: an [`Answer`] is the recorded outcome of a model call. Their form
+//! is stable across versions.
 
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// One call of a model: everything that it is shown.
+/// One call of a model: everything that it receives.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Request {
     /// The agent's prompt.
     pub system: String,
-    /// What waits for the user's answer. It was written by others: data beside the prompt.
+    /// Questions that wait for the user's answer. Others wrote them, so they are data, separate from
+    /// the prompt.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub open: Vec<OpenNote>,
-    /// What became of tasks that the conversation dispatched, since the turn before. Data as well.
+    /// Tasks of the conversation that ended since the previous turn. Data as well.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub ended: Vec<EndedTask>,
     pub entries: Vec<Entry>,
-    /// In a stable order, so that providers can cache what comes before the conversation.
+    /// In a stable order, so that providers can cache the part before the conversation.
     /// Shared, since schemas are long and the same in every call.
     pub tools: Vec<Arc<ToolSpec>>,
-    /// The answer is to be JSON of this schema. Tools may be called before it.
+    /// The answer must be JSON of this schema. Tools may be called before it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output: Option<Value>,
     /// The most tokens that the answer may have.
@@ -32,7 +33,7 @@ pub struct Request {
 }
 
 impl Request {
-    /// What the user said last, each piece on lines of its own.
+    /// The user's newest message, each piece on its own lines.
     pub fn newest_user_text(&self) -> Option<String> {
         self.entries.iter().rev().find_map(|entry| match entry {
             Entry::User { pieces } => Some(Piece::join_texts(pieces, "\n")),
@@ -47,12 +48,12 @@ impl Request {
 pub struct OpenNote {
     pub task_id: String,
     pub workflow: String,
-    /// What is asked.
+    /// The question.
     pub asks: String,
-    /// What an answer has to be; none where that is too long to be told.
+    /// The schema of an answer; none if it is too long for the model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub schema: Option<Value>,
-    /// It asks for an authorization: the model may speak of it and cannot answer it.
+    /// It asks for an authorization: the model may mention it but cannot answer it.
     #[serde(rename = "onlyAPersonAnswers", skip_serializing_if = "std::ops::Not::not")]
     pub person_only: bool,
 }
@@ -64,7 +65,7 @@ pub struct EndedTask {
     pub task_id: String,
     pub workflow: String,
     pub state: String,
-    /// Why it failed, was rejected, or what it said last.
+    /// Why it failed or was rejected, or its last message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
 }
@@ -82,7 +83,7 @@ pub enum Entry {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         calls: Vec<Call>,
     },
-    /// What a call came to. Every call of the entry before has exactly one.
+    /// The result of a call. Every call of the previous entry has exactly one.
     Result {
         call: String,
         tool: String,
@@ -92,12 +93,12 @@ pub enum Entry {
     },
 }
 
-/// A piece of content as a model takes it.
+/// A piece of content that a model accepts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Piece {
     Text(String),
-    /// Bytes in base64. Only for providers that say that they take images.
+    /// Bytes in base64. Only for providers that accept images.
     Image {
         media_type: String,
         base64: String,
@@ -128,10 +129,10 @@ impl Piece {
     }
 }
 
-/// A tool as a model is told of it.
+/// A tool definition for a model.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ToolSpec {
-    /// At most 64 of `[A-Za-z0-9_-]`, which every provider takes.
+    /// At most 64 of `[A-Za-z0-9_-]`, which every provider accepts.
     pub name: String,
     pub description: String,
     pub schema: Value,
@@ -140,21 +141,21 @@ pub struct ToolSpec {
 /// A tool call that a model made.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Call {
-    /// As the model gave it, or made by us where it gave none; unique within the answer.
+    /// The model's id, or a generated one if the model gave none; unique within the answer.
     pub id: String,
     pub tool: String,
     pub arguments: Arguments,
-    /// What the provider wants to see again with this call, unread by us.
+    /// Opaque data that the provider expects back with this call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub echo: Option<Value>,
 }
 
-/// The arguments of a call, read once when the answer is whole.
+/// The arguments of a call, parsed once when the answer is complete.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Arguments {
     Json(Value),
-    /// Not JSON. The model is told; nothing is called.
+    /// Not JSON. The model receives an error; nothing is called.
     Broken {
         text: String,
         reason: String,
@@ -169,7 +170,7 @@ impl Call {
 }
 
 impl Arguments {
-    /// Their value; those that are not JSON are a text.
+    /// The arguments as a value. Arguments that are not JSON are a text.
     pub fn to_value(&self) -> Value {
         match self {
             Self::Json(value) => value.clone(),
@@ -186,7 +187,7 @@ impl Arguments {
     }
 }
 
-/// A whole answer of a model.
+/// A complete answer of a model.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Answer {
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -203,16 +204,16 @@ pub struct Answer {
     pub model: Option<String>,
 }
 
-/// Why a model stopped. Calls are calls whatever is given here.
+/// Why a model stopped. Calls are run whatever the reason is.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Finish {
     #[default]
     Stop,
     Calls,
-    /// The answer is cut off at its longest.
+    /// The answer was cut off at the maximum length.
     Length,
-    /// The provider held the answer back.
+    /// The provider withheld the answer.
     Filtered,
 }
 
@@ -221,10 +222,10 @@ pub enum Finish {
 pub struct Usage {
     pub input_tokens: u64,
     pub output_tokens: u64,
-    /// Of the input, what the provider had cached.
+    /// The part of the input that the provider had cached.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub cached_tokens: u64,
-    /// Of the output, what was not shown.
+    /// The part of the output that is not visible.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub reasoning_tokens: u64,
 }

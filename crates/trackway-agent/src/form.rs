@@ -1,5 +1,5 @@
-//! Schemas as people fill them in: the fields of an object, what each may be, and the value that somebody
-//! meant by what they wrote. The same for a command, for a reply in a conversation and at the terminal.
+//! Schemas as people fill them in: the fields of an object, their possible values, and how to parse
+//! text into a value. Commands, replies in a conversation and the terminal all use this.
 
 mod line;
 
@@ -10,7 +10,7 @@ use trackway_engine::{required_names, yes_or_no};
 pub use self::line::written_fields;
 pub(crate) use self::line::{Assignments, Line, written_field, written_value};
 
-/// Limit (Agents): levels of alternatives (`anyOf`) that are looked into for what a value may be.
+/// Limit (Agents): levels of alternatives (`anyOf`) that are searched for possible values.
 const ALTERNATIVES_MAX: usize = 8;
 
 /// One field of an object's schema.
@@ -22,14 +22,14 @@ pub struct Field<'a> {
     pub shape: Shape<'a>,
 }
 
-/// What a value may be.
+/// The possible values of a field.
 #[derive(Debug, Clone)]
 pub struct Shape<'a> {
     root: &'a Value,
     schema: &'a Value,
-    /// Empty where anything is allowed.
+    /// Empty if any kind is allowed.
     pub kinds: Vec<Kind>,
-    /// The only values allowed, where there are such.
+    /// The only allowed values, if the schema lists them.
     pub choices: Vec<&'a Value>,
     format: Option<&'a str>,
 }
@@ -66,7 +66,7 @@ pub fn fields(root: &Value) -> Vec<Field<'_>> {
         .collect()
 }
 
-/// The field that a user means by a key: `walletAddress`, also written as `wallet_address`.
+/// The field for a key that a user wrote: `walletAddress`, also written as `wallet_address`.
 pub(crate) fn find<'a, 'b>(fields: &'b [Field<'a>], key: &str) -> Option<&'b Field<'a>> {
     let folded = |name: &str| {
         name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
@@ -97,8 +97,8 @@ impl<'a> Shape<'a> {
         shape
     }
 
-    /// Takes kinds and choices from the schema and its alternatives. Whether nothing but the choices is
-    /// allowed.
+    /// Collects kinds and choices from the schema and its alternatives. Returns whether only the
+    /// choices are allowed.
     fn learn(&mut self, schema: &'a Value, depth: usize) -> bool {
         let list = |key: &str| schema.get(key).and_then(Value::as_array).into_iter().flatten();
         for name in list("type").chain(schema.get("type")) {
@@ -131,7 +131,7 @@ impl<'a> Shape<'a> {
         }
     }
 
-    /// The schema itself, references followed.
+    /// The schema with references resolved.
     pub fn schema(&self) -> &'a Value {
         self.schema
     }
@@ -140,7 +140,7 @@ impl<'a> Shape<'a> {
         self.kinds.is_empty() || self.kinds.contains(&kind)
     }
 
-    /// Any text will do: no choices, and nothing that text has to look like.
+    /// Whether any text is valid: no choices, and no required format.
     pub(crate) fn is_free_text(&self) -> bool {
         self.kinds.contains(&Kind::Text)
             && self.kinds.iter().all(|kind| matches!(kind, Kind::Text | Kind::Null))
@@ -148,7 +148,7 @@ impl<'a> Shape<'a> {
             && self.format.is_none()
     }
 
-    /// The value that somebody wrote, if it can be one of this shape.
+    /// Parses text into a value of this shape, if possible.
     pub(crate) fn read(&self, text: &str) -> Option<Value> {
         if !self.choices.is_empty() {
             return self.choices.iter().find(|choice| is_written(choice, text)).copied().cloned();
@@ -174,12 +174,12 @@ impl<'a> Shape<'a> {
         }
     }
 
-    /// `null` is a word where text is taken as well.
+    /// `null` is a word if text is also allowed.
     fn prefers_text(&self, value: &Value) -> bool {
         value.is_null() && self.takes(Kind::Text)
     }
 
-    /// Items with commas between them.
+    /// Items separated by commas.
     fn read_list(&self, text: &str) -> Option<Value> {
         let items = self.schema.get("items").map(|items| Shape::of(self.root, items));
         let read = |item: &str| match &items {
@@ -261,7 +261,7 @@ impl Kind {
     }
 }
 
-/// Text as it is, anything else as JSON.
+/// Text unchanged, anything else as JSON.
 pub fn plain(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }

@@ -1,12 +1,12 @@
 //! Agents: a model with a prompt and tools, whose turns are runs.
 //!
-//! [`conversation`] has the words that models of every provider share. A [`Provider`] asks one of them
-//! and streams what it says.
+//! [`conversation`] has the types that all providers share. A [`Provider`] calls one model and streams
+//! its answer.
 //!
-//! The loop between a model and tools is pure: a [`Turn`] says what is to be done next and is told what it
-//! came to. A [`Toolset`] says what the model may call, [`mod@pieces`] makes what it can read of messages
-//! and results, [`record`] has the forms in which all this stands in the log, [`transcript()`] reads a log
-//! back as a conversation, and [`compact`] makes a long one short.
+//! The loop between a model and tools is pure: a [`Turn`] returns the next action and receives its
+//! result. A [`Toolset`] defines what the model may call. [`mod@pieces`] converts messages and results
+//! into content that a model can read. [`record`] has the forms that are stored in the log,
+//! [`transcript()`] reads a log back as a conversation, and [`compact`] shortens a long one.
 
 mod agent;
 pub mod approval;

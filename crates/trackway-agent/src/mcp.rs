@@ -1,9 +1,9 @@
 //! MCP servers whose tools agents use.
 //!
-//! `config` reads `mcp.json`. [`McpServers`] holds one [`server`] per entry for the whole process: each is
-//! started once, shared by all agents, and started again when it ends. `connection` is one life of a
-//! server: a `process` or an HTTP session (`web`), with `client` answering what the server asks of us. `tool` is
-//! one tool and its calls, `result` what they give, and `fault` says what went wrong.
+//! `config` reads `mcp.json`. [`McpServers`] holds one [`server`] per entry for the whole process: each
+//! is started once, shared by all agents, and restarted when it ends. `connection` is one lifetime of a
+//! server: a `process` or an HTTP session (`web`), where `client` answers the server's requests. `tool`
+//! is one tool and its calls, `result` converts their results, and `fault` describes errors.
 
 mod client;
 mod config;

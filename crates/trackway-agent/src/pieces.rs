@@ -1,8 +1,8 @@
-//! Parts of messages and results as pieces that a model takes. Every part reaches the model: as it is
-//! where the model can read it, else as a line that says what there was.
+//! Converts parts of messages and results into pieces that a model accepts. Every part reaches the
+//! model: unchanged if the model can read it, else as a line that describes it.
 //!
-//! Images are always made pieces of their own; [`leave_images_out`] takes them out of a request for a
-//! model that has no eyes, so that what is recorded serves the next model as well.
+//! Images always become separate pieces. [`leave_images_out`] removes them from a request for a model
+//! that does not accept images, so that the record is still useful for the next model.
 
 pub(crate) mod cut;
 mod file;
@@ -16,24 +16,24 @@ use crate::{Entry, Piece};
 
 pub use json::parts_told;
 
-/// Longest text of one part. A quarter of a usual context window; what is longer is not read as a whole
-/// by any model, and belongs into a tool that reads it page by page.
+/// Longest text of one part: a quarter of a usual context window. No model reads longer text as a
+/// whole; a tool should return it page by page.
 /// Limit (Agents): text of one part that a model is given.
 pub const PART_BYTES_MAX: usize = 128 * 1024;
 
-/// Longest text of one message or result, all parts together: half of a usual context window.
+/// Longest text of one message or result, for all parts together: half of a usual context window.
 /// Limit (Agents): text of one message or result that a model is given.
 pub const MESSAGE_BYTES_MAX: usize = 256 * 1024;
 
-/// Parts of one message or result that are told of. Each costs a line even where it says nothing.
+/// Parts of one message or result that the model receives. Each costs a line even if it is empty.
 /// Limit (Agents): parts of one message or result that a model is given.
 pub const PARTS_MAX: usize = 256;
 
-/// Images of one message or result; providers refuse requests with very many.
+/// Images of one message or result. Providers reject requests with very many.
 /// Limit (Agents): images of one message or result that a model is given.
 pub const IMAGES_MAX: usize = 16;
 
-/// Largest image that is shown, in bytes: the smallest bound among the providers.
+/// Largest image, in bytes: the smallest limit of all providers.
 /// Limit (Agents): one image that a model is given.
 pub const IMAGE_BYTES_MAX: usize = 5 * 1024 * 1024;
 
@@ -44,13 +44,13 @@ pub fn pieces(parts: &[Part]) -> Vec<Piece> {
     writer.pieces
 }
 
-/// One text within the bounds of a part; a cut is told in it.
+/// One text within the limit of a part. A note in the text marks a cut.
 pub(crate) fn bounded(text: &str) -> String {
     cut::told(text, PART_BYTES_MAX)
 }
 
-/// What a user asked: the parts of the message, or the input of a run that no message asked for. The
-/// prompt of an input `{"prompt": text, …}` is the text itself.
+/// The user's request: the parts of the message, or the input of a run that no message started. An
+/// input `{"prompt": text, …}` becomes the text of its prompt.
 pub fn user_pieces(message: Option<&Message>, input: &Value) -> Vec<Piece> {
     if let Some(message) = message {
         return pieces(&message.parts);
@@ -62,8 +62,8 @@ pub fn user_pieces(message: Option<&Message>, input: &Value) -> Vec<Piece> {
     }
 }
 
-/// What a tool gave as pieces: its parts, or its value where it has none. A value that is text is given
-/// as it is, others as JSON.
+/// A tool's result as pieces: its parts, or its value if it has none. A text value is used unchanged,
+/// other values become JSON.
 pub fn result_pieces(value: &Value, parts: &[Part]) -> Vec<Piece> {
     let mut writer = Writer::default();
     match value {
@@ -74,8 +74,8 @@ pub fn result_pieces(value: &Value, parts: &[Part]) -> Vec<Piece> {
     writer.pieces
 }
 
-/// Only the images among the parts, each with a line that names it: for a result whose JSON tells of
-/// all parts already.
+/// Only the images among the parts, each with a line that names it. This is for a result whose JSON
+/// already describes all parts.
 pub fn images(parts: &[Part]) -> Vec<Piece> {
     let mut writer = Writer::default();
     for part in parts {
@@ -88,7 +88,7 @@ pub fn images(parts: &[Part]) -> Vec<Piece> {
     writer.pieces
 }
 
-/// Puts a line in the place of every image.
+/// Replaces every image with a line.
 pub fn leave_images_out(entries: &mut [Entry]) {
     for entry in entries {
         let (Entry::User { pieces } | Entry::Result { pieces, .. }) = entry else { continue };
@@ -101,7 +101,7 @@ pub fn leave_images_out(entries: &mut [Entry]) {
     }
 }
 
-/// Writes pieces within the bounds of a message.
+/// Writes pieces within the limits of a message.
 #[derive(Debug, Default)]
 struct Writer {
     pieces: Vec<Piece>,
@@ -127,12 +127,12 @@ impl Writer {
         }
     }
 
-    /// Adds a text within the bounds; a cut is told.
+    /// Adds a text within the limits. A note marks a cut.
     fn text(&mut self, text: &str) {
         self.pieces.push(Piece::Text(self.room.fit(text)));
     }
 
-    /// Adds an image, or tells why not.
+    /// Adds an image, or a note that says why not.
     fn image(&mut self, media_type: &str, bytes: usize, base64: String) {
         if bytes > IMAGE_BYTES_MAX {
             self.text(&format!("(left out: images may have {IMAGE_BYTES_MAX} bytes)"));

@@ -1,4 +1,4 @@
-//! Providers: where models are asked.
+//! Providers: access to models.
 
 mod anthropic;
 mod calls;
@@ -32,32 +32,33 @@ pub use self::{
 };
 use crate::conversation::{Finish, Request, Usage};
 
-/// A model that can be asked.
+/// A model that can be called.
 pub trait Provider: Send + Sync + fmt::Debug {
-    /// What is shown of it in events and on screens: `openai/gpt-5`, `offline-rules/1`.
+    /// The label in events and user interfaces: `openai/gpt-5`, `offline-rules/1`.
     fn label(&self) -> &str;
 
     /// Whether entries may have images.
     fn takes_images(&self) -> bool;
 
-    /// Asks once. Dropping the stream drops the connection. An error is the last item; a stream that
-    /// ends without [`Delta::Done`] does not occur: it ends in [`ModelError::Truncated`].
+    /// Calls the model once. Dropping the stream drops the connection. An error is the last item. A
+    /// stream never ends without [`Delta::Done`]: it ends in [`ModelError::Truncated`] instead.
     fn ask(&self, request: &Request) -> Deltas;
 }
 
 pub type Deltas = BoxStream<'static, Result<Delta, ModelError>>;
 
-/// A piece of an answer, as it arrives. Recordings are made of these, and keep their form.
+/// A piece of an answer, as it arrives. Recordings consist of these, so their form is stable.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Delta {
-    /// The model begins to answer.
+    /// The model starts to answer.
     Start {
         model: Option<String>,
     },
     Text(String),
     Reasoning(String),
-    /// A call begins. `slot` counts the calls of the answer from 0; no id where the provider gave none.
+    /// A call starts. `slot` counts the calls of the answer from 0. The id is absent if the provider
+    /// gave none.
     Call {
         slot: usize,
         id: Option<String>,
@@ -68,7 +69,7 @@ pub enum Delta {
         slot: usize,
         text: String,
     },
-    /// What the provider wants to see again with that call.
+    /// Opaque data that the provider expects back with that call.
     Echo {
         slot: usize,
         value: serde_json::Value,
@@ -80,7 +81,7 @@ pub enum Delta {
     Done,
 }
 
-/// Why a model gave no whole answer.
+/// Why a model gave no complete answer.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum ModelError {
     /// No connection, or it was lost before the answer began.
@@ -89,15 +90,15 @@ pub enum ModelError {
     /// The answer broke off.
     #[error("the model's answer broke off before its end")]
     Truncated,
-    /// It said nothing for longer than the agent lets it.
+    /// It sent nothing for longer than the agent allows.
     #[error("the model was silent for {seconds} seconds")]
     Silent { seconds: u64 },
     #[error("the model is busy ({status}): {reason}")]
     Busy { status: u16, reason: String, retry_after: Option<Duration> },
-    /// The request is at fault: asking again would not help.
+    /// The request is wrong: a retry would not help.
     #[error("the model refused the request ({status}): {reason}")]
     Refused { status: u16, reason: String },
-    /// The provider reported an error inside of its stream.
+    /// The provider reported an error inside its stream.
     #[error("the model failed while it answered: {reason}")]
     Failed { reason: String, retryable: bool },
     /// The answer is not in the provider's own format.
@@ -109,7 +110,7 @@ pub enum ModelError {
 }
 
 impl ModelError {
-    /// Whether asking again may help.
+    /// Whether a retry may help.
     pub fn is_retryable(&self) -> bool {
         match self {
             Self::Unreachable { .. }
@@ -121,7 +122,7 @@ impl ModelError {
         }
     }
 
-    /// How long the provider wants to be left alone.
+    /// How long the provider asks callers to wait.
     pub fn retry_after(&self) -> Option<Duration> {
         match self {
             Self::Busy { retry_after, .. } => *retry_after,

@@ -1,5 +1,5 @@
-//! What a turn records, and under which names: the log of a turn is enough to know everything that was
-//! said in it. These forms and keys are data of the log and keep their form across versions.
+//! The records of a turn, and their keys. The log of a turn contains the whole conversation of that
+//! turn. These forms and keys are stored in the log, so they are stable across versions.
 //!
 //! | step | outcome |
 //! | --- | --- |
@@ -10,10 +10,10 @@
 //! | `begin` | the moment, the earlier turns and the open questions that the turn began with |
 //! | `find <model call>.<index>`, `send <model call>.<index>` | the question that a reply is for, and what was wrong with the reply; both stand before their `call` |
 //!
-//! Whatever the model is told of a call is the outcome of its step, also where nothing was called: an
-//! unknown tool, one that may never be called, an approval that the user refused. What there is changes
-//! while a turn runs, and a replay must find the same result. Only arguments that are not JSON need no
-//! record: that follows from the answer itself ([`broken_arguments`]).
+//! Everything that the model receives for a call is the outcome of its step, even if nothing was
+//! called: an unknown tool, one that may never be called, an approval that the user refused. The
+//! available tools change while a turn runs, and a replay must find the same result. Only arguments
+//! that are not JSON need no record: the error follows from the answer itself ([`broken_arguments`]).
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -24,22 +24,22 @@ use crate::{Answer, Arguments, Call, Entry, Piece, Usage, pieces};
 /// The key of the step that is a model call.
 pub const MODEL_KEY: &str = "model";
 
-/// The key of the step that makes a long history short.
+/// The key of the step that compacts a long history.
 pub const COMPACT_KEY: &str = "compact";
 
-/// Who made the call that brings a user's reply to its run: no model did.
+/// The author of the call that sends a user's reply to its run: no model made it.
 pub const REPLY_LABEL: &str = "trackway/reply";
 
 const CALL: &str = "call";
 
-/// More than a model needs to do side by side. The other calls of such an answer are not made, and the
-/// model is told so.
+/// More calls than a model needs in parallel. Further calls of such an answer are not made, and the
+/// model receives an error for them.
 ///
 /// Limit (Agents): tool calls of one model answer that are made.
 pub const ANSWER_CALLS_MAX: usize = 32;
 
-/// Calls of one answer that the conversation keeps: each has a result in every later request. Those behind
-/// are forgotten, as if the model had not made them.
+/// Calls of one answer that the conversation keeps: each has a result in every later request. Further
+/// calls are dropped, as if the model had not made them.
 ///
 /// Limit (Agents): tool calls of one model answer that are kept in the conversation.
 pub const ANSWER_CALLS_KEPT_MAX: usize = 64;
@@ -48,51 +48,52 @@ pub const ANSWER_CALLS_KEPT_MAX: usize = 64;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Recorded {
     pub answer: Answer,
-    /// Who was asked, as in [`crate::Provider::label`].
+    /// The model that answered, as in [`crate::Provider::label`].
     pub label: String,
-    /// What it cost, where the model has a price.
+    /// The cost, if the model has a price.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<f64>,
     pub ended_at: Timestamp,
 }
 
-/// The outcome of a tool call or a dispatch, as the model is told.
+/// The outcome of a tool call or a dispatch, as the model receives it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CallRecord {
     pub pieces: Vec<Piece>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub failed: bool,
-    /// Counts towards the time of the turn where it is given.
+    /// Counts towards the time of the turn, if present.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<Timestamp>,
-    /// While it was made, people were waited for; this does not count.
+    /// Time in which the call waited for people; this does not count.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub waits: Vec<Wait>,
 }
 
-/// A time in which people were waited for.
+/// A time in which the turn waited for people.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Wait {
     pub from: Timestamp,
     pub to: Timestamp,
 }
 
-/// The outcome of a compaction. It is whole in itself: who reads a log backwards may stop here.
+/// The outcome of a compaction. It is complete in itself: a reader that goes backwards through the log
+/// may stop here.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Compacted {
-    /// Stands for everything that is not kept.
+    /// Replaces everything that is not kept.
     pub summary: String,
-    /// What goes on after the summary, word for word.
+    /// The entries after the summary, word for word.
     pub kept: Vec<Entry>,
-    /// The model that summed up, where one did.
+    /// The model that wrote the summary, if one did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asked: Option<Asked>,
-    /// Counts towards the time of the turn where it is given.
+    /// Counts towards the time of the turn, if present.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<Timestamp>,
 }
 
-/// A model that was asked beside the conversation, and what that has used.
+/// A model call outside the conversation, and its usage.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Asked {
     pub label: String,
@@ -102,7 +103,7 @@ pub struct Asked {
     pub cost: Option<f64>,
 }
 
-/// A record that is not of its form.
+/// A record that does not have the expected form.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the record of {what} cannot be read: {reason}")]
 pub struct BadRecord {
@@ -110,11 +111,12 @@ pub struct BadRecord {
     pub reason: String,
 }
 
-/// Forms that are kept as the outcome of a step.
+/// Types that are stored as the outcome of a step.
 macro_rules! outcome {
     ($name:ident, $what:literal) => {
         impl $name {
-            /// As a step's outcome. It fails on nothing that a turn makes; the types cannot say so.
+            /// Serializes into a step's outcome. This never fails for values of a turn, but the types
+            /// cannot express that.
             pub fn to_value(&self) -> Result<Value, Failure> {
                 let value = serde_json::to_value(self);
                 value.map_err(|why| Failure::new(format!("cannot record {}: {why}", $what)))
@@ -142,23 +144,23 @@ impl CallRecord {
         Self::new(vec![Piece::Text(value.to_string())])
     }
 
-    /// A call that came to nothing, and why, within the bounds of every other result.
+    /// A failed call and its reason, within the limits of every other result.
     pub fn failed(why: impl AsRef<str>) -> Self {
         Self { failed: true, ..Self::new(vec![Piece::Text(pieces::bounded(why.as_ref()))]) }
     }
 
-    /// The user was asked and said no.
+    /// The user refused the call.
     pub fn refused(tool: &str) -> Self {
         Self::failed(format!("The user refused this call of {tool}. It was not made."))
     }
 
-    /// The agent may not call this tool at all.
+    /// The agent may never call this tool.
     pub fn never(tool: &str) -> Self {
         Self::failed(format!("{tool} may never be called by this agent. It was not called."))
     }
 
-    /// What the step of a call came to. A failed step is a failed call; a record that cannot be read is told
-    /// as such, not dropped.
+    /// The result of a call's step. A failed step is a failed call. A record that cannot be read is
+    /// reported as an error, not dropped.
     pub fn from_outcome(outcome: &StepOutcome) -> Self {
         match outcome {
             StepOutcome::Ok(value) => {
@@ -175,7 +177,7 @@ impl CallRecord {
     }
 }
 
-/// Where a call stands in its turn: the `index`th of the calls of the `model_call`th answer, both from 0.
+/// The position of a call in its turn: call `index` of answer `model_call`, both from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Place {
     pub model_call: u32,
@@ -188,7 +190,7 @@ impl Place {
         format!("{CALL} {}.{} {tool}", self.model_call, self.index)
     }
 
-    /// The place in a key of [`Self::key`].
+    /// Parses the position from a key of [`Self::key`].
     pub fn of_key(key: &str) -> Option<Self> {
         let rest = key.strip_prefix(CALL)?.strip_prefix(' ')?;
         let (place, _tool) = rest.split_once(' ')?;
@@ -209,7 +211,7 @@ pub fn broken_arguments(call: &Call) -> Option<CallRecord> {
     }
 }
 
-/// The result of a call that is not made, since its answer makes more than `room`.
+/// The result of a call that is not made, because its answer makes more than `room` calls.
 pub(crate) fn left_out(room: usize) -> CallRecord {
     CallRecord::failed(format!(
         "This call was not made: only the first {room} calls of this answer are. Make it again later, if \
@@ -217,7 +219,7 @@ pub(crate) fn left_out(room: usize) -> CallRecord {
     ))
 }
 
-/// The calls of an answer, each with an id of its own. Providers promise that; where one breaks its word
+/// The calls of an answer with unique ids. Providers promise unique ids. If one breaks that promise,
 /// the second of two equal ids gets a number, so that no result can go to the wrong call.
 pub(crate) fn calls_of(answer: &Answer) -> Vec<Call> {
     let mut calls: Vec<Call> = Vec::with_capacity(answer.calls.len().min(ANSWER_CALLS_KEPT_MAX));
@@ -228,7 +230,7 @@ pub(crate) fn calls_of(answer: &Answer) -> Vec<Call> {
     calls
 }
 
-/// The id, with the first number that makes it free where it is taken.
+/// The id, with the first free number appended if it is already in use.
 pub(crate) fn free_id(id: &str, is_taken: impl Fn(&str) -> bool) -> String {
     let numbered = (2..).map(|number: usize| format!("{id}_{number}"));
     let mut ids = std::iter::once(id.to_owned()).chain(numbered);

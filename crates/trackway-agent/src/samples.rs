@@ -1,4 +1,4 @@
-//! What unit tests make conversations of.
+//! Sample conversations for unit tests.
 
 use serde_json::json;
 use trackway_domain::Timestamp;

@@ -1,15 +1,15 @@
-//! What an agent is: what somebody wrote down about it.
+//! The definition of an agent.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// An agent as written. A turn keeps the one that it began with.
+/// An agent's definition. A turn keeps the definition that it began with.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct AgentSpec {
     pub name: String,
     pub description: String,
-    /// The name of a model of the workspace, or `provider/model`; the default one where none is given.
+    /// The name of a model of the workspace, or `provider/model`; the default model if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     /// Patterns with `*` of the tools that it may call.
@@ -18,45 +18,45 @@ pub struct AgentSpec {
     pub workflows: Vec<String>,
     /// Patterns with `*` of the peers that it may call.
     pub peers: Vec<String>,
-    /// What is asked before a tool is called; patterns with `*`, the longest that matches counts.
+    /// The approval before a tool is called; patterns with `*`, the longest match wins.
     pub approvals: BTreeMap<String, Approval>,
     pub budgets: Budgets,
-    /// Seconds without a word after which the model counts as silent and is asked again.
+    /// Seconds of silence after which the model call is retried.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model_timeout: Option<u64>,
-    /// Seconds that a dispatch waits for the first answer of a workflow; patterns with `*`, the longest that
-    /// matches counts.
+    /// Seconds that a dispatch waits for the first answer of a workflow; patterns with `*`, the longest
+    /// match wins.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub first_answer_timeouts: BTreeMap<String, u64>,
-    /// What the card says that it can do.
+    /// The skills on the agent's card.
     pub skills: Vec<Skill>,
     pub prompt: String,
 }
 
-/// Whether a tool is called.
+/// Whether a tool may be called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Approval {
     /// Without asking.
     Allow,
-    /// When the user says yes.
+    /// After the user agrees.
     Ask,
-    /// Not at all; the model is told.
+    /// Never; the model receives an error.
     Deny,
 }
 
-/// What one turn may use.
+/// The budgets of one turn.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Budgets {
     /// Calls of the model.
     pub calls: u32,
-    /// Calls of tools and workflows that its answers make.
+    /// Calls of tools and workflows by the model's answers.
     #[serde(default = "tool_calls_default")]
     pub tool_calls: u32,
-    /// Tokens, in and out together.
+    /// Tokens, input and output together.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tokens: Option<u64>,
-    /// Seconds from its start, waiting for people not counted.
+    /// Seconds from its start, without the time that it waits for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seconds: Option<u64>,
     /// Money, in the currency of the prices in the workspace.
@@ -64,13 +64,13 @@ pub struct Budgets {
     pub cost: Option<f64>,
 }
 
-/// Calls of the model in one turn unless an agent says otherwise: enough for real work, and an end to a
-/// model that goes round in circles.
+/// Model calls of one turn unless an agent sets another number: enough for real work, and an end for a
+/// model that loops.
 ///
 /// Limit (Agents): model calls of one turn; `budgets.calls` of an agent's file.
 pub const CALLS_DEFAULT: u32 = 20;
 
-/// Tool calls of one turn unless an agent says otherwise: several for each model call.
+/// Tool calls of one turn unless an agent sets another number: several for each model call.
 ///
 /// Limit (Agents): tool calls of one turn; `budgets.tool_calls` of an agent's file.
 pub const TOOL_CALLS_DEFAULT: u32 = 100;

@@ -1,7 +1,7 @@
-//! The tools that agents have without an MCP server.
+//! The built-in tools of agents, which need no MCP server.
 //!
-//! `artifacts` lists, reads and writes what the runs of a conversation have produced, `clock` tells the time,
-//! and `fetch` reads a page of the web, which `page` turns into text.
+//! `artifacts` lists, reads and writes the artifacts of a conversation's runs, `clock` returns the
+//! time, and `fetch` reads a web page, which `page` converts to text.
 
 mod artifacts;
 mod clock;
@@ -15,17 +15,17 @@ use trackway_outgoing::AddressPolicy;
 use trackway_ports::Clock;
 use trackway_runtime::{Tool, ToolCall, ToolFuture, ToolInfo};
 
-/// What the built-in tools need.
+/// The dependencies of the built-in tools.
 #[derive(Debug, Clone)]
 pub struct BuiltIn {
-    /// Which addresses a model may have read.
+    /// The addresses that a model may read.
     pub addresses: AddressPolicy,
     pub clock: Arc<dyn Clock>,
 }
 
 impl BuiltIn {
-    /// The tool that tells the time. It needs nothing of a conversation, so that the steps of written
-    /// workflows have it too.
+    /// The tool that returns the time. It does not depend on a conversation, so steps of workflow
+    /// definitions can use it too.
     pub fn time_now(clock: Arc<dyn Clock>) -> Arc<dyn Tool> {
         clock::time_now(clock)
     }

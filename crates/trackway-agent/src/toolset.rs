@@ -1,9 +1,9 @@
-//! Which tools a model is offered, and what a name that it calls stands for.
+//! The tools that a model is offered, and the target of each name.
 //!
 //! Each workflow that the agent may dispatch is the tool `dispatch_workflow_<name>` with the workflow's
-//! input schema (D1), beside the tools that it may call (D7). The set is made anew when something of
-//! that has changed before a model call, and always in the same order, so that providers can cache what
-//! comes before the conversation.
+//! input schema (D1), in addition to the tools that it may call (D7). The set is rebuilt if something
+//! changed before a model call. Its order is stable, so that providers can cache the part before the
+//! conversation.
 
 mod kept;
 mod name;
@@ -19,15 +19,15 @@ use crate::{AgentSpec, Approval, ToolSpec};
 pub(crate) use kept::KeptToolsets;
 pub use name::{DISPATCH_PREFIX, REPLY_TOOL, STATUS_TOOL};
 
-/// Longest description that a model is shown; some servers refuse longer ones.
+/// Longest description that a model receives; some servers reject longer ones.
 /// Limit (Agents): description of a tool that a model is given.
 const DESCRIPTION_CHARS_MAX: usize = 1_024;
 
-/// Names that an unknown tool's error lists; a model with more tools has the list before it anyway.
+/// Names that the error about an unknown tool lists. A model with more tools already has the list.
 /// Limit (Agents): tool names in the error about an unknown tool.
 const NAMES_TOLD_MAX: usize = 20;
 
-/// The property that holds an input which is not an object.
+/// The property for an input that is not an object.
 const WRAP: &str = "input";
 
 /// The tools of a model call.
@@ -37,7 +37,7 @@ pub struct Toolset {
     tools: Vec<Offered>,
 }
 
-/// A tool as the model knows it, and what stands behind it.
+/// A tool as the model knows it, and its target.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Offered {
     pub spec: Arc<ToolSpec>,
@@ -47,14 +47,14 @@ pub struct Offered {
     wrapped: bool,
 }
 
-/// What stands behind a name, by its own name.
+/// The target of a name, by its own name.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Target {
     Workflow(String),
     Tool(String),
 }
 
-/// A tool that the model called and that there is not. It prints as what the model is told.
+/// A call of an unknown tool. It prints as the message for the model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownTool {
     pub called: String,
@@ -63,7 +63,7 @@ pub struct UnknownTool {
 }
 
 impl Toolset {
-    /// The tools of an agent among all workflows and tools there are. An agent does not dispatch itself.
+    /// The tools of an agent, from all workflows and tools. An agent does not dispatch itself.
     pub fn new<'a>(
         spec: &AgentSpec,
         workflows: impl IntoIterator<Item = &'a ProgramInfo>,
@@ -77,7 +77,7 @@ impl Toolset {
         let mut wanted: Vec<Wanted<'_>> = workflows.map(Wanted::workflow).collect();
         let tools = tools.into_iter().filter(|info| allowed(&spec.tools, &info.name));
         wanted.extend(tools.map(Wanted::tool));
-        // Whatever the order in which they were given, the same one gets the same name.
+        // The result does not depend on the order of the inputs.
         wanted.sort_by(|a, b| a.target.cmp(&b.target));
         wanted.dedup_by(|later, first| later.target == first.target);
 
@@ -92,18 +92,18 @@ impl Toolset {
         Self { tools }
     }
 
-    /// What the model is shown: everything but what may never be called.
+    /// The tools for the model: all except those that may never be called.
     pub fn specs(&self) -> Vec<Arc<ToolSpec>> {
         let shown = self.tools.iter().filter(|offered| offered.approval != Approval::Deny);
         shown.map(|offered| offered.spec.clone()).collect()
     }
 
-    /// What stands behind a name that the model has called. The approval says whether to go on.
+    /// The target of a name that the model called. The approval decides whether the call continues.
     pub fn find(&self, called: &str) -> Result<&Offered, UnknownTool> {
         let found = self.tools.iter().find(|offered| offered.spec.name == called);
         found.ok_or_else(|| {
             let known: Vec<String> = self.specs().iter().map(|spec| spec.name.clone()).collect();
-            // Models leave out what stands before a name more often than they misspell it.
+            // Models omit a prefix more often than they misspell a name.
             let bare = known.iter().find(|name| name::bare(name) == name::bare(called));
             let meant = bare.map(String::as_str);
             let meant = meant.or_else(|| nearest(called, known.iter().map(String::as_str)));
@@ -113,7 +113,7 @@ impl Toolset {
 }
 
 impl Offered {
-    /// What the workflow or tool is given for these arguments.
+    /// The input of the workflow or tool for these arguments.
     pub fn input(&self, arguments: Value) -> Value {
         match arguments {
             Value::Object(mut object) if self.wrapped => object.remove(WRAP).unwrap_or(Value::Null),
@@ -140,9 +140,9 @@ impl fmt::Display for UnknownTool {
 
 impl std::error::Error for UnknownTool {}
 
-/// Something to be offered, before it has its name.
+/// A candidate for the set, before it has its name.
 struct Wanted<'a> {
-    /// The name that it would have if every name were possible.
+    /// The preferred name, before invalid characters are replaced.
     name: String,
     target: Target,
     description: &'a str,
@@ -187,8 +187,8 @@ impl<'a> Wanted<'a> {
     }
 }
 
-/// The approval of the longest pattern that one of the names matches; among equally long ones the one
-/// that lets least happen. What no pattern speaks of is called without asking.
+/// The approval of the longest pattern that matches one of the names; among equally long patterns the
+/// strictest. Without a matching pattern no approval is needed.
 pub(crate) fn approval(approvals: &BTreeMap<String, Approval>, names: [&str; 2]) -> Approval {
     let strictness = |approval: Approval| match approval {
         Approval::Allow => 0,
@@ -202,11 +202,11 @@ pub(crate) fn approval(approvals: &BTreeMap<String, Approval>, names: [&str; 2])
         .map_or(Approval::Allow, |(_, approval)| *approval)
 }
 
-/// The schema of the arguments, which are always an object and have the type that servers want to see at
-/// the root, and whether the input is only the property [`WRAP`] of them.
+/// The schema of the arguments, which are always an object with the root type that servers expect, and
+/// whether the input is only its property [`WRAP`].
 fn schema_for_model(schema: &Value) -> (Value, bool) {
     let Value::Object(given) = schema else {
-        // `true` takes everything, an object too; anything else is no schema and says nothing.
+        // `true` accepts everything, including an object; any other non-object is not a schema.
         return (json!({ "type": "object" }), false);
     };
     match given.get("type") {

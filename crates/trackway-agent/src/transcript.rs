@@ -1,8 +1,8 @@
-//! What was said in a turn, as its log tells: a pure projection of events into a conversation.
+//! The conversation of a turn: a pure projection of the events in its log.
 //!
-//! Whatever became of the turn, the conversation is one that a model can be shown: every call has a
-//! result, and the turn ends with the model's word. A turn that was cancelled, failed or is still going
-//! on says so in place of what is missing.
+//! The conversation is valid for a model in every state of the turn: every call has a result, and the
+//! turn ends with an entry of the model. A turn that was cancelled, failed or is still running has a
+//! note in place of the missing part.
 
 use std::collections::BTreeMap;
 
@@ -15,8 +15,8 @@ use crate::{
     turn,
 };
 
-/// The conversation with one more turn: `earlier`, then what this turn's log says up to `upto` (the
-/// first event has number 1). A compaction in the log takes the place of everything before it.
+/// The conversation with one more turn: `earlier`, then the entries of this turn's log up to `upto`
+/// (the first event has number 1). A compaction in the log replaces everything before it.
 pub fn transcript(earlier: Vec<Entry>, log: &[Event], upto: Seq) -> Vec<Entry> {
     let upto = usize::try_from(upto).unwrap_or(usize::MAX).min(log.len());
     let log = &log[..upto];
@@ -67,7 +67,7 @@ impl<'a> End<'a> {
         }
     }
 
-    /// The model's last word, where it has said none itself.
+    /// The model's last entry, if it has none of its own.
     fn word(&self) -> String {
         match self {
             Self::Open => "(This turn has not ended yet.)".to_owned(),
@@ -83,7 +83,7 @@ impl<'a> End<'a> {
     }
 }
 
-/// The results of calls, by the place of the call.
+/// The results of calls, by the position of the call.
 fn results(log: &[Event]) -> BTreeMap<Place, CallRecord> {
     let one = |event: &Event| match event {
         Event::StepDone { op, outcome } if op.kind == OpKind::Step => {
@@ -100,10 +100,10 @@ fn compaction(event: &Event) -> Option<Compacted> {
     is_one.then(|| Compacted::from_value(value).ok())?
 }
 
-/// The conversation as it grows.
+/// The conversation while it is built.
 struct Said {
     entries: Vec<Entry>,
-    /// The last answer of this turn, where it made no calls, is the model's last word.
+    /// The last answer of this turn, if it made no calls, is the model's last entry.
     answered: bool,
     results: BTreeMap<Place, CallRecord>,
     missing: &'static str,
@@ -117,7 +117,8 @@ impl Said {
                 let pieces = pieces::user_pieces(message, &submission.input);
                 self.entries.push(Entry::User { pieces });
             }
-            // Said to a turn that had not asked. The model has not seen it then and does so now.
+            // A message to a turn that had not asked. The model did not receive it then and receives it
+            // now.
             Event::Noted { message } if message.role == Role::User => {
                 self.entries.push(Entry::User { pieces: pieces::pieces(&message.parts) });
             }
@@ -142,7 +143,8 @@ impl Said {
         if text.is_empty() && calls.is_empty() {
             return;
         }
-        // Two answers in a row: the first was sent back for a repair and is no part of what was said.
+        // Two answers in a row: the first was sent back for a repair and is not part of the
+        // conversation.
         if let Some(Entry::Model { calls, .. }) = self.entries.last()
             && calls.is_empty()
             && self.answered
@@ -162,7 +164,7 @@ impl Said {
         }
     }
 
-    /// Ends with the model's word.
+    /// Ends with an entry of the model.
     fn close(&mut self, end: &End<'_>) {
         if self.answered || matches!(self.entries.last(), Some(Entry::Model { .. }) | None) {
             return;

@@ -1,7 +1,7 @@
-//! The turn: a pure state machine between an agent, a model and tools. It does nothing itself.
+//! The turn: a pure state machine between an agent, a model and tools. It performs no IO.
 //!
-//! Whoever drives it asks [`Turn::next`] what is to be done, does it, and tells the turn what it came
-//! to, until it is over:
+//! The driver asks [`Turn::next`] for the next action, runs it, and gives the result to the turn, until
+//! the turn is over:
 //!
 //! ```text
 //! Ask     → the model is asked with `turn.request(offer)`      → turn.heard(recorded)
@@ -10,11 +10,12 @@
 //! Done, Limit, Failed: it is over
 //! ```
 //!
-//! What is told here is what the log holds ([`crate::record`]): a turn that is driven again over its
-//! recorded outcomes takes the same way. A compaction is told with [`Turn::compact`] before a request.
+//! The inputs are the records of the log ([`crate::record`]): a turn that is driven again over its
+//! recorded outcomes makes the same decisions. A compaction is applied with [`Turn::compact`] before a
+//! request.
 //!
-//! Calls are known to the turn only from the answer that made them until their results are in (D6).
-//! Results are matched by call id and stand in the order of the calls (D7).
+//! The turn tracks calls only from the answer that made them until their results arrive (D6). Results
+//! are matched by call id and are in the order of the calls (D7).
 
 mod limit;
 mod repair;
@@ -47,53 +48,53 @@ pub struct Turn {
     /// The conversation so far: earlier turns, then this one.
     entries: Vec<Entry>,
     state: State,
-    /// What the answer has to be, where more than text is asked for.
+    /// The schema of the answer, if it must be more than text.
     output: Option<Value>,
     repairs: u32,
     used: Used,
-    /// Text of this turn's answers, the last one last.
+    /// Text of this turn's answers, oldest first.
     said: Vec<String>,
-    /// What the model thought before its answers, where it gives that.
+    /// The model's reasoning before its answers, if it provides it.
     reasoned: Vec<String>,
     /// Calls of each tool in this turn.
     uses: BTreeMap<String, u32>,
 }
 
-/// Each state holds what it needs and nothing of the one before.
+/// Each state holds only its own data.
 #[derive(Debug, Clone)]
 enum State {
-    /// Entered at the start, when the last result is in, or for a repair; left by an answer.
+    /// Entered at the start, after the last result, or for a repair; left by an answer.
     Ready,
-    /// Entered by an answer with calls; left when the last of their results is in.
+    /// Entered by an answer with calls; left by the last of their results.
     Calling(Calls),
     /// Entered by a final answer that is JSON; left by a judgement.
     Judging(Value),
     Over(Next),
 }
 
-/// What is to be done now.
+/// The next action.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Next {
-    /// The model is to be asked.
+    /// Call the model.
     Ask,
-    /// These calls wait for their results, in the order in which the model made them. One whose
-    /// arguments are not JSON is among them, and is answered with [`record::broken_arguments`].
+    /// These calls wait for their results, in the order in which the model made them. This includes
+    /// calls whose arguments are not JSON; their result is [`record::broken_arguments`].
     Call(Vec<Waiting>),
-    /// This value is to be checked against the schema that was asked for.
+    /// Check this value against the required schema.
     Judge(Value),
     Done(Done),
     /// A budget is used up. The limit prints as a sentence for the user.
     Limit(Limit),
-    /// The model could not be brought to the output that was asked for.
+    /// The model did not produce the required output.
     Failed(String),
 }
 
 /// How a turn ended.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Done {
-    /// The last thing that the model said.
+    /// The model's last text.
     pub text: String,
-    /// The value that satisfies the schema, where one was asked for.
+    /// The value that satisfies the schema, if one is required.
     pub output: Option<Value>,
     pub ending: Ending,
 }
@@ -101,18 +102,18 @@ pub struct Done {
 /// Why a turn ended. All but the first have a sentence for the user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ending {
-    /// The model had said what it had to say.
+    /// The model finished its answer.
     Said,
-    /// The answer is cut off at its longest.
+    /// The answer was cut off at the maximum length.
     Length,
-    /// The provider held the answer back.
+    /// The provider withheld the answer.
     Filtered,
-    /// The model said nothing in the whole turn.
+    /// The model gave no text in the whole turn.
     Silent,
 }
 
 impl Ending {
-    /// What the user is told beside the text.
+    /// A sentence for the user, in addition to the text.
     pub fn sentence(self) -> Option<&'static str> {
         match self {
             Self::Said => None,
@@ -125,7 +126,7 @@ impl Ending {
     }
 }
 
-/// Something that was told to a turn at the wrong moment. Nothing has changed by it.
+/// An input that the turn did not expect. The turn is unchanged.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TurnError {
     #[error("no call {call:?} waits for a result (waiting: {})", if waiting.is_empty() { "none".to_owned() } else { waiting.join(", ") })]
@@ -137,8 +138,8 @@ pub enum TurnError {
 }
 
 impl Turn {
-    /// Begins a turn. `history` is what [`crate::transcript()`] makes of earlier turns; `began` is the
-    /// recorded moment from which its seconds count.
+    /// Starts a turn. `history` is the result of [`crate::transcript()`] for earlier turns; `began` is
+    /// the recorded time from which its seconds count.
     pub fn begin(
         spec: &AgentSpec,
         history: Vec<Entry>,
@@ -161,18 +162,18 @@ impl Turn {
         }
     }
 
-    /// The same turn, whose final answer has to be JSON of this schema.
+    /// Requires the final answer to be JSON of this schema.
     #[must_use]
     pub fn expecting(mut self, schema: Value) -> Self {
         self.output = Some(schema);
         self
     }
 
-    /// What is to be done now. The same until something is told.
+    /// The next action. It stays the same until the turn receives an input.
     pub fn next(&self) -> Next {
         match &self.state {
-            // Budgets are looked at here, before a model call, and nowhere else: what was called for is
-            // still done, and what was said is still shown.
+            // Budgets are checked only here, before a model call: pending calls are still made, and
+            // existing text is still published.
             State::Ready => self.used.limit(&self.budgets).map_or(Next::Ask, Next::Limit),
             State::Calling(calls) => Next::Call(calls.waiting()),
             State::Judging(value) => Next::Judge(value.clone()),
@@ -180,7 +181,7 @@ impl Turn {
         }
     }
 
-    /// The conversation as it stands.
+    /// The current conversation.
     pub fn entries(&self) -> &[Entry] {
         &self.entries
     }
@@ -190,12 +191,12 @@ impl Turn {
         &self.said
     }
 
-    /// Whether a workflow was called for in this turn.
+    /// Whether this turn called a workflow.
     pub fn has_dispatched(&self) -> bool {
         self.uses.keys().any(|tool| tool.starts_with(DISPATCH_PREFIX))
     }
 
-    /// What the model thought in this turn so far, as far as it gives that, oldest first.
+    /// The model's reasoning in this turn so far, if it provides it, oldest first.
     pub fn reasoned(&self) -> &[String] {
         &self.reasoned
     }
@@ -204,7 +205,7 @@ impl Turn {
         &self.used
     }
 
-    /// What has to be called follows from a rule: told as if the model had answered so, for no model call.
+    /// A rule requires this call. It is applied as if the model had made it, without a model call.
     pub fn given(&mut self, recorded: &Recorded) -> Result<(), TurnError> {
         if !matches!(self.state, State::Ready) {
             return Err(TurnError::NotAsked);
@@ -215,14 +216,15 @@ impl Turn {
         Ok(())
     }
 
-    /// The model has answered.
+    /// Applies the model's answer.
     pub fn heard(&mut self, recorded: &Recorded) -> Result<(), TurnError> {
         if !matches!(self.state, State::Ready) {
             return Err(TurnError::NotAsked);
         }
         let answer = &recorded.answer;
         let place = Place { model_call: self.used.calls, index: 0 };
-        // A server that does not count is counted for, or a budget of tokens would never be reached.
+        // If a server does not count tokens, they are estimated. Otherwise a token budget would never
+        // be reached.
         let entries = &self.entries;
         self.used.add(recorded, || Usage {
             input_tokens: compact::estimate(entries),
@@ -237,7 +239,7 @@ impl Turn {
         Ok(())
     }
 
-    /// `room` says how many of its calls are made; the model is told of the others that they are not.
+    /// `room` is the number of its calls that are made; the model receives an error for the others.
     fn take(&mut self, answer: &Answer, place: Place, room: usize) {
         let calls = record::calls_of(answer);
         if !answer.text.is_empty() {
@@ -246,7 +248,7 @@ impl Turn {
         if !answer.reasoning.is_empty() {
             self.reasoned.push(answer.reasoning.clone());
         }
-        // Providers refuse an entry with nothing in it.
+        // Providers reject an empty entry.
         if !(answer.text.is_empty() && calls.is_empty()) {
             self.entries.push(Entry::Model { text: answer.text.clone(), calls: calls.clone() });
         }
@@ -258,7 +260,7 @@ impl Turn {
         }
     }
 
-    /// A call came to its result. Results may come in any order.
+    /// Applies the result of a call. Results may arrive in any order.
     pub fn returned(&mut self, call: &str, result: CallRecord) -> Result<(), TurnError> {
         let State::Calling(calls) = &mut self.state else {
             return Err(TurnError::NotWaiting { call: call.to_owned(), waiting: Vec::new() });
@@ -273,12 +275,12 @@ impl Turn {
         Ok(())
     }
 
-    /// People were waited for, other than for a call: that does not count as the turn's time.
+    /// The turn waited for people, but not in a call. This does not count as the turn's time.
     pub fn waited(&mut self, waits: impl IntoIterator<Item = Wait>) {
         self.used.wait(waits);
     }
 
-    /// The history was made shorter. Only before a request: never between calls and their results.
+    /// Applies a compaction. Only before a request, never between calls and their results.
     pub fn compact(&mut self, compacted: &Compacted) -> Result<(), TurnError> {
         if !matches!(self.state, State::Ready) {
             return Err(TurnError::NotAsked);
@@ -293,7 +295,7 @@ impl Turn {
         Ok(())
     }
 
-    /// What is wrong with the value of [`Next::Judge`]; with nothing wrong the turn is done.
+    /// Applies the problems of the value of [`Next::Judge`]; without problems the turn is done.
     pub fn judge(&mut self, problems: &[Problem]) -> Result<(), TurnError> {
         let State::Judging(value) = &self.state else {
             return Err(TurnError::NothingToJudge);
@@ -308,8 +310,8 @@ impl Turn {
         Ok(())
     }
 
-    /// When all results are in, they become entries in the order of the calls, and the calls are
-    /// forgotten.
+    /// When all results have arrived, they become entries in the order of the calls, and the calls are
+    /// no longer tracked.
     fn settle(&mut self) {
         if let State::Calling(calls) = &mut self.state
             && let Some(results) = calls.settled()
@@ -319,7 +321,7 @@ impl Turn {
         }
     }
 
-    /// An answer without calls ends the turn, unless it has to be mended.
+    /// An answer without calls ends the turn, unless it must be repaired.
     fn finish(&mut self, answer: &Answer) {
         let ending = match answer.finish {
             Finish::Length => Ending::Length,
@@ -336,7 +338,7 @@ impl Turn {
 
     fn finish_output(&mut self, answer: &Answer, ending: Ending) {
         match ending {
-            // Asking again would only reach the same end again.
+            // A retry would end the same way.
             Ending::Length | Ending::Filtered => {
                 let why = ending.sentence().unwrap_or_default();
                 self.state = State::Over(Next::Failed(format!("There is no output. {why}")));
@@ -348,7 +350,7 @@ impl Turn {
         }
     }
 
-    /// Shows the model what is wrong with its answer and lets it try again, a few times.
+    /// Sends the problems of its answer to the model for another attempt, a limited number of times.
     fn repair(&mut self, wrong: &str) {
         if self.repairs == REPAIRS_MAX {
             let tries = REPAIRS_MAX + 1;

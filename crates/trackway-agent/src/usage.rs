@@ -1,4 +1,4 @@
-//! What model calls have used: a pure projection of a run's events, which can be summed up over sessions
+//! The usage of model calls: a pure projection of a run's events, which can be added up over sessions
 //! and agents.
 
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ use crate::{
     record::{COMPACT_KEY, Compacted, MODEL_KEY, REPLY_LABEL, Recorded},
 };
 
-/// What a number of model calls came to.
+/// The total of a number of model calls.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Spent {
@@ -20,18 +20,18 @@ pub struct Spent {
     /// Tokens as the providers counted them; a call whose provider does not count adds none.
     pub input_tokens: u64,
     pub output_tokens: u64,
-    /// Of the input, what the provider had cached.
+    /// The part of the input that the provider had cached.
     #[serde(default)]
     pub cached_tokens: u64,
-    /// Of the output, what was not shown.
+    /// The part of the output that is not visible.
     #[serde(default)]
     pub reasoning_tokens: u64,
-    /// In the currency of the prices; absent where no model had a price.
+    /// In the currency of the prices; absent if no model had a price.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<f64>,
 }
 
-/// The same, and how it is shared among models.
+/// The same, with a total for each model.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Bill {
@@ -67,7 +67,7 @@ impl Spent {
 }
 
 impl Bill {
-    /// What the events of a run say; none where no model was asked.
+    /// The usage in the events of a run; none if no model was called.
     pub fn of<'a>(events: impl IntoIterator<Item = &'a Event>) -> Option<Self> {
         let mut bill = Self::default();
         for (label, spent) in events.into_iter().filter_map(model_call) {
@@ -85,7 +85,7 @@ impl Bill {
     }
 }
 
-/// The model that an event says was asked, and what that has used.
+/// The model call in an event, and its usage.
 pub fn model_call(event: &Event) -> Option<(String, Spent)> {
     let Event::StepDone { op, outcome: StepOutcome::Ok(value) } = event else { return None };
     let (label, usage, cost) = match &*op.key {

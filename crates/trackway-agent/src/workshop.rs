@@ -1,4 +1,4 @@
-//! The workshop: what agents share, as it is at the moment. A turn looks here before every model call.
+//! The current state that agents share. A turn reads it before every model call.
 
 use std::{
     collections::BTreeMap,
@@ -10,19 +10,19 @@ use trackway_runtime::{Program, Tool};
 
 use crate::{AgentSpec, Provider, SERVER_MARK, Toolset, Usage, toolset::KeptToolsets};
 
-/// How long a dispatch waits for a workflow's first answer, unless the workspace says otherwise.
+/// How long a dispatch waits for a workflow's first answer, unless the workspace sets another time.
 /// Limit (Agents): wait for the first answer of a dispatched workflow; `[dispatch] first_answer_timeout`.
 pub const FIRST_ANSWER_TIMEOUT_DEFAULT: Duration = Duration::from_secs(5);
 
-/// What agents share. Its content is swapped when the workspace changes.
+/// The state that agents share. Its content is replaced when the workspace changes.
 #[derive(Debug, Default)]
 pub struct Workshop {
-    /// Held only to take or put the whole.
+    /// Locked only to read or replace the whole.
     stock: RwLock<Arc<Stock>>,
     toolsets: KeptToolsets,
 }
 
-/// What there is at one moment.
+/// The shared state at one moment.
 #[derive(Debug, Clone)]
 pub struct Stock {
     /// By the name that agents use.
@@ -32,7 +32,7 @@ pub struct Stock {
     /// Every tool that an agent may be allowed.
     pub tools: Vec<Arc<dyn Tool>>,
     pub first_answer_timeout: Duration,
-    /// Servers of tools that do not run: what the names of their tools begin with, and why.
+    /// Tool servers that are not running: the prefix of their tools' names, and the reason.
     pub servers_down: BTreeMap<String, String>,
 }
 
@@ -43,7 +43,7 @@ pub struct Model {
     pub price: Option<Price>,
 }
 
-/// What a million tokens cost.
+/// The price of a million tokens.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Price {
     pub input: f64,
@@ -53,7 +53,7 @@ pub struct Price {
 const MILLION: f64 = 1_000_000.0;
 
 impl Price {
-    /// What a call has cost.
+    /// The cost of a call.
     #[expect(clippy::cast_precision_loss, reason = "nobody pays for 2^52 tokens at once")]
     pub fn of(&self, usage: Usage) -> f64 {
         (usage.input_tokens as f64 * self.input + usage.output_tokens as f64 * self.output)
@@ -74,14 +74,14 @@ impl Default for Stock {
 }
 
 impl Stock {
-    /// Why a tool of that name is not there, where it is one of a server that does not run.
+    /// Why a tool of that name is missing, if it belongs to a server that is not running.
     pub(crate) fn why_missing(&self, tool: &str) -> Option<String> {
         let (prefix, _) = tool.split_once(SERVER_MARK)?;
         let (server, reason) = self.servers_down.get_key_value(prefix)?;
         Some(format!("The MCP server `{server}` of the tool {tool:?} is not running: {reason}"))
     }
 
-    /// The model of that name, or the default one; else the names there are.
+    /// The model of that name, or the default model; else an error with the known names.
     pub fn model(&self, name: Option<&str>) -> Result<&Model, NoModel> {
         let name = name.unwrap_or(&self.default_model);
         self.models.get(name).ok_or_else(|| NoModel {
@@ -104,12 +104,12 @@ impl Workshop {
         Self { stock: RwLock::new(Arc::new(stock)), ..Self::default() }
     }
 
-    /// What there is now.
+    /// The current state.
     pub fn stock(&self) -> Arc<Stock> {
         self.stock.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// What an agent can call of this stock and these programs.
+    /// The tools of an agent, from this state and these programs.
     pub(crate) fn toolset(
         &self,
         spec: &Arc<AgentSpec>,

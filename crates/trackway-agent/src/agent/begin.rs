@@ -1,5 +1,5 @@
-//! What a turn begins with: the moment, the turns before it, and the questions that are open. Recorded
-//! once, so that a turn that is taken up again saw the same.
+//! The context at the start of a turn: the time, the earlier turns, and the open questions. It is
+//! recorded once, so that a turn that resumes sees the same context.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -11,14 +11,14 @@ use trackway_runtime::{Archive, Asker, Attempt, OpenQuestion, RetryPolicy, Stop}
 use super::drive::{Driver, recorded, stopped, to_outcome};
 use crate::{EndedTask, Entry, compact, is_compacted, transcript};
 
-/// The key of the step that records it.
+/// The key of the step that records the context.
 const BEGIN_KEY: &str = "begin";
 
-/// Turns that are looked back on. Long before, a conversation was compacted or is mostly silence.
+/// Earlier turns that a turn reads. Older ones are usually compacted or no longer relevant.
 /// Limit (Agents): earlier turns of a conversation that a turn reads.
 const EARLIER_MAX: usize = 200;
 
-/// What a turn begins with.
+/// The context at the start of a turn.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Begin {
     pub(super) began: Timestamp,
@@ -28,40 +28,40 @@ pub(super) struct Begin {
     /// Questions of the session that wait for an answer.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) questions: Vec<Open>,
-    /// Whether earlier turns have dispatched anything.
+    /// Whether earlier turns dispatched any task.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) has_dispatched: bool,
-    /// What became of it since the turn before.
+    /// Dispatched tasks that ended since the previous turn.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) ended: Vec<EndedTask>,
 }
 
-/// A turn up to one of its events, which never change.
+/// A turn up to one of its events. This part of the log never changes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Earlier {
     run: RunId,
     seq: Seq,
 }
 
-/// A question that is open.
+/// An open question.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Open {
     pub(super) run: RunId,
     pub(super) workflow: String,
     pub(super) question: Question,
-    /// Whether a workflow itself asks. What an agent or a tool asks is for people alone: it may be whether
-    /// a call is allowed.
+    /// Whether a workflow itself asks. Only a person may answer a question of an agent or a tool: it
+    /// may ask whether a call is allowed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) of_workflow: bool,
-    /// What the workflow does, for the update that tells of an answer to it.
+    /// The description of the workflow, for the update that reports an answer to it.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub(super) description: String,
 }
 
 impl Driver {
-    /// The beginning as recorded, and the conversation up to it.
+    /// The recorded context, and the conversation up to it.
     pub(super) async fn begin(&self) -> Result<(Begin, Vec<Entry>), Stop> {
-        // What the step read need not be read again.
+        // The step has already read this.
         let read: Mutex<Option<Vec<Vec<Event>>>> = Mutex::default();
         let mut work = |_: Attempt| -> BoxFuture<'_, _> { Box::pin(self.look_back(&read)) };
         let (_, outcome) = self.stage.read_step(BEGIN_KEY, RetryPolicy::default(), &mut work).await;
@@ -70,7 +70,7 @@ impl Driver {
         let logs = match (read, self.stage.archive()) {
             (Some(logs), _) => logs,
             (None, Some(archive)) => self.read_again(&archive, &begin.earlier).await?,
-            // A log that is only checked is checked without what was before it.
+            // A check of a log does not read the turns before it.
             (None, None) => Vec::new(),
         };
         let history =
@@ -111,7 +111,7 @@ impl Driver {
         to_outcome(&begin)
     }
 
-    /// Questions of the session that wait for an answer at the moment. For use within a step.
+    /// Questions of the session that wait for an answer now. For use within a step.
     pub(super) async fn questions(&self) -> Result<Vec<Open>, Failure> {
         let archive = self.stage.archive().ok_or_else(|| unreadable(&"there is no archive"))?;
         let open = archive.questions().await.map_err(|error| unreadable(&error))?;
@@ -140,7 +140,7 @@ impl Driver {
     }
 }
 
-/// The tasks whose end the turn of this log was told.
+/// The tasks whose end was reported to the turn of this log.
 fn ended_told(log: &[Event]) -> Vec<String> {
     let begin = log.iter().find_map(|event| match event {
         Event::StepDone { op, outcome: StepOutcome::Ok(value) } if *op.key == *BEGIN_KEY => {

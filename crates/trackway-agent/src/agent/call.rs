@@ -1,5 +1,5 @@
-//! Tool calls: shown, approved, made as recorded steps, and shown again with what they came to. People who
-//! are asked may take their time: it is not the turn's.
+//! Tool calls. Each is published, approved, run as a recorded step, and published again with its
+//! result. The time that people take to answer a question does not count against the turn.
 
 use futures_util::future::BoxFuture;
 use serde_json::Value;
@@ -17,11 +17,11 @@ use crate::{
     record::{self, Wait},
 };
 
-/// What is told of a call that was under way when the process ended, where it cannot be repeated.
+/// The result of a call that was running when the process ended and that cannot be repeated.
 const UNKNOWN: &str = "This process was stopped during the call. Whether it was carried out is not known; \
                        it was not made again.";
 
-/// What a call came to: for the model, and for those who watch.
+/// The result of a call, for the model and for watchers.
 pub(super) struct Outcome {
     pub(super) record: CallRecord,
     pub(super) shown: Shown,
@@ -34,7 +34,7 @@ impl From<CallRecord> for Outcome {
 }
 
 impl Driver {
-    /// Makes one call. Everything of it is in the parent's stream (D4).
+    /// Runs one call. All of it appears in the parent's stream (D4).
     pub(super) async fn call(&self, waiting: &Waiting, route: &Route) -> CallRecord {
         let arguments = waiting.call.arguments.to_value();
         let parts = vec![Part::data(arguments.clone())];
@@ -79,7 +79,7 @@ impl Driver {
         outcome.record
     }
 
-    /// Shows a call or its result as an artifact of the turn.
+    /// Publishes a call or its result as an artifact of the turn.
     async fn show(&self, waiting: &Waiting, prefix: &str, parts: Vec<Part>, metadata: Object) {
         let (name, id) = waiting.artifact(prefix);
         let Ok(id) = ArtifactId::new(&id) else { return };
@@ -91,7 +91,7 @@ impl Driver {
         self.stage.artifact(artifact.into()).await;
     }
 
-    /// Whether the call may be made; the user is asked where that is wanted.
+    /// Whether the call is allowed. Asks the user if the call needs approval.
     async fn approved(&self, waiting: &Waiting, route: &Route) -> (bool, Option<Wait>) {
         if !route.asks() {
             return (true, None);
@@ -101,14 +101,14 @@ impl Driver {
         (approval::is_approved(&answer), wait)
     }
 
-    /// Records what is known already as the call's result.
+    /// Records a result that is already known as the call's result.
     pub(super) async fn note(&self, waiting: &Waiting, record: CallRecord) -> CallRecord {
         let record = || record.at(self.stage.moment()).to_value();
         CallRecord::from_outcome(&self.stage.record(&waiting.key(), record).await)
     }
 
-    /// Records that the call is about to be made. False where a process had recorded it that ended before
-    /// it could say what came of the call.
+    /// Records that the call is about to run. Returns false if an earlier process recorded this and
+    /// ended before it recorded a result.
     async fn is_first(&self, waiting: &Waiting) -> bool {
         let mut first = false;
         let begins = || {
@@ -121,7 +121,7 @@ impl Driver {
 
     async fn use_tool(&self, waiting: &Waiting, name: &str, input: Value, may: bool) -> CallRecord {
         let mut work = |attempt: Attempt| -> BoxFuture<'_, _> {
-            // One that has asked the user is taken up where it asked.
+            // A call that asked the user resumes at its question.
             if may || self.stage.has_asked(&attempt.op) {
                 Box::pin(self.use_tool_now(name, input.clone(), attempt))
             } else {
@@ -158,7 +158,7 @@ impl Driver {
         record.at(self.stage.moment()).to_value()
     }
 
-    /// Puts a question of the turn itself. The wait is measured where the turn's seconds are counted.
+    /// Asks a question of the turn itself. The wait is measured where the turn's seconds are counted.
     pub(super) async fn ask_people(
         &self,
         prompt: Vec<Part>,
@@ -174,8 +174,8 @@ impl Driver {
         (answer.input, wait)
     }
 
-    /// How long people were waited for within a step, by the log: a question may have been put before the
-    /// step was begun again. For use within that step.
+    /// How long a step waited for people, according to the log. The question may be older than the
+    /// current attempt at the step. For use within that step.
     pub(super) async fn waits_within(&self, step: &Op) -> Vec<Wait> {
         let (Some(_), Some(archive)) = (self.spec.budgets.seconds, self.stage.archive()) else {
             return Vec::new();
@@ -183,8 +183,8 @@ impl Driver {
         match archive.asked_within(self.stage.run(), step).await {
             Ok(asked) => asked.into_iter().map(|(from, to)| Wait { from, to }).collect(),
             Err(error) => {
-                // What the tool gave matters more than the time that is counted for it.
-                tracing::warn!(%error, %step, "how long people were waited for cannot be read");
+                // The tool's result matters more than its exact time.
+                tracing::warn!(%error, %step, "cannot read how long the step waited for people");
                 Vec::new()
             }
         }

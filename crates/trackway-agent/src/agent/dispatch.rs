@@ -1,5 +1,6 @@
-//! Dispatch: a workflow started from within the model's loop. Its first answer is the call's result; it
-//! goes on by itself (D2). What came of it is told to the model and to the parent's watchers (D3, D5).
+//! Dispatch: the model's loop starts a workflow. The first answer of the workflow is the call's result;
+//! the workflow then continues on its own (D2). The result goes to the model and to the parent's
+//! watchers (D3, D5).
 
 use std::time::Duration;
 
@@ -31,12 +32,12 @@ impl Driver {
         self.tell(waiting, &Told { run, workflow, description, answer }).await
     }
 
-    /// The first answer, if it comes in time. Most come within milliseconds.
+    /// The first answer, if it arrives in time. Most arrive within milliseconds.
     pub(super) async fn first_answer(&self, op: &Op, workflow: &str) -> Option<FirstAnswer> {
         self.stage.answer_within(op, self.first_answer_timeout(workflow)).await
     }
 
-    /// Records what came of it, and tells the parent's watchers once, of this run alone (D5).
+    /// Records the result, and notifies the parent's watchers once, about this run only (D5).
     pub(super) async fn tell(&self, waiting: &Waiting, told: &Told<'_>) -> Outcome {
         let record = self.note(waiting, told.record()).await;
         let (parts, metadata) = told.update();
@@ -44,7 +45,7 @@ impl Driver {
         Outcome { record, shown: told.shown() }
     }
 
-    /// What the agent's file says of this workflow, else the workflow itself, else the workspace.
+    /// The timeout from the agent's file, else from the workflow, else from the workspace.
     fn first_answer_timeout(&self, workflow: &str) -> Duration {
         let of_agent = self.spec.first_answer_timeouts.iter();
         let of_agent = of_agent.filter(|(pattern, _)| matches_pattern(pattern, workflow));
@@ -58,20 +59,20 @@ impl Driver {
     }
 }
 
-/// What the artifact of a result shows beside what every one does.
+/// Additional content for the artifact of a result.
 #[derive(Debug, Default)]
 pub(super) struct Shown {
-    /// In place of what the model is told, where there are any.
+    /// Replaces the text for the model, if there is any.
     pub(super) parts: Vec<Part>,
     pub(super) metadata: Object,
 }
 
-/// A workflow that was dispatched, or answered, and what it said.
+/// A workflow that was dispatched or answered, and its reply.
 pub(super) struct Told<'a> {
     pub(super) run: RunId,
     pub(super) workflow: &'a str,
     pub(super) description: &'a str,
-    /// None where it has not said anything in time.
+    /// None if it did not reply in time.
     pub(super) answer: Option<FirstAnswer>,
 }
 
@@ -99,7 +100,7 @@ impl Told<'_> {
         self.answer.as_ref().map(|answer| answer.parts.as_slice()).unwrap_or_default()
     }
 
-    /// In a sentence, for people.
+    /// One sentence for people.
     fn sentence(&self) -> String {
         let Self { workflow, run, .. } = self;
         let reason = self.reason().map(|reason| format!(": {}", pieces::bounded(reason)));
@@ -119,7 +120,7 @@ impl Told<'_> {
         self.answer.as_ref()?.reason.as_deref()
     }
 
-    /// What the model is told: the outcome as data, and images beside it.
+    /// The result for the model: the outcome as data, followed by images.
     pub(super) fn record(&self) -> CallRecord {
         let mut result = json!({
             "outcome": self.outcome(),
@@ -138,8 +139,8 @@ impl Told<'_> {
         record
     }
 
-    /// What the artifact of the call's result shows: the parts of the answer as they are, and what came of
-    /// the dispatch beside them. No parts where it has none.
+    /// The content of the result's artifact: the parts of the answer unchanged, plus the outcome of the
+    /// dispatch. No parts if the answer has none.
     pub(super) fn shown(&self) -> Shown {
         let mut metadata = Object::new();
         metadata.insert("outcome".to_owned(), self.outcome().into());
@@ -166,7 +167,7 @@ impl Told<'_> {
         Some(about.to_owned())
     }
 
-    /// What the parent's watchers are told: a sentence, then the parts.
+    /// The message for the parent's watchers: a sentence, then the parts.
     pub(super) fn update(&self) -> (Vec<Part>, Object) {
         let mut parts = vec![Part::text(self.sentence())];
         parts.extend(self.parts().iter().cloned());
@@ -180,7 +181,8 @@ fn metadata(workflow: &str, description: &str) -> Value {
     json!({ "workflowName": workflow, "description": description, "pluginId": workflow })
 }
 
-/// What the model is told of a dispatch that made no child: in the form of every dispatch, without a task.
+/// The result of a dispatch that started no child. It has the form of every dispatch result, without a
+/// task.
 pub(super) fn not_started(workflow: &str, description: &str, why: &str) -> CallRecord {
     CallRecord::json(&json!({
         "outcome": "failed",
@@ -190,7 +192,7 @@ pub(super) fn not_started(workflow: &str, description: &str, why: &str) -> CallR
     }))
 }
 
-/// What the model is told of an answer that the question did not take.
+/// The result for the model when the question rejects an answer.
 pub(super) fn refused(run: RunId, problems: &[Problem], schema: &Value) -> CallRecord {
     let wrong: Vec<Value> = problems
         .iter()
@@ -208,7 +210,7 @@ pub(super) fn refused(run: RunId, problems: &[Problem], schema: &Value) -> CallR
     CallRecord { failed: true, ..CallRecord::json(&result) }
 }
 
-/// What the model is told of a question that only a person answers.
+/// The result for the model when only a person may answer the question.
 pub(super) fn needs_person(open: &Open) -> CallRecord {
     let run = open.run;
     let message = "This task asks for an authorization. Only a person can give it; nothing was sent. Tell \
@@ -224,7 +226,7 @@ pub(super) fn needs_person(open: &Open) -> CallRecord {
     CallRecord { failed: true, ..CallRecord::json(&result) }
 }
 
-/// What an answer has to satisfy, where a model can read that much.
+/// The schema that an answer must satisfy, if it is short enough for a model.
 fn put_schema(result: &mut Value, schema: &Value) {
     let bytes = schema.to_string().len();
     if bytes <= pieces::PART_BYTES_MAX {
@@ -234,8 +236,8 @@ fn put_schema(result: &mut Value, schema: &Value) {
     }
 }
 
-/// A record as parts, for the artifact that shows it. Data that is nested too deeply to be recorded as
-/// data is shown as the text that the model is told.
+/// A record as parts, for its artifact. Data that is nested too deeply to be recorded as data becomes
+/// the text that the model receives.
 pub(super) fn shown(record: &CallRecord) -> Vec<Part> {
     let part = |piece: &Piece| match piece {
         Piece::Text(text) => match serde_json::from_str::<Value>(text) {

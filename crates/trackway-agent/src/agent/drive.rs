@@ -1,4 +1,4 @@
-//! The loop: asks the turn what is next, does it, and tells it what it came to.
+//! The loop: asks the turn for its next action, runs the action, and gives the result back to the turn.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -22,11 +22,11 @@ pub(super) struct Driver {
     pub(super) spec: Arc<AgentSpec>,
     pub(super) workshop: Arc<Workshop>,
     pub(super) schemas: Arc<SchemaBook>,
-    /// Questions that were open when the user spoke.
+    /// Questions that were open when the user sent the message.
     pub(super) asked: BTreeSet<QuestionId>,
-    /// Whether earlier turns have dispatched anything.
+    /// Whether earlier turns dispatched any task.
     pub(super) has_dispatched: bool,
-    /// What became of that since the turn before.
+    /// Dispatched tasks that ended since the previous turn.
     pub(super) ended: Vec<EndedTask>,
 }
 
@@ -42,7 +42,7 @@ impl Driver {
         if let Some(schema) = &output {
             turn = turn.expecting(schema.clone());
         }
-        // Where the calls of the last answer go, in their order.
+        // The routes of the last answer's calls, in their order.
         let mut routes = Vec::new();
         if let Some(reply) = self.reply_of_user(&begin, &mut turn).await {
             let given = self.reply_as_call(reply).await?;
@@ -82,13 +82,13 @@ impl Driver {
         }
     }
 
-    /// The schema of the output, where a run that no person asked for wants one.
+    /// The schema of the output, if a run that no person started requires one.
     fn output_wanted(&self, input: &Value) -> Option<Value> {
         let wanted = input.get("output").filter(|schema| !schema.is_null())?;
         self.stage.message().is_none().then(|| wanted.clone())
     }
 
-    /// Does the calls that an answer makes, all at once.
+    /// Runs all calls of an answer concurrently.
     async fn follow(
         &self,
         turn: &mut Turn,
@@ -109,8 +109,8 @@ impl Driver {
         Ok(())
     }
 
-    /// A budget is used up. In a conversation that is told; what works on its own has not done its work,
-    /// and nobody there could tell the sentence from an output.
+    /// A budget is used up. A conversation ends with a sentence about it. A run without a conversation
+    /// fails: its work is not done, and its caller could not distinguish the sentence from an output.
     async fn over(&self, turn: &Turn, limit: String) -> Result<Value, Stop> {
         if self.stage.message().is_none() {
             return Err(Stop::Failed(Failure::new(limit)));
@@ -118,7 +118,7 @@ impl Driver {
         Ok(self.end(turn, "", Some(&limit)).await)
     }
 
-    /// Ends the text that was shown, and gives the turn's output.
+    /// Closes the streamed text, and returns the turn's output.
     async fn end(&self, turn: &Turn, text: &str, sentence: Option<&str>) -> Value {
         let said = turn.said().join(SEPARATOR);
         let label = turn.used().label.as_deref().unwrap_or_default();
@@ -145,7 +145,7 @@ impl Driver {
     }
 }
 
-/// What a recorded step came to, in the form in which it was recorded.
+/// The outcome of a recorded step, parsed.
 pub(super) fn recorded<T: DeserializeOwned>(outcome: StepOutcome) -> Result<T, Stop> {
     match outcome {
         StepOutcome::Ok(value) => serde_json::from_value(value).map_err(stopped),
@@ -156,10 +156,10 @@ pub(super) fn recorded<T: DeserializeOwned>(outcome: StepOutcome) -> Result<T, S
 /// A value as the outcome of a step.
 pub(super) fn to_outcome(value: &impl Serialize) -> Result<Value, Failure> {
     serde_json::to_value(value)
-        .map_err(|error| Failure::new(format!("what came of it cannot be recorded: {error}")))
+        .map_err(|error| Failure::new(format!("the outcome cannot be recorded: {error}")))
 }
 
-/// The log told the turn something that it was not waiting for: this program does not fit it.
+/// The log contains a result that the turn did not wait for: this program does not match the log.
 pub(super) fn stopped(error: impl std::fmt::Display) -> Stop {
     Stop::Failed(Failure::new(format!("the turn cannot go on: {error}")))
 }

@@ -1,4 +1,4 @@
-//! Asking the model: one recorded step, with its retries inside and its text shown as it comes.
+//! Calls the model: one recorded step that includes its retries and streams the text as it arrives.
 
 use std::{
     hash::{DefaultHasher, Hash, Hasher},
@@ -29,19 +29,19 @@ use crate::{
     toolset,
 };
 
-/// What the model call of a turn came to.
+/// The outcome of a turn's model call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub(super) enum Heard {
     Answer(Box<Routed>),
-    /// The turn's time was over before the answer was.
+    /// The turn's time ended before the answer was complete.
     Late {
         limit: String,
     },
 }
 
 impl Driver {
-    /// Asks the model once, or takes what it answered before.
+    /// Calls the model once, or returns its recorded answer.
     pub(super) async fn ask(&self, turn: &Turn) -> Result<Heard, Stop> {
         let mut work =
             |attempt: Attempt| -> BoxFuture<'_, _> { Box::pin(self.ask_now(turn, attempt)) };
@@ -60,7 +60,7 @@ impl Driver {
             },
         };
         if !matches!(heard, Ok(Heard::Answer(_))) {
-            // There is no whole answer, and what was shown of one does not stay.
+            // The answer is incomplete, so its streamed text is withdrawn.
             let step = attempt.op;
             speaker::take_back(&self.stage, Speech::Reasoning, step.clone(), turn.reasoned()).await;
             speaker::take_back(&self.stage, Speech::Text, step, turn.said()).await;
@@ -68,7 +68,7 @@ impl Driver {
         to_outcome(&heard?)
     }
 
-    /// Time that the turn has left, and how much it had.
+    /// The time that the turn has left, and its total.
     fn time_left(&self, turn: &Turn) -> Option<(Duration, u64)> {
         let max = self.spec.budgets.seconds?;
         Some((Duration::from_secs(max).saturating_sub(turn.used().time()), max))
@@ -92,7 +92,7 @@ impl Driver {
         let (ended, takes_images) = (self.ended.clone(), provider.takes_images());
         let offer = Offer { tools: specs, open, ended, takes_images };
         let request = turn.request(offer);
-        // A value that must have a form is shown when it has it, as the output.
+        // A value that must match a schema is published only as the output, once it matches.
         let speaker = |speech, before| {
             let step = attempt.op.clone();
             let speaker = || Speaker::new(&self.stage, speech, step, provider.label(), before);
@@ -125,7 +125,7 @@ impl Driver {
         Ok(Routed { recorded: self.recorded(model, answer), routes })
     }
 
-    /// What the user was asked before this turn, as it is now: some may have been answered meanwhile.
+    /// Questions from before this turn, in their current state. Some may have been answered since.
     async fn still_open(&self) -> Result<Vec<OpenNote>, Failure> {
         if self.asked.is_empty() {
             return Ok(Vec::new());
@@ -134,7 +134,7 @@ impl Driver {
         Ok(reply::notes(questions.iter().filter(|open| self.asked.contains(&open.question.id))))
     }
 
-    /// Asks until there is a whole answer, or there is no use in asking any more.
+    /// Retries until there is a complete answer or another attempt is useless.
     async fn insist(
         &self,
         provider: &dyn Provider,
@@ -152,7 +152,7 @@ impl Driver {
             let Some(pause) = backoff.next(&error) else {
                 return Err(Failure::new(format!("{}: {error}", provider.label())));
             };
-            tracing::info!(model = provider.label(), %error, ?pause, "the model is asked again");
+            tracing::info!(model = provider.label(), %error, ?pause, "retrying the model call");
             speakers.each().for_each(Speaker::broke);
             tokio::time::sleep(pause).await;
         }
@@ -168,11 +168,11 @@ impl Driver {
         Recorded { answer, label, cost, ended_at: self.stage.moment() }
     }
 
-    /// Makes a conversation shorter that has become too long for a model, as a recorded step.
+    /// Shortens a conversation that is too long for the model, as a recorded step.
     pub(super) async fn compact(&self, turn: &mut Turn) -> Result<(), Stop> {
         let plan = match compact::plan(turn.entries(), compact::HISTORY_TOKENS_MAX) {
             Some(plan) => plan,
-            // A check does not see the turns before this one, whose length it was about.
+            // A check does not read the earlier turns, which caused the compaction.
             None if self.stage.check_holds_step(COMPACT_KEY) => compact::Plan::default(),
             None => return Ok(()),
         };
@@ -185,7 +185,8 @@ impl Driver {
         turn.compact(&recorded(outcome)?).map_err(stopped)
     }
 
-    /// Has the model sum up what goes; in the time that the turn has left, or it goes without a summary.
+    /// Asks the model for a summary of the removed part. If the turn's time runs out, that part is
+    /// removed without a summary.
     async fn compact_now(
         &self,
         plan: compact::Plan,
@@ -215,7 +216,7 @@ impl Driver {
     }
 }
 
-/// Hears one answer to its end.
+/// Reads one answer to its end.
 async fn listen(
     provider: &dyn Provider,
     request: &Request,
@@ -238,7 +239,7 @@ async fn listen(
     Ok(gather.finish())
 }
 
-/// The next piece, unless the model is silent for longer than it may be.
+/// The next piece, unless the model is silent for too long.
 async fn next_delta(
     deltas: &mut Deltas,
     silence: Option<Duration>,
@@ -250,7 +251,7 @@ async fn next_delta(
     }
 }
 
-/// What shows an answer while it comes; nothing where nobody is to see it.
+/// Streams an answer as it arrives; does nothing if the answer is not published.
 #[derive(Default)]
 struct Speakers<'a> {
     text: Option<Speaker<'a>>,
@@ -263,7 +264,7 @@ impl<'a> Speakers<'a> {
     }
 }
 
-/// A span for one model call of an agent's turn, with the names that OpenTelemetry has.
+/// A span for one model call of a turn, with the names of OpenTelemetry's conventions.
 fn call_span(label: &str, agent: &str, session: &SessionId) -> Span {
     let (provider, model) = label.split_once('/').unwrap_or((label, ""));
     tracing::info_span!(
@@ -279,7 +280,7 @@ fn call_span(label: &str, agent: &str, session: &SessionId) -> Span {
     )
 }
 
-/// Notes on the span what was answered.
+/// Records the answer's data on the span.
 fn note_answer(span: &Span, answer: &Answer) {
     if let Some(model) = &answer.model {
         span.record("gen_ai.response.model", model.as_str());
@@ -290,7 +291,7 @@ fn note_answer(span: &Span, answer: &Answer) {
     }
 }
 
-/// A number that differs between calls, so that many that broke at once do not come again at once.
+/// A number that differs between calls, so that calls that failed together do not retry together.
 fn spread(key: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     key.hash(&mut hasher);

@@ -1,5 +1,4 @@
-//! Replies: what a user says in a conversation may answer the question of a run that the conversation
-//! has started.
+//! Replies: a user's message may answer the question of a run that the conversation started.
 
 mod provenance;
 mod read;
@@ -28,12 +27,12 @@ use crate::{
     record::{MODEL_KEY, REPLY_LABEL, Wait},
 };
 
-/// Longest question that a model is told of word for word: it stands in every request of the session.
+/// Longest question that a model receives word for word. It is part of every request of the session.
 /// Limit (Agents): open question that a model is given word for word.
 const ASKS_BYTES_MAX: usize = 2 * 1024;
 
-/// Longest schema of a question that a model is told of. An answer that does not fit a longer one is
-/// refused with what is wrong.
+/// Longest schema of a question that a model receives. If the schema is longer, a wrong answer is
+/// rejected with its errors.
 /// Limit (Agents): schema of an open question that a model is given.
 const SCHEMA_BYTES_MAX: usize = 4 * 1024;
 
@@ -43,21 +42,21 @@ pub(super) struct Reply {
     input: Value,
 }
 
-/// An answer that was sent. Recorded with its message's id, by which what is said to it is known: a fork of
-/// the turn has another id of its own, and the same answers.
+/// An answer that was sent. It is recorded with its message's id, which identifies the reply to it. A
+/// fork of the turn has another id but the same answers.
 #[derive(Debug, Serialize, Deserialize)]
 struct Sent {
     message: MessageId,
-    /// What is wrong with it; nothing where it was taken.
+    /// The errors; empty if the answer was accepted.
     problems: Vec<Problem>,
 }
 
-/// On whose word an answer is brought.
+/// Who authorizes an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum By {
-    /// It answers workflows on the user's behalf, and nothing else: what it says may come from what it
-    /// has read. It never authorizes, nor does it answer what the user has not seen yet. `ask` has the user
-    /// asked first, where the answer is not what they said.
+    /// The model answers workflows on behalf of the user, and nothing else: its answer may come from
+    /// text that it has read. It never authorizes, and it never answers a question that the user has
+    /// not seen yet. With `ask`, the user confirms first if the answer is not in the user's message.
     Model {
         ask: bool,
     },
@@ -65,8 +64,8 @@ pub(super) enum By {
 }
 
 impl Driver {
-    /// The question that the user's message answers: the one it names, or the only open one that it clearly
-    /// belongs to. With several open the user is asked which.
+    /// The question that the user's message answers: the one that it names, or the only open one that
+    /// it clearly belongs to. If several are open, the user chooses.
     pub(super) async fn reply_of_user(&self, begin: &Begin, turn: &mut Turn) -> Option<Reply> {
         let message = self.stage.message()?;
         let parts = &message.parts;
@@ -81,7 +80,8 @@ impl Driver {
         let named =
             begin.questions.iter().find(|open| message.references.contains(&open.run.to_string()));
         if let Some(open) = named {
-            // It is meant for this one even where it does not fit: the question says what is wrong.
+            // The message is for this question even if it does not match the schema. The question then
+            // reports the errors.
             let input = fitting(open, &|_| true).or_else(|| read::plain(parts))?;
             return Some(Reply { run: open.run, input });
         }
@@ -102,7 +102,7 @@ impl Driver {
         }
     }
 
-    /// Asks the user which question the message answers; empty where none of them.
+    /// Asks the user which question the message answers; empty if none of them.
     async fn which(&self, open: &[&Open]) -> (String, Option<Wait>) {
         let mut text = "Several questions are open. Which one do you answer?".to_owned();
         let mut ids: Vec<String> = Vec::new();
@@ -124,7 +124,8 @@ impl Driver {
         (chosen.to_owned(), wait)
     }
 
-    /// The reply as a call, as if the model had made it: so it is done, shown and remembered like one.
+    /// The reply as a call, as if the model had made it. So it runs, is published and is remembered
+    /// like one.
     pub(super) async fn reply_as_call(&self, reply: Reply) -> Result<Routed, Stop> {
         let arguments = json!({ "taskId": reply.run, "input": reply.input });
         let calls = vec![Call::new("reply", REPLY_TOOL, arguments)];
@@ -137,7 +138,7 @@ impl Driver {
         drive::recorded(self.stage.record(MODEL_KEY, routed).await)
     }
 
-    /// Brings an answer to a run of this session that waits for one, and hears what it says next.
+    /// Sends an answer to a run of this session that waits for one, and returns the run's reply.
     pub(super) async fn reply(&self, waiting: &Waiting, arguments: &Value, by: By) -> Outcome {
         let run = arguments.get("taskId").and_then(Value::as_str);
         let Some(run) = run.and_then(|id| id.parse::<RunId>().ok()) else {
@@ -145,8 +146,8 @@ impl Driver {
             return self.note(waiting, CallRecord::failed(why)).await.into();
         };
         let input = arguments.get("input").cloned().unwrap_or(Value::Null);
-        // Finding the question and sending the answer are two steps: a send that is repeated after a crash
-        // has to go to the question that it was meant for, which is not open any more if it arrived.
+        // Finding the question and sending the answer are two steps. A send that is repeated after a
+        // crash must go to the same question, which is no longer open if the first send arrived.
         let place = format!("{}.{}", waiting.place.model_call, waiting.place.index);
         let mut work = |_: Attempt| -> BoxFuture<'_, _> { Box::pin(self.find(run, by)) };
         let asked: Open = match self.kept(&format!("find {place}"), &mut work).await {
@@ -195,14 +196,14 @@ impl Driver {
         outcome
     }
 
-    /// Whether the answer of these arguments is what the user has said in the message of this turn.
+    /// Whether the answer in these arguments is in the user's message of this turn.
     pub(super) fn is_said(&self, arguments: &Value) -> bool {
         let parts = self.stage.message().map(|message| message.parts.as_slice());
         let input = arguments.get("input").unwrap_or(&Value::Null);
         provenance::is_said(input, parts.unwrap_or_default())
     }
 
-    /// What a step came to.
+    /// The outcome of a step.
     async fn kept<T: DeserializeOwned>(
         &self,
         key: &str,
@@ -217,7 +218,7 @@ impl Driver {
         }
     }
 
-    /// The question of that run, if it is of this session, waits, and may be answered so.
+    /// The question of that run, if the run is in this session, waits, and accepts this answerer.
     async fn find(&self, run: RunId, by: By) -> Result<Value, Failure> {
         let open = self.questions().await?.into_iter().find(|open| open.run == run);
         let mut open = open.filter(|open| open.of_workflow || by == By::User).ok_or_else(gone)?;
@@ -228,14 +229,15 @@ impl Driver {
                  to be theirs.",
             ));
         }
-        // Recorded with the question: a replay finds the same text, whatever the workflow says later.
+        // Recorded with the question, so that a replay finds the same text even if the workflow changes
+        // it later.
         let programs = self.stage.programs();
         let program = programs.iter().find(|program| program.info().name == open.workflow);
         open.description = program.map(|it| it.info().description.clone()).unwrap_or_default();
         to_outcome(&open)
     }
 
-    /// Sends the answer. What is wrong with it is a part of the outcome.
+    /// Sends the answer. Its errors are part of the outcome.
     async fn send(
         &self,
         run: RunId,
@@ -259,7 +261,7 @@ fn gone() -> Failure {
     Failure::new("No task of this conversation with that id waits for an answer.")
 }
 
-/// The tool as the model is told of it.
+/// The tool definition for the model.
 pub(super) fn spec() -> ToolSpec {
     ToolSpec {
         name: REPLY_TOOL.to_owned(),
@@ -280,7 +282,7 @@ pub(super) fn spec() -> ToolSpec {
     }
 }
 
-/// The questions of workflows that a model is told of. What asks for an authorization is marked.
+/// The workflow questions that a model receives. Questions that ask for an authorization are marked.
 pub(super) fn notes<'a>(open: impl Iterator<Item = &'a Open>) -> Vec<OpenNote> {
     let note = |open: &Open| OpenNote {
         task_id: open.run.to_string(),

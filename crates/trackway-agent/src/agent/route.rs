@@ -1,5 +1,5 @@
-//! What a call stands for, recorded with the answer that made it: tools and workflows may be others when
-//! the turn is taken up again.
+//! The target of a call. It is recorded with the answer that made the call, because tools and workflows
+//! may change before the turn resumes.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -9,7 +9,7 @@ use crate::{
     Toolset, toolset,
 };
 
-/// A model's answer, and what its calls stand for.
+/// A model's answer, and the targets of its calls.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Routed {
     #[serde(flatten)]
@@ -19,11 +19,11 @@ pub(super) struct Routed {
     pub(super) routes: Vec<Route>,
 }
 
-/// Where a call goes.
+/// The target of a call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Route {
-    /// Nowhere, and what the model is told.
+    /// No target, and the message for the model.
     Nowhere {
         why: String,
     },
@@ -31,11 +31,11 @@ pub(super) enum Route {
     Never,
     Tool {
         name: String,
-        /// None in records of before it was kept: the arguments were the input.
+        /// None in records from older versions: there the arguments were the input.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         input: Option<Value>,
         ask: bool,
-        /// It is not called again where it is not known what came of it.
+        /// The call is not repeated if its outcome is unknown.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         once: bool,
     },
@@ -45,28 +45,28 @@ pub(super) enum Route {
         input: Value,
         ask: bool,
     },
-    /// A workflow whose arguments are not JSON: nothing is started.
+    /// A workflow whose arguments are not JSON. Nothing is started.
     NotStarted {
         name: String,
         description: String,
         why: String,
     },
-    /// To what became of the tasks that this conversation has dispatched.
+    /// The status of tasks that this conversation dispatched.
     Status {
         ask: bool,
     },
-    /// To a workflow of the session that waits for an answer, on the model's word.
+    /// A workflow of the session that waits for an answer; the model answers.
     Reply {
-        /// The user is asked first: the answer is not what they said.
+        /// The user confirms first: the answer is not in the user's message.
         ask: bool,
     },
-    /// To whatever in the session waits for an answer: the user said it.
+    /// Any question of the session; the user answers.
     ReplyOfUser,
 }
 
 impl Route {
-    /// `repeats` says whether a tool can be called again, `is_said` whether an answer to a task is what the
-    /// user said.
+    /// `repeats` returns whether a tool can be called again, `is_said` whether an answer to a task is
+    /// in the user's message.
     pub(super) fn of(
         call: &Call,
         (spec, tools): (&AgentSpec, &Toolset),
@@ -133,13 +133,13 @@ impl Route {
             Self::Nowhere { .. } | Self::NotStarted { .. } | Self::Never | Self::ReplyOfUser => {
                 false
             }
-            // Asked when the question is known that it would answer.
+            // The user confirms once the question is known.
             Self::Reply { .. } => false,
         }
     }
 }
 
-/// What is asked before the model answers a task.
+/// The confirmation question before the model answers a task.
 pub(super) fn reply_approval(spec: &AgentSpec) -> Approval {
     toolset::approval(&spec.approvals, [REPLY_TOOL, REPLY_TOOL])
 }

@@ -1,10 +1,10 @@
-//! What the model says and thinks, shown while it does: the artifacts `text-response` and `reasoning`,
-//! piece by piece (D8). Each is closed with its whole text, for clients that keep the last piece alone.
+//! Streams the model's text and reasoning as the artifacts `text-response` and `reasoning`, piece by
+//! piece (D8). Each ends with its whole text, for clients that keep only the last piece.
 
 use trackway_domain::{Artifact, ArtifactChunk, ArtifactId, Object, Op, Part};
 use trackway_runtime::Stage;
 
-/// What of the model an artifact shows.
+/// The part of the model's output that an artifact contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Speech {
     Text,
@@ -21,36 +21,36 @@ impl Speech {
     }
 }
 
-/// The longest text that is said again as a whole when it ends. Clients that need the whole text are for
-/// people to read; a longer one ends with an empty piece.
+/// The longest text that is repeated as a whole at its end. Clients that need the whole text are for
+/// people to read. A longer text ends with an empty piece.
 ///
 /// Limit (Agents): text that closes a streamed answer as a whole, in bytes.
 const CLOSING_BYTES_MAX: usize = 256 * 1024;
 
-/// What stands between the texts of two answers in one turn.
+/// The separator between the texts of two answers in one turn.
 pub(super) const SEPARATOR: &str = "\n\n";
 
-/// Shows the text of one model call, from within its step.
+/// Streams the text of one model call, from within its step.
 pub(super) struct Speaker<'a> {
     stage: &'a Stage,
     speech: Speech,
     step: Op,
     label: String,
-    /// Text of the turn's earlier answers, which is shown already.
+    /// Text of the turn's earlier answers, which is already published.
     before: String,
     /// Text of this attempt so far.
     text: String,
     shown: Shown,
 }
 
-/// What the artifact shows.
+/// The published content of the artifact.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Shown {
     /// There is none yet.
     Nothing,
     /// Exactly `before` and `text`.
     Right,
-    /// The text of an attempt that broke off as well: the next piece begins the artifact anew.
+    /// It also contains the text of an attempt that broke off: the next piece restarts the artifact.
     Broken,
 }
 
@@ -73,7 +73,7 @@ impl<'a> Speaker<'a> {
         Self { stage, speech, step, label: label.to_owned(), before, text: String::new(), shown }
     }
 
-    /// The attempt broke off; what it said does not count.
+    /// The attempt broke off; its text does not count.
     pub(super) fn broke(&mut self) {
         if !self.text.is_empty() {
             self.shown = Shown::Broken;
@@ -95,7 +95,7 @@ impl<'a> Speaker<'a> {
         self.show(append, piece).await;
     }
 
-    /// The answer is whole. Text that an attempt left behind is taken back.
+    /// The answer is complete. Text of a failed attempt is withdrawn.
     pub(super) async fn close(&mut self) {
         if self.shown == Shown::Broken {
             let right = format!("{}{}", self.before, self.text);
@@ -112,12 +112,12 @@ impl<'a> Speaker<'a> {
     }
 }
 
-/// Takes back what the step has shown; `said` is what it was before.
+/// Withdraws the text that the step published; `said` is the text before the step.
 pub(super) async fn take_back(stage: &Stage, speech: Speech, step: Op, said: &[String]) {
     Speaker::new(stage, speech, step, "", said).close().await;
 }
 
-/// Ends the artifact, with a sentence of our own where there is one. `said` is what it shows.
+/// Closes the artifact, with an additional sentence if there is one. `said` is its published text.
 pub(super) async fn finish(
     stage: &Stage,
     speech: Speech,
@@ -143,7 +143,7 @@ pub(super) async fn finish(
     }
 }
 
-/// What an artifact says about itself.
+/// The metadata of an artifact.
 fn about(label: &str) -> Object {
     let mut metadata = Object::new();
     if !label.is_empty() {

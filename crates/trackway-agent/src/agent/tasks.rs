@@ -1,4 +1,4 @@
-//! What became of the tasks that a conversation has dispatched: a note in the next turn, and the tool
+//! The status of tasks that a conversation dispatched: a note in the next turn, and the tool
 //! `task_status`.
 
 use std::collections::BTreeSet;
@@ -16,12 +16,12 @@ use crate::{
     pieces::{self, cut},
 };
 
-/// Runs of the session that are looked through for tasks of the conversation, the newest first.
+/// Runs of the session that are searched for tasks of the conversation, the newest first.
 ///
-/// Limit (Agents): runs of a session that are looked through for dispatched tasks.
+/// Limit (Agents): runs of a session that are searched for dispatched tasks.
 const ROWS_MAX: usize = 256;
 
-/// Tasks that one turn is told of. They stand in every request of the turn.
+/// Tasks that are reported to one turn. They are part of every request of the turn.
 ///
 /// Limit (Agents): ended tasks in a turn's context, and tasks in one answer of `task_status`.
 const TASKS_MAX: usize = 16;
@@ -32,8 +32,8 @@ const TASKS_MAX: usize = 16;
 const MESSAGE_BYTES_MAX: usize = 1024;
 
 impl Driver {
-    /// Whether those turns have dispatched anything, and what of it has ended since the newest of them
-    /// began and was `told` to none of them. For use within a step.
+    /// Whether those turns dispatched any task, and the tasks that ended since the newest of them began
+    /// and are not in `told`. For use within a step.
     pub(super) async fn ended_since(
         &self,
         archive: &Archive,
@@ -68,7 +68,7 @@ impl Driver {
         Ok((!dispatched.is_empty(), ended))
     }
 
-    /// Looks at tasks that this conversation has dispatched, as a recorded call.
+    /// Reads the status of tasks that this conversation dispatched, as a recorded call.
     pub(super) async fn task_status(&self, waiting: &Waiting, arguments: &Value) -> CallRecord {
         let wanted = arguments.get("taskId").and_then(Value::as_str);
         let mut work = |_: Attempt| -> BoxFuture<'_, _> { Box::pin(self.look_at_tasks(wanted)) };
@@ -117,14 +117,14 @@ fn describe(row: &RunRow, view: Option<&RunView>) -> Value {
     told.into()
 }
 
-/// What a run said last.
+/// The last message of a run.
 fn said(view: &RunView) -> Option<String> {
     let texts = view.status_message()?.parts.iter().filter_map(Part::as_text);
     let text = texts.collect::<Vec<_>>().join(" ");
     (!text.is_empty()).then_some(text)
 }
 
-/// The tool as the model is told of it.
+/// The tool definition for the model.
 pub(super) fn spec() -> ToolSpec {
     ToolSpec {
         name: STATUS_TOOL.to_owned(),

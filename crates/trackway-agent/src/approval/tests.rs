@@ -1,4 +1,4 @@
-//! The question shows what is to be called; only a plain yes is a yes.
+//! The question shows the call; only a plain yes is a yes.
 
 use super::*;
 

@@ -1,16 +1,16 @@
-//! A conversation as plain text, for the model that sums it up. Not as entries: a server may refuse calls
-//! of tools that the request does not offer.
+//! A conversation as plain text, for the model that summarises it. It is not sent as entries, because a
+//! server may reject calls of tools that the request does not offer.
 
 use std::fmt::Write as _;
 
 use super::{BYTES_PER_TOKEN, HISTORY_TOKENS_MAX};
 use crate::{Entry, Piece, pieces::cut};
 
-/// Longest text of one entry in it. Long results are seldom needed as a whole again.
+/// Longest text of one entry. Long results are rarely needed in full again.
 /// Limit (Agents): text of one entry of a conversation that is summarised.
 const ENTRY_BYTES_MAX: usize = 8 * 1024;
 
-/// Longest text of them all; the oldest entries go first.
+/// Longest text of all entries together. The oldest entries are dropped first.
 /// Limit (Agents): text of a conversation that is summarised.
 const ALL_BYTES_MAX: usize = (HISTORY_TOKENS_MAX * BYTES_PER_TOKEN) as usize;
 

@@ -59,7 +59,7 @@ fn the_last_turns_are_kept() {
     assert_eq!(plan.kept, entries[4..]);
 }
 
-/// A turn that is too long alone keeps the message that it answers and its last calls.
+/// A turn that alone is too long keeps the message that it answers and its last calls.
 #[test]
 fn a_long_turn_keeps_its_message_and_its_last_calls() {
     let long = tokens(300);
@@ -79,7 +79,7 @@ fn a_long_turn_keeps_its_message_and_its_last_calls() {
     assert_eq!(plan.kept, [user("do it"), called("c"), result("c", "short")]);
 }
 
-/// A message that is too long by itself is not summed up over and over.
+/// A message that alone is too long is not summarised repeatedly.
 #[test]
 fn nothing_is_done_where_nothing_is_gained() {
     let entries = [user("(summary)"), user(&tokens(1_000))];
@@ -122,7 +122,7 @@ fn a_summary_is_asked_for_and_enters_the_conversation() {
     assert_eq!(plan.clone().with_summary(" "), plan.dropped());
 }
 
-/// With a model that cannot sum up, the oldest is dropped and that is said.
+/// With a model that cannot summarise, the oldest entries are dropped and a note says so.
 #[test]
 fn the_oldest_is_dropped_with_a_note() {
     let gone = vec![user("a"), called("a"), result("a", "1"), model("b")];
@@ -132,7 +132,7 @@ fn the_oldest_is_dropped_with_a_note() {
     assert_eq!(applied(&compacted), [user(note), user("c")]);
 }
 
-/// What is to be summed up is itself bounded.
+/// The text for the summary is itself bounded.
 #[test]
 fn the_request_for_a_summary_is_bounded() {
     let gone = vec![user(&"y".repeat(8_000)); 60];
@@ -142,9 +142,9 @@ fn the_request_for_a_summary_is_bounded() {
 }
 
 proptest! {
-    /// Whatever the conversation, no result is parted from its call, the message that is being answered
-    /// stays, nothing is lost without being among what is summed up, and the next model call does not
-    /// find the same plan again unless there is something new.
+    /// For any conversation: no result is separated from its call, the message that is being answered
+    /// stays, every lost entry is in the summarised part, and the next model call does not produce the
+    /// same plan unless there is something new.
     #[test]
     fn a_compacted_conversation_is_whole(
         turns in prop::collection::vec((0usize..200, prop::collection::vec(0usize..400, 0..5)), 1..8),

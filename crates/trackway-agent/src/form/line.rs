@@ -1,29 +1,29 @@
-//! What somebody wrote on a line, as values of a schema. `key=value`: quotes where there are spaces, JSON
-//! where a value is one, and plain words up to the next key.
+//! Parses a line of text into values of a schema. The form is `key=value`: quotes for values with
+//! spaces, JSON for JSON values, else plain words up to the next key.
 
 use serde_json::{Map, Value};
 
 use super::{Field, Kind, Shape, fields, find};
 
-/// Keys that are looked for. No tool has as many fields, and whatever a line holds is read in time that
-/// grows with its length.
+/// Keys that are searched for. No tool has this many fields, and the limit keeps the parsing time
+/// linear in the length of the line.
 /// Limit (Agents): keys that the offline model looks for in one message.
 const PAIRS_MAX: usize = 100;
 
 /// A line of assignments.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Assignments {
-    /// What stands before the first key.
+    /// The text before the first key.
     pub before: String,
     pub pairs: Vec<(String, RawValue)>,
 }
 
-/// A value that is still to be read by the schema of its field.
+/// A value that the schema of its field has still to parse.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct RawValue {
-    /// What it is by its own form: an object, a list, or text in quotes.
+    /// The value by its own syntax: an object, a list, or text in quotes.
     json: Option<Value>,
-    /// As it stands on the line, without quotes.
+    /// The text from the line, without quotes.
     pub text: String,
 }
 
@@ -52,7 +52,7 @@ impl Assignments {
         found
     }
 
-    /// Words without a key belong to the value before them, or stand before everything.
+    /// Words without a key belong to the previous value, or to the text before the first key.
     fn put(&mut self, plain: &str) {
         let plain = plain.trim_end();
         if plain.trim().is_empty() {
@@ -69,7 +69,7 @@ impl Assignments {
 }
 
 impl RawValue {
-    /// The value for a field of that shape, where it can be one.
+    /// The value for a field of that shape, if it can be one.
     pub(crate) fn value(&self, shape: &Shape<'_>) -> Option<Value> {
         match &self.json {
             Some(json) if shape.takes(Kind::of(json)) && shape.choices.is_empty() => {
@@ -80,7 +80,7 @@ impl RawValue {
     }
 }
 
-/// An object that is written as `name=value …`, with nothing else on the line.
+/// An object in the form `name=value …`, with nothing else on the line.
 pub fn written_fields(schema: &Value, line: &str) -> Option<Value> {
     let fields = fields(schema);
     let Assignments { before, pairs } = Assignments::read(line);
@@ -94,15 +94,15 @@ pub fn written_fields(schema: &Value, line: &str) -> Option<Value> {
     pairs.into_iter().map(one).collect::<Option<Map<_, _>>>().map(Value::Object)
 }
 
-/// A value that is written without a name.
+/// A value without a name.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Line {
     pub value: Value,
-    /// It is the line itself, and any other would have done as well.
+    /// It is the line itself, and any other text would also be valid.
     pub is_free: bool,
 }
 
-/// The line as the value of the one field that has to be there.
+/// The line as the value of the only required field.
 pub(crate) fn written_field(schema: &Value, line: &str) -> Option<Line> {
     let fields = fields(schema);
     let mut required = fields.iter().filter(|field| field.required);
@@ -125,7 +125,7 @@ fn read(shape: &Shape<'_>, line: &str) -> Option<Line> {
     Some(Line { value, is_free })
 }
 
-/// A key and what follows its sign.
+/// A key and the text after its `=`.
 fn key(text: &str) -> Option<(&str, &str)> {
     let length = text.find(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '-' | '.')))?;
     let (name, after) = text.split_at(length);
@@ -134,7 +134,7 @@ fn key(text: &str) -> Option<(&str, &str)> {
     starts_well.then_some((name, after))
 }
 
-/// The value at the start, and what follows it.
+/// The value at the start, and the rest.
 fn value(text: &str) -> (RawValue, &str) {
     if let Some((json, after)) = json_prefix(text).or_else(|| quoted(text)) {
         let written = &text[..text.len() - after.len()];
@@ -145,7 +145,7 @@ fn value(text: &str) -> (RawValue, &str) {
     (RawValue { json: None, text: word.to_owned() }, after)
 }
 
-/// The object, list or text in double quotes that the line begins with, where a space or the end follows.
+/// The object, list or text in double quotes at the start of the line, if a space or the end follows.
 fn json_prefix(text: &str) -> Option<(Value, &str)> {
     let mut values = serde_json::Deserializer::from_str(text).into_iter::<Value>();
     let value = values.next().filter(|_| text.starts_with(['{', '[', '"']))?.ok()?;
@@ -153,7 +153,8 @@ fn json_prefix(text: &str) -> Option<(Value, &str)> {
     ends(after).then_some((value, after))
 }
 
-/// Text in single quotes. An apostrophe inside of a word does not close: a quote closes where the word ends.
+/// Text in single quotes. A quote closes only at the end of a word, so an apostrophe inside a word does
+/// not.
 fn quoted(text: &str) -> Option<(Value, &str)> {
     let inside = text.strip_prefix('\'')?;
     let mut closing = inside.match_indices('\'').map(|(at, _)| at);

@@ -1,4 +1,4 @@
-//! What we are to a server: whom it tells and asks.
+//! Our client side of a connection: it receives the server's notifications and requests.
 
 use std::sync::Arc;
 
@@ -21,14 +21,14 @@ pub(super) struct Client {
     pub(super) server: String,
     /// The calls that a question can belong to.
     pub(super) desk: Arc<Desk>,
-    /// Told when the server's tools are others.
+    /// Notified when the server's list of tools changes.
     pub(super) tools_changed: Arc<Notify>,
 }
 
 impl ClientHandler for Client {
     fn get_info(&self) -> ClientConfig {
         let mut capabilities = ClientCapabilities::default();
-        // Forms only: nobody is sent to an address that a server chose.
+        // Forms only: users are never sent to an address that a server chose.
         let form = FormElicitationCapability::default();
         capabilities.elicitation = Some(ElicitationCapability::new().with_form(form));
         ClientConfig::new(capabilities, Implementation::new("trackway", env!("CARGO_PKG_VERSION")))
@@ -58,8 +58,8 @@ impl ClientHandler for Client {
 }
 
 impl Client {
-    /// Passes a question to the call that it belongs to, and waits for what the user says. A call that
-    /// ends in the meantime takes its question along.
+    /// Passes a question to the call that it belongs to, and waits for the user's answer. If the call
+    /// ends first, the question is dropped.
     async fn ask(&self, message: String, schema: Value) -> ElicitResult {
         let addressee = match self.desk.addressee() {
             Ok(addressee) => addressee,
@@ -79,7 +79,7 @@ impl Client {
     }
 }
 
-/// A reply in the words of the protocol.
+/// An answer in the form of the protocol.
 pub(super) fn said(reply: Reply) -> ElicitResult {
     match reply {
         Reply::Accepted(content) => {
@@ -89,7 +89,7 @@ pub(super) fn said(reply: Reply) -> ElicitResult {
     }
 }
 
-/// What a form asks, or why it is not asked.
+/// The question of a form, or why it is declined.
 pub(super) fn form(request: ElicitRequestParams) -> Result<(String, Value), String> {
     match request {
         ElicitRequestParams::FormElicitationParams { message, requested_schema, .. } => {

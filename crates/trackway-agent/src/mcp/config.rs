@@ -1,7 +1,7 @@
-//! `mcp.json`: which MCP servers there are. The form is the one that MCP's users have already: an object
+//! `mcp.json`: the list of MCP servers. The format is the one that MCP clients commonly use: an object
 //! `mcpServers` (or `servers`) of commands and addresses by name.
 //!
-//! Whatever is not understood is an error. A setting that is silently ignored is worse than none.
+//! Anything unknown is an error. A setting that is silently ignored is worse than none.
 
 mod entry;
 
@@ -14,7 +14,7 @@ use trackway_definition::nearest;
 pub use entry::Missing;
 use entry::read_server;
 
-/// Most servers of one file. Each may be a process; a file with more is a mistake.
+/// Most servers in one file. Each may be a process; a file with more is a mistake.
 /// Limit (Tools): tool servers of one file.
 const SERVERS_MAX: usize = 64;
 
@@ -22,35 +22,35 @@ const SERVERS_MAX: usize = 64;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct McpConfig {
     pub servers: BTreeMap<String, ServerConfig>,
-    /// Written down and switched off.
+    /// Configured but switched off.
     pub disabled: Vec<String>,
 }
 
-/// One server. Two that are equal need not be started anew.
+/// One server. A server that is equal to a running one is not restarted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServerConfig {
     pub reach: Reach,
-    /// How long a call may take; the default where none is given.
+    /// How long a call may take; the default if absent.
     pub call_timeout: Option<Duration>,
 }
 
 /// How a server is reached.
 #[derive(Clone, PartialEq, Eq)]
 pub enum Reach {
-    /// A process of ours that speaks on its standard input and output.
+    /// A local process that speaks on its standard input and output.
     Stdio {
         command: String,
         args: Vec<String>,
         env: BTreeMap<String, String>,
-        /// Where it runs; the workspace where none is given.
+        /// Its working directory; the workspace if absent.
         cwd: Option<PathBuf>,
     },
     /// An address that speaks Streamable HTTP.
     Http { url: String, headers: BTreeMap<String, String> },
 }
 
-/// Values are often secrets, and arguments and what stands behind the host of an address too; they stay
-/// out of logs.
+/// Values are often secrets. Arguments and everything after the host of an address may be too. They
+/// stay out of logs.
 impl fmt::Debug for Reach {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -78,21 +78,21 @@ impl fmt::Display for Reach {
     }
 }
 
-/// The host alone: keys are in queries, and in paths as well.
+/// Only the host: queries and paths may contain keys.
 fn shown_url(url: &str) -> String {
     let Ok(url) = Url::parse(url) else { return "(no address)".to_owned() };
     let origin = url.origin().ascii_serialization();
     if url.path() == "/" && url.query().is_none() { origin } else { format!("{origin}/…") }
 }
 
-/// Something in the file that cannot be used.
+/// An error in the file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}{message}{}", at(key), meant(suggestion.as_deref()))]
 pub struct ConfigProblem {
-    /// Where: `mcpServers.files.command`; empty for the file as a whole.
+    /// The location: `mcpServers.files.command`; empty for the whole file.
     pub key: String,
     pub message: String,
-    /// The key that was probably meant.
+    /// The key that was probably intended.
     pub suggestion: Option<String>,
 }
 
@@ -111,7 +111,7 @@ impl ConfigProblem {
 }
 
 impl McpConfig {
-    /// Reads the file. `resolve` gives the value of `${env:NAME}` for a name. All problems are told at
+    /// Parses the file. `resolve` returns the value of `${env:NAME}`. All problems are reported at
     /// once.
     pub fn parse(
         text: &str,

@@ -1,4 +1,4 @@
-//! One life of a server, from its start to its end.
+//! One lifetime of a server, from its start to its end.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -36,11 +36,11 @@ use super::{
     web::WebClient,
 };
 
-/// How long closing a connection may take. What is still open then is dropped.
+/// How long closing a connection may take. Anything still open then is dropped.
 /// Limit (Tools): time to close a connection to a tool server.
 const CLOSE_WAIT: Duration = Duration::from_secs(2);
 
-/// Most pages of a list of tools that are asked for. A server whose list goes on has lost its way.
+/// Most pages of a tool list that are requested. A server with more is probably in a loop.
 /// Limit (Tools): pages of a tool server's list of tools.
 const TOOL_PAGES_MAX: usize = 64;
 
@@ -48,11 +48,11 @@ const TOOL_PAGES_MAX: usize = 64;
 /// Limit (Tools): tools of one server.
 const TOOLS_MAX: usize = 512;
 
-/// A server that answers.
+/// A connected server.
 #[derive(Debug)]
 pub(super) struct Connection {
     service: RunningService<RoleClient, Client>,
-    /// None where it is somebody else's.
+    /// None if the server is not our process.
     process: Option<Process>,
 }
 
@@ -78,7 +78,7 @@ pub(super) enum StartError {
 }
 
 impl Connection {
-    /// Starts or reaches a server and greets it.
+    /// Starts or connects to a server and initializes the session.
     pub(super) async fn open(
         config: &ServerConfig,
         folder: &Path,
@@ -86,7 +86,7 @@ impl Connection {
     ) -> Result<Self, StartError> {
         let greeted = Self::greet(config, folder, client(), Lifecycle::Initialize).await;
         match greeted {
-            // Servers that know nothing but the newest protocol refuse the greeting of the others.
+            // Servers that support only the newest protocol reject the older handshake.
             Err(StartError::Greeting(error)) if is_refusal(&error) => {
                 let preferred_versions = vec![ProtocolVersion::LATEST];
                 let newest = Lifecycle::Discover { preferred_versions };
@@ -118,7 +118,7 @@ impl Connection {
         match client.serve_with_lifecycle((readable(output), input), lifecycle).await {
             Ok(service) => Ok(Self { service, process: Some(process) }),
             Err(error) if is_refusal(&error) => Err(StartError::Greeting(Box::new(error))),
-            // A process that is gone says more than the pipe that it left.
+            // The exit status of a process says more than a broken pipe.
             Err(error) => match timeout(CLOSE_WAIT, process.ended()).await {
                 Ok(Ok(status)) => {
                     Err(StartError::Exited { status, words: process.last_words().await })
@@ -132,8 +132,8 @@ impl Connection {
         self.service.peer().clone()
     }
 
-    /// Runs until the server ends or `stop` does, which may give a reason to start it again. Says why it
-    /// ended where it is to be started again. Nothing of it is left afterwards.
+    /// Runs until the server ends or `stop` resolves, which may carry a reason for a restart. Returns
+    /// the reason if the server must be restarted. Everything is cleaned up afterwards.
     pub(super) async fn run(self, stop: impl Future<Output = Option<String>>) -> Option<String> {
         let Self { service, mut process } = self;
         let close = service.cancellation_token();
@@ -146,7 +146,7 @@ impl Connection {
         };
         if !matches!(ended, Ended::Closed) {
             close.cancel();
-            // Where it takes longer, it is dropped at the end of this function.
+            // If it takes longer, it is dropped at the end of this function.
             let _late = timeout(CLOSE_WAIT, closed).await;
         }
         let (status, words) = match process {
@@ -162,7 +162,7 @@ impl Connection {
     }
 }
 
-/// How a connection came to its end.
+/// How a connection ended.
 enum Ended {
     Closed,
     Exited(String),
@@ -203,8 +203,8 @@ async fn exit(process: &mut Option<Process>) -> String {
 #[derive(Debug)]
 pub(super) struct ToolList {
     pub(super) tools: Vec<RemoteTool>,
-    /// Names that the protocol does not allow. What is offered under another name is not what an operator
-    /// has named in `approvals`, so these tools are not offered at all.
+    /// Names that the protocol does not allow. Offering the tool under another name would bypass the
+    /// names that an operator wrote in `approvals`, so these tools are not offered.
     pub(super) left_out: Vec<String>,
 }
 
@@ -222,7 +222,7 @@ pub(super) async fn list_tools(peer: &Peer<RoleClient>) -> Result<ToolList, Star
         }
     }
     if cursor.is_some() || tools.len() > TOOLS_MAX {
-        tracing::warn!("an MCP server has more than {TOOLS_MAX} tools; the rest is left out");
+        tracing::warn!("an MCP server has more than {TOOLS_MAX} tools; the rest are ignored");
         tools.truncate(TOOLS_MAX);
     }
     let (tools, odd) = tools.into_iter().partition(|tool: &RemoteTool| is_tool_name(&tool.name));

@@ -1,4 +1,4 @@
-//! What is said of a connection that failed. Addresses stay out of it: their query may be a secret.
+//! Error messages for failed connections. They contain no addresses, because a query may be a secret.
 
 use rmcp::{
     ServiceError,
@@ -6,11 +6,11 @@ use rmcp::{
     transport::{DynamicTransportError, streamable_http_client::StreamableHttpError},
 };
 
-/// Longest piece of a server's own words.
+/// Longest excerpt of a server's own error message.
 /// Limit (Tools): text of a tool server's own failure that is repeated.
 const WORDS_CHARS_MAX: usize = 300;
 
-/// Why a server could not be greeted.
+/// Why a server could not be initialized.
 pub(super) fn greeting(error: &ClientInitializeError) -> String {
     let text = match error {
         ClientInitializeError::TransportError { error, .. } => return transport(error),
@@ -21,7 +21,7 @@ pub(super) fn greeting(error: &ClientInitializeError) -> String {
     short(&text)
 }
 
-/// Why a request came to nothing.
+/// Why a request failed.
 pub(super) fn service(error: &ServiceError) -> String {
     match error {
         ServiceError::TransportSend(error) => transport(error),
@@ -29,7 +29,7 @@ pub(super) fn service(error: &ServiceError) -> String {
     }
 }
 
-/// Why something could not be sent or received.
+/// Why a message could not be sent or received.
 pub(super) fn transport(error: &DynamicTransportError) -> String {
     let error = error.error.as_ref();
     match error.downcast_ref::<StreamableHttpError<reqwest::Error>>() {

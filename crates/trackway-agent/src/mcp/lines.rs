@@ -1,8 +1,9 @@
-//! What a server writes to its standard output, line by line, on its way to the protocol.
+//! The server's standard output, filtered line by line before it reaches the protocol.
 //!
-//! The protocol drops a line that it cannot read, and whoever waits for that answer waits on. Here such a
-//! line is replaced by an error that says what is wrong with it; one that names no request ends the
-//! connection. Tools that can only be called as tasks are left out of lists: we do not begin tasks.
+//! The protocol client drops a line that it cannot parse, and the caller of that request would wait
+//! forever. Here such a line is replaced by an error that says what is wrong with it. A line that names
+//! no request ends the connection. Tools that can only be called as tasks are removed from lists,
+//! because we do not start tasks.
 
 use rmcp::{ErrorData, model::ErrorCode};
 use serde::de::IgnoredAny;
@@ -11,18 +12,20 @@ use tokio::io::{
     AsyncBufReadExt as _, AsyncRead, AsyncWriteExt as _, BufReader, DuplexStream, duplex,
 };
 
-/// Longest message that is read. It has room for a result of the largest size with all its letters escaped.
+/// Longest message that is read. It has room for a result of the largest size with every character
+/// escaped.
 ///
 /// Limit (Tools): one message of an MCP server, in bytes.
 pub(super) const MESSAGE_BYTES_MAX: usize = 8 * 1024 * 1024;
 
-/// What is kept of the beginning and of the end of a longer line, to find the request that it answers.
+/// Bytes that are kept from the start and the end of a longer line, to find the request that it
+/// answers.
 const EDGE_BYTES: usize = 256;
 
-/// Bytes between the server and the protocol.
+/// Buffer between the server and the protocol, in bytes.
 const PIPE_BYTES: usize = 64 * 1024;
 
-/// The output of a server, as the protocol can read all of it.
+/// The output of a server, in a form that the protocol can read completely.
 pub(super) fn readable(output: impl AsyncRead + Unpin + Send + 'static) -> DuplexStream {
     let (ours, theirs) = duplex(PIPE_BYTES);
     tokio::spawn(pass_on(output, ours));
@@ -54,7 +57,7 @@ async fn pass_on(output: impl AsyncRead + Unpin, mut to: DuplexStream) {
                 to.write_all(format!("{answer}\n").as_bytes()).await
             }
             Read::Unreadable { id: None, why } => {
-                tracing::warn!("an MCP server wrote what cannot be read: {why}");
+                tracing::warn!("cannot read a message of an MCP server: {why}");
                 return;
             }
         };
@@ -64,29 +67,29 @@ async fn pass_on(output: impl AsyncRead + Unpin, mut to: DuplexStream) {
     }
 }
 
-/// The code of an error that we make: of the range that the protocol leaves to implementations.
+/// The code of errors that we create, from the range that the protocol leaves to implementations.
 const UNREADABLE: ErrorCode = ErrorCode(-32_050);
 
-/// What a call is answered with in the place of what cannot be read.
+/// The error that replaces an answer that cannot be read.
 pub(super) fn unreadable_answer(why: &str) -> ErrorData {
     ErrorData::new(UNREADABLE, format!("its answer cannot be read: {why}"), None)
 }
 
-/// A line as it comes.
+/// A line while it is read.
 #[derive(Debug, Default)]
 struct Line {
     bytes: Vec<u8>,
-    /// Its end, where the line is longer than is read; `bytes` is its beginning then.
+    /// Its end, if the line is longer than the limit; `bytes` then has its start.
     tail: Vec<u8>,
     length: usize,
 }
 
-/// What a line is.
+/// The kind of a line.
 #[derive(Debug, PartialEq)]
 enum Read {
-    /// Something that the protocol reads, or that is no message at all.
+    /// A message that the protocol can read, or text that is no message at all.
     Whole(Vec<u8>),
-    /// A message that it cannot read, and the request that it answers.
+    /// A message that the protocol cannot read, and the request that it answers.
     Unreadable { id: Option<u64>, why: String },
 }
 
@@ -117,20 +120,20 @@ impl Line {
         };
         let id = id_at_start(&self.bytes).or_else(|| id_at_end(&self.bytes));
         match id {
-            // A server that talks to itself on the wrong pipe: the protocol passes that by.
+            // Output that is not a message, such as a log on the wrong pipe. The protocol ignores it.
             None => Read::Whole(self.bytes),
             id => Read::Unreadable { id, why },
         }
     }
 }
 
-/// Why a line is no JSON that can be read.
+/// Why a line is not readable JSON.
 fn unreadable(line: &[u8]) -> Option<String> {
     let Ok(text) = std::str::from_utf8(line) else { return Some("it is not UTF-8".to_owned()) };
     serde_json::from_str::<IgnoredAny>(text).err().map(|error| error.to_string())
 }
 
-/// The id of an answer that begins with it, as most servers write them.
+/// The id of an answer that starts with it, as most servers write answers.
 fn id_at_start(line: &[u8]) -> Option<u64> {
     let start = String::from_utf8_lossy(&line[..line.len().min(EDGE_BYTES)]);
     let plain: String = start.chars().filter(|letter| !letter.is_whitespace()).collect();
@@ -146,7 +149,7 @@ fn id_at_end(line: &[u8]) -> Option<u64> {
     let rest = plain.strip_suffix('}')?;
     let rest = rest.strip_suffix(VERSION).and_then(|rest| rest.strip_suffix(',')).unwrap_or(rest);
     let (before, id) = rest.rsplit_once(ID)?;
-    // Inside of a text its quotes would be written as `\"`.
+    // Inside a text its quotes would be written as `\"`.
     if before.ends_with('\\') { None } else { id.parse().ok() }
 }
 
@@ -157,7 +160,7 @@ fn number(text: &str, end: char) -> Option<u64> {
     text.split_once(end)?.0.parse().ok()
 }
 
-/// A list of tools without those that can only be called as tasks. Anything else as it is.
+/// A list of tools without those that can only be called as tasks. Anything else is unchanged.
 pub(super) fn without_task_tools(line: Vec<u8>) -> Vec<u8> {
     const MARK: &[u8] = b"\"taskSupport\"";
     if !line.windows(MARK.len()).any(|window| window == MARK) {
@@ -191,7 +194,7 @@ mod tests {
         }
     }
 
-    /// Issue 11, S-L9: the request is found that an unreadable answer belongs to.
+    /// Issue 11, S-L9: finds the request that an unreadable answer belongs to.
     #[test]
     fn an_unreadable_answer_names_its_request() {
         let deep = format!("{{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":{}", "[".repeat(50_000));
@@ -205,7 +208,7 @@ mod tests {
         assert_eq!(id_of(read(&pieces)), Some(9));
     }
 
-    /// What is no message, or a text that only looks like one, is passed on.
+    /// Text that is no message, or only looks like one, is passed on.
     #[test]
     fn everything_else_is_passed_on() {
         for line in ["Listening on stdio\n", "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n", "\n"]

@@ -1,10 +1,10 @@
-//! What the tools of a server are called here: `server__tool`, in letters that every model takes.
+//! Names for the tools of a server: `server__tool`, in characters that every model accepts.
 
 use std::collections::BTreeSet;
 
 use crate::name::{NAME_CHARS_MAX, SERVER_MARK, in_plain_letters, with_digest};
 
-/// Longest name of a tool that the protocol has.
+/// Longest name of a tool that the protocol allows.
 /// Limit (Tools): name that a server gives a tool.
 const TOOL_NAME_CHARS_MAX: usize = 128;
 
@@ -14,11 +14,11 @@ pub(super) fn is_tool_name(name: &str) -> bool {
     (1..=TOOL_NAME_CHARS_MAX).contains(&name.len()) && name.bytes().all(is_plain)
 }
 
-/// The name of a server's tool, unlike any of `taken`. The same tools in the same order have the same
-/// names each time, so that what an agent is allowed stays what it was.
+/// A unique name for a server's tool, not in `taken`. The same tools in the same order always get the
+/// same names, so that an agent's permissions stay valid.
 pub(super) fn tool_name(server: &str, tool: &str, taken: &BTreeSet<String>) -> String {
     let plain = format!("{}{SERVER_MARK}{}", in_plain_letters(server), in_plain_letters(tool));
-    // All of it is ASCII by now.
+    // Everything is ASCII at this point.
     if plain.len() <= NAME_CHARS_MAX && !taken.contains(&plain) {
         return plain;
     }

@@ -1,5 +1,5 @@
-//! A server as a process of ours. It ends with us: its standard input closes, and what is still there
-//! after that is killed with everything that it started.
+//! A server as a child process. It ends with us: its standard input closes, and if it is still running
+//! after that, it is killed together with everything that it started.
 
 use std::{
     collections::BTreeMap,
@@ -18,24 +18,25 @@ use tokio::{
     time::timeout,
 };
 
-/// How long a server may take to end by itself once its input is closed, and again once it was told to.
+/// How long a server may take to exit after its input is closed, and again after the signal to end.
 /// Limit (Tools): time in which a tool server ends once its input is closed.
 const END_WAIT: Duration = Duration::from_secs(2);
 
-/// How long the rest of a log is waited for once its server has ended.
+/// How long to wait for the rest of a log after its server has ended.
 const LOG_WAIT: Duration = Duration::from_millis(500);
 
-/// Longest line of a log that is repeated as the reason why a server is down.
+/// Longest log line that is reported as the reason why a server is down.
 ///
-/// Limit (Tools): letters of a dead MCP server's last line that are told.
+/// Limit (Tools): characters of a dead MCP server's last line that are reported.
 const LAST_LINE_CHARS_MAX: usize = 300;
 
-/// Longest line of a server's log that is passed on whole.
+/// Longest line of a server's log that is passed on in one piece.
 /// Limit (Tools): line of a tool server's log.
 const LOG_LINE_BYTES_MAX: u64 = 8 * 1024;
 
-/// Variables that a server has from us beside its own: what programs need to find their files, speak a
-/// language and reach the network. Keys of models are among ours, so the rest stays here.
+/// Variables that a server inherits in addition to its own: those that programs need to find their
+/// files, choose a language and reach the network. Our environment also has the keys of models, so
+/// nothing else is inherited.
 const INHERITED: &str = "\
     HOME LOGNAME PATH SHELL TERM USER LANG LC_ALL LC_CTYPE TZ TMPDIR XDG_CACHE_HOME XDG_CONFIG_HOME \
     XDG_DATA_HOME XDG_RUNTIME_DIR HTTP_PROXY HTTPS_PROXY NO_PROXY http_proxy https_proxy no_proxy \
@@ -46,15 +47,15 @@ const INHERITED: &str = "\
 #[derive(Debug)]
 pub(super) struct Process {
     child: Child,
-    /// Its id, which is also that of the group of all processes that it starts.
+    /// Its process id, which is also the id of the group of all processes that it starts.
     id: Option<u32>,
-    /// Passes its log on, and ends with it.
+    /// Forwards its log, and ends with it.
     log: JoinHandle<()>,
     /// The last line of its log.
     last_line: Arc<Mutex<String>>,
 }
 
-/// What a process is started with.
+/// The parameters of a new process.
 #[derive(Debug)]
 pub(super) struct Start<'a> {
     pub(super) server: &'a str,
@@ -65,7 +66,7 @@ pub(super) struct Start<'a> {
 }
 
 impl Process {
-    /// Starts it, and passes on what it writes to its standard error.
+    /// Starts it, and forwards its standard error.
     pub(super) fn start(start: &Start<'_>) -> io::Result<(Self, ChildStdout, ChildStdin)> {
         let mut command = Command::new(start.command);
         command
@@ -77,12 +78,12 @@ impl Process {
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .kill_on_drop(true);
-        // A workspace that is the current folder has no name, and no process can be started in that.
+        // A workspace that is the current folder has an empty path, and no process can start in that.
         if !start.folder.as_os_str().is_empty() {
             command.current_dir(start.folder);
         }
-        // A group of its own: a signal at our terminal is for us to pass on, and a launcher's children
-        // can be ended with it.
+        // Its own process group: we handle a signal from the terminal ourselves, and we can end the
+        // children of a launcher together with it.
         #[cfg(unix)]
         command.process_group(0);
         let mut child = command.spawn()?;
@@ -96,13 +97,13 @@ impl Process {
         Ok((Self { child, id, log, last_line }, output, input))
     }
 
-    /// When it ends, and how.
+    /// Waits for its end, and returns its status.
     pub(super) async fn ended(&mut self) -> io::Result<ExitStatus> {
         self.child.wait().await
     }
 
-    /// Ends it. Its standard input is closed already, which is how a server is told to go.
-    /// With its status comes what it said last.
+    /// Ends it. Its standard input is already closed, which tells a server to exit. Returns its status
+    /// and its last log line.
     pub(super) async fn end(mut self) -> (Option<ExitStatus>, String) {
         let status = self.end_now().await;
         (status, self.last_words().await)
@@ -120,10 +121,10 @@ impl Process {
         self.child.wait().await.ok()
     }
 
-    /// The last line of its log, to be put behind a reason; empty where there is none. To be asked once it
-    /// has ended: what it wrote at the end is waited for.
+    /// The last line of its log, as a suffix for a reason; empty if there is none. Call it after the
+    /// process has ended: it waits for the rest of the log.
     pub(super) async fn last_words(&mut self) -> String {
-        // What it started may hold its log open.
+        // Its child processes may keep the log open.
         let _open = timeout(LOG_WAIT, &mut self.log).await;
         let line = self.last_line.lock().unwrap_or_else(PoisonError::into_inner);
         if line.is_empty() { String::new() } else { format!("; its last words: {line}") }
@@ -139,7 +140,7 @@ impl Process {
             Signal::Kill => Unix::KILL,
         };
         if let Some(group) = group {
-            // All of it may have ended by itself.
+            // All processes may already have ended.
             let _gone = kill_process_group(group, signal);
         }
     }
@@ -156,7 +157,7 @@ enum Signal {
     Kill,
 }
 
-/// What a server has started goes with it, also where the server itself is gone.
+/// The child processes of a server are killed with it, even if the server itself is gone.
 impl Drop for Process {
     fn drop(&mut self) {
         self.signal(Signal::Kill);
@@ -174,7 +175,7 @@ async fn pass_on(server: String, log: impl AsyncRead + Unpin, last_line: Arc<Mut
     let mut line = Vec::new();
     loop {
         line.clear();
-        // A longer line comes in pieces.
+        // A longer line arrives in pieces.
         match (&mut log).take(LOG_LINE_BYTES_MAX).read_until(b'\n', &mut line).await {
             Ok(0) | Err(_) => return,
             Ok(_) => {

@@ -1,9 +1,9 @@
-//! Questions of a server to the user, on their way to the call that they belong to.
+//! Routes a server's questions to the call that they belong to, which asks the user.
 //!
-//! A server serves several calls at once, and over standard input and output nothing says for which of
-//! them it asks. So a question is passed on only where all calls under way belong to one conversation of
-//! one user. The call asks it in its own future, and waits there: the step is under way, and the run stays in
-//! memory, until it is answered.
+//! A server handles several calls at once, and over standard input and output a question does not say
+//! which call it is for. So a question is passed on only if all running calls belong to one
+//! conversation of one user. The call asks it in its own future and waits there: the step is running,
+//! and the run stays in memory, until the user answers.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -11,14 +11,14 @@ use serde_json::{Map, Value, json};
 use tokio::sync::{mpsc, oneshot};
 use trackway_domain::{Caller, SessionId};
 
-/// Questions of one call that may be on their way. A server asks and waits; more is a fault of its own.
+/// Pending questions of one call. A server asks and waits; more is a fault of the server.
 /// Limit (Tools): open questions of one call.
 const QUESTIONS_MAX: usize = 4;
 
-/// The key with which a user says no, put beside those that the server asks for.
+/// The key for declining, added to the fields of the server's schema.
 const DECLINE: &str = "decline";
 
-/// A question, and where its answer goes.
+/// A question, and the channel for its answer.
 #[derive(Debug)]
 pub(super) struct Question {
     pub(super) message: String,
@@ -26,17 +26,17 @@ pub(super) struct Question {
     pub(super) reply: oneshot::Sender<Reply>,
 }
 
-/// What the user made of a question.
+/// The user's reaction to a question.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Reply {
     Accepted(Value),
     Declined,
 }
 
-/// The calls of a server that are under way.
+/// The running calls of a server.
 #[derive(Debug, Default)]
 pub(super) struct Desk {
-    /// Held to look or to change, never while anything is waited for.
+    /// Locked only to read or change it, never across an await.
     seats: Mutex<Seats>,
 }
 
@@ -53,7 +53,7 @@ struct Seat {
     questions: mpsc::Sender<Question>,
 }
 
-/// A call's place at the desk, left when the call ends, however it ends.
+/// A call's registration. It is removed when the call ends, for any reason.
 #[derive(Debug)]
 pub(super) struct Place {
     desk: Arc<Desk>,
@@ -74,7 +74,7 @@ impl Desk {
         (Place { desk: self.clone(), number }, received)
     }
 
-    /// The newest call, where all of them are of one conversation.
+    /// The newest call, if all calls belong to one conversation.
     pub(super) fn addressee(&self) -> Result<mpsc::Sender<Question>, &'static str> {
         let seats = self.seats.lock().unwrap_or_else(PoisonError::into_inner);
         let newest = seats.taken.last().ok_or("no call is under way")?;
@@ -92,14 +92,14 @@ impl Drop for Place {
     }
 }
 
-/// The schema that the user is asked with: the server's, and a way to say no. Nothing else is required
-/// of somebody who does.
+/// The schema for the user: the server's, plus a way to decline. A user who declines need not fill in
+/// anything else.
 pub(super) fn with_decline(mut schema: Value) -> Value {
     let Some(map) = schema.as_object_mut() else { return schema };
     let required = map.remove("required");
     let properties = map.entry("properties").or_insert_with(|| Value::Object(Map::new()));
     let Some(properties) = properties.as_object_mut() else { return schema };
-    // A server that asks for a key of this name itself has its own way of being told no.
+    // A server that has a field of this name has its own way to decline.
     let decline = || json!({"type": "boolean", "description": "Say no: nothing is sent."});
     properties.entry(DECLINE).or_insert_with(decline);
     if let Some(required) = required {
@@ -113,7 +113,7 @@ fn said_no() -> Value {
     json!({"required": [DECLINE], "properties": {DECLINE: {"const": true}}})
 }
 
-/// What an answer to [`with_decline`] says.
+/// The meaning of an answer to [`with_decline`].
 pub(super) fn read_reply(mut answer: Value) -> Reply {
     match answer.as_object_mut().and_then(|map| map.remove(DECLINE)) {
         Some(Value::Bool(true)) => Reply::Declined,

@@ -1,17 +1,17 @@
-//! What a server's answer to a call means here.
+//! Converts a server's answer to a call into a tool result.
 
 use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
 use serde_json::Value;
 use trackway_domain::{Failure, File, FileSource, Part};
 use trackway_runtime::ToolOutput;
 
-/// Largest result that is taken, base64 counted as it is written. A model cannot read more, and the
+/// Largest accepted result, with base64 counted as it is written. A model cannot read more, and the
 /// result is recorded.
 /// Limit (Tools): result of one call.
 const RESULT_BYTES_MAX: usize = 4 * 1024 * 1024;
 
-/// The outcome of a call. The value is the structured content where there is any, else the text; parts
-/// are given where a value alone would leave something out.
+/// The outcome of a call. The value is the structured content if there is any, else the text. Parts are
+/// added if the value alone would lose something.
 pub(super) fn outcome(server: &str, result: CallToolResult) -> Result<ToolOutput, Failure> {
     let size = size(&result);
     if size > RESULT_BYTES_MAX {
@@ -34,8 +34,7 @@ pub(super) fn outcome(server: &str, result: CallToolResult) -> Result<ToolOutput
     let structured = result.structured_content;
     let mut parts = Vec::new();
     if !is_text_only {
-        // Servers should repeat structured content as text; where one does not, it is shown beside the
-        // rest.
+        // Servers should repeat structured content as text. If one does not, it is added to the parts.
         if let Some(value) = structured.as_ref().filter(|value| !repeats(&result.content, value)) {
             parts.push(Part::data(value.clone()));
         }
@@ -75,7 +74,7 @@ fn part(block: ContentBlock) -> Option<Part> {
             mime_type: link.mime_type,
             source: FileSource::Uri(link.uri),
         }),
-        // Kinds of content that a later revision of the protocol may bring.
+        // Content of a kind that a later revision of the protocol may add.
         _ => return None,
     };
     Some(part)

@@ -1,4 +1,4 @@
-//! One server for the whole process: started once, watched, started again when it ends.
+//! One server for the whole process: started once, watched, restarted when it ends.
 
 use std::{
     convert::Infallible,
@@ -24,8 +24,8 @@ use super::{
     question::Desk,
 };
 
-/// How long a server may take from its start to its list of tools. Launchers that fetch a package first
-/// take their time.
+/// How long a server may take from its start to its list of tools. Launchers that first download a
+/// package are slow.
 /// Limit (Tools): time from the start of a tool server to its list of tools.
 const START_TIMEOUT: Duration = Duration::from_secs(60);
 
@@ -33,54 +33,54 @@ const START_TIMEOUT: Duration = Duration::from_secs(60);
 /// Limit (Tools): time in which a tool server lists its tools again.
 const LIST_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// How long a server may take to say anything after a call of it has run out of time. One that is silent
-/// still is started again.
+/// How long a server may take to respond to anything after one of its calls timed out. A server that
+/// stays silent is restarted.
 ///
 /// Limit (Tools): time in which an MCP server has to answer at all after a call timed out.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How long a call may take unless the workspace says otherwise. Time in which the user is asked is not
-/// counted.
+/// How long a call may take unless the workspace sets another time. The time in which the user is asked
+/// does not count.
 /// Limit (Tools): time of one call to a tool server, unless `timeout` of the server's entry says otherwise.
 const CALL_TIMEOUT_DEFAULT: Duration = Duration::from_secs(120);
 
-/// The wait after a first end. Most servers that end once do not end again at once.
+/// The wait after a first failure. Most servers that end once do not end again immediately.
 /// Limit (Tools): pause before a tool server is restarted the first time.
 const RESTART_PAUSE_FIRST: Duration = Duration::from_millis(500);
 
-/// The longest wait. A server that somebody repairs is back within this time.
+/// The longest wait. A server that was repaired is available again within this time.
 /// Limit (Tools): pause before a tool server is restarted.
 const RESTART_PAUSE_MAX: Duration = Duration::from_secs(60);
 
-/// A server that was up for this long is not the reason for its own next failure.
+/// After this uptime the failure count starts again.
 const STEADY: Duration = Duration::from_secs(60);
 
-/// Where a server is in its life.
+/// The phase of a server's lifetime.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Phase {
     Starting,
     Ready,
-    /// It ended or did not start, and is started again after a while.
+    /// It ended or did not start, and is restarted after a pause.
     Down,
-    /// It is not wanted any more.
+    /// It is no longer needed.
     Stopped,
 }
 
-const HUNG: &str = "it did not answer any more and is started again";
+const HUNG: &str = "it stopped answering and is restarting";
 
-/// A server as it is at the moment.
+/// The current state of a server.
 #[derive(Debug, Clone)]
 pub(super) struct Shown {
     pub(super) phase: Phase,
-    /// There while it is ready.
+    /// Present while it is ready.
     peer: Option<Peer<RoleClient>>,
-    /// Kept while it is down: a call then says so, instead of there being no such tool.
+    /// Kept while it is down, so that a call reports that instead of an unknown tool.
     pub(super) tools: Arc<[RemoteTool]>,
-    /// Names of tools that are not offered, since the protocol has no such names.
+    /// Names of tools that are not offered, because the protocol does not allow these names.
     pub(super) left_out: Arc<[String]>,
     /// Why it is down.
     pub(super) reason: Option<String>,
-    /// How often it was started, this time included.
+    /// How often it was started, including this time.
     pub(super) starts: u32,
 }
 
@@ -94,11 +94,11 @@ pub(super) struct Server {
     tools_changed: Arc<Notify>,
     shown: watch::Sender<Shown>,
     stop: watch::Sender<bool>,
-    /// Told when it hangs: it is ended and started again.
+    /// Notified when it hangs: it is ended and restarted.
     hung: Notify,
-    /// Counts up with whatever is shown of any server; shared by all of them.
+    /// Incremented when the visible state of any server changes; shared by all of them.
     generation: watch::Sender<u64>,
-    /// Held to take or put it.
+    /// Locked only to take or set it.
     task: RwLock<Option<tokio::task::JoinHandle<()>>>,
 }
 
@@ -139,17 +139,17 @@ impl Server {
         self.shown.borrow().clone()
     }
 
-    /// When it has answered or failed for the first time.
+    /// Waits until it has answered or failed for the first time.
     pub(super) async fn settled(&self) {
         let is_settled = |shown: &Shown| shown.phase != Phase::Starting;
         let mut shown = self.shown.subscribe();
-        // The sender is ours, so it cannot be gone.
+        // We own the sender, so it cannot be gone.
         let _settled = shown.wait_for(is_settled).await;
     }
 
-    /// Whom to call. Waits while it starts, for as long as a call may take.
+    /// The connection for a call. Waits while the server starts, for at most the time of a call.
     pub(super) async fn peer(&self) -> Result<Peer<RoleClient>, Failure> {
-        // One that does not come back has the reason of its end still.
+        // A server that does not come back still has the reason of its end.
         let _late = timeout(self.call_timeout(), self.settled()).await;
         let shown = self.shown();
         shown.peer.ok_or_else(|| {
@@ -171,13 +171,13 @@ impl Server {
         self.stop.send_replace(true);
         let task = self.task.write().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(task) = task {
-            // It does not panic; where it did, it is over too.
+            // The task does not panic; if it did, it has ended too.
             let _over = task.await;
         }
     }
 
-    /// A call has run out of time. A server that answers nothing else either hangs, and is started again;
-    /// until then its calls fail at once.
+    /// A call timed out. Asks the server for its tools. If it does not answer this either, it hangs and
+    /// is restarted; until then its calls fail immediately.
     pub(super) async fn check(&self, peer: &Peer<RoleClient>) {
         let params = PaginatedRequestParams::default();
         let wait = self.call_timeout().min(PROBE_TIMEOUT);
@@ -198,18 +198,18 @@ impl Server {
         }
     }
 
-    /// Has it end, without waiting.
+    /// Begins to end it, without waiting.
     pub(super) fn abandon(&self) {
         self.stop.send_replace(true);
     }
 
     async fn stopped(&self) {
         let mut stop = self.stop.subscribe();
-        // The sender is ours, so it cannot be gone.
+        // We own the sender, so it cannot be gone.
         let _stopped = stop.wait_for(|stopped| *stopped).await;
     }
 
-    /// None where it is not wanted any more, else why it is to be started again.
+    /// None if it is no longer needed, else the reason for a restart.
     async fn stopped_or_hung(&self) -> Option<String> {
         tokio::select! {
             () = self.stopped() => None,
@@ -217,7 +217,7 @@ impl Server {
         }
     }
 
-    /// The whole life of the server: as many starts as it takes, until it is not wanted.
+    /// The whole lifetime of the server: as many starts as necessary, until it is no longer needed.
     async fn keep(self: Arc<Self>) {
         let mut failures = 0;
         loop {
@@ -281,7 +281,7 @@ impl Server {
         timeout(START_TIMEOUT, start).await.map_err(|_| StartError::Late(START_TIMEOUT))?
     }
 
-    /// Serves calls until the server ends, and says why; or until it is not wanted.
+    /// Serves calls until the server ends, and returns why; or until it is no longer needed.
     async fn serve(&self, connection: Connection, tools: ToolList) -> Option<String> {
         let peer = connection.peer();
         self.keep_list(tools);
@@ -296,12 +296,12 @@ impl Server {
         }
     }
 
-    /// Keeps the list of tools as the server has it.
+    /// Keeps the list of tools up to date.
     async fn keep_tools(&self, peer: &Peer<RoleClient>) -> Infallible {
         tokio::join!(self.list_again(peer), self.subscribe(peer)).0
     }
 
-    /// Servers of the newest protocol say that their tools are others to those who have asked for it.
+    /// Servers of the newest protocol announce changed tools only to clients that subscribed.
     async fn subscribe(&self, peer: &Peer<RoleClient>) {
         let has_initialize = |info: Arc<ServerPeerInfo>| info.protocol_version.has_initialize();
         if peer.peer_info().is_none_or(has_initialize) {
@@ -314,7 +314,7 @@ impl Server {
         }
     }
 
-    /// Lists the tools anew each time that the server says that they are others.
+    /// Lists the tools again each time the server announces a change.
     async fn list_again(&self, peer: &Peer<RoleClient>) -> Infallible {
         loop {
             self.tools_changed.notified().await;
@@ -347,7 +347,7 @@ impl Server {
     }
 }
 
-/// The wait after so many failures in a row, the first of them 1.
+/// The wait after this many failures in a row, starting at 1.
 fn backoff(failures: u32) -> Duration {
     let doublings = failures.saturating_sub(1).min(16);
     (RESTART_PAUSE_FIRST * 2_u32.pow(doublings)).min(RESTART_PAUSE_MAX)

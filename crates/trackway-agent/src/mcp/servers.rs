@@ -22,14 +22,14 @@ use crate::name::in_plain_letters;
 #[derive(Debug)]
 pub struct McpServers {
     folder: PathBuf,
-    /// By name. Held to look or to change, never while anything is waited for.
+    /// By name. Locked only to read or change it, never across an await.
     servers: RwLock<BTreeMap<String, Arc<Server>>>,
-    /// Held while servers end, so that the configuration that came last is the one that stays.
+    /// Locked while servers end, so that the newest configuration wins.
     replacing: Mutex<()>,
     generation: watch::Sender<u64>,
 }
 
-/// What can be said of a server.
+/// The visible state of a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServerStatus {
     pub name: String,
@@ -38,7 +38,8 @@ pub struct ServerStatus {
     pub phase: Phase,
     /// The names of its tools as agents know them.
     pub tools: Vec<String>,
-    /// What it calls those of its tools that are not offered, since the protocol has no such names.
+    /// The server's own names for tools that are not offered, because the protocol does not allow these
+    /// names.
     pub left_out: Vec<String>,
     /// Why it is down.
     pub reason: Option<String>,
@@ -47,7 +48,7 @@ pub struct ServerStatus {
 }
 
 impl McpServers {
-    /// Begins to start all servers, in `folder` where they name none of their own.
+    /// Begins to start all servers, in `folder` if they name no folder.
     pub fn start(config: McpConfig, folder: PathBuf) -> Arc<Self> {
         let servers = Self {
             folder,
@@ -59,24 +60,24 @@ impl McpServers {
         Arc::new(servers)
     }
 
-    /// When each server has answered or failed for the first time.
+    /// Waits until each server has answered or failed for the first time.
     pub async fn settled(&self) {
         let servers = self.servers();
         join_all(servers.iter().map(|server| server.settled())).await;
     }
 
-    /// Told whenever tools or the state of a server are others than before.
+    /// Notified when tools or the state of a server change.
     pub fn changed(&self) -> watch::Receiver<u64> {
         self.generation.subscribe()
     }
 
-    /// The tools of all servers, in a stable order. Those of a server that is down are among them.
+    /// The tools of all servers, in a stable order. This includes tools of a server that is down.
     pub fn tools(&self) -> Vec<Arc<dyn Tool>> {
         let named = self.named_tools();
         named.into_iter().map(|(_, tool)| Arc::new(tool) as Arc<dyn Tool>).collect()
     }
 
-    /// The servers that do not run: what the names of their tools begin with, and why.
+    /// The servers that are not running: the prefix of their tools' names, and the reason.
     pub fn down(&self) -> BTreeMap<String, String> {
         let servers = self.servers();
         let down = servers.iter().filter_map(|server| {
@@ -107,9 +108,9 @@ impl McpServers {
         self.servers().iter().map(status).collect()
     }
 
-    /// Takes over another configuration. Servers that are the same in both go on undisturbed; the others
-    /// are ended, and only then started where they are still wanted: two of a kind would be in each
-    /// other's way.
+    /// Applies another configuration. Servers that are the same in both keep running. The others are
+    /// ended first and then started again if they are still configured, because two copies of one
+    /// server could conflict.
     pub async fn replace(&self, config: McpConfig) {
         let _one_at_a_time = self.replacing.lock().await;
         let mut servers = self.servers();
@@ -118,13 +119,13 @@ impl McpServers {
         self.put(config);
     }
 
-    /// Ends all servers, and waits until they have ended. The runtime is stopped before: a call that is
-    /// under way fails with its server, and its run would record that.
+    /// Ends all servers, and waits until they have ended. Stop the runtime first: a running call fails
+    /// with its server, and its run would record that failure.
     pub async fn shutdown(&self) {
         self.replace(McpConfig::default()).await;
     }
 
-    /// Starts the servers of a configuration that are not there yet, and leaves out all others.
+    /// Starts the servers of a configuration that are not running yet, and removes all others.
     fn put(&self, config: McpConfig) {
         let mut servers = self.servers.write().unwrap_or_else(PoisonError::into_inner);
         servers.retain(|name, server| config.servers.get(name) == Some(&server.config));
@@ -161,7 +162,7 @@ impl McpServers {
     }
 }
 
-/// Where nobody has shut the servers down, they end with their owner, not waited for.
+/// If the servers were not shut down, they end when their owner is dropped, without waiting.
 impl Drop for McpServers {
     fn drop(&mut self) {
         for server in self.servers() {

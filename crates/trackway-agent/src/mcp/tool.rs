@@ -1,4 +1,4 @@
-//! A server's tool as a tool of ours, and one call of it.
+//! A server's tool as one of our tools, and one call of it.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ use super::{
     server::Server,
 };
 
-/// Longest description that is kept of a server's tool. Models are shown less of it.
+/// Longest description of a server's tool that is kept. Models receive less of it.
 /// Limit (Tools): description of a tool that is kept.
 const DESCRIPTION_CHARS_MAX: usize = 4096;
 
@@ -31,9 +31,9 @@ const DESCRIPTION_CHARS_MAX: usize = 4096;
 pub(super) struct McpTool {
     info: ToolInfo,
     server: Arc<Server>,
-    /// What the server calls it.
+    /// The server's own name for it.
     remote: String,
-    /// The server says that a second call changes nothing.
+    /// The server declares that a second call changes nothing.
     is_harmless: bool,
 }
 
@@ -59,7 +59,7 @@ impl Tool for McpTool {
         &self.info
     }
 
-    /// The protocol has no key by which a server would know a call again.
+    /// The protocol has no idempotency key for calls.
     fn can_be_repeated(&self) -> bool {
         self.is_harmless
     }
@@ -69,11 +69,11 @@ impl Tool for McpTool {
     }
 }
 
-/// How often a server may answer a call with questions of its own.
+/// How often a server may answer a call with questions.
 /// Limit (Tools): times that a tool server may answer one call with questions.
 const ROUNDS_MAX: usize = 10;
 
-/// Calls a tool. Dropping the future tells the server that nobody waits any more.
+/// Calls a tool. Dropping the future tells the server that the call is cancelled.
 async fn call(
     server: Arc<Server>,
     tool: String,
@@ -91,7 +91,7 @@ async fn call(
     outcome(&server.name, result)
 }
 
-/// A call under way, with what the server asks meanwhile.
+/// A running call, with the questions that the server asks meanwhile.
 struct Talk<'a> {
     server: &'a Arc<Server>,
     call: &'a ToolCall,
@@ -99,8 +99,8 @@ struct Talk<'a> {
 }
 
 impl Talk<'_> {
-    /// As many rounds as it takes: a server of the newest protocol answers with its questions, and is
-    /// called again with what the user said.
+    /// As many rounds as necessary: a server of the newest protocol answers with its questions, and is
+    /// called again with the user's answers.
     async fn through(
         &mut self,
         peer: &Peer<RoleClient>,
@@ -121,7 +121,7 @@ impl Talk<'_> {
         Err(self.failure("asked again and again"))
     }
 
-    /// One request. Older servers ask while they work on it; each answer begins the time anew.
+    /// One request. Older servers ask while they work on it; each answer restarts the timeout.
     async fn once(
         &mut self,
         peer: &Peer<RoleClient>,
@@ -143,14 +143,14 @@ impl Talk<'_> {
                 Ok(Next::Asked(question)) => {
                     let Question { message, schema, reply } = question;
                     let asked = ask(self.server, self.call, message, schema);
-                    // The server may give up, or end, before the user has said anything.
+                    // The server may give up, or end, before the user answers.
                     let told = tokio::select! {
                         response = &mut answered => {
                             return response.map_err(|error| self.broken(&error));
                         }
                         told = asked => told?,
                     };
-                    // Nobody may be waiting for it any more, which the server knows.
+                    // The call may no longer wait for it; the server knows that.
                     let _unheard = reply.send(told);
                 }
                 Err(_) => {
@@ -188,7 +188,7 @@ impl Talk<'_> {
         Ok(((!responses.is_empty()).then_some(responses), asked.request_state))
     }
 
-    /// What went wrong with a request.
+    /// The error of a request.
     fn broken(&self, error: &ServiceError) -> Failure {
         match error {
             ServiceError::McpError(error) => self.failure(&format!("refused: {}", error.message)),
@@ -214,7 +214,8 @@ enum Next {
     Asked(Question),
 }
 
-/// Asks the user in the name of the server. Who asks is said first: the words are not ours.
+/// Asks the user on behalf of the server. The question names the server first, because the text is not
+/// ours.
 async fn ask(
     server: &Server,
     call: &ToolCall,

@@ -1,8 +1,9 @@
-//! How a server at an address is talked to.
+//! The HTTP client for a server at an address.
 //!
-//! It is the protocol's own HTTP client with what [`lines`](super::lines) does for a process: an answer that
-//! cannot be read, or is too long, becomes an error of its request at once, instead of being dropped while
-//! the call waits. Tools that can only be called as tasks are left out of lists.
+//! This is the protocol's own HTTP client with the same filter that [`lines`](super::lines) applies to
+//! a process. An answer that cannot be read, or is too long, immediately becomes an error of its
+//! request. It is not dropped while the call waits. Tools that can only be called as tasks are removed
+//! from lists.
 
 use std::{borrow::Cow, collections::HashMap, io, sync::Arc};
 
@@ -27,10 +28,10 @@ const JSON: &str = "application/json";
 const EVENTS: &str = "text/event-stream";
 const SESSION: &str = "mcp-session-id";
 
-/// Headers that the protocol sets by itself.
+/// Headers that the protocol sets itself.
 const RESERVED: [&str; 3] = ["accept", SESSION, "last-event-id"];
 
-/// What is read of the body of a refusal.
+/// Bytes that are read from the body of a refusal.
 /// Limit (Tools): bytes of a refusal of an MCP server at an address.
 const REFUSAL_BYTES_MAX: usize = 64 * 1024;
 
@@ -101,12 +102,12 @@ impl StreamableHttpClient for WebClient {
             headers,
             max,
         );
-        // What it brings may be a list of tools, for which the connection broke off before.
+        // The stream may deliver a list of tools that was pending when the connection broke off.
         Ok(opened.await?.map(|event| event.map(|event| readable(event, None))).boxed())
     }
 }
 
-/// What a message was answered with.
+/// The answer to a message.
 async fn answer(
     message: &ClientJsonRpcMessage,
     response: Response,
@@ -128,13 +129,13 @@ async fn answer(
             let message = body.unwrap_or_else(|why| unreadable_message(id, &why));
             Ok(StreamableHttpPostResponse::Json(message, session))
         }
-        // Some servers answer a notification so.
+        // Some servers answer a notification this way.
         None if id.is_none() => Ok(StreamableHttpPostResponse::Accepted),
         _ => Err(StreamableHttpError::UnexpectedContentType(kind)),
     }
 }
 
-/// What a status other than a success means.
+/// The meaning of a status that is not a success.
 async fn refusal(
     message: &ClientJsonRpcMessage,
     has_session: bool,
@@ -163,7 +164,7 @@ async fn refusal(
         Ok(ServerJsonRpcMessage::Error(error)) => Some(error),
         _ => None,
     };
-    // A server that does not know this question often cannot say which one it refuses.
+    // A server that does not know this request often cannot name the request that it rejects.
     if let Some(id) = discovery(message).filter(|_| !has_session && status.is_client_error()) {
         let error = error.map_or_else(|| ErrorData::invalid_request("refused", None), |e| e.error);
         let refused = ServerJsonRpcMessage::error(error, Some(id));
@@ -196,7 +197,7 @@ fn request_id(message: &ClientJsonRpcMessage) -> Option<RequestId> {
     }
 }
 
-/// The request with which a connection of the newest protocol begins.
+/// The request that starts a connection of the newest protocol.
 fn discovery(message: &ClientJsonRpcMessage) -> Option<RequestId> {
     match message {
         ClientJsonRpcMessage::Request(request)
@@ -208,7 +209,7 @@ fn discovery(message: &ClientJsonRpcMessage) -> Option<RequestId> {
     }
 }
 
-/// The whole body, or why it is not read.
+/// The whole body, or why it cannot be read.
 async fn body(
     mut response: Response,
     bytes_max: usize,
@@ -247,7 +248,7 @@ fn events(
     });
     let read = move |event: Result<Sse, SseError>| match (event, &id) {
         (Ok(event), id) => Ok(readable(event, id.as_ref())),
-        // Where it is not the network that failed, the rest is no better.
+        // If the failure is not a network failure, the rest of the stream is not usable either.
         (Err(error), Some(id)) if !matches!(error, SseError::Body(_)) || is_too_long(&error) => {
             let answer = unreadable_message(id.clone(), &error.to_string());
             Ok(Sse { data: serde_json::to_string(&answer).ok(), ..Sse::default() })
@@ -257,7 +258,7 @@ fn events(
     SseStream::from_bytes_stream(bounded).map(read).boxed()
 }
 
-/// The event, with an error in the place of an answer that cannot be read.
+/// The event. An error replaces an answer that cannot be read.
 fn readable(mut event: Sse, id: Option<&RequestId>) -> Sse {
     let Some(data) = event.data.take_if(|data| !data.trim().is_empty()) else { return event };
     let data = without_task_tools(data.into_bytes());
@@ -271,7 +272,7 @@ fn readable(mut event: Sse, id: Option<&RequestId>) -> Sse {
     event
 }
 
-/// An event is longer than is read.
+/// An event is longer than the limit.
 #[derive(Debug, thiserror::Error)]
 #[error("an event is longer than {MESSAGE_BYTES_MAX} bytes")]
 struct TooLong;
@@ -282,7 +283,7 @@ fn is_too_long(error: &SseError) -> bool {
     error.is_some_and(|error| error.is::<TooLong>())
 }
 
-/// Bytes of the event that is being read. An empty line ends it.
+/// Bytes of the current event. An empty line ends it.
 #[derive(Debug, Default)]
 struct EventSize {
     event: usize,

@@ -1,8 +1,8 @@
-//! Texts within bounds, and text that cannot break out of its fence.
+//! Texts within limits, and text that cannot break out of its fence.
 
 use super::{MESSAGE_BYTES_MAX, PART_BYTES_MAX, PARTS_MAX};
 
-/// What is left of the room for the text of one message or result.
+/// The remaining room for the text of one message or result.
 #[derive(Debug)]
 pub(super) struct Room {
     left: usize,
@@ -15,14 +15,14 @@ impl Default for Room {
 }
 
 impl Room {
-    /// The text as far as there is room for it; a cut is told in the text.
+    /// The text, cut to the remaining room. A note in the text marks a cut.
     pub(super) fn fit(&mut self, text: &str) -> String {
         let text = told(text, PART_BYTES_MAX.min(self.left));
         self.left = self.left.saturating_sub(text.len());
         text
     }
 
-    /// Whether there is room for something that cannot be cut, which takes it then.
+    /// Whether there is room for something that cannot be cut. If so, it uses that room.
     pub(super) fn takes(&mut self, bytes: usize) -> bool {
         let fits = bytes <= PART_BYTES_MAX.min(self.left);
         if fits {
@@ -32,13 +32,13 @@ impl Room {
     }
 }
 
-/// What is said of the parts behind the last one that is told of.
+/// The note about the parts after the last included one.
 pub(super) fn more_parts(parts: usize) -> Option<String> {
     let more = parts.checked_sub(PARTS_MAX).filter(|more| *more > 0)?;
     Some(format!("({more} more parts are left out)"))
 }
 
-/// The text, cut to about `room` bytes where it is longer; the cut is told in the text.
+/// The text, cut to about `room` bytes if it is longer. A note in the text marks the cut.
 pub(crate) fn told(text: &str, room: usize) -> String {
     if text.len() <= room {
         return text.to_owned();
@@ -51,7 +51,7 @@ pub(crate) fn told(text: &str, room: usize) -> String {
     format!("{}\n(cut here: {shown} of {all} bytes are shown)", &text[..shown])
 }
 
-/// The text in a fence that is longer than any inside of it.
+/// The text in a fence that is longer than any fence inside it.
 pub(crate) fn fenced(language: &str, text: &str) -> String {
     let (mut longest, mut run) = (0, 0);
     for letter in text.chars() {

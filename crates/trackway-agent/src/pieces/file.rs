@@ -1,4 +1,4 @@
-//! Files as a model takes them: text is read, images are shown, the rest is named.
+//! Files for a model: text is included, images are attached, any other file is only named.
 
 use base64::{
     Engine as _, alphabet,
@@ -8,20 +8,20 @@ use trackway_domain::{File, FileSource};
 
 use super::{Writer, cut, media};
 
-/// Longest name and media type that are repeated to the model.
+/// Longest name and media type that the model receives.
 /// Limit (Agents): file name and media type that a model is given.
 pub(super) const NAME_CHARS_MAX: usize = 200;
 
-/// Image types that providers have in common.
+/// Image types that all providers support.
 const IMAGE_TYPES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 
-/// Senders leave the padding out or not; both mean the same bytes.
+/// Senders may omit the padding; both forms mean the same bytes.
 const LENIENT: GeneralPurpose = GeneralPurpose::new(
     &alphabet::STANDARD,
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
 );
 
-/// Whether the file can be shown as an image.
+/// Whether the file can be attached as an image.
 pub(super) fn is_image(file: &File) -> bool {
     matches!(file.source, FileSource::Base64(_)) && IMAGE_TYPES.contains(&&*essence_of(file))
 }
@@ -45,7 +45,7 @@ pub(super) fn write(file: &File, writer: &mut Writer) {
         return writer.image(&essence, bytes.len(), general_purpose::STANDARD.encode(&bytes));
     }
     match String::from_utf8(bytes) {
-        // Of a file without a type we know only that somebody can read it.
+        // A file without a type may or may not be text.
         Ok(text) if essence.is_empty() || media::is_text(&essence) => {
             writer.text(&format!("{name}:\n{}", cut::fenced("", &text)));
         }
@@ -62,7 +62,7 @@ fn essence_of(file: &File) -> String {
     media::essence(file.mime_type.as_deref().unwrap_or_default())
 }
 
-/// `File "notes.txt" (text/plain, 12 bytes)`, with what is known of it.
+/// `File "notes.txt" (text/plain, 12 bytes)`, with the known properties.
 fn named(file: &File, bytes: Option<usize>) -> String {
     let name = file.name.as_deref().map(|name| format!(" {:?}", plain(name, NAME_CHARS_MAX)));
     let media_type = file.mime_type.as_deref().map(|kind| plain(kind, NAME_CHARS_MAX));
@@ -72,7 +72,7 @@ fn named(file: &File, bytes: Option<usize>) -> String {
     format!("File{}{known}", name.unwrap_or_default())
 }
 
-/// On one line, whatever the sender wrote.
+/// The text on one line, whatever the sender wrote.
 pub(super) fn plain(text: &str, chars_max: usize) -> String {
     let line = text.chars().map(|letter| if letter.is_control() { ' ' } else { letter });
     line.take(chars_max).collect()

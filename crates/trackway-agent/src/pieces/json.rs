@@ -1,6 +1,6 @@
-//! Parts as JSON, in the form that dispatch results have (D3): `{"kind":"text","text":…}`,
+//! Parts as JSON, in the form of dispatch results (D3): `{"kind":"text","text":…}`,
 //! `{"kind":"data","data":…}` and `{"kind":"file","file":{name?,mimeType?,bytes|uri}}`, each with the
-//! part's own `metadata` where it has any.
+//! part's `metadata` if it has any.
 
 use serde_json::{Map, Value, json};
 use trackway_domain::{Content, File, FileSource, Part};
@@ -11,18 +11,18 @@ use super::{
     file,
 };
 
-/// Longest base64 that a model is shown inside of JSON. It cannot read it; a few bytes do no harm.
+/// Longest base64 inside JSON for a model. A model cannot read it, but a few bytes do no harm.
 /// Limit (Agents): base64 inside of JSON that a model is given.
 const BYTES_TOLD_MAX: usize = 1024;
 
-/// Longest address that is told. Servers refuse longer ones, and half an address leads nowhere.
+/// Longest address for a model. Servers reject longer ones, and a cut address is useless.
 /// Limit (Agents): address that a model is given.
 const URI_BYTES_MAX: usize = 8 * 1024;
 
 const JSON_MIME: &str = "application/json";
 
-/// Parts as a model is told of them, within the bounds of a message. What is cut or left out, as the
-/// bytes of larger files are, is said. No parts are an empty list, which is a valid answer.
+/// Parts as JSON for a model, within the limits of a message. A note marks everything that is cut or
+/// left out, such as the bytes of larger files. No parts become an empty list, which is a valid answer.
 pub fn parts_told(parts: &[Part]) -> Value {
     let mut room = Room::default();
     let mut told: Vec<Value> =
@@ -38,7 +38,7 @@ fn text(text: &str) -> Value {
 fn with_metadata(part: &Part, room: &mut Room) -> Value {
     let mut told = one(part, room);
     let mut metadata = part.metadata.clone();
-    // That of every data part: its kind says it already.
+    // Every data part has this type, and its kind implies it.
     if part.as_data().is_some() && metadata.get("mimeType").is_some_and(|mime| mime == JSON_MIME) {
         metadata.remove("mimeType");
     }
@@ -60,7 +60,7 @@ fn one(part: &Part, room: &mut Room) -> Value {
             if room.takes(written.len()) {
                 return json!({ "kind": "data", "data": data });
             }
-            // Half a value is none; it is told as the text that it is.
+            // A cut value is not valid JSON, so it becomes text.
             text(&room.fit(&written))
         }
         Content::File(file) => json!({ "kind": "file", "file": described(file, room) }),

@@ -17,7 +17,7 @@ const TEXT_TYPES: [&str; 13] = [
     "application/x-www-form-urlencoded",
 ];
 
-/// The type without its parameters, in small letters.
+/// The type without its parameters, in lower case.
 pub(crate) fn essence(media_type: &str) -> String {
     media_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
 }

@@ -48,7 +48,7 @@ fn files_are_read_shown_or_named() {
             bytes("e30="),
             "File \"a.json\" (application/json, 2 bytes):\n```\n{}\n```",
         ),
-        // Padding left out, a type with parameters and capitals.
+        // Omitted padding, a type with parameters and capitals.
         (
             "a.txt",
             "Text/Plain; charset=utf-8",
@@ -112,7 +112,7 @@ fn images_are_pieces_of_their_own_and_can_be_left_out() {
     assert_eq!(entries[1], result(vec![name, line]));
 }
 
-/// What is too long is cut, never silently.
+/// Text that is too long is cut, and a note says so.
 #[test]
 fn bounds_are_told() {
     let long = Part::text("ü".repeat(PART_BYTES_MAX / 2 + 1));
@@ -138,7 +138,7 @@ fn bounds_are_told() {
     assert_eq!(pieces(&[large]).last(), Some(&text("(left out: images may have 5242880 bytes)")));
 }
 
-/// Text of a file cannot end its own fence and go on as if somebody had said it.
+/// Text of a file cannot close its own fence and continue as if the user had written it.
 #[test]
 fn a_fence_holds_what_is_inside() {
     let inside = "a\n````\nb";
@@ -162,7 +162,7 @@ fn a_user_asks_by_message_or_by_input() {
     }
 }
 
-/// A tool gives parts where its value alone would leave something out; nothing is told twice.
+/// A tool returns parts if its value alone would lose something. Nothing is included twice.
 #[test]
 fn a_result_is_its_parts_or_else_its_value() {
     let part = Part::text("more");
@@ -202,7 +202,7 @@ fn parts_as_json() {
     assert_eq!(parts_told(&[]), json!([]));
 }
 
-/// What a child gave is recorded and sent to the model within the bounds of every other result.
+/// A child's answer is recorded and sent to the model within the limits of every other result.
 #[test]
 fn parts_as_json_are_bounded() {
     let long = "x".repeat(PART_BYTES_MAX + 1);
@@ -210,7 +210,7 @@ fn parts_as_json_are_bounded() {
     let cut = format!("x\n(cut here: {PART_BYTES_MAX} of {all} bytes are shown)");
     let told = parts_told(&[Part::text(&long), Part::data(json!(long)), Part::data(json!([1, 2]))]);
     assert!(told[0]["text"].as_str().unwrap().ends_with(&cut));
-    // Half a value is no value: what is shown of it is text.
+    // A cut value is not valid JSON: it becomes text.
     assert_eq!(told[1]["kind"], "text");
     assert!(told[1]["text"].as_str().unwrap().starts_with("\"xxx"));
     let left_out = "(a part of 5 bytes is left out: the message is too long)";
@@ -218,7 +218,7 @@ fn parts_as_json_are_bounded() {
     assert!(told.to_string().len() < MESSAGE_BYTES_MAX + 1_000);
 }
 
-/// Very many small parts are as much as a few long ones.
+/// Very many small parts count as much as a few long ones.
 #[test]
 fn the_number_of_parts_is_bounded() {
     let many = vec![Part::text("a"); PARTS_MAX + 2];

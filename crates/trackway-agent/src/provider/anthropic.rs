@@ -1,4 +1,4 @@
-//! Anthropic's Messages: `POST …/v1/messages`. Nothing is kept at the server; every request is whole.
+//! Anthropic's Messages: `POST …/v1/messages`. The server keeps no state; every request is complete.
 
 mod body;
 mod form;
@@ -15,7 +15,7 @@ use crate::conversation::Request;
 pub(super) const KIND: &str = "anthropic";
 pub(super) const BASE_URL: &str = "https://api.anthropic.com";
 
-/// Under which thoughts are kept with a call; those of other providers are not ours to send.
+/// The key for thoughts that are kept with a call. Thoughts of other providers are not sent.
 const ECHO: &str = "anthropic";
 
 #[derive(Debug, Clone, Copy)]
@@ -24,7 +24,7 @@ pub(super) struct Anthropic {
 }
 
 impl Anthropic {
-    /// The base address is written with the version and without it.
+    /// The base address may include the version or not.
     pub(super) fn at(base_url: &str) -> Self {
         let is_versioned = base_url.trim_end_matches('/').ends_with("/v1");
         Self { path: if is_versioned { "/messages" } else { "/v1/messages" } }

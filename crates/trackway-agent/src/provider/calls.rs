@@ -1,20 +1,21 @@
-//! The calls of one answer while it arrives: which call a piece belongs to.
+//! The calls of one answer while it arrives. Decides which call a piece belongs to.
 //!
 //! Servers differ. Some give every call the `index` 0, some none at all, some no ids, some repeat an id
-//! with every piece. A new id opens a call; else the newest call of the same index is meant; else the
-//! last one. Where there are neither, a tool's name opens a call once the one before it is whole.
+//! with every piece. A new id starts a call. Otherwise the piece belongs to the newest call with the
+//! same index, or else to the last call. If there is neither id nor index, a tool's name starts a call
+//! once the previous call is complete.
 
 use serde::de::IgnoredAny;
 
 use super::Delta;
 
-/// A piece of a call, as far as the server said what it is of.
+/// A piece of a call, with the identifiers that the server sent.
 #[derive(Debug, Default, Clone, Copy)]
 pub(super) struct CallPiece<'a> {
-    /// What the server tells calls apart by.
+    /// The identifier by which the server distinguishes calls.
     pub(super) key: Option<&'a str>,
     pub(super) index: Option<u64>,
-    /// What a result is matched by.
+    /// The id by which a result is matched.
     pub(super) id: Option<&'a str>,
     pub(super) tool: Option<&'a str>,
     pub(super) arguments: &'a str,
@@ -30,9 +31,9 @@ struct OpenCall {
     key: Option<String>,
     index: Option<u64>,
     id: Option<String>,
-    /// The call is handed out once its name is known.
+    /// The call is emitted once its name is known.
     tool: Option<String>,
-    /// All of it so far.
+    /// All arguments so far.
     arguments: String,
 }
 
@@ -41,24 +42,24 @@ impl OpenCalls {
         self.calls.is_empty()
     }
 
-    /// Takes in a piece; the slot that it belongs to.
+    /// Adds a piece, and returns its slot.
     pub(super) fn piece(&mut self, piece: CallPiece<'_>, out: &mut Vec<Delta>) -> usize {
         let slot = self.slot(&piece);
         self.calls[slot].add(slot, &piece, out);
         slot
     }
 
-    /// All that there is of a call, from a server that says it again or only now.
+    /// A complete call, from a server that repeats it or sends it only at the end.
     pub(super) fn whole(&mut self, piece: CallPiece<'_>, out: &mut Vec<Delta>) -> usize {
         let slot = self.slot(&CallPiece { arguments: "", ..piece });
-        // Pieces that were handed out stay, whatever is said now.
+        // Pieces that were already emitted are not changed.
         let rest = piece.arguments.strip_prefix(self.calls[slot].arguments.as_str());
         let rest = CallPiece { arguments: rest.unwrap_or_default(), ..piece };
         self.calls[slot].add(slot, &rest, out);
         slot
     }
 
-    /// Hands out calls whose tool was never named: the model is told that there is no such tool.
+    /// Emits calls whose tool was never named. The model receives an unknown-tool error.
     pub(super) fn close(&mut self, out: &mut Vec<Delta>) {
         for (slot, call) in self.calls.iter_mut().enumerate() {
             if call.tool.is_none() {
@@ -71,7 +72,7 @@ impl OpenCalls {
         let tool = given(piece.tool);
         let newest = |is_it: &dyn Fn(&OpenCall) -> bool| self.calls.iter().rposition(is_it);
         let found = if let Some(key) = given(piece.key) {
-            // One id for several calls is met as well; their indexes differ.
+            // Some servers use one id for several calls; their indexes differ.
             let agrees = |index| piece.index.is_none() || index == piece.index;
             newest(&|call| call.key.as_deref() == Some(key) && agrees(call.index))
         } else {
@@ -90,7 +91,7 @@ impl OpenCalls {
 }
 
 impl OpenCall {
-    /// Whether a piece without an id begins the next call.
+    /// Whether a piece without an id starts the next call.
     fn is_followed_by(&self, tool: Option<&str>, arguments: &str) -> bool {
         match (&self.tool, tool) {
             (Some(own), Some(tool)) if own != tool => true,

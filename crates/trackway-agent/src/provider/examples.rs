@@ -1,4 +1,4 @@
-//! Conversations that every format has to write down, and how a stream is read in tests.
+//! Conversations that every format must be able to write, and a reader for streams in tests.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::{
     samples::{call, text},
 };
 
-/// A conversation with everything in it: several calls, one of them broken, one that failed, an image.
+/// A conversation with every kind of entry: several calls, one broken, one failed, an image.
 pub(super) fn everything(echo: Value) -> Request {
     let result = |call: &str, tool: &str, pieces: Vec<Piece>, failed: bool| {
         let (call, tool) = (call.to_owned(), tool.to_owned());
@@ -32,7 +32,7 @@ pub(super) fn everything(echo: Value) -> Request {
                 call("call.3", "look"),
             ],
         },
-        // As they came in, which is not the order of the calls.
+        // In order of arrival, which is not the order of the calls.
         result("call.3", "look", vec![text("a dog")], false),
         result("call.1", "look", vec![text(r#"{"seen":"a cat"}"#), image], false),
         result("call.2", "read", vec![text("the arguments are not JSON")], true),
@@ -62,7 +62,7 @@ pub(super) fn tools() -> Vec<Arc<ToolSpec>> {
     vec![tool("look", "Looks.", schema), tool("read", "Reads.", json!({}))]
 }
 
-/// What a reader makes of these events, and of the end behind them unless it is done before.
+/// The output of a reader for these events, including the end of the stream unless it is done before.
 pub(super) fn read(
     format: &dyn Format,
     events: &[(&str, Value)],

@@ -1,4 +1,4 @@
-//! Pieces of an answer folded into the whole. Pure.
+//! Combines the pieces of an answer. Pure.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -8,8 +8,8 @@ use trackway_domain::{JSON_DEPTH_MAX, is_deeper_than};
 use super::Delta;
 use crate::conversation::{Answer, Arguments, Call, Finish, Usage};
 
-/// Deepest arguments that are taken. The record of an answer puts some levels around them, and that of a
-/// compaction some more; what is recorded has to read back.
+/// Deepest accepted arguments. The record of an answer adds some levels around them, and the record of
+/// a compaction adds more. The result must still be readable.
 /// Limit (Agents): levels of a tool call's arguments.
 const ARGUMENTS_DEPTH_MAX: usize = JSON_DEPTH_MAX - 10;
 
@@ -64,11 +64,11 @@ impl Gather {
         &self.text
     }
 
-    /// The whole answer. Arguments are read here, once.
+    /// The complete answer. Arguments are parsed here, once.
     pub fn finish(self) -> Answer {
         let ids = self.calls.values().filter_map(|call| call.id.as_deref());
         let mut free = FreeIds::new(ids);
-        // An answer is cut off at its end: of its calls only the last can be without its arguments.
+        // An answer is cut off at its end, so only its last call can lack its arguments.
         let is_cut = matches!(self.finish, Some(Finish::Length | Finish::Filtered));
         let last = self.calls.keys().next_back().filter(|_| is_cut).copied();
         let calls: Vec<Call> = self
@@ -78,7 +78,8 @@ impl Gather {
                 id: free.take(call.id.as_deref(), *slot),
                 tool: call.tool.clone(),
                 arguments: read(&call.arguments, last == Some(*slot)),
-                // Without it the provider may refuse the conversation; with it there would be none.
+                // Without it the provider may reject the conversation. With it the answer could not be
+                // recorded.
                 echo: call.echo.clone().filter(|echo| !is_too_deep(echo)),
             })
             .collect();
@@ -92,7 +93,7 @@ impl Gather {
     }
 }
 
-/// Ids that no other call of the answer has.
+/// Ids that are unique within the answer.
 struct FreeIds {
     given: HashSet<String>,
     taken: HashSet<String>,
@@ -103,8 +104,8 @@ impl FreeIds {
         Self { given: given.map(str::to_owned).collect(), taken: HashSet::new() }
     }
 
-    /// The id that was given, where it is the first of its kind; else `call_` and the first number from
-    /// the slot on that is free.
+    /// The original id if it is the first of its kind; else `call_` and the first free number from the
+    /// slot on.
     fn take(&mut self, id: Option<&str>, slot: usize) -> String {
         if let Some(id) = id.filter(|id| !id.is_empty() && !self.taken.contains(*id)) {
             self.taken.insert(id.to_owned());

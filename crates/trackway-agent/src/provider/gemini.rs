@@ -16,7 +16,7 @@ use crate::conversation::Request;
 pub(super) const KIND: &str = "gemini";
 pub(super) const BASE_URL: &str = "https://generativelanguage.googleapis.com";
 
-/// Under which a call's signature and id are kept; those of other providers are not ours to send.
+/// The key for a call's signature and id. Those of other providers are not sent.
 const ECHO: &str = "gemini";
 
 #[derive(Debug, Clone, Copy)]
@@ -25,7 +25,7 @@ pub(super) struct Gemini {
 }
 
 impl Gemini {
-    /// The base address is written with the version and without it.
+    /// The base address may include the version or not.
     pub(super) fn at(base_url: &str) -> Self {
         let base_url = base_url.trim_end_matches('/');
         let is_versioned = ["/v1", "/v1beta"].iter().any(|version| base_url.ends_with(version));
@@ -35,7 +35,7 @@ impl Gemini {
 
 impl Format for Gemini {
     fn path(&self, model: &str) -> String {
-        // Tuned models come with a collection of their own.
+        // Tuned models are in a separate collection.
         let collection = if model.contains('/') { "" } else { "models/" };
         format!("{}/{collection}{model}:streamGenerateContent?alt=sse", self.version)
     }
@@ -60,12 +60,12 @@ impl Format for Gemini {
     fn patience(&self, body: &Value) -> Option<Duration> {
         let details = error(body)?["details"].as_array()?;
         let delay = details.iter().find_map(|detail| detail["retryDelay"].as_str())?;
-        // A duration as Google writes it: seconds, maybe a fraction, and an `s`.
+        // A duration in Google's format: seconds, an optional fraction, and an `s`.
         Duration::try_from_secs_f64(delay.strip_suffix('s')?.parse().ok()?).ok()
     }
 }
 
-/// A stream that is refused is refused as a list.
+/// The error of a stream is wrapped in a list.
 fn error(body: &Value) -> Option<&Value> {
     body.get(0).unwrap_or(body).get("error")
 }

@@ -1,4 +1,4 @@
-//! Brings a format to a server and back: one request, one stream of events, bounds in time and size.
+//! Sends a format's requests to a server: one request, one stream of events, limits in time and size.
 
 mod exchange;
 mod failure;
@@ -21,8 +21,8 @@ use self::{
 use super::{Deltas, Provider, format::Format};
 use crate::conversation::Request;
 
-/// How long a server may be silent, before its answer and inside of it. Small machines read a long
-/// conversation for minutes before they say the first word.
+/// How long a server may be silent, before and during its answer. Small machines may process a long
+/// conversation for minutes before the first word.
 /// Limit (Agents): silence of a model's server.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(5 * 60);
 
@@ -30,18 +30,18 @@ const IDLE_TIMEOUT: Duration = Duration::from_secs(5 * 60);
 /// Limit (Agents): answer of a model's server.
 const ANSWER_BYTES_MAX: usize = 64 * 1024 * 1024;
 
-/// A model server, as the operator names it.
+/// A model server, as the operator configures it.
 #[derive(Clone)]
 pub struct Endpoint {
-    /// With everything before the format's own path: `http://127.0.0.1:8080/v1`. The provider's public
-    /// address where none is given.
+    /// The address before the format's own path: `http://127.0.0.1:8080/v1`. The provider's public
+    /// address if absent.
     pub base_url: Option<String>,
-    /// Sent as the format wants it; nothing is sent where there is none.
+    /// Sent in the header of the format; nothing is sent if absent.
     pub key: Option<String>,
-    /// Sent with every request. One that is named like the format's own takes its place.
+    /// Sent with every request. A header with the same name as one of the format replaces it.
     pub headers: BTreeMap<String, String>,
     pub model: String,
-    /// Whether the model takes images.
+    /// Whether the model accepts images.
     pub images: bool,
 }
 
@@ -58,7 +58,7 @@ impl Endpoint {
     }
 }
 
-/// Neither the key nor a header's value, which may be one too.
+/// Shows neither the key nor the values of headers, which may also be secrets.
 impl fmt::Debug for Endpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Endpoint")
@@ -70,7 +70,7 @@ impl fmt::Debug for Endpoint {
     }
 }
 
-/// An endpoint that no request can be made for. What is secret is not shown.
+/// A configuration for which no request can be built. Secrets are not shown.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BadEndpoint {
     #[error("there is no provider {kind:?} (there are: {})", known.join(", "))]
@@ -79,7 +79,7 @@ pub enum BadEndpoint {
     BaseUrl { reason: String },
     #[error("the name of the model is empty")]
     Model,
-    #[error("the header {name:?} cannot be sent: its {what} holds characters that none may have")]
+    #[error("the header {name:?} cannot be sent: its {what} has characters that are not allowed")]
     Header { name: String, what: &'static str },
     #[error("no HTTP client can be made: {reason}")]
     Client { reason: String },
@@ -91,7 +91,7 @@ pub struct HttpProvider {
     model: String,
     images: bool,
     url: Url,
-    /// The key among them, each kept out of logs.
+    /// Includes the key. Each is marked sensitive, so that logs do not show it.
     headers: HeaderMap,
     format: Arc<dyn Format>,
     client: Client,
@@ -100,7 +100,7 @@ pub struct HttpProvider {
     unwelcome: Unwelcome,
 }
 
-/// What an answer may take of time and room.
+/// Limits in time and size for an answer.
 #[derive(Debug, Clone, Copy)]
 struct Bounds {
     idle: Duration,
@@ -114,7 +114,7 @@ impl fmt::Debug for HttpProvider {
 }
 
 impl HttpProvider {
-    /// `kind` begins the label; `base_url` is where the provider itself serves.
+    /// `kind` is the first part of the label; `base_url` is the provider's public address.
     pub(super) fn new(
         kind: &str,
         base_url: &str,
@@ -162,7 +162,7 @@ impl Provider for HttpProvider {
             veil: self.veil.clone(),
             unwelcome: self.unwelcome.clone(),
         });
-        tracing::debug!(model = self.label, entries = request.entries.len(), "a model is asked");
+        tracing::debug!(model = self.label, entries = request.entries.len(), "calling a model");
         let items = stream::unfold(exchange, |mut exchange| async move {
             let item = exchange.next().await?;
             Some((item, exchange))

@@ -1,10 +1,10 @@
 //! `offline-rules/1`: rules, not a language model. It needs no key and no network, so that everything
-//! can be tried on a fresh machine, and it never makes up text: what it says was written by the user, by
-//! a tool or in this folder.
+//! can be tried on a fresh machine. It never makes up text: its words come from the user, from a tool
+//! or from this folder.
 //!
-//! What it does with a request, in this order: an answer of a given form is filled from JSON in the
-//! prompt; results of calls are told; `/run NAME key=value …`, JSON that names a workflow and `/help`
-//! are done as written; else a tool is looked for whose name stands among the user's words.
+//! It handles a request in this order. A required schema is filled from JSON in the prompt. Results of
+//! calls are reported. `/run NAME key=value …`, JSON that names a workflow, and `/help` are executed as
+//! written. Otherwise the rules search for a tool whose name is among the user's words.
 
 mod instance;
 mod intent;
@@ -17,7 +17,7 @@ use self::intent::Intent;
 use super::{Deltas, Provider, spoken};
 use crate::conversation::{Answer, Call, Entry, Finish, Request};
 
-/// What is shown of it in events and on screens.
+/// The label in events and user interfaces.
 pub const LABEL: &str = "offline-rules/1";
 
 /// The model that works without a network.
@@ -38,7 +38,7 @@ impl Provider for Offline {
     }
 }
 
-/// What the rules make of a request. The same request has the same answer.
+/// The answer of the rules to a request. The same request always has the same answer.
 pub fn answer(request: &Request) -> Answer {
     if let Some(schema) = &request.output {
         let prompt = request.newest_user_text().unwrap_or_default();
@@ -60,7 +60,8 @@ fn said(text: String) -> Answer {
     Answer { text, model: Some(LABEL.to_owned()), ..Answer::default() }
 }
 
-/// The id is made from the place in the conversation: the same on every replay, another in every turn.
+/// The id is derived from the position in the conversation: it is the same on every replay and
+/// different in every turn.
 fn called(request: &Request, tool: String, arguments: Value) -> Answer {
     let call = Call::new(format!("offline-{}", request.entries.len()), tool, arguments);
     Answer { calls: vec![call], finish: Finish::Calls, ..said(String::new()) }

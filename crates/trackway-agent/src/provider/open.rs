@@ -1,4 +1,4 @@
-//! The providers that are reached over HTTP, by the word before the `/` of a label.
+//! The providers that use HTTP, by the word before the `/` of a label.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use super::{
     responses::{self, Responses},
 };
 
-/// A kind of server: its name, where its maker serves, and how it is asked at a base address.
+/// A kind of server: its name, its public address, and its format for a base address.
 struct Row {
     kind: &'static str,
     base_url: &'static str,
@@ -42,7 +42,7 @@ pub fn kinds() -> impl Iterator<Item = &'static str> {
     TABLE.iter().map(|row| row.kind)
 }
 
-/// A model of that kind. Nothing is sent before it is asked.
+/// A model of that kind. Nothing is sent before the first call.
 pub fn open(kind: &str, endpoint: &Endpoint) -> Result<HttpProvider, BadEndpoint> {
     let Some(row) = TABLE.iter().find(|row| row.kind == kind) else {
         return Err(BadEndpoint::Kind { kind: kind.to_owned(), known: kinds().collect() });

@@ -1,4 +1,4 @@
-//! OpenAI's chat format, which most servers of open models speak too: `POST …/chat/completions`.
+//! OpenAI's chat format, which most servers of open models also support: `POST …/chat/completions`.
 
 mod body;
 mod reader;
@@ -16,12 +16,12 @@ pub(super) struct OpenAi {
     cap: Cap,
 }
 
-/// What the longest answer is called.
+/// The field for the maximum length of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Cap {
-    /// OpenAI's newer models take no other.
+    /// OpenAI's newer models accept only this one.
     MaxCompletionTokens,
-    /// Some servers know no other, and ignore what they do not know.
+    /// Some servers know only this one, and ignore unknown fields.
     MaxTokens,
 }
 
@@ -43,7 +43,7 @@ impl Format for OpenAi {
         body::body(model, request, self.cap)
     }
 
-    /// Some servers refuse every field that they do not know.
+    /// Some servers reject every unknown field.
     fn dispensable(&self) -> &'static [&'static str] {
         &["stream_options"]
     }

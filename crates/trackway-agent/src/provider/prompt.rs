@@ -1,11 +1,11 @@
-//! The prompt as a model is given it: the agent's own, and behind it, as data, what others ask.
+//! The system prompt for a model: the agent's prompt, followed by the questions of others as data.
 
 use serde::Serialize;
 
 use crate::{conversation::Request, pieces::cut};
 
-/// Longest list of open questions. It stands in every request of a session, and a user with more of them
-/// than fit into it is told the others by whatever asks.
+/// Longest list of open questions. It is part of every request of a session. Questions that do not fit
+/// still reach the user through the tasks that ask them.
 /// Limit (Agents): list of open questions in a prompt.
 const NOTES_BYTES_MAX: usize = 16 * 1024;
 
@@ -23,11 +23,11 @@ pub(super) fn prompt(request: &Request) -> String {
     parts.join("\n\n")
 }
 
-/// Notes as lines of JSON in a fence that they cannot end; nothing where there are none.
+/// Notes as lines of JSON in a fence that they cannot close; empty if there are none.
 fn notes<T: Serialize>(heading: &str, notes: &[T]) -> Option<String> {
     let (mut lines, mut told) = (String::new(), 0);
     for note in notes {
-        // Texts and values of JSON can always be written as JSON.
+        // Texts and JSON values can always be serialized.
         let line = serde_json::to_string(note).unwrap_or_default();
         if lines.len() + line.len() > NOTES_BYTES_MAX {
             break;

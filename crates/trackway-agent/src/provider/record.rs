@@ -1,7 +1,7 @@
-//! Recordings: what a model answered, kept in a file and answered again without it.
+//! Recordings: a model's answers, kept in a file and replayed without the model.
 //!
-//! A recording has one line of JSON for each whole answer: the digest of the request and the pieces of
-//! the answer. Requests are not written, and neither keys nor headers are ever known here.
+//! A recording has one line of JSON for each complete answer: the digest of the request and the pieces
+//! of the answer. Requests are not written, and this module never sees keys or headers.
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -23,21 +23,21 @@ use crate::conversation::Request;
 /// One line of a recording.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Recorded {
-    /// Of the request.
+    /// The digest of the request.
     digest: String,
-    /// Which model answered, for people who read the file.
+    /// The model that answered, for people who read the file.
     label: String,
     deltas: Vec<Delta>,
 }
 
 /// The same request has the same digest, on every machine.
 fn digest(request: &Request) -> String {
-    // Objects of JSON are sorted by their keys, so equal requests are equal text.
+    // JSON objects are sorted by their keys, so equal requests are equal text.
     let text = serde_json::to_vec(request).unwrap_or_default();
     HEXLOWER.encode(&Sha256::digest(text))
 }
 
-/// A model whose answers are written down as they pass.
+/// A model whose answers are recorded as they arrive.
 #[derive(Debug, Clone)]
 pub struct Record {
     model: Arc<dyn Provider>,
@@ -45,7 +45,7 @@ pub struct Record {
 }
 
 impl Record {
-    /// Answers are added to the file, which is made where there is none.
+    /// Appends answers to the file. Creates the file if it does not exist.
     pub fn new(model: Arc<dyn Provider>, file: &Path) -> Self {
         Self { model, file: file.to_owned() }
     }
@@ -60,7 +60,7 @@ impl Provider for Record {
         self.model.takes_images()
     }
 
-    /// An answer that does not come to its end is not written. One that cannot be written fails.
+    /// An incomplete answer is not written. If an answer cannot be written, the call fails.
     fn ask(&self, request: &Request) -> Deltas {
         let digest = digest(request);
         let label = self.label().to_owned();
@@ -88,7 +88,7 @@ impl Provider for Record {
     }
 }
 
-/// Writes it down on a thread that may wait for a disk.
+/// Writes the line on a thread that may block on the disk.
 async fn keep(file: &Path, recorded: Recorded) -> io::Result<()> {
     let file = file.to_owned();
     let written = tokio::task::spawn_blocking(move || append(&file, &recorded)).await;
@@ -102,12 +102,12 @@ fn append(file: &Path, recorded: &Recorded) -> io::Result<()> {
     OpenOptions::new().append(true).create(true).open(file)?.write_all(line.as_bytes())
 }
 
-/// A model that answers from a recording. A request that was recorded several times has its answers in
-/// their order, the last one from then on.
+/// A model that answers from a recording. A request that was recorded several times gets its answers in
+/// their order, and the last one from then on.
 #[derive(Debug)]
 pub struct Replay {
     label: String,
-    /// By the digest of the request. Held only to take one.
+    /// By the digest of the request. Locked only to take one.
     answers: Mutex<BTreeMap<String, VecDeque<Vec<Delta>>>>,
 }
 
@@ -130,7 +130,7 @@ impl Replay {
                 Ok(recorded) => {
                     answers.entry(recorded.digest).or_default().push_back(recorded.deltas)
                 }
-                // A program that ended while it wrote leaves a line without its end.
+                // A program that ended while it wrote leaves an incomplete last line.
                 Err(_) if !line.ends_with('\n') => {}
                 Err(error) => {
                     let (path, reason) = (path.to_owned(), error.to_string());

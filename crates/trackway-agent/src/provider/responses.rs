@@ -1,4 +1,4 @@
-//! OpenAI's Responses: `POST …/responses`. Nothing is kept at the server; every request is whole.
+//! OpenAI's Responses: `POST …/responses`. The server keeps no state; every request is complete.
 
 mod body;
 mod reader;

@@ -1,14 +1,14 @@
-//! When a model that did not answer is asked again. Pure: the caller waits.
+//! Decides when to retry a model call. Pure: the caller waits.
 
 use std::time::Duration;
 
 use super::ModelError;
 
-/// How often one answer is asked for.
+/// Attempts for one answer.
 /// Limit (Agents): attempts at one answer of a model.
 const ATTEMPTS_MAX: u32 = 3;
 
-/// All pauses of one answer together. Somebody is looking at the screen.
+/// Total of all pauses for one answer. A user may be waiting.
 /// Limit (Agents): pauses between the attempts at one answer, together.
 const BACKOFF_MAX: Duration = Duration::from_millis(9_900);
 
@@ -24,14 +24,14 @@ pub(crate) struct Backoff {
 }
 
 impl Backoff {
-    /// `random` spreads the pauses over their second half, so that many turns do not all come back to a
-    /// busy server in the same moment.
+    /// `random` spreads the pauses over their second half, so that many turns do not return to a busy
+    /// server at the same moment.
     pub(crate) fn new(random: u64) -> Self {
         Self { attempts: 1, paused: Duration::ZERO, random }
     }
 
-    /// How long to wait before the next attempt; `None`: the error is the outcome. A server that wants
-    /// to be left alone for longer than anybody waits is not asked again early.
+    /// How long to wait before the next attempt; `None` if the error is final. If a server asks for a
+    /// longer wait than the limit, there is no early retry.
     pub(crate) fn next(&mut self, error: &ModelError) -> Option<Duration> {
         if !error.is_retryable() || self.attempts >= ATTEMPTS_MAX {
             return None;
@@ -44,7 +44,7 @@ impl Backoff {
         let paused = self.paused.checked_add(pause).filter(|paused| *paused <= BACKOFF_MAX)?;
         self.attempts += 1;
         self.paused = paused;
-        // Another number for the next pause, from the same chance.
+        // The next random number, derived from the same seed.
         self.random = self.random.rotate_left(17).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         Some(pause)
     }

@@ -1,5 +1,5 @@
-//! A model that says what a file tells it to: for demonstrations, and for tests of everything that a
-//! real one does rarely.
+//! A model that follows a script from a file: for demonstrations, and for tests of behaviour that is
+//! rare with a real model.
 //!
 //! ```yaml
 //! name: demo                    # the label is scripted/demo; the file's name where there is none
@@ -18,8 +18,8 @@
 //!     repeat: true              # given as often as it fits; the others once
 //! ```
 //!
-//! The first answer of the list that fits and was not given yet is given. Which ones were given is
-//! forgotten when the program ends; answers with `repeat` are the same ever after.
+//! Each request gets the first answer of the list that matches and was not used yet. The list of used
+//! answers is lost when the program ends; answers with `repeat` can always be used again.
 
 mod script;
 
@@ -42,11 +42,11 @@ use crate::conversation::{Entry, Request};
 pub struct Scripted {
     label: String,
     lines: Vec<Arc<Line>>,
-    /// Which lines were given. Held only to choose one.
+    /// Which lines were used. Locked only to choose one.
     given: Mutex<Vec<bool>>,
 }
 
-/// A script that cannot be played.
+/// An invalid script.
 #[derive(Debug, thiserror::Error)]
 pub enum BadScript {
     #[error("the script {} cannot be read: {reason}", path.display())]
@@ -66,7 +66,7 @@ impl Scripted {
         Self::read(name, &text)
     }
 
-    /// The script of a text. The name is for scripts that have none.
+    /// Parses a script. The name is for scripts that have none.
     pub fn read(name: &str, text: &str) -> Result<Self, BadScript> {
         Self::new(name, Script::read(text)?)
     }
@@ -123,7 +123,7 @@ impl Provider for Scripted {
     }
 }
 
-/// Whether a line is meant for this request.
+/// Whether a line matches this request.
 fn fits(line: &Line, request: &Request) -> bool {
     let ends_so = line.after.as_ref().is_none_or(|wanted| {
         matches!(request.entries.last(), Some(Entry::Result { tool, .. }) if tool == wanted)
@@ -135,7 +135,7 @@ fn fits(line: &Line, request: &Request) -> bool {
     ends_so && said_so
 }
 
-/// The line as a stream; a fault takes the place of its end, or of everything.
+/// The line as a stream; a fault replaces its end, or the whole answer.
 fn items(line: &Line, label: &str) -> Vec<Result<Delta, ModelError>> {
     let reason = line.reason.clone().unwrap_or_else(|| "the script says so".to_owned());
     let status = line.status;

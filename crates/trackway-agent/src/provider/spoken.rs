@@ -1,11 +1,11 @@
-//! A whole answer as the stream that a model would have sent: text word by word, then the calls.
+//! A complete answer as the stream that a model would have sent: text word by word, then the calls.
 
 use futures_util::{StreamExt as _, stream};
 
 use super::{Delta, Deltas};
 use crate::conversation::Answer;
 
-/// The answer as a stream that is there at once.
+/// The answer as a stream that is immediately available.
 pub(crate) fn stream(answer: &Answer) -> Deltas {
     stream::iter(deltas(answer).into_iter().map(Ok)).boxed()
 }
@@ -26,7 +26,7 @@ pub(crate) fn deltas(answer: &Answer) -> Vec<Delta> {
     deltas
 }
 
-/// The text in words, each with the space behind it, so that nothing is lost.
+/// The text in words, each with the following space, so that nothing is lost.
 fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split_inclusive(char::is_whitespace)
 }

@@ -1,19 +1,19 @@
-//! Pieces of requests and answers that several formats write or read alike.
+//! Parts of requests and answers that several formats share.
 
 use serde_json::{Map, Value, json};
 
 use super::{Delta, ModelError};
 use crate::conversation::{Arguments, Finish, Usage};
 
-/// An object of these fields. They are moved into it, where `json!` would copy them: schemas are long, and
-/// are written with every call of a model.
+/// An object of these fields. The fields are moved, while `json!` would copy them: schemas are long,
+/// and are part of every model call.
 pub(super) fn object<const N: usize>(fields: [(&str, Value); N]) -> Value {
     let fields = fields.into_iter().map(|(name, value)| (name.to_owned(), value));
     Value::Object(fields.collect::<Map<_, _>>())
 }
 
-/// A tool's schema with `type` and `properties`. Servers refuse tools without them, though a schema may
-/// well have neither.
+/// A tool's schema with `type` and `properties`. Servers reject tools without them, although a valid
+/// schema may lack both.
 pub(super) fn parameters(schema: &Value) -> Value {
     let mut written = if schema.is_object() { schema.clone() } else { json!({}) };
     if let Some(fields) = written.as_object_mut() {
@@ -23,7 +23,8 @@ pub(super) fn parameters(schema: &Value) -> Value {
     written
 }
 
-/// Arguments for formats that take an object alone. The model was told what was wrong with others.
+/// Arguments for formats that accept only an object. The model has already received an error for other
+/// values.
 pub(super) fn arguments_object(arguments: &Arguments) -> Value {
     match arguments {
         Arguments::Json(value @ Value::Object(_)) => value.clone(),
@@ -31,7 +32,8 @@ pub(super) fn arguments_object(arguments: &Arguments) -> Value {
     }
 }
 
-/// Arguments for formats that take text. Servers read those of earlier calls, and fail on what is not JSON.
+/// Arguments for formats that use text. Servers parse the arguments of earlier calls, and fail on
+/// invalid JSON.
 pub(super) fn arguments_text(arguments: &Arguments) -> String {
     match arguments {
         Arguments::Json(value) => value.to_string(),
@@ -39,12 +41,12 @@ pub(super) fn arguments_text(arguments: &Arguments) -> String {
     }
 }
 
-/// Messages of alternating roles, for formats that refuse others.
+/// Messages of alternating roles, for formats that reject others.
 #[derive(Default)]
 pub(super) struct Alternating(Vec<(&'static str, Vec<Value>)>);
 
 impl Alternating {
-    /// Adds to the last message where it has the same role. A model that says nothing is left out.
+    /// Appends to the last message if it has the same role. An empty answer of the model is omitted.
     pub(super) fn push(&mut self, role: &'static str, parts: Vec<Value>) {
         match self.0.last_mut() {
             Some((last, known)) if *last == role => known.extend(parts),
@@ -53,7 +55,8 @@ impl Alternating {
         }
     }
 
-    /// The messages with their parts under `key`. One without any is refused, so it says that it has none.
+    /// The messages with their parts under `key`. A message without parts is rejected, so it gets a
+    /// note.
     pub(super) fn into_messages(self, key: &str, text: fn(&str) -> Value) -> Vec<Value> {
         let message = |(role, mut parts): (&str, Vec<Value>)| {
             if parts.is_empty() {
@@ -65,7 +68,7 @@ impl Alternating {
     }
 }
 
-/// Text that is there and not empty.
+/// Text that is present and not empty.
 pub(super) fn non_empty(value: &Value) -> Option<&str> {
     value.as_str().filter(|text| !text.is_empty())
 }
@@ -83,8 +86,8 @@ pub(super) fn argument_text(arguments: &Value) -> String {
     }
 }
 
-/// The counts at these pointers: input, output, and of them what was cached and what was only thought.
-/// None where the input is not counted.
+/// The counts at these pointers: input, output, and of these the cached and the reasoning tokens. None
+/// if the input is not counted.
 pub(super) fn usage(counts: &Value, pointers: [&str; 4]) -> Option<Usage> {
     let [input, output, cached, reasoning] =
         pointers.map(|pointer| counts.pointer(pointer).and_then(Value::as_u64));
@@ -96,14 +99,14 @@ pub(super) fn usage(counts: &Value, pointers: [&str; 4]) -> Option<Usage> {
     })
 }
 
-/// Writes the beginning of an answer, once.
+/// Writes the start of an answer, once.
 pub(super) fn push_start(started: &mut bool, model: &Value, out: &mut Vec<Delta>) {
     if !std::mem::replace(started, true) {
         out.push(Delta::Start { model: non_empty(model).map(str::to_owned) });
     }
 }
 
-/// Writes the end of an answer. Servers say that it stopped although it has calls.
+/// Writes the end of an answer. Servers may report a normal stop although the answer has calls.
 pub(super) fn push_end(
     finish: Finish,
     has_calls: bool,
@@ -116,7 +119,7 @@ pub(super) fn push_end(
     out.push(Delta::Done);
 }
 
-/// What a server says is wrong, with the word that it has for it.
+/// The server's error message, with its error code.
 pub(super) fn with_code(words: &str, code: Option<&str>) -> String {
     match code {
         Some(code) if !words.contains(code) => format!("{words} ({code})"),
@@ -124,7 +127,8 @@ pub(super) fn with_code(words: &str, code: Option<&str>) -> String {
     }
 }
 
-/// The server's own words, in the forms that are met with OpenAI's formats: `{"error": {"message"}}`, `{"error": "…"}`, `{"message"}`, `{"detail"}`.
+/// The server's message, in the forms that occur with OpenAI's formats: `{"error": {"message"}}`,
+/// `{"error": "…"}`, `{"message"}`, `{"detail"}`.
 pub(super) fn complaint(body: &Value) -> Option<String> {
     let places = [&body["error"]["message"], &body["error"], &body["message"], &body["detail"]];
     let words = places.into_iter().find_map(Value::as_str)?;
@@ -132,14 +136,14 @@ pub(super) fn complaint(body: &Value) -> Option<String> {
     Some(with_code(words, code))
 }
 
-/// An error inside of a stream. What is wrong with the request is wrong the next time too.
+/// An error inside a stream. An invalid request would fail again on a retry.
 pub(super) fn failed(body: &Value) -> ModelError {
     let reason = complaint(body).unwrap_or_else(|| "it gave no reason".to_owned());
     ModelError::Failed { reason, retryable: !is_lasting(body) && !is_lasting(&body["error"]) }
 }
 
 fn is_lasting(error: &Value) -> bool {
-    // A status instead of a word, as some servers write it.
+    // A status instead of a word, as some servers send it.
     let status = [&error["code"], &error["status"]].into_iter().find_map(Value::as_u64);
     let lasting =
         status.is_some_and(|status| (400..500).contains(&status) && status != 408 && status != 429);

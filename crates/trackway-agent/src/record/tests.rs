@@ -1,4 +1,4 @@
-//! Records read back as they were written, and so do those of earlier versions.
+//! Records can be read back, including those of earlier versions.
 
 use serde_json::json;
 
@@ -63,7 +63,7 @@ fn records_keep_their_form() {
     assert!(error.to_string().starts_with("the record of a model call cannot be read"), "{error}");
 }
 
-/// A server may say very much about a failure; it is told with every later model call.
+/// A server's failure message may be very long, and it is part of every later model call.
 #[test]
 fn a_failure_is_within_the_bounds_of_results() {
     let record = CallRecord::failed("x".repeat(pieces::PART_BYTES_MAX * 2));

@@ -1,6 +1,6 @@
-//! `artifact_list`, `artifact_read` and `artifact_write`: what the runs of a conversation have produced so
-//! far, found in their logs, and what the model adds to it. A model can name runs of its own conversation
-//! only, and writes to its own turn only.
+//! `artifact_list`, `artifact_read` and `artifact_write`: the artifacts of a conversation's runs, read
+//! from their logs, and new ones from the model. A model can access only runs of its own conversation,
+//! and writes only to its own turn.
 
 use std::sync::Arc;
 
@@ -13,8 +13,8 @@ use trackway_runtime::{Archive, Tool, ToolCall, ToolOutput};
 use super::function_tool;
 use crate::pieces::PART_BYTES_MAX;
 
-/// Runs of a conversation that are looked through, the newest first. A model asks for what it has just
-/// made or been told of.
+/// Runs of a conversation that are searched, the newest first. A model usually asks for recent
+/// artifacts.
 /// Limit (Agents): runs of a conversation that are searched for artifacts.
 const RUNS_MAX: usize = 100;
 
@@ -22,21 +22,21 @@ const RUNS_MAX: usize = 100;
 /// Limit (Agents): artifacts that the listing tool names.
 const LISTED_MAX: usize = 200;
 
-/// Letters that are given at once. A model asks for the rest where it needs it.
-/// Limit (Agents): artifact text that one reading gives.
+/// Characters that one call returns. A model requests the rest if it needs it.
+/// Limit (Agents): artifact text that one read returns.
 const READ_CHARS_MAX: usize = 50_000;
 
-/// Bytes that they may have: half of what a model is shown of one text, since JSON writes some letters as
-/// two. What was cut off behind this bound would be missing before the next piece.
-/// Limit (Agents): artifact text that one reading gives, in bytes.
+/// Bytes that one call returns: half of the limit for one text, because JSON escapes some characters
+/// with two. Text that is cut at that limit would be missing before the next piece.
+/// Limit (Agents): artifact text that one read returns, in bytes.
 const READ_BYTES_MAX: usize = PART_BYTES_MAX / 2;
 
 /// Largest text of one artifact. It is recorded with the run.
 /// Limit (Agents): text of an artifact that an agent writes.
 const WRITTEN_BYTES_MAX: usize = 1024 * 1024;
 
-/// Artifacts with these ids, or beginnings of them, are the conversation itself: what the model said, and
-/// what it called.
+/// Artifacts with these ids, or ids with these prefixes, are the conversation itself: the model's text
+/// and its calls.
 const TALK: [&str; 3] = ["text-response", "tool-call-", "tool-result-"];
 
 pub(super) fn list() -> Arc<dyn Tool> {
@@ -107,7 +107,7 @@ pub(super) fn read() -> Arc<dyn Tool> {
     })
 }
 
-/// The text of an artifact from `offset` on, and its images beside it.
+/// The text of an artifact from `offset` on, followed by its images.
 fn shown(mut head: Value, artifact: &Artifact, offset: usize) -> ToolOutput {
     let mut text = String::new();
     let mut images = Vec::new();
@@ -131,13 +131,13 @@ fn shown(mut head: Value, artifact: &Artifact, offset: usize) -> ToolOutput {
     head["text"] = json!(piece);
     let parts = match images.is_empty() {
         true => Vec::new(),
-        // Where parts are given, a model is shown them alone.
+        // If there are parts, a model receives only the parts.
         false => std::iter::once(Part::data(head.clone())).chain(images).collect(),
     };
     ToolOutput { value: head, parts }
 }
 
-/// A file's text, where its bytes are here and are text.
+/// A file's text, if the file is inline and is text.
 fn text_of(file: &File) -> Option<String> {
     let FileSource::Base64(bytes) = &file.source else { return None };
     let bytes = BASE64_STANDARD.decode(bytes).ok().filter(|_| !is_image(file))?;
@@ -210,7 +210,7 @@ fn made(arguments: &Value) -> Result<Artifact, Failure> {
     })
 }
 
-/// An artifact, and the run that it is of.
+/// An artifact and its run.
 #[derive(Debug, Clone, PartialEq)]
 struct Kept {
     run: RunId,
@@ -218,13 +218,13 @@ struct Kept {
     artifact: Arc<Artifact>,
 }
 
-/// Whether an id belongs to the conversation rather than to what came of it.
+/// Whether an id belongs to the conversation rather than to its results.
 fn is_talk(id: &str) -> bool {
     TALK.iter().any(|start| id.starts_with(start))
 }
 
-/// The artifacts of the session that the call is of, those of the newest run first. Only runs of the
-/// caller's own tenant are in an archive.
+/// The artifacts of the call's session, those of the newest run first. An archive contains only runs of
+/// the caller's own tenant.
 async fn look_through(call: &ToolCall) -> Result<Vec<Kept>, Failure> {
     let archive = archive(call)?;
     let mut kept = Vec::new();
@@ -235,8 +235,8 @@ async fn look_through(call: &ToolCall) -> Result<Vec<Kept>, Failure> {
     Ok(kept)
 }
 
-/// The newest artifact of that name, or that of the task where one is named. Whole logs are read for it,
-/// so no more of them than it takes.
+/// The newest artifact of that name, or the one of the given task. This reads whole logs, so it stops
+/// as early as possible.
 async fn find(call: &ToolCall, name: &str, task: Option<&str>) -> Result<Option<Kept>, Failure> {
     let archive = archive(call)?;
     for (run, workflow) in runs(&archive).await? {
@@ -260,7 +260,7 @@ async fn runs(archive: &Archive) -> Result<Vec<(RunId, String)>, Failure> {
     archive.runs(RUNS_MAX).await.map_err(unreadable)
 }
 
-/// What a run has produced, but for the conversation itself.
+/// The artifacts of a run, without the conversation itself.
 async fn artifacts_of(
     archive: &Archive,
     run: RunId,
@@ -272,7 +272,7 @@ async fn artifacts_of(
     Ok(artifacts.into_iter().filter(|artifact| !is_talk(artifact.id.as_str())))
 }
 
-/// What a part is, in a word.
+/// The kind of a part, in one word.
 fn kind(part: &Part) -> &'static str {
     match &part.content {
         Content::Text(_) => "text",
@@ -281,7 +281,7 @@ fn kind(part: &Part) -> &'static str {
     }
 }
 
-/// How much a part holds, as it is written down.
+/// The size of a part in its serialized form.
 fn size(part: &Part) -> usize {
     match &part.content {
         Content::Text(text) => text.len(),

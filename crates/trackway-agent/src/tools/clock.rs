@@ -1,4 +1,4 @@
-//! `time_now`: what time it is. A model does not know.
+//! `time_now`: the current time, which a model does not know.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! `http_fetch`: a page of the web as text. The address is the model's choice, so it passes the outgoing
-//! policy, and so does every address that it is sent on to.
+//! `http_fetch`: a web page as text. The model chooses the address, so the address must pass the
+//! outgoing policy. The same is true for every redirect.
 
 use std::{sync::Arc, time::Duration};
 
@@ -15,23 +15,23 @@ use trackway_runtime::{Tool, ToolOutput};
 use super::{function_tool, page::text_of_html};
 use crate::pieces::media;
 
-/// How long one request may take with its whole answer.
+/// How long one request may take, including its whole answer.
 /// Limit (Agents): time of one fetch.
 const FETCH_WAIT: Duration = Duration::from_secs(30);
 
-/// How often a request is sent on. More is a circle.
+/// Redirects that one request follows. More is probably a loop.
 /// Limit (Agents): redirects of one fetch.
 const REDIRECTS_MAX: usize = 5;
 
-/// How much of an answer is read. The rest is left.
+/// How much of an answer is read. The rest is ignored.
 /// Limit (Agents): page that is fetched.
 const BODY_BYTES_MAX: usize = 2 * 1024 * 1024;
 
-/// How much text a model is given. The rest would cost more than it says.
+/// How much text a model receives. More would cost more than it is worth.
 /// Limit (Agents): text of a fetched page that a model is given.
 const TEXT_CHARS_MAX: usize = 100_000;
 
-/// What is asked for. A server that has several forms of a page then gives one that can be read.
+/// The `Accept` header. A server that has several forms of a page then returns a readable one.
 const ACCEPTED: &str = "text/html, application/json, text/*;q=0.9, application/xml;q=0.8";
 
 pub(super) fn http_fetch(policy: AddressPolicy) -> Arc<dyn Tool> {
@@ -84,7 +84,7 @@ impl Fetcher {
     }
 }
 
-/// Where an answer leads on to.
+/// The target of a redirect.
 fn redirect(from: &Url, answer: &Response) -> Option<String> {
     let leads_on = matches!(
         answer.status(),
@@ -131,7 +131,7 @@ async fn read(url: Url, mut answer: Response) -> Result<Value, Failure> {
     Ok(value)
 }
 
-/// How a body is read.
+/// How a body is converted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Html,
@@ -147,7 +147,7 @@ impl Kind {
     }
 }
 
-/// UTF-8, or Latin-1 where the server says so. What does not fit is marked, not lost.
+/// UTF-8, or Latin-1 if the server says so. Invalid bytes are marked, not lost.
 fn decode(content_type: &str, body: &[u8]) -> String {
     let content_type = content_type.to_ascii_lowercase();
     let is_latin = content_type.contains("iso-8859-1") || content_type.contains("windows-1252");

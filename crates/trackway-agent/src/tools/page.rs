@@ -1,15 +1,15 @@
-//! A page of the web as text. Models read text; markup costs them tokens and says little.
+//! Converts a web page to text. Markup costs a model many tokens and says little.
 
-/// Elements whose content nobody reads.
+/// Elements whose content is not visible.
 const SILENT: [&str; 6] = ["script", "style", "noscript", "template", "svg", "head"];
 
-/// Elements that begin a new line.
+/// Elements that start a new line.
 const BLOCKS: &str = "\
     address article aside blockquote br div dd dl dt footer form h1 h2 h3 h4 h5 h6 header hr li main \
     nav p pre section tr";
 
-/// The words of an HTML page, its title first. It is not a browser: what cannot be made out is left as
-/// it stands.
+/// The text of an HTML page, its title first. It is not a browser: unrecognized markup is left
+/// unchanged.
 pub(super) fn text_of_html(html: &str) -> String {
     let mut text = String::new();
     if let Some(title) = title(html) {
@@ -26,7 +26,7 @@ pub(super) fn text_of_html(html: &str) -> String {
         }
         let name = tag_name(markup);
         if name.is_empty() {
-            // A lone `<` is a letter like any other.
+            // A lone `<` is an ordinary character.
             text.push('<');
             rest = &markup[1..];
             continue;
@@ -54,21 +54,21 @@ fn title(html: &str) -> Option<String> {
     (!title.is_empty()).then(|| title.to_owned())
 }
 
-/// The name of the tag that begins here, in small letters, with the `/` of one that closes.
+/// The name of the tag that starts here, in lower case, with the `/` of a closing tag.
 fn tag_name(markup: &str) -> String {
     let inner = &markup[1..];
     let closing = inner.strip_prefix('/');
     let inner = closing.unwrap_or(inner);
     let name: String = inner.chars().take_while(char::is_ascii_alphanumeric).collect();
     if name.is_empty() {
-        // A declaration such as `<!doctype html>` has no name, and is no text either.
+        // A declaration such as `<!doctype html>` has no name, and is not text either.
         return if inner.starts_with(['!', '?']) { "!".to_owned() } else { String::new() };
     }
     let slash = if closing.is_some() { "/" } else { "" };
     format!("{slash}{}", name.to_ascii_lowercase())
 }
 
-/// What follows the end of a silent element. One that never ends takes the rest along.
+/// The rest after the end of a hidden element. An element that never ends hides the rest.
 fn skip<'a>(rest: &'a str, name: &str) -> &'a str {
     let Some(end) = find_ignoring_case(rest, &format!("</{name}")) else { return "" };
     rest[end..].split_once('>').map_or("", |(_, behind)| behind)
@@ -85,7 +85,7 @@ fn end_line(text: &mut String) {
     }
 }
 
-/// Words with single spaces between them, and their entities resolved.
+/// Words separated by single spaces, with entities resolved.
 fn push_words(text: &mut String, raw: &str) {
     for word in raw.split_inclusive(char::is_whitespace) {
         let plain = word.trim_end();
@@ -96,7 +96,7 @@ fn push_words(text: &mut String, raw: &str) {
     }
 }
 
-/// Longest entity that is looked for.
+/// Longest entity that is recognized.
 /// Limit (Agents): HTML entity in a fetched page.
 const ENTITY_BYTES_MAX: usize = 12;
 

@@ -1,7 +1,7 @@
-//! Tool sets that were made, kept for as long as nothing of what they were made from is another.
+//! A cache of tool sets. A set is kept as long as none of its inputs changes.
 //!
-//! A turn asks for its set before every model call, and many turns of the same agent run at once; what
-//! there is changes rarely.
+//! A turn asks for its set before every model call, and many turns of the same agent run at once. The
+//! inputs change rarely.
 
 use std::{
     collections::VecDeque,
@@ -14,21 +14,21 @@ use trackway_runtime::{Kind, Program};
 use super::Toolset;
 use crate::{AgentSpec, Stock};
 
-/// Sets that are kept, the last ones made: more than a workspace has agents, and little enough to look
-/// through. One that is missing is made again.
+/// Sets that are kept, the newest ones: more than a workspace has agents, and few enough to search. A
+/// missing set is rebuilt.
 /// Limit (Agents): sets of tools kept in memory.
 const KEPT_MAX: usize = 64;
 
-/// Sets by what they were made from.
+/// Sets by their inputs.
 #[derive(Debug, Default)]
 pub(crate) struct KeptToolsets {
-    /// The newest last. Held only to look or to put; a set is made without it.
+    /// The newest last. Locked only to read or to insert; a set is built without the lock.
     kept: Mutex<VecDeque<Kept>>,
 }
 
-/// A set, and what it was made from. All of that is replaced as a whole and never changed, so the same
-/// place in memory is the same thing. Weak, so that nothing lives longer for being compared with, and a
-/// place is not given to something else meanwhile.
+/// A set and its inputs. Inputs are replaced as a whole and never changed, so the same pointer means
+/// the same content. The references are weak: they do not keep inputs alive, but they prevent the reuse
+/// of an address.
 #[derive(Debug)]
 struct Kept {
     spec: Weak<AgentSpec>,
@@ -58,7 +58,7 @@ impl KeptToolsets {
             tools: tools.clone(),
         };
         let mut kept = self.lock();
-        // What it was made from before is over for this agent.
+        // The agent's earlier inputs are obsolete.
         kept.retain(|kept| !is_at(&kept.spec, spec));
         if kept.len() == KEPT_MAX {
             kept.pop_front();

@@ -1,27 +1,27 @@
-//! Names that every provider takes, no two alike.
+//! Unique names that every provider accepts.
 
 use std::collections::BTreeSet;
 
 use crate::name::{NAME_CHARS_MAX, SERVER_MARK, in_plain_letters, with_digest};
 
-/// What stands before the name of a workflow that can be dispatched (D1).
+/// The prefix of a workflow that can be dispatched (D1).
 pub const DISPATCH_PREFIX: &str = "dispatch_workflow_";
 
-/// The tool by which a model answers the question of a run on the user's behalf. No other has its name.
+/// The tool with which a model answers the question of a run on behalf of the user. The name is
+/// reserved.
 pub const REPLY_TOOL: &str = "answer_task";
 
-/// The tool by which a model learns what became of the tasks that it dispatched. No other has its name.
+/// The tool with which a model reads the status of tasks that it dispatched. The name is reserved.
 pub const STATUS_TOOL: &str = "task_status";
 
-/// Names for these, in their order. A name that can stay as it is stays, unless an earlier one has it or
-/// it is ours.
-/// One that has to be cut, or that becomes like another by what is replaced in it, ends with a mark that
-/// is made from the whole name, and so is the same every time.
+/// Names for these, in their order. A valid name stays unchanged, unless it is reserved or an earlier
+/// one has it. A name that must be cut, or that becomes equal to another one when characters are
+/// replaced, ends with a suffix. The suffix is derived from the whole name, so it is always the same.
 pub(super) fn assigned(wanted: &[String]) -> Vec<String> {
     let mut taken: BTreeSet<String> = BTreeSet::from([REPLY_TOOL, STATUS_TOOL].map(str::to_owned));
     let stays: Vec<bool> =
         wanted.iter().map(|name| plain(name) == *name && taken.insert(name.clone())).collect();
-    // How many of those that do not stay become alike.
+    // How many of the changed names become equal.
     let alike = |name: &str| {
         let others = wanted.iter().zip(&stays).filter(|(_, stays)| !**stays);
         others.filter(|(other, _)| plain(other) == plain(name)).count()
@@ -44,15 +44,15 @@ pub(super) fn assigned(wanted: &[String]) -> Vec<String> {
     names
 }
 
-/// The name without what stands before it for the model's sake.
+/// The name without the prefix that was added for the model.
 pub(super) fn bare(name: &str) -> &str {
     let name = name.strip_prefix(DISPATCH_PREFIX).unwrap_or(name);
     name.rsplit_once(SERVER_MARK).map_or(name, |(_, tool)| tool)
 }
 
-/// The name in letters that every provider takes, cut to its longest.
+/// The name in characters that every provider accepts, cut to the maximum length.
 fn plain(name: &str) -> String {
-    // All of it is ASCII by now.
+    // Everything is ASCII at this point.
     let mut plain = in_plain_letters(name);
     plain.truncate(NAME_CHARS_MAX);
     plain

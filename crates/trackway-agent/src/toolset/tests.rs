@@ -1,4 +1,4 @@
-//! What is offered, under which name, and what a called name stands for.
+//! The offered tools, their names, and the targets of called names.
 
 use proptest::prelude::*;
 use serde_json::json;
@@ -69,7 +69,7 @@ fn a_workflow_is_a_tool_with_its_input_schema() {
     assert_eq!(offered.input(json!({"text": "x"})), json!({"text": "x"}));
 }
 
-/// Ordinary tools stand beside workflows; both only where a pattern allows. Proves D7.
+/// Ordinary tools are offered together with workflows; both only if a pattern allows it. Proves D7.
 #[test]
 fn only_what_is_allowed_is_offered_in_a_stable_order() {
     let all = (["b", "a.x", "helper"], ["files__read", "files__write", "time"]);
@@ -102,8 +102,9 @@ fn only_what_is_allowed_is_offered_in_a_stable_order() {
     }
 }
 
-/// The longest pattern counts, by the name of the workflow or tool or by the name that the model sees.
-/// What may never be called is not shown, and is still found, so that the model can be told.
+/// The longest pattern wins, by the name of the workflow or tool or by the name that the model sees. A
+/// tool that may never be called is not offered but is still found, so that the model receives an
+/// error.
 #[test]
 fn approvals_go_by_the_longest_pattern() {
     use Approval::{Allow, Ask, Deny};
@@ -140,14 +141,14 @@ fn approvals_go_by_the_longest_pattern() {
 #[test]
 fn names_that_are_cut_or_clash_keep_a_stable_mark() {
     let all = agent(&["*"], &["*"], &[]);
-    // One that can stay as it is stays.
+    // A valid name stays unchanged.
     let clash = named(&all, &["a.b", "a_b"], &["dispatch_workflow_a_b"]);
     assert_eq!(clash.len(), 3);
     assert_eq!(clash[0], "dispatch_workflow_a_b");
     let workflows = ["a.b", "a_b"].map(workflow);
     let set = Toolset::new(&all, &workflows, []);
     assert_eq!(set.find(&clash[0]).unwrap().target, Target::Workflow("a_b".into()));
-    // Where none can, all are marked, each by its own name.
+    // If no name is valid, all get a suffix, each derived from its own name.
     let marked = named(&all, &["x.y_z", "x_y.z"], &[]);
     assert!(marked.iter().all(|name| name.starts_with("dispatch_workflow_x_y_z_")), "{marked:?}");
     // A name that is cut is the same with and without the others.
@@ -159,7 +160,7 @@ fn names_that_are_cut_or_clash_keep_a_stable_mark() {
     assert_eq!(named(&all, &[], &["weather/get now", "größe"]), ["gr__e", "weather_get_now"]);
 }
 
-/// A tool that has the name of ours is offered under another, and can be called.
+/// A tool that has a reserved name is offered under another name, and can be called.
 #[test]
 fn the_name_of_the_tool_that_answers_is_reserved() {
     let all = agent(&["*"], &["*"], &[]);
@@ -200,7 +201,7 @@ fn an_unknown_tool_is_told_with_the_nearest_name() {
     assert!(told.ends_with("tool_19, …."), "{told}");
 }
 
-/// Servers want an object at the root; an input that is none is a property of it.
+/// Servers require an object at the root; any other input becomes a property of it.
 #[test]
 fn schemas_are_objects() {
     let table = [
@@ -245,7 +246,7 @@ fn descriptions_are_never_empty_nor_endless() {
 }
 
 proptest! {
-    /// Whatever things are called, names are usable, no two alike, and each leads to its own thing.
+    /// For any names: the results are valid and unique, and each leads to its own target.
     #[test]
     fn names_are_usable_and_distinct(
         given in prop::collection::btree_set("[a-b._-]{1,4}|[a-z.]{40,64}|.{1,70}", 1..12),

@@ -1,4 +1,4 @@
-//! Logs of turns, and what was said in them.
+//! Logs of turns, and their conversations.
 
 use serde_json::json;
 use trackway_domain::{
@@ -85,7 +85,8 @@ fn whole(log: &[Event]) -> Vec<Entry> {
     transcript(Vec::new(), log, log.len() as Seq)
 }
 
-/// Message, calls, results and answer; results in the order of the calls, whatever the log's order.
+/// Message, calls, results and answer. Results are in the order of the calls, whatever the order of the
+/// log.
 #[test]
 fn a_turn_is_read_from_its_log() {
     let log = [
@@ -109,7 +110,7 @@ fn a_turn_is_read_from_its_log() {
         model("Done.", Vec::new()),
     ];
     assert_eq!(whole(&log), expected);
-    // Up to an event, and behind what was said before.
+    // Up to an event, and after the earlier entries.
     let earlier = vec![user("Earlier"), model("Yes.", Vec::new())];
     let upto = transcript(earlier.clone(), &log, 4);
     assert_eq!(upto[..2], earlier);
@@ -126,7 +127,7 @@ fn a_turn_is_read_from_its_log() {
 }
 
 /// A turn that was cancelled or failed midway is a valid conversation: every call has a result, and the
-/// model has the last word.
+/// model has the last entry.
 #[test]
 fn a_turn_that_broke_off_is_a_valid_conversation() {
     let rejected =
@@ -159,7 +160,7 @@ fn a_turn_that_broke_off_is_a_valid_conversation() {
     }
 }
 
-/// What a user was told when a budget was used up is the model's last word.
+/// The sentence about a used-up budget is the model's last entry.
 #[test]
 fn a_limit_is_the_last_word() {
     let output = json!({"text": "I stopped: this turn may make 1 model call and has made it."});
@@ -190,7 +191,7 @@ fn broken_arguments_have_their_result() {
     assert!(told.contains("are not JSON (it ends)"), "{told}");
 }
 
-/// A draft that was sent back for a repair is no part of what was said.
+/// A draft that was sent back for a repair is not part of the conversation.
 #[test]
 fn only_the_repaired_answer_was_said() {
     let log = [
@@ -203,7 +204,7 @@ fn only_the_repaired_answer_was_said() {
     assert_eq!(whole(&log), [asked, model("{}", Vec::new())]);
 }
 
-/// A message to a turn that had not asked is not lost to the model.
+/// A message to a turn that had not asked still reaches the model.
 #[test]
 fn what_was_said_in_between_is_seen_later() {
     let log = [
@@ -222,7 +223,7 @@ fn what_was_said_in_between_is_seen_later() {
     ];
     assert_eq!(whole(&log), expected);
 
-    // Behind the last word it waits for the next turn.
+    // After the last entry it waits for the next turn.
     let output = json!({"text": "Hi."});
     let late = Event::Noted { message: message("Wait") };
     let log = [
@@ -234,7 +235,7 @@ fn what_was_said_in_between_is_seen_later() {
     assert_eq!(whole(&log), [user("Hello"), model("Hi.", Vec::new()), user("Wait")]);
 }
 
-/// A compaction stands for everything before it, in this turn and in earlier ones.
+/// A compaction replaces everything before it, in this turn and in earlier ones.
 #[test]
 fn a_compaction_takes_the_place_of_everything_before() {
     let kept = vec![user("Now")];
@@ -249,7 +250,7 @@ fn a_compaction_takes_the_place_of_everything_before() {
     let earlier = vec![user("Old"), model("Older", Vec::new())];
     let expected = [Entry::User { pieces: text("Sum") }, user("Now"), model("Done.", Vec::new())];
     assert_eq!(transcript(earlier, &log, 3), expected);
-    // One that failed has changed nothing.
+    // A failed compaction changes nothing.
     let log = [asked("Now"), step("compact", 0, StepOutcome::Err(Failure::new("x")))];
     assert!(!is_compacted(&log));
     assert_eq!(whole(&log)[0], user("Now"));
@@ -272,7 +273,7 @@ fn unreadable_records_are_told_or_skipped() {
     assert!(told.starts_with("the record of a tool call cannot be read"), "{told}");
 }
 
-/// What the log says is what the turn said: the same records told to a turn give the same conversation.
+/// The log and the turn agree: the same records applied to a turn give the same conversation.
 #[test]
 fn log_and_turn_agree() {
     let asking = pieces::user_pieces(Some(&message("Hello")), &json!({}));

@@ -1,4 +1,4 @@
-//! What a turn has used, and the budgets that end it.
+//! The usage of a turn, and the budgets that end it.
 
 use std::{fmt, time::Duration};
 
@@ -9,26 +9,26 @@ use crate::{
     record::{Asked, Recorded, Wait},
 };
 
-/// What a turn has used so far.
+/// The usage of a turn so far.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Used {
     /// Answers so far, each the outcome of a step.
     pub calls: u32,
-    /// How many of them no model gave.
+    /// How many of them did not come from a model.
     pub(super) given: u32,
-    /// Tool calls that the model's answers made, and that were let through.
+    /// Tool calls that the model's answers made and that were allowed.
     pub tool_calls: u32,
-    /// As the providers counted; none where no provider did.
+    /// As the providers counted; none if no provider did.
     pub usage: Option<Usage>,
-    /// None where no model had a price.
+    /// None if no model had a price.
     pub cost: Option<f64>,
     /// The label of the model that answered last.
     pub label: Option<String>,
-    /// In and out together, with estimates where a provider did not count.
+    /// Input and output together, with estimates if a provider did not count.
     pub tokens: u64,
     pub(super) began: Timestamp,
     pub(super) latest: Timestamp,
-    /// By their beginnings.
+    /// By their start.
     waits: Vec<Wait>,
 }
 
@@ -48,12 +48,12 @@ impl Used {
         }
     }
 
-    /// Time from the start to the last thing that was told, without what people were waited for.
+    /// Time from the start to the last input, without the time that the turn waited for people.
     pub fn time(&self) -> Duration {
         self.latest.since(self.began).saturating_sub(self.waited())
     }
 
-    /// Waits beside each other count once.
+    /// Overlapping waits count once.
     fn waited(&self) -> Duration {
         let (mut waited, mut until) = (Duration::ZERO, self.began);
         for wait in &self.waits {
@@ -72,7 +72,7 @@ impl Used {
         self.latest = self.latest.max(moment);
     }
 
-    /// An answer that follows from a rule costs nothing but time.
+    /// An answer that follows from a rule costs nothing except time.
     pub(super) fn give(&mut self, recorded: &Recorded) {
         self.calls = self.calls.saturating_add(1);
         self.given = self.given.saturating_add(1);
@@ -89,7 +89,7 @@ impl Used {
         self.tokens = self.tokens.saturating_add(tokens);
     }
 
-    /// A model was asked for a summary. That is no call of the turn, but it is paid for.
+    /// A model call for a summary. It is not a call of the turn, but it has a cost.
     pub(super) fn summed(&mut self, asked: &Asked) {
         self.pay(asked.usage, asked.cost);
         let usage = asked.usage.unwrap_or_default();
@@ -106,7 +106,7 @@ impl Used {
         }
     }
 
-    /// The budget that is used up, if one is.
+    /// The first budget that is used up, if any.
     pub(super) fn limit(&self, budgets: &Budgets) -> Option<Limit> {
         if self.calls.saturating_sub(self.given) >= budgets.calls {
             return Some(Limit::Calls { max: budgets.calls });

@@ -1,20 +1,21 @@
-//! An answer that has to be JSON: how it is read, and what the model is told when it is wrong.
+//! An answer that must be JSON: how it is parsed, and the message for the model if it is wrong.
 
 use std::fmt::Write as _;
 
 use serde_json::Value;
 use trackway_domain::{JSON_DEPTH_MAX, Problem, is_too_deep, normalize_integers};
 
-/// How often a model is shown what is wrong with its output. A model that has not got it right by then
-/// does not understand the schema, and more tries only cost money.
+/// How often a model may repair its output. A model that still fails does not understand the schema,
+/// and more attempts only cost money.
 /// Limit (Agents): times that a model may correct its output.
 pub(super) const REPAIRS_MAX: u32 = 2;
 
-/// Problems that a model is shown at once; they are mended together or not at all.
+/// Problems that a model receives at once; it repairs them together.
 /// Limit (Agents): problems of an output that a model is given.
 const PROBLEMS_SHOWN_MAX: usize = 16;
 
-/// The value of a final answer. Models like to put JSON into a fenced block, also when asked not to.
+/// The value of a final answer. Models often put JSON into a fenced block, even if the prompt forbids
+/// it.
 pub(super) fn read(text: &str) -> Result<Value, String> {
     let text = unfenced(text.trim());
     if text.is_empty() {
@@ -32,7 +33,7 @@ pub(super) fn read(text: &str) -> Result<Value, String> {
     }
 }
 
-/// What is inside, where the whole text is one fenced block.
+/// The content, if the whole text is one fenced block.
 fn unfenced(text: &str) -> &str {
     let inside = || {
         let (_language, rest) = text.strip_prefix("```")?.split_once('\n')?;
@@ -59,7 +60,7 @@ pub(super) fn listed(problems: &[Problem]) -> String {
     text
 }
 
-/// What the model is told.
+/// The message for the model.
 pub(super) fn plea(wrong: &str) -> String {
     format!(
         "Your answer is not of the required form: {wrong}\n\

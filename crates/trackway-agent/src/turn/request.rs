@@ -1,4 +1,4 @@
-//! What the model is shown: the turn's conversation in a form that every provider takes.
+//! The request for the model: the turn's conversation in a form that every provider accepts.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -8,16 +8,16 @@ use std::{
 use super::Turn;
 use crate::{Call, EndedTask, Entry, OpenNote, Request, ToolSpec, pieces, record::free_id};
 
-/// What is offered to the model with this request. It is made anew before every model call.
+/// The context of this request. It is rebuilt before every model call.
 #[derive(Debug, Clone, Default)]
 pub struct Offer {
     /// From [`crate::Toolset::specs`].
     pub tools: Vec<Arc<ToolSpec>>,
-    /// What waits for the user's answer, and the model may bring one to.
+    /// Questions that wait for the user's answer; the model may send one on the user's behalf.
     pub open: Vec<OpenNote>,
-    /// What became of tasks since the turn before.
+    /// Tasks that ended since the previous turn.
     pub ended: Vec<EndedTask>,
-    /// From [`crate::Provider::takes_images`]. Images are left out with a line that says so.
+    /// From [`crate::Provider::takes_images`]. If false, a line replaces each image.
     pub takes_images: bool,
 }
 
@@ -40,7 +40,7 @@ impl Turn {
     }
 }
 
-/// Entries in which the user never speaks twice in a row: some servers refuse that.
+/// Merges consecutive entries of the user: some servers reject them.
 fn joined(entries: &[Entry]) -> Vec<Entry> {
     let mut out: Vec<Entry> = Vec::with_capacity(entries.len());
     for entry in entries {
@@ -54,9 +54,9 @@ fn joined(entries: &[Entry]) -> Vec<Entry> {
     out
 }
 
-/// Entries in which no id names two calls. Ids are unique within an answer only, and some servers
-/// refuse a conversation that repeats one. The last call of an id keeps it, as its model gave it; those
-/// before get a number.
+/// Makes the ids of all calls unique. Ids are unique only within an answer, and some servers reject a
+/// conversation that repeats one. The last call with an id keeps it unchanged; earlier ones get a
+/// number.
 fn distinct(mut entries: Vec<Entry>) -> Vec<Entry> {
     let mut left: BTreeMap<String, usize> = BTreeMap::new();
     for call in entries.iter().flat_map(calls) {
@@ -66,7 +66,7 @@ fn distinct(mut entries: Vec<Entry>) -> Vec<Entry> {
         return entries;
     }
     let mut taken: BTreeSet<String> = left.keys().cloned().collect();
-    // Of the answer that results belong to: what its calls are named now.
+    // The current ids of the calls of the answer that the results belong to.
     let mut renamed: BTreeMap<String, String> = BTreeMap::new();
     for entry in &mut entries {
         match entry {

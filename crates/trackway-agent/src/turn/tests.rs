@@ -1,4 +1,4 @@
-//! Turns driven by hand: what is to be done after what was told.
+//! Turns driven by hand: the next action after each input.
 
 mod limits;
 mod output;
@@ -61,7 +61,7 @@ fn an_answer_without_calls_ends_the_turn() {
     assert_eq!(turn.used().label.as_deref(), Some("scripted/test"));
 }
 
-/// Calls are calls whatever the model gives as its reason to stop.
+/// Calls are made whatever finish reason the model gives.
 #[test]
 fn a_turn_ends_with_a_sentence_where_the_answer_is_not_whole() {
     let table = [
@@ -87,8 +87,7 @@ fn a_turn_ends_with_a_sentence_where_the_answer_is_not_whole() {
     assert_eq!(waiting(&turn), ["a"]);
 }
 
-/// An empty answer after something was said is an end like any other, and no empty entry is kept:
-/// providers refuse those.
+/// An empty answer after some text is a normal end, and no empty entry is kept: providers reject those.
 #[test]
 fn silence_after_words_is_an_end() {
     let mut turn = began(Budgets::default());

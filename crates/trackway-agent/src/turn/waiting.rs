@@ -1,4 +1,4 @@
-//! The calls of one answer, from the moment they were made until their results are in.
+//! The calls of one answer, until their results arrive.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use crate::{
     record::{self, CallRecord, Place},
 };
 
-/// Longest part of an artifact's name that a tool's name makes up; models may make up any name.
+/// Longest part of an artifact's name that comes from a tool's name; models may make up any name.
 /// Limit (Agents): tool name in an artifact's name.
 const TOOL_CHARS_MAX: usize = 128;
 
@@ -28,12 +28,12 @@ impl Waiting {
         self.place.key(&self.call.tool)
     }
 
-    /// Name and id of an artifact that shows this call: `tool-call-echo`, and from the second call of
-    /// the tool on the id has its number, `tool-call-echo.2` (D4).
+    /// Name and id of the artifact for this call: `tool-call-echo`. From the second call of the tool
+    /// on, the id has a number: `tool-call-echo.2` (D4).
     pub fn artifact(&self, prefix: &str) -> (String, String) {
         let plain = |letter: char| if letter.is_control() { '_' } else { letter };
         let tool: String = self.call.tool.chars().take(TOOL_CHARS_MAX).map(plain).collect();
-        // An id has a bound in bytes; a tool's own name is far below it.
+        // An id has a limit in bytes; the name of a real tool is far below it.
         let tool = if tool.len() > TOOL_CHARS_MAX { "unknown".to_owned() } else { tool };
         let name = format!("{prefix}-{tool}");
         let id = if self.nth == 1 { name.clone() } else { format!("{name}.{}", self.nth) };
@@ -41,7 +41,7 @@ impl Waiting {
     }
 }
 
-/// The calls of one answer with the results that are in.
+/// The calls of one answer with the results that have arrived.
 #[derive(Debug, Clone)]
 pub(super) struct Calls(Vec<(Waiting, Option<CallRecord>)>);
 
@@ -77,7 +77,7 @@ impl Calls {
         Err(TurnError::NotWaiting { call: id.to_owned(), waiting })
     }
 
-    /// The entries of all results, when all are in; nothing is tracked any more after it.
+    /// The entries of all results, once all have arrived. After that nothing is tracked.
     pub(super) fn settled(&mut self) -> Option<Vec<Entry>> {
         if self.0.iter().any(|(_, result)| result.is_none()) {
             return None;

@@ -1,4 +1,4 @@
-//! Bills of logs.
+//! Usage from logs.
 
 use serde_json::json;
 use trackway_domain::Op;
@@ -18,7 +18,7 @@ fn asked(occurrence: u32, label: &str, usage: &serde_json::Value, cost: Option<f
     Event::StepDone { op, outcome: StepOutcome::Ok(value) }
 }
 
-/// Proves X7: what was used is told by the log alone, by model, with a call that nobody counted.
+/// Proves X7: the log alone gives the usage by model, including a call without counts.
 #[test]
 fn a_log_says_what_was_used() {
     let log = [
@@ -44,7 +44,7 @@ fn a_log_says_what_was_used() {
     assert_eq!((sum.total.calls, sum.models["openai/a"].cost), (6, Some(1.5)));
 }
 
-/// Nobody is shown a bill of nothing.
+/// Without model calls there is no usage.
 #[test]
 fn a_run_without_models_has_no_bill() {
     assert_eq!(Bill::of(&[Event::Started, asked(0, REPLY_LABEL, &json!(null), None)]), None);
@@ -53,7 +53,8 @@ fn a_run_without_models_has_no_bill() {
     assert_eq!(Bill::of(&[other]), None);
 }
 
-/// A model that was asked for a summary is paid for like any other; one that was not asked is not.
+/// A model call for a summary costs as much as any other; a compaction without a model call costs
+/// nothing.
 #[test]
 fn a_summary_is_on_the_bill() {
     let summed = |asked: serde_json::Value| {

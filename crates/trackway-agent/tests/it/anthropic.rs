@@ -94,7 +94,7 @@ async fn the_request_is_whole() {
     insta::assert_json_snapshot!("anthropic_everything", asked.body);
 }
 
-/// Models that think want to see their thoughts again with the results of their calls.
+/// Models that think expect their thoughts back together with the results of their calls.
 #[tokio::test]
 async fn thoughts_come_back_with_their_call() {
     let thought = json!({"type": "thinking", "thinking": "Hm.", "signature": "abc"});

@@ -1,4 +1,5 @@
-//! Google's Gemini. Calls are whole parts of whole responses: they have neither numbers nor pieces.
+//! Google's Gemini. Calls are complete parts of complete responses: they have neither numbers nor
+//! pieces.
 
 use serde_json::{Value, json};
 use trackway_agent::{Finish, ModelError};
@@ -85,7 +86,7 @@ async fn the_request_is_whole() {
     insta::assert_json_snapshot!("gemini_everything", asked.body);
 }
 
-/// Models of the third generation refuse a call that comes back without its signature.
+/// Models of the third generation reject a call that comes back without its signature.
 #[tokio::test]
 async fn a_signature_comes_back_with_its_call() {
     let call = json!({"functionCall": {"id": "x1", "name": "look_up", "args": {}},
@@ -108,7 +109,7 @@ async fn what_was_held_back_is_told() {
     assert_eq!((answer.text.as_str(), answer.finish), ("", Finish::Filtered));
 }
 
-/// Errors come as a list when a stream was asked for.
+/// Errors of a stream request arrive as a list.
 #[tokio::test]
 async fn a_refusal_is_read() {
     let error = json!({"code": 400, "message": "no such model", "status": "INVALID_ARGUMENT"});

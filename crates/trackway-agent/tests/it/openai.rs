@@ -100,7 +100,7 @@ async fn what_is_to_be_echoed_comes_back_with_its_call() {
     let echo = answer.calls[0].echo.clone().unwrap();
     let asked = asked::<Chat>(sample::after_echo(echo)).await;
     assert_eq!(asked.body["messages"][2]["tool_calls"][0]["extra_content"], extra);
-    // What another format keeps there is not sent.
+    // Data that another format keeps there is not sent.
     let foreign = shapes::asked::<Chat>(sample::after_echo(json!({"other": {"id": "x"}}))).await;
     assert_eq!(foreign.body["messages"][2]["tool_calls"][0]["id"], "c1");
 }
@@ -136,7 +136,8 @@ async fn a_terminator_alone_ends_an_answer_without_usage() {
     assert_eq!((answer.text.as_str(), answer.finish, answer.usage), ("Hallo", Finish::Stop, None));
 }
 
-/// A server that refuses the wish for usage is asked without it, and is not bothered again.
+/// If a server rejects the usage option, the request is repeated without it, and later requests omit
+/// it.
 #[tokio::test]
 async fn usage_is_not_insisted_on() {
     let server = ModelServer::start().await;
@@ -153,7 +154,7 @@ async fn usage_is_not_insisted_on() {
     assert_eq!(wishes, [true, false, false]);
 }
 
-/// Some local servers do not stream when there are tools.
+/// Some local servers do not stream if there are tools.
 #[tokio::test]
 async fn an_answer_in_one_piece_is_taken() {
     let calls = json!([
@@ -190,7 +191,7 @@ async fn a_stream_is_known_by_how_it_begins() {
     }
 }
 
-/// The answers that tests script are answers of this format.
+/// The scripted answers of tests are answers of this format.
 #[tokio::test]
 async fn the_scripted_server_speaks_it() {
     let script = ModelServer::openai()

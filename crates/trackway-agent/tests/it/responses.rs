@@ -28,7 +28,7 @@ impl Wire for Responses {
     fn two_calls(numbers: Numbers) -> Vec<String> {
         let first = call("fc_1", "c1", "look_up", &numbers.index(1), ["{\"q\":", "\"ü\"}"]);
         let second = call("fc_2", "c2", "book", &numbers.index(2), ["{\"n\":", "2}"]);
-        // Pieces name their item, so they may alternate whatever the numbers say.
+        // Pieces name their item, so they may alternate whatever their numbers are.
         first.into_iter().zip(second).flat_map(|(a, b)| [a, b]).collect()
     }
 
@@ -66,7 +66,7 @@ fn event(data: &Value) -> String {
     format!("event: {kind}\ndata: {data}\n\n")
 }
 
-/// A call from its beginning to its end, in pieces and then whole.
+/// A call from its start to its end, in pieces and then complete.
 fn call(item: &str, id: &str, tool: &str, index: &Value, pieces: [&str; 2]) -> Vec<String> {
     let whole = |arguments: &str| {
         json!({"type": "function_call", "id": item, "call_id": id, "name": tool,
@@ -98,7 +98,7 @@ async fn the_request_is_whole() {
     insta::assert_json_snapshot!("responses_everything", asked.body);
 }
 
-/// A server that does not stream, and one that sends whole items only.
+/// A server that does not stream, and one that sends only complete items.
 #[tokio::test]
 async fn items_may_come_in_one_piece() {
     let items = [

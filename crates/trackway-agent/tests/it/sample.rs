@@ -1,9 +1,9 @@
-//! A conversation that has everything in it that a format must be able to write.
+//! A conversation with everything that a format must be able to write.
 
 use serde_json::{Value, json};
 use trackway_agent::{Arguments, Call, Entry, Piece, Request, ToolSpec};
 
-/// Nothing but a question.
+/// Only a question.
 pub(crate) fn question() -> Request {
     let entries = vec![Entry::user("Where is my order?")];
     Request { system: "Be brief.".into(), entries, ..Request::default() }

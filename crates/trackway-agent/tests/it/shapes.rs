@@ -1,7 +1,7 @@
-//! The shapes in which answers arrive, the same for every format.
+//! The forms in which answers arrive, the same for every format.
 //!
-//! A format is a [`Wire`]: it writes the events. `ten_shapes!` makes a test of each shape for it. What
-//! comes out must be the same whoever wrote them.
+//! A format is a [`Wire`]: it writes the events. `ten_shapes!` creates a test of each form for it. The
+//! result must be the same for every format.
 
 use std::time::Duration;
 
@@ -15,37 +15,37 @@ use trackway_testkit::{Latch, ModelServer, Reply};
 
 use crate::sample;
 
-/// The key that every provider here has. It must be in no error.
+/// The key of every provider here. No error may contain it.
 pub(crate) const KEY: &str = "sk-test-0123456789";
 
-/// How one format writes what a model says. Every string is one event with its empty line.
+/// How one format writes a model's output. Every string is one event with its empty line.
 pub(crate) trait Wire {
     const KIND: &'static str;
-    /// Whether calls have ids of the provider's making.
+    /// Whether the provider gives ids to calls.
     const IDS: bool = true;
-    /// Whether arguments are text inside of an event, which may be bad while the event is not.
+    /// Whether arguments are text inside an event, which may be invalid while the event is valid.
     const ARGUMENTS_ARE_TEXT: bool = true;
 
-    /// Whether something behind the end says that nothing follows.
+    /// Whether a marker after the end says that nothing follows.
     const TERMINATED: bool = true;
 
-    /// The beginning of an answer of the model `m-1`, and these pieces of text.
+    /// The start of an answer of the model `m-1`, and these pieces of text.
     fn says(pieces: &[&str]) -> Vec<String>;
 
-    /// After the beginning: the calls `c1` of `look_up` with `{"q":"ü"}` and `c2` of `book` with
-    /// `{"n":2}`, the second after the first. Pieces alternate where the numbering allows it.
+    /// After the start: the calls `c1` of `look_up` with `{"q":"ü"}` and `c2` of `book` with `{"n":2}`,
+    /// the second after the first. Pieces alternate if the numbering allows it.
     fn two_calls(numbers: Numbers) -> Vec<String>;
 
-    /// After the beginning: the call `c1` of `look_up` with this text for arguments.
+    /// After the start: the call `c1` of `look_up` with this text as arguments.
     fn call(arguments: &str) -> Vec<String>;
 
-    /// The end: why it stopped, 11 tokens in and 7 out, and what comes last.
+    /// The end: the finish reason, 11 tokens in and 7 out, and the final marker.
     fn ends(finish: Finish) -> Vec<String>;
 
-    /// An end that lacks what comes last, and whether the answer is whole even so.
+    /// An end without the final marker, and whether the answer is still complete.
     fn unterminated() -> (Vec<String>, bool);
 
-    /// An error inside of the stream that may pass, with the message `out of memory`.
+    /// A transient error inside the stream, with the message `out of memory`.
     fn error() -> Vec<String>;
 }
 
@@ -66,7 +66,7 @@ impl Numbers {
         }
     }
 
-    /// The pieces of two calls: by turns where their numbers tell them apart.
+    /// The pieces of two calls: alternating if their numbers distinguish them.
     pub(crate) fn order<T>(self, first: Vec<T>, second: Vec<T>) -> Vec<T> {
         match self {
             Self::Given => first.into_iter().zip(second).flat_map(|(a, b)| [a, b]).collect(),
@@ -75,7 +75,7 @@ impl Numbers {
     }
 }
 
-/// Makes the tests of the shapes for a format.
+/// Creates the tests of the forms for a format.
 macro_rules! ten_shapes {
     ($wire:ty) => {
         crate::shapes::ten_shapes!(
@@ -118,10 +118,10 @@ pub(crate) fn stream(events: impl IntoIterator<Item = String>) -> Reply {
     events.into_iter().fold(Reply::stream(), Reply::send)
 }
 
-/// What a provider makes of an answer: the whole, or what there was and why it is no more.
+/// The outcome of an answer: the complete answer, or its part and the error.
 pub(crate) type Outcome = Result<Answer, (Answer, ModelError)>;
 
-/// Asks a provider and keeps to its contract: one end, nothing behind it.
+/// Calls a provider and checks its contract: one end, and nothing after it.
 pub(crate) async fn ask(provider: &dyn Provider, request: Request) -> Outcome {
     let mut gather = Gather::new();
     let mut deltas = provider.ask(&request);
@@ -147,7 +147,7 @@ pub(crate) async fn outcome<W: Wire>(reply: Reply) -> Outcome {
     ask(&provider::<W>(&server), sample::question()).await
 }
 
-/// What is asked for `request`, on the wire.
+/// The HTTP request for `request`.
 pub(crate) async fn asked<W: Wire>(request: Request) -> trackway_testkit::Asked {
     let server = ModelServer::start().await;
     server.queue(Reply::refusal(400, "only listening"));
@@ -174,7 +174,7 @@ pub(crate) async fn indexes_are_zero_or_missing<W: Wire>() {
 
 /// Proves D7: several calls in one answer, each with its own arguments.
 async fn two_calls<W: Wire>(numbers: Numbers) {
-    // Some servers say `stop` although there are calls.
+    // Some servers report `stop` although there are calls.
     for finish in [Finish::Calls, Finish::Stop] {
         let events = [W::says(&["Looking."]), W::two_calls(numbers), W::ends(finish)].concat();
         let answer = outcome::<W>(stream(events)).await.unwrap();
@@ -205,12 +205,12 @@ pub(crate) async fn the_connection_is_cut<W: Wire>() {
     bytes.truncate(bytes.len() - 6);
     let (answer, error) = outcome::<W>(Reply::stream().send(bytes).cut()).await.unwrap_err();
     assert_eq!((answer.text.as_str(), error), ("Hal", ModelError::Truncated));
-    // Before anything was said.
+    // Before any text arrived.
     let (_, error) = outcome::<W>(Reply::hang()).await.unwrap_err();
     assert!(matches!(error, ModelError::Unreachable { .. }), "{error:?}");
 }
 
-/// An answer is whole when its end was told, however the connection ends.
+/// An answer is complete once its end arrived, however the connection ends.
 pub(crate) async fn the_terminator_is_missing<W: Wire>() {
     for cut in [false, true] {
         let with_end = |events: Vec<String>| {
@@ -229,7 +229,7 @@ pub(crate) async fn the_terminator_is_missing<W: Wire>() {
     if !W::TERMINATED {
         return;
     }
-    // A server that keeps the connection after its terminator is not waited for.
+    // The client does not wait for a server that keeps the connection open after its terminator.
     let events = [W::says(&["All"]), W::ends(Finish::Stop)].concat();
     assert_eq!(outcome::<W>(stream(events).stay()).await.unwrap().text, "All");
 }
@@ -276,7 +276,7 @@ pub(crate) async fn arguments_are_empty<W: Wire>() {
     }
 }
 
-/// Proves D8: a piece is handed on before the next one exists. Then nobody reads any more.
+/// Proves D8: a piece is passed on before the next one exists. Then the reader stops.
 pub(crate) async fn a_dropped_answer_drops_the_connection<W: Wire>() {
     let server = ModelServer::start().await;
     let latch = Latch::new();
@@ -290,7 +290,7 @@ pub(crate) async fn a_dropped_answer_drops_the_connection<W: Wire>() {
     assert_eq!((gather.text(), server.drops()), ("Hallo", 0));
     drop(deltas);
     server.dropped().await;
-    // A request that nobody waits for any more is dropped before its answer begins, too.
+    // A request whose caller is gone is also dropped before its answer starts.
     server.queue(Reply::stream().wait_first(&Latch::new()));
     let mut deltas = provider::<W>(&server).ask(&sample::question());
     tokio::select! {

@@ -1,5 +1,6 @@
 //! Agents as programs: turns on a real runtime, with a scripted model behind a real socket and small
-//! workflows beside it. The clock stands still unless a test moves it: what waits for time would hang.
+//! workflows. The clock does not move unless a test moves it, so anything that waits for time would
+//! hang.
 
 mod bounds;
 mod clock;

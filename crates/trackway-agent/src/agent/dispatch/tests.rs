@@ -1,4 +1,4 @@
-//! What a model is told of a dispatch, however much that is.
+//! The dispatch results that a model receives, of any size.
 
 use serde_json::json;
 
@@ -20,7 +20,7 @@ fn answer(kind: AnswerKind, parts: Vec<Part>) -> FirstAnswer {
     FirstAnswer { kind, parts, schema: None, reason: None }
 }
 
-/// A child may say more than a model can read; the result keeps its form all the same. Proves D3.
+/// A child may return more than a model can read; the result still keeps its form. Proves D3.
 #[test]
 fn a_long_answer_is_cut_and_stays_json() {
     let long = "x".repeat(5 * 1024 * 1024);
@@ -42,7 +42,7 @@ fn a_long_answer_is_cut_and_stays_json() {
     assert!(result["schemaLeftOut"].as_str().unwrap().ends_with(" bytes"));
 }
 
-/// A child's data may be as deep as records go; what is told of it puts some levels around it.
+/// A child's data may be as deep as records allow; the result adds some levels around it.
 #[test]
 fn deep_data_is_shown_as_text() {
     let nested = |levels: usize| (1..levels).fold(json!(1), |inner, _| json!([inner]));

@@ -1,12 +1,12 @@
-//! Whether a value that a model wants to bring to a question is what the user has said. Pure.
+//! Checks whether a value that a model wants to send as an answer comes from the user's message. Pure.
 //!
-//! Every text and number of the value has to stand in the user's message, as a word or as a run of words.
-//! A yes or a no cannot be found like that, so a boolean counts only where the message has it as data.
+//! Every text and number of the value must appear in the user's message, as a word or a sequence of
+//! words. A boolean cannot be found that way, so it counts only if the message contains it as data.
 
 use serde_json::Value;
 use trackway_domain::Part;
 
-/// Whether everything in the value stands in these parts of the user's message.
+/// Whether everything in the value appears in these parts of the user's message.
 pub(super) fn is_said(value: &Value, parts: &[Part]) -> bool {
     let texts = parts.iter().filter_map(Part::as_text).map(str::to_lowercase).collect::<Vec<_>>();
     let data: Vec<&Value> = parts.iter().filter_map(Part::as_data).collect();
@@ -19,7 +19,7 @@ pub(super) fn is_said(value: &Value, parts: &[Part]) -> bool {
     !leaves.is_empty() && leaves.iter().all(said)
 }
 
-/// The values of which it is made. What is absent says nothing.
+/// The leaf values. An absent value contributes nothing.
 fn gather<'a>(value: &'a Value, leaves: &mut Vec<&'a Value>) {
     match value {
         Value::Null => {}
@@ -37,7 +37,7 @@ fn holds(given: &Value, leaf: &Value) -> bool {
     }
 }
 
-/// A value as a person writes it; none where that cannot be known.
+/// A value as a person writes it; none if there is no single way to write it.
 fn words(leaf: &Value) -> Option<String> {
     match leaf {
         Value::String(text) => Some(text.trim().to_lowercase()).filter(|text| !text.is_empty()),
@@ -46,7 +46,7 @@ fn words(leaf: &Value) -> Option<String> {
     }
 }
 
-/// Whether the words stand in the text, with no letter or digit right before or after them.
+/// Whether the words appear in the text, with no letter or digit directly before or after them.
 fn has(text: &str, words: &str) -> bool {
     text.match_indices(words).any(|(start, found)| {
         let before = text[..start].chars().next_back();
@@ -66,7 +66,7 @@ mod tests {
         is_said(value, &[Part::text(text)])
     }
 
-    /// Texts and numbers of the message, whatever stands around them.
+    /// Texts and numbers of the message, in any context.
     #[test]
     fn words_of_the_message_are_said() {
         let wallet = json!({ "walletAddress": "0xABC", "amount": 40, "note": null });
@@ -77,7 +77,7 @@ mod tests {
         assert!(!said(&json!("eat"), "What a great day"), "a part of a word is no word");
     }
 
-    /// Nobody says yes by the way: agreement is data, or it is asked for.
+    /// Agreement is never inferred from text: it must be data, or the user is asked.
     #[test]
     fn a_yes_is_said_as_data_alone() {
         let yes = json!({ "approved": true });
@@ -86,7 +86,7 @@ mod tests {
         assert!(!is_said(&yes, &[Part::data(json!({ "approved": false }))]));
     }
 
-    /// A value with nothing in it was not brought by anybody.
+    /// An empty value does not come from the user's message.
     #[test]
     fn nothing_is_not_said() {
         for nothing in [json!(null), json!({}), json!([]), json!("")] {

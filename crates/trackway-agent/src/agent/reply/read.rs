@@ -1,4 +1,5 @@
-//! What a message may mean as an answer to a question. Pure; whether it fits is judged by the schema.
+//! The possible meanings of a message as an answer to a question. Pure; the schema decides whether one
+//! is valid.
 
 use serde_json::Value;
 use trackway_domain::{Part, Reason};
@@ -6,12 +7,12 @@ use trackway_engine::input_from_parts;
 
 use crate::form::{Line, written_field, written_fields, written_value};
 
-/// What a message may mean.
+/// The possible meaning of a message.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Reading {
-    /// It can hardly mean anything else: data, `name=value`, JSON, a yes, a number, one of the choices.
+    /// It is clearly an answer: data, `name=value`, JSON, a yes, a number, one of the choices.
     Given(Value),
-    /// Words for a question that takes any words.
+    /// Free text for a question that accepts any text.
     Said(Value),
 }
 
@@ -28,8 +29,9 @@ impl Reading {
         }
     }
 
-    /// Whether the message is meant for a question that it does not name. Words may be said to the agent
-    /// as well: what asks, commands or addresses somebody is, and nobody signs by the way.
+    /// Whether the message is an answer to a question that it does not name. Free text may be for the
+    /// agent instead: a question, a command or an address such as `@name` is. A signature is never
+    /// inferred from free text.
     pub(super) fn belongs(&self, reason: Reason, parts: &[Part]) -> bool {
         let text = text(parts).unwrap_or_default();
         match self {
@@ -42,7 +44,7 @@ impl Reading {
     }
 }
 
-/// What the message may mean, the surest reading first.
+/// The possible meanings of the message, the most certain first.
 pub(super) fn readings(schema: &Value, parts: &[Part]) -> Vec<Reading> {
     let plain = input_from_parts(schema, parts).ok();
     let text = match text(parts) {
@@ -61,7 +63,7 @@ pub(super) fn readings(schema: &Value, parts: &[Part]) -> Vec<Reading> {
     readings
 }
 
-/// The message as it stands, where it is meant for a question that it does not fit.
+/// The message unchanged, if it is for a question whose schema it does not match.
 pub(super) fn plain(parts: &[Part]) -> Option<Value> {
     parts.iter().find_map(Part::as_data).cloned().or_else(|| text(parts).map(Value::String))
 }
@@ -71,12 +73,12 @@ fn text(parts: &[Part]) -> Option<String> {
     (!texts.is_empty()).then(|| texts.join("\n").trim().to_owned())
 }
 
-/// An object or a list; anything else that is JSON is a word as well.
+/// An object or a list. Any other JSON value could also be a word.
 fn json(text: &str) -> Option<Value> {
     serde_json::from_str(text).ok().filter(|value: &Value| value.is_object() || value.is_array())
 }
 
-/// `/run echo`; a path such as `/srv/data` is none.
+/// `/run echo` is a command; a path such as `/srv/data` is not.
 fn is_command(text: &str) -> bool {
     let word = text.strip_prefix('/').and_then(|line| line.split_whitespace().next());
     word.is_some_and(|word| word.chars().all(char::is_alphabetic))
@@ -86,7 +88,7 @@ fn is_question(text: &str) -> bool {
     text.ends_with(['?', '？'])
 }
 
-/// `@helper what was that`; a name alone is none.
+/// `@helper what was that` is an address; a name alone is not.
 fn is_addressed(text: &str) -> bool {
     text.starts_with('@') && text.contains(char::is_whitespace)
 }

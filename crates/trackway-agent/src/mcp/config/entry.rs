@@ -14,11 +14,11 @@ const STDIO_KEYS: [&str; 7] =
     ["command", "args", "env", "cwd", "type", "disabled", "timeoutSeconds"];
 const HTTP_KEYS: [&str; 5] = ["url", "headers", "type", "disabled", "timeoutSeconds"];
 
-/// Longest time that a call may be given: a day. More is a slip of units.
+/// Longest allowed time for a call: a day. More is probably a wrong unit.
 /// Limit (Tools): time that the file may give one call.
 const CALL_SECONDS_MAX: u64 = 24 * 60 * 60;
 
-/// A server, or none where it is switched off.
+/// A server, or none if it is switched off.
 pub(super) fn read_server(
     at: &str,
     value: Value,
@@ -37,7 +37,7 @@ pub(super) fn read_server(
         (true, true) => entry.neither("it has both `command` and `url`; a server is one of them"),
         (false, false) => entry.neither("it has neither `command` nor `url`"),
     };
-    // What is switched off is not to keep anything from starting, a variable that is not set least.
+    // A server that is switched off must not prevent a start, for example because of an unset variable.
     if is_off {
         return Ok(None);
     }
@@ -47,7 +47,7 @@ pub(super) fn read_server(
     }
 }
 
-/// What is left to be read of an entry, and what was wrong with it so far.
+/// The keys of an entry that are still unread, and the problems so far.
 struct Entry<'a> {
     at: &'a str,
     map: Map<String, Value>,
@@ -126,7 +126,7 @@ impl Entry<'_> {
         self.problems.push(ConfigProblem::new(format!("{}.{key}", self.at), message));
     }
 
-    /// Keys that nobody has read.
+    /// Keys that were not read.
     fn leftovers(&mut self, known: &[&str]) {
         for key in self.map.keys() {
             self.problems.push(unknown(self.at, key, known));
@@ -193,7 +193,7 @@ impl Entry<'_> {
         let mut texts = BTreeMap::new();
         for (name, item) in items {
             let at = format!("{key}.{name}");
-            // Numbers and switches are written without quotes often enough, and mean one text only.
+            // Numbers and booleans are often written without quotes, and have only one text form.
             let text = match item {
                 Value::String(text) => self.filled(&at, &text),
                 Value::Number(number) => Some(number.to_string()),
@@ -226,8 +226,8 @@ pub struct Missing {
     pub name: String,
 }
 
-/// The text with every `${env:NAME}` replaced. Other placeholders are refused: a server that is started
-/// with `${HOME}` as it stands only fails later, and further away.
+/// The text with every `${env:NAME}` replaced. Other placeholders are rejected: a server that starts
+/// with a literal `${HOME}` would only fail later, with a less clear error.
 fn fill(text: &str, resolve: &dyn Fn(&str) -> Result<String, Missing>) -> Result<String, String> {
     let mut filled = String::with_capacity(text.len());
     let mut rest = text;

@@ -1,4 +1,4 @@
-//! Files as people have them, and files with something wrong.
+//! Typical files, and files with errors.
 
 use super::*;
 
@@ -59,7 +59,7 @@ fn the_other_spelling_of_the_list_is_read_too() {
     assert_eq!(parse("{}"), McpConfig::default());
 }
 
-/// Nothing is accepted that is not acted on, and everything wrong is told at once.
+/// Every accepted key has an effect, and all errors are reported at once.
 #[test]
 fn what_is_not_understood_is_named_with_what_was_meant() {
     for (text, expected) in [

@@ -1,4 +1,4 @@
-//! Names that fit, and names that have to be made to.
+//! Valid names, and names that must be changed.
 
 use super::*;
 

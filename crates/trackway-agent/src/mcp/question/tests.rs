@@ -1,4 +1,4 @@
-//! Whom a question goes to, and what an answer means.
+//! Where a question goes, and what an answer means.
 
 use super::*;
 
@@ -6,7 +6,7 @@ fn session(name: &str) -> SessionId {
     SessionId::new(name).unwrap()
 }
 
-/// A question that may be another user's is asked of nobody.
+/// A question that may belong to another user is not asked.
 #[test]
 fn a_question_goes_to_the_one_conversation_that_calls() {
     let desk = Arc::new(Desk::default());

@@ -1,4 +1,4 @@
-//! Results as servers give them.
+//! Results in the forms that servers send.
 
 use serde_json::json;
 use trackway_domain::Content;
@@ -27,7 +27,7 @@ fn structured_content_is_the_value_and_its_copy_in_text_is_not_shown_twice() {
     assert_eq!(output, ToolOutput::from(json!({"n": 1})));
 }
 
-/// Images and links reach the model beside the text.
+/// Images and links reach the model together with the text.
 #[test]
 fn files_are_parts_with_everything_else() {
     let output = read(json!({"content": [
@@ -49,7 +49,7 @@ fn files_are_parts_with_everything_else() {
     assert_eq!(output.parts[3], Part::text("inside").with("uri", "x:y"));
 }
 
-/// A model is shown the parts alone, so nothing may be missing among them, nor be there twice.
+/// A model receives only the parts, so nothing may be missing or duplicated in them.
 #[test]
 fn structured_content_beside_an_image_is_shown_once() {
     let image = json!({"type": "image", "data": "aGk=", "mimeType": "image/png"});

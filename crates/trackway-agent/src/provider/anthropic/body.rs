@@ -1,4 +1,4 @@
-//! A request in the form of Messages.
+//! A request in the Messages format.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,12 +14,12 @@ use crate::{
     record::free_id,
 };
 
-/// The format wants a bound on every answer, thoughts included. This is the most that every model since
-/// the fourth generation takes; a lower one would cut off models that think long.
-/// Limit (Agents): answer of an Anthropic model where the agent names no bound.
+/// The format requires a limit for every answer, including thoughts. This is the maximum that every
+/// model since the fourth generation accepts. A lower limit would cut off models that think for long.
+/// Limit (Agents): answer of an Anthropic model if the agent sets no limit.
 const MAX_TOKENS_DEFAULT: u32 = 32_000;
 
-/// Schemas that hold one of these at their top are refused as a tool's input.
+/// A tool's input schema with one of these keywords at its root is rejected.
 const ALTERNATIVES: [&str; 3] = ["allOf", "anyOf", "oneOf"];
 
 pub(super) fn body(model: &str, request: &Request) -> Value {
@@ -29,7 +29,7 @@ pub(super) fn body(model: &str, request: &Request) -> Value {
     body.insert("stream".to_owned(), json!(true));
     let mut system = prompt(request);
     match request.output.as_ref().map(|schema| (schema, form::strict(schema))) {
-        // Forcing a tool would be refused by models that always think, and would rule out real tools.
+        // Models that always think reject a forced tool, and it would exclude real tools.
         Some((_, Some(strict))) => {
             let format = json!({ "type": "json_schema", "schema": strict });
             body.insert("output_config".to_owned(), json!({ "format": format }));
@@ -38,12 +38,12 @@ pub(super) fn body(model: &str, request: &Request) -> Value {
         None => {}
     }
     if !system.trim().is_empty() {
-        // What comes before the conversation is the same in every call of a turn.
+        // The part before the conversation is the same in every call of a turn.
         let block = json!({ "type": "text", "text": system, "cache_control": cached() });
         body.insert("system".to_owned(), json!([block]));
     }
     let mut messages = messages(&request.entries);
-    // So is the conversation before the newest entry.
+    // The same is true for the conversation before the newest entry.
     if let Some(Value::Array(blocks)) = messages.last_mut().map(|message| &mut message["content"])
         && let Some(Value::Object(last)) = blocks.last_mut()
     {
@@ -60,7 +60,7 @@ fn cached() -> Value {
     json!({ "type": "ephemeral" })
 }
 
-/// Messages of alternating roles: results of calls are the user's, all of them in one message.
+/// Messages of alternating roles. Results of calls belong to the user role, all of them in one message.
 fn messages(entries: &[Entry]) -> Vec<Value> {
     let mut messages = Alternating::default();
     let mut ids = Ids::default();
@@ -76,8 +76,8 @@ fn messages(entries: &[Entry]) -> Vec<Value> {
     messages.into_messages("content", text_block)
 }
 
-/// Ids as they are sent. Those of other providers may have characters that are refused here, and may
-/// come again in a later answer, which is refused as well.
+/// Ids for the request. Ids of other providers may contain characters that this format rejects. They
+/// may also repeat in a later answer, which the format rejects as well.
 #[derive(Default)]
 struct Ids<'a> {
     sent: BTreeSet<String>,
@@ -94,13 +94,13 @@ impl<'a> Ids<'a> {
         own
     }
 
-    /// What the newest call of that id is sent under.
+    /// The id that is sent for the newest call with that original id.
     fn of<'b>(&'b self, id: &'b str) -> &'b str {
         self.newest.get(id).map_or(id, String::as_str)
     }
 }
 
-/// Thoughts come first, then what was said, then the calls, each behind the thoughts before it.
+/// Thoughts come first, then the text, then the calls, each after the thoughts that preceded it.
 fn said<'a>(text: &str, calls: &'a [Call], ids: &mut Ids<'a>) -> Vec<Value> {
     let thoughts = |call: &Call| {
         let echo = call.echo.as_ref().and_then(|echo| echo[ECHO].as_array());
@@ -135,7 +135,7 @@ fn result(call: &str, pieces: &[Piece], failed: bool) -> Value {
 
 fn content(pieces: &[Piece]) -> Vec<Value> {
     let blocks = pieces.iter().filter_map(|piece| match piece {
-        // Blank text is refused.
+        // The format rejects blank text.
         Piece::Text(text) => (!text.trim().is_empty()).then(|| text_block(text)),
         Piece::Image { media_type, base64 } => Some(json!({
             "type": "image",

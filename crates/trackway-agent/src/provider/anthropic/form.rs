@@ -1,32 +1,33 @@
-//! Schemas of answers as the format takes them: every object closed, bounds in words.
+//! Schemas of answers in the form that the format accepts: every object closed, limits described in
+//! words.
 //!
-//! The answer is checked against the whole schema by whoever asked, so what is only in words here is
-//! not lost.
+//! The caller checks the answer against the whole schema, so a limit that is only described in words is
+//! still enforced.
 
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-/// Levels of a schema that are looked into. One that is deeper, or contains itself, goes in words.
+/// Levels of a schema that are converted. A deeper or recursive schema is described in words.
 /// Limit (Agents): levels of an output schema that an Anthropic model is given as a form.
 const DEPTH_MAX: usize = 32;
 
-/// What may stand in a schema, beside what holds schemas itself.
+/// Keywords that may appear in a schema, in addition to those that contain schemas.
 const TAKEN: &[&str] =
     &["type", "enum", "const", "description", "title", "default", "required", "$ref"];
-/// Formats that are taken.
+/// Supported string formats.
 const FORMATS: &[&str] =
     &["date-time", "time", "date", "duration", "email", "hostname", "uri", "ipv4", "ipv6", "uuid"];
-/// What says nothing about a value.
+/// Keywords that do not restrict a value.
 const SILENT: &[&str] = &["$schema", "$id", "$comment", "examples", "additionalProperties"];
 
-/// The schema in the form that binds the model; nothing where it has none.
+/// The schema in the form that the provider enforces; none if it cannot be converted.
 pub(super) fn strict(schema: &Value) -> Option<Value> {
     let is_object = schema["type"] == "object" && schema["properties"].is_object();
     if !is_object || is_endless(schema) { None } else { narrow(schema, DEPTH_MAX) }
 }
 
-/// What the model is told where a schema cannot bind it.
+/// The instruction for the model if the provider cannot enforce the schema.
 pub(super) fn in_words(schema: &Value) -> String {
     format!(
         "\n\nAnswer with nothing but one JSON value, without a code fence. It has this schema: {schema}"
@@ -59,7 +60,7 @@ fn narrow(schema: &Value, depth: usize) -> Option<Value> {
             known if TAKEN.contains(&known) => Some(value.clone()),
             _ => None,
         };
-        // Several branches that may hold at once are not a thing here.
+        // The format does not support several branches that may be valid at once.
         let key = if key == "oneOf" { "anyOf" } else { key };
         match kept {
             Some(kept) => _ = taken.insert(key.to_owned(), kept),
@@ -71,7 +72,7 @@ fn narrow(schema: &Value, depth: usize) -> Option<Value> {
     if object.contains_key("properties") {
         taken.insert("additionalProperties".to_owned(), json!(false));
     } else if is_map || object.get("type") == Some(&json!("object")) {
-        // A map of any keys cannot be closed.
+        // A map with arbitrary keys cannot be closed.
         return None;
     }
     if !words.is_empty() {
@@ -82,7 +83,7 @@ fn narrow(schema: &Value, depth: usize) -> Option<Value> {
     Some(Value::Object(taken))
 }
 
-/// Whether a reference leads out of the schema, or back to where it stands: neither is taken.
+/// Whether a reference leaves the schema or is recursive. The format rejects both.
 fn is_endless(root: &Value) -> bool {
     let mut known: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     let mut open = vec![];
@@ -99,7 +100,7 @@ fn is_endless(root: &Value) -> bool {
         open.extend(&inner);
         known.insert(target, inner);
     }
-    // What is left when everything that leads nowhere else is taken away leads in circles.
+    // Removes definitions that refer to no remaining definition. Everything that is left is recursive.
     while let Some(leaf) =
         known.iter().find(|(_, inner)| inner.is_empty()).map(|(target, _)| *target)
     {
@@ -109,7 +110,7 @@ fn is_endless(root: &Value) -> bool {
     !known.is_empty()
 }
 
-/// The references that stand in a schema.
+/// The references in a schema.
 fn references<'a>(schema: &'a Value, depth: usize, found: &mut Vec<&'a str>) {
     let Some(depth) = depth.checked_sub(1) else { return };
     match schema {

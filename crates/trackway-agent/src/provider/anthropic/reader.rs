@@ -1,4 +1,4 @@
-//! A stream of Messages: blocks that begin, grow and end, and an end of the whole.
+//! Reads a stream of Messages: blocks that start, grow and end, and the end of the message.
 
 use std::collections::BTreeMap;
 
@@ -14,24 +14,24 @@ use crate::{
     },
 };
 
-/// Errors inside of a stream that pass.
+/// Transient errors inside a stream.
 const PASSING: &[&str] = &["overloaded_error", "api_error", "rate_limit_error", "timeout_error"];
 
 #[derive(Debug, Default)]
 pub(super) struct MessageReader {
     started: bool,
     blocks: BTreeMap<u64, Block>,
-    /// The block that began last; pieces without an index are for it.
+    /// The block that started last; pieces without an index belong to it.
     newest: u64,
     /// Calls so far.
     calls: usize,
-    /// Thoughts since the last call: the next one has to be sent back behind them.
+    /// Thoughts since the last call. The next call must be sent back after them.
     thoughts: Vec<Value>,
     finish: Option<Finish>,
     usage: Tokens,
 }
 
-/// Counts as the server gives them; what was cached is beside the input, not inside of it.
+/// Counts from the server. Cached tokens are counted in addition to the input.
 #[derive(Debug, Default)]
 struct Tokens {
     input: Option<u64>,
@@ -48,12 +48,12 @@ enum Block {
         text: String,
         signature: String,
     },
-    /// A call, and its input where that came with its beginning and in no piece since.
+    /// A call, and its input if the input came with the start of the block and no piece followed.
     Call {
         slot: usize,
         input: Option<Value>,
     },
-    /// Nothing that we asked for.
+    /// A kind of block that we did not request.
     Other,
 }
 
@@ -75,7 +75,7 @@ impl Reader for MessageReader {
             "message_stop" => return self.end(out),
             "message" => return self.whole(&event, out),
             "error" => return Err(failed(&event["error"])),
-            // Pings, and what the format adds later.
+            // Pings, and events that later versions of the format add.
             _ => {}
         }
         Ok(())
@@ -110,7 +110,7 @@ impl MessageReader {
     }
 
     fn begin(&mut self, block: &Value, out: &mut Vec<Delta>) {
-        // A server that gives every block the same index begins the next one with this.
+        // A server that gives every block the same index starts the next block this way.
         self.close(self.newest, out);
         let begun = match block["type"].as_str() {
             Some("text") => {
@@ -175,7 +175,7 @@ impl MessageReader {
 
     fn close(&mut self, index: u64, out: &mut Vec<Delta>) {
         match self.blocks.remove(&index) {
-            // Without a signature it would be refused when it comes back.
+            // Without a signature the provider rejects it when it is sent back.
             Some(Block::Thought { text, signature }) if !signature.is_empty() => {
                 let block = json!({ "type": "thinking", "thinking": text, "signature": signature });
                 self.thoughts.push(block);
@@ -199,7 +199,7 @@ impl MessageReader {
 }
 
 impl Tokens {
-    /// Counts are of the whole answer so far; a later one takes the place of an earlier one.
+    /// Counts cover the whole answer so far; a later count replaces an earlier one.
     fn learn(&mut self, usage: &Value) {
         let count = |key: &str| usage[key].as_u64();
         self.input = count("input_tokens").or(self.input);

@@ -1,4 +1,4 @@
-//! Requests as they are written, and streams of every shape as they are read.
+//! Requests as they are written, and streams of every form as they are read.
 
 use insta::{assert_json_snapshot, assert_snapshot};
 use serde_json::{Value, json};
@@ -40,7 +40,7 @@ fn a_message_without_content_is_not_empty() {
     assert_eq!(body.get("system"), None);
 }
 
-/// Ids that other providers gave twice, in two answers, are told apart.
+/// Ids that another provider used twice, in two answers, become distinct.
 #[test]
 fn ids_are_sent_once() {
     let mut request = everything(json!({}));
@@ -57,7 +57,7 @@ fn ids_are_sent_once() {
     assert_eq!(told, ["call_3", "call_1", "call_2", "call_3_2", "call_1_2", "call_2_2"]);
 }
 
-/// Alternatives at the top of a tool's schema are refused there; the model still sees them.
+/// The format rejects alternatives at the root of a tool's schema; the model still sees them.
 #[test]
 fn a_tool_with_alternatives_keeps_them_in_words() {
     let schema = json!({ "anyOf": [{ "required": ["a"] }, { "required": ["b"] }] });
@@ -163,7 +163,7 @@ fn stream(middle: &[(&'static str, Value)], reason: &str) -> Vec<(&'static str, 
     events
 }
 
-/// Text, thoughts and calls; pings and kinds of blocks that nobody asked for are passed over.
+/// Text, thoughts and calls. Pings and unrequested kinds of blocks are ignored.
 #[test]
 fn a_stream_is_read() {
     let events = stream(
@@ -195,7 +195,7 @@ fn a_stream_is_read() {
     assert_snapshot!("stream", shown(&format(), &events));
 }
 
-/// An overloaded server is asked again; a request that is wrong is not.
+/// A call to an overloaded server is retried; an invalid request is not.
 #[test]
 fn an_error_in_the_stream_is_an_error() {
     let table = [

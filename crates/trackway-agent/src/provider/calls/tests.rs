@@ -1,4 +1,4 @@
-//! Pieces as servers send them, and the calls they add up to.
+//! Pieces in the forms that servers send, and the resulting calls.
 
 use super::*;
 

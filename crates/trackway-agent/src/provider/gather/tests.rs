@@ -1,4 +1,4 @@
-//! What pieces add up to.
+//! The answers that pieces combine into.
 
 use serde_json::json;
 
@@ -68,8 +68,7 @@ fn arguments_are_read_once_at_the_end() {
     assert_eq!(answer.calls[2].echo, Some(json!("again")));
 }
 
-/// A tool's name with nothing behind it is no call where the answer ends there for another reason than
-/// that the model had said everything.
+/// A tool's name without arguments is not a call if the answer was cut off there.
 #[test]
 fn a_call_that_was_cut_off_before_its_arguments_is_not_made() {
     let empty = Arguments::Json(json!({}));
@@ -83,12 +82,12 @@ fn a_call_that_was_cut_off_before_its_arguments_is_not_made() {
             assert_eq!(reason, "the answer was cut off before them");
         }
     }
-    // What is whole is whole, however the answer ended.
+    // A complete call is kept, however the answer ended.
     let answer = gathered(&[call(0, None, "one"), arguments(0, "{}"), Delta::End(Finish::Length)]);
     assert_eq!(answer.calls[0].arguments, empty);
 }
 
-/// What a model says must not end its turn: deeper arguments could not be recorded.
+/// A model's answer must not end its turn: deeper arguments could not be recorded.
 #[test]
 fn arguments_that_are_nested_too_deeply_are_told() {
     let nested = |levels: usize| (1..levels).fold(json!(1), |inner, _| json!([inner]));
@@ -106,7 +105,7 @@ fn arguments_that_are_nested_too_deeply_are_told() {
     };
     assert_eq!(reason, "they are nested deeper than 90 levels");
     assert_eq!(answer.calls[1].echo, None);
-    // With all that is recorded around it.
+    // With everything that is recorded around it.
     let kept = vec![model("", answer.calls)];
     let compacted = Compacted { kept, ..Compacted::default() };
     assert!(!trackway_domain::is_too_deep(&compacted.to_value().unwrap()));

@@ -18,7 +18,7 @@ pub(super) fn body(request: &Request) -> Value {
     let mut settings = Map::new();
     let mut system = prompt(request);
     match &request.output {
-        // Most models refuse a schema for the answer beside tools; there it goes in words.
+        // Most models reject an answer schema together with tools; then the prompt describes it.
         Some(schema) if !request.tools.is_empty() => system.push_str(&format!(
             "\n\nWhen no tool is left to call, answer with nothing but one JSON value, without a code \
              fence. It has this schema: {schema}"
@@ -48,8 +48,9 @@ pub(super) fn body(request: &Request) -> Value {
     Value::Object(body)
 }
 
-/// Contents of alternating roles. Results are the user's, all of one answer in one content and in the
-/// order of its calls: that, and their names, is what they are matched by where calls have no ids.
+/// Contents of alternating roles. Results belong to the user role. All results of one answer are in one
+/// content, in the order of its calls: if calls have no ids, results are matched by this order and by
+/// name.
 fn contents(entries: &[Entry]) -> Vec<Value> {
     let mut contents = Alternating::default();
     let mut calls: &[Call] = &[];
@@ -99,7 +100,7 @@ fn echoed<'a>(call: &'a Call, key: &str) -> Option<&'a Value> {
     call.echo.as_ref()?.get(ECHO)?.get(key)
 }
 
-/// Answers first, in the order of the calls; the images that came with them behind.
+/// Answers first, in the order of the calls; then the images that belong to them.
 fn results(entries: &[&Entry], calls: &[Call]) -> Vec<Value> {
     let places: BTreeMap<&str, usize> =
         calls.iter().enumerate().map(|(place, call)| (call.id.as_str(), place)).collect();
@@ -113,7 +114,7 @@ fn results(entries: &[&Entry], calls: &[Call]) -> Vec<Value> {
     for entry in ordered {
         let Entry::Result { call, tool, pieces, failed } = entry else { continue };
         let text = Piece::join_texts(pieces, "\n");
-        // What is JSON already is not packed into a string again.
+        // Text that is already JSON is not wrapped in a string again.
         let value =
             serde_json::from_str(&text).ok().filter(|it: &Value| it.is_object() || it.is_array());
         let key = if *failed { "error" } else { "output" };

@@ -1,4 +1,5 @@
-//! A stream of Gemini's responses: each a whole one with the next pieces, the last with a reason.
+//! Reads a stream of Gemini's responses: each is a whole response with the next pieces, and the last
+//! has a finish reason.
 
 use serde_json::{Map, Value, json};
 
@@ -32,8 +33,8 @@ impl Reader for ContentReader {
         }
     }
 
-    /// The format has no mark behind the last response: a reason to stop makes the answer whole, and
-    /// the counts may come after it.
+    /// The format has no marker after the last response. A finish reason completes the answer, and the
+    /// counts may come after it.
     fn end(&mut self, out: &mut Vec<Delta>) -> Result<(), ModelError> {
         let Some(finish) = self.finish else { return Err(ModelError::Truncated) };
         push_end(finish, self.calls > 0, self.usage, out);
@@ -48,11 +49,11 @@ impl ContentReader {
         }
         push_start(&mut self.started, &response["modelVersion"], out);
         self.usage = usage(&response["usageMetadata"]).or(self.usage);
-        // The prompt was held back: there is no candidate at all.
+        // The prompt was blocked: there is no candidate at all.
         if response["promptFeedback"]["blockReason"].is_string() {
             self.finish = Some(Finish::Filtered);
         }
-        // One answer was asked for.
+        // Only one answer was requested.
         let candidate = &response["candidates"][0];
         for part in candidate["content"]["parts"].as_array().into_iter().flatten() {
             self.part(part, out);
@@ -76,7 +77,7 @@ impl ContentReader {
         let tool = call["name"].as_str().unwrap_or_default().to_owned();
         out.push(Delta::Call { slot, id: id.map(str::to_owned), tool });
         let arguments = match &call["args"] {
-            // Calls come whole: one without arguments was not cut off before them.
+            // Calls arrive complete: a call without arguments was not cut off.
             Value::Null => "{}".to_owned(),
             Value::String(text) => text.clone(),
             value => value.to_string(),
@@ -108,7 +109,7 @@ fn finished(reason: &str, message: &Value) -> Result<Finish, ModelError> {
         | "IMAGE_SAFETY"
         | "IMAGE_PROHIBITED_CONTENT"
         | "IMAGE_RECITATION" => Finish::Filtered,
-        // The model lost its way, in a call most often; asked again it mostly does not.
+        // The model's output went wrong, usually in a call. A retry usually works.
         other => {
             let message = message.as_str().map(|it| format!(": {it}")).unwrap_or_default();
             let reason = format!("it stopped with {other}{message}");
@@ -117,7 +118,7 @@ fn finished(reason: &str, message: &Value) -> Result<Finish, ModelError> {
     })
 }
 
-/// Counts are of the whole answer so far. Thoughts are counted beside what was said.
+/// Counts cover the whole answer so far. Thoughts are counted separately from the text.
 fn usage(usage: &Value) -> Option<Usage> {
     let count = |key: &str| usage[key].as_u64().unwrap_or(0);
     usage.is_object().then(|| Usage {

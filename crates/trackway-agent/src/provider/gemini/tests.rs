@@ -1,4 +1,4 @@
-//! Requests as they are written, and streams of every shape as they are read.
+//! Requests as they are written, and streams of every form as they are read.
 
 use std::time::Duration;
 
@@ -40,7 +40,7 @@ fn requests_are_written_as_contents() {
     assert_eq!(body::body(&empty)["contents"][0]["parts"], json!([{ "text": "(no content)" }]));
 }
 
-/// A schema binds the answer where there are no tools, and is told where there are.
+/// The provider enforces a schema if there are no tools; otherwise the prompt describes it.
 #[test]
 fn answers_of_a_form_are_asked_for() {
     let schema = json!({ "type": "object", "properties": { "n": { "type": "integer" } } });
@@ -78,7 +78,7 @@ fn call(name: &str, args: Value) -> Value {
     call
 }
 
-/// Text, thoughts and calls; signatures and ids are kept for the next request.
+/// Text, thoughts and calls. Signatures and ids are kept for the next request.
 #[test]
 fn a_stream_is_read() {
     let mut signed = call("look", json!({ "at": "sky" }));
@@ -123,7 +123,7 @@ fn an_error_in_the_stream_is_an_error() {
     }
 }
 
-/// There is no header that says when to come back; the error does.
+/// No header says when to retry; the error does.
 #[test]
 fn a_busy_server_says_when() {
     let wait = |delay: &str| {

@@ -1,4 +1,4 @@
-//! One request and its answer, step by step. Whoever drops it drops the connection.
+//! One request and its answer, step by step. Dropping it drops the connection.
 
 use std::{collections::VecDeque, sync::Arc, time::Duration};
 
@@ -17,23 +17,23 @@ use crate::provider::{
     format::{Format, Reader},
 };
 
-/// How much is read of an answer that is a failure: its complaint stands at its beginning.
+/// How much of a failed answer is read. The error message is at its start.
 /// Limit (Agents): failed answer of a model's server that is read.
 const FAILURE_BYTES_MAX: usize = 64 * 1024;
 
-/// How long the body of a failure is waited for. Its status says the most.
+/// How long to wait for the body of a failure. Its status is the most important part.
 /// Limit (Agents): wait for the body of a model server's failure.
 const FAILURE_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How long the end of a response is waited for: it comes with its last event, or not at all.
+/// How long to wait for the end of a response. It arrives with its last event, or not at all.
 /// Limit (Agents): wait for the end of a response after its last event.
 const LINGER_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// What may stand behind the last event: an empty line, a comment.
-/// Limit (Agents): text behind the last event of a response.
+/// Text that may follow the last event: an empty line, a comment.
+/// Limit (Agents): text after the last event of a response.
 const LINGER_BYTES_MAX: usize = 1_024;
 
-/// Everything that is needed to ask.
+/// Everything that a request needs.
 pub(super) struct Ask {
     pub(super) client: Client,
     pub(super) url: Url,
@@ -48,7 +48,7 @@ pub(super) struct Ask {
 pub(super) struct Exchange {
     ask: Ask,
     stage: Stage,
-    /// Read and not yet handed out.
+    /// Read but not yet returned.
     ready: VecDeque<Result<Delta, ModelError>>,
 }
 
@@ -67,14 +67,14 @@ struct Reading {
 }
 
 enum Body {
-    /// The first letter tells.
+    /// The first character decides.
     New,
     Events(Parser),
-    /// Some servers answer with one JSON value although a stream was asked for. It is one event.
+    /// Some servers answer a stream request with one JSON value. It counts as one event.
     Whole(Vec<u8>),
 }
 
-/// What one read came to.
+/// The result of one read.
 enum Read {
     Chunk(Bytes),
     End,
@@ -86,7 +86,7 @@ impl Exchange {
         Self { ask, stage: Stage::New, ready: VecDeque::new() }
     }
 
-    /// The next piece of the answer. An error, and `Done`, are the last.
+    /// The next piece of the answer. An error and `Done` are the last items.
     pub(super) async fn next(&mut self) -> Option<Result<Delta, ModelError>> {
         loop {
             if let Some(item) = self.ready.pop_front() {
@@ -97,7 +97,7 @@ impl Exchange {
                 Stage::New => match self.ask.send().await {
                     Ok(reading) => self.stage = Stage::Reading(Box::new(reading)),
                     Err(error) if self.ask.unwelcome.learn(&error, &self.ask.body) => {
-                        tracing::debug!("a server is asked again without what it refuses");
+                        tracing::debug!("retrying without the fields that the server refuses");
                         self.stage = Stage::New;
                     }
                     Err(error) => self.ready.push_back(Err(error)),
@@ -107,7 +107,7 @@ impl Exchange {
         }
     }
 
-    /// Reads once more; keeps what came of it, and goes on reading unless that was the end.
+    /// Reads once, stores the result, and continues reading unless that was the end.
     async fn read(&mut self, mut reading: Box<Reading>) {
         let begun = reading.bytes > 0;
         let read = match timeout(self.ask.bounds.idle, reading.response.chunk()).await {
@@ -148,12 +148,12 @@ impl Ask {
         }
         let body = match content_type(&response).as_str() {
             "text/event-stream" => Body::Events(Parser::new(self.bounds.bytes)),
-            // Whatever stands between us and the server, or a wrong address.
+            // Usually a proxy, or a wrong address.
             "text/html" => {
                 let reason = "it is a page for people (text/html)".to_owned();
                 return Err(ModelError::Unreadable { reason });
             }
-            // Some servers give streams other names, or none.
+            // Some servers use other content types for streams, or none.
             _ => Body::New,
         };
         Ok(Reading { response, body, reader: self.format.reader(), bytes: 0 })
@@ -180,7 +180,7 @@ impl Reading {
                 self.rest(out)?;
                 self.end(out)
             }
-            // Whether anything is missing is for the format to say.
+            // The format decides whether anything is missing.
             Read::Lost => self.end(out),
         }
     }
@@ -213,16 +213,16 @@ impl Reading {
         Ok(())
     }
 
-    /// What stands at the end without an end of its own.
+    /// The remaining text without a line end.
     fn rest(&mut self, out: &mut Vec<Delta>) -> Result<(), ModelError> {
         match &mut self.body {
             Body::New => Ok(()),
             Body::Events(parser) => {
-                // A part of a letter is a part of an answer.
+                // An incomplete character belongs to an incomplete answer.
                 let last = parser.finish().map_err(|_| ModelError::Truncated)?;
                 let Some(Event { kind, data, .. }) = last else { return Ok(()) };
                 self.reader.event(&kind, &data, out).map_err(|error| match error {
-                    // Half an event is no event.
+                    // An incomplete event is not an event.
                     ModelError::Unreadable { .. } => ModelError::Truncated,
                     other => other,
                 })
@@ -255,8 +255,8 @@ fn unreadable(bad: BadStream) -> ModelError {
     ModelError::Unreadable { reason }
 }
 
-/// Reads the end of a response behind the end of its answer, so that the next request need not open a
-/// connection. Nobody waits for it: some servers never end it.
+/// Reads the rest of a response after the end of its answer, so that the next request can reuse the
+/// connection. No caller waits for it: some servers never end the response.
 fn linger(mut response: Response) {
     tokio::spawn(timeout(LINGER_TIMEOUT, async move {
         let mut bytes = 0;
@@ -269,7 +269,7 @@ fn linger(mut response: Response) {
     }));
 }
 
-/// As much of a failure's body as there is, within bounds.
+/// The body of a failure, within limits.
 async fn beginning(mut response: Response) -> Vec<u8> {
     let mut body = Vec::new();
     while let Ok(Some(chunk)) = response.chunk().await {

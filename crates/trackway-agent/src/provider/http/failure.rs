@@ -1,4 +1,4 @@
-//! What a server's failure means, told without secrets.
+//! Classifies a server's failure, and describes it without secrets.
 
 use std::{sync::Arc, time::Duration};
 
@@ -14,24 +14,25 @@ use trackway_runtime::SystemClock;
 use super::Endpoint;
 use crate::provider::{ModelError, format::Format};
 
-/// How much of a complaint is shown: a few sentences, whatever page a proxy may have sent.
+/// How much of an error message is shown: a few sentences, even if a proxy sent a whole page.
 /// Limit (Agents): text of a model server's failure that is shown.
 const REASON_CHARS_MAX: usize = 500;
 
-/// Values of headers that are shorter are words and versions, not secrets.
+/// Shorter values of headers are words and versions, not secrets.
 const SECRET_CHARS_MIN: usize = 8;
 
-/// Keys that are shorter are made up for a server that wants none, and would hide half of what it says.
+/// Shorter keys are placeholders for a server that needs none. Hiding them would hide parts of its
+/// messages.
 const KEY_CHARS_MIN: usize = 4;
 
 /// Some servers ask for waits shorter than a second, in milliseconds.
 const RETRY_AFTER_MS: HeaderName = HeaderName::from_static("retry-after-ms");
 
-/// Takes secrets out of what others said, and knows the name of the server.
+/// Removes secrets from the texts of others, and knows the name of the server.
 #[derive(Clone)]
 pub(super) struct Veil {
     secrets: Arc<[String]>,
-    /// Scheme, host and port: what an operator needs to look for, and no more.
+    /// Scheme, host and port: what an operator needs to find the server, and no more.
     server: Arc<str>,
 }
 
@@ -73,7 +74,7 @@ impl Veil {
         error
     }
 
-    /// No answer began. The address in reqwest's own words may hold what is secret.
+    /// No answer started. The address in reqwest's own message may contain a secret.
     pub(super) fn unreachable(&self, error: &reqwest::Error) -> ModelError {
         let reason = format!("{}: {}", self.server, trackway_outgoing::failure(error));
         ModelError::Unreachable { reason: self.clean(&reason) }
@@ -87,7 +88,7 @@ impl Veil {
     }
 }
 
-/// What an answer means that is no success.
+/// The meaning of an answer that is not a success.
 pub(super) fn refused(
     status: StatusCode,
     headers: &HeaderMap,
@@ -104,7 +105,7 @@ pub(super) fn refused(
     let passing = status.is_server_error()
         || status == StatusCode::REQUEST_TIMEOUT
         || status == StatusCode::TOO_MANY_REQUESTS;
-    // An empty account is reported as too many requests, and waiting does not fill it.
+    // Providers report an empty account as too many requests, but waiting does not help.
     let unpaid = json.as_ref().is_some_and(|body| body["error"]["code"] == "insufficient_quota");
     let status = status.as_u16();
     match passing && !unpaid {
@@ -116,7 +117,7 @@ pub(super) fn refused(
     }
 }
 
-/// How long the server wants to be left alone: seconds, or a date.
+/// How long the server asks callers to wait: seconds, or a date.
 fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let text = |name: HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
     if let Some(millis) = text(RETRY_AFTER_MS).and_then(|text| text.trim().parse().ok()) {
@@ -127,7 +128,7 @@ fn retry_after(headers: &HeaderMap) -> Option<Duration> {
         return Duration::try_from_secs_f64(seconds).ok();
     }
     let until = moment(asked)?;
-    // By the server's own clock where it shows one: ours may differ.
+    // Uses the server's clock if it sends one, because ours may differ.
     let now = text(DATE).and_then(moment).unwrap_or_else(|| SystemClock.now());
     Some(until.since(now))
 }

@@ -1,4 +1,4 @@
-//! Bounds and addresses; the shapes of streams are in `tests/it`.
+//! Limits and addresses; the forms of streams are in `tests/it`.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -30,7 +30,7 @@ async fn a_silent_server_is_given_up() {
     let items = asked(&provider).await;
     assert!(matches!(&items[..], [Err(ModelError::Unreachable { .. })]), "{items:?}");
     let items = asked(&provider).await;
-    // On a busy machine the beginning may be late as well.
+    // On a busy machine the start may be late as well.
     let last = items.last().unwrap().as_ref().unwrap_err();
     assert!(last.is_retryable(), "{items:?}");
 }
@@ -59,7 +59,7 @@ async fn nobody_there_is_told_with_the_server_alone() {
     assert!(text.contains(&url) && !text.contains("secret-path"), "{text}");
 }
 
-/// The next request need not connect again, though the response ends only after its answer.
+/// The next request reuses the connection, although the response ends only after its answer.
 #[tokio::test]
 async fn a_connection_is_used_again() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -72,7 +72,8 @@ async fn a_connection_is_used_again() {
             tokio::spawn(connection(socket, seen.clone(), ending.clone()));
         }
     });
-    // The end of a response is read at its own pace: one of the next requests finds it free.
+    // The end of a response is read in the background: one of the next requests can reuse its
+    // connection.
     for _ in 0..200 {
         let items = asked(&provider).await;
         assert_eq!(items.last(), Some(&Ok(Delta::Done)), "{items:?}");
@@ -85,7 +86,7 @@ async fn a_connection_is_used_again() {
     panic!("every request opened a connection");
 }
 
-/// Answers every request of a connection, and ends each response when it is let.
+/// Answers every request of a connection, and ends each response when it is allowed to.
 async fn connection(mut socket: TcpStream, most: Arc<AtomicUsize>, ends: Arc<Semaphore>) {
     for requests in 1.. {
         let mut bytes = Vec::new();

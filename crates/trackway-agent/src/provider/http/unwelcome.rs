@@ -1,4 +1,4 @@
-//! What a server was found not to take, so that it is left out the next time.
+//! Remembers the fields that a server rejects, so that the next request omits them.
 
 use std::{
     collections::BTreeSet,
@@ -9,11 +9,11 @@ use serde_json::Value;
 
 use crate::provider::ModelError;
 
-/// Fields that a format can do without, and which of them the server refuses. Clones share it.
+/// Optional fields of a format, and which of them the server rejects. Clones share it.
 #[derive(Debug, Clone)]
 pub(super) struct Unwelcome {
     dispensable: &'static [&'static str],
-    /// Held only to look or to add.
+    /// Locked only to read or to add.
     known: Arc<Mutex<BTreeSet<&'static str>>>,
 }
 
@@ -22,7 +22,7 @@ impl Unwelcome {
         Self { dispensable, known: Arc::default() }
     }
 
-    /// Takes out of a body what is known.
+    /// Removes the rejected fields from a body.
     pub(super) fn leave_out(&self, body: &mut Value) {
         let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(fields) = body.as_object_mut() {
@@ -30,7 +30,7 @@ impl Unwelcome {
         }
     }
 
-    /// Whether the refusal names something of the body that can be left out, and from now on is.
+    /// Whether the refusal names an optional field of the body. That field is omitted from now on.
     pub(super) fn learn(&self, error: &ModelError, body: &Value) -> bool {
         let ModelError::Refused { status: 400 | 422, reason } = error else {
             return false;
@@ -38,7 +38,7 @@ impl Unwelcome {
         let mut named = self.dispensable.iter();
         let found = named.find(|name| body.get(**name).is_some() && reason.contains(**name));
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        // Another request may have learnt it in the meantime; this one had it in its body all the same.
+        // Another request may have recorded it in the meantime, but this body still contained it.
         known.extend(found);
         found.is_some()
     }

@@ -1,12 +1,12 @@
-//! Answers of a given form: what JSON in the prompt says, and the least that the schema allows for the
-//! rest. Text is marked, so that nobody takes it for something that was thought of.
+//! Answers that must match a schema: values from JSON in the prompt, and the smallest valid value for
+//! everything else. Generated text is marked, so that no reader takes it for a real answer.
 
 use serde_json::{Map, Value};
 use trackway_definition::{Filling, example_value, resolved};
 
 use crate::form::{Kind, Shape};
 
-/// Nothing is agreed to, and nothing is listed that nobody asked for.
+/// Booleans are false and lists are empty unless the prompt has a value.
 const FILLING: Filling = Filling { text: "offline-rules/1: no text", boolean: false, items: 0 };
 
 /// An answer of this schema.
@@ -29,7 +29,7 @@ pub(super) fn fill(schema: &Value, prompt: &str) -> Value {
     answer
 }
 
-/// The JSON objects that stand in a text.
+/// The JSON objects in a text.
 pub(super) fn objects(text: &str) -> Vec<Map<String, Value>> {
     let mut found = Vec::new();
     let mut rest = text;

@@ -1,4 +1,4 @@
-//! What a user wants: a tool called, or an answer in words.
+//! The user's intent: a tool call, or an answer in words.
 
 use std::sync::Arc;
 
@@ -11,11 +11,11 @@ use crate::{
     toolset::{REPLY_TOOL, STATUS_TOOL},
 };
 
-/// Longest message whose words are looked at: what is longer is a document, not a wish.
+/// Longest message that is searched for values. A longer one is a document, not a command.
 /// Limit (Agents): bytes of a message that the offline model searches for values.
 const SEARCHED_MAX: usize = 8_000;
 
-/// What is to be done.
+/// The action to take.
 #[derive(Debug)]
 pub(super) enum Intent {
     Call {
@@ -23,15 +23,15 @@ pub(super) enum Intent {
         arguments: Map<String, Value>,
     },
     Say(String),
-    /// Nothing fits.
+    /// Nothing matches.
     Lost,
 }
 
-/// What a message asks for.
+/// The intent of a message.
 pub(super) fn understand(tools: &[Arc<ToolSpec>], pieces: &[Piece]) -> Intent {
     let text = Piece::join_texts(pieces, "\n");
     let text = text.trim();
-    // What is attached to a command is no part of it.
+    // Attachments of a command are not part of it.
     let alone: Vec<&str> = pieces.iter().filter_map(Piece::as_text).collect();
     let line = alone.iter().map(|piece| piece.trim()).find(|piece| piece.starts_with('/'));
     command(tools, line.unwrap_or(text))
@@ -60,7 +60,7 @@ fn command(tools: &[Arc<ToolSpec>], text: &str) -> Option<Intent> {
     })
 }
 
-/// A JSON object that names what is to be run: alone in the message, or in one of its pieces.
+/// A JSON object that names a workflow or tool: alone in the message, or in one of its pieces.
 fn named_in_json(tools: &[Arc<ToolSpec>], text: &str, alone: &[&str]) -> Option<Intent> {
     let texts = std::iter::once(&text).chain(alone);
     let mut objects = texts.filter_map(|text| {
@@ -91,7 +91,7 @@ fn named(tools: &[Arc<ToolSpec>], mut object: Map<String, Value>) -> Option<Inte
     Some(complete(tool, arguments))
 }
 
-/// A message with the name of a workflow in it, else of another tool: `invest from wallet 0x123`.
+/// A message that contains the name of a workflow, or else of another tool: `invest from wallet 0x123`.
 fn named_in_words(tools: &[Arc<ToolSpec>], text: &str) -> Intent {
     if text.len() > SEARCHED_MAX {
         return Intent::Lost;
@@ -103,7 +103,7 @@ fn named_in_words(tools: &[Arc<ToolSpec>], text: &str) -> Intent {
         let name = menu::user_name(&tool.name).to_lowercase();
         name.split(is_mark).all(|word| words.contains(&word))
     };
-    // People answer tasks by answering: they do not know the ids that these two want.
+    // People answer tasks with a plain message. They do not know the ids that these two tools need.
     let for_words = |tool: &&ToolSpec| tool.name != REPLY_TOOL && tool.name != STATUS_TOOL;
     let tools = tools.iter().map(AsRef::as_ref).filter(for_words).filter(is_named);
     let (workflows, others): (Vec<_>, Vec<_>) = tools.partition(|tool| menu::is_workflow(tool));
@@ -117,8 +117,8 @@ fn named_in_words(tools: &[Arc<ToolSpec>], text: &str) -> Intent {
     }
 }
 
-/// What a text says about a tool's fields: in JSON, as `key=value`, or behind the first word of a field's
-/// name. A plain word may be anything; an address, a number or a code is meant as a value.
+/// Values for a tool's fields in a text: in JSON, as `key=value`, or after the first word of a field's
+/// name. A plain word may mean anything; an address, a number or a code is a value.
 fn values(tool: &ToolSpec, text: &str) -> Map<String, Value> {
     let fields = form::fields(&tool.schema);
     let mut found = Map::new();
@@ -148,7 +148,7 @@ fn values(tool: &ToolSpec, text: &str) -> Map<String, Value> {
     found
 }
 
-/// `/run` with what was written for the tool's fields.
+/// `/run` with the user's values for the tool's fields.
 fn run(tool: &ToolSpec, given: Assignments) -> Intent {
     let fields = form::fields(&tool.schema);
     let name = menu::user_name(&tool.name);
@@ -187,7 +187,7 @@ fn run(tool: &ToolSpec, given: Assignments) -> Intent {
     }
 }
 
-/// Calls the tool, or says which fields it lacks.
+/// Calls the tool, or lists the missing fields.
 fn complete(tool: &ToolSpec, arguments: Map<String, Value>) -> Intent {
     let fields = form::fields(&tool.schema);
     let missing: Vec<&str> = missing(&fields, &arguments).iter().map(|field| field.name).collect();
@@ -202,7 +202,7 @@ fn missing<'a, 'b>(fields: &'b [Field<'a>], arguments: &Map<String, Value>) -> V
     fields.iter().filter(|field| field.required && !arguments.contains_key(field.name)).collect()
 }
 
-/// What is wrong, and how the tool is run.
+/// The error, and how to run the tool.
 fn explain(tool: &ToolSpec, wrong: &str) -> Intent {
     Intent::Say(format!("{wrong}\n{}", menu::one(tool)))
 }

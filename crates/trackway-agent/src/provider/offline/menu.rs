@@ -1,18 +1,18 @@
-//! What can be run, with a line to try for each.
+//! The list of what can be run, with an example line for each.
 
 use std::sync::Arc;
 
 use super::LABEL;
 use crate::{conversation::ToolSpec, form::fields, toolset::DISPATCH_PREFIX};
 
-/// Limit (Agents): tools that the offline rules name unasked.
+/// Limit (Agents): tools that the offline rules suggest without a request.
 const GREETING_MAX: usize = 3;
-/// Limit (Agents): tools that the offline rules list; a longer list would push everything else off a screen.
+/// Limit (Agents): tools that the offline rules list; a longer list would not fit on a screen.
 const LISTED_MAX: usize = 40;
 /// Limit (Agents): characters of a tool's description that the offline rules show.
 const DESCRIPTION_MAX: usize = 160;
 
-/// The name that a user knows a tool by: workflows have their own.
+/// The user's name for a tool. Workflows use their own names.
 pub(super) fn user_name(tool: &str) -> &str {
     tool.strip_prefix(DISPATCH_PREFIX).unwrap_or(tool)
 }
@@ -21,7 +21,7 @@ pub(super) fn is_workflow(tool: &ToolSpec) -> bool {
     tool.name.starts_with(DISPATCH_PREFIX)
 }
 
-/// The tool that a user means by a name. Workflows come first.
+/// The tool that a user's name refers to. Workflows come first.
 pub(super) fn find<'a>(tools: &'a [Arc<ToolSpec>], name: &str) -> Option<&'a ToolSpec> {
     // Tool names have no dots; workflow names may.
     let wanted = name.replace(|c: char| !c.is_ascii_alphanumeric() && c != '-', "_");
@@ -32,7 +32,7 @@ pub(super) fn find<'a>(tools: &'a [Arc<ToolSpec>], name: &str) -> Option<&'a Too
         .or_else(|| of(&|tool| user_name(&tool.name).eq_ignore_ascii_case(&wanted)))
 }
 
-/// A few things that can be run, and how to see the rest.
+/// A few examples, and how to see the rest.
 pub(super) fn greeting(tools: &[Arc<ToolSpec>]) -> String {
     let ordered = workflows_first(tools);
     let Some(more) = ordered.len().checked_sub(GREETING_MAX).filter(|more| *more > 0) else {
@@ -79,7 +79,7 @@ pub(super) fn one(tool: &ToolSpec) -> String {
     lines.join("\n")
 }
 
-/// A line that runs the tool, and what it does.
+/// A line that runs the tool, and its description.
 fn line(tool: &ToolSpec) -> String {
     let description = short(&tool.description);
     if description.is_empty() {
@@ -88,7 +88,7 @@ fn line(tool: &ToolSpec) -> String {
     format!("{} — {description}", example(tool))
 }
 
-/// A line that runs the tool: `/run` with the fields that are needed.
+/// A line that runs the tool: `/run` with the required fields.
 pub(super) fn example(tool: &ToolSpec) -> String {
     let mut line = format!("/run {}", user_name(&tool.name));
     for field in fields(&tool.schema).iter().filter(|field| field.required) {
@@ -97,7 +97,7 @@ pub(super) fn example(tool: &ToolSpec) -> String {
     line
 }
 
-/// The first line of a description, not too much of it.
+/// The first line of a description, shortened.
 fn short(description: &str) -> String {
     let first = description.trim().lines().next().unwrap_or_default().trim_end();
     match first.char_indices().nth(DESCRIPTION_MAX) {

@@ -1,4 +1,4 @@
-//! What came of the calls, in plain words: the words of the tools themselves.
+//! The results of calls in plain words, taken from the tools themselves.
 
 use serde_json::Value;
 
@@ -8,7 +8,7 @@ use crate::{
     form::{fields, plain},
 };
 
-/// Tells the results at the end of a conversation.
+/// Reports the results at the end of a conversation.
 pub(super) fn results(entries: &[Entry]) -> String {
     let is_result = |entry: &&Entry| matches!(entry, Entry::Result { .. });
     let count = entries.iter().rev().take_while(is_result).count();
@@ -21,7 +21,7 @@ pub(super) fn results(entries: &[Entry]) -> String {
 
 fn result(tool: &str, pieces: &[Piece], failed: bool) -> String {
     let name = menu::user_name(tool);
-    // What came of a dispatch is JSON; images may stand behind it.
+    // The result of a dispatch is JSON; images may follow it.
     if let Some((Piece::Text(first), images)) = pieces.split_first()
         && let Ok(dispatch) = serde_json::from_str::<Value>(first)
         && let Some(told) = dispatched(name, &dispatch)
@@ -47,7 +47,7 @@ fn piece(piece: &Piece) -> String {
     }
 }
 
-/// What came of starting a workflow; nothing where the value is not of that form.
+/// The result of starting a workflow; none if the value does not have that form.
 fn dispatched(tool: &str, value: &Value) -> Option<String> {
     let outcome = value.get("outcome")?.as_str()?;
     let parts = value.get("result")?.as_array()?;
@@ -55,7 +55,7 @@ fn dispatched(tool: &str, value: &Value) -> Option<String> {
     let said = parts.iter().map(part).collect::<Vec<_>>().join("\n");
     let message = value.get("message").and_then(Value::as_str).unwrap_or_default();
     let is_question = matches!(outcome, "input-required" | "auth-required");
-    // The parts are a question's own words; what is said about it is for those that have no words.
+    // The parts contain the question itself. The message is used only if there are no parts.
     let words = match (message, said.as_str()) {
         ("", said) => said.to_owned(),
         (message, "") => message.to_owned(),
@@ -105,8 +105,8 @@ fn part(part: &Value) -> String {
     }
 }
 
-/// The questions that wait for the user, for a message that fits nothing: it may have been meant as an
-/// answer. One that answers by its form never comes here.
+/// The questions that wait for the user, for a message that matches nothing. The message may have been
+/// an answer. A message that is clearly an answer is handled earlier.
 pub(super) fn open_questions(open: &[OpenNote]) -> String {
     let questions = open.iter().map(|OpenNote { task_id, workflow, asks, schema, .. }| {
         let wanted = schema.as_ref().and_then(wanted);
@@ -120,7 +120,7 @@ pub(super) fn open_questions(open: &[OpenNote]) -> String {
     )
 }
 
-/// Which fields an answer has to have.
+/// The fields that an answer must have.
 fn wanted(schema: &Value) -> Option<String> {
     let fields = fields(schema);
     let lines = fields.iter().map(|field| {

@@ -1,4 +1,4 @@
-//! What the rules make of what people write, as tables.
+//! How the rules handle user messages, as tables.
 
 mod anything;
 mod forms;
@@ -15,7 +15,7 @@ use crate::{
     samples::{model, user},
 };
 
-/// The tools of a fresh machine, and some whose fields are of every kind.
+/// The tools of a fresh machine, and some with fields of every kind.
 fn tools() -> Vec<Arc<ToolSpec>> {
     let tool = |name: &str, description: &str, schema: Value| {
         let (name, description) = (name.to_owned(), description.to_owned());
@@ -82,7 +82,7 @@ fn request(entries: Vec<Entry>) -> Request {
     Request { entries, tools: tools(), ..Request::default() }
 }
 
-/// What is done about a message.
+/// The action for a message.
 fn done(message: &str) -> String {
     shown(&request(vec![user(message)]))
 }

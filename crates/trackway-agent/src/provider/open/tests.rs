@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::provider::{Delta, Provider};
 
-/// Events of all formats, as they should be.
+/// Valid events of all formats.
 fn events() -> Vec<Value> {
     let function = json!({"name": "t", "arguments": "{}"});
     let call = json!({"index": 0, "id": "c", "function": function, "extra_content": {"a": 1}});
@@ -75,7 +75,7 @@ fn altered(value: &Value) -> Vec<Value> {
     all
 }
 
-/// Whatever stands in an event, a reader goes on or says what is wrong, and an end is an end.
+/// For any event a reader continues or reports an error, and an end is final.
 #[test]
 fn odd_events_are_read_or_refused() {
     let odd: Vec<Value> = events().iter().flat_map(altered).collect();
@@ -85,7 +85,7 @@ fn odd_events_are_read_or_refused() {
             let mut reader = format.reader();
             let mut out = Vec::new();
             let data = value.to_string();
-            // Twice: what a call has become must bear the same again.
+            // Twice: a call that has already started must handle the same event again.
             for _ in 0..2 {
                 let told = reader.event("", &data, &mut out);
                 if told.is_err() || out.last() == Some(&Delta::Done) {

@@ -1,4 +1,4 @@
-//! A request as the chat format writes it.
+//! A request in the chat format.
 
 use serde_json::{Value, json};
 
@@ -11,7 +11,7 @@ use crate::{
     },
 };
 
-/// Under this name a call keeps what this format wants to see again; other formats leave it alone.
+/// The key for data of a call that this format must send back; other formats ignore it.
 pub(super) const ECHO: &str = "openai";
 
 pub(super) fn body(model: &str, request: &Request, cap: Cap) -> Value {
@@ -21,12 +21,12 @@ pub(super) fn body(model: &str, request: &Request, cap: Cap) -> Value {
         "stream": true,
         "stream_options": {"include_usage": true},
     });
-    // Empty lists are refused.
+    // Empty lists are rejected.
     if !request.tools.is_empty() {
         body["tools"] = request.tools.iter().map(|spec| tool(spec)).collect();
     }
     if let Some(schema) = &request.output {
-        // Not strict: that takes few schemas. The answer is checked here.
+        // Not strict: strict mode accepts few schemas. The answer is checked here.
         let format = json!({"name": "output", "schema": schema});
         body["response_format"] = json!({"type": "json_schema", "json_schema": format});
     }
@@ -56,7 +56,7 @@ fn messages(request: &Request) -> Vec<Value> {
     if !system.is_empty() {
         messages.push(json!({"role": "system", "content": system}));
     }
-    // Results take text alone, and stand together right behind their calls: images follow them.
+    // Results accept only text, and must directly follow their calls. Images come after them.
     let mut shown: Vec<Value> = Vec::new();
     for entry in &request.entries {
         if !matches!(entry, Entry::Result { .. }) {
@@ -109,7 +109,7 @@ fn call(call: &Call) -> Value {
     written
 }
 
-/// Plain text where that is enough: small servers take nothing else.
+/// Plain text if possible: small servers accept nothing else.
 fn content(pieces: &[Piece]) -> Value {
     match pieces.iter().any(Piece::is_image) {
         true => pieces.iter().map(part).collect(),

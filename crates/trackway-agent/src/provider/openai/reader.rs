@@ -1,4 +1,4 @@
-//! A stream of the chat format, read as leniently as servers write it.
+//! Reads a stream of the chat format, tolerant of the differences between servers.
 
 use serde_json::{Value, json};
 
@@ -21,7 +21,7 @@ const COUNTS: [&str; 4] = [
     "/completion_tokens_details/reasoning_tokens",
 ];
 
-/// Fields of a call that a server wants to see again with it: Google's signature of a thought.
+/// Fields of a call that a server expects back with it, such as Google's signature of a thought.
 const EXTRA: &str = "extra_content";
 
 #[derive(Debug, Default)]
@@ -45,7 +45,7 @@ impl Reader for ChatReader {
         }
         push_start(&mut self.started, &chunk["model"], out);
         self.usage = usage(&chunk["usage"], COUNTS).or(self.usage);
-        // One answer was asked for.
+        // Only one answer was requested.
         let choice = &chunk["choices"][0];
         // A server that does not stream sends the whole message.
         let delta = if choice["delta"].is_object() { &choice["delta"] } else { &choice["message"] };
@@ -104,7 +104,7 @@ fn finished(reason: &str) -> Finish {
         "tool_calls" | "function_call" => Finish::Calls,
         "length" => Finish::Length,
         "content_filter" => Finish::Filtered,
-        // Servers have words of their own for an ordinary end.
+        // Servers use different words for a normal end.
         _ => Finish::Stop,
     }
 }

@@ -1,4 +1,4 @@
-//! What is recorded is answered again, and nothing else.
+//! Only recorded answers are replayed.
 
 use std::{fs, path::Path, sync::Arc};
 
@@ -60,7 +60,7 @@ async fn a_recording_answers_as_the_model_did() {
     assert!(!text.contains("A prompt that stays here."), "requests are not written");
 }
 
-/// Answers that broke off, or that nobody heard to their end, are not in the recording.
+/// Answers that broke off, or that the caller did not read to their end, are not in the recording.
 #[tokio::test]
 async fn only_whole_answers_are_recorded() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -73,7 +73,7 @@ async fn only_whole_answers_are_recorded() {
     assert!(!file.exists());
 }
 
-/// An answer that cannot be kept is not passed off as recorded.
+/// An answer that cannot be written is not reported as recorded.
 #[tokio::test]
 async fn a_recording_that_cannot_be_written_fails() {
     let folder = tempfile::tempdir().expect("a folder");

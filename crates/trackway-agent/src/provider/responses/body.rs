@@ -1,4 +1,4 @@
-//! A request as Responses writes it: a list of items, calls and results among them.
+//! A request in the Responses format: a list of items that includes calls and results.
 
 use serde_json::{Value, json};
 
@@ -25,7 +25,7 @@ pub(super) fn body(model: &str, request: &Request) -> Value {
         body["tools"] = request.tools.iter().map(|spec| tool(spec)).collect();
     }
     if let Some(schema) = &request.output {
-        // Not strict: that takes few schemas. The answer is checked here.
+        // Not strict: strict mode accepts few schemas. The answer is checked here.
         let format =
             json!({"type": "json_schema", "name": "output", "schema": schema, "strict": false});
         body["text"] = json!({"format": format});
@@ -38,7 +38,7 @@ pub(super) fn body(model: &str, request: &Request) -> Value {
 
 fn tool(tool: &ToolSpec) -> Value {
     let ToolSpec { name, description, schema } = tool;
-    // Strict unless told otherwise, which would refuse most schemas.
+    // The default is strict, which would reject most schemas.
     object([
         ("type", "function".into()),
         ("name", name.as_str().into()),
@@ -75,7 +75,7 @@ fn call(call: &Call) -> Value {
     })
 }
 
-/// Plain text where that is enough: not every server takes lists here.
+/// Plain text if possible: not every server accepts lists here.
 fn output(pieces: &[Piece], failed: bool) -> Value {
     let failure = failed.then(|| Piece::Text("The call failed:".to_owned()));
     let all: Vec<Piece> = failure.into_iter().chain(pieces.iter().cloned()).collect();

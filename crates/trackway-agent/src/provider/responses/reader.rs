@@ -1,5 +1,5 @@
-//! A stream of Responses. Each event names its type in its data; servers that send fewer events than
-//! OpenAI are read too: what an item says at its end counts where its pieces did not come.
+//! Reads a stream of Responses. Each event names its type in its data. Servers that send fewer events
+//! than OpenAI also work: the final form of an item is used if its pieces did not arrive.
 
 use std::collections::HashSet;
 
@@ -27,7 +27,7 @@ const COUNTS: [&str; 4] = [
 pub(super) struct ResponsesReader {
     started: bool,
     calls: OpenCalls,
-    /// Items whose text came in pieces, by the place in the answer.
+    /// Items whose text arrived in pieces, by their index in the answer.
     streamed: HashSet<(Option<u64>, Kind)>,
 }
 
@@ -39,7 +39,7 @@ enum Kind {
 
 impl Reader for ResponsesReader {
     fn event(&mut self, kind: &str, data: &str, out: &mut Vec<Delta>) -> Result<(), ModelError> {
-        // Some servers end like the chat format; the answer was whole before that, or is not at all.
+        // Some servers end like the chat format. The answer was complete before that, or is incomplete.
         if data.trim() == "[DONE]" {
             return Ok(());
         }
@@ -77,13 +77,14 @@ impl Reader for ResponsesReader {
                 }
             },
             _ if !event["error"].is_null() => return Err(failed(&event)),
-            // New events are added from time to time, and those that matter have others beside them.
+            // New events are added from time to time. The important ones are also covered by known
+            // events.
             _ => {}
         }
         Ok(())
     }
 
-    /// The last event ends the answer; a stream that ends otherwise is not whole.
+    /// The last event ends the answer; a stream that ends without it is incomplete.
     fn end(&mut self, _out: &mut Vec<Delta>) -> Result<(), ModelError> {
         Err(ModelError::Truncated)
     }
@@ -108,7 +109,7 @@ impl ResponsesReader {
         out.extend(non_empty(&event["delta"]).map(|text| kind.delta(text)));
     }
 
-    /// An item as it is at its end.
+    /// The final form of an item.
     fn item(&mut self, item: &Value, index: Option<u64>, out: &mut Vec<Delta>) {
         let (kind, lists) = match item["type"].as_str() {
             Some("function_call") => {
@@ -130,7 +131,7 @@ impl ResponsesReader {
         }
     }
 
-    /// The end of the answer: everything that is owed, `Done` last.
+    /// The end of the answer: all remaining deltas, `Done` last.
     fn whole(&mut self, response: &Value, out: &mut Vec<Delta>) {
         self.start(response, out);
         self.calls.close(out);
@@ -153,13 +154,13 @@ impl Kind {
     }
 }
 
-/// What a piece of arguments belongs to.
+/// The call that a piece of arguments belongs to.
 fn place(event: &Value) -> CallPiece<'_> {
     let index = event["output_index"].as_u64();
     CallPiece { key: event["item_id"].as_str(), index, ..CallPiece::default() }
 }
 
-/// A call's names: pieces are matched by the item's id, results by the call's.
+/// A call's ids: pieces are matched by the item's id, results by the call's id.
 fn call(item: &Value) -> CallPiece<'_> {
     let id = item["call_id"].as_str();
     CallPiece {

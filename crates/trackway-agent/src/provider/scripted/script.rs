@@ -1,4 +1,4 @@
-//! What stands in a script.
+//! The content of a script.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::BadScript;
 use crate::conversation::{Answer, Arguments, Call, Finish, Usage};
 
-/// Longest pause of a script. A longer one is a mistake in its unit.
+/// Longest pause of a script. A longer one is probably a wrong unit.
 /// Limit (Agents): pause in a scripted model.
 const DELAY_MS_MAX: u64 = 10 * 60 * 1_000;
 
@@ -19,20 +19,20 @@ pub struct Script {
     pub answers: Vec<Line>,
 }
 
-/// One answer, and when it is given.
+/// One answer, and its conditions.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Line {
-    /// The user's newest entry has this in it, in big or small letters.
+    /// The user's newest entry contains this, ignoring case.
     pub user: Option<String>,
     /// The conversation ends with a result of this tool.
     pub after: Option<String>,
-    /// Given as often as it fits.
+    /// May be used repeatedly.
     pub repeat: bool,
     pub text: String,
     pub reasoning: String,
     pub calls: Vec<ScriptedCall>,
-    /// `stop` where it is absent, or `calls` where there are some.
+    /// If absent, `stop`, or `calls` if there are calls.
     pub finish: Option<Finish>,
     pub usage: Option<Usage>,
     /// Before the first word.
@@ -42,9 +42,9 @@ pub struct Line {
     pub fault: Option<Fault>,
     /// The HTTP status of a server that is busy or refuses.
     pub status: Option<u16>,
-    /// How long a busy server wants to be left alone.
+    /// How long a busy server asks callers to wait.
     pub retry_after_ms: Option<u64>,
-    /// What is said about the fault.
+    /// The reason for the fault.
     pub reason: Option<String>,
 }
 
@@ -52,25 +52,25 @@ pub struct Line {
 #[serde(deny_unknown_fields)]
 pub struct ScriptedCall {
     pub tool: String,
-    /// Made from its place where it is absent.
+    /// Derived from its index if absent.
     #[serde(default)]
     pub id: Option<String>,
-    /// Text is handed on as it is, so that it can be wrong.
+    /// Text is passed on unchanged, so that it can be invalid.
     #[serde(default)]
     pub arguments: Value,
 }
 
-/// What goes wrong.
+/// The kind of fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Fault {
-    /// There is no answer; asking again may help.
+    /// There is no answer; a retry may help.
     Busy,
-    /// There is no answer, and will not be one.
+    /// There is no answer, and a retry does not help.
     Refused,
-    /// The connection is lost behind the text and the calls.
+    /// The connection is lost after the text and the calls.
     Cut,
-    /// An error comes behind the text and the calls.
+    /// An error follows the text and the calls.
     Failed,
 }
 
@@ -80,7 +80,7 @@ impl Script {
         serde_saphyr::from_str(text).map_err(|error| BadScript::Form { reason: error.to_string() })
     }
 
-    /// Everything that stands in a script means something.
+    /// Every key in a script has an effect.
     pub(super) fn check(&self) -> Result<(), BadScript> {
         for (index, line) in self.answers.iter().enumerate() {
             let reason = line.mistake();

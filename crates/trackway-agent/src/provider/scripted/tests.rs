@@ -1,4 +1,4 @@
-//! Scripts: which answer is given, how it comes, and what is refused.
+//! Scripts: which answer is used, how it is streamed, and which scripts are rejected.
 
 use futures_util::{FutureExt as _, StreamExt as _};
 use serde_json::json;
@@ -41,7 +41,7 @@ async fn text(model: &Scripted, user: &str, after: Option<&str>) -> String {
     error.map_or_else(|| texts.collect(), |error| error.to_string())
 }
 
-/// The first answer that fits is given, once, unless it is for always.
+/// The first matching answer is used once, unless it repeats.
 #[tokio::test]
 async fn answers_are_given_in_order_where_they_fit() {
     let script = r"
@@ -104,7 +104,7 @@ async fn an_answer_has_everything_that_a_model_says() {
     );
 }
 
-/// Pauses are where the script has them; whoever stops listening waits for none of them.
+/// Pauses follow the script; a caller that drops the stream does not wait for them.
 #[tokio::test]
 async fn words_come_at_their_time() {
     let script = r"
@@ -151,7 +151,7 @@ async fn faults_take_the_place_of_an_end() {
     }
 }
 
-/// What is written and would do nothing is refused, with its place.
+/// Keys without an effect are rejected, with their position.
 #[test]
 fn mistakes_are_named() {
     let table = [

@@ -1,4 +1,4 @@
-//! What is shown of an artifact, and what may be written.
+//! The returned form of an artifact, and the allowed writes.
 
 use serde_json::json;
 use trackway_domain::{Artifact, File, FileSource, Part};
@@ -47,7 +47,7 @@ fn a_long_text_comes_in_pieces() {
     }
 }
 
-/// A model cannot write over what it said or called.
+/// A model cannot overwrite its own text or calls.
 #[test]
 fn names_of_the_conversation_itself_are_refused() {
     for name in ["text-response", "tool-call-x", "tool-result-x.2", ""] {

@@ -1,4 +1,4 @@
-//! Pages of a server on this machine, and addresses that are never asked for.
+//! Pages of a local server, and addresses that are never requested.
 
 use std::{io, net::IpAddr};
 
@@ -78,7 +78,8 @@ async fn pages_are_text() {
     assert!(round.message.contains("leads on"), "{round:?}");
 }
 
-/// Proves X6: neither a model nor a page that it reads can make this machine ask its own network.
+/// Proves X6: neither a model nor a page that it reads can make this machine send requests to its own
+/// network.
 #[tokio::test]
 async fn forbidden_addresses_are_not_asked_for_however_they_are_reached() {
     let base = serve(ANSWERS).await;
@@ -113,7 +114,7 @@ async fn a_long_page_is_cut_and_says_so() {
         let mut head = [0; 16];
         stream.read_exact(&mut head).await.unwrap();
         stream.write_all(b"HTTP/1.1 200 OK\r\n\r\n").await.unwrap();
-        // Without an end: the reader has to make one.
+        // The body never ends: the reader must stop.
         while stream.write_all(&[b'x'; 4096]).await.is_ok() {}
     });
     let page = fetcher(true).fetch(&base).await.unwrap();

@@ -1,4 +1,4 @@
-//! Pages, tidy and not.
+//! Valid and invalid pages.
 
 use super::*;
 
@@ -18,7 +18,7 @@ fn entities_are_letters() {
     );
 }
 
-/// Pages come from strangers: none of these may bring anything down.
+/// Pages are untrusted: none of these may cause a panic.
 #[test]
 fn broken_pages_are_read_as_far_as_they_go() {
     for (html, expected) in [

@@ -1,4 +1,4 @@
-//! A set stays while nothing changes, and no longer.
+//! A set is kept exactly as long as nothing changes.
 
 use serde_json::Value;
 use trackway_runtime::{
@@ -45,7 +45,7 @@ fn stock(tools: &[&str]) -> Stock {
     Stock { tools: tools.iter().map(tool).collect(), ..Stock::default() }
 }
 
-/// What a model call finds: the set, and what is in it.
+/// The set for a model call, and its content.
 fn look(
     workshop: &Workshop,
     spec: &Arc<AgentSpec>,

@@ -1,4 +1,4 @@
-//! Budgets: looked at before every model call, told in a sentence.
+//! Budgets: checked before every model call, reported in a sentence.
 
 use std::time::Duration;
 
@@ -40,8 +40,8 @@ fn a_budget_ends_a_turn_with_a_sentence() {
     }
 }
 
-/// A server that counts no tokens does not get round a budget of tokens, and one whose price is unknown
-/// or nonsense costs nothing.
+/// A server that counts no tokens cannot bypass a token budget. A model with an unknown or invalid
+/// price costs nothing.
 #[test]
 fn a_server_that_does_not_count_is_counted_for() {
     let budgets = Budgets { calls: 100, tokens: Some(60), cost: Some(0.1), ..Budgets::default() };
@@ -64,7 +64,7 @@ fn what_was_called_for_is_still_done() {
     assert_eq!(turn.heard(&answer("More.", Vec::new())), Ok(()), "an answer in flight is not lost");
 }
 
-/// Seconds of tools count; seconds that people were waited for do not.
+/// Seconds of tools count; seconds of waiting for people do not.
 #[test]
 fn waiting_for_people_is_not_counted() {
     let mut turn = began(Budgets { seconds: Some(60), ..Budgets::default() });
@@ -83,7 +83,7 @@ fn wait(from: i64, to: i64) -> Wait {
     Wait { from: Timestamp(from * 1_000), to: Timestamp(to * 1_000) }
 }
 
-/// Whatever the order in which they are told of.
+/// The order in which they are reported does not matter.
 #[test]
 fn waits_beside_each_other_count_once() {
     for waits in [
@@ -107,7 +107,7 @@ fn ended_at(seconds: i64) -> CallRecord {
     CallRecord::json(&json!(1)).at(Timestamp(seconds * 1_000))
 }
 
-/// A summary takes time like a model call, also where it came to none.
+/// A summary takes time like a model call, even if it fails.
 #[test]
 fn the_time_of_a_summary_counts() {
     let mut turn = began(Budgets { seconds: Some(60), ..Budgets::default() });

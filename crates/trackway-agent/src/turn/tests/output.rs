@@ -1,4 +1,4 @@
-//! Output of a schema: read, judged, mended.
+//! Output with a schema: parsed, judged, repaired.
 
 use super::*;
 
@@ -40,7 +40,7 @@ fn calls_come_before_output() {
     assert_eq!(turn.next(), Next::Judge(json!([])));
 }
 
-/// Two repairs with the errors shown, then it fails with them.
+/// Two repairs that include the errors, then it fails with them.
 #[test]
 fn output_is_mended_twice_and_then_fails() {
     let problems = [
@@ -68,7 +68,7 @@ fn output_is_mended_twice_and_then_fails() {
     assert!(why.contains("- /name: 7 is not of type"), "{why}");
 }
 
-/// What is no JSON at all is sent back without asking anybody.
+/// Text that is not JSON is sent back without a check against the schema.
 #[test]
 fn text_is_sent_back() {
     let table = [
@@ -90,7 +90,7 @@ fn text_is_sent_back() {
     }
 }
 
-/// A repair is a model call like any other, and many problems are told in part.
+/// A repair counts as a model call, and a long list of problems is shortened.
 #[test]
 fn repairs_are_bounded_by_the_budget_too() {
     let mut turn = began(Budgets { calls: 1, ..Budgets::default() }).expecting(json!({}));

@@ -1,4 +1,4 @@
-//! What the model is shown.
+//! The request for the model.
 
 use super::*;
 use crate::{OpenNote, ToolSpec, samples::image};
@@ -48,8 +48,8 @@ fn the_request_of_a_turn() {
     );
 }
 
-/// Some servers refuse a user that speaks twice in a row: a summary, a message to a turn that had not
-/// asked and the next message are one entry.
+/// Some servers reject consecutive entries of the user: a summary, a message to a turn that had not
+/// asked and the next message become one entry.
 #[test]
 fn the_user_speaks_once_at_a_time() {
     let history = vec![user("Summary"), user("Left over")];
@@ -61,7 +61,7 @@ fn the_user_speaks_once_at_a_time() {
     );
 }
 
-/// A compaction takes the place of what was before; the turn goes on with it.
+/// A compaction replaces the earlier entries; the turn continues with it.
 #[test]
 fn a_compaction_takes_the_place_of_the_history() {
     let history = vec![user("Old"), Entry::Model { text: "Old too".into(), calls: Vec::new() }];

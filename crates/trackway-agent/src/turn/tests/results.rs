@@ -1,4 +1,5 @@
-//! Calls and their results: matched by id, in the order of the calls, forgotten when they are in.
+//! Calls and their results: matched by id, in the order of the calls, no longer tracked once they
+//! arrive.
 
 use proptest::prelude::*;
 
@@ -22,7 +23,7 @@ fn results_stand_in_the_order_of_the_calls() {
     assert_eq!(turn.entries()[2..], results);
 }
 
-/// Proves D6: a result that was handled is not tracked any more.
+/// Proves D6: a result that was handled is no longer tracked.
 #[test]
 fn a_result_is_taken_once() {
     let mut turn = began(Budgets::default());
@@ -36,7 +37,7 @@ fn a_result_is_taken_once() {
 }
 
 /// Two dispatches of one workflow, in one answer and in two, are two calls with a step, a number and a
-/// result each; also where the provider gives both the same id. Proves D6.
+/// result each, even if the provider gives both the same id. Proves D6.
 #[test]
 fn two_dispatches_of_one_workflow_are_two() {
     let tool = "dispatch_workflow_echo";
@@ -76,8 +77,8 @@ fn a_new_turn_tracks_nothing_of_the_one_before() {
     assert_eq!(calls[0].key(), "call 0.0 dispatch_workflow_echo");
 }
 
-/// A call whose arguments are not JSON waits like the others, so that it is shown like them; what it is
-/// answered with says what is wrong.
+/// A call whose arguments are not JSON waits like the others, so that it is published like them. Its
+/// result describes the error.
 #[test]
 fn broken_arguments_are_told_and_nothing_is_called() {
     let broken = Call {
@@ -98,7 +99,7 @@ fn broken_arguments_are_told_and_nothing_is_called() {
     assert_eq!(pieces, &[text(told)]);
 }
 
-/// The name of a tool is whatever a model makes up; an artifact's name and id are not.
+/// A model may make up any tool name; an artifact's name and id are restricted.
 #[test]
 fn artifacts_have_usable_names_whatever_is_called() {
     let table = [
@@ -116,8 +117,8 @@ fn artifacts_have_usable_names_whatever_is_called() {
 }
 
 proptest! {
-    /// Whatever the order in which results come, and whatever else is told in between, every call gets
-    /// its own result, in its own place. Proves D6 and D7.
+    /// In any order of results, and with any other inputs in between, every call gets its own result,
+    /// in its own position. Proves D6 and D7.
     #[test]
     fn every_call_gets_its_own_result(
         answers in prop::collection::vec((1usize..6, any::<u64>(), any::<bool>()), 1..5),
@@ -125,7 +126,7 @@ proptest! {
         let budgets = Budgets { calls: 100, ..Budgets::default() };
         let mut turn = began(budgets);
         for (model_call, (count, order, stray)) in answers.into_iter().enumerate() {
-            // The same ids in every answer, as some servers give them.
+            // The same ids in every answer, as some servers send them.
             let calls: Vec<Call> = (0..count).map(|n| call(&format!("call_{n}"), "t")).collect();
             turn.heard(&answer("", calls)).unwrap();
             let Next::Call(mut open) = turn.next() else { panic!() };
@@ -148,7 +149,7 @@ proptest! {
                 .collect();
             prop_assert_eq!(&turn.entries()[before..], &results[..]);
         }
-        // What is sent repeats no id, and every result follows its call.
+        // The request repeats no id, and every result follows its call.
         let sent = turn.request(Offer::default()).entries;
         let ids: Vec<&str> = sent.iter().filter_map(|entry| match entry {
             Entry::Result { call, .. } => Some(call.as_str()),

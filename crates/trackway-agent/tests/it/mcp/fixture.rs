@@ -1,4 +1,5 @@
-//! A server to test with. This very binary is the server when it is started for the one test `serve`.
+//! An MCP server for tests. This test binary is the server when it is started for the single test
+//! `serve`.
 
 use std::{
     borrow::Cow,
@@ -20,17 +21,17 @@ use rmcp::{
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
-/// Where the server notes that it was started: a line with its process id.
+/// The file in which the server records its start: a line with its process id.
 pub(crate) const STARTS: &str = "FIXTURE_STARTS";
 
-/// Set where the server is to know nothing but the newest protocol.
+/// Set if the server supports only the newest protocol.
 pub(crate) const NEWEST: &str = "FIXTURE_NEWEST";
 
-/// What makes this binary the server.
+/// The arguments that make this binary the server.
 pub(crate) const ARGUMENTS: [&str; 4] =
     ["--exact", "mcp::fixture::serve", "--nocapture", "--quiet"];
 
-/// Set where it really is the server: as a test among others it has nobody to serve.
+/// Set if it really is the server. As an ordinary test it has no client to serve.
 pub(crate) const SERVES: &str = "FIXTURE_SERVES";
 
 #[tokio::test]
@@ -44,7 +45,7 @@ async fn serve() {
     }
     eprintln!("the fixture is here");
     let service = Fixture::default().serve((tokio::io::stdin(), tokio::io::stdout())).await;
-    // A client that leaves before it has said anything is no fault of the server.
+    // A client that disconnects before its first message is not a fault of the server.
     if let Ok(service) = service {
         let _ended = service.waiting().await;
     }
@@ -55,13 +56,13 @@ fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok()
 }
 
-/// The server. Clones share what it has seen.
+/// The server. Clones share its observations.
 #[derive(Debug, Clone)]
 pub(crate) struct Fixture {
     has_grown: Arc<watch::Sender<bool>>,
-    /// Calls of `hang` that have begun, and those that were cancelled.
+    /// Calls of `hang` that have started, and those that were cancelled.
     hanging: Arc<watch::Sender<(u32, u32)>>,
-    /// Headers of every request that brought a call.
+    /// Headers of every request that carried a call.
     pub(crate) headers: Arc<Mutex<Vec<axum::http::HeaderMap>>>,
 }
 
@@ -160,7 +161,7 @@ impl ServerHandler for Fixture {
             "die" => std::process::exit(3),
             "fail" => CallToolResult::error(vec![ContentBlock::text("no such thing")]),
             "freeze" => loop {
-                // Nothing of this process goes on: there is one thread.
+                // This blocks the whole process: it has only one thread.
                 std::thread::park();
             },
             "garble" => {
@@ -210,7 +211,7 @@ impl ServerHandler for Fixture {
 }
 
 impl Fixture {
-    /// Asks the user for a city, or sends them to an address, and says what came of it.
+    /// Asks the user for a city, or sends them to an address, and returns the outcome.
     async fn ask(
         &self,
         how: &str,
@@ -234,7 +235,7 @@ fn form() -> Value {
     }})
 }
 
-/// How a server of the newest protocol asks: it answers with its question.
+/// A server of the newest protocol asks by answering with its question.
 fn asked_back() -> InputRequiredResult {
     let request = json!({"method": "elicitation/create", "params": form()});
     let result = json!({"resultType": "input_required", "inputRequests": {"city": request}});

@@ -1,4 +1,4 @@
-//! Servers that are reached over HTTP.
+//! Servers that use HTTP.
 
 use std::{net::SocketAddr, process::Command, sync::Arc};
 
@@ -50,7 +50,7 @@ async fn pass(State(frozen): State<watch::Sender<bool>>, request: Request, next:
     next.run(request).await
 }
 
-/// A server on threads of its own, so that nothing of it is left when they are gone.
+/// A server on its own threads, so that it is completely gone when they are.
 fn elsewhere(address: SocketAddr) -> (Runtime, SocketAddr) {
     let threads = Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     let listener = std::net::TcpListener::bind(address).unwrap();
@@ -62,13 +62,13 @@ fn elsewhere(address: SocketAddr) -> (Runtime, SocketAddr) {
     (threads, address)
 }
 
-/// A proxy cannot reach this machine, and what is sent to it is not meant for a proxy: the test below
-/// passes where the environment names one, too.
+/// A proxy cannot reach this machine, and local requests are not meant for a proxy. The test below also
+/// passes if the environment names a proxy.
 #[test]
 fn a_plain_address_is_asked_without_a_proxy() {
     let mut behind = Command::new(std::env::current_exe().unwrap());
     for name in ["HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"] {
-        // Nobody is there.
+        // Nothing listens there.
         behind.env(name, "http://127.0.0.1:9");
     }
     behind.env_remove("NO_PROXY").env_remove("no_proxy");
@@ -111,7 +111,7 @@ async fn tools_that_appear_later_are_found_over_http_too() {
     servers.shutdown().await;
 }
 
-/// A server elsewhere comes and goes as it likes; its tools work again once it is back.
+/// A remote server may go away and come back; its tools work again once it is back.
 #[tokio::test]
 async fn a_server_that_was_away_is_found_again() {
     let (threads, address) = elsewhere("127.0.0.1:0".parse().unwrap());
@@ -146,8 +146,8 @@ async fn an_address_where_nobody_listens_is_down() {
     servers.shutdown().await;
 }
 
-/// Issue 11, S-L2 and S-L9: a call that a server at an address does not answer ends in its time, the calls
-/// after it do not wait for a server that hangs, and the connection is made anew.
+/// Issue 11, S-L2 and S-L9: a call that a server at an address does not answer ends when its time is
+/// over, later calls do not wait for a server that hangs, and the client reconnects.
 #[tokio::test]
 async fn a_server_at_an_address_that_hangs_is_connected_to_again() {
     let frozen = watch::Sender::new(false);
@@ -164,10 +164,10 @@ async fn a_server_at_an_address_that_hangs_is_connected_to_again() {
     assert!(failure.message.contains("did not answer within 1 s"), "{failure:?}");
     phase(&servers, "web", Phase::Down, 1).await;
     let failure = call(&servers, "web__both", json!({})).await.unwrap_err();
-    assert!(failure.message.contains("did not answer any more"), "{failure:?}");
+    assert!(failure.message.contains("stopped answering"), "{failure:?}");
     phase(&servers, "web", Phase::Starting, 2).await;
     let failure = call(&servers, "web__both", json!({})).await.unwrap_err();
-    assert!(failure.message.contains("did not answer any more"), "{failure:?}");
+    assert!(failure.message.contains("stopped answering"), "{failure:?}");
     frozen.send_replace(false);
     phase(&servers, "web", Phase::Ready, 2).await;
     call(&servers, "web__both", json!({})).await.unwrap();

@@ -10,7 +10,7 @@ use trackway_runtime::{Attempt, Tool, ToolCall, ToolOutput};
 
 use super::fixture::{ARGUMENTS, SERVES};
 
-/// The fixture as an entry of `mcp.json`, with more keys.
+/// The fixture as an entry of `mcp.json`, with additional keys.
 pub(crate) fn entry(more: &Value) -> Value {
     let mut entry = json!({"command": std::env::current_exe().unwrap(), "args": ARGUMENTS});
     for (key, value) in more.as_object().unwrap() {
@@ -28,7 +28,7 @@ pub(crate) fn config(servers: &Value) -> McpConfig {
     McpConfig::parse(&json!({"mcpServers": servers}).to_string(), &resolve).unwrap()
 }
 
-/// Servers of a folder of their own.
+/// Servers in a separate folder.
 pub(crate) struct Running {
     pub(crate) servers: Arc<McpServers>,
     _folder: TempDir,
@@ -52,7 +52,7 @@ pub(crate) async fn start_in(folder: TempDir, servers: &Value) -> Running {
     Running { servers, _folder: folder }
 }
 
-/// The fixture as the server `one`, with more keys in its entry.
+/// The fixture as the server `one`, with additional keys in its entry.
 pub(crate) async fn start_one(more: &Value) -> Running {
     start(&json!({"one": entry(more)})).await
 }

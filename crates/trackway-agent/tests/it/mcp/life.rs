@@ -1,4 +1,4 @@
-//! From the start of a server to its end, and what happens when it ends too early.
+//! A server from its start to its end, including an early end.
 
 use std::sync::Arc;
 
@@ -29,13 +29,13 @@ async fn a_server_is_started_once_with_what_was_configured() {
     assert_eq!(about["variable"], "s3cret");
     assert!(about["folder"].as_str().unwrap().ends_with("inside"), "{about}");
     assert_eq!(about["arguments"][1], "mcp::fixture::serve");
-    // Two agents that take their tools at the same time share the one process.
+    // Two agents that request their tools at the same time share one process.
     let (first, second) = (tool(&servers, "one__about"), tool(&servers, "one__about"));
     let (first, second) =
         tokio::join!(first.call(json!({}), alone()), second.call(json!({}), alone()));
     assert_eq!(read(&first.unwrap())["pid"], read(&second.unwrap())["pid"]);
     assert_eq!(std::fs::read_to_string(&starts).unwrap().lines().count(), 1);
-    // What is ours stays ours.
+    // Our own variables are not inherited.
     let about = read(&call(&servers, "one__about", json!({"variable": "CARGO"})).await.unwrap());
     assert_eq!(about["variable"], json!(null));
     servers.shutdown().await;
@@ -64,7 +64,7 @@ async fn nothing_is_left_of_a_server_and_of_what_it_started() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
     call(&servers, "one__spawn", json!({"port": port})).await.unwrap();
-    // What the server started holds the other end, and nobody else does.
+    // Only the server's child processes hold the other end.
     let (mut held, _) = listener.accept().await.unwrap();
     assert!(is_alive(server));
     let about = tool(&servers, "one__about");
@@ -155,7 +155,7 @@ async fn a_server_that_does_not_start_says_why_and_keeps_no_other_from_starting(
     servers.shutdown().await;
 }
 
-/// Cancelling a turn drops the call; the server is told.
+/// Cancelling a turn drops the call; the server is notified.
 #[tokio::test]
 async fn a_call_that_nobody_waits_for_is_cancelled() {
     let servers = start_one(&json!({})).await;
@@ -164,7 +164,7 @@ async fn a_call_that_nobody_waits_for_is_cancelled() {
         let servers = Arc::clone(&servers.servers);
         tokio::spawn(async move { call(&servers, "one__was_cancelled", json!({})).await })
     };
-    // The server works on calls in the order in which they come, so this one is behind.
+    // The server handles calls in their order, so this one comes after.
     call(&servers, "one__about", json!({})).await.unwrap();
     hang.abort();
     assert_eq!(cancelled.await.unwrap().unwrap().value, "yes");
@@ -180,8 +180,8 @@ async fn a_call_that_takes_too_long_fails() {
     servers.shutdown().await;
 }
 
-/// Issue 11, S-L2: a server that hangs is started again once a call has run out of time, and the calls after
-/// that go to the new one.
+/// Issue 11, S-L2: a server that hangs is restarted after a call times out, and later calls go to the
+/// new process.
 #[tokio::test]
 async fn a_server_that_hangs_is_started_again() {
     let servers = start_one(&json!({"timeoutSeconds": 1})).await;
@@ -195,7 +195,7 @@ async fn a_server_that_hangs_is_started_again() {
     servers.shutdown().await;
 }
 
-/// Issue 11, S-L9: an answer that cannot be read ends its call at once, and no other.
+/// Issue 11, S-L9: an answer that cannot be read ends its call immediately, and no other call.
 #[tokio::test]
 async fn an_answer_that_cannot_be_read_ends_its_call() {
     let servers = start_one(&json!({})).await;
@@ -206,7 +206,7 @@ async fn an_answer_that_cannot_be_read_ends_its_call() {
     servers.shutdown().await;
 }
 
-/// Issue 11, E8: a server that does not run is told of with the last line of its log.
+/// Issue 11, E8: the error about a server that is not running contains the last line of its log.
 #[tokio::test]
 async fn a_dead_server_is_told_of_with_its_last_words() {
     let script = "echo starting >&2; echo the disk is full >&2; exit 3";

@@ -1,4 +1,4 @@
-//! What calls give.
+//! The results of calls.
 
 use serde_json::json;
 use trackway_domain::{Content, FileSource};
@@ -20,7 +20,7 @@ async fn results_arrive_with_everything_that_is_in_them() {
     servers.shutdown().await;
 }
 
-/// Nobody is sent to an address that a server chose.
+/// Users are never sent to an address that a server chose.
 #[tokio::test]
 async fn a_question_by_address_is_declined() {
     let servers = start_one(&json!({})).await;
@@ -32,8 +32,8 @@ async fn a_question_by_address_is_declined() {
     servers.shutdown().await;
 }
 
-/// Issue 11, notes on security: a tool whose name the protocol does not allow is not offered under one that
-/// it does, which an operator's approvals would not mean.
+/// Issue 11, notes on security: a tool whose name the protocol does not allow is not offered under
+/// another name, which an operator's approvals would not cover.
 #[tokio::test]
 async fn tools_with_odd_names_are_left_out() {
     let servers = start_one(&json!({})).await;

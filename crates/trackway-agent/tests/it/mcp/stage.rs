@@ -1,4 +1,4 @@
-//! Tools that are called by runs: questions of servers, and artifacts.
+//! Tools in runs: questions of servers, and artifacts.
 
 use std::sync::Arc;
 
@@ -21,8 +21,8 @@ use super::{
 };
 use crate::turns::kit::workflow_of;
 
-/// A program that makes the calls of its input one after the other, each as a step, and gives what they
-/// came to.
+/// A program that makes the calls of its input one after the other, each as a step, and returns their
+/// results.
 fn program(tools: Vec<Arc<dyn Tool>>) -> Arc<dyn Program> {
     workflow_of("calls", json!({}), move |stage, input| {
         let tools = tools.clone();
@@ -47,7 +47,7 @@ fn program(tools: Vec<Arc<dyn Tool>>) -> Arc<dyn Program> {
     })
 }
 
-/// A runtime with a store of its own.
+/// A runtime with its own store.
 struct House {
     runtime: Runtime,
     folder: TempDir,
@@ -58,7 +58,7 @@ impl House {
         Self::open_in(tempfile::tempdir().unwrap(), tools)
     }
 
-    /// Ends the process; what it stored stays.
+    /// Ends the process; its store remains.
     async fn close(self) -> TempDir {
         self.runtime.stop().await;
         self.folder
@@ -103,13 +103,13 @@ async fn asking(more: Value) -> (House, Running) {
     (House::open(servers.tools()), servers)
 }
 
-/// What a server asks is a question of the run, and its answer reaches the server.
+/// A server's question becomes a question of the run, and the answer reaches the server.
 #[tokio::test]
 async fn a_question_of_a_server_is_asked_of_the_user() {
     is_asked(json!({})).await;
 }
 
-/// The newest protocol has another way of asking.
+/// The newest protocol asks in another way.
 #[tokio::test]
 async fn a_question_of_a_server_of_the_newest_protocol_is_asked_of_the_user() {
     is_asked(json!({"env": {NEWEST: "1"}})).await;
@@ -137,7 +137,7 @@ async fn is_asked(more: Value) {
     servers.shutdown().await;
 }
 
-/// The call is made again by the next process, and the user is not asked twice.
+/// The next process repeats the call, and the user is not asked twice.
 #[tokio::test]
 async fn a_question_outlasts_the_process_and_the_server() {
     let (house, servers) = asking(json!({})).await;
@@ -156,7 +156,7 @@ async fn a_question_outlasts_the_process_and_the_server() {
     servers.shutdown().await;
 }
 
-/// A model reads what its own conversation made, and nothing else.
+/// A model reads only the artifacts of its own conversation.
 #[tokio::test]
 async fn artifacts_are_written_listed_and_read_within_one_session() {
     let built_in = BuiltIn { addresses: AddressPolicy::default(), clock: Arc::new(SystemClock) };
@@ -185,7 +185,7 @@ async fn artifacts_are_written_listed_and_read_within_one_session() {
     assert_eq!(seen[1]["text"], "# Plan");
     assert_eq!(seen[2]["text"], "# Plan");
 
-    // Another session, and another tenant in a session of the same name, see nothing of it.
+    // Another session, and another tenant in a session of the same name, cannot see it.
     for (caller, session) in [(Caller::local(), "t"), (Caller::new("other", "user"), "s")] {
         let seen = house.results(caller, session, &look).await;
         assert_eq!(seen[0]["artifacts"], json!([]));

@@ -1,4 +1,4 @@
-//! Servers at an address that answer in odd ways, each as JSON and as a stream of events.
+//! Servers at an address that answer in unusual ways, each as JSON and as a stream of events.
 
 use std::sync::Arc;
 
@@ -34,10 +34,10 @@ impl Form {
     }
 }
 
-/// What answers the request with this id.
+/// The answer to the request with this id.
 type Answer = dyn Fn(&Value) -> Vec<u8> + Send + Sync;
 
-/// A server without sessions whose one tool that can be called answers with this.
+/// A server without sessions whose only callable tool returns this answer.
 #[derive(Clone)]
 struct Odd {
     form: Form,
@@ -81,8 +81,8 @@ async fn tools_that_are_tasks_are_left_out_over_http() {
     }
 }
 
-/// Issue 11, S-L9: an answer that cannot be read ends its call at once, and no other. The limit of a call is
-/// two minutes here, so a call that waits for it ends no test in time.
+/// Issue 11, S-L9: an answer that cannot be read ends its call immediately, and no other call. A call
+/// may take two minutes here, so a call that waited for its timeout would not finish within the test.
 #[tokio::test]
 async fn an_answer_that_cannot_be_read_ends_its_call_over_http() {
     let whole = |id: &Value, text: &str| {

@@ -1,4 +1,4 @@
-//! Budgets end a turn with a sentence; approvals are questions; a refusal is told to the model.
+//! Budgets end a turn with a sentence; approvals are questions; a refusal goes to the model.
 
 use std::{
     sync::{
@@ -18,14 +18,14 @@ use super::kit::{
     text_of, tool, tool_of, turn,
 };
 
-/// A model that calls a tool whatever it is told.
+/// A model that always calls a tool.
 fn circling(desk: &Desk) {
     desk.server.respond(|_| {
         ChatReply::default().says("Again.").calls(&[("c1", "shout", r#"{"text":"x"}"#)]).into()
     });
 }
 
-/// A model that goes round in circles is stopped, and what it said stays.
+/// A model that loops is stopped, and its text is kept.
 #[test]
 fn a_turn_ends_where_its_calls_are_used_up() {
     let mut desk = Desk::new().tool(shout());
@@ -54,7 +54,7 @@ fn a_turn_ends_where_its_tokens_are_used_up() {
     assert_eq!(desk.server.asked().len(), 2);
 }
 
-/// Seconds are those of the recorded clock; waiting for people does not count.
+/// Seconds follow the recorded clock; waiting for people does not count.
 #[test]
 fn a_turn_ends_where_its_time_is_over() {
     let mut desk = Desk::new();
@@ -78,7 +78,7 @@ fn a_turn_ends_where_its_time_is_over() {
     assert_eq!(desk.server.asked().len(), 2, "the hour of waiting did not count");
 }
 
-/// A model that does not come to an end within the time is not waited for, and its text is taken back.
+/// A turn does not wait for a model beyond its time, and withdraws the model's text.
 #[test]
 fn an_answer_that_takes_too_long_is_left() {
     let mut desk = Desk::new();
@@ -96,7 +96,7 @@ async fn answer(process: &Process, run: RunId, input: Value) {
     process.deliver(answer_to(run, "yes", input)).await.unwrap();
 }
 
-/// An approval is a question for `{approved}` that shows tool and arguments; the same task goes on.
+/// An approval is a question for `{approved}` that shows tool and arguments; the same task continues.
 #[test]
 fn a_call_that_has_to_be_approved_is_made_with_a_yes_alone() {
     for approved in [true, false] {
@@ -129,7 +129,7 @@ fn a_call_that_has_to_be_approved_is_made_with_a_yes_alone() {
     }
 }
 
-/// A tool that may never be called is not offered, and a model that calls it all the same is told.
+/// A tool that may never be called is not offered, and a model that calls it anyway receives an error.
 #[test]
 fn a_tool_that_may_never_be_called_is_not() {
     let calls = Arc::new(AtomicUsize::new(0));
@@ -146,7 +146,7 @@ fn a_tool_that_may_never_be_called_is_not() {
     assert!(offered.contains("shout") && !offered.contains("count"), "{offered}");
 }
 
-/// Proves D7: arguments that a tool does not take are told, with the field, and nothing is called.
+/// Proves D7: invalid arguments of a tool give an error that names the field, and nothing is called.
 #[test]
 fn arguments_that_a_tool_does_not_take_are_told() {
     let calls = Arc::new(AtomicUsize::new(0));
@@ -173,7 +173,7 @@ fn arguments_that_a_tool_does_not_take_are_told() {
     assert_eq!(calls.load(Ordering::Relaxed), 0);
 }
 
-/// Arguments are always an object; a tool whose input is none gets what is in it.
+/// Arguments are always an object; a tool whose input is not an object receives the inner value.
 #[test]
 fn a_tool_may_take_what_is_no_object() {
     let upper = tool_of("upper", json!({ "type": "string" }), |arguments, _| {
@@ -192,7 +192,7 @@ fn a_tool_may_take_what_is_no_object() {
     assert!(desk.result(1, "c2").as_str().unwrap().contains("do not fit"));
 }
 
-/// Two calls that both have to be approved are asked about one after the other, each for itself.
+/// Two calls that both need approval are asked about one after the other, separately.
 #[test]
 fn calls_made_at_once_are_approved_one_by_one() {
     let calls = Arc::new(AtomicUsize::new(0));
@@ -221,8 +221,8 @@ fn calls_made_at_once_are_approved_one_by_one() {
     assert!(desk.result(1, "c2").as_str().unwrap().contains("refused"));
 }
 
-/// A dispatch that was answered in time leaves nothing of its limit behind, and a turn that is taken up
-/// again after the limit fits its log.
+/// A dispatch that was answered in time leaves no timer behind, and a turn that resumes after the
+/// timeout matches its log.
 #[test]
 fn a_limit_that_was_not_reached_leaves_nothing_behind() {
     let mut desk = Desk::new().tool(shout()).workflow(echo());
@@ -245,7 +245,8 @@ fn a_limit_that_was_not_reached_leaves_nothing_behind() {
     });
 }
 
-/// Issue 11, S-M7: of one answer a bounded number of calls is made, and the model is told of the others.
+/// Issue 11, S-M7: a limited number of calls of one answer is made, and the model receives an error for
+/// the others.
 #[test]
 fn an_answer_with_too_many_calls_has_some_of_them_made() {
     let made = Arc::new(AtomicUsize::new(0));

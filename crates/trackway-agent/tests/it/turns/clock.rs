@@ -1,4 +1,4 @@
-//! A turn's seconds: what models and tools take counts, and what people take does not.
+//! A turn's seconds: the time of models and tools counts, the time of people does not.
 
 use std::{sync::Arc, time::Duration};
 
@@ -34,7 +34,7 @@ async fn yes(process: &Process, run: trackway_domain::RunId, id: &str) {
     process.deliver(yes).await.unwrap();
 }
 
-/// Two approvals that are asked for at once wait beside each other, and their time counts once.
+/// Two concurrent approvals wait at the same time, and their time counts once.
 #[test]
 fn waits_beside_each_other_count_once() {
     let mut desk = desk().tool(shout());
@@ -54,7 +54,7 @@ fn waits_beside_each_other_count_once() {
     });
 }
 
-/// Somebody who is asked which question they answer may take their time.
+/// The time that a user takes to choose a question does not count.
 #[test]
 fn the_time_to_say_which_does_not_count() {
     let desk = desk().workflow(asks("approve", Reason::InputRequired, yes_or_no()));
@@ -71,7 +71,7 @@ fn the_time_to_say_which_does_not_count() {
     });
 }
 
-/// A tool that takes 40 seconds of its own and asks the user, as MCP servers do.
+/// A tool that itself takes 40 seconds and asks the user, as MCP servers do.
 fn wonders(desk: &Desk) -> Arc<dyn Tool> {
     let clock = desk.world.clock.clone();
     tool("wonders", move |_, call| {
@@ -84,8 +84,8 @@ fn wonders(desk: &Desk) -> Arc<dyn Tool> {
     })
 }
 
-/// The time that people take for a tool's question does not count, though the step goes on meanwhile;
-/// also where the process ended before they answered, and the question was found again.
+/// The time that people take for a tool's question does not count, although the step is running. This
+/// is also true if the process ended before they answered and the question was found again.
 #[test]
 fn the_time_for_a_tools_question_does_not_count() {
     for restart in [false, true] {
@@ -115,8 +115,8 @@ fn the_time_for_a_tools_question_does_not_count() {
     }
 }
 
-/// Nobody reads the sentence of a turn that works for a workflow: the run fails with it, whichever budget
-/// is used up and whether or not an output of a schema is wanted.
+/// A workflow cannot use the sentence of a turn: the run fails with it, whichever budget is used up and
+/// whether or not an output schema is required.
 #[test]
 fn work_that_is_cut_short_fails() {
     for output in [Value::Null, json!({ "type": "object" })] {
@@ -144,7 +144,7 @@ fn work_that_is_cut_short_fails() {
     }
 }
 
-/// A model that does not come to the end of a summary is not waited for longer than the turn may take.
+/// A summary does not run longer than the turn's time.
 #[test]
 fn a_summary_is_not_waited_for_for_ever() {
     let mut desk = Desk::new();

@@ -1,5 +1,5 @@
-//! A crash at every fault point of a turn. After each the turn goes on: it comes to the same history and
-//! the same artifacts, and nothing that was recorded is asked for or done again.
+//! A crash at every fault point of a turn. After each crash the turn continues: it produces the same
+//! history and the same artifacts, and nothing that was recorded is requested or done again.
 
 use std::{
     collections::BTreeMap,
@@ -25,17 +25,17 @@ use super::kit::{
 /// Far more points than one process reaches; the sweep ends earlier.
 const POINTS_MAX: usize = 2_000;
 
-/// Of some sweeps every such point is enough: the others before it go through the same code.
+/// For some sweeps every nth point is enough: the points between go through the same code.
 const STRIDE: usize = 3;
 
-/// What was done, by idempotency key. It outlasts the processes.
+/// The effects, by idempotency key. They survive the processes.
 type Ledger = Arc<Mutex<Vec<String>>>;
 
 fn enter(ledger: &Ledger, key: &str) {
     ledger.lock().unwrap().push(key.to_owned());
 }
 
-/// Says something, does something, and returns.
+/// Reports progress, performs an effect, and returns.
 fn works(ledger: &Ledger) -> Arc<dyn Program> {
     let ledger = ledger.clone();
     workflow("works", move |stage, input| {
@@ -54,7 +54,7 @@ fn works(ledger: &Ledger) -> Arc<dyn Program> {
     })
 }
 
-/// Asks first and says what it was told.
+/// Asks first and reports the answer.
 fn asks() -> Arc<dyn Program> {
     workflow("asks", async |stage, _| {
         let schema = json!({ "type": "object", "required": ["sure"] });
@@ -88,9 +88,9 @@ fn wonders(ledger: &Ledger) -> Arc<dyn Tool> {
     })
 }
 
-/// A conversation that is swept: what the model answers when so many answers of it were heard.
+/// A conversation for a sweep: the model's answer after a number of earlier answers.
 struct Plot {
-    /// A workflow waits for an answer when it begins.
+    /// A workflow already waits for an answer at the start.
     asked: bool,
     answers: fn(usize, &[Value]) -> ChatReply,
     length: usize,
@@ -112,7 +112,7 @@ const IN_TURN: Plot = Plot {
     },
 };
 
-/// The same at once.
+/// The same calls, concurrently.
 const AT_ONCE: Plot = Plot {
     asked: false,
     length: 2,
@@ -142,17 +142,17 @@ const WITH_QUESTIONS: Plot = Plot {
     },
 };
 
-/// Which model call of the turn a request is.
+/// The number of the model call that a request is.
 fn number(asked: &Asked) -> usize {
     messages(asked).iter().filter(|message| message["role"] == "assistant").count()
 }
 
-/// Everything that one turn came to, without ids.
+/// The whole result of one turn, without ids.
 #[derive(Debug, PartialEq)]
 struct Outcome {
     history: Value,
     artifacts: BTreeMap<String, Value>,
-    /// Updates but for the text, which is begun anew where it broke off.
+    /// Updates except for the text, which restarts after an interruption.
     updates: Vec<Value>,
     children: Vec<Value>,
 }
@@ -171,7 +171,7 @@ impl Journey<'_> {
         registry(&spec(), &stock, &[works(&self.ledger), asks()]).into()
     }
 
-    /// A process before, in which a workflow of the session asks.
+    /// An earlier process, in which a workflow of the session asks.
     fn asked(&self) {
         self.world.run(self.setup(), async |process| {
             let asking = start(&process, "asks", json!({ "text": "x" }), None).await;
@@ -179,11 +179,11 @@ impl Journey<'_> {
         });
     }
 
-    /// One process. True where the client got through.
+    /// One process. True if the client finished.
     fn live(&self, faults: &Arc<CrashAt>) -> bool {
         let session = SessionId::new(SESSION).unwrap();
         let guest = Guest::new(AGENT, json!("Go.")).within(session).leaves_sleeps();
-        // What its tool asks, and whether the model may answer what the user has not said.
+        // The tool's question, and the approval of an answer that is not in the user's message.
         let guest = guest.answers(|workflow, number| match (workflow, number) {
             (AGENT, 0) => vec![json!({ "name": "Ada" })],
             (AGENT, _) => vec![json!({ "approved": true })],
@@ -195,7 +195,7 @@ impl Journey<'_> {
         through.is_some()
     }
 
-    /// Outcomes that are recorded: numbers of model calls, and idempotency keys of all steps.
+    /// Recorded outcomes: numbers of model calls, and idempotency keys of all steps.
     fn recorded(&self) -> (Vec<usize>, Vec<String>) {
         self.world.look(async |journal| {
             let (mut answers, mut keys) = (Vec::new(), Vec::new());
@@ -250,7 +250,7 @@ fn told(log: &[Stored], children: &[&Vec<Stored>]) -> Outcome {
     }
 }
 
-/// The update without the name of its op: of calls made at once, either may be told of first.
+/// The update without the name of its op: concurrent calls may be reported in any order.
 fn unnumbered(mut update: Value) -> Value {
     for inside in update.as_object_mut().into_iter().flat_map(|event| event.values_mut()) {
         if let Some(inside) = inside.as_object_mut() {
@@ -276,7 +276,7 @@ async fn logs(journal: &dyn Journal) -> BTreeMap<RunId, Vec<Stored>> {
     logs
 }
 
-/// How often each of these is there.
+/// The number of occurrences of each.
 fn counts<T: Ord + Clone>(all: &[T]) -> BTreeMap<T, usize> {
     let mut counts = BTreeMap::new();
     for one in all {
@@ -309,7 +309,7 @@ fn sweep(plot: &Plot, open: fn() -> World, stride: usize) {
             assert!(journey.live(&last), "{place}: without a fault it gets through");
         }
         let outcome = journey.outcome();
-        // Of what was recorded nothing is asked for again; of the rest only what was under way.
+        // Nothing that was recorded is requested again; of the rest only the part that was running.
         let asked = counts(&server.asked().iter().map(number).collect::<Vec<_>>());
         assert_eq!(asked.len(), plot.length, "{place}: {asked:?}");
         assert!(answers.iter().all(|number| asked[number] == 1), "{place}: {asked:?}");
@@ -353,8 +353,8 @@ fn parallel_calls_survive_a_crash_anywhere() {
     sweep(&AT_ONCE, World::memory, STRIDE);
 }
 
-/// Proves D3, X4: a question that was put is found again with its answer, and an answer that was sent is
-/// not sent again.
+/// Proves D3, X4: a pending question is found again with its answer, and an answer that was sent is not
+/// sent again.
 #[test]
 fn questions_and_answers_survive_a_crash_anywhere() {
     sweep(&WITH_QUESTIONS, World::memory, STRIDE);

@@ -1,5 +1,5 @@
-//! Workflows dispatched from within a turn: their first answer is the call's result, they go on by
-//! themselves, and the parent tells of each once.
+//! Workflows dispatched by a turn: their first answer is the call's result, they continue on their own,
+//! and the parent reports each once.
 
 use std::time::Duration;
 
@@ -103,7 +103,7 @@ fn two_dispatches_in_two_turns_are_told_of_one_by_one() {
     });
 }
 
-/// Proves D3, D7: results go to the call that they belong to, in whatever order they come.
+/// Proves D3, D7: each result goes to the call that it belongs to, in any order of arrival.
 #[test]
 fn parallel_calls_get_their_own_results() {
     let (release, released) = watch::channel(String::new());
@@ -148,7 +148,7 @@ fn parallel_calls_get_their_own_results() {
     assert_eq!(order, ["c1", "c2", "c3", "c4"], "in the order of the calls");
 }
 
-/// Proves D3: every first answer is a result, and no time has to pass for it: the clock stands still.
+/// Proves D3: every first answer is a result, and no time passes for it: the clock does not move.
 #[test]
 fn whatever_a_workflow_says_first_is_a_result() {
     let desk = Desk::new()
@@ -214,7 +214,7 @@ fn whatever_a_workflow_says_first_is_a_result() {
     }
     desk.run(async |process| {
         for (number, (name, outcome, parts, message, schema)) in table.iter().enumerate() {
-            // A message that answers no question, with which the next turn begins.
+            // A message that answers no question; the next turn starts with it.
             let view = turn(&process, &format!("m{number}"), "/next").await;
             assert_eq!(view.state, StateName::Completed, "{name}");
             let result = desk.result(2 * number + 1, "c1");
@@ -231,7 +231,7 @@ fn whatever_a_workflow_says_first_is_a_result() {
     });
 }
 
-/// Proves D3: a timeout is told, and the workflow goes on.
+/// Proves D3: a timeout is reported, and the workflow continues.
 #[test]
 fn a_workflow_that_takes_its_time_is_left_to_it() {
     let (release, released) = watch::channel(String::new());
@@ -254,13 +254,13 @@ fn a_workflow_that_takes_its_time_is_left_to_it() {
         assert_eq!(process.view(&at(child)).await.unwrap().state, StateName::Submitted);
         release.send_replace("now".to_owned());
         assert_eq!(rested(&process, child).await.output, "now");
-        // What it says now is told to a turn that has ended, which changes nothing.
+        // Its later answer goes to a turn that has ended, which changes nothing.
         process.quiet().await;
         assert_eq!(self::log(&process, run).await, log);
     });
 }
 
-/// Proves D1: arguments that do not fit start nothing, and the field is named.
+/// Proves D1: invalid arguments start nothing, and the error names the field.
 #[test]
 fn arguments_that_do_not_fit_start_nothing() {
     let desk = Desk::new().workflow(echo());

@@ -1,4 +1,5 @@
-//! Agents that start workflows that start agents: bounded in depth and number, and cancelled with their root.
+//! Agents that start workflows that start agents: limited in depth and number, and cancelled with their
+//! root.
 
 use std::sync::Arc;
 
@@ -11,7 +12,7 @@ use trackway_testkit::{ChatReply, Process, at};
 
 use super::kit::{AGENT, Desk, children, ended, log, reason, rested, say, slow, turn, workflow};
 
-/// Says something, and has the agent think in turn.
+/// Reports progress, and starts a turn of the agent.
 fn again() -> Arc<dyn Program> {
     workflow("again", async |stage, _| {
         stage.status(vec![Part::text("begun")]).await;
@@ -28,8 +29,8 @@ async fn runs(process: &Process) -> Vec<RunId> {
     rows.into_iter().map(|row| row.id).collect()
 }
 
-/// Issue 11, A2: one message to a model that always starts itself again comes to an end by itself, with a
-/// tool result that says why.
+/// Issue 11, A2: a message to a model that always starts itself again ends without intervention, with a
+/// tool result that gives the reason.
 #[test]
 fn an_agent_that_starts_itself_again_comes_to_an_end() {
     let desk = Desk::new().workflow(again());
@@ -60,7 +61,7 @@ fn an_agent_that_starts_itself_again_comes_to_an_end() {
     assert!(says("Nothing was started"));
 }
 
-/// Issue 11, A2: runs start each other only so deep.
+/// Issue 11, A2: the depth of nested runs is limited.
 #[test]
 fn runs_start_each_other_only_so_deep() {
     let desk = Desk::new().workflow(again());
@@ -88,7 +89,8 @@ fn runs_start_each_other_only_so_deep() {
     });
 }
 
-/// Issue 11, A2: cancelling the root cancels what still runs below it, also below turns that are over.
+/// Issue 11, A2: cancelling the root cancels everything that still runs below it, even below turns that
+/// are over.
 #[test]
 fn a_cancel_of_the_root_reaches_the_whole_tree() {
     let (_release, released) = watch::channel(String::new());

@@ -1,4 +1,4 @@
-//! A desk: one agent, its model, and what it can call.
+//! A test desk: one agent, its model, and everything that it can call.
 
 use std::{
     fmt,
@@ -78,7 +78,7 @@ impl Desk {
         self.server.queue(ChatReply::default().says(text));
     }
 
-    /// What the model was told in its request of that number, from 0.
+    /// The conversation in the model request of that number, from 0.
     pub(crate) fn told(&self, request: usize) -> Vec<Value> {
         messages(&self.server.asked()[request])
     }
@@ -90,7 +90,7 @@ impl Desk {
         let text = found.unwrap_or_else(|| panic!("no result of {call}: {told:#?}"))["content"]
             .as_str()
             .unwrap();
-        // So this format tells that a call failed.
+        // This format marks a failed call this way.
         let text = text.strip_prefix("The call failed: ").unwrap_or(text);
         serde_json::from_str(text).unwrap_or_else(|_| text.into())
     }
@@ -135,7 +135,7 @@ pub(crate) fn messages(asked: &Asked) -> Vec<Value> {
     asked.body["messages"].as_array().unwrap().clone()
 }
 
-/// Begins a turn with this text.
+/// Starts a turn with this text.
 pub(crate) async fn say(process: &Process, id: &str, text: &str) -> RunId {
     send(process, id, vec![Part::text(text)], &[]).await
 }
@@ -151,12 +151,12 @@ pub(crate) async fn send(
     submit(process, Value::Null, Some(message)).await
 }
 
-/// Begins a turn that no person asked for.
+/// Starts a turn that no person requested.
 pub(crate) async fn submit(process: &Process, input: Value, message: Option<Message>) -> RunId {
     start(process, AGENT, input, message).await
 }
 
-/// Begins a run in the session.
+/// Starts a run in the session.
 pub(crate) async fn start(
     process: &Process,
     workflow: &str,
@@ -192,7 +192,8 @@ pub(crate) async fn ended(process: &Process, run: RunId) -> RunView {
     view
 }
 
-/// A turn in which the model dispatches this workflow and says that it has a question; the run that asks.
+/// A turn in which the model dispatches this workflow and reports its question; returns the run that
+/// asks.
 pub(crate) async fn dispatched(process: &Process, desk: &Desk, id: &str, workflow: &str) -> RunId {
     desk.calls(&[("c1", &format!("dispatch_workflow_{workflow}"), json!({ "text": id }))]);
     desk.says("It has a question.");
@@ -200,18 +201,18 @@ pub(crate) async fn dispatched(process: &Process, desk: &Desk, id: &str, workflo
     children(&log(process, view.submission.run).await)[0]
 }
 
-/// The log of the run fits its program.
+/// Checks that the log of the run matches its program.
 pub(crate) async fn fits_its_log(process: &Process, desk: &Desk, run: RunId) {
     let log = log(process, run).await;
     assert_eq!(replay_with(&desk.setup().registry, &log).await, ReplayVerdict::Fits);
 }
 
-/// Why the run came to nothing.
+/// Why the run failed.
 pub(crate) fn reason(view: &RunView) -> String {
     text_of(&view.status_message().unwrap().parts)
 }
 
-/// The first event of the run that is chosen.
+/// The first event of the run that matches.
 pub(crate) async fn until(
     process: &Process,
     run: RunId,
@@ -231,7 +232,7 @@ pub(crate) async fn log(process: &Process, run: RunId) -> Vec<Event> {
     log.into_iter().map(|stored| stored.event).collect()
 }
 
-/// The updates of a log that speak of other runs.
+/// The updates of a log that refer to other runs.
 pub(crate) fn references(log: &[Event]) -> Vec<Message> {
     let one = |event: &Event| match event {
         Event::Status { message, .. } if !message.references.is_empty() => Some(message.clone()),
@@ -254,7 +255,7 @@ pub(crate) fn artifact<'a>(view: &'a RunView, id: &str) -> &'a Artifact {
     found.unwrap_or_else(|| panic!("no {id} among {known:?}"))
 }
 
-/// The text of the artifact that the model speaks in.
+/// The text of the artifact with the model's text.
 pub(crate) fn spoken(view: &RunView) -> String {
     let parts = &artifact(view, "text-response").parts;
     assert_eq!(parts.len(), 1, "{parts:?}");
@@ -353,7 +354,7 @@ pub(crate) async fn waits(stage: &Stage, released: &watch::Receiver<String>, wor
     stage.step("wait", RetryPolicy::default(), &mut work).await;
 }
 
-/// Says that it has begun where it is to, waits for a word, and returns it.
+/// Reports its start if required, waits for a word, and returns it.
 pub(crate) fn slow(
     released: watch::Receiver<String>,
     says: Option<&'static str>,
@@ -382,7 +383,7 @@ pub(crate) fn asks(name: &str, reason: Reason, schema: Value) -> Arc<dyn Program
     })
 }
 
-/// The schema of an object that has to have these properties.
+/// The schema of an object with these required properties.
 pub(crate) fn required<const N: usize>(properties: [(&str, &str); N]) -> Value {
     let names = properties.map(|(name, _)| name);
     let types = properties.map(|(name, kind)| (name.to_owned(), json!({ "type": kind })));
@@ -393,7 +394,7 @@ pub(crate) fn yes_or_no() -> Value {
     required([("approved", "boolean")])
 }
 
-/// Says its text, shows it, and returns it.
+/// Reports its text, publishes it as an artifact, and returns it.
 pub(crate) fn echo() -> Arc<dyn Program> {
     workflow("echo", async |stage, input| {
         let text = input["text"].as_str().unwrap_or_default().to_owned();
@@ -460,7 +461,7 @@ pub(crate) fn counted(calls: &Arc<AtomicUsize>) -> Arc<dyn Tool> {
     })
 }
 
-/// Gives its text in capitals.
+/// Returns its text in capitals.
 pub(crate) fn shout() -> Arc<dyn Tool> {
     tool("shout", |arguments, _| {
         Box::pin(async move {

@@ -1,5 +1,5 @@
-//! What the model is told: earlier turns with their calls, every part of a message, answers to open
-//! questions, and a summary where all of it would be too long.
+//! The content of model requests: earlier turns with their calls, every part of a message, answers to
+//! open questions, and a summary if the conversation is too long.
 
 use insta::assert_json_snapshot;
 use serde_json::{Value, json};
@@ -11,12 +11,12 @@ use super::kit::{
     text_artifact, tool, turn,
 };
 
-/// What the model is told, without made ids.
+/// The model's request, without generated ids.
 fn told(desk: &Desk, request: usize) -> Value {
     Names::new().plain(&Value::Array(desk.told(request)))
 }
 
-/// Proves D2, D7: the next turn knows the calls and results of the one before.
+/// Proves D2, D7: the next turn includes the calls and results of the previous turn.
 #[test]
 fn the_next_turn_knows_what_was_called() {
     let desk = Desk::new().workflow(echo()).tool(shout());
@@ -56,7 +56,8 @@ fn a_failed_turn_is_remembered() {
     assert!(told[2]["content"].as_str().unwrap().contains("This turn failed"), "{told:?}");
 }
 
-/// All parts of a message reach the model: text, data, files as text or image, and a line for the rest.
+/// All parts of a message reach the model: text, data, files as text or image, and a line for every
+/// other file.
 #[test]
 fn every_part_of_a_message_reaches_the_model() {
     let desk = Desk::new();
@@ -84,7 +85,7 @@ fn every_part_of_a_message_reaches_the_model() {
     assert_json_snapshot!("every_part", told(&desk, 0));
 }
 
-/// What tools give reaches the model as it is: text, JSON, images.
+/// Tool results reach the model unchanged: text, JSON, images.
 #[test]
 fn what_tools_give_reaches_the_model() {
     let desk = Desk::new().tool(tool("camera", |_, call| {
@@ -110,7 +111,7 @@ fn what_tools_give_reaches_the_model() {
     assert_json_snapshot!("a_picture", told(&desk, 1));
 }
 
-/// A run that no person asked for gives a value of the schema that it was asked for, after repairs.
+/// A run that no person requested returns a value of the required schema, after repairs.
 #[test]
 fn an_output_of_a_schema_is_mended_twice() {
     let schema = json!({
@@ -142,7 +143,7 @@ fn an_output_of_a_schema_is_mended_twice() {
     assert_eq!(desk.server.left(), 1);
 }
 
-/// A conversation that would be too long is summed up once; later turns go on from the summary.
+/// A conversation that is too long is summarised once; later turns continue from the summary.
 #[test]
 fn a_long_conversation_is_summed_up() {
     let desk = Desk::new();

@@ -14,7 +14,7 @@ use trackway_testkit::{Gate, answer_to};
 
 use super::kit::{Desk, ended, rested, say, start, text_schema, workflow};
 
-/// A tool that never comes to its end in its first call. Clones share their calls.
+/// A tool whose first call never ends. Clones share their calls.
 #[derive(Debug, Clone)]
 struct Hangs {
     info: ToolInfo,
@@ -65,8 +65,8 @@ fn desk(tool: &Hangs) -> Desk {
     desk
 }
 
-/// Proves X2: a call of which nobody knows what came of it is not made again, unless that does no harm; the
-/// model is told.
+/// Proves X2: a call whose outcome is unknown is not repeated, unless that is harmless; the model
+/// receives an error.
 #[test]
 fn a_call_that_was_cut_off_is_made_again_only_where_that_does_no_harm() {
     for repeats in [true, false] {
@@ -88,7 +88,7 @@ fn a_call_that_was_cut_off_is_made_again_only_where_that_does_no_harm() {
     }
 }
 
-/// Proves X2, L6: one that has asked the user is not over; it is taken up with the answer.
+/// Proves X2, L6: a call that asked the user is not over; it resumes with the answer.
 #[test]
 fn a_call_that_has_asked_is_taken_up_with_the_answer() {
     let tool = Hangs::new(false, true);
@@ -105,7 +105,7 @@ fn a_call_that_has_asked_is_taken_up_with_the_answer() {
     assert_eq!(desk.result(1, "c1"), "done");
 }
 
-/// Does one thing after the other, each as a step of its kind.
+/// Performs one effect after the other, each as a step of its kind.
 fn three_steps(done: &Arc<Mutex<Vec<&'static str>>>) -> Arc<dyn Program> {
     let done = done.clone();
     workflow("steps", move |stage, input| {
@@ -128,7 +128,7 @@ fn three_steps(done: &Arc<Mutex<Vec<&'static str>>>) -> Arc<dyn Program> {
     })
 }
 
-/// Proves X2: what was done is on record before something is asked about it.
+/// Proves X2: an effect is recorded before a question about it is asked.
 #[test]
 fn an_outcome_is_durable_before_a_request_begins() {
     let done = Arc::new(Mutex::default());

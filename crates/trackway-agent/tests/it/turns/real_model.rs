@@ -11,7 +11,8 @@ use trackway_testkit::{Process, World};
 
 use super::kit::{ended, registry, say, spec, spoken, submit};
 
-/// Where the server is. Without it the test fails: one that was asked for and did nothing would lie.
+/// The address of the server. Without it the test fails: a requested test that did nothing would
+/// mislead.
 #[expect(clippy::disallowed_methods, reason = "only tests that are asked for read it")]
 fn stock() -> Stock {
     let url = std::env::var("TRACKWAY_TEST_MODEL_URL")
@@ -23,7 +24,7 @@ fn stock() -> Stock {
     stock
 }
 
-/// A turn of an agent without tools, which so small a model would not know how to call.
+/// A turn of an agent without tools, because such a small model could not use them.
 fn turn(begin: impl AsyncFnOnce(&Process) -> RunId) -> RunView {
     let mut spec = spec();
     (spec.tools, spec.workflows) = (Vec::new(), Vec::new());

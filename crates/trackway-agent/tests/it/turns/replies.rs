@@ -12,7 +12,7 @@ use super::kit::{
     send, spoken, text_of, turn, workflow, yes_or_no,
 };
 
-/// Asks first, and says what it was answered.
+/// Asks first, and reports the answer.
 fn approve() -> Arc<dyn Program> {
     workflow("approve", async |stage, input| {
         let prompt = vec![Part::text(format!("Approve {}?", input["text"]))];
@@ -33,7 +33,7 @@ fn desk() -> Desk {
     Desk::new().workflow(approve()).workflow(echo())
 }
 
-/// The one open question takes what fits it; the model is told what came of it, and goes on.
+/// The only open question accepts a matching message; the model receives the result and continues.
 #[test]
 fn a_reply_resumes_the_one_open_question() {
     for (text, state, outcome) in [
@@ -51,7 +51,8 @@ fn a_reply_resumes_the_one_open_question() {
             let log = log(&process, view.submission.run).await;
             assert_eq!(references(&log).len(), 1, "told of once");
             assert_eq!(references(&log)[0].references, [child.to_string()]);
-            // Issue 11, A11: an answer is told of with the workflow's description, as a dispatch is.
+            // Issue 11, A11: the update about an answer has the workflow's description, like a
+            // dispatch.
             let about = json!({
                 "workflowName": "approve", "description": "Does approve.", "pluginId": "approve"
             });
@@ -68,7 +69,8 @@ fn a_reply_resumes_the_one_open_question() {
     }
 }
 
-/// What does not fit goes to the model, which sees the question and may answer it with the user's words.
+/// A message that does not match goes to the model, which sees the question and may answer it with the
+/// user's words.
 #[test]
 fn a_model_answers_with_what_the_user_said() {
     let wanted = required([("name", "string"), ("age", "integer")]);
@@ -113,7 +115,7 @@ fn a_model_answers_with_what_the_user_said() {
     });
 }
 
-/// With several open questions that it fits, the user is asked which.
+/// If the message matches several open questions, the user chooses.
 #[test]
 fn with_several_open_questions_the_user_is_asked_which() {
     let desk = desk();
@@ -136,7 +138,7 @@ fn with_several_open_questions_the_user_is_asked_which() {
         assert_eq!(ended(&process, second).await.state, StateName::Completed);
         assert_eq!(rested(&process, first).await.state, StateName::InputRequired);
 
-        // One that is named needs no question, and what does not fit is told.
+        // A message that names its question needs no choice, and a wrong answer gives an error.
         desk.says("It wants yes or no.");
         let named = [first.to_string()];
         let run = send(&process, "m4", vec![Part::text("perhaps")], &named).await;

@@ -1,5 +1,5 @@
-//! Turns that another process goes on with, when what is written about the agent, what it could call or
-//! what it had dispatched is not the same any more.
+//! Turns that another process continues after the agent's definition, its tools or its dispatched
+//! workflows have changed.
 
 use std::{sync::Arc, time::Duration};
 
@@ -21,7 +21,7 @@ fn approved(run: RunId) -> trackway_runtime::Deliver {
     answer_to(run, "yes", json!({ "approved": true }))
 }
 
-/// A turn in flight goes on as the agent that it began with; the next turn is the new one's.
+/// A running turn continues with the agent that it began with; the next turn uses the new one.
 #[test]
 fn a_turn_in_flight_outlives_an_edit() {
     let mut desk = Desk::on(World::sqlite()).tool(shout());
@@ -45,7 +45,7 @@ fn a_turn_in_flight_outlives_an_edit() {
     assert_eq!(desk.told(2).len(), 6, "it remembers the turn of the other");
 }
 
-/// What is gone when a call is to be made is told, and the turn goes on.
+/// A tool that is gone before its call gives an error, and the turn continues.
 #[test]
 fn a_tool_that_is_gone_is_told() {
     let mut desk = Desk::new().tool(shout());
@@ -65,7 +65,8 @@ fn a_tool_that_is_gone_is_told() {
     assert_eq!(desk.result(1, "c1"), "shout is not there any more.");
 }
 
-/// Proves D3: a workflow that is gone before it could say anything is waited for no longer than any other.
+/// Proves D3: a workflow that is gone before its first answer is subject to the same timeout as any
+/// other.
 #[test]
 fn a_workflow_that_is_gone_is_not_waited_for() {
     let careful = workflow("careful", |stage, _| async move {
@@ -76,7 +77,7 @@ fn a_workflow_that_is_gone_is_not_waited_for() {
     let desk = Desk::new().workflow(careful);
     desk.calls(&[("c1", "dispatch_workflow_careful", json!({ "text": "x" }))]);
     desk.says("A pity.");
-    // After the two of the turn: looking back, and asking the model.
+    // After the two points of the turn: reading earlier turns, and calling the model.
     let faults = Arc::new(CrashAt::point("step:before", 3));
     let through = desk.world.process(desk.setup().faults(faults), async |process| {
         turn(&process, "m1", "Go.").await;
@@ -97,7 +98,7 @@ fn a_workflow_that_is_gone_is_not_waited_for() {
     assert_eq!(desk.result(1, "c1")["outcome"], "timeout");
 }
 
-/// Proves X2: the log of a turn can be checked against its agent without doing anything.
+/// Proves X2: the log of a turn can be checked against its agent without side effects.
 #[test]
 fn the_log_of_a_turn_fits_its_agent() {
     let desk = Desk::new().workflow(echo()).tool(shout());
@@ -120,7 +121,7 @@ fn the_log_of_a_turn_fits_its_agent() {
     assert_eq!(desk.server.asked().len(), asked);
 }
 
-/// Proves D2: what was dispatched goes on when the model fails later in the turn.
+/// Proves D2: a dispatched workflow continues if the model fails later in the turn.
 #[test]
 fn what_was_dispatched_outlives_a_turn_that_fails() {
     let schema = required([("sure", "boolean")]);
@@ -139,7 +140,7 @@ fn what_was_dispatched_outlives_a_turn_that_fails() {
     });
 }
 
-/// Proves L14, X2: an answer that is there before a program is found not to fit another one is not lost.
+/// Proves L14, X2: an answer that arrives before a program is found not to match is not lost.
 #[test]
 fn an_answer_to_a_parked_run_counts_while_the_run_is_looked_at_again() {
     let (open, gate) = watch::channel(true);
@@ -171,7 +172,7 @@ fn an_answer_to_a_parked_run_counts_while_the_run_is_looked_at_again() {
     });
     open.send_replace(false);
     desk.run(async |process: Process| {
-        // A start looks at parked runs again.
+        // A start checks parked runs again.
         looks.subscribe().wait_for(|looks| *looks == 2).await.unwrap();
         process.deliver(answer_to(run, "m2", json!("::1"))).await.unwrap();
         open.send_replace(true);

@@ -1,19 +1,19 @@
-//! Whatever tools and workflows give, a turn goes on with it, within bounds.
+//! A turn continues with any result of tools and workflows, within limits.
 
 use serde_json::{Value, json};
 use trackway_domain::{Event, Failure, StateName, StepOutcome};
 
 use super::kit::{Desk, artifact, log, text_artifact, tool, turn, workflow};
 
-/// Most that is recorded of one result: the longest message, and what JSON adds to it.
+/// The most that is recorded for one result: the longest message, and the overhead of JSON.
 const RECORD_BYTES_MAX: usize = 400 * 1024;
 
 fn nested(levels: usize) -> Value {
     (1..levels).fold(json!(1), |inner, _| json!([inner]))
 }
 
-/// Neither arguments nor results that are nested too deeply to be recorded end a turn: the model is
-/// told of the ones, and the others are text.
+/// Neither arguments nor results that are nested too deeply to be recorded end a turn: such arguments
+/// give an error, and such results become text.
 #[test]
 fn deep_json_does_not_end_a_turn() {
     let desk = Desk::new().tool(tool("dig", |_, _| {
@@ -34,7 +34,7 @@ fn deep_json_does_not_end_a_turn() {
     assert!(told.contains("nested deeper than 90 levels"), "{told}");
 }
 
-/// Failures and dispatches have the bounds of every other result, in the log and in the request.
+/// Failures and dispatches have the limits of every other result, in the log and in the request.
 #[test]
 fn failures_and_dispatches_are_bounded() {
     let long = "x".repeat(2 * 1024 * 1024);

@@ -1,4 +1,4 @@
-//! What a model says: shown as it comes, taken back where it broke off, and ended by a cancel.
+//! The model's text: streamed as it arrives, withdrawn if it broke off, and ended by a cancel.
 
 use serde_json::json;
 use trackway_domain::{Event, StateName};
@@ -14,7 +14,7 @@ fn is_text(event: &Event, text: &str) -> bool {
             && chunk.artifact.parts[0].as_text() == Some(text))
 }
 
-/// The pieces of the text: whether each was appended, whether it was the last, and what it said.
+/// The pieces of the text: whether each was appended, whether it was the last, and its content.
 fn pieces(log: &[Event]) -> Vec<(bool, bool, String)> {
     let one = |event: &Event| match event {
         Event::Artifact { chunk, .. } if chunk.artifact.id.as_str() == "text-response" => {
@@ -30,7 +30,7 @@ fn piece(append: bool, last: bool, text: &str) -> (bool, bool, String) {
     (append, last, text.to_owned())
 }
 
-/// Proves D8: the rest of the answer is withheld until its beginning has been seen.
+/// Proves D8: the server withholds the rest of the answer until the test has received its start.
 #[test]
 fn text_is_seen_before_the_answer_ends() {
     let desk = Desk::new();
@@ -46,7 +46,7 @@ fn text_is_seen_before_the_answer_ends() {
         let view = ended(&process, run).await;
         assert_eq!(spoken(&view), "Hello there.");
         let log = log(&process, run).await;
-        // Closed with the whole text: some clients keep the last piece alone.
+        // Closed with the whole text: some clients keep only the last piece.
         let expected = [
             piece(false, false, "Hello "),
             piece(true, false, "there."),
@@ -59,7 +59,7 @@ fn text_is_seen_before_the_answer_ends() {
     });
 }
 
-/// Proves D8: texts of one turn stand in one artifact, and an attempt that broke off leaves nothing.
+/// Proves D8: texts of one turn are in one artifact, and an attempt that broke off leaves nothing.
 #[test]
 fn the_text_of_a_broken_attempt_is_replaced() {
     let desk = Desk::new().tool(shout());
@@ -83,8 +83,8 @@ fn the_text_of_a_broken_attempt_is_replaced() {
     assert_eq!(desk.server.asked().len(), 3);
 }
 
-/// A turn whose model cannot be brought to an answer fails with the reason, after three attempts, and
-/// shows nothing of what broke off.
+/// A turn whose model gives no answer fails with the reason, after three attempts, and publishes
+/// nothing of the failed attempts.
 #[test]
 fn three_attempts_are_all() {
     let desk = Desk::new();
@@ -101,7 +101,7 @@ fn three_attempts_are_all() {
     assert_eq!(desk.server.left(), 1);
 }
 
-/// A refusal is not repeated, and neither is a request to a server that wants to be left alone for long.
+/// A refusal is not retried, and neither is a request to a server that asks for a long wait.
 #[test]
 fn some_failures_are_final() {
     for reply in [
@@ -120,7 +120,7 @@ fn some_failures_are_final() {
     }
 }
 
-/// A busy server that says when to come again is asked again.
+/// A busy server that says when to retry is called again.
 #[test]
 fn a_busy_server_is_asked_again() {
     let desk = Desk::new();
@@ -132,7 +132,7 @@ fn a_busy_server_is_asked_again() {
     assert_eq!(desk.server.asked().len(), 2);
 }
 
-/// Proves L17: a cancelled turn lets go of its model and cancels its children.
+/// Proves L17: a cancelled turn drops its model call and cancels its children.
 #[test]
 fn a_cancel_drops_the_connection_and_cancels_children() {
     let (_release, released) = tokio::sync::watch::channel(String::new());
@@ -151,7 +151,8 @@ fn a_cancel_drops_the_connection_and_cancels_children() {
     assert_eq!(desk.server.drops(), 1);
 }
 
-/// Issue 11, A13: what the model thinks is an artifact of its own, shown as it comes and closed as a whole.
+/// Issue 11, A13: the model's reasoning is a separate artifact, streamed as it arrives and closed as a
+/// whole.
 #[test]
 fn reasoning_is_an_artifact() {
     let desk = Desk::new();
@@ -182,7 +183,7 @@ fn reasoning_is_an_artifact() {
     });
 }
 
-/// Issue 11, A13: a model that says nothing for as long as its agent allows is asked again.
+/// Issue 11, A13: a model that is silent for as long as its agent allows is called again.
 #[test]
 fn a_silent_model_is_asked_again_after_its_limit() {
     let mut desk = Desk::new();

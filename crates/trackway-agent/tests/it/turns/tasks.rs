@@ -1,4 +1,4 @@
-//! What an agent learns of the tasks that it dispatched, and how long it waits for their first answer.
+//! An agent's knowledge of the tasks that it dispatched, and its wait for their first answer.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use trackway_runtime::Stop;
 
 use super::kit::{Desk, artifact, children, echo, ended, log, say, slow, turn, waits, workflow};
 
-/// Issue 11, A13: the turn after a dispatch is told how it ended, and a tool says it at any time.
+/// Issue 11, A13: the turn after a dispatch learns how it ended, and a tool reports it at any time.
 #[test]
 fn the_next_turn_is_told_what_became_of_a_dispatch() {
     let (release, released) = watch::channel(String::new());
@@ -59,7 +59,7 @@ fn the_next_turn_is_told_what_became_of_a_dispatch() {
     });
 }
 
-/// Issue 11, A13: what the agent's file says of a workflow goes before the workspace's limit.
+/// Issue 11, A13: the agent's file overrides the workspace's timeout for a workflow.
 #[test]
 fn the_first_answer_has_a_limit_for_each_workflow() {
     let (_release, released) = watch::channel(String::new());
@@ -80,7 +80,7 @@ fn the_first_answer_has_a_limit_for_each_workflow() {
 }
 
 /// Issue 11, A13 and A11: the artifact of a dispatch's result has the parts of the answer, with their
-/// metadata; the model is told the metadata too.
+/// metadata; the model receives the metadata too.
 #[test]
 fn the_parts_of_a_first_answer_are_the_parts_of_the_artifact() {
     let parts = vec![
@@ -111,7 +111,8 @@ fn the_parts_of_a_first_answer_are_the_parts_of_the_artifact() {
     });
 }
 
-/// Issue 11, A11: arguments that are not JSON start nothing, and that is told in the form of every dispatch.
+/// Issue 11, A11: arguments that are not JSON start nothing, and the error has the form of every
+/// dispatch result.
 #[test]
 fn broken_arguments_are_told_in_the_form_of_a_dispatch() {
     let desk = Desk::new().workflow(echo());

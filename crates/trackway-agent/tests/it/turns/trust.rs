@@ -1,5 +1,5 @@
-//! What a model may answer for the user, and what only people answer: a call is approved by the one who
-//! is asked, and a tool's question goes to them.
+//! Which questions a model may answer for the user, and which only people answer: the user approves a
+//! call, and a tool's question goes to the user.
 
 use std::sync::{
     Arc,
@@ -29,7 +29,7 @@ fn wonders() -> Arc<dyn Tool> {
     })
 }
 
-/// A workflow one of whose steps asks, as a tool within it does.
+/// A workflow with a step that asks, as a tool inside it does.
 fn asks_within() -> Arc<dyn Program> {
     workflow("within", async |stage, _| {
         let mut work = |attempt: Attempt| -> BoxFuture<'_, _> {
@@ -44,7 +44,8 @@ fn asks_within() -> Arc<dyn Program> {
     })
 }
 
-/// A further turn in which the model answers that task; what it is told, and what it knew before.
+/// A further turn in which the model answers that task; returns its result, and the questions that it
+/// received before.
 async fn answered_by_model(process: &Process, desk: &Desk, task: RunId) -> (Value, String) {
     let before = desk.server.asked().len();
     let input = json!({ "taskId": task.to_string(), "input": { "approved": true } });
@@ -63,7 +64,8 @@ async fn answered_by_user(process: &Process, desk: &Desk) {
     fits_its_log(process, desk, view.submission.run).await;
 }
 
-/// The run waits, a model cannot answer it, and the user can. What the model knew of it.
+/// The run waits, a model cannot answer it, and the user can. Returns the questions that the model
+/// received.
 async fn only_the_user_answers(process: &Process, desk: &Desk, asking: RunId) -> String {
     assert_eq!(rested(process, asking).await.state, StateName::InputRequired);
     let (told, system) = answered_by_model(process, desk, asking).await;
@@ -74,8 +76,8 @@ async fn only_the_user_answers(process: &Process, desk: &Desk, asking: RunId) ->
     system
 }
 
-/// Issue 5, interface 3: an approval is a question to the user. A model, or what it has read, cannot
-/// answer it for them.
+/// Issue 5, interface 3: an approval is a question to the user. Neither a model nor text that it has
+/// read can answer it for them.
 #[test]
 fn a_model_cannot_approve_a_call() {
     let calls = Arc::new(AtomicUsize::new(0));
@@ -90,7 +92,7 @@ fn a_model_cannot_approve_a_call() {
     });
 }
 
-/// What a tool asks from within a turn is for people as well.
+/// A tool's question inside a turn is also only for people.
 #[test]
 fn a_model_cannot_answer_a_tools_question() {
     let desk = Desk::new().tool(wonders());
@@ -101,7 +103,7 @@ fn a_model_cannot_answer_a_tools_question() {
     });
 }
 
-/// And what a tool asks from within a workflow that the agent has dispatched.
+/// The same is true for a tool's question inside a workflow that the agent dispatched.
 #[test]
 fn a_model_cannot_answer_a_tool_within_a_workflow() {
     let desk = Desk::new().workflow(asks_within());
@@ -111,8 +113,8 @@ fn a_model_cannot_answer_a_tool_within_a_workflow() {
     });
 }
 
-/// A model answers only what the user has been asked: a question that its own dispatch has put waits for
-/// them.
+/// A model answers only questions that the user has already received: a question of its own new
+/// dispatch waits for the user.
 #[test]
 fn a_model_cannot_answer_before_the_user_was_asked() {
     let desk = Desk::new().workflow(asks("approve", Reason::InputRequired, yes_or_no()));
@@ -148,8 +150,8 @@ fn tools_offered(desk: &Desk, request: usize) -> Vec<String> {
     names.map(|tool| tool["function"]["name"].as_str().unwrap().to_owned()).collect()
 }
 
-/// Issue 11, S-H5: what asks for an authorization is answered by people. The model is told of the question,
-/// has no tool for it, and is refused where it uses the tool all the same, even with the user's words.
+/// Issue 11, S-H5: only people answer a question for an authorization. The model learns of the
+/// question, has no tool for it, and is refused if it uses the tool anyway, even with the user's words.
 #[test]
 fn a_model_cannot_authorize() {
     let signature = required([("signature", "string")]);
@@ -179,7 +181,7 @@ fn a_model_cannot_authorize() {
     });
 }
 
-/// Issue 11, S-H5: a value that the user did not give is put to the user first.
+/// Issue 11, S-H5: the user must confirm a value that is not in the user's message.
 #[test]
 fn what_the_user_has_not_said_is_put_to_them() {
     let wallet = required([("wallet", "string"), ("amount", "integer")]);
@@ -207,7 +209,7 @@ fn what_the_user_has_not_said_is_put_to_them() {
     }
 }
 
-/// Issue 11, S-H5: `approvals` say whether a model answers tasks at all.
+/// Issue 11, S-H5: `approvals` decide whether a model may answer tasks at all.
 #[test]
 fn approvals_hold_for_answers_too() {
     for (approval, state) in

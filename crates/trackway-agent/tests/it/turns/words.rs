@@ -1,5 +1,5 @@
-//! Plain words as answers: what clearly belongs to the one open question resumes it, and what may as well
-//! be said to the agent goes to the model.
+//! Free text as answers: text that clearly belongs to the one open question resumes it, and text that
+//! may be meant for the agent goes to the model.
 
 use serde_json::{Value, json};
 use trackway_domain::{Part, Reason, StateName};
@@ -7,7 +7,8 @@ use trackway_testkit::ChatReply;
 
 use super::kit::{Desk, asks, dispatched, ended, required, rested, send, yes_or_no};
 
-/// What the question takes from a message; nothing where it is still open and the model was asked.
+/// The answer that the question takes from a message; none if it is still open and the model was
+/// called.
 fn taken(reason: Reason, schema: &Value, part: &Part, named: bool) -> Option<Value> {
     let desk = Desk::new().workflow(asks("asks", reason, schema.clone()));
     desk.run(async |process| {
@@ -29,8 +30,8 @@ fn text_taken(reason: Reason, schema: &Value, text: &str) -> Option<Value> {
     taken(reason, schema, &Part::text(text), false)
 }
 
-/// Issue 5, point 3: values that nothing else can mean, and words where words were asked for. What is
-/// itself a question, a command, or is addressed to somebody is none.
+/// Issue 5, point 3: values with only one meaning, and free text for a question that accepts it. A
+/// question, a command, or a message addressed to another agent is not an answer.
 #[test]
 fn plain_words_answer_a_question_for_words() {
     let name = required([("name", "string")]);
@@ -55,7 +56,7 @@ fn plain_words_answer_a_question_for_words() {
     assert_eq!(text_taken(Reason::InputRequired, &plain, "Ada?"), None);
 }
 
-/// A signature is given, not said by the way: with its name, as data, or in a message that names the task.
+/// A signature is never inferred: it needs its name, data, or a message that names the task.
 #[test]
 fn a_signature_is_not_taken_from_what_is_said() {
     let signature = required([("signature", "string")]);

@@ -1,4 +1,4 @@
-//! What a message may mean.
+//! Possible meanings of a message.
 
 use serde_json::json;
 
@@ -8,7 +8,7 @@ fn read(schema: &Value, text: &str) -> Vec<Reading> {
     readings(schema, &[Part::text(text)])
 }
 
-/// What a question that the message does not name takes from it.
+/// The answer that a question takes from a message that does not name it.
 fn taken(reason: Reason, schema: &Value, text: &str) -> Option<Value> {
     let parts = [Part::text(text)];
     let mut readings = readings(schema, &parts).into_iter();
@@ -52,7 +52,7 @@ fn data_is_taken_as_it_is() {
     assert_eq!(readings(&json!({}), &parts), [Reading::Given(data)]);
 }
 
-/// Values of their kind are given; of words it depends on what they are.
+/// Values of other types are answers; free text is one only in some forms.
 #[test]
 fn words_are_taken_where_they_are_not_for_somebody_else() {
     let name = one("name", &json!({ "type": "string" }));
@@ -79,7 +79,7 @@ fn words_are_taken_where_they_are_not_for_somebody_else() {
     }
 }
 
-/// A signature is given with its name or as data; a plain yes is a yes.
+/// A signature needs its name or data; a plain yes is only a yes.
 #[test]
 fn nobody_signs_by_the_way() {
     let signature = one("signature", &json!({ "type": "string" }));

@@ -1,4 +1,4 @@
-//! Whatever people and tools write, there is an answer, and soon.
+//! Any input from people and tools gets an answer, quickly.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::{answer, model, request, user};
 use crate::conversation::{Entry, Piece, Request};
 
-/// Text made of what means something here, and of what means nothing.
+/// Text that mixes meaningful and meaningless words.
 fn said() -> impl Strategy<Value = String> {
     let marks = prop::sample::select(vec![
         "/run ",
@@ -43,7 +43,7 @@ fn said() -> impl Strategy<Value = String> {
     pieces.prop_map(|pieces| pieces.concat())
 }
 
-/// Schemas that are right, and some that are none.
+/// Valid schemas, and some invalid ones.
 fn schema() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(json!({ "type": "string", "minLength": 30, "maxLength": 2 })),
@@ -102,7 +102,7 @@ proptest! {
     }
 }
 
-/// Schemas that ask for more than there is room for are answered with less.
+/// Schemas that require more than the limits allow get a smaller answer.
 #[test]
 fn a_schema_that_wants_too_much_is_answered() {
     let mut lists = json!({ "type": "string" });
@@ -120,7 +120,7 @@ fn a_schema_that_wants_too_much_is_answered() {
     }
 }
 
-/// A line that is all beginnings and no ends is read in no time.
+/// A line with many opening and no closing characters is parsed quickly.
 #[test]
 fn a_long_line_is_read() {
     for piece in ["a='x ", "a={\"a\":[ ", "'a ", "{\"a\":", "word ", "/run "] {

@@ -74,7 +74,7 @@ fn what_is_attached_to_a_command_is_no_part_of_it() {
     assert_eq!(shown, r#"dispatch_workflow_echo {"text":"hi"}"#);
 }
 
-/// Nothing is called with fields that a workflow does not have, or with values that do not fit.
+/// Nothing is called with unknown fields or with values that do not match.
 #[test]
 fn what_does_not_fit_is_said() {
     assert_snapshot!("unknown-name", done("/run ecco text=hello"));

@@ -1,4 +1,4 @@
-//! Results in words, and answers of a given form.
+//! Results in words, and answers that match a schema.
 
 use insta::assert_snapshot;
 use serde_json::{Value, json};
@@ -33,7 +33,7 @@ fn dispatched(outcome: &str, result: &Value, more: Value) -> String {
     told(&[("dispatch_workflow_invest", &value.to_string(), false)])
 }
 
-/// Proves D3 for the offline model: every outcome of a dispatch is told, an empty answer as well.
+/// Proves D3 for the offline model: every outcome of a dispatch is reported, including an empty answer.
 #[test]
 fn every_outcome_is_told() {
     let text = |text: &str| json!([{ "kind": "text", "text": text }]);
@@ -74,7 +74,7 @@ fn every_outcome_is_told() {
     assert_snapshot!("timeout", dispatched("timeout", &json!([]), json!({})));
 }
 
-/// Images of a workflow's answer stand behind its JSON.
+/// Images of a workflow's answer follow its JSON.
 #[test]
 fn images_are_named() {
     let outcome = json!({ "outcome": "answered", "result": [], "taskId": "run_1" });
@@ -104,7 +104,7 @@ fn formed(schema: Value, prompt: &str) -> Value {
     serde_json::from_str(&answer(&request).text).expect("the answer is JSON")
 }
 
-/// Proves X4: definitions with prompt steps run without a model; text is marked as none.
+/// Proves X4: definitions with prompt steps run without a model; generated text is marked.
 #[test]
 fn an_answer_of_a_form_is_the_least_that_the_schema_allows() {
     let schema = json!({

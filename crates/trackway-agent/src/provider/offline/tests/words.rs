@@ -1,4 +1,4 @@
-//! Words without a form: which tool is meant, and what they say about its fields.
+//! Free text: which tool it refers to, and its values for the tool's fields.
 
 use insta::assert_snapshot;
 use serde_json::json;
@@ -6,7 +6,7 @@ use serde_json::json;
 use super::{check, done, request, shown, user};
 use crate::{OpenNote, conversation::ToolSpec};
 
-/// Arguments hold only what the user wrote.
+/// Arguments contain only the user's words.
 #[test]
 fn a_name_among_words_chooses_a_tool() {
     check(&[
@@ -26,7 +26,7 @@ fn a_name_among_words_chooses_a_tool() {
     assert_snapshot!("which-of-several", done("invest and paint the wall"));
 }
 
-/// A tool for answers is called by its name alone: nobody means it by the word.
+/// A tool for answers is called only by its exact name, never because of a word in the text.
 #[test]
 fn answers_are_not_tools() {
     let mut request = request(vec![user("the answer is a task")]);
@@ -37,7 +37,7 @@ fn answers_are_not_tools() {
     assert_eq!(shown(&request), "answer_task {}");
 }
 
-/// What is not written is asked for; a plain word behind a field's name is no value.
+/// The rules ask for missing values; a plain word after a field's name is not a value.
 #[test]
 fn what_is_missing_is_asked_for() {
     let asked = done("Invest from my wallet please");
@@ -47,7 +47,7 @@ fn what_is_missing_is_asked_for() {
     );
 }
 
-/// A message that fits nothing while a task waits may have been meant for the task.
+/// A message that matches nothing while a task waits may be an answer to the task.
 #[test]
 fn an_open_question_is_told_again() {
     let schema = json!({
