@@ -1,4 +1,4 @@
-//! What requests of every generation and binding ask for beside their operation, checked once.
+//! Options that requests of every generation and binding share, checked once.
 
 use axum::http::HeaderMap;
 use trackway_domain::{Code, Pos};
@@ -11,23 +11,23 @@ use crate::{
 
 /// Limit (A2A): messages of a task's history in one answer.
 ///
-/// Newest messages of the history that are shown when the client names no number. Enough for any
-/// conversation that somebody reads, and a bound for runs that talk for days.
-/// Limit (A2A): newest messages of a task's history where the client names no number.
+/// Newest messages of the history that are returned if the client names no number. This is enough for
+/// any conversation that a person reads, and a limit for runs that send messages for days.
+/// Limit (A2A): newest messages of a task's history if the client names no number.
 pub(crate) const HISTORY_MESSAGES_MAX: usize = 1_000;
 
-/// How much history to show.
+/// How much history to return.
 pub(crate) fn history(length: Option<i64>, path: &str) -> Result<History, Fault> {
     match length {
         None => Ok(HISTORY_MESSAGES_MAX),
         Some(length) => usize::try_from(length).map_err(|_| {
-            let why = format!("{path}: {length} is no number of messages");
+            let why = format!("{path}: {length} is not a number of messages");
             Fault::param(path, why, "send 0 for none, a positive number, or leave it out")
         }),
     }
 }
 
-/// Whether the agent produces something that the client accepts. Nothing accepted means anything is.
+/// Whether the agent produces a type that the client accepts. An empty list accepts everything.
 pub(crate) fn output_modes(accepted: &[String], produced: &[String]) -> Result<(), Fault> {
     if accepted.is_empty() || accepted.iter().any(|mode| media::covers_any(mode, produced)) {
         return Ok(());
@@ -41,7 +41,7 @@ pub(crate) fn output_modes(accepted: &[String], produced: &[String]) -> Result<(
     .at("/params/configuration/acceptedOutputModes"))
 }
 
-/// The position after which a stream goes on, as browsers and proxies send it.
+/// The position after which a stream continues, as browsers and proxies send it.
 pub(crate) fn last_event(headers: &HeaderMap) -> Result<Option<Pos>, Fault> {
     let Some(sent) = headers.get("last-event-id") else {
         return Ok(None);

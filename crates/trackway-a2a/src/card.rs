@@ -1,4 +1,4 @@
-//! The agent card: what a client must know before it speaks. One description, from which each
+//! The agent card: what a client must know before its first request. One description, from which each
 //! generation and binding writes its own form.
 
 use serde_json::{Value, json};
@@ -8,10 +8,10 @@ use crate::version::Generation;
 
 /// Marks an agent as a workflow, for meshes that offer workflows as typed tools.
 const AGENT_TYPE_EXTENSION: &str = "https://solace.com/a2a/extensions/agent-type";
-/// Carries the schemas, for which the card itself has no place.
+/// Carries the schemas, because the card itself has no field for them.
 const SCHEMAS_EXTENSION: &str = "https://solace.com/a2a/extensions/sam/schemas";
 
-/// Every skill has a tag; this is the one of a workflow that names none.
+/// Every skill needs a tag; this is the tag of a workflow that has none.
 const DEFAULT_TAG: &str = "workflow";
 const AGENT_TAG: &str = "agent";
 
@@ -25,16 +25,16 @@ pub(crate) struct Card<'a> {
     /// The preferred one first.
     pub(crate) interfaces: Vec<Interface>,
     pub(crate) push: bool,
-    /// There is an extended card.
+    /// Whether there is an extended card.
     pub(crate) extended: bool,
-    /// A caller must say who it is.
+    /// Whether a caller must authenticate.
     pub(crate) secured: bool,
-    /// The scopes that a call needs; only the extended card tells.
+    /// The scopes that a call needs; only the extended card contains them.
     pub(crate) scopes: Vec<String>,
     pub(crate) extensions: Vec<Declared<'a>>,
 }
 
-/// One address at which one generation is spoken over one binding.
+/// One address that serves one generation over one binding.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Interface {
     pub(crate) url: String,
@@ -83,7 +83,7 @@ impl<'a> Card<'a> {
         }
     }
 
-    /// What it can do: its skills, or the one that it is itself.
+    /// Its skills. A workflow without skills is itself the only skill.
     pub(crate) fn skills(&self) -> Vec<Skill<'a>> {
         let info = self.info;
         if info.skills.is_empty() {
@@ -108,7 +108,7 @@ impl<'a> Card<'a> {
 /// One thing that an agent can do.
 #[derive(Debug, Clone)]
 pub(crate) struct Skill<'a> {
-    /// Also its name.
+    /// Also used as its name.
     pub(crate) id: &'a str,
     pub(crate) description: &'a str,
     pub(crate) tags: Vec<&'a str>,
@@ -116,7 +116,7 @@ pub(crate) struct Skill<'a> {
 }
 
 impl Skill<'_> {
-    /// As JSON, which both generations write alike.
+    /// As JSON, which is the same in both generations.
     pub(crate) fn written(&self, info: &ProgramInfo) -> Value {
         let mut skill = json!({
             "id": self.id,
@@ -141,7 +141,7 @@ fn tags<'a>(info: &ProgramInfo, own: &'a [String]) -> Vec<&'a str> {
     }
 }
 
-/// Those of every workflow or agent, then those of its own.
+/// The extensions of every workflow or agent, then its own.
 pub(crate) fn extensions(info: &ProgramInfo) -> Vec<Declared<'_>> {
     let mut schemas = json!({ "input_schema": info.input_schema });
     if !info.output_schema.is_null() {
@@ -169,7 +169,7 @@ pub(crate) fn extensions(info: &ProgramInfo) -> Vec<Declared<'_>> {
         required: own.required,
         params: Value::Null,
     });
-    // An agent takes any message: there is nothing to say about its input.
+    // An agent accepts any message, so it has no input schema.
     let schemas = (info.kind == Kind::Workflow).then_some(schemas);
     [agent_type].into_iter().chain(schemas).chain(own).collect()
 }

@@ -1,4 +1,4 @@
-//! Which agents there are, and the card of each.
+//! The list of agents, and the card of each.
 
 use std::{
     hash::{DefaultHasher, Hash, Hasher},
@@ -20,8 +20,8 @@ use crate::{
     version::{self, Generation},
 };
 
-/// How long a client may keep a card without asking again. Cards change when the server is deployed
-/// anew; a minute is soon enough to notice, and spares nearly all requests.
+/// How long a client may cache a card. Cards change when the server is deployed again. A minute is
+/// short enough to notice a change and avoids nearly all requests.
 const CACHE_CONTROL: HeaderValue = HeaderValue::from_static("public, max-age=60");
 
 /// `/a2a/agents`.
@@ -59,7 +59,7 @@ impl<'a> Agents<'a> {
     }
 }
 
-/// The card of an agent, to be kept by its reader.
+/// The card of an agent, with cache headers.
 pub(crate) fn card(door: &Door, address: &Address, headers: &HeaderMap, uri: &Uri) -> Response {
     let program = match door.addressed(address, None) {
         Ok(program) => program,
@@ -91,8 +91,8 @@ pub(crate) fn card(door: &Door, address: &Address, headers: &HeaderMap, uri: &Ur
     response
 }
 
-/// What the card depends on: the form that is asked for, and the address under which the server was
-/// reached, which begins those in the card.
+/// The inputs of a card: the requested form, and the address under which the client reached the server.
+/// The addresses in the card start with that address.
 fn vary(options: &Options) -> HeaderValue {
     HeaderValue::from_static(match options.conformance {
         false => "A2A-Version, Host, X-Forwarded-Proto",
@@ -100,10 +100,10 @@ fn vary(options: &Options) -> HeaderValue {
     })
 }
 
-/// In which form a card is asked for.
+/// The requested form of a card.
 enum Form {
     One(Generation),
-    /// For whoever does not say.
+    /// For clients that do not name a version.
     Union,
 }
 
@@ -117,7 +117,7 @@ impl Form {
     }
 }
 
-/// The same card has the same tag: signatures are made without chance.
+/// The same card always has the same tag, because signatures are deterministic.
 fn tag(body: &[u8]) -> String {
     let mut hasher = DefaultHasher::new();
     body.hash(&mut hasher);
@@ -130,7 +130,7 @@ fn matches(sent: &HeaderValue, tag: &str) -> bool {
         .any(|one| matches!(one.trim(), "*") || one.trim().trim_start_matches("W/") == tag)
 }
 
-/// Where an agent answers. Names of workflows need no escaping: the registry takes no others.
+/// The address of an agent. Names of workflows need no escaping: the registry rejects others.
 fn url(base_url: &str, name: &str) -> String {
     format!("{base_url}/a2a/agents/{name}")
 }

@@ -1,4 +1,5 @@
-//! Admission: which agent is addressed, who asks, and whether they may. The same for every binding.
+//! Admission: which agent a request addresses, who the caller is, and whether the caller is allowed.
+//! The same for every binding.
 
 use std::sync::Arc;
 
@@ -26,13 +27,13 @@ use crate::{
 pub(crate) struct Door {
     pub(crate) runtime: Runtime,
     pub(crate) options: Options,
-    /// Since when cards say what they say.
+    /// The time since which the cards are unchanged.
     pub(crate) opened_at: Timestamp,
     /// For large events over gRPC.
     pub(crate) room: Room,
 }
 
-/// Whose address a request came to.
+/// The address that a request was sent to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Address {
     /// `/a2a`: the default agent, or the one that the request names as its tenant.
@@ -41,11 +42,11 @@ pub(crate) enum Address {
     Agent(String),
 }
 
-/// Somebody who may speak to an agent.
+/// A caller that may use an agent.
 #[derive(Debug)]
 pub(crate) struct Admitted<'a> {
     pub(crate) agent: Agent<'a>,
-    /// Extensions that the request asked for and the agent knows.
+    /// Extensions that the request names and the agent supports.
     pub(crate) activated: Activated,
 }
 
@@ -55,12 +56,13 @@ impl Door {
         Arc::new(Self { runtime, options, opened_at, room: Room::default() })
     }
 
-    /// Who is at the door. Asked before anything else of a request is read: strangers cost no more.
+    /// Identifies the caller. This comes before any other part of the request is read, so that unknown
+    /// callers cost little.
     pub(crate) async fn recognise(&self, headers: &HeaderMap) -> Result<Visitor, Fault> {
         identity::recognise(headers, &self.options).await
     }
 
-    /// Lets a request in to the agent that it is for.
+    /// Admits a request to the agent that it addresses.
     pub(crate) fn admit(
         &self,
         address: &Address,
@@ -105,7 +107,7 @@ impl Door {
         Fault::unknown_agent(name, known, self.runtime.registry().why_not(name).as_deref())
     }
 
-    /// The card of an agent, as seen from the address under which the server was reached.
+    /// The card of an agent, for the address under which the client reached the server.
     pub(crate) fn card<'a>(
         &self,
         program: &'a dyn Program,
@@ -120,7 +122,7 @@ impl Door {
         card
     }
 
-    /// The card that only callers who are known get: it also says which scopes a call needs.
+    /// The card for authenticated callers: it also lists the scopes that a call needs.
     pub(crate) fn extended_card<'a>(
         &self,
         program: &'a dyn Program,
@@ -148,7 +150,7 @@ impl Door {
 
     fn interfaces(&self, name: &str, address: &Address, headers: &HeaderMap) -> Vec<Interface> {
         let base = http::base_url(headers, &self.options);
-        // At the default address a tenant may have named another agent, which has its own.
+        // At the default address a tenant may have named another agent, which has its own card.
         let is_default = *address == Address::Default && self.default_agent() == Some(name);
         let (url, tenant) = if is_default {
             (format!("{base}/a2a"), None)
@@ -163,7 +165,7 @@ impl Door {
                 |url: String, binding, tenant| Interface { url, binding, generation, tenant };
             interfaces.push(known(url.clone(), Binding::JsonRpc, None));
             interfaces.push(known(format!("{url}/rest"), Binding::HttpJson, None));
-            // A request of 0.3 cannot say which agent it is for.
+            // A request of 0.3 cannot name its agent.
             let reachable = generation == Generation::V1 || is_default;
             if let Some(grpc) = grpc.as_ref().filter(|_| reachable) {
                 let url = match generation {

@@ -1,4 +1,5 @@
-//! Protocol extensions: which a request asks for, which the agent knows, which it cannot do without.
+//! Protocol extensions: which ones a request names, which ones the agent supports, and which ones it
+//! requires.
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use trackway_domain::Code;
@@ -10,7 +11,7 @@ use crate::{
     version::Generation,
 };
 
-/// Extensions that are in force for one request.
+/// Extensions that are active for one request.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Activated(Vec<String>);
 
@@ -18,7 +19,8 @@ impl Activated {
     pub(crate) fn new(headers: &HeaderMap, info: &ProgramInfo) -> Result<Self, Fault> {
         let asked = asked(headers);
         let mut activated = Vec::new();
-        // The two of every workflow are never required, so a request that asks for none is done here.
+        // The two of every workflow are never required, so a request without extensions is finished
+        // here.
         if !asked.is_empty() {
             let known = card::extensions(info);
             let uris = known.iter().map(|known| known.uri).filter(|uri| asked.contains(uri));
@@ -37,7 +39,7 @@ impl Activated {
         }
     }
 
-    /// Tells the client which are in force.
+    /// Tells the client which extensions are active.
     pub(crate) fn tell(&self, generation: Generation, headers: &mut HeaderMap) {
         if self.0.is_empty() {
             return;

@@ -1,4 +1,4 @@
-//! What goes wrong on this door, named once. Bindings give each kind their own number.
+//! Errors of this front door, defined once. Each binding maps them to its own codes.
 
 use std::borrow::Cow;
 
@@ -8,12 +8,12 @@ use serde_json::Value;
 use trackway_domain::{Code, Problem};
 use trackway_runtime::Error;
 
-/// A refused request. Nothing was changed by it.
+/// A refused request. It changed nothing.
 #[derive(Debug, Clone)]
 pub(crate) struct Fault {
     pub(crate) kind: Kind,
     pub(crate) message: String,
-    /// Boxed, so that results stay small on the way that has no fault.
+    /// Boxed, so that results stay small in the success case.
     pub(crate) detail: Box<Detail>,
 }
 
@@ -25,11 +25,11 @@ pub(crate) enum Kind {
     MethodNotFound,
     InvalidParams,
     Internal,
-    /// Nothing is wrong with it; the same may succeed later.
+    /// The request is correct; the same request may succeed later.
     Unavailable,
-    /// Nobody said who they are, or not in a way that is believed.
+    /// The caller has no credentials, or they are not valid.
     Unauthenticated,
-    /// Known, but without the scope that this needs.
+    /// The caller is known but lacks the required scope.
     Forbidden,
     TooLarge,
     TaskNotFound,
@@ -55,7 +55,7 @@ pub(crate) enum Canonical {
     ResourceExhausted,
 }
 
-/// What a program can act on, beside the message for people.
+/// Details for programs, in addition to the message for people.
 #[derive(Debug, Clone, Serialize)]
 #[serde(untagged)]
 pub(crate) enum Detail {
@@ -73,20 +73,20 @@ pub(crate) struct Advice {
     pub(crate) code: &'static str,
     /// What to do.
     pub(crate) next: Cow<'static, str>,
-    /// JSON pointer into the request, where one place is to blame.
+    /// JSON pointer into the request, if one value is wrong.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) path: Option<String>,
-    /// What there is instead of the unknown thing that was asked for.
+    /// The known alternatives to an unknown name.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) known: Vec<String>,
 }
 
 impl Kind {
-    /// The number on a JSON-RPC binding, the same in every generation.
+    /// The code on a JSON-RPC binding, the same in every generation.
     pub(crate) const fn json_rpc(self) -> i32 {
         match self {
             Self::Parse => -32700,
-            // The protocol has no numbers for who may call; the HTTP status tells.
+            // The protocol has no codes for authentication and authorization; the HTTP status shows it.
             Self::InvalidRequest | Self::Unauthenticated | Self::Forbidden | Self::TooLarge => {
                 -32600
             }
@@ -126,7 +126,7 @@ impl Kind {
         }
     }
 
-    /// The status of an HTTP answer that is nothing but the error.
+    /// The status of an HTTP answer that contains only the error.
     pub(crate) const fn http(self) -> StatusCode {
         match self.canonical() {
             Canonical::InvalidArgument | Canonical::FailedPrecondition => StatusCode::BAD_REQUEST,
@@ -190,7 +190,7 @@ impl Fault {
         Self { kind, message: message.into(), detail: Box::new(Detail::Advice(advice)) }
     }
 
-    /// A parameter that is not what it must be.
+    /// An invalid parameter.
     pub(crate) fn param(
         path: impl Into<String>,
         message: impl Into<String>,
@@ -208,7 +208,7 @@ impl Fault {
         }
     }
 
-    /// The same fault, blamed on one place of the request.
+    /// Sets the location in the request.
     #[must_use]
     pub(crate) fn at(mut self, path: impl Into<String>) -> Self {
         if let Detail::Advice(advice) = &mut *self.detail {
@@ -217,7 +217,7 @@ impl Fault {
         self
     }
 
-    /// The same fault, its place counted from below `root`.
+    /// Moves the location below `root`.
     #[must_use]
     pub(crate) fn below(mut self, root: &str) -> Self {
         if let Detail::Advice(Advice { path: Some(path), .. }) = &mut *self.detail
@@ -228,7 +228,7 @@ impl Fault {
         self
     }
 
-    /// The same fault, with what there is instead.
+    /// Adds the known alternatives.
     #[must_use]
     pub(crate) fn knowing(mut self, known: Vec<String>) -> Self {
         if let Detail::Advice(advice) = &mut *self.detail {
@@ -237,7 +237,7 @@ impl Fault {
         self
     }
 
-    /// The code of the catalogue, and what to do.
+    /// The code of the catalogue, and the next action.
     pub(crate) fn told(&self) -> (&'static str, &str) {
         match &*self.detail {
             Detail::Advice(advice) => (advice.code, &advice.next),
@@ -248,9 +248,9 @@ impl Fault {
         }
     }
 
-    /// No run of that id can be seen from this address.
+    /// No run with that id is visible at this address.
     pub(crate) fn unknown_run(id: &str) -> Self {
-        // What was sent may be any text of any length; a few words of it are enough to recognise it.
+        // The client may have sent any text of any length; a short excerpt is enough to recognise it.
         let shown: String = id.chars().take(64).collect();
         Self::new(
             Kind::TaskNotFound,
@@ -260,12 +260,12 @@ impl Fault {
         )
     }
 
-    /// Nobody answers at this address at all.
+    /// There is no agent at this address.
     pub(crate) fn is_unknown_agent(&self) -> bool {
         matches!(&*self.detail, Detail::Advice(advice) if advice.code == Code::UnknownWorkflow.as_str())
     }
 
-    /// `why` says of a workflow that there is why it is no agent.
+    /// `why` explains why an existing workflow is not an agent.
     pub(crate) fn unknown_agent(name: &str, known: Vec<String>, why: Option<&str>) -> Self {
         let shown: String = name.chars().take(64).collect();
         let (message, next) = match why {
@@ -274,7 +274,7 @@ impl Fault {
                 "take an address from the list at /a2a/agents",
             ),
             Some(why) => (
-                format!("workflow {shown:?} is no agent: {why}"),
+                format!("workflow {shown:?} is not an agent: {why}"),
                 "drive it over MCP, or take an address from the list at /a2a/agents",
             ),
         };
@@ -326,7 +326,7 @@ impl From<Error> for Fault {
             )
             .at("/params/message/messageId"),
             Error::HookRefused { .. } => {
-                Self::new(Kind::InvalidParams, code, message, "put the push configuration right")
+                Self::new(Kind::InvalidParams, code, message, "correct the push configuration")
             }
             Error::CannotFork { .. } => {
                 Self::new(Kind::InvalidParams, code, message, "choose another point of the run")

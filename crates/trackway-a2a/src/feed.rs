@@ -1,4 +1,4 @@
-//! What happens to a task as a stream of server-sent events, whatever binding it is for.
+//! The events of a task as a stream of server-sent events, for any binding.
 
 use trackway_domain::RunId;
 use trackway_http::sse::{Described, Feed, FrameKey};
@@ -10,17 +10,17 @@ use crate::{
 
 /// How a binding writes the events of a task.
 pub(crate) trait Encoder: Send + Sync + 'static {
-    /// Everything that it does differently from others, but for what is around an event.
+    /// Everything that differs between bindings, except for the text around an event.
     fn dialect(&self) -> &'static str;
 
-    /// What stands before and after each event.
+    /// The text before and after each event.
     fn around(&self) -> (&[u8], &[u8]) {
         (b"", b"")
     }
 
     fn item(&self, out: &mut Vec<u8>, place: &Place, item: &Item);
 
-    /// The failure that ends a stream, with what stands around it.
+    /// The failure that ends a stream, with its surrounding text.
     fn fault(&self, out: &mut Vec<u8>, fault: &Fault);
 }
 

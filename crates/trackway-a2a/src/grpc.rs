@@ -1,7 +1,7 @@
-//! The gRPC binding: services of both generations on a listener of their own.
+//! The gRPC binding: services of both generations on a separate listener.
 //!
-//! Messages are those of our own `.proto` files, turned into Rust by `cargo xtask generate`. A request
-//! becomes a [`Call`](crate::ops::Call), like a request of every other binding.
+//! Messages come from our own `.proto` files, compiled to Rust by `cargo xtask generate`. A request
+//! becomes a [`Call`](crate::ops::Call), as in every other binding.
 
 mod incoming;
 mod pb;
@@ -31,12 +31,12 @@ use self::incoming::Incoming;
 pub(crate) use self::room::Room;
 use crate::{Options, door::Door};
 
-/// Requests and streams under way on one connection. Clients put all they do on one; beyond this they
-/// wait for their own earlier ones.
+/// Concurrent requests and streams on one connection. Clients use one connection for everything.
+/// Further requests wait for the client's own earlier ones.
 /// Limit (A2A): requests and streams at once on one gRPC connection.
 const STREAMS_MAX: u32 = 2_000;
 
-/// Serves every registered workflow over gRPC: by tenant in 1.0, the default one in 0.3.
+/// Serves every registered workflow over gRPC: by tenant in 1.0, the default agent in 0.3.
 pub fn grpc(runtime: Runtime, options: Options) -> Grpc {
     Grpc { door: Door::new(runtime, options) }
 }
@@ -58,7 +58,7 @@ impl Grpc {
         self.serve_connections(connections, |router| router, end).await
     }
 
-    /// The same on connections that somebody else accepts. What comes with a connection is an extension
+    /// The same on connections that the caller accepts. The data of a connection becomes an extension
     /// of each of its requests; `wrap` adds layers that see them.
     pub async fn serve_connections<IO, I>(
         self,
@@ -73,7 +73,7 @@ impl Grpc {
         let options = &self.door.options;
         let body_bytes_max = options.body_bytes_max;
         let server = transport::Server::builder()
-            // A silent stream is kept alive by pings, which are no messages.
+            // Pings keep a silent stream alive; they are not messages.
             .http2_keepalive_interval(Some(options.heartbeat))
             .max_concurrent_streams(STREAMS_MAX)
             .layer(MapResponseLayer::new(move |response| refusal::ours(response, body_bytes_max)));
@@ -97,7 +97,7 @@ impl Grpc {
     }
 }
 
-/// Lets tools ask which services and messages there are, in the old and in the new way of asking.
+/// Lets tools list the services and messages, with the old and the new reflection protocol.
 fn reflect(routes: Routes) -> Routes {
     let builder = || {
         tonic_reflection::server::Builder::configure()
@@ -109,11 +109,12 @@ fn reflect(routes: Routes) -> Routes {
         .add_service(builder().build_v1alpha().expect(ours))
 }
 
-/// Connections as they come. Waiting out a failure to accept is what the listener itself does.
+/// Accepted connections. The listener itself waits after a failure to accept.
 fn connections(listener: TcpListener) -> impl Stream<Item = TcpStream> {
     stream::unfold(listener, |mut listener| async {
         let (connection, _) = Listener::accept(&mut listener).await;
-        // Streamed events are small: without this each would wait for the one before to be acknowledged.
+        // Streamed events are small. Without this each event would wait until the previous one is
+        // acknowledged.
         if let Err(error) = connection.set_nodelay(true) {
             tracing::debug!(%error, "TCP_NODELAY could not be set");
         }

@@ -1,4 +1,5 @@
-//! HTTP around the bindings: bounded bodies, JSON answers, the address under which we were reached.
+//! HTTP around the bindings: limited bodies, JSON answers, the address under which the client reached
+//! us.
 
 use std::net::SocketAddr;
 
@@ -16,9 +17,9 @@ use crate::{
     fault::{Fault, Kind},
 };
 
-/// How much more of a too large body is read and dropped, in times of its bound, before the refusal
-/// is sent. Many clients look for an answer only when they have sent everything.
-/// Limit (A2A): size up to which a body that is too large is read and dropped, as a multiple of the bound on bodies.
+/// How much of a body above the limit is read and dropped before the refusal is sent, as a multiple of
+/// the limit. Many clients read an answer only after they have sent everything.
+/// Limit (A2A): size up to which a body above the limit is read and dropped, as a multiple of it.
 const DRAIN_FACTOR: usize = 8;
 
 /// A response of JSON bytes.
@@ -42,7 +43,7 @@ pub(crate) fn write<T: Serialize>(out: &mut Vec<u8>, value: &T) {
         .expect("memory can be written, and our types hold no map with keys other than strings");
 }
 
-/// A refusal outside of any binding: an address or a method that does not exist.
+/// A refusal outside any binding: an unknown address or method.
 pub(crate) fn refusal(status: StatusCode, fault: &Fault) -> Response {
     #[derive(Serialize)]
     struct Refusal<'a> {
@@ -60,8 +61,8 @@ pub(crate) fn refusal(status: StatusCode, fault: &Fault) -> Response {
     json_of(status, &Refusal { error })
 }
 
-/// Whether the body claims to be JSON. A browser sends that to another site only after asking it, so
-/// this also keeps foreign pages from starting runs on this machine.
+/// Whether the body has the JSON content type. A browser sends this type to another site only after a
+/// preflight request, so this check also prevents foreign pages from starting runs on this machine.
 pub(crate) fn is_json(headers: &HeaderMap) -> bool {
     let sent = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
     let essence = sent.and_then(|value| value.split(';').next()).unwrap_or_default().trim();
@@ -84,7 +85,7 @@ pub(crate) async fn body(headers: &HeaderMap, body: Body, max: usize) -> Result<
     let length = headers.get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok());
     let length = length.and_then(|text| text.parse::<usize>().ok()).unwrap_or(0);
     if length > max && headers.contains_key(header::EXPECT) {
-        // The client waits for a word before it sends anything.
+        // The client waits for an interim response before it sends the body.
         return Err(too_large(max));
     }
     let mut chunks = body.into_data_stream();
@@ -101,7 +102,7 @@ pub(crate) async fn body(headers: &HeaderMap, body: Body, max: usize) -> Result<
                 break;
             }
         } else if first.is_empty() && joined.is_empty() {
-            // Nearly every body is one chunk, which is used where it lies.
+            // Nearly every body is one chunk, which is used without a copy.
             first = chunk;
         } else {
             if joined.is_empty() {
@@ -130,13 +131,13 @@ fn broken_off() -> Fault {
     Fault::new(Kind::Parse, Code::InvalidRequest, "the body broke off", "send the request again")
 }
 
-/// The beginning of our addresses: the one that was configured, or else as the client knows them.
+/// The prefix of our addresses: the configured one, or else the one that the client used.
 pub(crate) fn base_url(headers: &HeaderMap, options: &Options) -> String {
     if let Some(url) = &options.public_url {
         return url.clone();
     }
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
-    // What a client sends comes back to it in addresses, so nothing but a host may stand there.
+    // The client's value is returned in addresses, so only a host is allowed.
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b".-_:[]".contains(&byte);
     match text("host") {
         Some(host) if !host.is_empty() && host.bytes().all(plain) => {
@@ -151,8 +152,8 @@ pub(crate) fn base_url(headers: &HeaderMap, options: &Options) -> String {
     }
 }
 
-/// Another address of ours (`host:port`) for a client that reached us below `base_url`. One that
-/// stands for every address of the machine is named as the client named the machine.
+/// Another of our addresses (`host:port`) for a client that reached us at `base_url`. An address that
+/// means every interface of the machine is replaced with the client's name for the machine.
 pub(crate) fn reachable(address: &str, base_url: &str) -> String {
     let port = match address.parse::<SocketAddr>() {
         Ok(socket) if socket.ip().is_unspecified() => socket.port(),

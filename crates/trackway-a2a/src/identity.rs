@@ -1,4 +1,4 @@
-//! Who is calling, and whether they may. The one place where the door learns it.
+//! Identifies the caller and checks its permissions. This is the only module that does so.
 
 use axum::http::{HeaderMap, HeaderValue, header};
 use trackway_domain::{Access, Code, Scopes};
@@ -10,38 +10,38 @@ use crate::{
     fault::{Fault, Kind},
 };
 
-/// What somebody does who needs a key.
+/// The instruction for a caller without a key.
 pub(crate) const NEXT_KEY: &str =
     "send the header Authorization: Bearer KEY; keys are made with `trackway keys create`";
 
-/// Somebody at the door. Which workflow they want is not known yet.
+/// An identified caller. The workflow of the request is not known yet.
 #[derive(Debug)]
 pub(crate) struct Visitor {
     access: Access,
     standing: Standing,
-    /// Absent where nobody is asked: everybody may do everything.
+    /// Absent if there is no authentication: every caller may do everything.
     scopes: Option<Scopes>,
 }
 
-/// Somebody who may call a workflow.
+/// A caller that may use a workflow.
 #[derive(Debug)]
 pub(crate) struct Entrant {
     pub(crate) access: Access,
     pub(crate) standing: Standing,
 }
 
-/// How a caller came to be the one it is.
+/// How a caller was identified.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Standing {
     /// By a key or token.
     Recognised,
-    /// It said nothing, where it could have.
+    /// The caller sent no credentials, although it could have.
     Silent,
-    /// Nobody is asked here.
+    /// There is no authentication here.
     Unasked,
 }
 
-/// Who is behind a request. Without a gatekeeper whoever reaches the door is the configured caller.
+/// The caller of a request. Without a gatekeeper every caller is the configured default caller.
 pub(crate) async fn recognise(headers: &HeaderMap, options: &Options) -> Result<Visitor, Fault> {
     let Some(gatekeeper) = &options.gatekeeper else {
         let access = Access::own(options.default_caller.clone());
@@ -56,7 +56,7 @@ pub(crate) async fn recognise(headers: &HeaderMap, options: &Options) -> Result<
 }
 
 impl Visitor {
-    /// Whether they may call this workflow.
+    /// Whether the caller may use this workflow.
     pub(crate) fn enter(self, info: &ProgramInfo) -> Result<Entrant, Fault> {
         let Self { access, standing, scopes } = self;
         let called = || format!("agent:{}:call", info.name);

@@ -1,4 +1,4 @@
-//! The JSON-RPC 2.0 envelope. Requests are read where they lie; responses are written once.
+//! The JSON-RPC 2.0 envelope. Requests are parsed without copies; responses are written once.
 
 mod serve;
 mod v03;
@@ -19,21 +19,21 @@ use crate::{
 
 pub(crate) use serve::serve;
 
-/// Longest request id. It is echoed with every event of a stream, so it must not be a load of its own.
+/// Longest request id. Every event of a stream repeats it, so it must be short.
 /// Limit (A2A): JSON-RPC request id.
 const ID_BYTES_MAX: usize = 1_024;
 
-/// A request of the right form. Whether there is such a method is not known yet.
+/// A well-formed request. Its method may still be unknown.
 #[derive(Debug)]
 pub(crate) struct Request<'a> {
-    /// As it was sent: a string, a number or null. Null where it is missing.
+    /// As the client sent it: a string, a number or null. Null if it is missing.
     pub(crate) id: &'a RawValue,
     has_id: bool,
     pub(crate) method: Cow<'a, str>,
     params: Option<&'a RawValue>,
 }
 
-/// A body that is no request, and the id to answer it under.
+/// A body that is not a request, and the id for its answer.
 #[derive(Debug)]
 pub(crate) struct Malformed<'a> {
     pub(crate) id: &'a RawValue,
@@ -63,7 +63,7 @@ pub(crate) fn parse(body: &[u8]) -> Result<Request<'_>, Malformed<'_>> {
         Ok(method) => {
             Ok(Request { id, has_id: envelope.id.is_some(), method, params: envelope.params })
         }
-        // An id of no proper form is not echoed either.
+        // A malformed id is not repeated either.
         Err(fault) if is_id(id) => Err(Malformed { id, fault }),
         Err(fault) => Err(anonymous(fault)),
     }
@@ -72,7 +72,7 @@ pub(crate) fn parse(body: &[u8]) -> Result<Request<'_>, Malformed<'_>> {
 fn envelope(text: &str) -> Result<Envelope<'_>, Fault> {
     let opens = text.trim_start().as_bytes().first();
     let read = match opens {
-        // Anything but an object: a derived reader would take an array for one.
+        // Only an object is allowed: a derived reader would also accept an array.
         Some(b'{') => serde_json::from_str(text),
         _ => serde_json::from_str(text).and_then(|_: IgnoredAny| {
             let what = if opens == Some(&b'[') { "a batch" } else { "no object" };
@@ -80,7 +80,7 @@ fn envelope(text: &str) -> Result<Envelope<'_>, Fault> {
         }),
     };
     read.map_err(|error: serde_json::Error| {
-        // A misplaced value can hide that the text behind it is no JSON at all.
+        // A value of the wrong type can hide that the following text is not JSON at all.
         match serde_json::from_str::<IgnoredAny>(text) {
             Err(syntax) => not_json(&syntax.to_string()),
             Ok(_) if opens == Some(&b'[') => {
@@ -104,7 +104,7 @@ fn checked<'a>(envelope: &Envelope<'a>) -> Result<Cow<'a, str>, Fault> {
             let next = "send a string or a number of your choice; it comes back with the response";
             return Err(invalid("`id` must be a string, a number or null, and short", next));
         }
-        // Whether it is missing is asked last: what else is wrong with the request says more.
+        // The check for a missing id comes last: other errors of the request are more useful.
         Some(_) | None => {}
     }
     envelope.method.and_then(text).ok_or_else(|| invalid("`method` must be a string", NEXT_REQUEST))
@@ -117,7 +117,7 @@ fn is_id(id: &RawValue) -> bool {
 }
 
 impl<'a> Request<'a> {
-    /// Nobody waits for the answer to a request without an id, so it is not carried out.
+    /// A request without an id has no reader for its answer, so it is not executed.
     fn check_id(&self) -> Result<(), Fault> {
         if self.has_id {
             return Ok(());
@@ -138,7 +138,7 @@ impl<'a> Request<'a> {
         serde_json::from_str(text).map_err(|error| invalid_value::<T>(text, &error, "/params"))
     }
 
-    /// The same for methods that need none.
+    /// The same for methods without required parameters.
     pub(crate) fn params_or_default<T: Deserialize<'a> + Default>(&self) -> Result<T, Fault> {
         match self.params.map(RawValue::get) {
             None | Some("null") => Ok(T::default()),
@@ -147,8 +147,8 @@ impl<'a> Request<'a> {
     }
 }
 
-/// What serde says of a value that is no `T`, with the place instead of line and column, and what to send.
-/// `root` is where the value stands in the request.
+/// The message of serde for a value that is not a `T`, with a path instead of line and column, and the
+/// expected value. `root` is the location of the value in the request.
 pub(crate) fn invalid_value<'a, T: Deserialize<'a>>(
     text: &'a str,
     error: &serde_json::Error,
@@ -156,7 +156,7 @@ pub(crate) fn invalid_value<'a, T: Deserialize<'a>>(
 ) -> Fault {
     let said = error.to_string();
     if said.starts_with("recursion limit exceeded") {
-        // What the engine takes is shallower still; this only keeps the reader from being exhausted.
+        // The engine's limit is lower; this one only protects the parser.
         let next = "send flatter data, or send it as text";
         return Fault::param(root, "the request is nested too deeply", next);
     }
@@ -167,13 +167,13 @@ pub(crate) fn invalid_value<'a, T: Deserialize<'a>>(
     } else if let Some((_, expected)) = said.rsplit_once(", expected ") {
         format!("send {expected} at {path}")
     } else {
-        format!("put the value at {path} right")
+        format!("correct the value at {path}")
     };
     Fault::param(path.clone(), format!("{path}: {said}"), next)
 }
 
-/// JSON pointer of the value that keeps the text from being a `T`. It is read once more for that, so that
-/// requests which fit cost nothing.
+/// JSON pointer of the value that prevents parsing as `T`. This parses the text a second time, so that
+/// valid requests cost nothing.
 fn error_pointer<'a, T: Deserialize<'a>>(text: &'a str) -> String {
     let mut reader = serde_json::Deserializer::from_str(text);
     let Err(error) = serde_path_to_error::deserialize::<_, T>(&mut reader) else {
@@ -187,7 +187,7 @@ fn error_pointer<'a, T: Deserialize<'a>>(text: &'a str) -> String {
     steps.collect()
 }
 
-/// Whether a field is there at all; a null is there.
+/// Whether a field is present; a null is present.
 fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'de RawValue>, D::Error> {
     <&RawValue>::deserialize(deserializer).map(Some)
 }

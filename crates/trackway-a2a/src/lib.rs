@@ -1,9 +1,9 @@
 //! The A2A front door: every registered workflow as an agent of the A2A protocol.
 //!
 //! [`router`] serves `/a2a` and `/a2a/agents` over HTTP, [`grpc()`] the same agents over gRPC. A
-//! request is read by a binding, turned into the domain's words by the wire types of its generation,
-//! carried out by operations that know neither, and written back from the run's view. Protocols 1.0
-//! and 0.3 are served side by side.
+//! binding parses a request, the wire types of its generation convert it to domain types, operations
+//! that know neither execute it, and the answer is rendered from the run's view. Protocols 1.0 and 0.3
+//! are served at the same time.
 
 mod asked;
 mod card;

@@ -1,10 +1,10 @@
-//! Media types: what an agent takes and gives.
+//! Media types: what an agent accepts and produces.
 
 use trackway_domain::{Code, Content, Part};
 
 use crate::fault::{Fault, Kind};
 
-/// Refuses a message with a part of a type that the agent does not take.
+/// Refuses a message with a part of a type that the agent does not accept.
 pub(crate) fn check_parts(parts: &[Part], taken: &[String]) -> Result<(), Fault> {
     for (index, part) in parts.iter().enumerate() {
         let Some(named) = named(part) else { continue };
@@ -22,7 +22,7 @@ pub(crate) fn check_parts(parts: &[Part], taken: &[String]) -> Result<(), Fault>
     Ok(())
 }
 
-/// The type that a part says it is of. A part that says none is what its kind implies.
+/// The declared type of a part. A part without one has the type that its kind implies.
 fn named(part: &Part) -> Option<&str> {
     match &part.content {
         Content::File(file) => file.mime_type.as_deref(),
@@ -30,8 +30,8 @@ fn named(part: &Part) -> Option<&str> {
     }
 }
 
-/// Whether an accepted mode covers one of those that are produced. `text` and `data` are what clients
-/// of earlier generations still send.
+/// Whether an accepted mode covers a produced one. Clients of earlier generations still send `text` and
+/// `data`.
 pub(crate) fn covers_any(accepted: &str, produced: &[String]) -> bool {
     match essence(accepted).as_str() {
         "*" | "text" | "data" => true,

@@ -1,4 +1,4 @@
-//! Push notifications: the updates of a task as bodies of the generation that asked for them.
+//! Push notifications: the updates of a task as bodies of the generation that set the configuration.
 
 use trackway_a2a_wire::Dialect;
 use trackway_engine::RunView;
@@ -13,7 +13,7 @@ use crate::{
     wire::{StreamItem, Task},
 };
 
-/// Tells clients of updates over HTTP.
+/// Notifies clients of updates over HTTP.
 #[derive(Debug)]
 pub struct Notifier {
     outgoing: Outgoing,
@@ -50,7 +50,7 @@ impl Messenger for Notifier {
     }
 }
 
-/// In 1.0 the update itself, as a stream has it; in 0.3 the task as of it.
+/// In 1.0 the update itself, as in a stream; in 0.3 the task after the update.
 fn body(
     generation: Generation,
     stored: &Stored,

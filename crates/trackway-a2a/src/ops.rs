@@ -1,4 +1,5 @@
-//! What every binding and generation of the protocol can do with a run. No wire type is known here.
+//! The operations on a run that every binding and generation of the protocol shares. No wire type is
+//! used here.
 
 mod call;
 mod follow;
@@ -30,8 +31,8 @@ pub(crate) use send::{Reply, Said, Streamed};
 
 /// Limit (A2A): bytes of artifacts and history in one Task.
 ///
-/// More than one message of the largest size, and little enough that many answers at once fit into memory.
-/// The rest is in the task's stream and events.
+/// More than one message of the largest size, and small enough that many concurrent answers fit into
+/// memory. The rest is in the task's stream and events.
 const TASK_BYTES_MAX: usize = 16 * 1024 * 1024;
 
 /// One workflow, addressed by one caller.
@@ -44,40 +45,40 @@ pub(crate) struct Agent<'a> {
     pub(crate) standing: Standing,
 }
 
-/// A caller's message, and what it says about where it belongs.
+/// A caller's message, and the fields that say where it belongs.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Incoming {
     pub(crate) message: Message,
-    /// The run that it is for, as sent: text that names no run is an unknown run.
+    /// The run that it is for, as sent: text that is not a run id is an unknown run.
     pub(crate) run: Option<String>,
     pub(crate) session: Option<SessionId>,
     pub(crate) question: Option<QuestionId>,
-    /// It starts a run, whatever waits in its session.
+    /// It starts a run, even if a run waits in its session.
     pub(crate) new_run: bool,
-    /// Media types that the client takes; any where there are none.
+    /// Media types that the client accepts; any if empty.
     pub(crate) accepted: Vec<String>,
-    /// Who else is told of what follows.
+    /// An additional receiver of the following updates.
     pub(crate) push: Option<Push>,
 }
 
-/// A run and its session: what stands on everything that is said about it.
+/// A run and its session, which are part of every answer about it.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Place {
     pub(crate) run: RunId,
     pub(crate) session: SessionId,
 }
 
-/// A run as it stood at one moment.
+/// A run at one moment.
 #[derive(Debug, Clone)]
 pub(crate) struct Snapshot {
     pub(crate) view: RunView,
-    /// What became of the message to which this is the answer.
+    /// The result of the message that this answers.
     pub(crate) answer: Option<Answer>,
-    /// What did not fit.
+    /// The parts that did not fit.
     pub(crate) omitted: Omitted,
 }
 
-/// A request's place among those at its question, and what was wrong with it.
+/// A request's number among those at its question, and its errors.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Answer {
     pub(crate) mark: ResumeMark,
@@ -86,19 +87,19 @@ pub(crate) struct Answer {
 
 /// Limit (A2A): bytes of one event of a stream.
 ///
-/// As a Task: who reads a stream is to be able to read each of its events.
+/// The same as for a Task: a reader of a stream must be able to read each of its events.
 const STREAMED_BYTES_MAX: usize = TASK_BYTES_MAX;
 
-/// One thing that a stream shows, and the position after which it goes on.
+/// One item of a stream, and the position after which the stream continues.
 #[derive(Debug, Clone)]
 pub(crate) struct Item {
     pub(crate) pos: Pos,
     pub(crate) seen: Seen,
-    /// What of an update did not fit.
+    /// The parts of an update that did not fit.
     pub(crate) omitted: Omitted,
-    /// About how many bytes it is as JSON.
+    /// Its approximate size as JSON, in bytes.
     pub(crate) bytes: usize,
-    /// Who else is shown the same.
+    /// Who else receives the same item.
     pub(crate) scope: FrameScope,
 }
 
@@ -117,7 +118,7 @@ impl Item {
     }
 }
 
-/// Whether a send waits for the run to come to rest.
+/// Whether a send waits until the run comes to rest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Wait {
     Commit,
@@ -148,7 +149,7 @@ impl Agent<'_> {
         }
     }
 
-    /// The run as it is and what follows; after a position, every event since instead.
+    /// The current run and what follows; after a position, every event since then instead.
     pub(crate) async fn subscribe(
         &self,
         id: &str,
@@ -157,7 +158,7 @@ impl Agent<'_> {
     ) -> Result<Follow, Fault> {
         let address = self.address(id)?;
         let view = self.runtime.view(&address).await?;
-        // Whoever names a position may have missed the end, and gets it.
+        // A client that names a position may have missed the end, and receives it.
         if ended == Ended::Refused && after.is_none() && view.state.is_terminal() {
             return Err(Fault::new(
                 Kind::UnsupportedOperation,
@@ -173,7 +174,8 @@ impl Agent<'_> {
         })
     }
 
-    /// For callers that are known. Where nobody can be, the generation says who gets it.
+    /// For authenticated callers. If the server has no authentication, the generation decides who
+    /// receives it.
     fn extended_card(&self, strangers: Strangers) -> Result<Outcome, Fault> {
         let (kind, message) = match (self.options.extended_card, self.standing, strangers) {
             (true, Standing::Recognised, _) | (true, Standing::Unasked, Strangers::Served) => {
@@ -213,8 +215,8 @@ impl Snapshot {
         Self { view, answer: None, omitted: Omitted::default() }
     }
 
-    /// With so many of its newest messages, and its artifacts where they are wanted, as far as they fit.
-    /// About how many bytes it is comes with it.
+    /// With this many of its newest messages, and its artifacts if requested, as far as they fit. Also
+    /// returns its approximate size in bytes.
     pub(crate) fn bounded(self, messages: History, artifacts: bool) -> (Self, usize) {
         let wanted = Wanted { messages, artifacts, bytes: TASK_BYTES_MAX };
         let Bounded { view, omitted, bytes } = self.view.bounded(wanted);
@@ -226,7 +228,7 @@ impl Snapshot {
     }
 }
 
-/// Where a view's run stands.
+/// The ids of a view's run and session.
 trait Placed {
     fn place(&self) -> Place;
 }

@@ -1,4 +1,4 @@
-//! What the door can be told by whoever opens it.
+//! The settings of the front door.
 
 use std::{sync::Arc, time::Duration};
 
@@ -9,57 +9,57 @@ use trackway_ports::Gatekeeper;
 
 use crate::{Outgoing, Signer};
 
-/// Longer than most tasks take, and than most clients and proxies wait. Without it a send to a task that
-/// never rests would keep its connection for ever.
+/// Longer than most tasks take, and than most clients and proxies wait. Without it a send to a task
+/// that never rests would keep its connection forever.
 ///
 /// Limit (A2A): time that a blocking send waits for its task; `[server] blocking_timeout`.
 pub const BLOCKING_TIMEOUT_DEFAULT: Duration = Duration::from_secs(10 * 60);
 
-/// Settings of the door. The defaults suit one machine on the loopback address.
+/// Settings of the front door. The defaults suit one machine on the loopback address.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Largest request body. Room for a document of some megabytes in base64; a body is in memory
-    /// while it is read, so this times the number of clients is what a flood can cost.
+    /// Largest request body. It has room for a document of some megabytes in base64. A body is in
+    /// memory while it is read, so a flood can cost this size times the number of clients.
     pub body_bytes_max: usize,
-    /// How long a stream stays silent before a comment is sent, so that proxies, which often cut at
-    /// 30 or 60 seconds, keep the connection.
+    /// How long a stream stays silent before a comment is sent. Proxies often cut silent connections
+    /// after 30 or 60 seconds.
     pub heartbeat: Duration,
-    /// How long a send that waits for its task waits at the most. It is answered with the task as it is
-    /// then, `working` in most cases.
+    /// How long a blocking send waits for its task at most. The answer is then the current task,
+    /// usually `working`.
     pub blocking_timeout: Duration,
-    /// Encoded events that slow readers share. One for all doors of a server.
+    /// Encoded events that slow readers share. One for all front doors of a server.
     pub frames: SharedFrames,
-    /// Who is calling, as long as the door asks nobody to prove it.
+    /// The caller if there is no authentication.
     pub default_caller: Caller,
-    /// Recognises callers. Without one everybody is `default_caller`.
+    /// Authenticates callers. Without it every caller is `default_caller`.
     pub gatekeeper: Option<Arc<dyn Gatekeeper>>,
-    /// Whether the gatekeeper lets nobody in who says nothing, so that cards ask for a key.
+    /// Whether the gatekeeper rejects anonymous callers, so that cards require a key.
     pub secured: bool,
     /// The workflow at `/a2a` and behind `/.well-known/agent-card.json`.
     pub default_agent: Option<String>,
-    /// Cards as A2A's conformance suites need them, which do not say which version they mean: a reader
-    /// that the suite for 1.0 uses and that names no version gets the card of 1.0 alone, and gRPC
+    /// Cards in the form that A2A's conformance suites need, which do not name their version. The
+    /// reader of the suite for 1.0 names no version and receives the card of 1.0 alone, and gRPC
     /// addresses in 0.3 are URLs. Official clients need neither.
     pub conformance: bool,
-    /// Whether callers that are known get a card that says more than the public one.
+    /// Whether authenticated callers receive a card with more content than the public one.
     pub extended_card: bool,
-    /// What push notifications go out through; without it there are none. The runtime's messenger is a
-    /// [`Notifier`](crate::Notifier) over the same.
+    /// The client for push notifications; without it there are none. The runtime's messenger is a
+    /// [`Notifier`](crate::Notifier) over the same client.
     pub outgoing: Option<Outgoing>,
-    /// Where gRPC is served, as `host:port`, for the cards. One that stands for every address of the
-    /// machine (`0.0.0.0`) is written with the host under which the reader reached the server.
+    /// The address of gRPC, as `host:port`, for the cards. An address that means every interface of the
+    /// machine (`0.0.0.0`) is replaced with the host under which the reader reached the server.
     pub grpc_address: Option<String>,
-    /// Whether gRPC tells tools which services and messages there are.
+    /// Whether gRPC reflection is enabled.
     pub grpc_reflection: bool,
-    /// Whether cards name the address of gRPC. Some clients refuse a card with an address of another
-    /// origin than its own.
+    /// Whether cards name the address of gRPC. Some clients reject a card with an address of another
+    /// origin.
     pub grpc_in_card: bool,
-    /// Signs cards, where `public_url` says which addresses are ours.
+    /// Signs cards, if `public_url` defines our addresses.
     pub signer: Option<Arc<Signer>>,
-    /// Begins the addresses in cards and lists, whatever a request says. Without a slash at its end.
+    /// The prefix of the addresses in cards and lists, for every request. Without a trailing slash.
     pub public_url: Option<String>,
-    /// Begins the addresses in cards and lists when the request does not say under which name the
-    /// server was reached. Without a slash at its end.
+    /// The prefix of the addresses in cards and lists if the request does not contain the name under
+    /// which the client reached the server. Without a trailing slash.
     pub base_url: String,
 }
 
@@ -87,12 +87,12 @@ impl Default for Options {
     }
 }
 
-/// How the suite for 1.0, which takes no field that 1.0 does not have, calls itself.
+/// The name of the suite for 1.0, which accepts only fields of 1.0.
 const STRICT_READER: &str = "python-httpx";
 
 impl Options {
-    /// Signs cards. Without a configured address the reader of a card chooses the addresses in it by the
-    /// name under which they reached us, and nobody may have us sign those.
+    /// Signs cards. Without a configured address the host header of a request would determine the
+    /// addresses in a card, and we must not sign addresses that a caller chose.
     pub(crate) fn signer(&self) -> Option<&Signer> {
         self.public_url.as_ref().and(self.signer.as_deref())
     }

@@ -1,5 +1,5 @@
-//! Push: telling a client's server of updates over HTTP. The addresses are chosen by clients, so every
-//! request goes through a policy that is applied to the address that is connected to.
+//! Push: sends updates to a client's server over HTTP. Clients choose the addresses, so every request
+//! goes through a policy that checks the address at connection time.
 
 mod outgoing;
 mod signature;

@@ -1,4 +1,4 @@
-//! The HTTP+JSON binding: paths and methods of HTTP instead of an envelope.
+//! The HTTP+JSON binding: HTTP paths and methods instead of an envelope.
 
 mod read;
 mod route;
@@ -30,7 +30,7 @@ use route::{NoRoute, Route, route};
 /// The media type of 1.0, for clients that know it.
 const A2A_JSON: &str = "application/a2a+json";
 
-/// Answers one request below an agent's address. `path` is what follows that address.
+/// Answers one request below an agent's address. `path` is the rest after that address.
 pub(crate) async fn serve(
     door: &Door,
     address: &Address,
@@ -42,7 +42,7 @@ pub(crate) async fn serve(
         Ok(response) => response,
         Err(refused) => refused.response(),
     };
-    // Whoever names the protocol's own type gets it; everybody reads plain JSON.
+    // A client that names the protocol's own type receives it; every other client receives plain JSON.
     let is_json =
         response.headers().get(header::CONTENT_TYPE).is_some_and(|kind| kind == "application/json");
     if is_json && knows_a2a_json(&head.headers) {
@@ -51,7 +51,7 @@ pub(crate) async fn serve(
     response
 }
 
-/// A request that was not carried out.
+/// A request that was not executed.
 struct Refused {
     status: StatusCode,
     fault: Fault,
@@ -60,7 +60,7 @@ struct Refused {
 
 impl From<Fault> for Refused {
     fn from(fault: Fault) -> Self {
-        // There is no envelope here: what other bindings call parameters is the request itself.
+        // There is no envelope here: the request itself contains what other bindings call parameters.
         let fault = fault.below("/params");
         Self { status: fault.kind.http(), fault, allowed: None }
     }
@@ -89,13 +89,13 @@ async fn answer(
     let (named, call) = match generation {
         Generation::V1 => match v1::call(operation, head, &body) {
             Ok((named, call)) => (named, Ok(call)),
-            // Whether it may be told is a matter of the agent that was meant.
+            // Whether the caller may see the error depends on the addressed agent.
             Err(fault) => (v1::tenant(head, &body), Err(fault)),
         },
         Generation::V03 => (None, v03::call(operation, head, &body)),
     };
     let named = named.as_deref().filter(|named| !named.is_empty());
-    // Strangers are not told what is wrong with their requests.
+    // Unknown callers learn nothing about errors in their requests.
     let Admitted { agent, activated } = door.admit(address, tenant.or(named), headers, visitor)?;
     if named.is_some_and(|named| tenant.is_some_and(|tenant| tenant != named)) {
         let why = "tenant: the path names another one";
@@ -140,7 +140,7 @@ fn dialect(generation: Generation) -> Dialect {
     }
 }
 
-/// Events as they are.
+/// Events without an envelope.
 struct Plain {
     history: usize,
     generation: Generation,
@@ -149,7 +149,7 @@ struct Plain {
 impl Encoder for Plain {
     fn dialect(&self) -> &'static str {
         match self.generation {
-            // What a response of JSON-RPC has inside is the same.
+            // The content of a JSON-RPC response is the same.
             Generation::V1 => "1.0",
             Generation::V03 => "0.3 HTTP+JSON",
         }

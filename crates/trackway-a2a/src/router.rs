@@ -1,4 +1,4 @@
-//! The addresses of the door.
+//! The addresses of the front door.
 
 use std::sync::Arc;
 
@@ -19,28 +19,28 @@ use crate::{
     http, jsonrpc, rest,
 };
 
-/// The name in an address; one that cannot be read names nobody.
+/// The name in an address; a name that cannot be decoded matches no agent.
 type Name = Result<Path<String>, PathRejection>;
 /// A name, and the path below the binding of that name.
 type Below = Result<Path<(String, String)>, PathRejection>;
 
 const CARD: &str = ".well-known/agent-card.json";
 
-/// Serves every registered workflow as an agent below `/a2a/agents`, and the default one at `/a2a`.
-/// Whoever serves the router sets `TCP_NODELAY`: streams are many small writes.
+/// Serves every registered workflow as an agent below `/a2a/agents`, and the default agent at `/a2a`.
+/// The caller that serves the router must set `TCP_NODELAY`: streams are many small writes.
 pub fn router(runtime: Runtime, options: Options) -> Router {
     let both = |router: Router<Arc<Door>>, path: &str, methods: MethodRouter<Arc<Door>>| {
-        // Some clients join addresses with a slash at the end.
+        // Some clients build addresses with a trailing slash.
         router.route(path, methods.clone()).route(&format!("{path}/"), methods)
     };
     let card_of_default = get(default_card).fallback(method_not_allowed);
     let router = Router::new().route(&format!("/{CARD}"), card_of_default.clone());
-    // Where clients of 0.2 looked, and some of 0.3 still do.
+    // The address for clients of 0.2 and some of 0.3.
     let router = router.route("/.well-known/agent.json", card_of_default.clone());
     let router = router.route(&format!("/a2a/{CARD}"), card_of_default);
     let router = both(router, "/a2a", post(default_call).fallback(method_not_allowed));
     let router = router.route("/a2a/rest/{*path}", any(default_rest));
-    // Some clients of 0.3 look for the extended card at the server's root.
+    // Some clients of 0.3 request the extended card at the server's root.
     let router = router.route("/v1/card", any(root_card));
     let router = both(router, "/a2a/agents", get(list).fallback(method_not_allowed));
     let router = both(router, "/a2a/agents/{name}", post(call).fallback(method_not_allowed));
@@ -94,7 +94,7 @@ fn named(name: Name) -> String {
     name.map(|Path(name)| name).unwrap_or_default()
 }
 
-/// The router adds the header that says which methods there are.
+/// The router adds the header that lists the allowed methods.
 async fn method_not_allowed(method: Method) -> Response {
     let fault = Fault::new(
         Kind::InvalidRequest,

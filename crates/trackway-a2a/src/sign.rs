@@ -1,4 +1,5 @@
-//! Signatures of cards: a JWS over the canonical form, so that a client can tell whose card it is.
+//! Signatures of cards: a JWS over the canonical form, so that a client can verify the author of a
+//! card.
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use jsonwebtoken::{Algorithm, EncodingKey};
@@ -22,19 +23,20 @@ impl std::fmt::Debug for Signer {
 }
 
 impl Signer {
-    /// `key_id` tells clients which of your public keys to check with.
+    /// `key_id` tells clients which of your public keys to use.
     pub fn from_pem(pem: &[u8], key_id: impl Into<String>) -> Result<Self, BadSigningKey> {
         let key = EncodingKey::from_ec_pem(pem).map_err(BadSigningKey)?;
         let signer = Self { key, key_id: key_id.into() };
-        // A key of another curve is told at the first signature, and that must not be a request.
+        // A key of another curve fails only at the first signature, so it is tried here and not in a
+        // request.
         signer.try_sign(&json!({})).map_err(BadSigningKey)?;
         Ok(signer)
     }
 
-    /// The signatures of a card that has none yet; any one of them is enough. The first is over the
-    /// canonical form that the specification describes. The official Python client leaves out every
-    /// empty text, list and object before it looks, also inside schemas, where they may mean something;
-    /// the second is over that form, where the two differ.
+    /// The signatures of an unsigned card; any one of them is enough. The first covers the canonical
+    /// form of the specification. The official Python client removes every empty text, list and object
+    /// before it verifies, even inside schemas, where they may have a meaning. The second covers that
+    /// form, if the two differ.
     pub(crate) fn sign(&self, card: &Value) -> Vec<Value> {
         let trimmed = without_empty(card).filter(|trimmed| trimmed != card);
         let forms = std::iter::once(card).chain(&trimmed);
@@ -51,7 +53,7 @@ impl Signer {
     }
 }
 
-/// The value without anything in it that is empty; nothing where that is all of it.
+/// The value without empty parts; none if nothing is left.
 fn without_empty(value: &Value) -> Option<Value> {
     match value {
         Value::Null => None,

@@ -1,4 +1,4 @@
-//! One card for both generations: each finds its own members, the shared ones are the same.
+//! One card for both generations: each finds its own members, and the shared members are the same.
 
 use serde_json::Value;
 
@@ -9,13 +9,13 @@ use crate::{
 };
 
 pub(crate) fn card(card: &Card<'_>, signer: Option<&Signer>) -> Value {
-    // Only 1.0 has signatures, so only what 1.0 knows of the card is signed.
+    // Only 1.0 has signatures, so only the 1.0 members of the card are signed.
     let mut union = signed(v1::card(card), signer);
     merge(&mut union, v03::card(card));
     union
 }
 
-/// A card of 1.0 with its signatures, where there is a key.
+/// A card of 1.0 with its signatures, if there is a key.
 pub(crate) fn signed(mut card: Value, signer: Option<&Signer>) -> Value {
     if let Some(signatures) = signer.map(|signer| signer.sign(&card)) {
         card["signatures"] = Value::Array(signatures);
@@ -23,7 +23,7 @@ pub(crate) fn signed(mut card: Value, signer: Option<&Signer>) -> Value {
     card
 }
 
-/// Adds what is missing; what is there stays.
+/// Adds missing members; existing ones stay.
 fn merge(into: &mut Value, other: Value) {
     match (into, other) {
         (Value::Object(into), Value::Object(other)) => {

@@ -1,4 +1,4 @@
-//! Which generation of the protocol a request speaks.
+//! The protocol generation of a request.
 
 use axum::http::{HeaderMap, Uri};
 use trackway_domain::Code;
@@ -10,7 +10,7 @@ use crate::fault::{Fault, Kind};
 /// Header and query parameter have the same name.
 const NAME: &str = "a2a-version";
 
-/// What a request asks for; `None` where it does not say.
+/// The version that a request names; `None` if it names none.
 pub(crate) fn asked(headers: &HeaderMap, uri: &Uri) -> Result<Option<Generation>, Fault> {
     let header = headers.get(NAME).map(|value| value.to_str().unwrap_or("?"));
     match header.or_else(|| queried(uri)).map(str::trim) {
@@ -29,13 +29,13 @@ pub(crate) fn unknown(version: &str) -> Fault {
     Fault::new(
         Kind::VersionNotSupported,
         Code::InvalidRequest,
-        format!("protocol version {shown:?} is not spoken here"),
+        format!("protocol version {shown:?} is not supported"),
         "send A2A-Version: 1.0 or A2A-Version: 0.3; the card lists both",
     )
     .knowing(Generation::ALL.iter().map(|known| known.version().to_owned()).collect())
 }
 
-/// The address is one of another generation than the header names.
+/// The address belongs to another generation than the header names.
 pub(crate) fn elsewhere(generation: Generation) -> Fault {
     let next = match generation {
         Generation::V1 => {

@@ -1,5 +1,5 @@
-//! What is read and written. What is read has a folder per generation of the protocol, converted by hand
-//! to the domain; what is written has one form that knows the dialects.
+//! Parses requests and writes answers. Each generation has a folder for its requests, converted by hand
+//! to domain types; answers have one form that knows the dialects.
 
 mod answer;
 pub(crate) mod details;

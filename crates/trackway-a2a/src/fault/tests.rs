@@ -1,4 +1,4 @@
-//! Every error of the runtime has its number and says what to do.
+//! Every error of the runtime has its code and names the next action.
 
 use serde_json::json;
 use trackway_domain::{MessageId, QuestionId, RunId, SessionId, StateName};

@@ -1,4 +1,4 @@
-//! A connection, and what its requests are told of it.
+//! A connection, and the data about it that its requests receive.
 
 use std::{
     io,

@@ -1,4 +1,4 @@
-//! What `cargo xtask generate` made of the `.proto` files.
+//! The code that `cargo xtask generate` creates from the `.proto` files.
 
 /// Protocol 1.0.
 #[allow(
@@ -22,5 +22,5 @@ pub(crate) mod v03 {
     include!("../../proto/generated/a2a.v1.rs");
 }
 
-/// Both, as data: what reflection tells.
+/// The descriptors of both, for reflection.
 pub(crate) const DESCRIPTORS: &[u8] = include_bytes!("../../proto/generated/descriptors.bin");

@@ -1,4 +1,4 @@
-//! From a gRPC request to a call that was carried out, and from its outcome to the response.
+//! From a gRPC request to the executed call, and from its outcome to the response.
 
 use std::{pin::Pin, sync::Arc};
 
@@ -22,10 +22,10 @@ use crate::{
     version::{self, Generation},
 };
 
-/// A stream of answers. It is pulled, so a reader that stops reading stops everything behind it.
+/// A stream of answers. The reader pulls it, so a reader that stops also stops everything behind it.
 pub(super) type Items<T> = Pin<Box<dyn Stream<Item = Result<T, Status>> + Send>>;
 
-/// The message of a request: it may name the agent that it is for.
+/// The message of a request, which may name its agent.
 pub(super) trait AgentRequest: Message + Default + 'static {
     /// Empty for the default agent.
     fn tenant(&self) -> &str {
@@ -33,10 +33,10 @@ pub(super) trait AgentRequest: Message + Default + 'static {
     }
 }
 
-/// Reads the message of a request, and its headers where they matter, as a call.
+/// Parses the message of a request, and its headers if needed, into a call.
 pub(super) type Parse<M> = fn(M, &HeaderMap) -> Result<Call, Fault>;
 
-/// A request that was let in and carried out.
+/// A request that was admitted and executed.
 pub(super) struct Performed<'a> {
     door: &'a Door,
     generation: Generation,
@@ -54,7 +54,7 @@ pub(super) async fn perform<M: AgentRequest>(
     let (metadata, _, message) = request.into_parts();
     let tenant = message.tenant().to_owned();
     let mut headers = metadata.into_headers();
-    // Cards name the addresses of HTTP, which are not where this request came in.
+    // Cards contain the HTTP addresses, which this request did not use.
     headers.remove(header::HOST);
     let call = parse(message, &headers);
     let performed = admit_and_perform(door, generation, &tenant, &headers, call).await;
@@ -69,7 +69,7 @@ async fn admit_and_perform<'a>(
     call: Result<Call, Fault>,
 ) -> Result<Performed<'a>, Fault> {
     check_version(generation, headers)?;
-    // Strangers are not told what is wrong with their requests.
+    // Unknown callers learn nothing about errors in their requests.
     let visitor = door.recognise(headers).await?;
     let Admitted { agent, activated } =
         door.admit(&Address::Default, Some(tenant), headers, visitor)?;
@@ -77,7 +77,7 @@ async fn admit_and_perform<'a>(
     Ok(Performed { door, generation, program: agent.program, activated, outcome })
 }
 
-/// The page that a request names. Zero is a size that was not sent.
+/// The page that a request names. Zero means that no size was sent.
 pub(super) fn page_of(size: i32, token: String) -> PageOf {
     PageOf { size: (size != 0).then_some(size.into()), token }
 }
@@ -87,7 +87,7 @@ pub(super) fn encode_empty(outcome: &Outcome) -> Option<()> {
     matches!(outcome, Outcome::Done).then_some(())
 }
 
-/// The service's name says which generation it speaks; a header may agree.
+/// The service's name defines its generation; a header must agree.
 fn check_version(generation: Generation, headers: &HeaderMap) -> Result<(), Fault> {
     match version::asked(headers, &Uri::default())? {
         Some(asked) if asked != generation => {
@@ -100,7 +100,7 @@ fn check_version(generation: Generation, headers: &HeaderMap) -> Result<(), Faul
 }
 
 impl Performed<'_> {
-    /// The response; `write` knows the outcomes of its operation and no others.
+    /// The response; `write` handles only the outcomes of its operation.
     pub(super) fn answer<T>(
         self,
         write: impl FnOnce(&Outcome) -> Option<T>,
@@ -109,7 +109,7 @@ impl Performed<'_> {
         Ok(self.respond(written))
     }
 
-    /// The card that only callers who are known get.
+    /// The card for authenticated callers.
     pub(super) fn card<T>(
         self,
         write: impl FnOnce(&Card<'_>, &Door) -> T,
@@ -122,7 +122,7 @@ impl Performed<'_> {
         Ok(self.respond(written))
     }
 
-    /// The stream. `item` writes what happens to a task, `said` an answer that needs no task.
+    /// The stream. `item` writes the events of a task, `said` an answer without a task.
     pub(super) fn stream<T: Send + 'static>(
         mut self,
         item: fn(&Item, &Place, History) -> T,
@@ -163,7 +163,7 @@ fn items<T>(
         let room = room.clone();
         async move {
             let (mut follow, before) = state?;
-            // More is wanted: what came before has left.
+            // The reader asks for more, so the previous item has been sent.
             drop(before);
             match follow.next().await {
                 Ok(Some(item)) => match room.take(item.bytes) {
@@ -180,10 +180,10 @@ fn items<T>(
     })
 }
 
-/// An operation came to what no request for it can come to.
+/// An operation returned an outcome that its request does not allow.
 fn other() -> Status {
     let message = "something went wrong inside";
     let next = "ask the operator; the server's log has the details";
-    tracing::error!("an operation of gRPC came to what it cannot come to");
+    tracing::error!("a gRPC operation returned an unexpected outcome");
     status(&Fault::new(Kind::Internal, Code::Internal, message, next))
 }

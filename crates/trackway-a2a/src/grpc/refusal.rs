@@ -1,4 +1,4 @@
-//! Refusals that tonic makes before a request reaches us, said the way we say them.
+//! Replaces refusals that tonic makes before a request reaches us with our own.
 
 use axum::http::Response;
 use tonic::Code;
@@ -9,8 +9,8 @@ use crate::{
     http,
 };
 
-/// The response as it is; or, where it refuses a message that was too large or no message at all, ours.
-/// Our own refusals carry details, and none of them has the first of these codes.
+/// The response unchanged; or our own refusal if it rejects a message that is too large or cannot be
+/// parsed. Our own refusals carry details, and none of them has the first of these codes.
 pub(super) fn ours<B: Default>(response: Response<B>, body_bytes_max: usize) -> Response<B> {
     let headers = response.headers();
     let Some(code) = headers.get("grpc-status").map(|value| Code::from_bytes(value.as_bytes()))

@@ -1,8 +1,8 @@
-//! Room for large events on their way over gRPC.
+//! A memory limit for large events that are sent over gRPC.
 //!
-//! What writes gRPC encodes an event as a whole and hands the whole to the connection, so a reader who does
-//! not read costs one event. All of them together have a bound: a stream whose next event finds no room ends,
-//! and its reader subscribes again after the position that it has come to.
+//! The gRPC encoder encodes an event as a whole and passes it to the connection, so a reader that does
+//! not read costs one event. All such events share a limit. If the next event of a stream does not fit,
+//! the stream ends, and its reader subscribes again after its last position.
 
 use std::sync::Arc;
 
@@ -11,19 +11,19 @@ use tonic::Status;
 
 use trackway_http::sse::WHOLE_BYTES_MAX;
 
-/// Limit (A2A): bytes of large events that are on their way over gRPC.
+/// Limit (A2A): bytes of large events that are being sent over gRPC.
 ///
-/// Several of the largest events. One that is larger by itself needs all of it.
+/// Several of the largest events. A single larger event needs all of it.
 const EVENTS_BYTES_MAX: usize = 64 * 1024 * 1024;
 
-/// What is left of it. Clones are the same.
+/// The remaining room. Clones share it.
 #[derive(Debug, Clone)]
 pub(crate) struct Room {
-    /// A permit for each kibibyte.
+    /// One permit for each kibibyte.
     free: Arc<Semaphore>,
 }
 
-/// An event that is on its way; small ones take no room.
+/// An event that is being sent; small ones use no room.
 #[derive(Debug)]
 pub(super) struct OnItsWay {
     _permit: Option<OwnedSemaphorePermit>,
@@ -36,7 +36,7 @@ impl Default for Room {
 }
 
 impl Room {
-    /// Takes room for an event of about so many bytes, until what it returns is dropped.
+    /// Reserves room for an event of about this many bytes, until the returned value is dropped.
     pub(super) fn take(&self, bytes: usize) -> Result<OnItsWay, Status> {
         if bytes <= WHOLE_BYTES_MAX {
             return Ok(OnItsWay { _permit: None });
@@ -60,7 +60,8 @@ mod tests {
 
     const MIB: usize = 1024 * 1024;
 
-    /// Issue 11, S-L6: what is on its way over gRPC has a bound in bytes, whoever does not read.
+    /// Issue 11, S-L6: events that are being sent over gRPC have a limit in bytes, however many readers
+    /// do not read.
     #[test]
     fn large_events_on_their_way_have_a_bound() {
         let room = Room::default();

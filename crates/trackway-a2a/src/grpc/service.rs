@@ -1,5 +1,5 @@
-//! The methods of one gRPC service, as routes. A method is two functions, one that parses its request into
-//! a call and one that renders the outcome; what happens between them is the same for all.
+//! The methods of one gRPC service, as routes. A method has two functions: one parses its request into
+//! a call and one renders the outcome. Everything between them is the same for all methods.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use crate::{
 pub(super) struct Service {
     door: Arc<Door>,
     generation: Generation,
-    /// With its package, as clients write it into the path.
+    /// With its package, as clients write it in the path.
     name: &'static str,
     router: Router,
 }
@@ -34,7 +34,7 @@ impl Service {
         self.router
     }
 
-    /// A method with one response. `render` takes the outcomes of its operation and no others.
+    /// A method with one response. `render` handles only the outcomes of its operation.
     pub(super) fn unary<M: AgentRequest, T: Message + 'static>(
         self,
         method: &str,
@@ -44,7 +44,7 @@ impl Service {
         self.add_unary(method, parse, move |performed| performed.answer(render))
     }
 
-    /// The method that returns the card for callers who are known.
+    /// The method that returns the card for authenticated callers.
     pub(super) fn card<M: AgentRequest, T: Message + 'static>(
         self,
         method: &str,
@@ -54,8 +54,8 @@ impl Service {
         self.add_unary(method, parse, move |performed| performed.card(render))
     }
 
-    /// A method with a stream of responses. `item` renders what happens to a task, `said` an answer that
-    /// needs no task.
+    /// A method with a stream of responses. `item` renders the events of a task, `said` an answer
+    /// without a task.
     pub(super) fn streaming<M: AgentRequest, T: Message + 'static>(
         self,
         method: &str,

@@ -1,5 +1,5 @@
-//! What the protobuf messages of both generations have in common: the same fields under the same names, in
-//! types that know nothing of each other. A function that is the same for both is therefore a macro.
+//! Code that the protobuf messages of both generations share. The fields have the same names, but the
+//! types are unrelated. A function that is the same for both is therefore a macro.
 
 use prost_types::Struct;
 use trackway_domain::{Object, Role};
@@ -19,19 +19,20 @@ pub(super) fn check_role(role: Option<Role>) -> Result<(), Fault> {
     }
 }
 
-/// The metadata at a place of the message.
+/// The metadata at a location in the message.
 pub(super) fn parse_metadata(sent: Option<Struct>, place: &str) -> Result<Object, Fault> {
     let read = sent.map(value::object).transpose().map_err(|why| not_json_error(place, why))?;
     Ok(read.unwrap_or_default())
 }
 
 pub(super) fn not_json_error(place: &str, why: NotJson) -> Fault {
-    wrong(place, &why.to_string(), "send what JSON can say")
+    wrong(place, &why.to_string(), "send a value that JSON can express")
 }
 
-/// Tasks, updates and messages of the generation whose messages are `pb`, where the macro is used. Beside it
-/// stand `encode_message_with_ids` and `encode_part`, which differ. Named are the variant of a payload that is a message, the
-/// message of a status, the state `canceled`, and the mark of a last update if there is one.
+/// Tasks, updates and messages of one generation; `pb` is the generation's module at the place of use.
+/// That module also needs `encode_message_with_ids` and `encode_part`, which differ. The arguments name
+/// the variant of a payload that is a message, the message of a status, the state `canceled`, and the
+/// marker of a last update if there is one.
 macro_rules! task_encoding {
     (
         message: $message:ident,
@@ -47,7 +48,7 @@ macro_rules! task_encoding {
             wire::metadata::Metadata,
         };
 
-        /// What a send came to.
+        /// The outcome of a send.
         pub(super) fn encode_send_response(outcome: &Outcome) -> Option<pb::SendMessageResponse> {
             let Outcome::Reply(reply, history) = outcome else { return None };
             let payload = match reply {
@@ -64,8 +65,8 @@ macro_rules! task_encoding {
             Some(encode_task(snapshot, &snapshot.place(), *history))
         }
 
-        /// One thing that a stream shows. Its metadata says after which position to go on: gRPC has no
-        /// other place for it.
+        /// One item of a stream. Its metadata contains the position after which to continue: gRPC has
+        /// no other field for it.
         pub(super) fn encode_stream_item(item: &Item, place: &Place, history: History) -> pb::StreamResponse {
             let position = |metadata| value::positioned(metadata, item.pos);
             let payload = match &item.seen {
@@ -96,7 +97,7 @@ macro_rules! task_encoding {
             pb::StreamResponse { payload: Some(payload) }
         }
 
-        /// The stream of an answer that needs no task.
+        /// The stream of an answer without a task.
         pub(super) fn encode_direct_reply(answer: &Said) -> pb::StreamResponse {
             pb::StreamResponse { payload: Some(Payload::$message(encode_direct_message(answer))) }
         }
@@ -129,7 +130,7 @@ macro_rules! task_encoding {
             }
         }
 
-        /// `unknown` is nothing that a task can be in here; it is what protobuf calls unspecified.
+        /// A task here is never `unknown`; protobuf calls this state unspecified.
         const fn encode_state(state: StateName) -> pb::TaskState {
             match state {
                 StateName::Submitted => pb::TaskState::Submitted,
@@ -177,7 +178,7 @@ macro_rules! task_encoding {
     };
 }
 
-/// What cards of the generation whose messages are `pb` say alike.
+/// The parts of a card that are the same in both generations; `pb` is the generation's module.
 macro_rules! card_encoding {
     () => {
         fn encode_skills(card: &Card<'_>) -> Vec<pb::AgentSkill> {
@@ -203,7 +204,7 @@ macro_rules! card_encoding {
             card.extensions.iter().map(extension).collect()
         }
 
-        /// How callers prove who they are.
+        /// How callers authenticate.
         fn encode_bearer_scheme() -> pb::SecurityScheme {
             let scheme = pb::HttpAuthSecurityScheme {
                 description: SCHEME_DESCRIPTION.to_owned(),

@@ -1,4 +1,4 @@
-//! Faults as gRPC has them: a status, and the details that a program can act on.
+//! Faults in the form of gRPC: a status, and details for programs.
 
 use std::collections::BTreeMap;
 
@@ -12,16 +12,16 @@ use crate::{
     wire::details::{self, DOMAIN},
 };
 
-/// Whose reasons those are that the protocol has no name for.
+/// The domain of reasons that the protocol does not define.
 const OUR_DOMAIN: &str = "trackway";
 
-/// Most bytes of details. They travel in trailers, of which clients take 8 KiB by default, and base64
-/// and the message itself come on top.
+/// Most bytes of details. They are sent in trailers, for which the default limit of clients is 8 KiB.
+/// Base64 and the message itself need additional room.
 /// Limit (A2A): details of a gRPC status.
 const DETAILS_BYTES_MAX: usize = 4 * 1024;
 
-/// Most characters of the message, and of what is said of one field.
-/// Limit (A2A): message of a gRPC status, and what it says of one field.
+/// Most characters of the message, and of the text about one field.
+/// Limit (A2A): message of a gRPC status, and its text about one field.
 const MESSAGE_CHARS_MAX: usize = 500;
 
 pub(super) fn status(fault: &Fault) -> Status {
@@ -32,7 +32,7 @@ pub(super) fn status(fault: &Fault) -> Status {
 }
 
 fn code(fault: &Fault) -> tonic::Code {
-    // After this failure the same request is right again, and clients know that by this code.
+    // After this failure the same request is correct again, and this code tells clients so.
     if fault.told().0 == Code::Stopping.as_str() {
         return tonic::Code::Unavailable;
     }
@@ -63,7 +63,7 @@ fn details(fault: &Fault) -> Vec<Any> {
         let description = short(violation.description);
         bad.field_violations.push(FieldViolation { field: violation.field, description });
         if bad.encoded_len() > DETAILS_BYTES_MAX {
-            // Whoever puts the first ones right will hear of the others.
+            // A client that corrects the first ones then receives the others.
             bad.field_violations.pop();
             break;
         }
@@ -82,7 +82,7 @@ fn short(text: &str) -> String {
     text.chars().take(MESSAGE_CHARS_MAX).collect()
 }
 
-/// `google.rpc.Status`: what stands in `grpc-status-details-bin`.
+/// `google.rpc.Status`: the content of `grpc-status-details-bin`.
 #[derive(Clone, PartialEq, prost::Message)]
 pub(super) struct RpcStatus {
     #[prost(int32, tag = "1")]

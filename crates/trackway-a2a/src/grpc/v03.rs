@@ -1,4 +1,4 @@
-//! The service of protocol 0.3, which knows one agent: the default one.
+//! The service of protocol 0.3, which has only one agent: the default agent.
 
 #![expect(clippy::needless_pass_by_value, reason = "every method takes its message by value")]
 
@@ -94,7 +94,7 @@ fn parse_message_request(
     Ok((Box::new(incoming), wait, history))
 }
 
-/// This generation does not tell zero from a number that was not sent, so zero is no number.
+/// This generation does not distinguish zero from an absent number, so zero counts as absent.
 fn parse_history(length: i32, path: &str) -> Result<History, Fault> {
     asked::history((length != 0).then_some(i64::from(length)), path)
 }

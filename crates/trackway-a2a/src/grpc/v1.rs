@@ -109,7 +109,7 @@ fn parse_list(asked: pb::ListTasksRequest, _: &HeaderMap) -> Result<Call, Fault>
     let since = match asked.status_timestamp_after {
         None => None,
         Some(moment) => Some(value::timestamp(moment).ok_or_else(|| {
-            let why = "statusTimestampAfter: it is beyond all time";
+            let why = "statusTimestampAfter: it is out of range";
             Fault::param("/params/statusTimestampAfter", why, "send a moment, or none")
         })?),
     };
@@ -124,7 +124,7 @@ fn parse_history(length: Option<i32>, path: &str) -> Result<History, Fault> {
     asked::history(length.map(i64::from), path)
 }
 
-/// An id that must be there. Protobuf does not tell an empty text from one that was not sent.
+/// A required id. Protobuf does not distinguish an empty text from an absent one.
 fn required_id(sent: String, field: &str) -> Result<String, Fault> {
     given(sent).ok_or_else(|| {
         let why = format!("{field} is missing");

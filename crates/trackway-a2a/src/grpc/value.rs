@@ -1,4 +1,4 @@
-//! JSON, bytes and moments in protobuf.
+//! JSON, bytes and timestamps in protobuf.
 
 use base64::{
     Engine as _,
@@ -10,13 +10,13 @@ use trackway_domain::{Object, Pos, Timestamp};
 
 use crate::wire::metadata::Metadata;
 
-/// Beyond this a float does not say which integer it stands for.
+/// Above this a float does not identify a single integer.
 const EXACT_MAX: f64 = 9_007_199_254_740_992.0;
 
-/// Where an item of a stream says its position.
+/// The key for the position of a stream item.
 const POSITION: &str = "position";
 
-/// Why a value is none of JSON.
+/// Why a value is not valid JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(super) enum NotJson {
     #[error("a number is infinite or not a number")]
@@ -25,7 +25,7 @@ pub(super) enum NotJson {
     NoKind,
 }
 
-/// How deep it is was bounded when it was read.
+/// The depth was limited when the value was read.
 pub(super) fn json(value: prost_types::Value) -> Result<Value, NotJson> {
     Ok(match value.kind.ok_or(NotJson::NoKind)? {
         Kind::NullValue(_) => Value::Null,
@@ -43,7 +43,8 @@ pub(super) fn object(fields: Struct) -> Result<Object, NotJson> {
     fields.fields.into_iter().map(|(name, value)| Ok((name, json(value)?))).collect()
 }
 
-/// Protobuf knows floats only; what is an integer comes out as one, so that schemas see it as sent.
+/// Protobuf has only floats. An integral float becomes an integer, so that schemas see the value that
+/// the client sent.
 fn number(number: f64) -> Result<Number, NotJson> {
     if number.fract() == 0.0 && number.abs() <= EXACT_MAX {
         return Ok(Number::from(number as i64));
@@ -70,17 +71,17 @@ pub(super) fn structure(fields: &Object) -> Struct {
     Struct { fields: fields.collect() }
 }
 
-/// Protobuf does not tell an empty text from one that was not sent.
+/// Protobuf does not distinguish an empty text from an absent one.
 pub(super) fn given(text: String) -> Option<String> {
     Some(text).filter(|text| !text.is_empty())
 }
 
-/// Metadata: absent where there is none.
+/// Metadata; absent if it is empty.
 pub(super) fn metadata(fields: &Object) -> Option<Struct> {
     (!fields.is_empty()).then(|| structure(fields))
 }
 
-/// What Trackway tells beside the protocol's own fields.
+/// Trackway's own fields, in addition to those of the protocol.
 pub(super) fn of_metadata(told: &Metadata<'_>) -> Option<Struct> {
     if told.is_empty() {
         return None;
@@ -90,15 +91,15 @@ pub(super) fn of_metadata(told: &Metadata<'_>) -> Option<Struct> {
     told.as_object().map(structure)
 }
 
-/// The metadata with the position after which a stream goes on.
+/// The metadata with the position after which a stream continues.
 pub(super) fn positioned(metadata: Option<Struct>, pos: Pos) -> Option<Struct> {
     let mut metadata = metadata.unwrap_or_default();
     metadata.fields.insert(POSITION.to_owned(), value(&pos.into()));
     Some(metadata)
 }
 
-/// The bytes that base64 stands for, with its padding or without. Clients send nothing else; what a
-/// workflow wrote instead goes out as it is rather than not at all.
+/// The bytes of a base64 text, with or without padding. Clients send only base64. If a workflow wrote
+/// other text, it is sent unchanged rather than dropped.
 pub(super) fn bytes(base64: &str) -> Vec<u8> {
     const LENIENT: GeneralPurposeConfig =
         GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent);
@@ -113,7 +114,7 @@ pub(super) fn moment(at: Timestamp) -> prost_types::Timestamp {
     prost_types::Timestamp { seconds: millis.div_euclid(1_000), nanos }
 }
 
-/// What is finer than a millisecond is cut off. `None` for what is no moment.
+/// Time below a millisecond is cut off. `None` for an invalid timestamp.
 pub(super) fn timestamp(moment: prost_types::Timestamp) -> Option<Timestamp> {
     let millis = moment.seconds.checked_mul(1_000)?;
     let fraction = i64::from(moment.nanos).div_euclid(1_000_000);

@@ -86,7 +86,7 @@ async fn a_body_that_breaks_off_is_no_request() {
     assert_eq!(refused.unwrap_err().kind.http(), StatusCode::BAD_REQUEST);
 }
 
-/// Proves X5: a reader elsewhere is not sent to its own machine.
+/// Proves X5: a remote reader is not sent to its own machine.
 #[test]
 fn an_address_that_stands_for_all_is_named_as_the_client_named_the_machine() {
     for (address, base, expected) in [

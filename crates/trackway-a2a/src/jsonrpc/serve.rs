@@ -23,7 +23,7 @@ use crate::{
 
 /// Answers one request at an agent's address.
 pub(crate) async fn serve(door: &Door, address: &Address, head: &Parts, body: Body) -> Response {
-    // What cannot be read has no method; it is refused in the form that its header asks for.
+    // A body that cannot be parsed has no method; the refusal uses the form that its header names.
     let asked = version::asked(&head.headers, &head.uri);
     let shape = asked.as_ref().ok().copied().flatten().unwrap_or(Generation::V03);
     let headers = &head.headers;
@@ -56,7 +56,7 @@ pub(crate) async fn serve(door: &Door, address: &Address, head: &Parts, body: Bo
     }
 }
 
-/// Methods of 1.0 begin with a capital, those of 0.3 do not.
+/// Methods of 1.0 start with a capital, those of 0.3 do not.
 fn generation_of(method: &str) -> Generation {
     match method.as_bytes().first() {
         Some(first) if first.is_ascii_uppercase() => Generation::V1,
@@ -76,16 +76,16 @@ async fn answer(
         Generation::V03 => (None, v03::call(request, headers)),
         Generation::V1 => match v1::call(request, headers) {
             Ok((tenant, call)) => (tenant, Ok(call)),
-            // Whether it may be told is a matter of the agent that was meant.
+            // Whether the caller may see the error depends on the addressed agent.
             Err(fault) => (v1::tenant(request), Err(fault)),
         },
     };
-    // Strangers are not told what is wrong with their requests.
+    // Unknown callers learn nothing about errors in their requests.
     let Admitted { agent, activated } = door.admit(address, tenant.as_deref(), headers, visitor)?;
     let call = call?;
     request.check_id()?;
     let outcome = match agent.perform(call).await {
-        // Clients of 0.3 read the answer to a resubscription as a stream, whatever it says.
+        // Clients of 0.3 read the answer to a resubscription as a stream, whatever it contains.
         Err(fault) if is_resubscription(request, generation) => {
             return Ok(sse::once(|out| write::<()>(out, request.id, Err(&fault), generation)));
         }
@@ -114,7 +114,7 @@ fn is_resubscription(request: &Request<'_>, generation: Generation) -> bool {
 }
 
 fn success(id: &RawValue, outcome: &Outcome, card: &Value, generation: Generation) -> Vec<u8> {
-    // Most Tasks fit; a longer one grows it.
+    // Most Tasks fit; the buffer grows for a longer one.
     let mut body = Vec::with_capacity(2_048);
     let dialect = dialect(generation);
     write(&mut body, id, Ok(wire::Answer { outcome, card, dialect }), generation);
@@ -167,7 +167,7 @@ impl Envelope {
 impl Encoder for Envelope {
     fn dialect(&self) -> &'static str {
         match self.generation {
-            // What is inside of it is the same on HTTP+JSON.
+            // Its content is the same on HTTP+JSON.
             Generation::V1 => "1.0",
             Generation::V03 => "0.3 JSON-RPC",
         }
@@ -187,7 +187,7 @@ impl Encoder for Envelope {
     }
 }
 
-/// An error is a response like any other, but for those that HTTP itself has a word for.
+/// An error is an ordinary response, except for those that HTTP itself has a status for.
 fn refused(id: &RawValue, fault: &Fault, generation: Generation) -> Response {
     let status = match fault.kind {
         Kind::Unauthenticated | Kind::Forbidden | Kind::Unavailable => fault.kind.http(),

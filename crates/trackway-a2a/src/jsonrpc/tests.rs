@@ -1,4 +1,4 @@
-//! What a body must look like to be a request, and what is answered when it does not.
+//! The form of a valid request, and the answers to invalid ones.
 
 use serde_json::{Value, json};
 

@@ -33,7 +33,8 @@ pub(super) fn call(request: &Request<'_>, headers: &HeaderMap) -> Result<Call, F
         "agent/getAuthenticatedExtendedCard" => {
             Ok(Call::ExtendedCard { strangers: Strangers::Refused })
         }
-        // Without a version a name that nobody knows ends up here too, so both generations are told.
+        // Without a version an unknown name also ends up here, so the error lists the methods of both
+        // generations.
         method => Err(no_method(method, &format!("{METHODS}; or, of 1.0, {}", v1::METHODS))),
     }
 }

@@ -15,12 +15,12 @@ use crate::{
 
 pub(super) const METHODS: &str = "SendMessage, SendStreamingMessage, GetTask, ListTasks, CancelTask, SubscribeToTask, {Create,Get,Delete}TaskPushNotificationConfig, ListTaskPushNotificationConfigs, GetExtendedAgentCard";
 
-/// The tenant alone, of a request that cannot be read otherwise.
+/// Only the tenant, for a request that cannot be parsed otherwise.
 pub(super) fn tenant(request: &Request<'_>) -> Option<String> {
     request.params_or_default::<TenantParams>().ok()?.tenant
 }
 
-/// The call, and the tenant that it names: on the default agent's address, another agent.
+/// The call and its tenant. At the default agent's address the tenant names another agent.
 pub(super) fn call(
     request: &Request<'_>,
     headers: &HeaderMap,

@@ -1,7 +1,7 @@
-//! Everything that can be asked of an agent, in words that no generation and no binding owns.
+//! Every request to an agent, independent of generation and binding.
 //!
-//! A binding reads a request into a [`Call`], the agent carries it out, and the binding writes the
-//! [`Outcome`]. Nothing else stands between the wire and the operations.
+//! A binding parses a request into a [`Call`], the agent executes it, and the binding writes the
+//! [`Outcome`]. There is no other layer between the wire and the operations.
 
 use trackway_domain::Pos;
 
@@ -11,7 +11,7 @@ use crate::{
     fault::{Fault, Kind},
 };
 
-/// How many of the newest messages of a task's history are shown; none at all for zero.
+/// How many of the newest messages of a task's history are returned; zero means none.
 pub(crate) type History = usize;
 
 #[derive(Debug)]
@@ -47,7 +47,7 @@ pub(crate) enum Call {
         task: String,
         push: Box<Push>,
     },
-    /// Without an id, the oldest: clients of 0.3 may leave it out.
+    /// Without an id, the oldest one: clients of 0.3 may omit the id.
     GetPush {
         task: String,
         id: Option<String>,
@@ -65,7 +65,7 @@ pub(crate) enum Call {
     },
 }
 
-/// Whether somebody who did not say who it is gets the extended card of a server that asks nobody.
+/// Whether an anonymous caller receives the extended card of a server without authentication.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Strangers {
     Served,
@@ -74,8 +74,8 @@ pub(crate) enum Strangers {
 }
 
 impl Strangers {
-    /// What the card is refused with where no card declares it: 1.0 (3.3.4) has one error for every
-    /// capability of that kind, 0.3 one of its own.
+    /// The refusal if no card declares the extended card: 1.0 (3.3.4) has one error for every
+    /// capability of that kind, 0.3 has a specific one.
     pub(super) const fn undeclared(self) -> Kind {
         match self {
             Self::Served => Kind::UnsupportedOperation,
@@ -84,10 +84,10 @@ impl Strangers {
     }
 }
 
-/// What a subscription to a task that has ended is answered with.
+/// The answer to a subscription to a task that has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ended {
-    /// The task as it is, and the end of the stream.
+    /// The current task, and the end of the stream.
     Shown,
     /// A refusal.
     Refused,
@@ -110,12 +110,12 @@ pub(crate) enum Outcome {
     Pushes {
         task: String,
         pushes: Vec<Push>,
-        /// Where the next page begins; empty at the end.
+        /// Where the next page starts; empty at the end.
         next: String,
     },
-    /// Done, and nothing to say of it.
+    /// Done, without a result.
     Done,
-    /// The card with what only callers that are known may see.
+    /// The card with the content for authenticated callers.
     ExtendedCard,
 }
 

@@ -1,4 +1,4 @@
-//! A stream of what happens to a run, pulled by its reader: nothing is queued for a slow one.
+//! A stream of the events of a run, pulled by its reader: nothing is queued for a slow reader.
 
 use std::sync::Arc;
 
@@ -16,9 +16,9 @@ use crate::{asked::HISTORY_MESSAGES_MAX, fault::Fault};
 #[derive(Debug)]
 pub(crate) struct Follow {
     pub(crate) place: Place,
-    /// Shown before anything else. At most one Task is shown per stream.
+    /// The first item. A stream contains at most one Task.
     first: Option<Item>,
-    /// The same while it is what came last. It shares its content with the run in memory.
+    /// A copy of the first item while it is also the last one. It shares its content with the run in memory.
     last_first: Option<Item>,
     watch: Watch,
     until: Until,
@@ -26,30 +26,30 @@ pub(crate) struct Follow {
     shows: Shows,
 }
 
-/// When a stream has shown enough.
+/// When a stream ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Until {
     /// The run has ended; the watch itself ends then.
     Ended,
-    /// The run waits for somebody, or has ended. `at`: it did so already at this position, and
-    /// nothing but events up to there follows from the message.
+    /// The run waits for an action, or has ended. `at`: it already did so at this position, and only
+    /// events up to this position follow from the message.
     Rests { at: Option<Pos> },
 }
 
 impl Follow {
-    /// What follows from a message: the run as of its commit, then every event after `after`.
+    /// The events that follow from a message: the run at its commit, then every event after `after`.
     pub(super) fn from_message(snapshot: Snapshot, after: Pos, watch: Watch) -> Self {
         let at = rests(&snapshot.view).then_some(snapshot.view.pos);
         Self::new(snapshot.place(), Some((after, snapshot)), watch, Until::Rests { at })
     }
 
-    /// The run as it is, and all that follows.
+    /// The current run, and everything that follows.
     pub(super) fn from_now(snapshot: Snapshot, watch: Watch) -> Self {
         let pos = snapshot.view.pos;
         Self::new(snapshot.place(), Some((pos, snapshot)), watch, Until::Ended)
     }
 
-    /// Every event that the watch gives, from the run's beginning if need be.
+    /// Every event of the watch, from the start of the run if necessary.
     pub(super) fn from_position(place: Place, watch: Watch) -> Self {
         Self::new(place, None, watch, Until::Ended)
     }
@@ -60,19 +60,19 @@ impl Follow {
             seen: Seen::Snapshot(Box::new(snapshot)),
             omitted: Omitted::default(),
             bytes: 0,
-            // What answers a message says what became of it.
+            // The answer to a message includes the result of that message.
             scope: FrameScope::reply(),
         });
         let shows = Shows::Everything;
         Self { place, first, last_first: None, watch, until, closed: false, shows }
     }
 
-    /// The same for a client that is shown less.
+    /// The same for a client that receives less.
     pub(super) fn showing(self, shows: Shows) -> Self {
         Self { shows, ..self }
     }
 
-    /// The same with so many messages of the history in the Task that it begins with, as far as they fit.
+    /// The same with this many messages of the history in its first Task, as far as they fit.
     pub(super) fn bounded(mut self, history: History) -> Self {
         if let Some(Item { seen: Seen::Snapshot(first), bytes, scope, .. }) = &mut self.first {
             let whole = Snapshot::clone(first);
@@ -84,7 +84,7 @@ impl Follow {
         self
     }
 
-    /// The next thing to show; `None` when there will be no more. Dropping the future loses nothing.
+    /// The next item; `None` at the end. Dropping the future loses nothing.
     pub(crate) async fn next(&mut self) -> Result<Option<Item>, Fault> {
         if let Some(first) = self.first.take() {
             self.closed = self.until.is_reached(first.pos);
@@ -114,7 +114,7 @@ impl Follow {
 }
 
 impl Follow {
-    /// What came last, once more.
+    /// The last item again.
     pub(crate) async fn again(&self) -> Result<Option<Item>, Fault> {
         match &self.last_first {
             Some(first) => Ok(Some(first.clone())),
@@ -137,17 +137,17 @@ impl Until {
     }
 }
 
-/// Somebody has to act before the run goes on: answer it, or mend the program that does not fit.
+/// The run continues only after an action: an answer, or a repair of the program that does not match.
 fn interrupts(status: &StatusUpdate) -> bool {
     status.interrupts || status.parked.is_some()
 }
 
-/// What an event is seen as, where it is seen at all, as far as it fits.
+/// The visible form of an event, if it is visible, as far as it fits.
 pub(crate) fn item(stored: Stored) -> Option<Item> {
     let Stored { pos, at, event, .. } = stored;
     let scope = FrameScope::Event;
     if let Event::Submitted(submission) = event {
-        // The run's first event is the run itself as it was then.
+        // The run's first event is the run itself at that time.
         let view = RunView::begin(Arc::new(*submission), at, pos);
         let (snapshot, bytes) = Snapshot::of(view).bounded(HISTORY_MESSAGES_MAX, true);
         let seen = Seen::Snapshot(Box::new(snapshot));

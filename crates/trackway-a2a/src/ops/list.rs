@@ -1,4 +1,4 @@
-//! Listing tasks, the newest status first.
+//! Lists tasks, the newest status first.
 
 use trackway_domain::{RunId, SessionId, StateName, Timestamp};
 use trackway_ports::{RunPlace, RunQuery};
@@ -7,26 +7,26 @@ use trackway_runtime::Error;
 use super::{Agent, History, Snapshot};
 use crate::fault::Fault;
 
-/// Tasks on a page when the client names no number, and the most it may name.
-/// Limit (A2A): tasks on a page where the client names no number.
+/// Tasks on a page if the client names no number, and the most that it may name.
+/// Limit (A2A): tasks on a page if the client names no number.
 const PAGE_DEFAULT: usize = 50;
 /// Limit (A2A): tasks on one page of a listing.
 const PAGE_MAX: usize = 100;
 
 /// Limit (A2A): bytes of one page of a listing.
 ///
-/// The next page goes on where it ended.
+/// The next page continues after it.
 const PAGE_BYTES_MAX: usize = 16 * 1024 * 1024;
 
-/// Which tasks, and from where on.
+/// Which tasks to list, and where to start.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Query {
     pub(crate) session: Option<SessionId>,
     pub(crate) state: Option<StateName>,
-    /// Only tasks whose status is of this moment or later.
+    /// Only tasks whose status is from this time or later.
     pub(crate) since: Option<Timestamp>,
     pub(crate) page_size: Option<i64>,
-    /// As an earlier page gave it; empty for the first.
+    /// The token of an earlier page; empty for the first.
     pub(crate) page_token: String,
 }
 
@@ -34,7 +34,7 @@ pub(crate) struct Query {
 #[derive(Debug)]
 pub(crate) struct Page {
     pub(crate) tasks: Vec<Snapshot>,
-    /// Where the next page begins; empty at the end.
+    /// Where the next page starts; empty at the end.
     pub(crate) next: String,
     pub(crate) size: usize,
     /// How many there are on all pages.
@@ -42,7 +42,7 @@ pub(crate) struct Page {
 }
 
 impl Agent<'_> {
-    /// A page ends with its size, or earlier where its tasks are large; it has at least one.
+    /// A page ends at its size, or earlier if its tasks are large; it has at least one.
     pub(crate) async fn list(
         &self,
         query: Query,
@@ -57,7 +57,7 @@ impl Agent<'_> {
             state: query.state,
             since: query.since,
             after: place(&query.page_token)?,
-            // One more than is shown tells whether there is a next page.
+            // One more row than the page shows whether there is a next page.
             limit: size + 1,
         };
         let mut found = self.runtime.runs_by_status(query).await?;
@@ -80,7 +80,7 @@ impl Agent<'_> {
                     tasks.push(task);
                     last = Some(row.place());
                 }
-                // One that cannot be read at all must not hide the others.
+                // A task that cannot be read must not hide the others.
                 Err(Error::Damaged { run, reason }) => {
                     tracing::error!(%run, reason, "a run's log is damaged");
                 }
@@ -104,7 +104,7 @@ fn page_size(asked: Option<i64>) -> Result<usize, Fault> {
     }
 }
 
-/// A place in the listing as text that a client gives back as it is.
+/// A position in the listing as text that a client returns unchanged.
 fn token(place: RunPlace) -> String {
     format!("{:x}.{}", place.status_at.millis(), place.id)
 }

@@ -1,4 +1,4 @@
-//! Push notification configurations: who is told of a task by HTTP.
+//! Push notification configurations: who receives the updates of a task over HTTP.
 
 use serde::{Deserialize, Serialize};
 use trackway_domain::Code;
@@ -20,16 +20,16 @@ pub(super) const TOO_MANY: &str = "the task has 20 configurations, and takes no 
 /// Limit (Push): id, token and credentials of a configuration, each.
 const TEXT_BYTES_MAX: usize = 8 * 1024;
 
-/// A configuration, whole. Its secrets are stored beside the log and sent to the target; they are
+/// A complete configuration. Its secrets are stored next to the log and sent to the target; they are
 /// never logged.
 #[derive(Clone, PartialEq)]
 pub(crate) struct Push {
-    /// Chosen by the client; made by us where it chose none.
+    /// Chosen by the client, or generated if the client chose none.
     pub(crate) id: Option<String>,
     pub(crate) url: String,
     pub(crate) token: Option<String>,
     pub(crate) authentication: Option<Authentication>,
-    /// The generation that set it is the one whose body is sent.
+    /// The generation that set it determines the form of the body.
     pub(crate) generation: Generation,
 }
 
@@ -52,7 +52,7 @@ impl std::fmt::Debug for Authentication {
     }
 }
 
-/// Where in a request a configuration stands.
+/// The location of a configuration in a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Within {
     /// A request that sets it.
@@ -76,11 +76,11 @@ impl Within {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct PageOf {
     pub(crate) size: Option<i64>,
-    /// As an earlier page gave it; empty for the first.
+    /// The token of an earlier page; empty for the first.
     pub(crate) token: String,
 }
 
-/// A configuration as it lies beside the log.
+/// The stored form of a configuration.
 #[derive(Serialize, Deserialize)]
 struct Stored {
     url: String,
@@ -92,7 +92,7 @@ struct Stored {
 }
 
 impl Push {
-    /// What the runtime keeps of it.
+    /// The form that the runtime keeps.
     fn hook(self) -> NewHook {
         let stored = Stored {
             url: self.url,
@@ -104,7 +104,7 @@ impl Push {
         NewHook { id: self.id, target: HookTarget(target) }
     }
 
-    /// What the runtime kept; `None` for a hook that no client of this door set.
+    /// The stored configuration; `None` for a hook that was not set by a client of this front door.
     pub(crate) fn of(hook: &Hook) -> Option<Self> {
         let stored = Stored::deserialize(&hook.target.0).ok()?;
         Some(Self {
@@ -129,7 +129,7 @@ impl Agent<'_> {
         Push::of(&stored).ok_or_else(no_push)
     }
 
-    /// Whether the task takes one more configuration, or has one of this id that it replaces.
+    /// Whether the task accepts one more configuration, or has one with this id that it replaces.
     pub(super) async fn has_room(
         &self,
         address: &RunAddress,
@@ -139,7 +139,7 @@ impl Agent<'_> {
         Ok(known.len() < PUSHES_MAX || known.iter().any(|known| Some(&*known.id) == id))
     }
 
-    /// One configuration of a task; the oldest where none is named.
+    /// One configuration of a task; the oldest if no id is named.
     pub(crate) async fn push(&self, task: &str, id: Option<&str>) -> Result<Push, Fault> {
         let pushes = self.pushes(task).await?;
         let found = match id {
@@ -163,7 +163,7 @@ impl Agent<'_> {
         Ok(hooks.iter().filter_map(Push::of).collect())
     }
 
-    /// A page of them, and where the next one begins.
+    /// A page of them, and where the next one starts.
     pub(crate) async fn pushes_on(
         &self,
         task: &str,
@@ -171,7 +171,7 @@ impl Agent<'_> {
     ) -> Result<(Vec<Push>, String), Fault> {
         let mut pushes = self.pushes(task).await?;
         if !page.token.is_empty() {
-            // A page ends with the configuration that its token names.
+            // The token names the last configuration of a page.
             let last = pushes.iter().position(|push| push.id.as_deref() == Some(&page.token));
             let last = last.ok_or_else(|| {
                 let why = "pageToken: no page of this list ended there";
@@ -183,7 +183,7 @@ impl Agent<'_> {
         let size = match page.size {
             None => PUSHES_MAX,
             Some(size) => usize::try_from(size).ok().filter(|size| *size > 0).ok_or_else(|| {
-                let why = format!("pageSize: {size} is no number of configurations");
+                let why = format!("pageSize: {size} is not a number of configurations");
                 Fault::param("/params/pageSize", why, "send a positive number, or none")
             })?,
         };
@@ -193,13 +193,13 @@ impl Agent<'_> {
         Ok((pushes, last.filter(|_| more).unwrap_or_default()))
     }
 
-    /// Removing one that is not there is no error.
+    /// Removing a missing configuration is not an error.
     pub(crate) async fn remove_push(&self, task: &str, id: &str) -> Result<(), Fault> {
         self.check_push()?;
         Ok(self.runtime.remove_hook(&self.address(task)?, id).await?)
     }
 
-    /// What a configuration asks of the runtime, checked.
+    /// The hook for the runtime, checked.
     pub(super) fn new_hook(&self, push: Push, within: Within) -> Result<NewHook, Fault> {
         self.check_push()?;
         let texts = [
@@ -213,7 +213,7 @@ impl Agent<'_> {
             return Err(Fault::new(Kind::InvalidParams, Code::TooLarge, why, "send shorter ones"));
         }
         if push.id.as_ref().is_some_and(|id| id.contains('/')) {
-            // It is part of an address on HTTP+JSON and of a name on gRPC.
+            // The id is part of an address on HTTP+JSON and of a name on gRPC.
             let path = format!("{}/id", within.place(push.generation));
             return Err(Fault::param(path, "id: it holds a slash", "send an id without one"));
         }

@@ -1,4 +1,4 @@
-//! Messages: which run one is for, and what its sender sees of it.
+//! Messages: which run a message is for, and what its sender receives.
 
 use trackway_domain::{Access, Message, MessageId, Pos, QuestionId, Role, RunId, SessionId};
 use trackway_engine::{Delivered, ResumeMark, RunView, input_from_parts};
@@ -12,31 +12,31 @@ use super::{
 };
 use crate::{asked, fault::Fault, media};
 
-/// A message that was taken.
+/// A message that was accepted.
 struct Taken {
-    /// As of the commit; as of now where the message had been taken before.
+    /// The run at the commit; the current run if the message had been accepted before.
     snapshot: Snapshot,
-    /// What follows from the message begins after this.
+    /// The events that follow from the message start after this.
     after: Pos,
-    /// Keeps the run in memory until it is followed.
+    /// Keeps the run in memory until a reader follows it.
     hold: Hold,
 }
 
-/// What a send comes to.
+/// The outcome of a send.
 #[derive(Debug)]
 pub(crate) enum Reply {
     Task(Box<Snapshot>),
     Message(Box<Said>),
 }
 
-/// What a stream begins with decides what it is.
+/// The first item of a stream determines its kind.
 #[derive(Debug)]
 pub(crate) enum Streamed {
     Task(Box<Follow>),
     Message(Box<Said>),
 }
 
-/// An answer for which no run was made.
+/// An answer without a run.
 #[derive(Debug)]
 pub(crate) struct Said {
     pub(crate) message: Message,
@@ -44,7 +44,7 @@ pub(crate) struct Said {
 }
 
 impl Reply {
-    /// With so many messages of the history, as far as they fit.
+    /// With this many messages of the history, as far as they fit.
     pub(super) fn bounded(self, history: History) -> Self {
         match self {
             Self::Task(snapshot) => Self::Task(Box::new(snapshot.bounded(history, true).0)),
@@ -54,7 +54,7 @@ impl Reply {
 }
 
 impl Streamed {
-    /// Begun with so many messages of the history, as far as they fit.
+    /// Starts with this many messages of the history, as far as they fit.
     pub(super) fn bounded(self, history: History) -> Self {
         match self {
             Self::Task(follow) => Self::Task(Box::new(follow.bounded(history))),
@@ -102,7 +102,7 @@ impl Agent<'_> {
         }
     }
 
-    /// What the workflow says to a message that needs no run.
+    /// The workflow's answer to a message that needs no run.
     fn answer(&self, incoming: &Incoming) -> Option<Said> {
         if incoming.run.is_some() {
             return None;
@@ -124,8 +124,9 @@ impl Agent<'_> {
             let run = self.address(id)?.run;
             return Ok(self.deliver(run, incoming).await?);
         }
-        // With a session alone, what the message meant depended on what waited then: a repetition goes
-        // where it went first. Without a session it can only have been a start, which knows its own.
+        // If the message names only a session, its meaning depended on what waited at that time: a
+        // repetition goes to the same run. Without a session it can only have been a start, which
+        // recognises its own repetition.
         if incoming.session.is_some()
             && let Some(run) =
                 self.runtime.taken_by(&self.access.caller, &incoming.message.id).await?
@@ -138,8 +139,9 @@ impl Agent<'_> {
         }
         if let Some(run) = self.waiting(&incoming).await? {
             match self.deliver(run, incoming.clone()).await {
-                // Between the look and the delivery it ended; or the message had started another run
-                // of this session, and this is its repetition. Either way it is no answer to this one.
+                // The run ended between the lookup and the delivery. Or the message had started another
+                // run of this session, and this is its repetition. In both cases it is not an answer to
+                // this run.
                 Err(Error::Ended { .. } | Error::MessageReused { .. }) => {}
                 taken => return Ok(taken?),
             }
@@ -153,9 +155,9 @@ impl Agent<'_> {
         }
     }
 
-    /// The newest run of the message's session and its question, where that was answered and the message
-    /// is one more answer: it must not start a run by itself. What an agent is told after a turn is the
-    /// next turn; and what a workflow would have taken for its input, and not for an answer, starts it.
+    /// The newest run of the message's session and its question, if that was answered and the message
+    /// is a second answer: this must not start a run. For an agent a message after a turn is the next
+    /// turn. A message that is valid input of a workflow, but not a valid answer, starts the workflow.
     async fn answered(&self, incoming: &Incoming) -> Result<Option<(RunId, QuestionId)>, Fault> {
         let (Some(session), None) = (&incoming.session, incoming.question) else {
             return Ok(None);
@@ -178,14 +180,14 @@ impl Agent<'_> {
         let again = match (self.workflow().kind, state.is_terminal()) {
             (Kind::Agent, true) => false,
             (Kind::Agent, false) => is_answer(),
-            // What would do as both is the next task, as clients of the protocol expect.
+            // A message that is valid as both is the next task, as clients of the protocol expect.
             (Kind::Workflow, true) => is_answer() && !is_input(),
             (Kind::Workflow, false) => is_answer() || !is_input(),
         };
         Ok(again.then_some((newest.id, question.id)))
     }
 
-    /// The one run of the message's session that waits for an answer.
+    /// The only run of the message's session that waits for an answer.
     async fn waiting(&self, incoming: &Incoming) -> Result<Option<RunId>, Fault> {
         let Some(session) = &incoming.session else {
             return Ok(None);
@@ -193,7 +195,7 @@ impl Agent<'_> {
         let workflow = Some(self.workflow().name.as_str());
         let waiting = self.runtime.waiting(&self.access.caller, session, workflow).await?;
         let [run] = waiting.as_slice() else { return Ok(None) };
-        // What does not answer an agent's own question is for its model: the next turn.
+        // A message that does not answer an agent's own question is for its model: it is the next turn.
         if self.workflow().kind == Kind::Agent && incoming.question.is_none() {
             let view = self.runtime.view(&self.address_of(*run)).await?;
             let question = view.question.as_ref();
@@ -206,10 +208,10 @@ impl Agent<'_> {
 
     async fn start(&self, incoming: Incoming) -> Result<Taken, Fault> {
         if incoming.question.is_some() {
-            // The sender means a question that nobody asks; a new run is not what it wants.
+            // The sender refers to a question that is not open and does not want a new run.
             return Err(Fault::param(
                 "/params/message/metadata/questionId",
-                "the message answers a question, but names no task, and none of its context waits alone",
+                "the message answers a question but names no task, and no single task of its context waits",
                 "send the taskId of the task that asked",
             ));
         }
@@ -229,12 +231,12 @@ impl Agent<'_> {
     }
 
     async fn deliver(&self, run: RunId, incoming: Incoming) -> Result<Taken, Error> {
-        // Checked before anything was looked up; what is wrong with it was said then.
+        // Checked before any lookup; errors were reported then.
         let hook = incoming.push.and_then(|push| self.new_hook(push, Within::Send).ok());
         let to = self.address_of(run);
         if let Some(hook) = &hook
             && !self.has_room(&to, hook.id.as_deref()).await?
-            // A repetition sets nothing: its configuration is among those that are there.
+            // A repetition sets nothing: its configuration already exists.
             && self.runtime.taken_by(&self.access.caller, &incoming.message.id).await?.is_none()
         {
             return Err(Error::HookRefused { reason: TOO_MANY.to_owned() });
@@ -248,7 +250,7 @@ impl Agent<'_> {
         };
         let answered = self.runtime.deliver(deliver).await?;
         let view = answered.view;
-        // A repeated message is answered with the run as it is now; what led there is behind.
+        // A repeated message receives the current run, without the events that led to it.
         let after = if answered.repeated { view.pos } else { answered.before };
         let answer = answer(answered.delivered);
         let snapshot = Snapshot { answer, ..Snapshot::of(view) };
@@ -265,7 +267,7 @@ fn answer(delivered: Delivered) -> Option<Answer> {
     }
 }
 
-/// Nothing more happens to the run until somebody acts on it.
+/// Nothing more happens to the run without an action from outside.
 pub(super) fn rests(view: &RunView) -> bool {
     view.state.is_terminal() || view.state.is_interrupted() || view.parked.is_some()
 }

@@ -1,5 +1,6 @@
-//! What an agent shows of its work, beside its answer: its tool calls, their results, and what its model
-//! thought. Clients that take text alone would read it as a part of the answer, and go without.
+//! The work of an agent, in addition to its answer: its tool calls, their results, and its model's
+//! reasoning. Clients that accept only text would take it for a part of the answer, so they do not
+//! receive it.
 
 use trackway_domain::Artifact;
 use trackway_engine::RunView;
@@ -7,16 +8,16 @@ use trackway_runtime::{Kind, ProgramInfo};
 
 use crate::media;
 
-/// Which artifacts a client is shown.
+/// Which artifacts a client receives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Shows {
     Everything,
-    /// Not the work of an agent.
+    /// All except the work of an agent.
     AnswersOnly,
 }
 
 impl Shows {
-    /// What the sender of a message is shown, by the output modes that it accepts.
+    /// The artifacts for the sender of a message, by the output modes that it accepts.
     pub(super) fn of(accepted: &[String], info: &ProgramInfo) -> Self {
         let is_plain = !accepted.is_empty() && !media::accept_json(accepted);
         if info.kind == Kind::Agent && is_plain { Self::AnswersOnly } else { Self::Everything }
@@ -49,7 +50,7 @@ mod tests {
         artifact
     }
 
-    /// Issue 11, E5: the work of an agent is not shown to those who take text alone.
+    /// Issue 11, E5: clients that accept only text do not receive the work of an agent.
     #[test]
     fn the_work_of_an_agent_is_left_out() {
         let table = [

@@ -1,5 +1,5 @@
-//! The HTTP client for requests to addresses that clients chose: no redirects, no proxy, short waits,
-//! and nothing of the answer but its status is looked at.
+//! The HTTP client for addresses that clients chose: no redirects, no proxy, short timeouts, and only
+//! the status of the answer is used.
 
 use std::{sync::Arc, time::Duration};
 
@@ -17,18 +17,18 @@ use super::{
     target::{Credentials, Target},
 };
 
-/// How long a whole delivery may take. A receiver should take the body in and do its work later.
+/// How long a whole delivery may take. A receiver should accept the body and process it later.
 /// Limit (Push): time of one delivery.
 const DELIVERY_WAIT: Duration = Duration::from_secs(15);
 
-/// How much of an answer is read, so that the connection can be used again. The rest is left.
+/// How much of an answer is read, so that the connection can be reused. The rest is ignored.
 /// Limit (Push): answer of a receiver that is read.
 const ANSWER_BYTES_MAX: usize = 16 * 1024;
 
 const NOTIFICATION_TOKEN: HeaderName = HeaderName::from_static("x-a2a-notification-token");
 const SIGNATURE: HeaderName = HeaderName::from_static("x-trackway-signature");
 
-/// How requests to clients' addresses are made.
+/// Settings for requests to clients' addresses.
 #[derive(Clone, Default)]
 pub struct OutgoingOptions {
     pub addresses: AddressPolicy,
@@ -63,12 +63,12 @@ impl Outgoing {
         Self { client, options }
     }
 
-    /// Whether an address may be asked for. A name is judged by its addresses when it is connected to.
+    /// Whether an address is allowed. The addresses of a name are checked when it is connected to.
     pub fn check(&self, url: &str) -> Result<Url, Forbidden> {
         self.options.addresses.check(url)
     }
 
-    /// Posts a body. Any answer of 200 to 299 is taken as received.
+    /// Posts a body. Any answer from 200 to 299 counts as received.
     pub async fn post(
         &self,
         target: &Target,
@@ -110,13 +110,13 @@ impl Outgoing {
     }
 }
 
-/// Whether a header can hold this text: one without control characters. Asked when a target is set, so
-/// that nobody waits for deliveries that can never be made.
+/// Whether a header can carry this text: it has no control characters. This is checked when a target is
+/// set, so that no client waits for impossible deliveries.
 pub(crate) fn is_header_text(text: &str) -> bool {
     HeaderValue::from_str(text).is_ok()
 }
 
-/// A header's value, kept out of logs. What cannot be one will never be one.
+/// A header's value, kept out of logs. An invalid value stays invalid, so there is no retry.
 fn header(text: &str, what: &str) -> Result<HeaderValue, Undelivered> {
     let value = HeaderValue::from_str(text);
     let mut value = value.map_err(|_| Undelivered::Refused {
@@ -126,7 +126,7 @@ fn header(text: &str, what: &str) -> Result<HeaderValue, Undelivered> {
     Ok(value)
 }
 
-/// Reads the rest of a short answer, so that the connection can be used again.
+/// Reads the rest of a short answer, so that the connection can be reused.
 async fn finish(mut answer: Response) {
     let mut read = 0;
     while let Ok(Some(chunk)) = answer.chunk().await {

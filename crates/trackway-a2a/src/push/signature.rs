@@ -1,4 +1,4 @@
-//! HMAC-SHA256 over a delivery's body: how a receiver knows that it comes from here.
+//! HMAC-SHA256 over a delivery's body, so that a receiver can verify the sender.
 
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use sha2::Sha256;

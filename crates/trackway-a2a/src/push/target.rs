@@ -1,12 +1,12 @@
-//! Whom a delivery goes to.
+//! The receiver of a delivery.
 
 use std::fmt;
 
-/// A receiver, as a client named it.
+/// A receiver, as a client configured it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Target {
     pub url: String,
-    /// Sent back as it came, so that the receiver knows what the delivery belongs to.
+    /// Sent back unchanged, so that the receiver can match the delivery.
     pub token: Option<String>,
     pub credentials: Option<Credentials>,
 }
@@ -18,7 +18,7 @@ pub struct Credentials {
     pub value: String,
 }
 
-/// The query of an address often is a secret, like token and credentials.
+/// The query of an address is often a secret, like token and credentials.
 impl fmt::Debug for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let url = self.url.split(['?', '#']).next().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Queries and bodies of the HTTP+JSON binding, read with faults that name the place.
+//! Parses queries and bodies of the HTTP+JSON binding; faults name the location.
 
 use axum::{extract::Query, http::Uri};
 use serde::{Deserialize, de::DeserializeOwned};
@@ -8,7 +8,7 @@ use crate::{
     jsonrpc::{invalid_value, not_json},
 };
 
-/// A body of which nothing is needed but that it is an object.
+/// A body that must only be an object.
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct Anything {}
 
@@ -16,7 +16,7 @@ pub(super) fn query<T: DeserializeOwned>(uri: &Uri) -> Result<T, Fault> {
     Query::try_from_uri(uri).map(|Query(params)| params).map_err(|rejection| {
         let why = std::error::Error::source(&rejection)
             .map_or_else(|| rejection.to_string(), ToString::to_string);
-        Fault::param("/", format!("the query cannot be read: {why}"), "put the query right")
+        Fault::param("/", format!("the query cannot be read: {why}"), "correct the query")
     })
 }
 
@@ -27,7 +27,7 @@ pub(super) fn read<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Result<T, Fault> {
         _ => {
             serde_json::from_str::<serde::de::IgnoredAny>(text)
                 .map_err(|error| not_json(&error.to_string()))?;
-            return Err(Fault::param("", "the body is no object", "send a JSON object"));
+            return Err(Fault::param("", "the body is not an object", "send a JSON object"));
         }
     }
     serde_json::from_str(text).map_err(|error| {

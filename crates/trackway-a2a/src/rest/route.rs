@@ -1,10 +1,10 @@
-//! The addresses of the HTTP+JSON binding: which operation a method and a path name.
+//! The addresses of the HTTP+JSON binding: the operation of a method and a path.
 
 use axum::http::Method;
 
 use crate::version::Generation;
 
-/// An operation, with what the path says of it.
+/// An operation, with the values from the path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Route<'a> {
     pub(crate) generation: Generation,
@@ -31,12 +31,12 @@ pub(crate) enum Operation<'a> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum NoRoute {
     Unknown(Generation),
-    /// There is something, but not for this method.
+    /// The path exists, but not for this method.
     Method(Generation, &'static str),
 }
 
-/// `path`: what follows the binding's own address, without a slash at its beginning. Below `v1` lies
-/// protocol 0.3, which had that prefix; 1.0 has none.
+/// `path`: the rest after the binding's own address, without a leading slash. Paths below `v1` belong
+/// to protocol 0.3, which had that prefix; 1.0 has none.
 pub(crate) fn route<'a>(method: &Method, path: &'a str) -> Result<Route<'a>, NoRoute> {
     let segments: Vec<&str> = path.trim_end_matches('/').split('/').collect();
     let (generation, segments) = match segments.as_slice() {
@@ -47,7 +47,7 @@ pub(crate) fn route<'a>(method: &Method, path: &'a str) -> Result<Route<'a>, NoR
     let refused = |allowed| NoRoute::Method(generation, allowed);
     match operation(generation, method, segments) {
         Ok(operation) => Ok(Route { generation, tenant: None, operation }),
-        // Every path of 1.0 may begin with a tenant.
+        // Every path of 1.0 may start with a tenant.
         Err(first) => match segments {
             [tenant, rest @ ..] if generation == Generation::V1 && !rest.is_empty() => {
                 match operation(generation, method, rest) {
@@ -60,7 +60,7 @@ pub(crate) fn route<'a>(method: &Method, path: &'a str) -> Result<Route<'a>, NoR
     }
 }
 
-/// The operation, or the methods that the path takes where it is one at all.
+/// The operation, or the methods that the path supports if the path exists.
 fn operation<'a>(
     generation: Generation,
     method: &Method,

@@ -37,7 +37,7 @@ pub(super) fn call(operation: Operation<'_>, head: &Parts, body: &[u8]) -> Resul
         Operation::GetPush { task, id } => Ok(v03::get_push(push_id(task, id))),
         Operation::ListPushes { task } => Ok(v03::list_pushes(id(task))),
         Operation::RemovePush { task, id } => v03::remove_push(push_id(task, id)),
-        // The router offers no list of tasks in this generation.
+        // The router has no list of tasks in this generation.
         Operation::ExtendedCard | Operation::List => {
             Ok(Call::ExtendedCard { strangers: Strangers::Refused })
         }

@@ -17,7 +17,7 @@ use crate::{
     },
 };
 
-/// The call, and the tenant that body or query name.
+/// The call, and the tenant that the body or the query names.
 pub(super) fn call(
     operation: Operation<'_>,
     head: &Parts,
@@ -53,7 +53,7 @@ pub(super) fn call(
         }
         Operation::SetPush { task } => {
             let mut params: PushConfig = read(body)?;
-            // The path says whose it is; a body that says otherwise means something else.
+            // The path names the task; a body that names another one is an error.
             if params.task_id.as_deref().is_some_and(|named| !named.is_empty() && named != task) {
                 let why = "taskId: the path names another task";
                 return Err(Fault::param("/taskId", why, "leave taskId out of the body"));
@@ -75,7 +75,7 @@ pub(super) fn call(
     })
 }
 
-/// The tenant alone, of a request that cannot be read otherwise.
+/// Only the tenant, for a request that cannot be parsed otherwise.
 pub(super) fn tenant(head: &Parts, body: &[u8]) -> Option<String> {
     let sent = read::<TenantParams>(body).ok().and_then(|params| params.tenant);
     sent.or_else(|| queried(head).ok().flatten())

@@ -1,4 +1,4 @@
-//! Signatures, checked by somebody who has the public key only.
+//! Signatures, verified with the public key only.
 
 use jsonwebtoken::{DecodingKey, crypto::verify};
 use trackway_runtime::{Kind, ProgramInfo};
@@ -11,7 +11,7 @@ use crate::{
     wire::v1,
 };
 
-/// Made for these tests and used nowhere else.
+/// Created for these tests and used nowhere else.
 const PRIVATE: &str = "-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg/8fsbtXtCt3Mf4LN
 4v4mXX5awvGoHhE2Ws28exC/8P+hRANCAARGmYEYx1l8i5y3ONc18z8K7RWT/dsZ
@@ -60,7 +60,7 @@ fn interfaces() -> Vec<Interface> {
     Generation::ALL.map(known).into()
 }
 
-/// Whether the signature is one of exactly this payload.
+/// Whether the signature covers exactly this payload.
 fn holds(signature: &Value, payload: &[u8]) -> bool {
     let protected = signature["protected"].as_str().unwrap();
     let signed = format!("{protected}.{}", URL_SAFE_NO_PAD.encode(payload));
@@ -73,8 +73,8 @@ fn signer() -> Signer {
     Signer::from_pem(PRIVATE.as_bytes(), "key-1").unwrap()
 }
 
-/// Proves X6: a client can tell whose card it is from the canonical form of what 1.0 knows of it,
-/// also when it got the card of both generations.
+/// Proves X6: a client can verify the author of a card with the canonical form of its 1.0 members, even
+/// if it received the card of both generations.
 #[test]
 fn the_card_of_both_generations_is_signed_as_the_one_of_1_0() {
     let info = info();
@@ -116,7 +116,7 @@ fn the_header_names_the_key_and_signing_knows_no_chance() {
     assert_eq!(union::signed(card.clone(), None), card, "without a key there is no signature");
 }
 
-/// Proves X6: a client that leaves out what is empty before it looks finds a signature too.
+/// Proves X6: a client that removes empty values before it verifies also finds a signature.
 #[test]
 fn a_card_with_empty_values_is_signed_in_both_forms() {
     let card =

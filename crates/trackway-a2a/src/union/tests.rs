@@ -1,4 +1,4 @@
-//! The card for everybody, whole.
+//! The complete card for both generations.
 
 use serde_json::json;
 use trackway_runtime::{Extension, Kind, ProgramInfo};
@@ -46,7 +46,7 @@ fn interfaces() -> Vec<Interface> {
     ]
 }
 
-/// Proves X5: each generation finds all its members, and what both know is the same.
+/// Proves X5: each generation finds all its members, and the shared members are the same.
 #[test]
 fn both_generations_find_their_own_members() {
     let info = info();

@@ -1,4 +1,4 @@
-//! What a call came to, as it is written: the result on JSON-RPC, the whole body on HTTP+JSON.
+//! Writes the outcome of a call: the result on JSON-RPC, the whole body on HTTP+JSON.
 
 use serde::{Serialize, Serializer, ser::SerializeMap};
 use serde_json::Value;
@@ -7,11 +7,11 @@ use trackway_a2a_wire::{Dialect, PushConfig};
 use super::{task::Task, update::StreamItem};
 use crate::ops::{History, Outcome, Page, Push, Reply, Snapshot};
 
-/// Everything but streams, which are written event by event.
+/// Every outcome except streams, which are written event by event.
 #[derive(Debug)]
 pub(crate) struct Answer<'a> {
     pub(crate) outcome: &'a Outcome,
-    /// The card that an [`Outcome::ExtendedCard`] stands for.
+    /// The card of an [`Outcome::ExtendedCard`].
     pub(crate) card: &'a Value,
     pub(crate) dialect: Dialect,
 }
@@ -79,7 +79,7 @@ fn listed<S: Serializer>(
     fields.end()
 }
 
-/// A configuration, and whose it is.
+/// A configuration and its task.
 struct WrittenPush<'a> {
     task: &'a str,
     push: &'a Push,

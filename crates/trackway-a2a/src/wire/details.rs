@@ -6,9 +6,10 @@ use crate::fault::{Detail, Fault};
 
 const ERROR_INFO: &str = "type.googleapis.com/google.rpc.ErrorInfo";
 const BAD_REQUEST: &str = "type.googleapis.com/google.rpc.BadRequest";
-/// What Trackway tells beside the well-known types: a code with a page, and what to do.
+/// Trackway's own details, in addition to the well-known types: a code with a page, and the next
+/// action.
 const ADVICE: &str = "urn:trackway:advice";
-/// Whose reasons they are.
+/// The domain of the reasons.
 pub(crate) const DOMAIN: &str = "a2a-protocol.org";
 
 #[derive(Debug)]
@@ -36,7 +37,7 @@ impl Serialize for Details<'_> {
     }
 }
 
-/// The places of the request that are to blame, and why.
+/// The invalid values of the request, and why.
 pub(crate) fn violations(fault: &Fault) -> Vec<Violation<'_>> {
     match &*fault.detail {
         Detail::Advice(advice) => advice
@@ -83,7 +84,7 @@ struct BadRequest<'a> {
 struct Typed<'a> {
     #[serde(rename = "@type")]
     r#type: &'static str,
-    /// Told here of invalid input alone: other faults have it in their detail.
+    /// Only for invalid input: other faults have it in their detail.
     #[serde(skip_serializing_if = "Option::is_none")]
     code: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -1,4 +1,4 @@
-//! What Trackway tells beside the protocol's own fields, the same in every generation.
+//! Trackway's own fields, in addition to those of the protocol, the same in every generation.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -28,16 +28,16 @@ pub(crate) struct Metadata<'a> {
     /// Why the rest of the task cannot be read; its state is `unknown` then.
     #[serde(skip_serializing_if = "Option::is_none")]
     damaged: Option<&'a str>,
-    /// Nothing drives the task until somebody adopts it.
+    /// Nothing drives the task until an operator adopts it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     imported: bool,
-    /// What this answer leaves out, since it would be too large.
+    /// The parts that this answer leaves out because it would be too large.
     #[serde(skip_serializing_if = "Option::is_none")]
     omitted: Option<Left<'a>>,
 }
 
-/// How many of the oldest messages are left out, and which artifacts; how many parts of the one message or
-/// artifact that an update has, and which whole fields.
+/// How many of the oldest messages are left out, and which artifacts. For an update: how many parts of
+/// its one message or artifact, and which whole fields.
 #[derive(Debug, Serialize)]
 struct Left<'a> {
     messages: usize,
@@ -62,7 +62,7 @@ fn is_zero(number: &usize) -> bool {
 }
 
 impl<'a> Metadata<'a> {
-    /// What stands on a Task.
+    /// The fields of a Task.
     pub(crate) fn of(snapshot: &'a Snapshot) -> Self {
         let view = &snapshot.view;
         let (mark, problems) = match &snapshot.answer {
@@ -92,13 +92,13 @@ impl<'a> Metadata<'a> {
         }
     }
 
-    /// What stands on a status-update.
+    /// The fields of a status-update.
     pub(crate) fn of_status(status: &'a StatusUpdate, omitted: &'a Omitted) -> Self {
         let metadata = Self::new(status.resume, &status.output, status.parked.as_ref());
         Self { omitted: Left::new(omitted), ..metadata }
     }
 
-    /// What stands on an artifact-update.
+    /// The fields of an artifact-update.
     pub(crate) fn of_artifact(omitted: &'a Omitted) -> Self {
         Self { omitted: Left::new(omitted), ..Self::new(None, &NOTHING, None) }
     }
@@ -113,7 +113,8 @@ impl<'a> Metadata<'a> {
     }
 }
 
-/// Why the program does not go on: what its code asked for and what its log holds instead.
+/// Why the program does not continue: the operation that its code requests and the one that its log
+/// contains.
 #[derive(Debug, Serialize)]
 struct Parked<'a> {
     message: &'a str,

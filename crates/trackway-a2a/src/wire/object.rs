@@ -1,11 +1,11 @@
-//! JSON objects that must be objects.
+//! JSON values that must be objects.
 
 use std::{fmt, marker::PhantomData};
 
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor, value::MapAccessDeserializer};
 
-/// Reads `T` from a JSON object only. Derived structs also read themselves from an array of their
-/// fields in order, which would take nonsense for a message.
+/// Parses `T` only from a JSON object. Derived structs also parse from an array of their fields in
+/// order, which would accept nonsense as a message.
 #[derive(Debug)]
 pub(crate) struct Object<T>(pub(crate) T);
 

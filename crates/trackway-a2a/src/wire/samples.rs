@@ -1,4 +1,4 @@
-//! A run for the tests, and what happens to it: the same for every dialect.
+//! A run for the tests, and its events: the same for every dialect.
 
 use std::sync::Arc;
 
@@ -53,7 +53,7 @@ pub(crate) fn asked() -> Event {
     Event::Asked { op: op(OpKind::Ask), question, message_id: id("a-2") }
 }
 
-/// The request that was so many in order at the question.
+/// The request with this number at the question.
 pub(crate) fn resume(order: u32) -> Resume {
     let message = message("m-2", Role::User, "5");
     Resume { question: QUESTION.parse().unwrap(), message, order, concurrent: order > 1 }
@@ -63,7 +63,7 @@ pub(crate) fn resumed(order: u32) -> Event {
     Event::Resumed { resume: resume(order), input: json!(5), awaited_by: None, replaces: false }
 }
 
-/// The run after events, one in each second.
+/// The run after these events, one per second.
 pub(crate) fn snapshot(events: &[Event]) -> Snapshot {
     let submission = Submission {
         run: RUN.parse().unwrap(),
@@ -86,13 +86,13 @@ pub(crate) fn snapshot(events: &[Event]) -> Snapshot {
     Snapshot::of(view)
 }
 
-/// What a stream shows.
+/// An item of a stream.
 pub(crate) fn item(seen: Seen, dialect: Dialect) -> Value {
     let place = Place { run: RUN.parse().unwrap(), session: SessionId::new("ctx").unwrap() };
     serde_json::to_value(StreamItem::new(&Item::whole(1, seen), &place, 10, dialect)).unwrap()
 }
 
-/// What a stream shows of an event.
+/// The stream item of an event.
 pub(crate) fn shown(event: &Event, dialect: Dialect) -> Value {
     let seen = match update(event).expect("a visible event") {
         Update::Status(status) => Seen::Status(Box::new(status), Timestamp(0)),

@@ -1,16 +1,16 @@
-//! A message as it was sent, in any generation: what is checked of all of them.
+//! A message as the client sent it, in any generation: the checks that all of them share.
 
 use serde_json::Value;
 use trackway_domain::{Message, MessageId, Object, Part, QuestionId, Role, SessionId};
 
 use crate::{fault::Fault, ops::Incoming};
 
-/// Most parts of one message. A part costs more in memory than on the wire; a thousand is far beyond
-/// what a message of a conversation holds.
+/// Most parts of one message. A part needs more memory than bytes on the wire; a thousand is far more
+/// than a message of a conversation has.
 /// Limit (A2A): parts of one message.
 const PARTS_MAX: usize = 1_000;
 
-/// A client's message, its parts already read. Empty ids are those that were not sent.
+/// A client's message with parsed parts. Empty ids mean that none was sent.
 #[derive(Debug, Default)]
 pub(crate) struct Sent {
     pub(crate) message_id: String,
@@ -23,7 +23,7 @@ pub(crate) struct Sent {
 }
 
 impl Sent {
-    /// Checked. Paths in faults point into the request.
+    /// Checks the message. Paths in faults point into the request.
     pub(crate) fn incoming(self) -> Result<Incoming, Fault> {
         let id = MessageId::new(&self.message_id).map_err(|bad| {
             wrong("messageId", &bad.to_string(), "send a fresh UUID for each message")
@@ -86,7 +86,7 @@ fn question(metadata: &Object) -> Result<Option<QuestionId>, Fault> {
     })
 }
 
-/// Whether the client says that the message starts a task.
+/// Whether the client requests a new task.
 fn new_task(metadata: &Object) -> Result<bool, Fault> {
     match metadata.get("newTask") {
         None => Ok(false),
@@ -98,7 +98,7 @@ fn new_task(metadata: &Object) -> Result<bool, Fault> {
     }
 }
 
-/// Whether the text is made of the standard alphabet, with its padding or without.
+/// Whether the text uses the standard alphabet, with or without padding.
 pub(crate) fn is_base64(text: &str) -> bool {
     let digits = text.trim_end_matches('=');
     let padding = text.len() - digits.len();
@@ -111,7 +111,7 @@ pub(crate) fn is_base64(text: &str) -> bool {
     whole && digits.bytes().all(in_alphabet)
 }
 
-/// Something wrong at a place of the message.
+/// An error at a location in the message.
 pub(crate) fn wrong(place: &str, why: &str, next: &'static str) -> Fault {
     Fault::param(format!("/params/message/{place}"), format!("message/{place}: {why}"), next)
 }

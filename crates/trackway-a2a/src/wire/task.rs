@@ -1,4 +1,4 @@
-//! The Task: a run as it stands.
+//! The Task: the current state of a run.
 
 use serde::{Serialize, Serializer, ser::SerializeMap};
 use trackway_a2a_wire::{Artifact, Dialect, Generation};
@@ -27,7 +27,7 @@ pub(super) fn said(said: &Said, dialect: Dialect) -> Message<'_> {
 pub(crate) struct Task<'a> {
     snapshot: &'a Snapshot,
     place: &'a Place,
-    /// At most that many of the newest messages; none at all for zero.
+    /// At most this many of the newest messages; zero means none.
     history: History,
     artifacts: Artifacts,
     dialect: Dialect,
@@ -35,9 +35,9 @@ pub(crate) struct Task<'a> {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Artifacts {
-    /// Also where there are none, for whoever asked for them.
+    /// Present even if empty, for a client that requested them.
     Listed,
-    /// As the dialect has it: 1.0 does not write what is empty.
+    /// Depends on the dialect: 1.0 does not write empty lists.
     Usual,
     LeftOut,
 }
@@ -52,7 +52,7 @@ impl<'a> Task<'a> {
         Self { snapshot, place, history, artifacts: Artifacts::Usual, dialect }
     }
 
-    /// The same as lists have it: with its artifacts only if they were asked for.
+    /// The form in lists: with artifacts only if they were requested.
     pub(super) fn listed(self, artifacts: bool) -> Self {
         let artifacts = if artifacts { Artifacts::Listed } else { Artifacts::LeftOut };
         Self { artifacts, ..self }
@@ -100,7 +100,7 @@ impl Serialize for Task<'_> {
     }
 }
 
-/// What is written one after the other, without being collected before.
+/// Items that are written one after the other, without being collected first.
 struct List<F>(F);
 
 impl<F: Fn() -> I, I: Iterator<Item: Serialize>> Serialize for List<F> {
@@ -109,7 +109,7 @@ impl<F: Fn() -> I, I: Iterator<Item: Serialize>> Serialize for List<F> {
     }
 }
 
-/// A state, since when, and what was said with it.
+/// A state, its time, and its message.
 pub(super) struct Status<'a> {
     pub(super) state: StateName,
     pub(super) message: Option<&'a domain::Message>,
@@ -130,7 +130,7 @@ impl Serialize for Status<'_> {
     }
 }
 
-/// A moment as it is printed.
+/// A printed timestamp.
 struct Printed(Timestamp);
 
 impl Serialize for Printed {

@@ -1,4 +1,4 @@
-//! What goes out, in each dialect: the same things under other names, in other wrappings.
+//! Answers in each dialect: the same values under other names, in other wrappers.
 
 mod task;
 mod update;
@@ -8,10 +8,11 @@ use trackway_a2a_wire::Dialect;
 
 use super::samples::RUN;
 
-/// The dialects that differ most: in one things name their kind, in the other the member around them does.
+/// The dialects that differ most: in one a value names its kind, in the other the member around it
+/// does.
 const DIALECTS: [Dialect; 2] = [Dialect::V03, Dialect::V1];
 
-/// A part: with its kind in 0.3, and in 1.0 with the type that its metadata names beside them too.
+/// A part: with its kind in 0.3, and in 1.0 also with the type from its metadata.
 fn part(dialect: Dialect, kind: &str, mut part: Value) -> Value {
     if dialect == Dialect::V03 {
         part["kind"] = kind.into();

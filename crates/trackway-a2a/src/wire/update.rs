@@ -1,4 +1,4 @@
-//! What a stream carries: the Task once, then updates; or one message.
+//! The content of a stream: the Task once, then updates; or one message.
 
 use serde::{Serialize, Serializer, ser::SerializeMap};
 use trackway_a2a_wire::{Artifact, Dialect, Generation};
@@ -11,7 +11,7 @@ use super::{
 };
 use crate::ops::{History, Item, Place, Said, Seen};
 
-/// Where things do not name their kind, the member that wraps one says what it is.
+/// If values do not name their kind, the member that wraps one does.
 #[derive(Debug)]
 pub(crate) struct StreamItem<'a> {
     shown: Shown<'a>,
@@ -28,7 +28,7 @@ enum Shown<'a> {
 }
 
 impl<'a> StreamItem<'a> {
-    /// `history` bounds the messages of the Task.
+    /// `history` limits the messages of the Task.
     pub(crate) fn new(
         item: &'a Item,
         place: &'a Place,
@@ -48,12 +48,12 @@ impl<'a> StreamItem<'a> {
         Self { shown, dialect }
     }
 
-    /// An answer that needs no task.
+    /// An answer without a task.
     pub(crate) fn said(answer: &'a Said, dialect: Dialect) -> Self {
         Self { shown: Shown::Message(said(answer, dialect)), dialect }
     }
 
-    /// What a send came to.
+    /// The outcome of a send.
     pub(super) fn task(task: Task<'a>, dialect: Dialect) -> Self {
         Self { shown: Shown::Task(task), dialect }
     }

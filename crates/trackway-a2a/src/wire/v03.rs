@@ -1,7 +1,7 @@
-//! Protocol 0.3.0 (2025-07-30): what its JSON looks like.
+//! Protocol 0.3.0 (2025-07-30): its JSON form.
 //!
-//! Types that are read are named after what the specification calls them and own their values, which
-//! move on into the domain.
+//! Types for requests have the names of the specification and own their values, which move into the
+//! domain.
 
 mod call;
 mod card;

@@ -1,7 +1,7 @@
-//! Protocol 1.0 (1.0.1): what its JSON looks like, on JSON-RPC and on HTTP+JSON alike.
+//! Protocol 1.0 (1.0.1): its JSON form, the same on JSON-RPC and on HTTP+JSON.
 //!
-//! The protocol is defined by its protobuf messages and their JSON form: fields that hold their
-//! default may be left out, enums are written by name, either spelling of a field name is read.
+//! The protocol is defined by its protobuf messages and their JSON form: fields with their default
+//! value may be omitted, enums are written by name, and both spellings of a field name are accepted.
 
 mod call;
 mod card;

@@ -1,4 +1,4 @@
-//! Finding agents, and addresses that are not there.
+//! Agent discovery, and unknown addresses.
 
 use axum::{
     body::Body,

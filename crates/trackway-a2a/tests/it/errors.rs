@@ -1,4 +1,4 @@
-//! Requests that are refused, and that nothing happens because of them.
+//! Refused requests, which have no effect.
 
 use axum::{
     body::Body,
@@ -26,7 +26,7 @@ async fn broken_requests_get_json_rpc_errors() {
         ("[]", -32600),
         (r#"{"jsonrpc":"2.0","id":1}"#, -32600),
         (r#"{"jsonrpc":"2.0","id":1,"method":"tasks/forget"}"#, -32601),
-        // A request without an id is answered, but never carried out.
+        // A request without an id is answered, but never executed.
         (r#"{"jsonrpc":"2.0","method":"tasks/forget"}"#, -32601),
         (r#"{"jsonrpc":"2.0","method":"tasks/get","params":{}}"#, -32602),
         (r#"{"jsonrpc":"2.0","method":"tasks/get","params":{"id":"nope"}}"#, -32600),

@@ -1,4 +1,4 @@
-//! The door as its clients see it, with a real engine and store behind it and no socket between.
+//! The front door from the view of its clients, with a real engine and store and without a socket.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 

@@ -1,4 +1,4 @@
-//! Sending messages: starts, answers, and which run one is for.
+//! Sending messages: starts, answers, and which run a message is for.
 
 use serde_json::{Value, json};
 
@@ -32,7 +32,7 @@ async fn a_send_answers_at_the_commit_or_when_the_run_rests() {
     assert_eq!((rejected.await, failed.await), (json!("rejected"), json!("failed")));
 }
 
-/// Issue 11: a send that waits for a task that does not rest is answered with the task as it is.
+/// Issue 11: a blocking send to a task that does not rest is answered with the current task.
 #[tokio::test]
 async fn a_blocking_send_has_a_limit() {
     let limit = std::time::Duration::from_millis(20);
@@ -66,14 +66,14 @@ async fn answers_carry_their_place_and_what_was_wrong() {
     assert_eq!(mark(&valid), (false, 2, true));
     assert_eq!(valid["metadata"].get("validationErrors"), None);
 
-    // The same message again: the same place, the task as it is now.
+    // The same message again: the same task, in its current state.
     let again = send(answer("m-3", &task, &json!({"amount": 5}))).await.unwrap();
     assert_eq!(
         (again["status"]["state"].as_str(), mark(&again)),
         (Some("auth-required"), (false, 2, true))
     );
 
-    // An answer to the question that was answered, though another one is open.
+    // An answer to the question that was already answered, while another one is open.
     let mut late = answer("m-4", &task, &json!({"amount": 6}));
     late["metadata"] = json!({"questionId": task["status"]["message"]["metadata"]["questionId"]});
     let late = send(late).await.unwrap();
@@ -82,7 +82,7 @@ async fn answers_carry_their_place_and_what_was_wrong() {
         (Some("auth-required"), (true, 3, false))
     );
 
-    // Text fills the one string that is asked for.
+    // Text fills the only required string.
     let mut signed = message("m-5", "signed");
     signed["taskId"] = task["id"].clone();
     let done = send(signed).await.unwrap();
@@ -140,7 +140,7 @@ async fn a_context_in_which_two_runs_wait_takes_a_message_as_a_new_start() {
     let site = Site::new();
     let first = site.start("m-1", "ask").await;
     let session = trackway_domain::SessionId::new(first["contextId"].as_str().unwrap()).unwrap();
-    // Straight to the engine: through the door the first run would be resumed.
+    // Directly to the engine: the front door would resume the first run.
     let submit = trackway_runtime::Submit {
         workflow: "script".into(),
         input: json!({"text": "ask"}),

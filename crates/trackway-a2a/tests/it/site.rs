@@ -1,4 +1,5 @@
-//! A door to speak to: a runtime on a fresh store, two small workflows, and a client without a socket.
+//! A front door for tests: a runtime on a fresh store, two small workflows, and a client without a
+//! socket.
 
 mod script;
 
@@ -18,7 +19,7 @@ use trackway_sqlite::SqliteJournal;
 
 pub(crate) use script::Script;
 
-/// Far longer than anything here takes: only a hang gets there.
+/// Far longer than any test takes: only a hang reaches it.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 pub(crate) struct Site {
@@ -58,7 +59,7 @@ impl Site {
         Self::among(options, vec![])
     }
 
-    /// With more workflows than the usual two.
+    /// With additional workflows.
     pub(crate) fn among(options: Options, others: Vec<Arc<dyn Program>>) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let journal = Arc::new(SqliteJournal::open(folder.path()).unwrap());
@@ -77,7 +78,7 @@ impl Site {
         Self { runtime, router, _folder: folder }
     }
 
-    /// A response as it is, whatever it holds.
+    /// A response without interpretation.
     pub(crate) async fn raw(&self, request: Request<Body>) -> (StatusCode, HeaderMap, Bytes) {
         let answered = async {
             let (head, body) = self.router.clone().oneshot(request).await.unwrap().into_parts();
@@ -168,7 +169,7 @@ impl Site {
 }
 
 impl Stream {
-    /// The error that the stream consists of.
+    /// The error in a stream that contains only an error.
     pub(crate) async fn next_error(&mut self) -> Value {
         let bytes = self.body.next().await.unwrap().unwrap();
         let text = std::str::from_utf8(&bytes).unwrap();
@@ -206,7 +207,7 @@ fn event(frame: &str) -> Event {
     let (id, data) = frame.split_once('\n').unwrap_or(("id: 0", frame));
     let data = data.strip_prefix("data: ").expect("the data in one line");
     let mut response: Value = serde_json::from_str(data).unwrap();
-    // On HTTP+JSON there is nothing around the result.
+    // On HTTP+JSON there is no envelope around the result.
     let result = match response.get("jsonrpc") {
         Some(_) => {
             assert_eq!(response["id"], "req-1");
@@ -242,7 +243,7 @@ pub(crate) fn answer(id: &str, task: &Value, data: &Value) -> Value {
         "parts": [{"kind": "data", "data": data}]})
 }
 
-/// What a stream showed, in short: `task:STATE`, `STATE`, `STATE!` for a final one, `+ARTIFACT`.
+/// The items of a stream in short form: `task:STATE`, `STATE`, `STATE!` for a final one, `+ARTIFACT`.
 pub(crate) fn shape(events: &[Event]) -> Vec<String> {
     let short = |event: &Event| {
         let result = &event.result;

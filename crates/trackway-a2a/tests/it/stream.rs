@@ -1,4 +1,4 @@
-//! Streams: what they begin with, where they end, and how they go on after a break.
+//! Streams: their first item, their end, and how they continue after a break.
 
 use std::time::Duration;
 
@@ -60,7 +60,7 @@ async fn a_stream_ends_at_a_question_and_an_answer_opens_the_next() {
     assert_eq!(shape(&late), ["task:auth-required"]);
     assert_eq!(late[0].result["metadata"]["primaryResume"], false);
 
-    // A repetition shows the task as it is.
+    // A repetition returns the current task.
     let again = send(answer("m-3", &task, &json!({"amount": 1}))).await;
     assert_eq!(shape(&again), ["task:auth-required"]);
 
@@ -125,7 +125,7 @@ async fn a_silent_stream_has_a_heartbeat() {
     let mut stream = site.open("tasks/resubscribe", json!({"id": task["id"]}), &[]).await;
     stream.next().await.unwrap();
     let (event, ()) = tokio::join!(stream.next(), async {
-        // why: the heartbeat is a matter of time and nothing else.
+        // why: the heartbeat depends only on time.
         tokio::time::sleep(Duration::from_millis(50)).await;
         site.call("tasks/cancel", json!({"id": task["id"]})).await.unwrap();
     });
@@ -140,7 +140,7 @@ async fn history_and_unknown_tasks_on_streams() {
     let events = site.stream("message/stream", params, &[]).await;
     assert_eq!(events[0].result.get("history"), None);
     let unknown = json!({"id": "run_00000000000000000000000000000000"});
-    // Its clients read the answer to a resubscription as a stream, whatever it says.
+    // Clients of this generation read the answer to a resubscription as a stream, whatever it contains.
     let mut refused = site.open("tasks/resubscribe", unknown, &[]).await;
     assert_eq!(refused.next_error().await["code"], -32001);
 }

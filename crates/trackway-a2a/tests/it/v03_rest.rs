@@ -101,7 +101,7 @@ async fn streams_and_subscriptions() {
         (&last["final"], &last["status"]["state"]),
         (&json!(true), &json!("TASK_STATE_COMPLETED"))
     );
-    // In 0.3 whoever subscribes to what has ended sees it once more.
+    // In 0.3 a subscription to an ended task returns the task once more.
     let task = &events[0].result["task"];
     let ended = follow(&site, &path(task, ":subscribe"), Value::Null).await;
     assert_eq!(ended.len(), 1);
@@ -162,7 +162,7 @@ async fn what_is_refused() {
     }
 }
 
-/// Some clients look for the extended card of 0.3 at the server's root.
+/// Some clients request the extended card of 0.3 at the server's root.
 #[tokio::test]
 async fn the_root_has_the_address_of_the_extended_card() {
     let site = Site::with(Options { default_agent: Some("script".into()), ..Options::default() });

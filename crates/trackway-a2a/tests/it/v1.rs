@@ -1,5 +1,5 @@
-//! Protocol 1.0 over both bindings without a socket: everything that the conformance suite asks for,
-//! and what it does not ask.
+//! Protocol 1.0 over both bindings without a socket: everything that the conformance suite checks, and
+//! more.
 
 mod auth;
 mod cards;

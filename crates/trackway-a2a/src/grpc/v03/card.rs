@@ -9,7 +9,7 @@ use crate::{
 
 shared::card_encoding! {}
 
-/// Only addresses at which 0.3 is spoken are named; one of JSON-RPC is always among them.
+/// Contains only addresses that serve 0.3; one of JSON-RPC is always among them.
 pub(super) fn encode_card(card: &Card<'_>) -> pb::AgentCard {
     let info = card.info;
     let spoken = || card.interfaces.iter().filter(|known| known.generation == Generation::V03);

@@ -1,4 +1,4 @@
-//! From what was sent to what the domain knows: messages and parts.
+//! From protobuf to the domain: messages and parts.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use trackway_a2a_wire::{take_references, unwrapped};

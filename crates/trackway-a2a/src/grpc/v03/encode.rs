@@ -1,4 +1,4 @@
-//! Messages, tasks and what streams carry, as they are written.
+//! Encodes messages, tasks and stream items.
 
 use serde_json::Value;
 use trackway_a2a_wire::{DATA_PART_COMPAT, with_references};
@@ -35,7 +35,7 @@ fn encode_part(part: &Part) -> pb::Part {
     let written = match &part.content {
         Content::Text(text) => Written::Text(text.clone()),
         Content::Data(Value::Object(fields)) => encode_data(fields),
-        // Data of this generation is an object; anything else is wrapped, with a mark.
+        // Data of this generation is an object; any other value is wrapped and marked.
         Content::Data(other) => {
             metadata.insert(DATA_PART_COMPAT.to_owned(), true.into());
             encode_data(&Object::from_iter([("value".to_owned(), other.clone())]))

@@ -1,11 +1,11 @@
-//! Names of things by where they stand: `tasks/ID` and `tasks/ID/pushNotificationConfigs/ID`.
+//! Resource names: `tasks/ID` and `tasks/ID/pushNotificationConfigs/ID`.
 
 use crate::fault::Fault;
 
 const TASKS: &str = "tasks/";
 const PUSHES: &str = "/pushNotificationConfigs/";
 
-/// The id in the name of a task. `field` is where the name was sent.
+/// The id in the name of a task. `field` is the field with the name.
 pub(super) fn task(name: &str, field: &str) -> Result<String, Fault> {
     match name.strip_prefix(TASKS) {
         Some(id) if !id.is_empty() && !id.contains('/') => Ok(id.to_owned()),

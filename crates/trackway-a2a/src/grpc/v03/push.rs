@@ -1,4 +1,4 @@
-//! Push notification configurations as they are read and written.
+//! Reads and writes push notification configurations.
 
 use axum::http::HeaderMap;
 
@@ -10,7 +10,8 @@ use crate::{
     version::Generation,
 };
 
-/// The task stands in the name of what is set, or in that of its parent, or in both; clients differ.
+/// The task is in the name of the configuration, or in the name of its parent, or in both; clients
+/// differ.
 pub(super) fn parse_set(
     asked: pb::CreateTaskPushNotificationConfigRequest,
     _: &HeaderMap,
@@ -53,13 +54,13 @@ pub(super) fn parse_remove(
     Ok(Call::RemovePush { task, id })
 }
 
-/// `place` is where it stands in the request, for the fault.
+/// `place` is its location in the request, for the fault.
 pub(super) fn parse_config(config: pb::PushNotificationConfig, place: &str) -> Result<Push, Fault> {
     let url = given(config.url)
         .ok_or_else(|| missing(place, "url", "send the address that notifications go to"))?;
     let authentication = match config.authentication {
         None => None,
-        // A notification carries one Authorization header, so it takes the first scheme.
+        // A notification carries one Authorization header, so it uses the first scheme.
         Some(sent) => {
             let scheme = sent.schemes.into_iter().next().ok_or_else(|| {
                 missing(place, "authentication/schemes", "send a scheme, for example Bearer")

@@ -1,4 +1,4 @@
-//! Messages there and back, names, and what is refused of requests.
+//! Messages in both directions, names, and refused requests.
 
 use serde_json::json;
 use trackway_domain::{Content as Known, RunId};

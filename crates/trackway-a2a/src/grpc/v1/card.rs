@@ -51,7 +51,7 @@ fn encode_interface(known: &Interface) -> pb::AgentInterface {
     }
 }
 
-/// Signatures are made over the JSON form, whatever the binding.
+/// Signatures cover the JSON form, for every binding.
 fn encode_signatures(card: &Card<'_>, signer: &crate::Signer) -> Vec<pb::AgentCardSignature> {
     let signed = |signature: &serde_json::Value| {
         let text = |name: &str| signature[name].as_str().unwrap_or_default().to_owned();

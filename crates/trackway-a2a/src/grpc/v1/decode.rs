@@ -1,4 +1,4 @@
-//! From what was sent to what the domain knows: messages and parts.
+//! From protobuf to the domain: messages and parts.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use trackway_domain::{Content, File, FileSource, Part};
@@ -57,7 +57,7 @@ fn decode_part(index: usize, part: pb::Part) -> Result<Part, Fault> {
             return Err(wrong(&place(""), why, "send one of the four"));
         }
     };
-    // The domain keeps these of text and data where 0.3 has them: among the metadata.
+    // For text and data, the domain keeps these where 0.3 has them: in the metadata.
     for (key, value) in [("mimeType", mime_type), ("filename", name)] {
         if let Some(value) = value {
             metadata.insert(key.to_owned(), value.into());

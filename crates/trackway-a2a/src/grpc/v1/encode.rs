@@ -1,4 +1,4 @@
-//! Messages, tasks and what streams carry, as they are written.
+//! Encodes messages, tasks and stream items.
 
 use trackway_a2a_wire::beside;
 use trackway_domain::{Content, FileSource, Message, Part, Role, RunId};
@@ -33,7 +33,7 @@ pub(super) fn encode_page(outcome: &Outcome) -> Option<pb::ListTasksResponse> {
     })
 }
 
-/// The state of a filter; none where it is unspecified, the number itself where it is no state.
+/// The state of a filter; none if it is unspecified, the number itself if it is not a state.
 pub(super) fn decode_state_filter(number: i32) -> Result<Option<StateName>, i32> {
     let named = pb::TaskState::try_from(number).map_err(|_| number)?;
     Ok(StateName::ALL

@@ -1,4 +1,4 @@
-//! Push notification configurations as they are read and written.
+//! Reads and writes push notification configurations.
 
 use axum::http::HeaderMap;
 
@@ -42,7 +42,7 @@ pub(super) fn parse_remove(
     Ok(Call::RemovePush { task, id: required_id(asked.id, "id")? })
 }
 
-/// `place` is where it stands in the request, for the fault.
+/// `place` is its location in the request, for the fault.
 pub(super) fn parse_config(
     config: pb::TaskPushNotificationConfig,
     place: &str,

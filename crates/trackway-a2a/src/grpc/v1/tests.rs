@@ -1,4 +1,4 @@
-//! Messages there and back, and what is refused of requests.
+//! Messages in both directions, and refused requests.
 
 use serde_json::json;
 use trackway_domain::{RunId, StateName};

@@ -1,4 +1,4 @@
-//! JSON and moments there and back.
+//! JSON and timestamps in both directions.
 
 use serde_json::json;
 

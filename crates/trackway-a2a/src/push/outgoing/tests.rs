@@ -1,4 +1,4 @@
-//! Deliveries to a receiver on this machine, and addresses that are never asked for.
+//! Deliveries to a local receiver, and addresses that are never requested.
 
 use std::{
     collections::HashMap,
@@ -20,7 +20,7 @@ use trackway_ports::PortFuture;
 
 use super::*;
 
-/// What a receiver was sent.
+/// The request that a receiver got.
 type Received = Arc<Mutex<Vec<(HeaderMap, Bytes)>>>;
 
 struct Receiver {
@@ -145,7 +145,7 @@ async fn a_delivery_arrives_with_its_headers() {
     assert!(!format!("{target:?} {outgoing:?}").contains("token-1"));
 }
 
-/// Proves X6: nothing is sent that was not asked for.
+/// Proves X6: nothing is sent that was not configured.
 #[tokio::test]
 async fn a_plain_delivery_has_no_other_headers() {
     let receiver = Receiver::start().await;
@@ -157,7 +157,7 @@ async fn a_plain_delivery_has_no_other_headers() {
     }
 }
 
-/// Proves X6: what is wrong with the address itself is known before anything is sent.
+/// Proves X6: an invalid address is rejected before anything is sent.
 #[tokio::test]
 async fn wrong_addresses_are_refused_at_once() {
     let table = [
@@ -200,7 +200,7 @@ async fn wrong_addresses_are_refused_at_once() {
     }
 }
 
-/// Proves X6: a name is judged by the address that is connected to.
+/// Proves X6: a name is checked by the address that is connected to.
 #[tokio::test]
 async fn a_name_of_a_forbidden_address_is_not_connected_to() {
     let receiver = Receiver::start().await;
@@ -224,14 +224,14 @@ async fn a_name_of_a_forbidden_address_is_not_connected_to() {
     open.post(&target(receiver.named("here.test", "/take")), "a/b", vec![]).await.unwrap();
     refused(open.post(&target(receiver.named("inside.test", "/take")), "a/b", vec![]).await);
     assert_eq!(receiver.received().len(), 1);
-    // A name that cannot be looked up now may be there later.
+    // A name that cannot be resolved now may be resolvable later.
     for name in ["unknown.test", "nowhere.test"] {
         again(open.post(&target(receiver.named(name, "/take")), "a/b", vec![]).await);
     }
 }
 
-/// Proves X6: what a name stood for before does not matter, and of several addresses only the allowed
-/// ones are used.
+/// Proves X6: earlier addresses of a name do not matter, and of several addresses only the allowed ones
+/// are used.
 #[tokio::test]
 async fn a_name_that_changes_its_address_gains_nothing() {
     let receiver = Receiver::start().await;
@@ -240,7 +240,7 @@ async fn a_name_that_changes_its_address_gains_nothing() {
     let outgoing = knowing(true, &[("rebinds.test", rounds), ("mixed.test", mixed)]);
     let taken = target(receiver.named("rebinds.test", "/take"));
     outgoing.post(&taken, "a/b", vec![]).await.unwrap();
-    // Another port, so that no connection is there to be used again.
+    // Another port, so that there is no connection to reuse.
     let reason = refused(
         outgoing.post(&target("http://rebinds.test:1/take".to_owned()), "a/b", vec![]).await,
     );
@@ -262,7 +262,7 @@ async fn answers_are_judged_by_their_status_alone() {
     post("/endless").await.unwrap();
 }
 
-/// Proves X6: a receiver that is not there is tried again, and its address is not told.
+/// Proves X6: a delivery to an unreachable receiver is retried, and its address is not shown.
 #[tokio::test]
 async fn a_receiver_that_is_down_is_tried_again() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -273,7 +273,7 @@ async fn a_receiver_that_is_down_is_tried_again() {
     assert!(reason.contains("no connection") && !reason.contains("s3cret"), "{reason}");
 }
 
-/// Proves X6: what cannot be a header is refused, and nothing is smuggled in by it.
+/// Proves X6: a value that cannot be a header is refused, so that no header can be injected.
 #[tokio::test]
 async fn a_header_that_cannot_be_sent_is_refused() {
     let receiver = Receiver::start().await;

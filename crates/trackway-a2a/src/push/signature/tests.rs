@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Proves X6: receivers check it with any library.
+/// Proves X6: receivers can verify it with any library.
 #[test]
 fn the_published_vectors_hold() {
     let long = [0xaa; 131];

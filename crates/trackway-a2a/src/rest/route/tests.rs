@@ -1,4 +1,4 @@
-//! Every address of both generations, and what is none.
+//! Every address of both generations, and invalid ones.
 
 use super::*;
 

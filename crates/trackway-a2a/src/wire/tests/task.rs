@@ -1,4 +1,4 @@
-//! Tasks, whole, as they go out: alone, as the answer to a send, and on a page.
+//! Complete Tasks: alone, as the answer to a send, and on a page.
 
 use serde_json::{Value, json};
 use trackway_a2a_wire::{Artifact, Dialect};
@@ -158,7 +158,7 @@ fn output_and_evidence_are_metadata_too() {
     }
 }
 
-/// A page always says all four things, and shows artifacts only to those who ask for them.
+/// A page always has all four members, and includes artifacts only on request.
 #[test]
 fn a_page_of_tasks() {
     let page = |tasks, next: &str, artifacts| {

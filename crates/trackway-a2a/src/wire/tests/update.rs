@@ -1,4 +1,4 @@
-//! What a stream carries for each thing that a workflow says or that happens to its run.
+//! The stream items for each output of a workflow and each event of its run.
 
 use serde_json::{Value, json};
 use trackway_a2a_wire::Dialect;
@@ -10,7 +10,7 @@ use trackway_domain::{
 use super::{DIALECTS, message, part};
 use crate::wire::samples::{QUESTION, RUN, id, op, resume, resumed, shown};
 
-/// An update of the status: marked as the last in 0.3, wrapped in 1.0.
+/// A status update: marked as the last in 0.3, wrapped in 1.0.
 fn status(dialect: Dialect, states: (&str, &str), last: bool, parts: Option<&Value>) -> Value {
     let mut status = json!({"timestamp": "1970-01-01T00:00:00.000Z"});
     if let Some(parts) = parts {
@@ -27,7 +27,7 @@ fn status(dialect: Dialect, states: (&str, &str), last: bool, parts: Option<&Val
     json!({ "statusUpdate": update })
 }
 
-/// The update itself, in or out of its wrapping.
+/// The update itself, with or without its wrapper.
 fn inner(mut update: Value, member: &str) -> Value {
     if update.get("kind").is_some() { update } else { update[member].take() }
 }

@@ -8,7 +8,7 @@ use crate::{
     version::Generation,
 };
 
-/// Only addresses at which 0.3 is spoken are named; one of JSON-RPC is always among them.
+/// Contains only addresses that serve 0.3; one of JSON-RPC is always among them.
 pub(crate) fn card(card: &card::Card<'_>) -> Value {
     let info = card.info;
     let spoken: Vec<_> =

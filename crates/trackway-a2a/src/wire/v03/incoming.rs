@@ -1,4 +1,4 @@
-//! From what was sent to what the domain knows: messages, parts, files.
+//! From requests to the domain: messages, parts, files.
 
 use trackway_a2a_wire::unwrapped;
 use trackway_domain::{Content, File, FileSource, Part};

@@ -1,7 +1,7 @@
-//! Parameters as they are read. Fields that are not listed are ignored, as the specification asks.
+//! Parameters of requests. Unknown fields are ignored, as the specification requires.
 //!
-//! What JSON types alone cannot say (which fields a kind of part needs, say) is checked where the
-//! values are converted, so that the error can name the place.
+//! Rules that JSON types alone cannot express (for example, which fields a kind of part needs) are
+//! checked during the conversion, so that the error can name the location.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -54,7 +54,7 @@ pub(crate) struct Message {
     pub(crate) extensions: Option<Vec<String>>,
 }
 
-/// All three kinds in one. Reading the kind first would cost a buffered copy of every part.
+/// All three kinds in one type. Parsing the kind first would cost a buffered copy of every part.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Part {
     pub(crate) kind: Option<String>,

@@ -1,4 +1,4 @@
-//! Push notification configurations as they are read.
+//! Parses push notification configurations.
 
 use serde::Deserialize;
 
@@ -9,7 +9,7 @@ use crate::{
     wire::object::Object,
 };
 
-/// Name of the configuration that a client sets without naming it. In 0.3 a task has one such.
+/// The id of a configuration that a client sets without an id. In 0.3 a task has one of these.
 const DEFAULT_ID: &str = "default";
 
 /// `tasks/pushNotificationConfig/set`.
@@ -58,15 +58,15 @@ impl std::fmt::Debug for PushConfig {
 }
 
 impl PushConfig {
-    /// `place` is where it stands in the request, for the fault.
+    /// `place` is its location in the request, for the fault.
     pub(crate) fn push(self, place: &str) -> Result<Push, Fault> {
         let authentication = match self.authentication.map(|sent| sent.0) {
             None => None,
-            // A notification carries one Authorization header, so it takes the first scheme.
+            // A notification carries one Authorization header, so it uses the first scheme.
             Some(Schemes { schemes, credentials }) => {
                 match (schemes.into_iter().next(), credentials) {
                     (Some(scheme), credentials) => Some(Authentication { scheme, credentials }),
-                    // Some clients send the object with nothing in it.
+                    // Some clients send an empty object.
                     (None, None) => None,
                     (None, Some(_)) => {
                         let path = format!("{place}/authentication/schemes");

@@ -1,6 +1,6 @@
-//! Protocol 0.3 on HTTP+JSON: the JSON form of its protobuf messages, which is not that of JSON-RPC.
+//! Protocol 0.3 on HTTP+JSON: the JSON form of its protobuf messages, which differs from JSON-RPC.
 //!
-//! Clients of this binding read strictly: nothing may stand here that those messages do not have.
+//! Clients of this binding are strict: only fields of those messages are allowed.
 
 mod params;
 

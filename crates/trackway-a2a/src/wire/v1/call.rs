@@ -62,7 +62,7 @@ pub(crate) fn list(params: ListParams) -> Result<Call, Fault> {
         Fault::param("/params/contextId", why, "send the contextId of a task, or none")
     })?;
     let state = match given(params.status).as_deref() {
-        // What protobuf calls unspecified is a filter that was not given.
+        // An unspecified state in protobuf means no filter.
         None | Some("TASK_STATE_UNSPECIFIED") => None,
         Some(name) => Some(Dialect::V1.state_named(name).ok_or_else(|| {
             let why = format!("status: {name:?} is not a state");

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use crate::card::{self, SCHEME, SCHEME_DESCRIPTION};
 
-/// Fields that hold their default are left out: signatures are made over exactly this form.
+/// Fields with their default value are omitted: signatures cover exactly this form.
 pub(crate) fn card(card: &card::Card<'_>) -> Value {
     let info = card.info;
     let mut capabilities = json!({

@@ -1,4 +1,4 @@
-//! From what was sent to what the domain knows: messages and parts.
+//! From requests to the domain: messages and parts.
 
 use trackway_a2a_wire::{NotOneContent, PartV1};
 use trackway_domain::{Content, File, FileSource, Part};

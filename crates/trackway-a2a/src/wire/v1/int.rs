@@ -1,4 +1,4 @@
-//! Integers as the JSON form of protobuf has them: numbers, or the same in quotes.
+//! Integers in the JSON form of protobuf: numbers, or numbers in quotes.
 
 use std::fmt;
 
@@ -29,7 +29,7 @@ impl<'de> Deserialize<'de> for Int {
             }
 
             fn visit_f64<E: Error>(self, number: f64) -> Result<Int, E> {
-                // 1.0 is an integer in JSON; beyond 2^53 a float does not say which.
+                // 1.0 is an integer in JSON; above 2^53 a float does not identify a single integer.
                 let whole = number.fract() == 0.0 && number.abs() <= 9_007_199_254_740_992.0;
                 if whole {
                     Ok(Int(number as i64))

@@ -1,4 +1,4 @@
-//! Requests as they are read. Fields that are not listed are ignored, as the specification asks.
+//! Parameters of requests. Unknown fields are ignored, as the specification requires.
 
 use serde::Deserialize;
 use trackway_a2a_wire::PartV1;
@@ -23,7 +23,7 @@ pub(crate) struct Configuration {
     pub(crate) task_push_notification_config: Option<Object<PushConfig>>,
     #[serde(alias = "history_length")]
     pub(crate) history_length: Option<Int>,
-    /// Absent means false: the answer comes when the task rests.
+    /// Absent means false: the answer is sent when the task rests.
     #[serde(alias = "return_immediately")]
     pub(crate) return_immediately: Option<bool>,
 }

@@ -1,4 +1,4 @@
-//! Push notification configurations as they are read.
+//! Parses push notification configurations.
 
 use serde::Deserialize;
 
@@ -35,7 +35,7 @@ impl std::fmt::Debug for PushConfig {
 }
 
 impl PushConfig {
-    /// `place` is where it stands in the request, for the fault.
+    /// `place` is its location in the request, for the fault.
     pub(crate) fn push(self, place: &str) -> Result<Push, Fault> {
         let url = self.url.unwrap_or_default();
         if url.is_empty() {
@@ -67,7 +67,7 @@ impl PushConfig {
     }
 }
 
-/// An empty text is one that was not given.
+/// An empty text counts as absent.
 pub(super) fn given(text: Option<String>) -> Option<String> {
     text.filter(|text| !text.is_empty())
 }

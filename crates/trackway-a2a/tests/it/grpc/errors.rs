@@ -1,4 +1,4 @@
-//! What is refused, and how.
+//! Refused requests and their statuses.
 
 use std::sync::Arc;
 

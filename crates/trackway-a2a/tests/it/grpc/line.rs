@@ -1,4 +1,4 @@
-//! A site that is served over gRPC, and clients of it.
+//! A test site over gRPC, and its clients.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use trackway_a2a::{Options, grpc};
 
 use crate::site::Site;
 
-/// The messages that the server has.
+/// The messages of the server.
 #[allow(
     clippy::all,
     missing_debug_implementations,
@@ -29,7 +29,7 @@ pub(crate) mod pb {
     }
 }
 
-/// A client of one service: its methods, by the names that they have on the wire.
+/// A client of one service: its methods, by their names on the wire.
 macro_rules! client {
     ($client:ident, $pb:ident, $service:literal: $(
         $method:ident($call:ident) $wire:literal $request:ident -> $response:ty;
@@ -117,7 +117,7 @@ impl Line {
         Self { site, channel: channel.connect().await.unwrap(), end, serving }
     }
 
-    /// Stops the runtime and then the listener, and waits until it has gone.
+    /// Stops the runtime and then the listener, and waits for both.
     pub(crate) async fn stop(self) {
         self.site.runtime.stop().await;
         drop(self.end);
@@ -133,14 +133,14 @@ impl Line {
     }
 }
 
-/// The same request with an entry of metadata.
+/// The same request with a metadata entry.
 pub(crate) fn with<T>(message: T, name: &'static str, value: &str) -> Request<T> {
     let mut request = Request::new(message);
     request.metadata_mut().insert(name, MetadataValue::try_from(value).unwrap());
     request
 }
 
-/// `google.rpc.Status` in the trailers: reason, domain, and the fields that are to blame.
+/// `google.rpc.Status` in the trailers: reason, domain, and the invalid fields.
 pub(crate) fn details(status: &Status) -> (String, String, Vec<String>) {
     #[derive(Clone, PartialEq, prost::Message)]
     struct Rpc {

@@ -11,7 +11,7 @@ use super::{
     v1::send,
 };
 
-/// Nothing happens to the tasks below once they are followed, so nothing goes out.
+/// Nothing happens to the tasks below after the subscription, so no notification is sent.
 async fn line() -> Line {
     let options = Options {
         default_agent: Some("script".into()),

@@ -1,4 +1,4 @@
-//! What the descriptors say: told by reflection, where it is asked for, and served.
+//! The descriptors: reflection returns them if it is enabled, and every method in them is served.
 
 use futures_util::StreamExt;
 use prost::Message;
@@ -41,7 +41,7 @@ async fn tools_are_told_of_both_services_only_where_that_is_wanted() {
     }
 }
 
-/// Proves X5: methods are routed by hand, and none is forgotten.
+/// Proves X5: methods are routed by hand, and none is missing.
 #[tokio::test]
 async fn every_method_of_the_descriptors_is_served_and_no_other() {
     let line = Line::new().await;

@@ -1,4 +1,4 @@
-//! Protocol 0.3: the default agent, by its own names.
+//! Protocol 0.3: the default agent, with the names of this generation.
 
 use futures_util::StreamExt;
 use tonic::{Code, Streaming};
@@ -97,7 +97,8 @@ async fn what_this_generation_cannot_do_is_refused() {
     let newer = with(sending("m-1", "hi", true), "a2a-version", "1.0");
     let refused = client.send_message(newer).await.unwrap_err();
     assert_eq!(details(&refused).0, "VERSION_NOT_SUPPORTED");
-    // Nobody is known here, and the card of this generation is for those who are.
+    // There is no authentication here, and the extended card of this generation is for authenticated
+    // callers.
     let refused = client.get_agent_card(pb::GetAgentCardRequest {}).await.unwrap_err();
     assert_eq!(details(&refused).0, "EXTENDED_AGENT_CARD_NOT_CONFIGURED");
 }

@@ -46,7 +46,7 @@ fn state(task: &pb::Task) -> TaskState {
     task.status.as_ref().unwrap().state()
 }
 
-/// What a stream shows, in short, and the position of each item.
+/// The items of a stream in short form, and their positions.
 async fn read(stream: &mut Streaming<pb::StreamResponse>) -> Option<(String, f64)> {
     let item = stream.next().await?.unwrap();
     let (shown, metadata) = match item.payload.unwrap() {
@@ -194,7 +194,7 @@ async fn a_subscription_goes_on_over_a_question_and_can_be_taken_up_again() {
     let shown = all(&mut stream).await;
     assert_eq!(names(&shown), ["WORKING", "AUTH_REQUIRED", "WORKING", "COMPLETED"]);
 
-    // Whoever saw the first of them gets the others, although the task has ended.
+    // A client that received the first event gets the others, although the task has ended.
     let again = with(subscribe(), "last-event-id", &shown[0].1.to_string());
     let mut stream = client.subscribe_to_task(again).await.unwrap().into_inner();
     assert_eq!(all(&mut stream).await, shown[1..]);

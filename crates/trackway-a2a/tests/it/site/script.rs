@@ -1,4 +1,4 @@
-//! The workflow that the door is tried with.
+//! The workflow for the tests of the front door.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use trackway_domain::{Artifact, ArtifactId, Failure, Message, Part, Reason};
 use trackway_runtime::{Extension, Kind, Program, ProgramFuture, ProgramInfo, Stage, Stop};
 
-/// A workflow that does what its text says.
+/// A workflow that follows the commands in its text.
 #[derive(Debug)]
 pub(crate) struct Script(ProgramInfo);
 
@@ -30,7 +30,7 @@ impl Script {
         })
     }
 
-    /// The same, for clients that know an extension.
+    /// The same, for clients that support an extension.
     pub(crate) fn requiring(name: &str, uri: &'static str) -> Self {
         let Self(info) = Self::new(name);
         let own = Extension { uri: uri.into(), description: "Needed.".into(), required: true };

@@ -1,4 +1,4 @@
-//! Who may call, on both bindings.
+//! Which callers are allowed, on both bindings.
 
 use std::sync::Arc;
 
@@ -13,10 +13,10 @@ use crate::site::Site;
 
 const AT: &str = "/a2a/agents/script";
 
-/// Knows two tenants, and somebody of the first who may call another workflow only.
+/// Knows two tenants, and a caller of the first tenant that may use only another workflow.
 #[derive(Debug)]
 struct Keys {
-    /// Whoever brings none is let in all the same.
+    /// Callers without a key are admitted as well.
     optional: bool,
 }
 
@@ -72,7 +72,7 @@ async fn ask(
     site.ask_at(way, AT, method, &params, &headers).await.map(|(result, _)| result)
 }
 
-/// Proves X6: strangers are refused before anything else is looked at.
+/// Proves X6: unknown callers are refused before anything else is checked.
 #[tokio::test]
 async fn nobody_gets_in_without_a_key_that_is_known() {
     for way in WAYS {
@@ -119,7 +119,7 @@ async fn a_key_needs_the_scope_of_the_workflow() {
     }
 }
 
-/// Proves X6: what belongs to another tenant is not there.
+/// Proves X6: a task of another tenant does not exist for the caller.
 #[tokio::test]
 async fn tasks_of_another_tenant_are_not_found() {
     for way in WAYS {
@@ -140,7 +140,7 @@ async fn tasks_of_another_tenant_are_not_found() {
         }
         assert_eq!(ask(&site, way, "bob", "ListTasks", json!({})).await.unwrap()["totalSize"], 0);
         assert_eq!(ask(&site, way, "alice", "GetTask", id).await.unwrap(), task);
-        // The same context is another one for another tenant.
+        // The same context id is a different context for another tenant.
         let mut same = message("m-3", "5");
         same["contextId"] = task["contextId"].clone();
         let own = ask(&site, way, "bob", "SendMessage", json!({"message": same})).await.unwrap();
@@ -148,7 +148,7 @@ async fn tasks_of_another_tenant_are_not_found() {
     }
 }
 
-/// Proves X6: the card asks for a key, and only the extended one says which scope.
+/// Proves X6: the card requires a key, and only the extended card lists the scope.
 #[tokio::test]
 async fn cards_say_that_a_key_is_needed() {
     for way in WAYS {
@@ -162,7 +162,7 @@ async fn cards_say_that_a_key_is_needed() {
     }
 }
 
-/// Proves X6: also where a key is not needed for anything else, in both generations.
+/// Proves X6: the extended card needs a key even if nothing else does, in both generations.
 #[tokio::test]
 async fn the_extended_card_is_for_those_who_bring_a_key() {
     for way in WAYS {
@@ -183,8 +183,8 @@ async fn the_extended_card_is_for_those_who_bring_a_key() {
     assert_eq!(refused.status, StatusCode::UNAUTHORIZED);
 }
 
-/// Proves X6: what a key may do is asked of the agent that is meant, also where the rest of the request
-/// is wrong.
+/// Proves X6: permissions are checked for the addressed agent, even if the rest of the request is
+/// invalid.
 #[tokio::test]
 async fn a_wrong_request_is_refused_by_the_agent_that_was_meant() {
     let headers = [V1, ("authorization", "Bearer weak")];

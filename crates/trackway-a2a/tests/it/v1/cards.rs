@@ -1,4 +1,4 @@
-//! Cards: three forms, how long they may be kept, and the one for callers who are known.
+//! Cards: three forms, their cache time, and the one for authenticated callers.
 
 use std::sync::Arc;
 
@@ -39,7 +39,7 @@ const OF_1_0: [&str; 8] = [
     "version",
 ];
 
-/// Proves X5: strict readers of 1.0 get nothing that 1.0 does not know; those of 0.3 likewise.
+/// Proves X5: strict readers of 1.0 receive only members of 1.0; those of 0.3 likewise.
 #[tokio::test]
 async fn a_card_comes_in_the_form_that_is_asked_for() {
     let site = Site::with(Options { conformance: true, ..Options::default() });
@@ -52,7 +52,7 @@ async fn a_card_comes_in_the_form_that_is_asked_for() {
     }
     let (_, _, old) = card(&site, CARD, &[("a2a-version", "0.3")]).await;
     assert_eq!((&old["protocolVersion"], old.get("supportedInterfaces")), (&json!("0.3.0"), None));
-    // A version that is named counts more than who names it.
+    // A named version takes precedence over the reader's name.
     let named = [("a2a-version", "0.3.0"), ("user-agent", "python-httpx/0.28.1")];
     assert_eq!(card(&site, CARD, &named).await.2, old);
     let (_, _, union) = card(&site, CARD, &[("user-agent", "curl/8")]).await;
@@ -119,7 +119,7 @@ async fn a_card_is_kept_until_it_changes() {
     }
 }
 
-/// gRPC is one address for all agents, so the tenant says which; 0.3 has no tenants.
+/// gRPC has one address for all agents, so the tenant names the agent; 0.3 has no tenants.
 #[tokio::test]
 async fn grpc_is_named_where_the_agent_can_be_reached() {
     let site = Site::with(Options {
@@ -144,7 +144,7 @@ async fn grpc_is_named_where_the_agent_can_be_reached() {
     }
 }
 
-/// The answer depends on the reader's name only where some names are strict ones.
+/// The answer depends on the reader's name only if some names are strict ones.
 #[tokio::test]
 async fn caches_are_told_what_the_form_depends_on() {
     let strict = Site::with(Options { conformance: true, ..Options::default() });
@@ -200,7 +200,7 @@ async fn extensions_are_told_when_they_are_in_force_and_refused_when_missing() {
             let both = format!("https://solace.com/a2a/extensions/agent-type, {EXTENSION}");
             assert_eq!(told["a2a-extensions"], both, "{way:?} {name}");
         }
-        // Asking for what is unknown is no mistake, and nothing is in force then.
+        // An unknown extension is not an error, and no extension is active then.
         let headers = [V1, ("a2a-extensions", "urn:one, urn:two")];
         let (_, told) = site
             .ask_at(way, "/a2a/agents/script", "ListTasks", &json!({}), &headers)

@@ -1,4 +1,4 @@
-//! Refusals of 1.0, whole, on both bindings.
+//! Complete refusals of 1.0, on both bindings.
 
 use axum::{
     body::Body,
@@ -42,7 +42,7 @@ async fn a_task_that_is_not_there() {
     }
 }
 
-/// Proves X5: the place is named in the form of the error model, and why it is wrong.
+/// Proves X5: the error names the location in the form of the error model, and the reason.
 #[tokio::test]
 async fn a_parameter_that_is_wrong() {
     for way in WAYS {
@@ -63,7 +63,7 @@ async fn a_parameter_that_is_wrong() {
     }
 }
 
-/// Proves X5: input that the workflow does not take makes no task.
+/// Proves X5: input that the workflow does not accept creates no task.
 #[tokio::test]
 async fn input_that_does_not_satisfy_the_schema() {
     for way in WAYS {
@@ -84,7 +84,7 @@ async fn input_that_does_not_satisfy_the_schema() {
     }
 }
 
-/// Proves X5: every error of the protocol that an agent can give, with its number, status and name.
+/// Proves X5: every error of the protocol that an agent can return, with its code, status and name.
 #[tokio::test]
 async fn every_refusal_has_its_number_status_and_name() {
     for way in WAYS {
@@ -164,7 +164,7 @@ async fn rest(
     (reply.status, reply.body["error"].clone(), allow.unwrap_or_default())
 }
 
-/// Proves X5: what HTTP itself has a word for.
+/// Proves X5: errors that have an HTTP status of their own.
 #[tokio::test]
 async fn addresses_methods_and_bodies_that_http_refuses() {
     let site = Site::with(Options { body_bytes_max: 1_000, ..Options::default() });
@@ -196,7 +196,7 @@ async fn addresses_methods_and_bodies_that_http_refuses() {
     }
 }
 
-/// Proves X5: the envelope of JSON-RPC, refused in the form of 1.0 where the header names it.
+/// Proves X5: the envelope of JSON-RPC, refused in the form of 1.0 if the header names it.
 #[tokio::test]
 async fn envelopes_that_json_rpc_refuses() {
     let site = Site::new();
@@ -219,7 +219,8 @@ async fn envelopes_that_json_rpc_refuses() {
     }
 }
 
-/// Whoever names the protocol's own media type gets it back; everybody else gets plain JSON.
+/// A client that names the protocol's own media type receives it; every other client receives plain
+/// JSON.
 #[tokio::test]
 async fn the_media_type_of_the_protocol_is_mirrored() {
     let site = Site::new();

@@ -1,4 +1,4 @@
-//! One way of asking for both bindings of 1.0: operations by their JSON-RPC names and parameters.
+//! One request interface for both bindings of 1.0: operations by their JSON-RPC names and parameters.
 
 use axum::{
     body::Body,
@@ -18,12 +18,12 @@ pub(crate) const WAYS: [Way; 2] = [Way::Rpc, Way::Rest];
 pub(crate) const V1: (&str, &str) = ("a2a-version", "1.0");
 const AGENT: &str = "/a2a/agents/script";
 
-/// A refusal, with what either binding says of it.
+/// A refusal, with the content of either binding.
 #[derive(Debug)]
 pub(crate) struct Refused {
     pub(crate) status: StatusCode,
     pub(crate) headers: HeaderMap,
-    /// The number of JSON-RPC; on HTTP+JSON the status once more.
+    /// The code of JSON-RPC; on HTTP+JSON the status again.
     pub(crate) code: i64,
     pub(crate) error: Value,
 }
@@ -34,12 +34,12 @@ impl Refused {
         self.error.get("data").unwrap_or(&self.error["details"])
     }
 
-    /// The name in its `ErrorInfo`; empty where there is none.
+    /// The name in its `ErrorInfo`; empty if there is none.
     pub(crate) fn reason(&self) -> &str {
         self.details()[0]["reason"].as_str().unwrap_or_default()
     }
 
-    /// The place that is blamed first.
+    /// The first invalid location.
     pub(crate) fn field(&self) -> &str {
         let details = self.details().as_array().unwrap();
         let bad = details.iter().find(|detail| detail.get("fieldViolations").is_some());
@@ -105,7 +105,7 @@ fn rest(method: &str, params: &Value) -> (Method, String, String) {
         other => panic!("{other} has no address"),
     };
     if verb == Method::POST {
-        // As the suites send it: no body at all where there is nothing to say.
+        // As the suites send it: no body at all if there are no parameters.
         let body = if params.is_empty() && path.starts_with("tasks/") {
             String::new()
         } else {
@@ -199,7 +199,7 @@ pub(crate) fn state(status: &Value) -> &str {
     name.strip_prefix("TASK_STATE_").expect("a name of protobuf")
 }
 
-/// What a stream showed, in short: `task:STATE`, `STATE`, `+ARTIFACT`, `message`.
+/// The items of a stream in short form: `task:STATE`, `STATE`, `+ARTIFACT`, `message`.
 pub(crate) fn shape(events: &[Event]) -> Vec<String> {
     let short = |event: &Event| {
         let members = event.result.as_object().unwrap();

@@ -46,7 +46,7 @@ async fn pages_hold_every_task_once_the_newest_first() {
     }
 }
 
-/// A task whose status changes comes to the front.
+/// A task whose status changes moves to the front.
 #[tokio::test]
 async fn filters_narrow_the_list() {
     for way in WAYS {

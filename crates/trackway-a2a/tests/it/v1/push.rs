@@ -14,10 +14,10 @@ use trackway_a2a::{AddressPolicy, Options, Outgoing, OutgoingOptions};
 use super::kit::{WAYS, Way, answer, message, shape};
 use crate::site::{Event, Site};
 
-/// Far longer than a delivery on this machine takes: only a hang gets there.
+/// Far longer than a local delivery takes: only a hang reaches it.
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(30);
 
-/// A door that sends notifications; to this machine too, if need be.
+/// A front door that sends notifications, also to this machine if necessary.
 pub(crate) fn site(allow_loopback: bool) -> Site {
     let options = OutgoingOptions { addresses: AddressPolicy { allow_loopback }, secret: None };
     let outgoing = Some(Outgoing::new(options));
@@ -28,7 +28,7 @@ fn rpc_else(way: Way, rpc: i64, rest: i64) -> i64 {
     if way == Way::Rpc { rpc } else { rest }
 }
 
-/// Proves X6: what is set is shown, listed, replaced and removed under its id.
+/// Proves X6: a configuration is returned, listed, replaced and removed by its id.
 #[tokio::test]
 async fn configurations_are_set_shown_listed_and_removed() {
     for way in WAYS {
@@ -64,7 +64,7 @@ async fn configurations_are_set_shown_listed_and_removed() {
         let wrong = site.ask(way, "ListTaskPushNotificationConfigs", &page("none")).await;
         assert_eq!(wrong.unwrap_err().code, rpc_else(way, -32602, 400));
         for _ in 0..2 {
-            // The second time there is nothing left to remove, which is what was wanted.
+            // The second time there is nothing left to remove, which is not an error.
             let removed = site.ask(way, "DeleteTaskPushNotificationConfig", &id("own")).await;
             assert_eq!(removed.unwrap(), json!({}));
         }
@@ -134,7 +134,7 @@ async fn configurations_that_are_refused() {
     }
 }
 
-/// Proves X5: twenty, however they come, and a known one may still be replaced.
+/// Proves X5: at most twenty, however they are set; an existing one may still be replaced.
 #[tokio::test]
 async fn a_task_has_so_many_configurations_and_no_more() {
     for way in WAYS {
@@ -152,7 +152,7 @@ async fn a_task_has_so_many_configurations_and_no_more() {
         let advice = refused.details().as_array().unwrap().last().unwrap();
         assert_eq!(advice["code"], "too-large", "{way:?}");
         assert!(set("c-7".into()).await.is_ok());
-        // A message that brings one more is not taken either, unless it replaces a known one.
+        // A message with one more configuration is refused as well, unless it replaces an existing one.
         let sent = |message: &str, config: Value| {
             let params = json!({"message": answer(message, &task, &json!({"amount": 0})),
                 "configuration": {"taskPushNotificationConfig": config}});
@@ -169,7 +169,7 @@ async fn a_task_has_so_many_configurations_and_no_more() {
     }
 }
 
-/// What arrives at a receiver on this machine.
+/// The requests at a local receiver.
 pub(crate) struct Receiver {
     pub(crate) url: String,
     received: mpsc::UnboundedReceiver<(HeaderMap, Value)>,
@@ -241,7 +241,7 @@ async fn notifications_of_1_0_are_the_items_of_a_stream() {
     }
 }
 
-/// Proves X6: in 0.3 a notification is the task as of the update.
+/// Proves X6: in 0.3 a notification is the task after the update.
 #[tokio::test]
 async fn notifications_of_0_3_are_tasks() {
     let site = site(true);

@@ -1,11 +1,11 @@
-//! Sending messages of 1.0, and looking at what became of them.
+//! Sends messages of 1.0 and checks the results.
 
 use serde_json::{Value, json};
 
 use super::kit::{WAYS, answer, message, state};
 use crate::site::Site;
 
-/// Proves L8: a send waits unless it is told not to.
+/// Proves L8: a send waits unless the client disables it.
 #[tokio::test]
 async fn a_send_answers_when_the_task_rests_or_at_once() {
     for way in WAYS {
@@ -47,7 +47,7 @@ async fn a_question_is_answered_until_the_answer_fits() {
             right["metadata"],
             json!({"concurrentRequest": false, "requestOrder": 2, "primaryResume": true})
         );
-        // A context alone finds the one task in it that waits.
+        // A context alone finds the only task in it that waits.
         let mut signed = message("m-4", "signed");
         signed["contextId"] = task["contextId"].clone();
         let done = send(signed).await;
@@ -56,7 +56,7 @@ async fn a_question_is_answered_until_the_answer_fits() {
     }
 }
 
-/// Proves L2: what needs no task is answered by a message, and leaves nothing behind.
+/// Proves L2: a request that needs no task is answered by a message, and leaves nothing behind.
 #[tokio::test]
 async fn a_direct_answer_is_a_message() {
     for way in WAYS {
@@ -72,7 +72,7 @@ async fn a_direct_answer_is_a_message() {
         );
         let page = site.ask(way, "ListTasks", &json!({})).await.unwrap();
         assert_eq!(page["totalSize"], 0);
-        // To a task it is a message like any other.
+        // Sent to a task it is an ordinary message.
         let task = site.begin(way, "m-2", "ask").await;
         direct["taskId"] = task["id"].clone();
         direct["contextId"] = task["contextId"].clone();
@@ -130,7 +130,7 @@ async fn a_task_is_canceled_once() {
     }
 }
 
-/// Proves L16: a message that is sent again is the same message, on whichever binding.
+/// Proves L16: a message that is sent again is the same message, on either binding.
 #[tokio::test]
 async fn a_repeated_message_makes_no_second_task() {
     let site = Site::new();
@@ -145,7 +145,7 @@ async fn a_repeated_message_makes_no_second_task() {
     }
 }
 
-/// Either spelling of a field is read, on both bindings, in queries too.
+/// Both spellings of a field are accepted, on both bindings, also in queries.
 #[tokio::test]
 async fn snake_case_is_understood_everywhere() {
     for way in WAYS {

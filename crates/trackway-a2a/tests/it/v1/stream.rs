@@ -1,4 +1,4 @@
-//! Streams of 1.0: what they begin with, where they end, and how they go on after a break.
+//! Streams of 1.0: their first item, their end, and how they continue after a break.
 
 use axum::{body::Body, http::Request};
 use serde_json::{Value, json};
@@ -43,7 +43,7 @@ async fn an_answer_opens_the_next_stream() {
     }
 }
 
-/// Two subscribers see the same; one that leaves takes nothing from the other.
+/// Two subscribers receive the same; one that leaves does not affect the other.
 #[tokio::test]
 async fn a_subscription_shows_the_task_first_and_stays_until_the_end() {
     for way in WAYS {
@@ -67,7 +67,7 @@ async fn a_subscription_shows_the_task_first_and_stays_until_the_end() {
     }
 }
 
-/// Proves X5: there is nothing to subscribe to, and that is said in plain JSON.
+/// Proves X5: there is nothing to subscribe to, and the refusal is plain JSON.
 #[tokio::test]
 async fn subscriptions_to_what_has_ended_or_never_was_are_refused() {
     for way in WAYS {
@@ -84,7 +84,7 @@ async fn subscriptions_to_what_has_ended_or_never_was_are_refused() {
     }
 }
 
-/// Whoever names a position may have missed the end, and gets it.
+/// A client that names a position may have missed the end, and receives it.
 #[tokio::test]
 async fn a_position_continues_without_gap_or_repetition_also_after_the_end() {
     for way in WAYS {
@@ -132,7 +132,7 @@ async fn a_subscription_over_http_json_by_either_method() {
     }
 }
 
-/// Proves X5: a position that nothing has yet is no reason to wait for ever for a task that has ended.
+/// Proves X5: a position in the future does not wait forever for a task that has ended.
 #[tokio::test]
 async fn a_position_beyond_the_end_of_an_ended_task_ends_the_stream() {
     for way in WAYS {

@@ -1,4 +1,4 @@
-//! Every answer as a reader sees it that takes nothing but what the protocol names.
+//! Every answer from the view of a reader that accepts only members of the protocol.
 
 use serde_json::{Value, json};
 use trackway_a2a::{Options, Outgoing, OutgoingOptions};
@@ -6,7 +6,7 @@ use trackway_a2a::{Options, Outgoing, OutgoingOptions};
 use super::kit::{V1, WAYS, Way, answer, message};
 use crate::site::Site;
 
-/// What an object may have, and what it must have: the protobuf messages of 1.0.
+/// The allowed and the required members of an object: the protobuf messages of 1.0.
 struct Form {
     allowed: &'static [&'static str],
     required: &'static [&'static str],
@@ -173,7 +173,7 @@ fn check_item(item: &Value) {
     }
 }
 
-/// Names of 1.0 are written in one word, also in what we add.
+/// Names of 1.0 are in camel case, including the ones that we add.
 fn check_names(value: &Value) {
     match value {
         Value::Object(fields) => fields.iter().for_each(|(name, value)| {
@@ -229,7 +229,7 @@ async fn cards_of_1_0_hold_nothing_but_the_protocol() {
     }
     let path = "/a2a/agents/script/.well-known/agent-card.json?A2A-Version=1.0";
     check_card(&site.get(path).await.body);
-    // Nothing of a refusal stands beside the three fields of JSON-RPC.
+    // A refusal contains only the three fields of JSON-RPC.
     let at = "/a2a/agents/script";
     let refused = site.ask_at(Way::Rpc, at, "GetTask", &json!({"id": "x"}), &[V1]).await;
     let error = refused.unwrap_err().error;

@@ -1,4 +1,4 @@
-//! One address for several agents: a tenant names the one that is meant.
+//! One address for several agents: a tenant names the agent.
 
 use axum::{
     body::Body,
@@ -84,7 +84,7 @@ async fn post(site: &Site, path: &str, body: &Value) -> (StatusCode, Value) {
     (reply.status, reply.body)
 }
 
-/// Proves X5: a path of HTTP+JSON may begin with the tenant, and must mean what the body means.
+/// Proves X5: a path of HTTP+JSON may start with the tenant, and must agree with the body.
 #[tokio::test]
 async fn a_tenant_in_the_path_names_the_agent() {
     let site = site();
@@ -109,7 +109,7 @@ async fn a_tenant_in_the_path_names_the_agent() {
     assert_eq!(status, StatusCode::OK);
 }
 
-/// Without a default agent there is nobody at `/a2a`.
+/// Without a default agent there is no agent at `/a2a`.
 #[tokio::test]
 async fn without_a_default_agent_only_tenants_are_there() {
     for way in WAYS {

@@ -1,4 +1,4 @@
-//! Which generation a request is answered in.
+//! The generation of the answer to a request.
 
 use axum::{body::Body, http::Request};
 use serde_json::{Value, json};
@@ -15,7 +15,7 @@ fn query(way: Way) -> &'static str {
     }
 }
 
-/// Proves X5: a version is named by header or query; patch numbers mean nothing.
+/// Proves X5: a header or the query names the version; patch numbers are ignored.
 #[tokio::test]
 async fn the_version_is_taken_from_header_or_query() {
     let site = Site::new();
@@ -58,7 +58,7 @@ async fn versions_that_are_not_spoken_are_refused() {
     }
 }
 
-/// The names of the methods tell the generations apart where no header does.
+/// The names of the methods determine the generation if there is no header.
 #[tokio::test]
 async fn methods_lead_to_their_generation() {
     let site = Site::new();
@@ -74,17 +74,17 @@ async fn methods_lead_to_their_generation() {
     assert_eq!(rpc("message/send", old.clone(), &[]).await.unwrap()["kind"], "task");
     let task = rpc("SendMessage", new.clone(), &[]).await.unwrap();
     assert_eq!(task["task"]["status"]["state"], "TASK_STATE_COMPLETED");
-    // A header decides, whatever the method looks like.
+    // A header decides, whatever the method's name is.
     let refused = rpc("SendMessage", new, &[("a2a-version", "0.3")]).await.unwrap_err();
     assert_eq!((refused.code, &refused.error["data"]["code"]), (-32601, &json!("invalid-request")));
-    // A name that neither has, and no header: the names of both are told.
+    // A name that neither generation has, without a header: the error lists the names of both.
     let refused = rpc("sendMessage", json!({}), &[]).await.unwrap_err();
     let next = refused.error["data"]["next"].as_str().unwrap();
     assert!(next.contains("message/send") && next.contains("SendMessage"), "{next}");
     let refused = rpc("message/send", old, &[("a2a-version", "1.0")]).await.unwrap_err();
     assert_eq!(refused.code, -32601);
     assert_eq!(refused.details()[0]["@type"], "urn:trackway:advice");
-    // One task, seen by both.
+    // One task, visible in both.
     let id = json!({"id": task["task"]["id"]});
     assert_eq!(rpc("tasks/get", id, &[]).await.unwrap()["status"]["state"], "completed");
 }

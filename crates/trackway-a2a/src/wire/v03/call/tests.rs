@@ -1,4 +1,4 @@
-//! What a configuration asks for.
+//! Configurations of sends, and the calls that they become.
 
 use serde_json::{Value, json};
 

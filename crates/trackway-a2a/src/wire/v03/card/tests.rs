@@ -1,4 +1,4 @@
-//! The card, whole.
+//! The complete card.
 
 use serde_json::json;
 

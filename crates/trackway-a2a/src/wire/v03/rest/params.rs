@@ -1,4 +1,4 @@
-//! Requests as they are read, into the shapes of JSON-RPC, from which everything else is the same.
+//! Parses requests into the types of JSON-RPC, from which everything else is the same.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -87,9 +87,9 @@ impl From<SendParams> for params::SendParams {
         let configuration = sent.configuration.map(|Object(sent)| {
             Object(params::Configuration {
                 accepted_output_modes: sent.accepted_output_modes,
-                // Where this is left out it holds its default, which clients of this binding mean.
+                // If this is absent it has its default, which clients of this binding intend.
                 blocking: sent.blocking,
-                // So does this: zero is what is sent for no number at all.
+                // The same is true here: clients send zero for an absent number.
                 history_length: sent.history_length.filter(|length| *length != 0),
                 push_notification_config: sent.push_notification,
             })
@@ -147,8 +147,8 @@ impl From<Part> for params::Part {
     }
 }
 
-/// A new push notification configuration: inside of the request that the protocol describes, as the
-/// official Python client sends it, or bare, as the one in JavaScript does.
+/// A new push notification configuration: inside the request that the protocol describes, as the
+/// official Python client sends it, or bare, as the JavaScript client does.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct PushParams {
@@ -167,7 +167,7 @@ struct Named {
 }
 
 impl PushParams {
-    /// The path says whose it is.
+    /// The path names its task.
     pub(crate) fn call(self, task: &str) -> Result<Call, Fault> {
         let (place, config) = match (self.config, self.push_notification_config) {
             (Some(Object(config)), _) => {

@@ -1,4 +1,4 @@
-//! HTTP+JSON of 0.3, which is the JSON form of its protobuf messages and not that of its JSON-RPC.
+//! HTTP+JSON of 0.3, which is the JSON form of its protobuf messages and differs from its JSON-RPC.
 
 use serde_json::{Value, json};
 use trackway_a2a_wire::Dialect;
@@ -58,7 +58,7 @@ fn parts_come_in_and_go_out_in_the_shapes_of_protobuf() {
     let artifact = trackway_domain::Artifact::new(artifact, parts);
     let shown = shown(Seen::Artifact(ArtifactChunk::from(artifact)));
     let mut out = shown["artifactUpdate"]["artifact"]["parts"].clone();
-    // Where a type is known of data, it is told among the metadata.
+    // A known type of data is in the metadata.
     out[1].as_object_mut().unwrap().remove("metadata");
     assert_eq!(out, content);
 }
@@ -94,7 +94,7 @@ fn shown(seen: Seen) -> Value {
     item(seen, Dialect::V03Proto)
 }
 
-/// Proves L8, L10: nothing stands there that a strict reader of protobuf would not know.
+/// Proves L8, L10: the answer contains only fields that a strict reader of protobuf knows.
 #[test]
 fn a_task_and_its_updates() {
     let task = json!({

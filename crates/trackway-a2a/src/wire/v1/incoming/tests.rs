@@ -1,4 +1,4 @@
-//! Messages as clients of 1.0 send them, and the same as they go out again.
+//! Messages of 1.0 clients, and the same messages written again.
 
 use serde_json::{Value, json};
 use trackway_a2a_wire::{Dialect, Message};
@@ -24,7 +24,7 @@ fn with(change: Value) -> Value {
     message
 }
 
-/// What a part is to the domain, and what is written of it afterwards.
+/// A part in the domain, and its written form.
 fn through(part: &Value) -> (Part, Value) {
     let message = read(&with(json!({"parts": [part]}))).unwrap().message;
     let written =
@@ -71,7 +71,7 @@ fn every_kind_of_part_comes_out_as_it_went_in() {
     }
 }
 
-/// The domain keeps name and type of text and data among their metadata, where 0.3 looks for them.
+/// The domain keeps name and type of text and data in their metadata, where 0.3 expects them.
 #[test]
 fn name_and_type_stand_beside_text_and_data_too() {
     let named = json!({"text": "# A", "filename": "a.md", "mediaType": "text/markdown"});
@@ -113,7 +113,7 @@ fn a_whole_message_in_either_spelling_of_its_fields() {
     assert_eq!(message.metadata["k"], json!([1]));
 }
 
-/// The JSON form of protobuf may write a field that holds its default.
+/// The JSON form of protobuf may contain a field with its default value.
 #[test]
 fn empty_texts_and_nulls_are_what_was_not_sent() {
     let empty = with(json!({"contextId": "", "taskId": "", "extensions": [], "metadata": {},

@@ -14,7 +14,7 @@ fn written(outcome: &Outcome) -> Value {
     serde_json::to_value(Answer { outcome, card: &Value::Null, dialect: Dialect::V1 }).unwrap()
 }
 
-/// Proves X6: what a client set is what it gets back, whole.
+/// Proves X6: a client receives exactly the configuration that it set.
 #[test]
 fn a_configuration_comes_out_as_it_went_in() {
     for sent in [

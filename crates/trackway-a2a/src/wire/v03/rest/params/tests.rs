@@ -1,4 +1,4 @@
-//! What clients of 0.3 send over HTTP+JSON.
+//! Requests of 0.3 clients over HTTP+JSON.
 
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ fn push(body: Value) -> Result<Call, Fault> {
     serde_json::from_value::<PushParams>(body).unwrap().call("run_1")
 }
 
-/// The official clients do not agree: one sends the request of the protocol, one the configuration.
+/// The official clients differ: one sends the request of the protocol, one the bare configuration.
 #[test]
 fn a_push_configuration_comes_wrapped_or_bare() {
     let config = json!({"pushNotificationConfig": {"id": "mine", "url": "https://example.org/"}});
