@@ -1,11 +1,11 @@
-//! The dialects, and what each calls things.
+//! The dialects, and the names that each uses.
 
 use std::fmt;
 
 use trackway_domain::{Role, StateName};
 
-/// A generation of the protocol. Patch versions are never told apart on the wire. The newer is the
-/// greater.
+/// A generation of the protocol. The wire format does not distinguish patch versions. The newer
+/// generation is the greater value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Generation {
     V03,
@@ -16,7 +16,7 @@ impl Generation {
     /// The newest first.
     pub const ALL: [Self; 2] = [Self::V1, Self::V03];
 
-    /// The generation that a version names; whatever comes after major and minor is not looked at.
+    /// The generation of a version; everything after major and minor is ignored.
     pub fn parse(version: &str) -> Option<Self> {
         let mut numbers = version.trim().split('.');
         match (numbers.next(), numbers.next()) {
@@ -26,7 +26,7 @@ impl Generation {
         }
     }
 
-    /// Where requests and responses name extensions.
+    /// The header in which requests and responses name extensions.
     pub const fn extensions_header(self) -> &'static str {
         match self {
             Self::V03 => "x-a2a-extensions",
@@ -34,7 +34,7 @@ impl Generation {
         }
     }
 
-    /// Major and minor, as cards, headers and stored configurations have it.
+    /// Major and minor, as in cards, headers and stored configurations.
     pub const fn version(self) -> &'static str {
         match self {
             Self::V03 => "0.3",
@@ -49,13 +49,13 @@ impl fmt::Display for Generation {
     }
 }
 
-/// The forms of JSON that are spoken.
+/// The supported forms of JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Dialect {
     /// Protocol 0.3 on JSON-RPC: tasks, messages, updates and parts name their kind in a field.
     V03,
     /// Protocol 0.3 on HTTP+JSON: the JSON form of its protobuf messages. Its readers are strict, so
-    /// nothing may stand there that those messages do not have.
+    /// only fields of those messages are allowed.
     V03Proto,
     /// Protocol 1.0 on both: the JSON form of its protobuf messages.
     V1,
@@ -69,7 +69,7 @@ impl Dialect {
         }
     }
 
-    /// Whether a thing names its kind; else the member that it is wrapped in does.
+    /// Whether a value names its kind; otherwise the member that wraps it does.
     pub const fn is_tagged(self) -> bool {
         matches!(self, Self::V03)
     }
@@ -87,7 +87,7 @@ impl Dialect {
         [Role::User, Role::Agent].into_iter().find(|role| self.role(*role) == name)
     }
 
-    /// `unknown` is nothing that a task of 1.0 can be in; it is what protobuf calls unspecified.
+    /// A task of 1.0 is never `unknown`; protobuf calls this state unspecified.
     pub const fn state(self, state: StateName) -> &'static str {
         let (tagged, proto) = match state {
             StateName::Submitted => ("submitted", "TASK_STATE_SUBMITTED"),
@@ -96,7 +96,7 @@ impl Dialect {
             StateName::AuthRequired => ("auth-required", "TASK_STATE_AUTH_REQUIRED"),
             StateName::Completed => ("completed", "TASK_STATE_COMPLETED"),
             StateName::Failed => ("failed", "TASK_STATE_FAILED"),
-            // With two l, in this dialect alone.
+            // With two l, only in this dialect.
             StateName::Canceled if matches!(self, Self::V03Proto) => ("", "TASK_STATE_CANCELLED"),
             StateName::Canceled => ("canceled", "TASK_STATE_CANCELED"),
             StateName::Rejected => ("rejected", "TASK_STATE_REJECTED"),

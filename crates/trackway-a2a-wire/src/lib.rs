@@ -1,7 +1,8 @@
-//! The JSON of the A2A protocol: one model for all that write or read it.
+//! The JSON of the A2A protocol: one model for the server and the client.
 //!
 //! A [`Dialect`] is a generation of the protocol on a binding. Types that are written borrow from the
-//! domain's and know their dialect; what the dialects write alike is written by one function.
+//! domain types and know their dialect. One function writes everything that the dialects have in
+//! common.
 
 mod dialect;
 mod message;

@@ -1,11 +1,11 @@
-//! Messages and artifacts as they are written.
+//! Writes messages and artifacts.
 
 use serde::{Serialize, Serializer, ser::SerializeMap};
 use trackway_domain as domain;
 
 use crate::{Dialect, part::Part, with_references};
 
-/// A message and where it belongs. `T` is the id of its task.
+/// A message, its task and its context. `T` is the type of its task id.
 #[derive(Debug, Clone, Copy)]
 pub struct Message<'a, T = &'a str> {
     pub message: &'a domain::Message,

@@ -1,4 +1,4 @@
-//! Parts as they are written, and what of a part or message has no field of its own in a dialect.
+//! Writes parts. Also handles the values of a part or message that have no field in a dialect.
 
 use std::borrow::Cow;
 
@@ -8,11 +8,11 @@ use trackway_domain::{self as domain, Content, File, FileSource, Message, Object
 
 use crate::Dialect;
 
-/// Mark of a data part whose value is no object and is therefore wrapped: data of 0.3 is an object.
-/// The official SDKs use the same, so a value comes back as it was.
+/// Marks a data part whose value is not an object and is therefore wrapped: data of 0.3 is an object.
+/// The official SDKs use the same mark, so a value comes back unchanged.
 pub const DATA_PART_COMPAT: &str = "data_part_compat";
 
-/// Text and data have no place of their own for these in the domain: their metadata keep them.
+/// The domain has no fields for these on text and data: the metadata contains them.
 pub(crate) const MIME_TYPE: &str = "mimeType";
 pub(crate) const FILENAME: &str = "filename";
 
@@ -33,7 +33,7 @@ impl Serialize for Part<'_> {
     }
 }
 
-/// The content's own name says what it is.
+/// The name of the member identifies the content.
 fn v1<M: SerializeMap>(part: &domain::Part, mut fields: M) -> Result<M::Ok, M::Error> {
     let metadata = &part.metadata;
     let (filename, media_type) = match &part.content {
@@ -65,13 +65,13 @@ fn v1<M: SerializeMap>(part: &domain::Part, mut fields: M) -> Result<M::Ok, M::E
     fields.end()
 }
 
-/// Name and type of a text or data part, which the domain keeps among the metadata.
+/// Name and type of a text or data part, which the domain keeps in the metadata.
 pub fn beside(metadata: &Object) -> (Option<&str>, Option<&str>) {
     let text = |name: &str| metadata.get(name).and_then(Value::as_str);
     (text(FILENAME), text(MIME_TYPE))
 }
 
-/// The kind says what it is on JSON-RPC; the protobuf form has the same members and no kind.
+/// On JSON-RPC the kind identifies the content; the protobuf form has the same members and no kind.
 fn v03<M: SerializeMap>(
     part: &domain::Part,
     dialect: Dialect,
@@ -102,7 +102,7 @@ fn v03<M: SerializeMap>(
     fields.end()
 }
 
-/// Data inside of what stands around it: a message of protobuf, and an object where it is none.
+/// Data inside its wrappers: a protobuf message, and an object if the value is not one.
 struct Data<'a> {
     data: &'a Value,
     wrapped: bool,
@@ -165,7 +165,7 @@ impl Serialize for FileOf<'_> {
     }
 }
 
-/// A value as it was before it was wrapped.
+/// A value before it was wrapped.
 pub fn unwrapped(data: Value, metadata: &mut Object) -> Value {
     let marked = metadata.get(DATA_PART_COMPAT).is_some_and(|mark| mark == true);
     match data {
@@ -177,10 +177,10 @@ pub fn unwrapped(data: Value, metadata: &mut Object) -> Value {
     }
 }
 
-/// The metadata of a message, with the tasks that it refers to.
+/// The metadata of a message, including the tasks that it refers to.
 ///
-/// JSON-RPC of 0.3 has a field for them. The protobuf messages of 0.3, which its gRPC and HTTP+JSON speak,
-/// have not: there they stand among the metadata, under the same name.
+/// JSON-RPC of 0.3 has a field for them. The protobuf messages of 0.3, which its gRPC and HTTP+JSON
+/// use, have none: there they are in the metadata, under the same name.
 pub fn with_references(message: &Message) -> Cow<'_, Object> {
     if message.references.is_empty() {
         return Cow::Borrowed(&message.metadata);
@@ -190,8 +190,8 @@ pub fn with_references(message: &Message) -> Cow<'_, Object> {
     Cow::Owned(metadata)
 }
 
-/// Takes the tasks that a message refers to out of its metadata. Anything but a list of ids is the client's
-/// own, and stays.
+/// Removes the tasks that a message refers to from its metadata. Any value except a list of ids belongs
+/// to the client and stays.
 pub fn take_references(metadata: &mut Object) -> Vec<String> {
     let Some(Value::Array(items)) = metadata.get(REFERENCES) else { return Vec::new() };
     let ids = items.iter().map(|item| item.as_str().map(str::to_owned));

@@ -1,4 +1,4 @@
-//! Push notification configurations as they are written.
+//! Writes push notification configurations.
 
 use std::fmt;
 
@@ -6,15 +6,16 @@ use serde::{Serialize, Serializer, ser::SerializeMap};
 
 use crate::Generation;
 
-/// Where and how notifications go.
+/// The target and credentials of notifications.
 #[derive(Clone, Copy)]
 pub struct PushConfig<'a> {
     pub id: Option<&'a str>,
     pub url: &'a str,
     pub token: Option<&'a str>,
-    /// A scheme and credentials of it.
+    /// A scheme and its credentials.
     pub authentication: Option<(&'a str, Option<&'a str>)>,
-    /// The task, where it is written inside: in 1.0. In 0.3 it stands around the configuration.
+    /// The task, if the configuration contains it: in 1.0. In 0.3 the object around the configuration
+    /// has it.
     pub task: Option<&'a str>,
     pub generation: Generation,
 }

@@ -1,4 +1,4 @@
-//! A part of 1.0 as it is read.
+//! Reads a part of 1.0.
 
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
@@ -6,8 +6,8 @@ use trackway_domain::{self as domain, Content, File, FileSource, Object};
 
 use crate::part::{FILENAME, MIME_TYPE};
 
-/// One of the four contents, and what may stand beside any of them. Either spelling of a name is
-/// read, as the JSON form of protobuf has it.
+/// One of the four contents, and the members that each of them may have. Both spellings of a name are
+/// accepted, as in the JSON form of protobuf.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PartV1 {
@@ -23,15 +23,15 @@ pub struct PartV1 {
     media_type: Option<String>,
 }
 
-/// A part has no content, or more than one.
+/// A part without content, or with more than one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NotOneContent;
 
 impl PartV1 {
-    /// Whether a file's bytes or address can be used is not looked at.
+    /// Does not check whether a file's bytes or address are usable.
     pub fn part(self) -> Result<domain::Part, NotOneContent> {
         let mut metadata = self.metadata.unwrap_or_default();
-        // An empty text is one that was not given.
+        // An empty text counts as absent.
         let name = self.filename.filter(|name| !name.is_empty());
         let mime_type = self.media_type.filter(|kind| !kind.is_empty());
         let source = match (self.text, self.raw, self.url, self.data) {
@@ -44,7 +44,7 @@ impl PartV1 {
         let content = match source {
             Ok(source) => Content::File(File { name, mime_type, source }),
             Err(content) => {
-                // The domain keeps these of text and data where 0.3 has them: among the metadata.
+                // For text and data, the domain keeps these where 0.3 has them: in the metadata.
                 for (key, value) in [(MIME_TYPE, mime_type), (FILENAME, name)] {
                     if let Some(value) = value {
                         metadata.insert(key.to_owned(), value.into());
@@ -57,7 +57,7 @@ impl PartV1 {
     }
 }
 
-/// Whether a field is there at all; a null is there.
+/// Whether a field is present; a null is present.
 fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
     Value::deserialize(deserializer).map(Some)
 }
