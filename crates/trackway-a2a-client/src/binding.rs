@@ -1,19 +1,18 @@
-//! The bindings that are spoken: how an operation becomes an exchange of HTTP, and how its outcome is
-//! read.
+//! The supported bindings: how an operation becomes an HTTP exchange, and how its outcome is parsed.
 
 use serde_json::value::RawValue;
 
 use super::{ClientError, Generation, jsonrpc, rest};
 
-/// A binding of the protocol. The preferred is the lesser.
+/// A binding of the protocol. The preferred one is the smaller value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Binding {
     JsonRpc,
-    /// Of 1.0 only: that of 0.3 has shapes of its own, and hardly anybody serves it alone.
+    /// Only of 1.0: the binding of 0.3 has different forms, and almost no agent serves it alone.
     HttpJson,
 }
 
-/// As cards call them.
+/// The names in cards.
 pub(super) const JSON_RPC: &str = "JSONRPC";
 const HTTP_JSON: &str = "HTTP+JSON";
 

@@ -10,13 +10,13 @@ use super::{
     wire,
 };
 
-/// Most pages of push configurations of one task that are read. Agents keep a few.
+/// Most pages of push configurations of one task that are read. Agents keep only a few.
 /// Limit (A2A): pages of push configurations that our client reads for one task.
 const PUSH_PAGES_MAX: usize = 100;
 
 impl Client {
-    /// Sends a message. It is tried again under the conditions of
-    /// [`Options::resend`](super::Options), always with the same message id.
+    /// Sends a message. It is retried under the conditions of [`Options::resend`](super::Options),
+    /// always with the same message id.
     pub async fn send(
         &self,
         envelope: &Envelope,
@@ -33,7 +33,7 @@ impl Client {
         wire::reply(peer.generation, result.get())
     }
 
-    /// Sends a message and follows what comes of it, until the task ends or waits for somebody.
+    /// Sends a message and follows its results, until the task ends or waits for an action.
     pub async fn stream(
         &self,
         envelope: &Envelope,
@@ -49,8 +49,8 @@ impl Client {
         Ok(Updates::new(peer.clone(), origin, task, None, response))
     }
 
-    /// Follows a task: as it is now and all that comes, or all that came after an event that was
-    /// seen before, if the agent gives ids to its events.
+    /// Follows a task: its current state and everything that follows. With the id of an earlier event,
+    /// everything after that event, if the agent gives ids to its events.
     pub async fn subscribe(&self, task: &str, after: Option<&str>) -> Result<Updates, ClientError> {
         let peer = &self.peer;
         let request = peer.request(Operation::Subscribe, wire::task_params(task));
@@ -61,7 +61,7 @@ impl Client {
         Ok(Updates::new(peer.clone(), Origin::Subscription, task, after, response))
     }
 
-    /// `history`: most messages of it; the agent's own number if absent.
+    /// `history`: the most messages of the history; the agent's default if absent.
     pub async fn get(&self, task: &str, history: Option<u32>) -> Result<Task, ClientError> {
         get(&self.peer, task, history).await
     }
@@ -81,14 +81,15 @@ impl Client {
         wire::page(result.get())
     }
 
-    /// Cancels a task; the answer is the task as it is then.
+    /// Cancels a task, and returns the task after that.
     pub async fn cancel(&self, task: &str) -> Result<Task, ClientError> {
         let params = wire::task_params(task);
         let result = self.ask(Operation::Cancel, params, Effect::Once).await?;
         wire::task(self.peer.generation, result.get())
     }
 
-    /// Has the agent report what happens to a task. The answer has the id that it was given.
+    /// Makes the agent send notifications about a task. The answer contains the id of the
+    /// configuration.
     pub async fn set_push(
         &self,
         task: &str,
@@ -96,7 +97,8 @@ impl Client {
     ) -> Result<PushConfig, ClientError> {
         let generation = self.peer.generation;
         let params = wire::push_set_params(generation, task, config);
-        // Under an id of the caller's choice a repetition replaces; else it would be one more.
+        // With an id from the caller a repetition replaces the configuration; otherwise it would add
+        // another one.
         let effect = if config.id.is_some() { Effect::None } else { Effect::Once };
         let result = self.ask(Operation::PushSet, params, effect).await?;
         wire::push_config(generation, result.get())
@@ -109,7 +111,7 @@ impl Client {
         wire::push_config(generation, result.get())
     }
 
-    /// All of a task's.
+    /// All configurations of a task.
     pub async fn list_push(&self, task: &str) -> Result<Vec<PushConfig>, ClientError> {
         let generation = self.peer.generation;
         let mut params = wire::push_id_params(generation, task, None);
@@ -131,7 +133,7 @@ impl Client {
         self.ask(Operation::PushDelete, params, Effect::None).await.map(drop)
     }
 
-    /// The card that is shown to callers who have proved who they are.
+    /// The card for authenticated callers.
     pub async fn extended_card(&self) -> Result<Card, ClientError> {
         let result = self.ask(Operation::ExtendedCard, Default::default(), Effect::None).await?;
         Card::read(result.get(), None)

@@ -1,4 +1,4 @@
-//! Agent cards as they are read: what an agent can do, and where it can be spoken to.
+//! Parses agent cards: the abilities of an agent, and its addresses.
 
 use std::cmp::Reverse;
 
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::{Binding, ClientError, Generation, binding::JSON_RPC};
 
-/// What an agent says of itself. Both generations' cards are read, also when they are one document.
+/// The description of an agent. Reads the cards of both generations, even if they are one document.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Card {
     pub name: String,
@@ -21,9 +21,9 @@ pub struct Card {
     pub skills: Vec<Skill>,
     /// Every address in the card, in its order of preference, those of 1.0 first.
     pub interfaces: Vec<Interface>,
-    /// The version of the document, for asking whether there is a newer one.
+    /// The version of the document, for checking whether there is a newer one.
     pub etag: Option<String>,
-    /// The whole document, with security schemes, signatures and whatever else it holds.
+    /// The whole document, with security schemes, signatures and everything else.
     pub document: Value,
 }
 
@@ -53,15 +53,15 @@ pub struct Skill {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Interface {
     pub url: String,
-    /// `JSONRPC`, `GRPC`, `HTTP+JSON`, or what the agent calls a binding of its own.
+    /// `JSONRPC`, `GRPC`, `HTTP+JSON`, or the agent's name for a custom binding.
     pub binding: String,
-    /// As the card has it, such as `1.0` or `0.3.0`.
+    /// As in the card, such as `1.0` or `0.3.0`.
     pub version: String,
-    /// Goes into every request of 1.0.
+    /// Sent with every request of 1.0.
     pub tenant: Option<String>,
 }
 
-/// Where a client found that it can speak.
+/// The interface that a client chose.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Choice {
     pub(super) url: Url,
@@ -136,15 +136,15 @@ impl Card {
         })
     }
 
-    /// The interface to use: of the newest generation, and there JSON-RPC before HTTP+JSON; the first
-    /// that the card names among equals. `from` is where the card was found; addresses may be
-    /// relative to it, and a card that came encrypted does not lead to an address that is not. With
-    /// `secrets` to send, no card leads to another machine than its own: whoever writes cards would
-    /// collect them.
+    /// The interface to use: the newest generation, and there JSON-RPC before HTTP+JSON; among equals
+    /// the first in the card. `from` is the address of the card; addresses may be relative to it. A
+    /// card that was read over an encrypted connection does not lead to an unencrypted address. With
+    /// `secrets` to send, no card leads to another machine than its own: otherwise an author of cards
+    /// could collect them.
     pub(super) fn choose(&self, from: &Url, secrets: bool) -> Result<Choice, ClientError> {
         let usable = |interface: &Interface| {
             let version = interface.version.trim();
-            // Some cards leave out the minor number.
+            // Some cards omit the minor number.
             let whole = || Generation::parse(&format!("{version}.0"));
             let generation = Generation::parse(version).or_else(whole)?;
             let binding = Binding::named(&interface.binding, generation)?;
@@ -172,7 +172,7 @@ impl Read {
             tenant: supported.tenant.clone().filter(|tenant| !tenant.is_empty()),
         });
         let mut interfaces: Vec<Interface> = supported.collect();
-        // The fields of 0.3. Cards before 0.3 are of no generation that is spoken here.
+        // The fields of 0.3. This client does not support generations before 0.3.
         let version = self.protocol_version.clone().unwrap_or_else(|| "0.3".to_owned());
         let old = |url: &str, transport: &str| Interface {
             url: url.to_owned(),

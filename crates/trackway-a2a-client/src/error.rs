@@ -1,4 +1,4 @@
-//! What can go wrong between this client and an agent, by what a caller would do about it.
+//! The errors between this client and an agent, grouped by how a caller reacts.
 
 use std::{fmt, time::Duration};
 
@@ -10,39 +10,39 @@ use super::Generation;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ClientError {
-    /// The address cannot be spoken to, whatever answers there.
+    /// The address is invalid for this client.
     #[error("{url:?} is not the address of an agent: {why}")]
     Address { url: String, why: String },
-    /// No connection, or one that broke before the answer was whole.
+    /// No connection, or a connection that broke before the answer was complete.
     #[error("the connection to the agent failed while {doing}")]
     Transport {
         doing: &'static str,
         #[source]
         source: reqwest::Error,
     },
-    /// The agent closed a stream although its task goes on, each time that it was opened again.
+    /// The agent closed a stream although its task continues, each time that the stream was reopened.
     #[error("the agent closed the stream before the task came to rest")]
     Closed,
     #[error("the agent did not answer within {} seconds", after.as_secs_f32())]
     Timeout { after: Duration },
-    /// An answer of HTTP that holds none of the protocol.
+    /// An HTTP answer without a message of the protocol.
     #[error("the agent answered with HTTP status {status}: {body:?}")]
     Status {
         status: u16,
-        /// How long to wait before the next try, if the agent said so in seconds.
+        /// How long to wait before the next attempt, if the agent gave it in seconds.
         retry_after: Option<Duration>,
-        /// The first words of the body.
+        /// The start of the body.
         body: String,
     },
-    /// The agent understood the request and said no.
+    /// The agent understood the request and refused it.
     #[error("the agent refused: {0}")]
     Refused(Box<Refusal>),
-    /// An answer that is not of the protocol, or larger than is read.
+    /// An answer that does not follow the protocol, or is larger than the limit.
     #[error("the agent's answer cannot be read: {why}")]
     Malformed { why: String },
     #[error("protocol {generation} has no operation to {operation}")]
     Unsupported { operation: &'static str, generation: Generation },
-    /// The card names no interface of a generation and binding that this client speaks.
+    /// The card names no interface of a generation and binding that this client supports.
     #[error("the card offers no interface that this client speaks, only {offered:?}")]
     NoInterface { offered: Vec<String> },
 }
@@ -51,11 +51,11 @@ pub enum ClientError {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Refusal {
     pub kind: RefusalKind,
-    /// The number on the JSON-RPC binding, whichever binding it came by; that of the HTTP status for
-    /// what has none there.
+    /// The code on the JSON-RPC binding, whichever binding carried it; the HTTP status if there is no
+    /// code.
     pub code: i64,
     pub message: String,
-    /// What the agent said beside it; null where it said nothing.
+    /// The agent's additional data; null if there is none.
     pub data: Value,
     /// The status of the HTTP response that carried it.
     pub status: u16,
@@ -80,11 +80,12 @@ pub enum RefusalKind {
     ExtendedCardNotConfigured,
     ExtensionSupportRequired,
     VersionNotSupported,
-    /// A number that the specification does not name.
+    /// A code that the specification does not name.
     Other,
 }
 
-/// Each kind with its number on JSON-RPC and its reason on HTTP+JSON; JSON-RPC's own have none.
+/// Each kind with its code on JSON-RPC and its reason on HTTP+JSON. Those of JSON-RPC itself have no
+/// reason.
 const NAMES: [(RefusalKind, i64, &str); 14] = [
     (RefusalKind::Parse, -32700, ""),
     (RefusalKind::InvalidRequest, -32600, ""),
@@ -113,7 +114,7 @@ impl RefusalKind {
         known.map(|(kind, ..)| *kind)
     }
 
-    /// The number on the JSON-RPC binding.
+    /// The code on the JSON-RPC binding.
     pub fn code(self) -> Option<i64> {
         NAMES.iter().find(|(kind, ..)| *kind == self).map(|(_, code, _)| *code)
     }

@@ -1,4 +1,4 @@
-//! What every exchange over HTTP has in common: who is speaking, bounds in size and time, failures.
+//! The parts that all HTTP exchanges share: identification, limits in size and time, failures.
 
 use std::time::Duration;
 
@@ -9,19 +9,19 @@ use reqwest::{
 
 use super::{Binding, ClientError, Generation, Options, link::EVENT_BYTES_MAX};
 
-/// Largest answer that is read: as much as one event of a stream may hold, since both hold a Task.
+/// Largest answer that is read. It equals the limit of one stream event, because both contain a Task.
 /// Limit (A2A): answer that our client reads.
 const ANSWER_BYTES_MAX: usize = EVENT_BYTES_MAX;
 
-/// How much is read of an answer that is a failure: enough for any refusal with its details.
+/// How much of a failed answer is read: enough for any refusal with its details.
 /// Limit (A2A): failed answer that our client reads.
 const FAILURE_BYTES_MAX: usize = 256 * 1024;
 
-/// How much of a failure that is no refusal is shown.
+/// How much of a failure that is not a refusal is shown.
 /// Limit (A2A): text of an unknown failure that our client shows.
 const SHOWN_CHARS_MAX: usize = 200;
 
-/// The headers that say which protocol is spoken, by whom, and with which extensions.
+/// The headers that name the protocol version, the caller and the extensions.
 pub(super) fn introduced(
     request: RequestBuilder,
     generation: Generation,
@@ -29,7 +29,7 @@ pub(super) fn introduced(
 ) -> RequestBuilder {
     let mut request = request;
     if generation == Generation::V1 {
-        // Agents take a request without it for one of 0.3.
+        // Agents treat a request without it as one of 0.3.
         request = request.header("a2a-version", generation.version());
     }
     if !options.extensions.is_empty() {
@@ -41,7 +41,7 @@ pub(super) fn introduced(
     request
 }
 
-/// The response to a request, if it is a success. What is none is read as the binding writes it.
+/// The response to a request, if it is a success. A failure is parsed in the form of the binding.
 pub(super) async fn sent(
     request: RequestBuilder,
     binding: Option<Binding>,
@@ -55,17 +55,17 @@ pub(super) async fn sent(
     Err(failure(response, binding).await)
 }
 
-/// What a response says that is no success: a refusal of the protocol, or only its status.
+/// The error in a failed response: a refusal of the protocol, or only its status.
 async fn failure(response: Response, binding: Option<Binding>) -> ClientError {
     let status = response.status().as_u16();
     let seconds = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok());
-    // Dates are not read: they say nothing to whoever's clock differs.
+    // Dates are ignored: they are useless if the clocks differ.
     let seconds = seconds.and_then(|text| text.trim().parse().ok());
     let retry_after: Option<Duration> = seconds.map(Duration::from_secs);
     let body = read(response, FAILURE_BYTES_MAX).await.unwrap_or_default();
     let body = String::from_utf8_lossy(&body);
     match binding.map(|binding| binding.answer(&body, status)) {
-        // The wait that was asked for is worth more than the words.
+        // The requested wait is more important than the text.
         Some(Err(refused @ ClientError::Refused(_))) if retry_after.is_none() => refused,
         _ => {
             let body = body.chars().take(SHOWN_CHARS_MAX).collect();

@@ -1,4 +1,4 @@
-//! The envelope of JSON-RPC: requests in it, and results and refusals out of it.
+//! The JSON-RPC envelope: wraps requests, and unwraps results and refusals.
 
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
@@ -14,7 +14,7 @@ struct Envelope<'a> {
     params: &'a Map<String, Value>,
 }
 
-/// The id of the response is not looked at: each has its own connection or exchange.
+/// The id of the response is ignored: each response has its own connection or exchange.
 #[derive(Deserialize)]
 struct Answer {
     result: Option<Box<RawValue>>,
@@ -46,7 +46,7 @@ pub(super) fn answer(text: &str, status: u16) -> Result<Box<RawValue>, ClientErr
             data: error.data,
             status,
         }))),
-        // A result that is null is one: what was deleted leaves nothing.
+        // A null result is valid: a deletion returns nothing.
         None => Ok(answer.result.unwrap_or_else(|| RawValue::NULL.to_owned())),
     }
 }

@@ -1,12 +1,12 @@
-//! A client for agents of the A2A protocol, of 1.0 and of 0.3, over JSON-RPC or, in 1.0, over
-//! HTTP+JSON, both with server-sent events.
+//! A client for agents of the A2A protocol, for 1.0 and 0.3, over JSON-RPC or, in 1.0, over HTTP+JSON,
+//! both with server-sent events.
 //!
-//! [`Client::discover`] reads an agent's card and takes the newest generation that both know;
-//! everything after that is the same for both. Requests are tried again where that is safe, and
-//! streams ([`Updates`]) go on after a lost connection without gap or repetition, as far as the
-//! agent makes that possible.
+//! [`Client::discover`] reads an agent's card and chooses the newest generation that both support.
+//! Everything after that is the same for both. Requests are retried if that is safe. Streams
+//! ([`Updates`]) continue after a lost connection without gap or repetition, as far as the agent makes
+//! that possible.
 //!
-//! What is read here comes from any agent: it is taken as it is written, where its meaning is clear.
+//! The answers come from arbitrary agents. Unusual forms are accepted if their meaning is clear.
 
 mod binding;
 mod calls;
@@ -53,17 +53,17 @@ pub use self::{
     updates::Updates,
 };
 
-/// Where a card is, below the address of its agent.
+/// The path of a card, below the address of its agent.
 const CARD_PATH: &str = ".well-known/agent-card.json";
 
-/// One agent, as one caller speaks to it. Cheap to clone.
+/// One agent, for one caller. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Client {
     peer: Arc<Peer>,
     found: Option<Arc<Found>>,
 }
 
-/// The card that a client was made from, and where it was.
+/// The card that a client was created from, and its address.
 #[derive(Debug)]
 struct Found {
     url: Url,
@@ -71,8 +71,8 @@ struct Found {
 }
 
 impl Client {
-    /// A client of the agent whose card is below `url`, at `.well-known/agent-card.json`, or of the
-    /// card itself if `url` ends so.
+    /// A client of the agent whose card is below `url`, at `.well-known/agent-card.json`, or at `url`
+    /// itself if it ends that way.
     pub async fn discover(url: &str, options: Options) -> Result<Self, ClientError> {
         let url = card_url(url)?;
         let card = fetch_card(&url, &options, None).await?;
@@ -80,12 +80,12 @@ impl Client {
         Self::of_card(url, card, options)
     }
 
-    /// A client of an agent that speaks a generation over JSON-RPC at a known address.
+    /// A client of an agent that uses a generation over JSON-RPC at a known address.
     pub fn at(url: &str, generation: Generation, options: Options) -> Result<Self, ClientError> {
         Self::over(Binding::JsonRpc, url, generation, options)
     }
 
-    /// A client of an agent whose binding is known too. HTTP+JSON is spoken in 1.0 only.
+    /// A client of an agent with a known binding. HTTP+JSON is supported only in 1.0.
     pub fn over(
         binding: Binding,
         url: &str,
@@ -115,7 +115,7 @@ impl Client {
         Ok(Self { peer: Arc::new(Peer::new(choice, options)), found })
     }
 
-    /// The card, if the client was made from one.
+    /// The card, if the client was created from one.
     pub fn card(&self) -> Option<&Card> {
         self.found.as_ref().map(|found| &found.card)
     }
@@ -128,18 +128,18 @@ impl Client {
         self.peer.binding
     }
 
-    /// Where requests go.
+    /// The address for requests.
     pub fn url(&self) -> &str {
         self.peer.url.as_str()
     }
 }
 
-/// Nothing follows this state. The unknown state of another agent may be any, and is not such.
+/// Nothing follows this state. An unknown state of another agent may be any state, so it is not final.
 fn is_over(state: TaskState) -> bool {
     state.is_terminal() && state != TaskState::Unknown
 }
 
-/// `None`: it is still the one of that tag.
+/// `None`: the card with that tag is still current.
 async fn fetch_card(
     url: &Url,
     options: &Options,
@@ -147,7 +147,7 @@ async fn fetch_card(
 ) -> Result<Option<Card>, ClientError> {
     retrying(options, Effect::None, || {
         http::within(options.timeout, async {
-            // The newest generation: an agent that shows each its own card shows that one.
+            // The newest generation: an agent with a card for each generation then returns that one.
             let get = options.http.request(Method::GET, url.clone());
             let mut get = http::introduced(get, Generation::V1, options);
             if let Some(etag) = etag {

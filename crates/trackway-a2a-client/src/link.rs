@@ -9,8 +9,8 @@ use trackway_outgoing::sse::{Event, Parser};
 
 use super::ClientError;
 
-/// Largest event, and therefore largest line. A Task with all its artifacts is one event; documents
-/// of ten megabytes in base64 are met, several in one task too.
+/// Largest event, and therefore largest line. A Task with all its artifacts is one event. Documents of
+/// ten megabytes in base64 occur, also several in one task.
 /// Limit (A2A): one event of a stream that our client reads.
 pub(super) const EVENT_BYTES_MAX: usize = 64 * 1024 * 1024;
 
@@ -18,36 +18,37 @@ pub(super) const EVENT_BYTES_MAX: usize = 64 * 1024 * 1024;
 pub(super) struct Link {
     response: Response,
     parser: Parser,
-    /// Received and not read yet: at most what one read gave.
+    /// Received but not yet parsed: at most the result of one read.
     received: Bytes,
     opened: Instant,
-    /// Anything came at all, if only a comment.
+    /// Whether anything arrived, even if only a comment.
     heard: bool,
     pub(super) shown: Shown,
 }
 
-/// What a connection has brought so far.
+/// The items that a connection has delivered so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Shown {
     Nothing,
     Updates,
-    /// The Task itself: the agent began anew, and not after the last event of another connection.
+    /// The Task itself: the agent restarted the stream and did not continue after the last event of
+    /// another connection.
     Snapshot,
 }
 
 #[derive(Debug)]
 pub(super) enum Received {
     Event(Event),
-    /// The agent ended the stream in proper form.
+    /// The agent ended the stream properly.
     End,
-    /// The connection broke, or nothing came for too long.
+    /// The connection broke, or nothing arrived for too long.
     Broken(ClientError),
-    /// What came cannot be read.
+    /// The received data cannot be parsed.
     Unreadable(ClientError),
 }
 
 impl Link {
-    /// `last_id`: of the last event before this connection.
+    /// `last_id`: the id of the last event before this connection.
     pub(super) fn new(response: Response, last_id: Option<String>) -> Self {
         Self {
             response,
@@ -59,12 +60,12 @@ impl Link {
         }
     }
 
-    /// Whether the connection was a good one: it brought something, and lasted.
+    /// Whether the connection worked: it delivered something, and lasted.
     pub(super) fn held(&self, steady: Duration) -> bool {
         self.heard && self.opened.elapsed() >= steady
     }
 
-    /// What comes next. Dropping the future loses nothing.
+    /// The next event. Dropping the future loses nothing.
     pub(super) async fn receive(&mut self, silence: Duration) -> Received {
         loop {
             match self.parser.next(&mut self.received) {

@@ -1,4 +1,4 @@
-//! The operations, and what each generation of the protocol calls them on JSON-RPC.
+//! The operations, and their names on JSON-RPC in each generation.
 
 use trackway_a2a_wire::Generation;
 
@@ -23,7 +23,7 @@ impl Operation {
             Self::Send => ("message/send", "SendMessage"),
             Self::Stream => ("message/stream", "SendStreamingMessage"),
             Self::Get => ("tasks/get", "GetTask"),
-            // 0.3 has no such method; nobody asks for it there.
+            // 0.3 has no such method; the client does not call it there.
             Self::List => ("tasks/list", "ListTasks"),
             Self::Cancel => ("tasks/cancel", "CancelTask"),
             Self::Subscribe => ("tasks/resubscribe", "SubscribeToTask"),

@@ -1,37 +1,38 @@
-//! What a client is told once: whose connections it uses, who it is, and how patient it is.
+//! The settings of a client: its connections, its identity, and its timeouts.
 
 use std::{fmt, time::Duration};
 
 /// Settings of a [`Client`](super::Client).
 #[derive(Clone)]
 pub struct Options {
-    /// Every request goes through this client, so its proxy, TLS, redirect and address rules hold.
+    /// Every request uses this client, so its proxy, TLS, redirect and address rules apply.
     pub http: reqwest::Client,
-    /// Sent as `Authorization: Bearer …` to the agent and with the request for its card. With a token, a
-    /// card that leads to another machine than its own is not followed; `Client::at` goes anywhere.
+    /// Sent as `Authorization: Bearer …` to the agent and with the request for its card. With a token,
+    /// a card that leads to another machine than its own is not followed; `Client::at` accepts any
+    /// address.
     pub token: Option<String>,
     /// URIs of the extensions that the caller wants to use.
     pub extensions: Vec<String>,
-    /// Longest wait for an answer, and for the beginning of a stream.
+    /// Longest wait for an answer, and for the start of a stream.
     pub timeout: Duration,
-    /// Longest wait for the answer to a send that waits for the task.
+    /// Longest wait for the answer to a blocking send.
     pub rest_timeout: Duration,
-    /// Longest silence on a stream; the connection is then taken for dead and the stream resumed.
-    /// Agents send a comment every 15 seconds or so.
+    /// Longest silence on a stream. After it the connection counts as dead and the stream is resumed.
+    /// Agents send a comment about every 15 seconds.
     pub silence: Duration,
-    /// How often a request is tried again after its first failure.
+    /// How often a request is retried after its first failure.
     pub retries: u32,
-    /// How often in a row a broken stream is opened again without anything new coming of it.
+    /// How often in a row a broken stream is reopened without a new event.
     pub reconnects: u32,
-    /// A connection that brought anything and lasted this long does not count among those: proxies
-    /// cut what is silent, and a task may say nothing for hours.
+    /// A connection that delivered anything and lasted this long does not count: proxies cut silent
+    /// connections, and a task may be silent for hours.
     pub steady: Duration,
     pub backoff: Backoff,
     pub resend: Resend,
 }
 
-/// Waiting between tries: doubled each time, and up to half of it left out at random, so that many
-/// clients of one agent do not come back together.
+/// The wait between attempts: doubled each time, minus up to half of it at random, so that many clients
+/// of one agent do not return at the same moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Backoff {
     pub first: Duration,
@@ -41,16 +42,16 @@ pub struct Backoff {
 /// When a message may be sent again, under the same id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Resend {
-    /// When no connection came about, or the answer was 429, 502, 503 or 504.
+    /// If no connection was established, or the answer was 429, 502, 503 or 504.
     #[default]
     Refused,
-    /// Also when the connection broke before the answer. The agent may have acted on the message by
-    /// then, so this is for agents that drop repetitions by message id, as Trackway does.
+    /// Also if the connection broke before the answer. The agent may already have processed the
+    /// message, so this is for agents that drop repetitions by message id, as Trackway does.
     Lost,
 }
 
 impl Options {
-    /// `http` comes from whoever holds the policy for outgoing connections.
+    /// `http` comes from the owner of the policy for outgoing connections.
     pub fn new(http: reqwest::Client) -> Self {
         Self {
             http,
@@ -60,7 +61,7 @@ impl Options {
             rest_timeout: Duration::from_secs(600),
             silence: Duration::from_secs(90),
             retries: 5,
-            // With the waits below this outlasts a restart of the agent by a minute or so.
+            // With the waits below this outlasts a restart of the agent by about a minute.
             reconnects: 12,
             steady: Duration::from_secs(20),
             backoff: Backoff {
@@ -72,7 +73,7 @@ impl Options {
     }
 }
 
-/// Everything but the token, which belongs in no log.
+/// Everything except the token, which must not be logged.
 impl fmt::Debug for Options {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Options")

@@ -1,4 +1,4 @@
-//! The agent at the other end: requests to it, and answers from it.
+//! The remote agent: requests to it, and answers from it.
 
 use std::{
     sync::atomic::{AtomicU64, Ordering},
@@ -29,11 +29,11 @@ pub(super) struct Peer {
     pub(super) generation: Generation,
     pub(super) options: Options,
     tenant: Option<String>,
-    /// Numbers requests, so that they can be told apart in the logs of both sides.
+    /// Numbers requests, so that the logs of both sides can be matched.
     requests: AtomicU64,
 }
 
-/// A request as it is sent, each time that it is tried.
+/// A request, the same for every attempt.
 #[derive(Debug, Clone)]
 pub(super) struct Request {
     method: Method,
@@ -89,14 +89,14 @@ impl Peer {
         .await
     }
 
-    /// Opens a stream, once. A refusal comes as an ordinary answer.
+    /// Opens a stream, once. A refusal arrives as an ordinary answer.
     pub(super) async fn open(
         &self,
         request: &Request,
         after: Option<&str>,
     ) -> Result<Response, ClientError> {
         let mut sent = self.built(request, "text/event-stream");
-        // An id that no header can carry is one that the agent cannot be asked about.
+        // An id that no header can carry cannot be sent to the agent.
         if let Some(after) = after.and_then(|id| HeaderValue::from_bytes(id.as_bytes()).ok()) {
             sent = sent.header("last-event-id", after);
         }
@@ -107,7 +107,7 @@ impl Peer {
             }
             let status = response.status().as_u16();
             self.binding.answer(&http::text(response).await?, status)?;
-            Err(ClientError::malformed("the answer is no stream of events"))
+            Err(ClientError::malformed("the answer is not a stream of events"))
         })
         .await
     }

@@ -1,5 +1,5 @@
-//! The HTTP+JSON binding of 1.0: operations as methods and paths, results as they are, refusals in
-//! the canonical error model.
+//! The HTTP+JSON binding of 1.0: operations as methods and paths, results without an envelope, refusals
+//! in the canonical error model.
 
 use reqwest::{Method, Url};
 use serde::Deserialize;
@@ -7,8 +7,8 @@ use serde_json::{Map, Value, value::RawValue};
 
 use super::{ClientError, Refusal, RefusalKind, operation::Operation};
 
-/// Where an operation is: its method and address. What the path says is taken out of the parameters;
-/// the rest of them belongs into the body, or into the query where there is no body.
+/// The method and address of an operation. Values in the path are removed from the parameters; the rest
+/// goes into the body, or into the query if there is no body.
 pub(super) fn route(
     base: &Url,
     tenant: Option<&str>,
@@ -27,7 +27,7 @@ pub(super) fn route(
         Operation::Get => (Method::GET, vec![tasks(), taken("id")]),
         Operation::List => (Method::GET, vec![tasks()]),
         Operation::Cancel => (Method::POST, vec![tasks(), taken("id") + ":cancel"]),
-        // The specification's text says POST and its protobuf, which is what counts, GET.
+        // The specification's text says POST; its protobuf, which is normative, says GET.
         Operation::Subscribe => (Method::GET, vec![tasks(), taken("id") + ":subscribe"]),
         Operation::PushSet => (Method::POST, vec![tasks(), taken("taskId"), CONFIGS.to_owned()]),
         Operation::PushList => (Method::GET, vec![tasks(), taken("taskId"), CONFIGS.to_owned()]),
@@ -72,7 +72,7 @@ struct Failed {
 
 /// The body, or the refusal in it.
 pub(super) fn answer(text: &str, status: u16) -> Result<Box<RawValue>, ClientError> {
-    // What was deleted leaves nothing.
+    // A deletion returns nothing.
     if text.trim().is_empty() {
         return Ok(RawValue::NULL.to_owned());
     }
@@ -86,7 +86,7 @@ pub(super) fn answer(text: &str, status: u16) -> Result<Box<RawValue>, ClientErr
     Err(ClientError::Refused(Box::new(Refusal { kind, code, message, data, status })))
 }
 
-/// By the reason where there is one; what has none is told apart by the status only.
+/// By the reason if there is one, otherwise only by the status.
 fn kind(details: &Value, status: i64) -> RefusalKind {
     let details = details.as_array().map(Vec::as_slice).unwrap_or_default();
     let mut reasons = details.iter().filter_map(|detail| detail["reason"].as_str());

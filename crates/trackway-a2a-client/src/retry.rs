@@ -1,4 +1,4 @@
-//! Trying again: what is worth it, how often, and how long to wait in between.
+//! Retries: which errors are retried, how often, and how long to wait.
 
 use std::{
     hash::{BuildHasher, RandomState},
@@ -7,20 +7,20 @@ use std::{
 
 use super::{Backoff, ClientError, Options, Resend};
 
-/// Longest wait that an agent can ask for. Whoever asks for more is answered with the error.
-/// Limit (A2A): wait that an agent may ask of our client.
+/// Longest wait that an agent can ask for. If an agent asks for more, the error is returned.
+/// Limit (A2A): wait that an agent may request from our client.
 const RETRY_AFTER_MAX: Duration = Duration::from_secs(60);
 
-/// What a second try could do.
+/// The effect of a second attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Effect {
-    /// Nothing: the request reads, or may be repeated by its nature.
+    /// None: the request only reads, or is idempotent.
     None,
-    /// Something that is not meant to happen twice: it sends a message, say.
+    /// Something that must not happen twice, such as sending a message.
     Once,
 }
 
-/// Calls `once` until it succeeds, fails for good, or was tried often enough.
+/// Calls `once` until it succeeds, fails permanently, or reaches the maximum number of attempts.
 pub(super) async fn retrying<T, F>(
     options: &Options,
     effect: Effect,
@@ -39,18 +39,18 @@ where
         let Some(pause) = worth_it.then(|| pause(&error, options.backoff, tries)).flatten() else {
             return Err(error);
         };
-        tracing::debug!(%error, ?pause, "a request to an agent is tried again");
+        tracing::debug!(%error, ?pause, "retrying a request to an agent");
         tokio::time::sleep(pause).await;
         tries += 1;
     }
 }
 
-/// Whether the same request may fare better in a moment, and does no harm.
+/// Whether the same request may succeed later, and a retry is harmless.
 pub(super) fn is_passing(error: &ClientError, effect: Effect, resend: Resend) -> bool {
     match error {
         ClientError::Status { status, .. } => is_passing_status(*status),
         ClientError::Refused(refusal) => is_passing_status(refusal.status),
-        // The agent never saw it.
+        // The agent never received it.
         ClientError::Transport { source, .. } if source.is_connect() => true,
         ClientError::Transport { .. } => effect == Effect::None || resend == Resend::Lost,
         ClientError::Timeout { .. } | ClientError::Closed => effect == Effect::None,
@@ -65,7 +65,7 @@ fn is_passing_status(status: u16) -> bool {
     matches!(status, 429 | 502 | 503 | 504)
 }
 
-/// How long to wait before the next try; `None` if the agent asks for longer than anybody waits.
+/// How long to wait before the next attempt; `None` if the agent asks for a longer wait than the limit.
 pub(super) fn pause(error: &ClientError, backoff: Backoff, tries: u32) -> Option<Duration> {
     let asked = match error {
         ClientError::Status { retry_after, .. } => retry_after.unwrap_or_default(),
@@ -75,11 +75,11 @@ pub(super) fn pause(error: &ClientError, backoff: Backoff, tries: u32) -> Option
 }
 
 impl Backoff {
-    /// The wait after so many failures before this one.
+    /// The wait after this many earlier failures.
     pub(super) fn after(self, failures: u32) -> Duration {
         let factor = 1_u32.checked_shl(failures).unwrap_or(u32::MAX);
         let full = self.first.saturating_mul(factor).min(self.longest);
-        // Keys of a hasher are as random as this needs, and need no further crate.
+        // Keys of a hasher are random enough for this, and need no additional crate.
         let random = RandomState::new().hash_one(failures);
         full.mul_f64(0.5 + 0.5 * (random as f64 / u64::MAX as f64))
     }

@@ -1,5 +1,5 @@
-//! What a reader of a stream knows of its task, in a few words per artifact: enough to tell whether
-//! a Task that is shown again after a break holds anything new.
+//! What a reader of a stream already knows of its task, in a few words per artifact. This is enough to
+//! decide whether a Task that arrives again after a break contains anything new.
 
 use std::collections::HashMap;
 
@@ -7,7 +7,7 @@ use trackway_domain::{ArtifactId, MessageId, Timestamp};
 
 use super::{Task, TaskState, TaskStatus, Update};
 
-/// Most artifacts that are kept account of. Beyond that a Task that is shown again is passed on.
+/// Most artifacts that are tracked. Above this a repeated Task is always passed on.
 /// Limit (A2A): artifacts of one task that our client keeps track of.
 const ARTIFACTS_MAX: usize = 1_000;
 
@@ -16,7 +16,7 @@ pub(super) struct Seen {
     status: Option<Status>,
     /// How many parts each artifact has.
     artifacts: HashMap<ArtifactId, usize>,
-    /// More artifacts were seen than are counted.
+    /// There were more artifacts than are tracked.
     lost_count: bool,
 }
 
@@ -67,8 +67,9 @@ impl Seen {
         }
     }
 
-    /// Whether the Task says nothing but what was seen. An agent that joins the pieces of an artifact
-    /// into one part is not believed to: the Task is then shown, which repeats but loses nothing.
+    /// Whether the Task contains nothing new. If an agent joins the pieces of an artifact into one
+    /// part, this cannot be verified: the Task is then passed on, which repeats content but loses
+    /// nothing.
     pub(super) fn knows(&self, task: &Task) -> bool {
         !self.lost_count
             && self.knows_status(&task.status)

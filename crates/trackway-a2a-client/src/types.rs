@@ -1,7 +1,7 @@
-//! What is said between a client and an agent, in one vocabulary for both generations. Messages,
-//! parts, artifacts, states and times are the domain's own.
+//! The types of requests and answers, the same for both generations. Messages, parts, artifacts, states
+//! and times are domain types.
 //!
-//! Ids of tasks and contexts are text: every agent makes its own.
+//! Ids of tasks and contexts are text: every agent has its own form.
 
 use trackway_domain::{ArtifactChunk, Object, Timestamp};
 
@@ -10,7 +10,7 @@ pub use trackway_domain::{
     StateName as TaskState,
 };
 
-/// A task as it stood when the agent answered.
+/// A task at the time of the agent's answer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Task {
     pub id: String,
@@ -27,7 +27,7 @@ pub struct Task {
 pub struct TaskStatus {
     pub state: TaskState,
     pub message: Option<Message>,
-    /// Absent also where the agent wrote what is no time.
+    /// Also absent if the agent sent an invalid time.
     pub timestamp: Option<Timestamp>,
 }
 
@@ -39,18 +39,18 @@ pub struct Envelope {
     pub context: Option<String>,
 }
 
-/// What comes of a send.
+/// The result of a send.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Reply {
     Task(Task),
-    /// The agent answered without making a task.
+    /// The agent answered without a task.
     Message(Envelope),
 }
 
 /// One item of a stream.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Update {
-    /// The task as it is now; what was known of it before is replaced.
+    /// The current task; it replaces everything that was known of it before.
     Task(Task),
     Message(Envelope),
     Status(StatusUpdate),
@@ -63,8 +63,8 @@ pub struct StatusUpdate {
     pub context: Option<String>,
     pub status: TaskStatus,
     pub metadata: Object,
-    /// The agent said that nothing follows. Protocol 1.0 has no such mark: there it is made of the
-    /// state.
+    /// The agent declared that nothing follows. Protocol 1.0 has no such marker: there it is derived
+    /// from the state.
     pub last: bool,
 }
 
@@ -79,39 +79,39 @@ pub struct ArtifactUpdate {
 /// How a message is sent.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct SendOptions {
-    /// Streams do not look at it.
+    /// Streams ignore it.
     pub wait: Wait,
-    /// Most messages of the history in the answer; the agent's own number if absent.
+    /// Most messages of the history in the answer; the agent's default if absent.
     pub history: Option<u32>,
-    /// Media types that the caller can use; anything if empty.
+    /// Media types that the caller accepts; any if empty.
     pub accepted_modes: Vec<String>,
-    /// Where the agent reports what happens to the task.
+    /// Where the agent sends notifications about the task.
     pub push: Option<PushConfig>,
-    /// Of the request, not of the message.
+    /// Metadata of the request, not of the message.
     pub metadata: Object,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Wait {
-    /// Until the task has ended or waits for somebody.
+    /// Until the task has ended or waits for an action.
     #[default]
     Rest,
-    /// Not at all: the task is shown as it begins.
+    /// Not at all: the answer is the task at its start.
     No,
 }
 
-/// Where and how an agent reports by itself what happens to a task.
+/// Where and how an agent sends notifications about a task.
 #[derive(Clone, PartialEq, Eq)]
 pub struct PushConfig {
     /// The agent chooses one if absent.
     pub id: Option<String>,
     pub url: String,
-    /// Comes back with each report, so that the receiver knows it.
+    /// Sent back with each notification, so that the receiver can recognise it.
     pub token: Option<String>,
     pub authentication: Option<PushAuthentication>,
 }
 
-/// What the agent shows to the receiver: `Authorization: {scheme} {credentials}`.
+/// The agent's credentials for the receiver: `Authorization: {scheme} {credentials}`.
 #[derive(Clone, PartialEq, Eq)]
 pub struct PushAuthentication {
     pub scheme: String,
@@ -123,10 +123,10 @@ pub struct PushAuthentication {
 pub struct ListQuery {
     pub context: Option<String>,
     pub state: Option<TaskState>,
-    /// Tasks whose status is from then or later.
+    /// Tasks whose status is from this time or later.
     pub after: Option<Timestamp>,
     pub page_size: Option<u32>,
-    /// Where the page before said to go on.
+    /// The token of the previous page.
     pub page_token: Option<String>,
     pub history: Option<u32>,
     pub artifacts: bool,
@@ -135,19 +135,19 @@ pub struct ListQuery {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Page {
     pub tasks: Vec<Task>,
-    /// Where to go on; absent on the last page.
+    /// The token of the next page; absent on the last page.
     pub next: Option<String>,
-    /// All tasks that match, on all pages.
+    /// All matching tasks, on all pages.
     pub total: u64,
 }
 
 impl Envelope {
-    /// A message that begins a conversation.
+    /// A message that starts a conversation.
     pub fn new(message: Message) -> Self {
         Self { message, task: None, context: None }
     }
 
-    /// What a user says. The id must be new for each message, and the same for its repetitions.
+    /// A message of the user. The id must be new for each message, and the same for its repetitions.
     pub fn user(id: MessageId, parts: Vec<Part>) -> Self {
         Self::new(Message::new(id, Role::User, parts))
     }
@@ -168,7 +168,7 @@ impl Envelope {
 }
 
 impl SendOptions {
-    /// To be answered as soon as the agent has taken the message.
+    /// The agent answers as soon as it has accepted the message.
     pub fn at_once() -> Self {
         Self { wait: Wait::No, ..Self::default() }
     }
@@ -190,7 +190,7 @@ impl Reply {
 }
 
 impl Update {
-    /// The state that it shows, if it shows one.
+    /// Its state, if it has one.
     pub fn state(&self) -> Option<TaskState> {
         match self {
             Self::Task(task) => Some(task.status.state),
@@ -199,7 +199,7 @@ impl Update {
         }
     }
 
-    /// The task that it is about.
+    /// Its task.
     pub fn task_id(&self) -> Option<&str> {
         match self {
             Self::Task(task) => Some(&task.id),
@@ -210,7 +210,7 @@ impl Update {
     }
 }
 
-/// Everything but the secrets, which belong in no log.
+/// Everything except the secrets, which must not be logged.
 impl std::fmt::Debug for PushConfig {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("PushConfig")

@@ -1,9 +1,9 @@
-//! A stream of updates that outlives its connections.
+//! A stream of updates that survives lost connections.
 //!
-//! It is pulled: nothing is read ahead of its reader, who may be as slow as it likes. When a
-//! connection is lost before the stream's own end, the task is subscribed to again after the last
-//! event that was seen. An agent that keeps positions goes on there; one that does not begins with
-//! the Task as it is, which is passed on if it holds anything new.
+//! The reader pulls it: nothing is read ahead, and the reader may be slow. If a connection is lost
+//! before the end of the stream, the client subscribes to the task again after the last received event.
+//! An agent that keeps positions continues there. An agent without positions starts with the current
+//! Task, which is passed on if it contains anything new.
 
 mod resume;
 
@@ -20,12 +20,12 @@ use super::{
     wire,
 };
 
-/// How often a subscription is opened again that was closed while its task waits. A server that
-/// stops may close a few before it is gone.
+/// How often a subscription is reopened that was closed while its task waits. A server that shuts down
+/// may close a few before it is gone.
 /// Limit (A2A): times that our client reopens a subscription closed while its task waits.
 const CLOSED_AT_REST_MAX: u32 = 3;
 
-/// What happens to a task, or comes of a message.
+/// The updates of a task, or the results of a message.
 #[derive(Debug)]
 pub struct Updates {
     peer: Arc<Peer>,
@@ -34,19 +34,19 @@ pub struct Updates {
     task: Option<String>,
     last_id: Option<String>,
     connection: Connection,
-    /// Connections in a row that brought nothing new.
+    /// Connections in a row without anything new.
     failures: u32,
-    /// Connections in a row that were closed in proper form while the task waited.
+    /// Connections in a row that were closed properly while the task waited.
     closed_at_rest: u32,
     resumed: bool,
     seen: Seen,
     rest: Rest,
 }
 
-/// What opened the stream.
+/// The request that opened the stream.
 #[derive(Debug)]
 pub(super) enum Origin {
-    /// A message; the request is kept until the task is known, since it is never sent again then.
+    /// A message. The request is kept until the task is known; after that it is never sent again.
     Message(Option<Request>),
     Subscription,
 }
@@ -55,16 +55,16 @@ pub(super) enum Origin {
 enum Connection {
     Open(Box<Link>),
     Lost(ClientError),
-    /// The agent has no stream of this task any more, and said so.
+    /// The agent answered that it has no stream of this task any more.
     Refused(ClientError),
     Done,
 }
 
-/// Whether the task waits for somebody, so that the agent may well close the stream.
+/// Whether the task waits for an action, so that the agent may close the stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Rest {
     No,
-    /// The Task said so, which may have been from before the message.
+    /// The Task is in such a state, which may be older than the message.
     AsTask,
     AsUpdate,
 }
@@ -93,7 +93,7 @@ impl Updates {
     }
 
     /// The id of the last event that was returned, if the agent gives ids. A later subscription can
-    /// go on after it, also in another process.
+    /// continue after it, even in another process.
     pub fn last_event_id(&self) -> Option<&str> {
         self.last_id.as_deref()
     }
@@ -150,9 +150,9 @@ impl Updates {
         }
     }
 
-    /// Whether an agent that closed the stream meant to. A stream of a message ends where the task
-    /// waits. A subscription does not, but some agents close it there all the same: those do it again
-    /// and again, while one that was only stopped does not.
+    /// Whether an agent closed the stream on purpose. A stream of a message ends when the task waits. A
+    /// subscription does not, but some agents close it then anyway. Such an agent does so repeatedly,
+    /// while an agent that was only stopped does not.
     fn is_closed_for_good(&mut self) -> bool {
         if self.rest == Rest::No {
             return false;
@@ -161,7 +161,7 @@ impl Updates {
         self.is_of_message() || self.closed_at_rest > CLOSED_AT_REST_MAX
     }
 
-    /// What an event says, if it was not said before.
+    /// The content of an event, if it is new.
     fn take(&mut self, event: Event) -> Result<Option<Update>, ClientError> {
         let update = match self.peer.binding.answer(&event.data, STREAM_STATUS) {
             Ok(result) => wire::update(self.peer.generation, result.get())?,
@@ -169,7 +169,7 @@ impl Updates {
                 self.connection = Connection::Lost(error);
                 return Ok(None);
             }
-            // Some refuse a subscription inside the stream that it would have been.
+            // Some agents refuse a subscription inside the stream that it would have been.
             Err(error) if self.resumed && resume::is_no_longer_told(&error) => {
                 self.connection = Connection::Refused(error);
                 return Ok(None);
@@ -196,8 +196,8 @@ impl Updates {
         Ok(Some(update))
     }
 
-    /// Only after a break: an agent that goes on from a position repeats nothing, one that does not
-    /// shows the Task again and perhaps the update that it was just made of.
+    /// Only after a break: an agent that continues from a position repeats nothing. An agent without
+    /// positions sends the Task again and possibly the update that led to it.
     fn is_repeated(&mut self, update: &Update, id: Option<&str>) -> bool {
         let Connection::Open(link) = &mut self.connection else {
             return false;
@@ -216,7 +216,7 @@ impl Updates {
                 let telling = status.timestamp.is_some() || status.message.is_some();
                 telling && self.seen.knows_status(status)
             }
-            // Some count the last event that was seen among those that were not.
+            // Some agents repeat the last event that was received.
             (_, Shown::Nothing) => id.is_some() && id == self.last_id.as_deref(),
             (_, Shown::Updates | Shown::Snapshot) => false,
         }
@@ -229,8 +229,8 @@ impl Updates {
             Update::Task(task) => is_over(task.status.state),
             Update::Artifact(_) => false,
         };
-        // A stream of a message ends where the task waits. A subscription, which takes its place
-        // after a break, would stay open there.
+        // A stream of a message ends when the task waits. A subscription, which replaces it after a
+        // break, would stay open.
         let waits = self.resumed && self.is_of_message() && self.rest != Rest::No;
         if over || waits {
             self.connection = Connection::Done;
@@ -242,11 +242,11 @@ impl Updates {
     }
 }
 
-/// Events come inside a response that was a success.
+/// Events arrive inside a successful response.
 const STREAM_STATUS: u16 = 200;
 
-/// Whether the task waits for somebody, after an update. Unknown states are taken for such, since
-/// nobody here can say that they are not.
+/// Whether the task waits for an action, after an update. An unknown state counts as waiting, because
+/// the client cannot exclude it.
 fn rest(update: &Update, before: Rest) -> Rest {
     let waits = |state: TaskState, metadata: &trackway_domain::Object| {
         state.is_interrupted() || state == TaskState::Unknown || metadata.contains_key(PARKED)
@@ -259,5 +259,5 @@ fn rest(update: &Update, before: Rest) -> Rest {
     }
 }
 
-/// A task of Trackway whose program does not fit its log waits for somebody too.
+/// A Trackway task whose program does not match its log also waits for an action.
 const PARKED: &str = "parked";

@@ -1,7 +1,7 @@
-//! JSON of both generations, from and to the types of this client.
+//! Converts between the JSON of both generations and the types of this client.
 //!
-//! What is written is `trackway_a2a_wire`'s. What is read has one shape (`shapes`), with the part as
-//! its parameter; fields that are not listed are ignored.
+//! `trackway_a2a_wire` writes requests. Answers have one form (`shapes`), with the part as its type
+//! parameter; unknown fields are ignored.
 
 mod push;
 mod shapes;
@@ -21,7 +21,7 @@ pub(super) use self::push::{push_config, push_id_params, push_page, push_set_par
 
 type Params = Map<String, Value>;
 
-/// The parameters of a send or a stream. `wait` only means something to the former.
+/// The parameters of a send or a stream. `wait` is only used by the former.
 pub(super) fn send_params(
     generation: Generation,
     envelope: &Envelope,
@@ -31,7 +31,7 @@ pub(super) fn send_params(
     let (dialect, wait, push_key) = match generation {
         Generation::V03 => (
             Dialect::V03,
-            // Absent means not to wait, but not every agent knows that.
+            // Absent means not to wait, but not every agent follows that.
             wait.map(|wait| ("blocking", wait == Wait::Rest)),
             "pushNotificationConfig",
         ),
@@ -79,7 +79,7 @@ pub(super) fn get_params(id: &str, history: Option<u32>) -> Params {
 }
 
 pub(super) fn list_params(query: &ListQuery) -> Params {
-    // What is unknown cannot be asked for.
+    // A filter for an unknown state is not possible.
     let state = query.state.filter(|state| *state != StateName::Unknown);
     let mut params = Params::new();
     put(&mut params, "contextId", query.context.as_deref());
@@ -126,7 +126,7 @@ pub(super) fn update(generation: Generation, json: &str) -> Result<Update, Clien
     }
 }
 
-/// An item of 0.3 says what it is in its field `kind`.
+/// An item of 0.3 names its kind in the field `kind`.
 fn tagged(json: &str) -> Result<Update, ClientError> {
     #[derive(Deserialize)]
     struct Tag {
@@ -141,7 +141,7 @@ fn tagged(json: &str) -> Result<Update, ClientError> {
         "artifact-update" => {
             Ok(Update::Artifact(read::<shapes::ArtifactUpdate<PartV03>>(json)?.taken()?))
         }
-        kind => Err(ClientError::malformed(format_args!("{kind:?} is no kind of item"))),
+        kind => Err(ClientError::malformed(format_args!("{kind:?} is not a kind of item"))),
     }
 }
 

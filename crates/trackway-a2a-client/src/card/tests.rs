@@ -1,4 +1,4 @@
-//! Cards of both generations, and which of their addresses is taken.
+//! Cards of both generations, and the chosen address.
 
 use serde_json::json;
 
@@ -91,7 +91,7 @@ fn what_a_mesh_asks_of_a_card_is_there() {
     }
 }
 
-/// Proves X6: a token is not carried to wherever a card points.
+/// Proves X6: a token is not sent to any address that a card names.
 #[test]
 fn a_token_stays_with_the_machine_that_the_card_came_from() {
     let from = Url::parse("https://a.example/.well-known/agent-card.json").unwrap();

@@ -1,4 +1,4 @@
-//! Where each operation is, and what refusals say.
+//! The address of each operation, and the content of refusals.
 
 use serde_json::json;
 

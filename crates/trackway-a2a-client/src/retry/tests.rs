@@ -1,4 +1,4 @@
-//! What is tried again, and after how long.
+//! Which requests are retried, and after how long.
 
 use super::*;
 use crate::{Refusal, RefusalKind};

@@ -1,4 +1,4 @@
-//! What counts as seen.
+//! Which Tasks count as known.
 
 use trackway_domain::{Artifact, ArtifactChunk, Message, Object, Part, Role};
 

@@ -1,4 +1,4 @@
-//! The next connection of a stream that has lost one, or the end that can be made without.
+//! The next connection of a stream that lost one, or its end if no connection is needed.
 
 use std::mem;
 
@@ -12,8 +12,8 @@ use crate::{
 };
 
 impl Updates {
-    /// Opens the next connection, after a pause. `Some`: there is nothing to open any more, and this
-    /// is what was left to say.
+    /// Opens the next connection, after a pause. `Some`: there is nothing left to open, and this is the
+    /// rest of the stream.
     pub(super) async fn reconnect(&mut self) -> Result<Option<Option<Update>>, ClientError> {
         let Connection::Lost(reason) = &self.connection else {
             return Ok(None);
@@ -25,17 +25,17 @@ impl Updates {
         };
         let request = match (&self.origin, &self.task) {
             (_, Some(task)) => self.peer.request(Operation::Subscribe, wire::task_params(task)),
-            // Nothing is known of what came of the message: it can only be sent again.
+            // The result of the message is unknown: it can only be sent again.
             (Origin::Message(Some(request)), None) if options.resend == Resend::Lost => {
                 request.clone()
             }
             (Origin::Message(_) | Origin::Subscription, None) => return Err(self.lost()),
         };
         self.failures += 1;
-        tracing::debug!(%reason, ?pause, "a stream of an agent is resumed");
+        tracing::debug!(%reason, ?pause, "resuming a stream of an agent");
         tokio::time::sleep(pause).await;
         if self.is_of_message() && self.rest == Rest::AsTask {
-            // The agent may have closed it, or had one more thing to say about the message.
+            // The agent may have closed it, or had one more item for the message.
             return self.settled().await;
         }
         match self.peer.open(&request, self.last_id.as_deref()).await {
@@ -57,15 +57,15 @@ impl Updates {
         }
     }
 
-    /// Whether the next connection may fare better. An agent that stops, or has just begun, says
-    /// that it cannot answer; another one, or the same later, can.
+    /// Whether the next connection may succeed. An agent that is stopping or starting answers that it
+    /// is not available; another one, or the same one later, can answer.
     pub(super) fn is_passing(&self, error: &ClientError) -> bool {
         let effect = if self.task.is_some() { Effect::None } else { Effect::Once };
         error.refusal() == Some(RefusalKind::Internal)
             || retry::is_passing(error, effect, self.peer.options.resend)
     }
 
-    /// What is left to say of a task that cannot be subscribed to, if it has come to rest.
+    /// The rest of the stream for a task that cannot be subscribed to, if it has come to rest.
     pub(super) async fn conclude(&mut self) -> Result<Option<Update>, ClientError> {
         match self.settled().await? {
             Some(last) => Ok(last),
@@ -73,7 +73,7 @@ impl Updates {
         }
     }
 
-    /// Why the stream cannot go on.
+    /// Why the stream cannot continue.
     fn lost(&mut self) -> ClientError {
         match mem::replace(&mut self.connection, Connection::Done) {
             Connection::Lost(error) | Connection::Refused(error) => error,
@@ -81,7 +81,7 @@ impl Updates {
         }
     }
 
-    /// The Task as it is, where it has come to rest: what is left to say, if anything is.
+    /// The current Task, if it has come to rest: the rest of the stream, if there is any.
     async fn settled(&mut self) -> Result<Option<Option<Update>>, ClientError> {
         let Some(id) = &self.task else {
             return Ok(None);
@@ -101,8 +101,8 @@ impl Updates {
     }
 }
 
-/// Refusals that mean that there is nothing to subscribe to: the task has ended, or the agent keeps
-/// no streams.
+/// Refusals which mean that there is nothing to subscribe to: the task has ended, or the agent does not
+/// support streams.
 pub(super) fn is_no_longer_told(error: &ClientError) -> bool {
     matches!(
         error.refusal(),

@@ -7,7 +7,7 @@ use trackway_a2a_wire as written;
 use super::{Params, put, read};
 use crate::{ClientError, Generation, PushAuthentication, PushConfig};
 
-/// The configuration itself. `task_id` stands beside it in 1.0 only.
+/// The configuration itself. Only 1.0 has `task_id` next to it.
 #[derive(Debug, Deserialize)]
 struct Config {
     id: Option<String>,
@@ -37,7 +37,7 @@ struct Page {
     next_page_token: Option<String>,
 }
 
-/// The configuration as a send carries it, where the task is the one of the message.
+/// The configuration inside a send, where the task is the one of the message.
 pub(super) fn config(generation: Generation, config: &PushConfig) -> written::PushConfig<'_> {
     let known = config.authentication.as_ref();
     written::PushConfig {
@@ -82,7 +82,7 @@ pub(crate) fn push_config(generation: Generation, json: &str) -> Result<PushConf
     Ok(config.taken())
 }
 
-/// Configurations, and where the next ones are. A list of 0.3 is whole.
+/// Configurations, and the token of the next page. A list of 0.3 is complete.
 pub(crate) fn push_page(
     generation: Generation,
     json: &str,

@@ -1,4 +1,4 @@
-//! What both generations write alike, as it is read; the part says which of them wrote it.
+//! The forms that both generations share in answers; the part differs.
 
 use std::fmt::Debug;
 
@@ -8,7 +8,7 @@ use trackway_domain::{self as domain, ArtifactId, MessageId, Object, StateName, 
 
 use crate::{self as client, ClientError, Envelope, Update};
 
-/// A part as it is written.
+/// A part of one generation.
 pub(super) trait Reading: Debug + DeserializeOwned {
     const DIALECT: Dialect;
 
@@ -91,7 +91,7 @@ pub(super) struct ArtifactUpdate<P: Reading> {
     metadata: Option<Object>,
 }
 
-/// An item of 1.0: the member that is there says what it is. A send is answered with one too.
+/// An item of 1.0: the member that is present identifies it. A send is answered with one too.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct StreamResponse {
@@ -115,7 +115,7 @@ impl<P: Reading> Message<P> {
         let message = domain::Message {
             id: MessageId::new(&self.message_id).map_err(ClientError::malformed)?,
             role: role.ok_or_else(|| {
-                ClientError::malformed(format_args!("{:?} is no role", self.role))
+                ClientError::malformed(format_args!("{:?} is not a role", self.role))
             })?,
             parts: parts::<P>(self.parts)?,
             metadata: self.metadata.unwrap_or_default(),
@@ -142,7 +142,7 @@ impl<P: Reading> Status<P> {
     fn taken(self) -> Result<client::TaskStatus, ClientError> {
         let message = self.message.map(Message::taken).transpose()?;
         Ok(client::TaskStatus {
-            // States that are not known here are those of a later protocol, or none.
+            // Unknown states belong to a later protocol, or are invalid.
             state: P::DIALECT.state_named(&self.state).unwrap_or(StateName::Unknown),
             message: message.map(|envelope| envelope.message),
             timestamp: self.timestamp.as_deref().and_then(moment),
@@ -214,7 +214,7 @@ fn parts<P: Reading>(parts: Vec<P>) -> Result<Vec<domain::Part>, ClientError> {
     parts.into_iter().map(P::read).collect()
 }
 
-/// Text that an agent left empty says nothing.
+/// An empty text counts as absent.
 fn filled(text: Option<String>) -> Option<String> {
     text.filter(|text| !text.is_empty())
 }
@@ -226,7 +226,7 @@ fn named(id: String) -> Result<String, ClientError> {
     Ok(id)
 }
 
-/// Some agents write times without a zone; such a time is worth less than the task that has it.
+/// Some agents write times without a zone. Such a time is dropped, so that the task can still be read.
 fn moment(text: &str) -> Option<Timestamp> {
     let moment: jiff::Timestamp = text.parse().ok()?;
     Some(Timestamp::from_millis(moment.as_millisecond()))

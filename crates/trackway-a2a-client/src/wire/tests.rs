@@ -1,4 +1,4 @@
-//! Both generations, JSON in and types out, and back.
+//! Both generations: from JSON to types, and back.
 
 mod parts;
 mod requests;
@@ -9,7 +9,7 @@ use trackway_domain::{Content, Part, Role, StateName, Timestamp};
 use super::*;
 use crate::{StatusUpdate, TaskStatus};
 
-/// The same task in the words of each generation.
+/// The same task in the form of each generation.
 fn tasks() -> [(Generation, Value); 2] {
     let old = json!({
         "kind": "task", "id": "t-1", "contextId": "c-1", "unheardOf": {"x": 1},

@@ -57,7 +57,7 @@ impl File {
     }
 }
 
-/// Whether a field is there at all; a null is there.
+/// Whether a field is present; a null is present.
 fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
     Value::deserialize(deserializer).map(Some)
 }

@@ -1,4 +1,4 @@
-//! An agent that does what a script says: one step for each connection, on a real socket.
+//! An agent that follows a script: one step for each connection, on a real socket.
 
 use std::sync::{Arc, Mutex};
 
@@ -9,16 +9,16 @@ use tokio::{
 };
 use trackway_a2a_client::{Client, Generation, Options};
 
-/// What the agent does with one connection.
+/// The agent's reaction to one connection.
 #[derive(Debug, Clone)]
 pub(crate) enum Step {
-    /// An answer with its status, further headers, and body.
+    /// An answer with its status, additional headers, and body.
     Answer(u16, &'static str, String),
     /// A stream, written piece by piece, and how it ends.
     Stream(Vec<Vec<u8>>, End),
-    /// Closes without a word.
+    /// Closes without an answer.
     Hang,
-    /// Says nothing and keeps the connection.
+    /// Sends nothing and keeps the connection.
     Silence,
 }
 
@@ -29,7 +29,7 @@ pub(crate) enum End {
     Silence,
 }
 
-/// A request as it came.
+/// A received request.
 #[derive(Debug, Clone)]
 pub(crate) struct Asked {
     head: String,
@@ -60,7 +60,7 @@ impl Agent {
         let steps = Arc::new(Mutex::new(steps));
         let (asking, left) = (Arc::clone(&asked), Arc::clone(&steps));
         let serving = tokio::spawn(async move {
-            // Connections that are kept silent are kept until the test ends.
+            // Silent connections are kept until the test ends.
             let mut kept = Vec::new();
             loop {
                 let (mut socket, _) = listener.accept().await.unwrap();
@@ -77,7 +77,7 @@ impl Agent {
         Client::at(&self.url, generation, options).unwrap()
     }
 
-    /// Every request so far; the script must have been used up.
+    /// Every request so far; the script must be used up.
     pub(crate) fn asked(&self) -> Vec<Asked> {
         assert_eq!(self.steps.lock().unwrap().len(), 0, "steps that nobody asked for");
         self.asked.lock().unwrap().clone()
@@ -154,7 +154,7 @@ async fn read(socket: &mut TcpStream) -> Option<Asked> {
     }
 }
 
-/// Takes the step; the socket, if it is to be kept.
+/// Runs the step; returns the socket if it must be kept.
 async fn act(mut socket: TcpStream, step: Step) -> Option<TcpStream> {
     match step {
         Step::Answer(status, headers, body) => {

@@ -1,4 +1,4 @@
-//! Trackway's own door on a socket, behind a line that can be cut, with programs to speak to.
+//! Trackway's own front door on a socket, behind a connection that can be cut, with programs for tests.
 
 use std::{sync::Arc, time::Duration};
 
@@ -38,19 +38,19 @@ impl Door {
         Self { line, runtime, serving, folder, options }
     }
 
-    /// The server is gone and the line dead.
+    /// The server is gone and connections fail.
     pub(crate) async fn close(&self) {
         self.line.lead_to(None);
         self.runtime.stop().await;
         self.serving.abort();
     }
 
-    /// Another server on the same folder, at the end of the same line.
+    /// Another server on the same folder, behind the same address.
     pub(crate) async fn reopen(&mut self) {
         (self.runtime, self.serving) = serve(&self.folder, &self.line, self.options.clone()).await;
     }
 
-    /// Where the agent is.
+    /// The address of the agent.
     pub(crate) fn url(&self) -> String {
         format!("{}/a2a/agents/script", self.line.url)
     }

@@ -1,4 +1,4 @@
-//! A line between a client and a server that can be cut: it counts what it carries.
+//! A proxy between a client and a server that can cut connections: it counts the bytes that it carries.
 
 use std::{
     collections::VecDeque,
@@ -21,9 +21,9 @@ pub(crate) struct Line {
 
 #[derive(Debug, Default)]
 struct Plan {
-    /// Nobody answers while there is none.
+    /// Connections fail while there is none.
     target: Option<SocketAddr>,
-    /// How many bytes each of the next connections carries to the client; the others carry all.
+    /// How many bytes each of the next connections carries to the client; later ones have no limit.
     budgets: VecDeque<usize>,
     /// How many connections were cut in the middle.
     cuts: usize,
@@ -66,7 +66,7 @@ impl Line {
         self.plan.lock().unwrap().target = target;
     }
 
-    /// The next connections are cut after so many bytes each.
+    /// Cuts each of the next connections after this many bytes.
     pub(crate) fn cut_after(&self, budgets: impl IntoIterator<Item = usize>) {
         self.plan.lock().unwrap().budgets = budgets.into_iter().collect();
     }
@@ -82,7 +82,7 @@ enum Ended {
     Cut,
 }
 
-/// Both directions, until one side closes or the budget is spent; both sides are closed then.
+/// Copies both directions, until one side closes or the budget is used up; then both sides are closed.
 async fn carry(client: TcpStream, target: SocketAddr, budget: usize) -> Ended {
     let server = TcpStream::connect(target).await.unwrap();
     client.set_nodelay(true).unwrap();

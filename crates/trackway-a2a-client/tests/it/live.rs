@@ -1,4 +1,4 @@
-//! The client against Trackway's own door.
+//! The client with Trackway's own front door.
 
 use serde_json::json;
 use trackway_a2a::{AddressPolicy, Outgoing, OutgoingOptions};
@@ -10,7 +10,7 @@ use trackway_a2a_client::{
 
 use super::{all, door::Door, options, said, shape};
 
-/// A way to speak to the door, and a name for it.
+/// A way to reach the front door, and its name.
 type Way = (&'static str, Binding, Generation);
 
 const WAYS: [Way; 3] = [
@@ -140,7 +140,7 @@ async fn tasks_are_listed_page_by_page() {
     assert!(matches!(error, ClientError::Unsupported { .. }));
 }
 
-/// Set, read and removed; the reports themselves are the door's own matter.
+/// Set, read and removed; the front door's own tests cover the notifications.
 #[tokio::test]
 async fn push_configurations_are_kept_for_a_task() {
     let addresses = AddressPolicy { allow_loopback: true };
@@ -189,7 +189,7 @@ async fn what_the_door_does_not_offer_has_its_name() {
     }
 }
 
-/// Wherever the connection is cut, the reader sees what it would have seen without.
+/// Wherever the connection is cut, the reader receives the same updates as without a cut.
 #[tokio::test]
 async fn a_stream_that_is_cut_anywhere_shows_everything_once() {
     let door = Door::open().await;
@@ -198,7 +198,7 @@ async fn a_stream_that_is_cut_anywhere_shows_everything_once() {
         let whole = told(&stream(&door, way, &id("whole"), "one two three").await);
         assert_eq!((whole[0].as_str(), whole.len()), ("task:submitted", 9), "{whole:?}");
         let before = door.line.cuts();
-        // From inside the head to behind the last event.
+        // From inside the head to after the last event.
         for cut in (100..6_000).step_by(331) {
             // Later connections are cut too, but carry enough for one event each.
             door.line.cut_after([cut, 1_600, 1_700, 1_800]);
@@ -210,7 +210,7 @@ async fn a_stream_that_is_cut_anywhere_shows_everything_once() {
 }
 
 async fn stream(door: &Door, way: Way, id: &str, text: &str) -> Vec<Update> {
-    // One connection per request, so that cutting one cuts nothing else.
+    // One connection per request, so that a cut affects nothing else.
     let options = Options { resend: Resend::Lost, ..options() };
     let client = client(door, way, options);
     let mut updates = client.stream(&said(id, text), &SendOptions::default()).await.unwrap();
@@ -234,8 +234,8 @@ fn told(updates: &[Update]) -> Vec<String> {
     shape(updates).into_iter().zip(updates).map(|(kind, update)| kind + &text(update)).collect()
 }
 
-/// Everything once and in order; or, where not even the first event arrived, the task that the same
-/// message found when it was sent again, and what was left of it.
+/// Everything once and in order. If not even the first event arrived, the message is sent again, and
+/// the result is the task that it then finds and the rest of its updates.
 fn is_the_same(seen: &[String], whole: &[String]) -> bool {
     let begun_late = seen.len() < whole.len() && seen[0].starts_with("task:");
     seen == whole || (begun_late && whole.ends_with(&seen[1..]))
@@ -253,7 +253,7 @@ async fn a_subscription_outlives_the_server() {
         door.close().await;
         let following = tokio::spawn(async move { all(&mut updates).await });
         door.reopen().await;
-        // With connections of its own: those to the old server may break under the answer.
+        // With separate connections: those to the old server may break during the answer.
         let other = self::client(&door, way, options());
         sent(&other, &answer("m-2", &task, 7)).await;
         let (seen, error) = following.await.unwrap();

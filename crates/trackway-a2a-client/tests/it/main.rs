@@ -1,4 +1,5 @@
-//! The client: against an agent that does what a script says, also the worst, and against the door.
+//! The client, tested with an agent that follows a script, including the worst cases, and with the
+//! front door.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
@@ -18,10 +19,10 @@ use trackway_a2a_client::{
     Backoff, ClientError, Envelope, MessageId, Options, Part, Update, Updates,
 };
 
-/// Far longer than anything here takes: only a hang gets there.
+/// Far longer than any test takes: only a hang reaches it.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Options that wait a millisecond where real ones wait for seconds.
+/// Options that wait a millisecond instead of seconds.
 #[expect(clippy::disallowed_methods, reason = "the tests' own door: loopback only, no policy")]
 pub(crate) fn options() -> Options {
     trackway_outgoing::install_tls();
@@ -40,7 +41,7 @@ pub(crate) fn said(id: &str, text: &str) -> Envelope {
     Envelope::user(MessageId::new(id).unwrap(), vec![Part::text(text)])
 }
 
-/// All that a stream gives, and how it ends.
+/// All items of a stream, and its end.
 pub(crate) async fn all(updates: &mut Updates) -> (Vec<Update>, Option<ClientError>) {
     let mut seen = Vec::new();
     loop {

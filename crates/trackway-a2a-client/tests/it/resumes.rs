@@ -72,7 +72,7 @@ async fn half_an_event_is_asked_for_again() {
         let bytes: Vec<u8> =
             (1..).zip(&items).flat_map(|(id, item)| event(Some(id), item)).collect();
         let first = event(Some(1), &items[0]).len();
-        // Cut inside the second event, at many places; its id does not count yet.
+        // Cut inside the second event, at many positions; its id does not count yet.
         let second = event(Some(2), &items[1]).len();
         for cut in (first..first + second).step_by(17) {
             let steps = [
@@ -91,7 +91,7 @@ async fn half_an_event_is_asked_for_again() {
 async fn an_agent_without_positions_shows_the_task_and_nothing_twice() {
     for generation in BOTH {
         let items = whole(generation);
-        // Nothing happened meanwhile: its Task says nothing new, nor does the update it was made of.
+        // Nothing happened in the meantime: neither the Task nor the update that led to it is new.
         let again = [task(generation, "working", 2, &["a"]), update(generation, "working", 2)];
         let rest: Vec<Value> =
             again.into_iter().chain([update(generation, "completed", 3)]).collect();
@@ -100,7 +100,7 @@ async fn an_agent_without_positions_shows_the_task_and_nothing_twice() {
         assert!(error.is_none(), "{error:?}");
         assert_eq!(seen, WHOLE);
         assert_eq!(asked[1].header("last-event-id"), None);
-        // An artifact came meanwhile: the Task holds it.
+        // An artifact arrived in the meantime: the Task contains it.
         let rest = [task(generation, "working", 2, &["a"]), update(generation, "completed", 3)];
         let steps = [Step::events(&items[..2], End::Cut), Step::events(&rest, End::Proper)];
         let (seen, error, _) = stream(generation, steps, options()).await;
@@ -118,7 +118,7 @@ async fn an_agent_that_repeats_the_last_event_is_heard_once() {
     let (seen, error, _) = stream(generation, steps, options()).await;
     assert!(error.is_none(), "{error:?}");
     assert_eq!(seen, WHOLE);
-    // Counting each connection anew is no repetition.
+    // An agent that counts from the start on each connection repeats nothing.
     let rest = [task(generation, "working", 9, &["a"]), update(generation, "completed", 10)];
     let steps = [Step::counted(1, &items[..1], End::Cut), Step::counted(1, &rest, End::Proper)];
     let (seen, ..) = stream(generation, steps, options()).await;
@@ -130,7 +130,7 @@ async fn a_task_that_ended_meanwhile_is_fetched() {
     for generation in BOTH {
         let items = whole(generation);
         let refused = b"data: {\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32004,\"message\":\"over\"}}\n\n";
-        // The refusal comes as an answer, or inside the stream that was asked for.
+        // The refusal arrives as an answer, or inside the requested stream.
         for refusal in
             [Step::error(-32004, &json!(null)), Step::Stream(vec![refused.to_vec()], End::Proper)]
         {
@@ -156,13 +156,13 @@ async fn a_stream_of_a_message_ends_where_the_task_waits() {
             assert!(error.is_none(), "{error:?}");
             assert_eq!(seen, ["task:submitted", "input-required"]);
         }
-        // Also when it was resumed by a subscription, which stays open.
+        // Also if it was resumed by a subscription, which stays open.
         let steps =
             [Step::counted(1, &asks[..1], End::Cut), Step::counted(2, &asks[1..], End::Silence)];
         let (seen, error, _) = stream(generation, steps, options()).await;
         assert!(error.is_none(), "{error:?}");
         assert_eq!(seen, ["task:submitted", "input-required"]);
-        // A Task that waits may be from before the message: what came of that is fetched.
+        // A waiting Task may be older than the message: the client fetches the result of the message.
         let before = task(generation, "input-required", 1, &[]);
         for (now, expected) in [(1, &["task:input-required"][..]), (2, &["task:input-required"; 2])]
         {

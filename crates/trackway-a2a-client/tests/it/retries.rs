@@ -1,4 +1,4 @@
-//! When a request is tried again, and when it is not.
+//! When a request is retried, and when it is not.
 
 use std::time::Duration;
 
@@ -62,7 +62,7 @@ async fn a_lost_message_is_sent_again_only_where_that_is_said_to_be_safe() {
     let asked = agent.asked();
     assert_eq!(asked[0].body, asked[1].body);
 
-    // Reading does no harm.
+    // Reads are harmless.
     for generation in BOTH {
         let result = Step::result(&bare_task(generation, "working", 1, &[]));
         let agent = Agent::new([Step::Hang, result]).await;
@@ -76,7 +76,7 @@ async fn nobody_there_and_nobody_who_answers() {
     let agent = Agent::new([]).await;
     let url = agent.url.clone();
     drop(agent);
-    // The port is free again; whoever gets it next is no agent.
+    // The port is free again; the next process that gets it is not an agent.
     let client = trackway_a2a_client::Client::at(&url, Generation::V1, options()).unwrap();
     let error = client.get("t-1", None).await.unwrap_err();
     assert!(matches!(error, ClientError::Transport { .. }), "{error:?}");
@@ -126,7 +126,7 @@ async fn refusals_have_their_names_and_are_final() {
         assert_eq!((refusal.kind, refusal.code, refusal.status), (kind, code, 200));
         assert_eq!((refusal.message.as_str(), &refusal.data["next"]), ("no", &json!("x")));
     }
-    // A refusal may come with a status of its own, and a stream may be refused too.
+    // A refusal may have a different HTTP status, and a stream may be refused too.
     let body = json!({"jsonrpc": "2.0", "id": null, "error": {"code": -32001, "message": "no"}});
     let agent = Agent::new([Step::Answer(404, "", body.to_string())]).await;
     let Err(ClientError::Refused(refusal)) = send(&agent, options()).await else { panic!() };

@@ -1,4 +1,4 @@
-//! What the scripted agent says, in the words of each generation.
+//! The answers of the scripted agent, in the form of each generation.
 
 use serde_json::{Value, json};
 use trackway_a2a_client::Generation;
@@ -33,7 +33,7 @@ fn item(generation: Generation, kind: &str, member: &str, mut item: Value) -> Va
     }
 }
 
-/// The task itself, as `get` and `cancel` answer.
+/// The task itself, as in answers to `get` and `cancel`.
 pub(crate) fn bare_task(
     generation: Generation,
     name: &str,
@@ -49,7 +49,7 @@ pub(crate) fn bare_task(
     task
 }
 
-/// As a stream and a send show it.
+/// As in a stream and a send.
 pub(crate) fn task(generation: Generation, name: &str, second: u32, artifacts: &[&str]) -> Value {
     item(generation, "task", "task", bare_task(generation, name, second, artifacts))
 }

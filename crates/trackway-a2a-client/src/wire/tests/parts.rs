@@ -1,4 +1,4 @@
-//! Parts: what each generation writes, and that nothing is lost on the way there and back.
+//! Parts: the form in each generation, and that a round trip loses nothing.
 
 use serde_json::{Value, json};
 use trackway_a2a_wire::{Dialect, PartV1};
@@ -78,7 +78,7 @@ fn what_others_write_is_understood() {
     assert_eq!(markdown, Some(expected));
     let padded = json!({"text": "x", "mediaType": "", "filename": "", "metadata": null});
     assert_eq!(back::<PartV1>(padded), Some(Part::text("x")));
-    // A mark without the wrapping is left alone.
+    // A mark without the wrapper is left unchanged.
     let marked = json!({"kind": "data", "data": {"v": 1}, "metadata": {"data_part_compat": true}});
     assert_eq!(back::<PartV03>(marked).unwrap().as_data(), Some(&json!({"v": 1})));
 }
