@@ -37,7 +37,7 @@ fn question(sentence: String, call: &Call) -> Vec<Part> {
 
 fn cut(text: &str, bytes_max: usize) -> String {
     let end = text.floor_char_boundary(bytes_max);
-    let rest = if end < text.len() { " … (the rest is in the data beside this)" } else { "" };
+    let rest = if end < text.len() { " … (the rest is in the attached data)" } else { "" };
     format!("{}{rest}", &text[..end])
 }
 

@@ -8,7 +8,7 @@
 //! | `begin call …`, before a call that cannot be repeated | null |
 //! | `compact` | [`Compacted`] |
 //! | `begin` | the moment, the earlier turns and the open questions that the turn began with |
-//! | `find <model call>.<index>`, `send <model call>.<index>` | the question that a reply is for, and what was wrong with the reply; both stand before their `call` |
+//! | `find <model call>.<index>`, `send <model call>.<index>` | the question that a reply is for, and the errors of the reply; both come before their `call` |
 //!
 //! Everything that the model receives for a call is the outcome of its step, even if nothing was
 //! called: an unknown tool, one that may never be called, an approval that the user refused. The

@@ -139,7 +139,7 @@ impl Driver {
     ) -> Result<Value, Failure> {
         let stock = self.workshop.stock();
         let Some(tool) = stock.tools.iter().find(|tool| tool.info().name == name) else {
-            return CallRecord::failed(format!("{name} is not there any more."))
+            return CallRecord::failed(format!("{name} is no longer available."))
                 .at(self.stage.moment())
                 .to_value();
         };

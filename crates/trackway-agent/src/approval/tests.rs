@@ -10,7 +10,7 @@ fn the_question_shows_tool_and_arguments() {
         (
             json!(long),
             format!(
-                "May I call files__write with \"{} … (the rest is in the data beside this)?",
+                "May I call files__write with \"{} … (the rest is in the attached data)?",
                 "ü".repeat(1_023)
             ),
         ),

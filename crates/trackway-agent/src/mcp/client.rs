@@ -99,6 +99,6 @@ pub(super) fn form(request: ElicitRequestParams) -> Result<(String, Value), Stri
         ElicitRequestParams::UrlElicitationParams { .. } => {
             Err("users are not sent to addresses that a server chose".to_owned())
         }
-        _ => Err("it is of a kind that is not known".to_owned()),
+        _ => Err("its kind is unknown".to_owned()),
     }
 }

@@ -135,12 +135,12 @@ impl McpConfig {
                     config.read_servers(&key, servers, resolve, &mut problems);
                 }
                 ("mcpServers" | "servers", _) => {
-                    let message = "it is to be an object of servers by name";
+                    let message = "it must be an object of servers by name";
                     problems.push(ConfigProblem::new(key, message));
                 }
                 ("$schema", Value::String(_)) => {}
                 ("inputs", _) => {
-                    let message = "nobody is asked at the start; write `${env:NAME}` instead";
+                    let message = "inputs are not supported; write `${env:NAME}` instead";
                     problems.push(ConfigProblem::new(key, message));
                 }
                 _ => problems.push(unknown("", &key, &["mcpServers", "servers"])),

@@ -35,7 +35,7 @@ pub(super) fn transport(error: &DynamicTransportError) -> String {
     match error.downcast_ref::<StreamableHttpError<reqwest::Error>>() {
         Some(StreamableHttpError::Client(error)) => trackway_outgoing::failure(error),
         Some(StreamableHttpError::AuthRequired(_)) => {
-            "it wants to be authorized (401); give it a header `Authorization`".to_owned()
+            "it requires authorization (401); configure a header `Authorization`".to_owned()
         }
         Some(StreamableHttpError::InsufficientScope(_)) => "it forbids this (403)".to_owned(),
         _ => short(&error.to_string()),

@@ -127,7 +127,7 @@ impl Process {
         // Its child processes may keep the log open.
         let _open = timeout(LOG_WAIT, &mut self.log).await;
         let line = self.last_line.lock().unwrap_or_else(PoisonError::into_inner);
-        if line.is_empty() { String::new() } else { format!("; its last words: {line}") }
+        if line.is_empty() { String::new() } else { format!("; its last log line: {line}") }
     }
 
     #[cfg(unix)]

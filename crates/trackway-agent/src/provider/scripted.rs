@@ -2,7 +2,7 @@
 //! rare with a real model.
 //!
 //! ```yaml
-//! name: demo                    # the label is scripted/demo; the file's name where there is none
+//! name: demo                    # the label is scripted/demo; the file's name if absent
 //! answers:
 //!   - user: weather             # only when the newest words of the user have this in them
 //!     calls:

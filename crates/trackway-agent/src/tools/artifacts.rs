@@ -252,7 +252,7 @@ async fn find(call: &ToolCall, name: &str, task: Option<&str>) -> Result<Option<
 }
 
 fn archive(call: &ToolCall) -> Result<Archive, Failure> {
-    call.archive().ok_or_else(|| Failure::new("no session is behind this call"))
+    call.archive().ok_or_else(|| Failure::new("this call has no session"))
 }
 
 async fn runs(archive: &Archive) -> Result<Vec<(RunId, String)>, Failure> {

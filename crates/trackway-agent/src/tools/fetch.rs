@@ -76,7 +76,7 @@ impl Fetcher {
                 None => return read(url, answer).await,
             }
         }
-        Err(Failure::new(format!("the address leads on more than {REDIRECTS_MAX} times")))
+        Err(Failure::new(format!("the address redirects more than {REDIRECTS_MAX} times")))
     }
 
     fn check(&self, url: &str) -> Result<Url, Failure> {

@@ -25,7 +25,7 @@ pub(super) fn read_server(
     resolve: &dyn Fn(&str) -> Result<String, Missing>,
 ) -> Result<Option<ServerConfig>, Vec<ConfigProblem>> {
     let Value::Object(map) = value else {
-        return Err(vec![ConfigProblem::new(at, "it is to be an object with `command` or `url`")]);
+        return Err(vec![ConfigProblem::new(at, "it must be an object with `command` or `url`")]);
     };
     let mut entry = Entry { at, map, resolve, problems: Vec::new() };
     let is_off = entry.flag("disabled");
@@ -138,7 +138,7 @@ impl Entry<'_> {
             None => false,
             Some(Value::Bool(flag)) => flag,
             Some(_) => {
-                self.problem(key, "it is to be `true` or `false`");
+                self.problem(key, "it must be `true` or `false`");
                 false
             }
         }
@@ -151,7 +151,7 @@ impl Entry<'_> {
                 Some(Duration::from_secs(seconds))
             }
             _ => {
-                let message = format!("it is to be a number of seconds, 1 to {CALL_SECONDS_MAX}");
+                let message = format!("it must be a number of seconds, 1 to {CALL_SECONDS_MAX}");
                 self.problem(key, message);
                 None
             }
@@ -162,7 +162,7 @@ impl Entry<'_> {
         match self.map.remove(key)? {
             Value::String(text) => self.filled(key, &text),
             _ => {
-                self.problem(key, "it is to be a text");
+                self.problem(key, "it must be a text");
                 None
             }
         }
@@ -171,14 +171,14 @@ impl Entry<'_> {
     fn list(&mut self, key: &str) -> Vec<String> {
         let Some(value) = self.map.remove(key) else { return Vec::new() };
         let Value::Array(items) = value else {
-            self.problem(key, "it is to be a list of texts");
+            self.problem(key, "it must be a list of texts");
             return Vec::new();
         };
         let mut texts = Vec::new();
         for (index, item) in items.into_iter().enumerate() {
             match item {
                 Value::String(text) => texts.extend(self.filled(&format!("{key}[{index}]"), &text)),
-                _ => self.problem(&format!("{key}[{index}]"), "it is to be a text"),
+                _ => self.problem(&format!("{key}[{index}]"), "it must be a text"),
             }
         }
         texts
@@ -187,7 +187,7 @@ impl Entry<'_> {
     fn texts(&mut self, key: &str) -> BTreeMap<String, String> {
         let Some(value) = self.map.remove(key) else { return BTreeMap::new() };
         let Value::Object(items) = value else {
-            self.problem(key, "it is to be an object of texts");
+            self.problem(key, "it must be an object of texts");
             return BTreeMap::new();
         };
         let mut texts = BTreeMap::new();
@@ -199,7 +199,7 @@ impl Entry<'_> {
                 Value::Number(number) => Some(number.to_string()),
                 Value::Bool(flag) => Some(flag.to_string()),
                 _ => {
-                    self.problem(&at, "it is to be a text");
+                    self.problem(&at, "it must be a text");
                     None
                 }
             };

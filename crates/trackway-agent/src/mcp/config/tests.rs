@@ -66,7 +66,7 @@ fn what_is_not_understood_is_named_with_what_was_meant() {
         ("[]", "it is not a JSON object"),
         ("{", "it is not JSON"),
         (r#"{"mcpServer": {}}"#, "mcpServer: there is no such key (did you mean `mcpServers`?)"),
-        (r#"{"servers": {}, "inputs": []}"#, "inputs: nobody is asked"),
+        (r#"{"servers": {}, "inputs": []}"#, "inputs: inputs are not supported"),
         (
             r#"{"servers": {"a": {"command": "x", "arg": []}}}"#,
             "servers.a.arg: there is no such key (did you mean `args`?)",
@@ -99,7 +99,7 @@ fn what_is_not_understood_is_named_with_what_was_meant() {
         ),
         (
             r#"{"servers": {"a": {"command": "x", "args": "y"}}}"#,
-            "servers.a.args: it is to be a list",
+            "servers.a.args: it must be a list",
         ),
         (r#"{"servers": {"a": {"command": "x", "timeoutSeconds": 0}}}"#, "a number of seconds"),
         (

@@ -126,7 +126,7 @@ fn an_output_of_a_schema_is_mended_twice() {
         let run = submit(&process, input.clone(), None).await;
         let view = ended(&process, run).await;
         assert_eq!(view.output, json!({ "n": 3 }));
-        assert!(view.artifacts.is_empty(), "what is mended is not shown: {:?}", view.artifacts);
+        assert!(view.artifacts.is_empty(), "drafts are not published: {:?}", view.artifacts);
     });
     assert_json_snapshot!("repairs", told(&desk, 2));
 

@@ -62,7 +62,7 @@ fn a_tool_that_is_gone_is_told() {
         process.deliver(approved(run)).await.unwrap();
         assert_eq!(spoken(&ended(&process, run).await), "A pity.");
     });
-    assert_eq!(desk.result(1, "c1"), "shout is not there any more.");
+    assert_eq!(desk.result(1, "c1"), "shout is no longer available.");
 }
 
 /// Proves D3: a workflow that is gone before its first answer is subject to the same timeout as any

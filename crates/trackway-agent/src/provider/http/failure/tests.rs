@@ -60,7 +60,7 @@ fn a_wait_is_read_as_seconds_milliseconds_or_a_date() {
     assert_eq!(wait(&[]), None);
 }
 
-/// No error contains a secret, whoever repeats it.
+/// No error contains a secret, even if a server repeats it.
 #[test]
 fn secrets_are_taken_out() {
     let mut endpoint = Endpoint::new("m");
