@@ -76,7 +76,7 @@ impl Client {
     pub async fn discover(url: &str, options: Options) -> Result<Self, ClientError> {
         let url = card_url(url)?;
         let card = fetch_card(&url, &options, None).await?;
-        let card = card.ok_or_else(|| ClientError::malformed("nobody asked for a newer card"))?;
+        let card = card.ok_or_else(|| ClientError::malformed("the answer contains no card"))?;
         Self::of_card(url, card, options)
     }
 
